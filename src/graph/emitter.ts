@@ -1,0 +1,26 @@
+/** What a primitive needs in order to write itself as ONNX nodes. The writer in `onnx.ts` implements it. */
+import type { DType, NdArray, Shape } from "./ndarray.ts";
+
+/** Integers, floats and strings as ONNX attributes; a JS integer is written as INT, `float(v)` as FLOAT. */
+export type OnnxAttribute = number | string | readonly number[] | { readonly float: number };
+
+export interface Emitter {
+  /** Appends a node and gives the name of its output (of output number `output` where it has several). */
+  node(
+    type: string,
+    inputs: readonly string[],
+    attributes?: Readonly<Record<string, OnnxAttribute>>,
+    options?: { readonly domain?: string; readonly output?: number },
+  ): string;
+  /** An initializer; equal ones are written once. */
+  constant(value: NdArray): string;
+  /** A vector of int64, as shapes, axes and starts are given. */
+  int64(values: readonly number[]): string;
+  /** A float or integer scalar of the given type. */
+  scalar(value: number, dtype: DType): string;
+  /** `name` reshaped; no node where the shape is already right. */
+  reshape(name: string, from: Shape, to: Shape): string;
+}
+
+/** ONNX's number for an element type. */
+export const onnxType: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float64: 11 };

@@ -1,0 +1,35 @@
+/**
+ * One error type for the whole library. A message says what was wrong and where, then what to do about it;
+ * the kind tells programs which of the two sides erred and gives the command line its exit code.
+ */
+
+/**
+ * - `shape`, `type`, `usage`: the caller's input; raised before anything runs
+ * - `device`: something this machine lacks
+ * - `numerical`: a NaN, an infinity, a singular matrix
+ * - `data`: a file's content
+ * - `disposed`: a resource used after it was freed
+ */
+export type ErrorKind = "shape" | "type" | "usage" | "device" | "numerical" | "data" | "disposed";
+
+export class DiffeoError extends Error {
+  readonly kind: ErrorKind;
+  readonly remedy: string;
+
+  constructor(kind: ErrorKind, cause: string, remedy: string, options?: ErrorOptions) {
+    super(`${cause}. ${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`, options);
+    this.name = "DiffeoError";
+    this.kind = kind;
+    this.remedy = remedy;
+  }
+}
+
+/** Raises a `DiffeoError`: what was wrong and where, then what to do. */
+export function fail(kind: ErrorKind, cause: string, remedy: string): never {
+  throw new DiffeoError(kind, cause, remedy);
+}
+
+/** A broken promise of our own code, never of the user's. */
+export function internal(message: string): never {
+  throw new Error(`internal: ${message}`);
+}

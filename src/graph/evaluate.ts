@@ -1,0 +1,20 @@
+/** The reference evaluator: float64, plain loops, nothing shared with any runtime. The oracle of the tests. */
+import { internal } from "./error.ts";
+import type { Tensor } from "./tensor.ts";
+import { topological } from "./topological.ts";
+
+/** Values of `outputs`, given values of the inputs they depend on. */
+export function reference(outputs: readonly Tensor[], inputs: ReadonlyMap<Tensor, Float64Array>): Float64Array[] {
+  const values = new Map<Tensor, Float64Array>(inputs);
+  for (const node of topological(outputs)) {
+    if (values.has(node)) continue;
+    values.set(
+      node,
+      node.op.evaluate(
+        node,
+        node.inputs.map((t) => values.get(t) ?? internal(`${t.op.name} was not evaluated`)),
+      ),
+    );
+  }
+  return outputs.map((t) => values.get(t) ?? internal("an output was not evaluated"));
+}

@@ -1,0 +1,201 @@
+/**
+ * Reading at indices and its adjoint, adding at indices; and the order of numbers: argmax, sort, top-k.
+ *   take      y[…, j, …] = x[…, i_j, …]        one list of indices for a whole axis
+ *   takeAlong y[…, j, …] = x[…, i[…, j, …], …]  an index for every entry
+ */
+import { mul } from "./elementwise.ts";
+import { fail } from "./error.ts";
+import { equal } from "./logic.ts";
+import { forEachLine } from "./loops.ts";
+import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
+import { cast, expandDims, iota } from "./shape.ts";
+import { asTensor, constantValue, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
+
+function asIndices(indices: Operand, size: number, operation: string): Tensor {
+  const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");
+  if (t.dtype !== "int32" && t.dtype !== "int64")
+    fail("type", `${operation}: indices must be int32 or int64, got ${t.dtype}`, "cast them to int32");
+  for (const v of constantValue(t)?.data ?? [])
+    if (v < 0 || v >= size)
+      fail("shape", `${operation}: index ${v} is outside 0 … ${size - 1}`, "keep indices within the axis");
+  return t;
+}
+
+/** Sizes before the axis, of the axis, and after it. */
+const aroundAxis = (shape: Shape, axis: number): [number, number, number] => [
+  sizeOf(shape.slice(0, axis)),
+  shape[axis],
+  sizeOf(shape.slice(axis + 1)),
+];
+
+const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
+  name: "take",
+  infer: ([x, i], { axis }) => ({
+    shape: [...x.shape.slice(0, axis), ...i.shape, ...x.shape.slice(axis + 1)],
+    dtype: x.dtype,
+  }),
+  vjp: (g, { inputs: [x, i], attributes: { axis } }, k) =>
+    k === 0 ? scatterNode([g, i], { axis, size: x.shape[axis] }) : undefined,
+  emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Gather", inputs, { axis }),
+  evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
+    const [outer, size, inner] = aroundAxis(x.shape, axis);
+    const out = new Float64Array(sizeOf(shape));
+    for (let o = 0, at = 0; o < outer; o++)
+      for (const i of index) for (let k = 0; k < inner; k++) out[at++] = data[(o * size + i) * inner + k];
+    return out;
+  },
+});
+
+/** Entries of an axis at the given positions. The shape of `indices` takes the axis' place. */
+export function take(x: Operand, indices: Operand, axis = 0): Tensor {
+  const t = asTensor(x);
+  const a = normaliseAxis(axis, t.shape.length, "take");
+  return takeNode([t, asIndices(indices, t.shape[a], "take")], { axis: a });
+}
+
+/** The adjoint of `take`: y[…, i_j, …] += g[…, j, …], into an axis of the given size. */
+const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: number; size: number }>({
+  name: "scatterAdd",
+  infer: ([g, i], { axis, size }) => ({
+    shape: [...g.shape.slice(0, axis), size, ...g.shape.slice(axis + i.shape.length)],
+    dtype: g.dtype,
+  }),
+  vjp: (g, { inputs: [, i], attributes: { axis } }, k) => (k === 0 ? takeNode([g, i], { axis }) : undefined),
+  // ScatterND adds along leading axes only: the axis moves to the front and back.
+  emit: ({ inputs: [g, i], attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
+    const k = i.shape.length;
+    const front = [...Array(k).keys()].map((a) => a + axis);
+    const rest = [...g.shape.keys()].filter((a) => !front.includes(a));
+    const moved = axis === 0 ? updates : emitter.node("Transpose", [updates], { perm: [...front, ...rest] });
+    const frontShape = [shape[axis], ...shape.filter((_, a) => a !== axis)];
+    const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(frontShape)]);
+    const at64 = i.dtype === "int64" ? indices : emitter.node("Cast", [indices], { to: 7 });
+    const column = emitter.reshape(at64, i.shape, [...i.shape, 1]);
+    const out = emitter.node("ScatterND", [zeros, column, moved], { reduction: "add" });
+    const back = shape.map((_, a) => (a === axis ? 0 : a < axis ? a + 1 : a));
+    return axis === 0 ? out : emitter.node("Transpose", [out], { perm: back });
+  },
+  evaluate: ({ attributes: { axis, size }, shape }, [data, index]) => {
+    const [outer, , inner] = aroundAxis(shape, axis);
+    const out = new Float64Array(sizeOf(shape));
+    for (let o = 0, at = 0; o < outer; o++)
+      for (const i of index) for (let k = 0; k < inner; k++) out[(o * size + i) * inner + k] += data[at++];
+    return out;
+  },
+});
+
+const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
+  name: "takeAlong",
+  infer: ([x, i], { axis }) => {
+    if (x.shape.length !== i.shape.length || x.shape.some((d, a) => a !== axis && d !== i.shape[a]))
+      fail(
+        "shape",
+        `takeAlong: indices ${showShape(i.shape)} do not fit ${showShape(x.shape)} off axis ${axis}`,
+        "expand one of them",
+      );
+    return { shape: i.shape, dtype: x.dtype };
+  },
+  vjp: (g, { inputs: [x, i], attributes: { axis } }, k) =>
+    k === 0 ? scatterAlongNode([g, i], { axis, size: x.shape[axis] }) : undefined,
+  emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("GatherElements", inputs, { axis }),
+  evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
+    const [outer, size, inner] = aroundAxis(x.shape, axis);
+    const count = shape[axis];
+    const out = new Float64Array(sizeOf(shape));
+    for (let o = 0, at = 0; o < outer; o++)
+      for (let j = 0; j < count; j++)
+        for (let k = 0; k < inner; k++, at++) out[at] = data[(o * size + index[at]) * inner + k];
+    return out;
+  },
+});
+
+/** Entries along an axis, chosen separately for every position of the other axes. */
+export function takeAlong(x: Operand, indices: Operand, axis = -1): Tensor {
+  const t = asTensor(x);
+  const a = normaliseAxis(axis, t.shape.length, "takeAlong");
+  return takeAlongNode([t, asIndices(indices, t.shape[a], "takeAlong")], { axis: a });
+}
+
+const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{ axis: number; size: number }>({
+  name: "scatterAlong",
+  infer: ([g], { axis, size }) => ({ shape: g.shape.map((d, a) => (a === axis ? size : d)), dtype: g.dtype }),
+  vjp: (g, { inputs: [, i], attributes: { axis } }, k) => (k === 0 ? takeAlongNode([g, i], { axis }) : undefined),
+  emit: ({ attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
+    const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(shape)]);
+    return emitter.node("ScatterElements", [zeros, indices, updates], { axis, reduction: "add" });
+  },
+  evaluate: ({ inputs: [g], attributes: { axis, size }, shape }, [data, index]) => {
+    const [outer, count, inner] = aroundAxis(g.shape, axis);
+    const out = new Float64Array(sizeOf(shape));
+    for (let o = 0, at = 0; o < outer; o++)
+      for (let j = 0; j < count; j++)
+        for (let k = 0; k < inner; k++, at++) out[(o * size + index[at]) * inner + k] += data[at];
+    return out;
+  },
+});
+
+/** 1 at the given class of a new last axis, 0 elsewhere. */
+export function oneHot(indices: Operand, classes: number, dtype: DType = "float32"): Tensor {
+  const i = asIndices(indices, classes, "oneHot");
+  return cast(equal(expandDims(i, -1), iota(classes, i.dtype)), dtype);
+}
+
+const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
+  name: "argmax",
+  infer: ([x], { axis }) => ({ shape: x.shape.toSpliced(axis, 1), dtype: "int64" }),
+  emit: ({ attributes: { axis } }, [x], emitter) => emitter.node("ArgMax", [x], { axis, keepdims: 0 }),
+  evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data]) => {
+    const out = new Float64Array(sizeOf(shape));
+    let at = 0;
+    forEachLine(x.shape, axis, (start, step) => {
+      let best = 0;
+      for (let k = 1; k < x.shape[axis]; k++) if (data[start + k * step] > data[start + best * step]) best = k;
+      out[at++] = best;
+    });
+    return out;
+  },
+});
+
+/** Position of the largest entry, the first of several. */
+export function argmax(x: Operand, axis = -1): Tensor {
+  const t = asTensor(x);
+  return argmaxNode([t], { axis: normaliseAxis(axis, t.shape.length, "argmax") });
+}
+
+const argTopNode: Make<{ k: number; axis: number }> = primitive<{ k: number; axis: number }>({
+  name: "argTop",
+  infer: ([x], { k, axis }) => ({ shape: x.shape.map((d, a) => (a === axis ? k : d)), dtype: "int64" }),
+  emit: ({ attributes: { k, axis } }, [x], emitter) =>
+    emitter.node("TopK", [x, emitter.int64([k])], { axis, largest: 1, sorted: 1 }, { output: 1 }),
+  evaluate: ({ inputs: [x], attributes: { k, axis }, shape }, [data]) => {
+    const out = new Float64Array(sizeOf(shape));
+    const [, size, inner] = aroundAxis(x.shape, axis);
+    forEachLine(x.shape, axis, (start, step) => {
+      const order = [...Array(size).keys()].sort((i, j) => data[start + j * step] - data[start + i * step] || i - j);
+      const block = Math.floor(start / (size * inner));
+      for (let r = 0; r < k; r++) out[(block * k + r) * inner + (start % inner)] = order[r];
+    });
+    return out;
+  },
+});
+
+/** Positions of the k largest entries, largest first. */
+export function argTop(x: Operand, k: number, axis = -1): Tensor {
+  const t = asTensor(x);
+  const a = normaliseAxis(axis, t.shape.length, "argTop");
+  if (!(k >= 1 && k <= t.shape[a]))
+    fail("shape", `argTop: cannot take ${k} of ${t.shape[a]} entries`, "use 1 ≤ k ≤ size");
+  return argTopNode([t], { k, axis: a });
+}
+
+/** Positions that sort an axis in ascending order. */
+export function argsort(x: Operand, axis = -1): Tensor {
+  const t = asTensor(x);
+  return argTop(mul(t, -1), t.shape[normaliseAxis(axis, t.shape.length, "argsort")], axis);
+}
+
+/** An axis in ascending order. Differentiable: the cotangent returns along the permutation. */
+export const sort = (x: Operand, axis = -1): Tensor => takeAlong(x, argsort(x, axis), axis);
+
+/** The k largest entries, largest first. */
+export const top = (x: Operand, k: number, axis = -1): Tensor => takeAlong(x, argTop(x, k, axis), axis);

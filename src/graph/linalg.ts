@@ -1,0 +1,304 @@
+/** Products and small dense linear algebra. All batch over leading axes. */
+import { add, div, log, mul, neg, sub } from "./elementwise.ts";
+import { fail } from "./error.ts";
+import { broadcastOffsets } from "./loops.ts";
+import { broadcastShapes, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
+import { sum, unbroadcast } from "./reduce.ts";
+import { at, expand, expandDims, reshape, slice, swapped, transpose, unexpanded } from "./shape.ts";
+import { asTensor, asTensors, is, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+
+const matrixSize = (t: Tensor): [number, number] => [t.shape.at(-2) as number, t.shape.at(-1) as number];
+const batchShape = (t: Tensor): Shape => t.shape.slice(0, -2);
+
+function productShape(a: Tensor, b: Tensor): number[] {
+  if (a.shape.length < 2 || b.shape.length < 2)
+    fail(
+      "shape",
+      `matmul: shapes ${showShape(a.shape)} and ${showShape(b.shape)} are not both matrices`,
+      "use expandDims, or dot for vectors",
+    );
+  const [m, k] = matrixSize(a);
+  const [k2, n] = matrixSize(b);
+  if (k !== k2)
+    fail(
+      "shape",
+      `matmul: ${showShape(a.shape)} times ${showShape(b.shape)}: ${k} columns meet ${k2} rows`,
+      "transpose one operand, or check which axis is the features",
+    );
+  return [...broadcastShapes(batchShape(a), batchShape(b), "matmul"), m, n];
+}
+
+const matmulNode: Make = primitive({
+  name: "matmul",
+  infer: ([a, b]) => ({ shape: productShape(a, b), dtype: a.dtype }),
+  vjp: (g, { inputs: [a, b] }, i) => {
+    if (i === 0) return unbroadcast(matmul(g, transpose(b)), a.shape);
+    // A matrix shared by the whole batch collects its gradient in one product over all rows.
+    if (b.shape.length === 2 && a.shape.length > 2) return matmul(transpose(rows(a)), rows(g));
+    return unbroadcast(matmul(transpose(a), g), b.shape);
+  },
+  simplify: ({ inputs: [a, b], shape }) => {
+    // A product of repeated matrices is the repeated product.
+    const inner = [unrepeated(a), unrepeated(b)] as const;
+    const batch = broadcastShapes(batchShape(inner[0]), batchShape(inner[1]), "matmul");
+    if (sizeOf(batch) < sizeOf(shape.slice(0, -2))) return expand(matmulNode(inner, {}), shape);
+    if (b.shape.length === 2 && a.shape.length > 2) return reshape(matmulNode([rows(a), b], {}), shape);
+    return undefined;
+  },
+  lower: ({ inputs: [a, b], shape }, target) => {
+    if (shape.length === 2) {
+      const [left, right] = [swapped(a), swapped(b)];
+      return gemmNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined });
+    }
+    if (target !== "cpu") return undefined;
+    const [left, right] = [swapped(a), swapped(b)];
+    return left || right
+      ? fusedNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined })
+      : undefined;
+  },
+  emit: (_, inputs, emitter) => emitter.node("MatMul", inputs),
+  evaluate: ({ inputs: [a, b], shape }, [x, y]) => {
+    const [m, k] = matrixSize(a);
+    const n = b.shape.at(-1) as number;
+    const batch = shape.slice(0, -2);
+    const atA = broadcastOffsets(batchShape(a), batch);
+    const atB = broadcastOffsets(batchShape(b), batch);
+    const out = new Float64Array(sizeOf(shape));
+    for (let q = 0; q < atA.length; q++)
+      for (let i = 0; i < m; i++)
+        for (let r = 0; r < k; r++) {
+          const left = x[atA[q] * m * k + i * k + r];
+          const row = atB[q] * k * n + r * n;
+          const into = q * m * n + i * n;
+          for (let j = 0; j < n; j++) out[into + j] += left * y[row + j];
+        }
+    return out;
+  },
+});
+
+/** All leading axes as one. */
+const rows = (t: Tensor): Tensor => reshape(t, [-1, t.shape.at(-1) as number]);
+
+/** A tensor before an expansion that left its matrix axes alone; itself otherwise. */
+function unrepeated(t: Tensor): Tensor {
+  const before = unexpanded(t);
+  return before && before.shape.length >= 2 && sameShape(before.shape.slice(-2), t.shape.slice(-2)) ? before : t;
+}
+
+/** Matrix product over the last two axes; leading axes broadcast. */
+export function matmul(a: Operand, b: Operand): Tensor {
+  const pair = asTensors(a, b, "matmul");
+  requireFloat(pair[0], "matmul");
+  return matmulNode(pair, {});
+}
+
+/** Σ aᵢbᵢ over the last axis. */
+export const dot = (a: Operand, b: Operand): Tensor => sum(mul(a, b), -1);
+
+/** A·x for matrices and vectors, over the last axes. */
+export function matvec(a: Operand, x: Operand): Tensor {
+  const [m, v] = asTensors(a, x, "matvec");
+  const y = matmul(m, expandDims(v, -1));
+  return reshape(y, y.shape.slice(0, -1));
+}
+
+/** ‖x‖² over the last axis. */
+export const squaredNorm = (x: Operand): Tensor => dot(x, x);
+
+type Transposed = { transA: boolean; transB: boolean };
+
+const transposedShape = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): number[] => [
+  ...broadcastShapes(batchShape(a), batchShape(b), "matmul"),
+  a.shape.at(transA ? -1 : -2) as number,
+  b.shape.at(transB ? -2 : -1) as number,
+];
+
+/** aᵀ·b etc. as the expression they came from: what the reference evaluates. */
+const unfused = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): Tensor =>
+  matmulNode([transA ? transpose(a) : a, transB ? transpose(b) : b], {});
+
+/** The product ONNX calls Gemm: transposes in place, an optional third input added to every row. Made by lowering. */
+const gemmNode: Make<Transposed> = primitive<Transposed>({
+  name: "gemm",
+  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  emit: ({ attributes: { transA, transB } }, inputs, emitter) =>
+    emitter.node("Gemm", inputs, { transA: transA ? 1 : 0, transB: transB ? 1 : 0 }),
+  evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
+});
+
+/** Batched product with transposes in place (com.microsoft, CPU). Made by lowering. */
+const fusedNode: Make<Transposed> = primitive<Transposed>({
+  name: "fusedMatmul",
+  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  emit: ({ attributes: { transA, transB } }, inputs, emitter) =>
+    emitter.node(
+      "FusedMatMul",
+      inputs,
+      { transA: transA ? 1 : 0, transB: transB ? 1 : 0 },
+      { domain: "com.microsoft" },
+    ),
+  evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
+});
+
+function evaluateProduct(
+  inputs: readonly Tensor[],
+  attributes: Transposed,
+  values: readonly Float64Array[],
+): Float64Array {
+  const turn = (k: number): Float64Array => {
+    const t = k === 0 ? attributes.transA : attributes.transB;
+    const turned = transpose(inputs[k]);
+    return t ? turned.op.evaluate(turned, [values[k]]) : values[k];
+  };
+  const product = unfused(inputs, attributes);
+  const out = matmulNode.op.evaluate(product, [turn(0), turn(1)]);
+  if (inputs.length === 3) {
+    const bias = broadcastOffsets(inputs[2].shape, product.shape);
+    for (let i = 0; i < out.length; i++) out[i] += values[2][bias[i]];
+  }
+  return out;
+}
+
+/**
+ * a·b + c as one Gemm, where the sum is the product's only use. `sum` calls this on both orders of its operands;
+ * the product may be under a reshape, as after a convolution, if the last axis survived it.
+ */
+export function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: (t: Tensor) => number): Tensor | undefined {
+  if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
+  const n = shape.at(-1);
+  if (is(product, gemmNode) && product.inputs.length === 2 && bias.shape.length <= 2)
+    return gemmNode([...product.inputs, bias], product.attributes);
+  const [inner] = product.inputs;
+  if (product.op.name !== "reshape" || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1)
+    return undefined;
+  const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
+  if (!isRow || inner.shape.at(-1) !== n) return undefined;
+  return reshape(gemmNode([...inner.inputs, reshape(bias, [n as number])], inner.attributes), shape);
+}
+
+function requireSquare(t: Tensor, operation: string): void {
+  requireFloat(t, operation);
+  if (t.shape.length < 2 || t.shape.at(-1) !== t.shape.at(-2))
+    fail(
+      "shape",
+      `${operation}: needs square matrices, got shape ${showShape(t.shape)}`,
+      "the last two axes must be equal",
+    );
+}
+
+/** Gauss–Jordan with partial pivoting, in place on [A | B]; a zero pivot leaves infinities for the caller to see. */
+function eliminate(a: Float64Array, b: Float64Array, n: number, m: number): void {
+  for (let c = 0; c < n; c++) {
+    let p = c;
+    for (let r = c + 1; r < n; r++) if (Math.abs(a[r * n + c]) > Math.abs(a[p * n + c])) p = r;
+    for (let j = 0; j < n; j++) [a[c * n + j], a[p * n + j]] = [a[p * n + j], a[c * n + j]];
+    for (let j = 0; j < m; j++) [b[c * m + j], b[p * m + j]] = [b[p * m + j], b[c * m + j]];
+    const pivot = a[c * n + c];
+    for (let j = 0; j < n; j++) a[c * n + j] /= pivot;
+    for (let j = 0; j < m; j++) b[c * m + j] /= pivot;
+    for (let r = 0; r < n; r++) {
+      const factor = a[r * n + c];
+      if (r === c || factor === 0) continue;
+      for (let j = c; j < n; j++) a[r * n + j] -= factor * a[c * n + j];
+      for (let j = 0; j < m; j++) b[r * m + j] -= factor * b[c * m + j];
+    }
+  }
+}
+
+const inverseNode: Make = primitive({
+  name: "inverse",
+  infer: ([a]) => {
+    requireSquare(a, "inverse");
+    return a;
+  },
+  // d(A⁻¹) = −A⁻¹ dA A⁻¹, so Ḡ ↦ −A⁻ᵀ Ḡ A⁻ᵀ
+  vjp: (g, node) => {
+    const t = transpose(node);
+    return neg(matmul(matmul(t, g), t));
+  },
+  emit: (_, inputs, emitter) => emitter.node("Inverse", inputs, {}, { domain: "com.microsoft" }),
+  evaluate: ({ shape }, [data]) => {
+    const n = shape.at(-1) as number;
+    const a = data.slice();
+    const out = new Float64Array(data.length);
+    for (let at = 0; at < data.length; at += n * n) {
+      for (let i = 0; i < n; i++) out[at + i * n + i] = 1;
+      eliminate(a.subarray(at, at + n * n), out.subarray(at, at + n * n), n, n);
+    }
+    return out;
+  },
+});
+
+/** A⁻¹ over the last two axes. */
+export const inverse = (a: Operand): Tensor => inverseNode([asTensor(a)], {});
+
+/** X with A X = B. One step of refinement gives back the digits that multiplying by an inverse loses. */
+export function solve(a: Operand, b: Operand): Tensor {
+  const [m, rhs] = asTensors(a, b, "solve");
+  requireSquare(m, "solve");
+  if (rhs.shape.length < 2)
+    fail("shape", `solve: right-hand side has shape ${showShape(rhs.shape)}`, "use expandDims(b, -1) for a vector");
+  const inv = inverse(m);
+  const x = matmul(inv, rhs);
+  return add(x, matmul(inv, sub(rhs, matmul(m, x))));
+}
+
+const logAbsDetNode: Make = primitive({
+  name: "logAbsDet",
+  infer: ([a]) => {
+    requireSquare(a, "logAbsDet");
+    return { shape: batchShape(a), dtype: a.dtype };
+  },
+  // Jacobi: d log|det A| = Tr(A⁻¹ dA)
+  vjp: (g, { inputs: [a] }) => mul(expandDims(expandDims(g, -1), -1), transpose(inverse(a))),
+  lower: ({ inputs: [a] }) => logAbsDetExpression(a),
+  emit: (_, [a], emitter) => emitter.node("Log", [emitter.node("Abs", [emitter.node("Det", [a])])]),
+  evaluate: ({ inputs: [t], shape }, [data]) => {
+    const n = t.shape.at(-1) as number;
+    const out = new Float64Array(sizeOf(shape));
+    for (let q = 0; q < out.length; q++) out[q] = logAbsDetOf(data.slice(q * n * n, (q + 1) * n * n), n);
+    return out;
+  },
+});
+
+/** log|det A| over the last two axes, for matrices of a few dozen rows. */
+export const logAbsDet = (a: Operand): Tensor => logAbsDetNode([asTensor(a)], {});
+
+/** Product of the pivots of Gaussian elimination, in logarithms. */
+function logAbsDetOf(a: Float64Array, n: number): number {
+  let total = 0;
+  for (let c = 0; c < n; c++) {
+    let p = c;
+    for (let r = c + 1; r < n; r++) if (Math.abs(a[r * n + c]) > Math.abs(a[p * n + c])) p = r;
+    for (let j = 0; j < n; j++) [a[c * n + j], a[p * n + j]] = [a[p * n + j], a[c * n + j]];
+    total += Math.log(Math.abs(a[c * n + c]));
+    for (let r = c + 1; r < n; r++) {
+      const factor = a[r * n + c] / a[c * n + c];
+      for (let j = c; j < n; j++) a[r * n + j] -= factor * a[c * n + j];
+    }
+  }
+  return total;
+}
+
+/**
+ * log|det A| = Σ_k log‖u_k‖, u_k the rows left by modified Gram–Schmidt: A = L Q with L's diagonal ‖u_k‖.
+ * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone), and neither over- nor underflows.
+ */
+function logAbsDetExpression(a: Tensor): Tensor {
+  const n = a.shape.at(-1) as number;
+  const whole = batchShape(a).map(() => null);
+  let rest = a;
+  let total: Tensor | undefined;
+  for (let k = 0; k < n; k++) {
+    const u = at(rest, 0, -2);
+    const norm2 = squaredNorm(u);
+    const term = mul(log(norm2), 0.5);
+    total = total ? add(total, term) : term;
+    if (k === n - 1) break;
+    const others = slice(rest, ...whole, [1, n - k]);
+    const row = expandDims(u, -2);
+    const along = div(sum(mul(others, row), -1, { keepDims: true }), expandDims(expandDims(norm2, -1), -1));
+    rest = sub(others, mul(along, row));
+  }
+  return total as Tensor;
+}

@@ -1,0 +1,86 @@
+/** Comparisons, boolean algebra and selection. Only `where` has a derivative: it passes to the branch taken. */
+
+import { fail } from "./error.ts";
+import { mapBroadcast, mapUnary } from "./loops.ts";
+import { broadcastShapes } from "./ndarray.ts";
+import { unbroadcast } from "./reduce.ts";
+import { dropExpand, expand } from "./shape.ts";
+import { asTensor, asTensors, fill, type Make, type Operand, primitive, Tensor, uniformValue } from "./tensor.ts";
+
+function comparison(name: string, onnx: string, f: (a: number, b: number) => boolean) {
+  return primitive({
+    name,
+    infer: ([a, b]) => ({ shape: broadcastShapes(a.shape, b.shape, name), dtype: "bool" }),
+    emit: (_, inputs, emitter) => emitter.node(onnx, inputs),
+    evaluate: (node, inputs) =>
+      mapBroadcast(
+        node.shape,
+        node.inputs.map((t) => t.shape),
+        inputs,
+        (a, b) => (f(a, b) ? 1 : 0),
+      ),
+  });
+}
+
+const lessNode = comparison("less", "Less", (a, b) => a < b);
+const lessEqualNode = comparison("lessEqual", "LessOrEqual", (a, b) => a <= b);
+const equalNode = comparison("equal", "Equal", (a, b) => a === b);
+const andNode = comparison("and", "And", (a, b) => a !== 0 && b !== 0);
+const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0);
+const notNode: Make = primitive({
+  name: "not",
+  infer: ([a]) => ({ shape: a.shape, dtype: "bool" }),
+  emit: (_, inputs, emitter) => emitter.node("Not", inputs),
+  evaluate: (_, [a]) => mapUnary(a, (v) => (v === 0 ? 1 : 0)),
+});
+
+export const less = (a: Operand, b: Operand): Tensor => lessNode(asTensors(a, b, "less"), {});
+export const lessEqual = (a: Operand, b: Operand): Tensor => lessEqualNode(asTensors(a, b, "lessEqual"), {});
+export const greater = (a: Operand, b: Operand): Tensor => less(b, a);
+export const greaterEqual = (a: Operand, b: Operand): Tensor => lessEqual(b, a);
+export const equal = (a: Operand, b: Operand): Tensor => equalNode(asTensors(a, b, "equal"), {});
+
+function requireBool(t: Tensor, operation: string): Tensor {
+  if (t.dtype !== "bool")
+    fail("type", `${operation}: needs bool, got ${t.dtype}`, "compare it with something, or cast it to bool");
+  return t;
+}
+
+export const logicalAnd = (a: Tensor, b: Tensor): Tensor => andNode([requireBool(a, "and"), requireBool(b, "and")], {});
+export const logicalOr = (a: Tensor, b: Tensor): Tensor => orNode([requireBool(a, "or"), requireBool(b, "or")], {});
+export const logicalNot = (a: Tensor): Tensor => notNode([requireBool(a, "not")], {});
+
+const whereNode: Make = primitive({
+  name: "where",
+  infer: ([c, a, b]) => ({
+    shape: broadcastShapes(broadcastShapes(c.shape, a.shape, "where"), b.shape, "where"),
+    dtype: a.dtype,
+  }),
+  vjp: (g, { inputs: [c, a, b] }, i) => {
+    if (i === 0) return undefined;
+    const zero = fill([], 0, g.dtype);
+    return i === 1 ? unbroadcast(where(c, g, zero), a.shape) : unbroadcast(where(c, zero, g), b.shape);
+  },
+  simplify: (node) => {
+    const inputs = dropExpand(node.inputs, node.shape);
+    if (inputs.some((t, i) => t !== node.inputs[i])) return whereNode(inputs, {});
+    const [c, a, b] = inputs;
+    const known = uniformValue(c);
+    if (known !== undefined) return expand(known ? a : b, node.shape);
+    return a === b ? expand(a, node.shape) : undefined;
+  },
+  emit: (_, inputs, emitter) => emitter.node("Where", inputs),
+  evaluate: (node, inputs) =>
+    mapBroadcast(
+      node.shape,
+      node.inputs.map((t) => t.shape),
+      inputs,
+      (c, a, b) => (c !== 0 ? a : b),
+    ),
+});
+
+/** `a` where the condition holds, `b` elsewhere. As everywhere, a NaN in the branch not taken poisons the gradient. */
+export function where(condition: Operand, a: Operand, b: Operand): Tensor {
+  const c = requireBool(condition instanceof Tensor ? condition : asTensor(condition, "bool"), "where");
+  return whereNode([c, ...asTensors(a, b, "where")], {});
+}

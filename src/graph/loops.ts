@@ -1,0 +1,54 @@
+/** The loops of the reference evaluator: plain, slow, and right. */
+import { broadcastStrides, type Shape, sizeOf, stridesOf } from "./ndarray.ts";
+
+/** out[i] = f(x[i]) */
+export function mapUnary(x: Float64Array, f: (x: number) => number): Float64Array {
+  const out = new Float64Array(x.length);
+  for (let i = 0; i < x.length; i++) out[i] = f(x[i]);
+  return out;
+}
+
+/** Offsets into an array with the given strides, one for every index of `shape` in row-major order. */
+export function offsets(shape: Shape, strides: readonly number[], start = 0): Int32Array {
+  const out = new Int32Array(sizeOf(shape));
+  const index = new Array<number>(shape.length).fill(0);
+  let at = start;
+  for (let i = 0; i < out.length; i++) {
+    out[i] = at;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      at += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      at -= strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return out;
+}
+
+/** Offsets of an array of shape `from` read as if broadcast to `to`. */
+export const broadcastOffsets = (from: Shape, to: Shape): Int32Array => offsets(to, broadcastStrides(from, to));
+
+/** out[i] = f(x[i], …) over the broadcast shape of any number of arrays. */
+export function mapBroadcast(
+  shape: Shape,
+  shapes: readonly Shape[],
+  data: readonly Float64Array[],
+  f: (...values: number[]) => number,
+): Float64Array {
+  const out = new Float64Array(sizeOf(shape));
+  const at = shapes.map((from) => broadcastOffsets(from, shape));
+  const args = new Array<number>(data.length);
+  for (let i = 0; i < out.length; i++) {
+    for (let k = 0; k < data.length; k++) args[k] = data[k][at[k][i]];
+    out[i] = f(...args);
+  }
+  return out;
+}
+
+/** Walks the lines of an array along one axis: `visit(start, step)` for each, `step` between its elements. */
+export function forEachLine(shape: Shape, axis: number, visit: (start: number, step: number) => void): void {
+  const step = stridesOf(shape)[axis];
+  const block = step * shape[axis];
+  for (let outer = 0; outer < sizeOf(shape); outer += block)
+    for (let inner = 0; inner < step; inner++) visit(outer + inner, step);
+}

@@ -1,0 +1,132 @@
+/**
+ * Arrays as the host holds them: a shape, an element type and a typed array in row-major order.
+ * Also the few facts about shapes that every other file of this folder shares: sizes, strides, broadcasting.
+ */
+import { fail } from "./error.ts";
+
+export type DType = "float32" | "float64" | "int32" | "int64" | "bool";
+export type FloatType = "float32" | "float64";
+export type Shape = readonly number[];
+export type TypedArray = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
+
+/** A dense array on the host. `bool` is stored as 0 and 1 in a Uint8Array, `int64` as BigInt64Array. */
+export interface NdArray {
+  readonly shape: Shape;
+  readonly dtype: DType;
+  readonly data: TypedArray;
+}
+
+/** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
+export type Nested = number | readonly Nested[];
+
+export const isFloat = (dtype: DType): dtype is FloatType => dtype === "float32" || dtype === "float64";
+
+export const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
+
+export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((d, i) => d === b[i]);
+
+export const showShape = (shape: Shape): string => `[${shape.join(", ")}]`;
+
+export function stridesOf(shape: Shape): number[] {
+  const strides = new Array<number>(shape.length);
+  for (let axis = shape.length - 1, step = 1; axis >= 0; step *= shape[axis--]) strides[axis] = step;
+  return strides;
+}
+
+/** Strides that read an array of shape `from` as if it had been broadcast to `to`: a repeated axis has stride 0. */
+export function broadcastStrides(from: Shape, to: Shape): number[] {
+  const lead = to.length - from.length;
+  const own = stridesOf(from);
+  return to.map((_, axis) => (axis < lead || from[axis - lead] === 1 ? 0 : own[axis - lead]));
+}
+
+/** NumPy's rule: align at the right; sizes must agree or one of them be 1. */
+export function broadcastShapes(a: Shape, b: Shape, operation: string): number[] {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, i) => {
+    const da = a[i - rank + a.length] ?? 1;
+    const db = b[i - rank + b.length] ?? 1;
+    if (da !== db && da !== 1 && db !== 1)
+      fail(
+        "shape",
+        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ${i - rank} has ${da} against ${db}`,
+        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one should repeat",
+      );
+    return da === 1 ? db : da;
+  });
+}
+
+/** Axes counted from the end become axes counted from the start; out of range is an error. */
+export function normaliseAxis(axis: number, rank: number, operation: string): number {
+  if (!Number.isInteger(axis) || axis < -rank || axis >= rank)
+    fail(
+      "shape",
+      `${operation}: axis ${axis} does not exist in a tensor of rank ${rank}`,
+      `use ${-rank} to ${rank - 1}`,
+    );
+  return axis < 0 ? axis + rank : axis;
+}
+
+export function allocate(dtype: DType, size: number): TypedArray {
+  switch (dtype) {
+    case "float32":
+      return new Float32Array(size);
+    case "float64":
+      return new Float64Array(size);
+    case "int32":
+      return new Int32Array(size);
+    case "int64":
+      return new BigInt64Array(size);
+    case "bool":
+      return new Uint8Array(size);
+  }
+}
+
+/** The same numbers in the typed array of `dtype`; the input itself where it already is one. */
+export function convert(data: ArrayLike<number> | BigInt64Array, dtype: DType): TypedArray {
+  if (dtype === "float32" && data instanceof Float32Array) return data;
+  if (dtype === "float64" && data instanceof Float64Array) return data;
+  if (dtype === "int32" && data instanceof Int32Array) return data;
+  if (dtype === "int64" && data instanceof BigInt64Array) return data;
+  const out = allocate(dtype, data.length);
+  if (out instanceof BigInt64Array) for (let i = 0; i < data.length; i++) out[i] = BigInt(data[i]);
+  else if (dtype === "bool") for (let i = 0; i < data.length; i++) out[i] = Number(data[i]) === 0 ? 0 : 1;
+  else for (let i = 0; i < data.length; i++) out[i] = Number(data[i]);
+  return out;
+}
+
+/** Any array's elements as float64, the common currency of the reference evaluator and of tests. */
+export const toFloat64 = (data: TypedArray): Float64Array => convert(data, "float64") as Float64Array;
+
+/** Reads the shape off nested numbers and lays them out flat; ragged input is an error that says where. */
+export function flattenNested(value: Nested): { shape: number[]; data: number[] } {
+  const shape: number[] = [];
+  for (let probe: Nested = value; typeof probe !== "number"; probe = probe[0]) {
+    shape.push(probe.length);
+    if (probe.length === 0) break;
+  }
+  const data: number[] = [];
+  const visit = (part: Nested, depth: number, path: string): void => {
+    if (typeof part === "number") {
+      if (depth === shape.length) return void data.push(part);
+    } else if (part.length === shape[depth]) {
+      part.forEach((child, i) => {
+        visit(child, depth + 1, `${path}[${i}]`);
+      });
+      return;
+    }
+    fail(
+      "shape",
+      `nested array is ragged at ${path || "its top"}: expected ${depth === shape.length ? "a number" : `${shape[depth]} entries`}`,
+      "give every row the same number of entries",
+    );
+  };
+  visit(value, 0, "");
+  return { shape, data };
+}
+
+/** A host array from nested numbers: `ndarray([[1, 2], [3, 4]])`. */
+export function ndarray(value: Nested, dtype: DType = "float32"): NdArray {
+  const { shape, data } = flattenNested(value);
+  return { shape, dtype, data: convert(data, dtype) };
+}

@@ -1,0 +1,222 @@
+/**
+ * Writes a graph as an ONNX model: opset 17 with IR version 8, plus com.microsoft where a primitive needs it.
+ * Deterministic: the same program gives the same bytes. Field numbers are those of onnx.proto.
+ */
+import { PbfWriter } from "pbf";
+import { type Emitter, type OnnxAttribute, onnxType } from "./emitter.ts";
+import { fail } from "./error.ts";
+import { convert, type DType, type NdArray, type Shape, sameShape } from "./ndarray.ts";
+import { lower } from "./simplify.ts";
+import { constantValue, isInput, type Target, type Tensor } from "./tensor.ts";
+import { topological } from "./topological.ts";
+
+const OPSET = 17;
+const IR_VERSION = 8;
+
+interface OnnxNode {
+  readonly type: string;
+  readonly domain: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Readonly<Record<string, OnnxAttribute>>;
+}
+
+/** A named value of the model. */
+export interface Port {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly dtype: DType;
+}
+
+export interface OnnxModel {
+  readonly bytes: Uint8Array;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+}
+
+class Writer implements Emitter {
+  readonly nodes: OnnxNode[] = [];
+  readonly initializers: { readonly name: string; readonly value: NdArray }[] = [];
+  readonly #known = new Map<string, string>();
+  #next = 0;
+
+  #fresh(hint: string): string {
+    return `${hint}_${this.#next++}`;
+  }
+
+  node(
+    type: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, OnnxAttribute>> = {},
+    options: { readonly domain?: string; readonly output?: number } = {},
+  ): string {
+    const { domain = "", output = 0 } = options;
+    const name = this.#fresh(type);
+    // Unwanted earlier outputs are left unnamed, which ONNX reads as absent.
+    const outputs = [...Array<string>(output).fill(""), name];
+    this.nodes.push({ type, domain, inputs, outputs, attributes });
+    return name;
+  }
+
+  constant(value: NdArray): string {
+    const small = value.data.length <= 64;
+    const key = small ? `${value.dtype}|${value.shape}|${value.data.join()}|${Object.is(value.data[0], -0)}` : "";
+    const known = small ? this.#known.get(key) : undefined;
+    if (known) return known;
+    const name = this.#fresh("constant");
+    this.initializers.push({ name, value });
+    if (small) this.#known.set(key, name);
+    return name;
+  }
+
+  int64(values: readonly number[]): string {
+    return this.constant({ shape: [values.length], dtype: "int64", data: convert(values, "int64") });
+  }
+
+  scalar(value: number, dtype: DType): string {
+    return this.constant({ shape: [], dtype, data: convert([value], dtype) });
+  }
+
+  reshape(name: string, from: Shape, to: Shape): string {
+    return sameShape(from, to) ? name : this.node("Reshape", [name, this.int64(to)]);
+  }
+}
+
+function writeAttribute(value: OnnxAttribute, pbf: PbfWriter): void {
+  const INT = 2;
+  const FLOAT = 1;
+  const STRING = 3;
+  const INTS = 7;
+  if (typeof value === "number") {
+    pbf.writeVarintField(3, value);
+    pbf.writeVarintField(20, INT);
+  } else if (typeof value === "string") {
+    pbf.writeStringField(4, value);
+    pbf.writeVarintField(20, STRING);
+  } else if (Array.isArray(value)) {
+    for (const v of value as readonly number[]) pbf.writeVarintField(8, v);
+    pbf.writeVarintField(20, INTS);
+  } else {
+    pbf.writeFloatField(2, (value as { float: number }).float);
+    pbf.writeVarintField(20, FLOAT);
+  }
+}
+
+function writeNode(node: OnnxNode, pbf: PbfWriter): void {
+  for (const name of node.inputs) pbf.writeStringField(1, name);
+  for (const name of node.outputs) pbf.writeStringField(2, name);
+  pbf.writeStringField(3, node.outputs.at(-1) as string);
+  pbf.writeStringField(4, node.type);
+  for (const [name, value] of Object.entries(node.attributes))
+    pbf.writeMessage(
+      5,
+      (_, p) => {
+        p.writeStringField(1, name);
+        writeAttribute(value, p);
+      },
+      undefined,
+    );
+  if (node.domain) pbf.writeStringField(7, node.domain);
+}
+
+function writeTensor({ name, value }: { name: string; value: NdArray }, pbf: PbfWriter): void {
+  for (const d of value.shape) pbf.writeVarintField(1, d);
+  pbf.writeVarintField(2, onnxType[value.dtype]);
+  pbf.writeStringField(8, name);
+  const { data } = value;
+  pbf.writeBytesField(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+}
+
+function writePort(port: Port, pbf: PbfWriter): void {
+  pbf.writeStringField(1, port.name);
+  pbf.writeMessage(
+    2,
+    (_, type) =>
+      type.writeMessage(
+        1,
+        (__, tensor) => {
+          tensor.writeVarintField(1, onnxType[port.dtype]);
+          tensor.writeMessage(
+            2,
+            (___, shape) => {
+              for (const d of port.shape) shape.writeMessage(1, (____, dim) => dim.writeVarintField(1, d), undefined);
+            },
+            undefined,
+          );
+        },
+        undefined,
+      ),
+    undefined,
+  );
+}
+
+/** ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given. */
+export function writeOnnx(
+  outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
+  target: Target = "cpu",
+): OnnxModel {
+  const lowered = lower(
+    outputs.map((o) => o.tensor),
+    target,
+  );
+  return writeGraph(outputs.map((o, i) => ({ name: o.name, tensor: lowered[i] })));
+}
+
+function writeGraph(outputs: readonly { readonly name: string; readonly tensor: Tensor }[]): OnnxModel {
+  const writer = new Writer();
+  const names = new Map<Tensor, string>();
+  const inputs: Port[] = [];
+  for (const node of topological(outputs.map((o) => o.tensor))) {
+    if (isInput(node)) {
+      const { name, shape, dtype } = node.attributes;
+      if (inputs.some((p) => p.name === name))
+        fail("usage", `two inputs are called "${name}"`, "give every input its own name");
+      inputs.push({ name, shape, dtype });
+    }
+    const operands = node.inputs.map((t) => names.get(t) as string);
+    names.set(node, node.op.emit(node, operands, writer));
+  }
+
+  // An output takes its public name from the node that makes it; inputs, constants and second names need a copy.
+  const rename = new Map<string, string>();
+  for (const { name, tensor } of outputs) {
+    const inner = names.get(tensor) as string;
+    if (rename.has(inner) || isInput(tensor) || constantValue(tensor))
+      rename.set(writer.node("Identity", [inner]), name);
+    else rename.set(inner, name);
+  }
+  const publicName = (name: string): string => rename.get(name) ?? name;
+
+  const pbf = new PbfWriter();
+  pbf.writeVarintField(1, IR_VERSION);
+  pbf.writeStringField(2, "diffeo");
+  pbf.writeMessage(
+    7,
+    (_, graph) => {
+      for (const node of writer.nodes) {
+        const renamed = { ...node, inputs: node.inputs.map(publicName), outputs: node.outputs.map(publicName) };
+        graph.writeMessage(1, writeNode, renamed);
+      }
+      graph.writeStringField(2, "diffeo");
+      for (const initializer of writer.initializers) graph.writeMessage(5, writeTensor, initializer);
+      for (const port of inputs) graph.writeMessage(11, writePort, port);
+      for (const { name, tensor } of outputs) graph.writeMessage(12, writePort, { ...tensor, name });
+    },
+    undefined,
+  );
+  const domains = [...new Set(["", ...writer.nodes.map((n) => n.domain)])];
+  for (const domain of domains)
+    pbf.writeMessage(
+      8,
+      (_, opset) => {
+        if (domain) opset.writeStringField(1, domain);
+        opset.writeVarintField(2, domain ? 1 : OPSET);
+      },
+      undefined,
+    );
+  return {
+    bytes: pbf.finish(),
+    inputs,
+    outputs: outputs.map(({ name, tensor: { shape, dtype } }) => ({ name, shape, dtype })),
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * A tensor is an expression: an operation, its inputs, a static shape and an element type.
+ *
+ * Nothing is computed here. A program builds a directed acyclic graph of tensors; the graph is differentiated,
+ * simplified and written as ONNX, or evaluated in float64 by the reference. Each primitive is one object that
+ * holds everything known about it: shape rule, derivative, ONNX emission, reference evaluation.
+ */
+import type { Emitter } from "./emitter.ts";
+import { fail } from "./error.ts";
+import {
+  convert,
+  type DType,
+  flattenNested,
+  isFloat,
+  type NdArray,
+  type Nested,
+  type Shape,
+  sizeOf,
+} from "./ndarray.ts";
+
+export type AttributeValue = number | string | boolean | readonly number[] | NdArray;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** A class for its identity alone: two tensors are the same value only if they are the same node. */
+export class Tensor<A extends Attributes = Attributes> {
+  readonly op: Primitive;
+  readonly inputs: readonly Tensor[];
+  readonly attributes: A;
+  readonly shape: Shape;
+  readonly dtype: DType;
+
+  constructor(op: Primitive, inputs: readonly Tensor[], attributes: A, shape: Shape, dtype: DType) {
+    this.op = op;
+    this.inputs = inputs;
+    this.attributes = attributes;
+    this.shape = shape;
+    this.dtype = dtype;
+  }
+}
+
+/** What a runtime wants to hear about: shapes of graphs that run well differ between CPU and GPU. */
+export type Target = "cpu" | "gpu";
+
+/** Everything diffeo knows about one operation. */
+export interface Primitive<A extends Attributes = Attributes> {
+  readonly name: string;
+  /** Shape and type of the result; raises an error that names the operation, the shapes and the remedy. */
+  readonly infer: (inputs: readonly Tensor[], attributes: A) => { readonly shape: Shape; readonly dtype: DType };
+  /**
+   * The cotangent of input `i` given the cotangent `g` of the node, written in primitives so that it can be
+   * differentiated again. `undefined` is an exact zero; a primitive without the rule is constant almost everywhere.
+   */
+  readonly vjp?: (g: Tensor, node: Tensor<A>, i: number) => Tensor | undefined;
+  /** Writes ONNX nodes and returns the name of the result. */
+  readonly emit: (node: Tensor<A>, inputs: readonly string[], emitter: Emitter) => string;
+  /** The value in float64 (integers and booleans as float64 too), row-major. The oracle of the tests. */
+  readonly evaluate: (node: Tensor<A>, inputs: readonly Float64Array[]) => Float64Array;
+  /** An equal and cheaper expression of the same shape and type, if the node's form allows one. */
+  readonly simplify?: (node: Tensor<A>) => Tensor | undefined;
+  /** An equal expression that a target runs faster or at all. `uses` counts the consumers of a tensor. */
+  readonly lower?: (node: Tensor<A>, target: Target, uses: (t: Tensor) => number) => Tensor | undefined;
+}
+
+/** The constructor of a primitive's nodes, which also knows the primitive. */
+export interface Make<A extends Attributes = Attributes> {
+  (inputs: readonly Tensor[], attributes: A): Tensor;
+  readonly op: Primitive;
+}
+
+export function primitive<A extends Attributes>(definition: Primitive<A>): Make<A> {
+  const op = definition as unknown as Primitive;
+  const make = (inputs: readonly Tensor[], attributes: A): Tensor => {
+    const { shape, dtype } = definition.infer(inputs, attributes);
+    return new Tensor(op, inputs, attributes, shape, dtype);
+  };
+  return Object.assign(make, { op });
+}
+
+/** The same operation on other inputs. */
+export function rebuild(node: Tensor, inputs: readonly Tensor[]): Tensor {
+  const { shape, dtype } = node.op.infer(inputs, node.attributes);
+  return new Tensor(node.op, inputs, node.attributes, shape, dtype);
+}
+
+declare const matched: unique symbol;
+
+/** Whether a node is of one primitive; if so, its attributes have their types. */
+export const is = <A extends Attributes>(
+  node: Tensor,
+  make: Make<A>,
+): node is Tensor<A> & { readonly [matched]: true } => node.op === make.op;
+
+const inputNode = primitive<{ name: string; shape: Shape; dtype: DType }>({
+  name: "input",
+  infer: (_, { shape, dtype }) => ({ shape, dtype }),
+  emit: ({ attributes }) => attributes.name,
+  evaluate: ({ attributes }) => fail("usage", `input "${attributes.name}" has no value`, "pass one to evaluate"),
+});
+
+/** A free variable of a graph. */
+export const input = (name: string, shape: Shape, dtype: DType = "float32"): Tensor =>
+  inputNode([], { name, shape, dtype });
+
+export const isInput = (t: Tensor): t is Tensor<{ name: string; shape: Shape; dtype: DType }> => is(t, inputNode);
+
+const constantNode = primitive<{ value: NdArray }>({
+  name: "constant",
+  infer: (_, { value }) => value,
+  emit: ({ attributes: { value } }, _, emitter) => emitter.constant(value),
+  evaluate: ({ attributes: { value } }) => convert(value.data, "float64") as Float64Array,
+});
+
+/** A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other operand's type. */
+export function constant(value: Nested | NdArray | Float64Array | Float32Array, dtype: DType = "float32"): Tensor {
+  if (value instanceof Float64Array || value instanceof Float32Array)
+    return constantNode([], { value: { shape: [value.length], dtype, data: convert(value, dtype) } });
+  if (typeof value === "object" && "data" in value)
+    return constantNode([], {
+      value: value.dtype === dtype ? value : { ...value, dtype, data: convert(value.data, dtype) },
+    });
+  const { shape, data } = flattenNested(value);
+  if (!isFloat(dtype) && data.some((v) => !Number.isInteger(v)))
+    fail(
+      "type",
+      `constant: ${data.find((v) => !Number.isInteger(v))} is not an integer`,
+      `round it, or cast the ${dtype} operand to a float type`,
+    );
+  return constantNode([], { value: { shape, dtype, data: convert(data, dtype) } });
+}
+
+export const constantValue = (t: Tensor): NdArray | undefined => (is(t, constantNode) ? t.attributes.value : undefined);
+
+/** The one number a constant holds everywhere, if it does. Drives the algebraic identities. */
+export function uniformValue(t: Tensor): number | undefined {
+  const value = constantValue(t);
+  if (value === undefined || value.data.length === 0) return undefined;
+  const first = value.data[0];
+  // One look suffices for a scalar; small arrays are scanned, large ones are hardly ever uniform.
+  if (value.data.length > 4096) return undefined;
+  for (const v of value.data) if (!Object.is(v, first)) return undefined;
+  return Number(first);
+}
+
+export const fill = (shape: Shape, value: number, dtype: DType): Tensor =>
+  constantNode([], { value: { shape, dtype, data: convert(new Float64Array(sizeOf(shape)).fill(value), dtype) } });
+
+export const zerosLike = (t: Tensor): Tensor => fill(t.shape, 0, t.dtype);
+export const onesLike = (t: Tensor): Tensor => fill(t.shape, 1, t.dtype);
+
+/** What an operation accepts: a tensor, or numbers that take the type of the tensor beside them. */
+export type Operand = Tensor | Nested | NdArray;
+
+export function asTensor(value: Operand, like?: DType): Tensor {
+  if (value instanceof Tensor) return value;
+  return constant(value, like ?? (typeof value === "object" && "dtype" in value ? value.dtype : "float32"));
+}
+
+/** Two operands of one type. Mixed tensor types are an error: nothing is widened or narrowed unseen. */
+export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
+  const like = a instanceof Tensor ? a.dtype : b instanceof Tensor ? b.dtype : undefined;
+  const pair: [Tensor, Tensor] = [asTensor(a, like), asTensor(b, like)];
+  if (pair[0].dtype !== pair[1].dtype)
+    fail("type", `${operation}: operands are ${pair[0].dtype} and ${pair[1].dtype}`, "cast one of them");
+  return pair;
+}
+
+export function requireFloat(t: Tensor, operation: string): void {
+  if (!isFloat(t.dtype))
+    fail("type", `${operation}: needs a float tensor, got ${t.dtype}`, "cast it to float32 or float64");
+}

@@ -1,0 +1,142 @@
+/**
+ * Whole numbers without bias.
+ *
+ *   below(n):  the first word w of the element's blocks with w ≥ 2³² mod n, reduced mod n
+ *
+ * Of the words that pass, 2³² − (2³² mod n) is a multiple of n, so every residue has the same number of them. Each
+ * element has blocks of its own, (j, 0), (j, 1), …, so how often one is rejected moves no other.
+ */
+import { fail } from "../graph/error.ts";
+import type { NdArray, Shape } from "../graph/ndarray.ts";
+import { planned, uniform } from "./draw.ts";
+import { isIndex, type Key, type Keys, packed, show } from "./key.ts";
+import { log } from "./quantile.ts";
+import { threefry } from "./threefry.ts";
+
+/** A drawn `NdArray` of 32-bit integers. */
+export interface IntArray extends NdArray {
+  readonly dtype: "int32";
+  readonly data: Int32Array;
+}
+
+export interface ChoiceOptions {
+  /** Whether an index may come twice; by default it may. */
+  readonly replace?: boolean;
+  /** How likely each index is, up to a common factor; by default all the same. */
+  readonly weights?: ArrayLike<number>;
+}
+
+/** Integers from `low` up to, not including, `high`; both between −2³¹ and 2³¹. */
+export function integers(source: Key | Keys, shape: number | Shape, low: number, high: number): IntArray {
+  const bounded = Number.isInteger(low) && Number.isInteger(high) && low >= -0x80000000 && high <= 0x80000000;
+  if (!bounded || low >= high)
+    fail(
+      "usage",
+      `integers: low ${show(low)} and high ${show(high)} are not two integers from −2³¹ to 2³¹, low below high`,
+      "give the least integer and one more than the greatest",
+    );
+  const plan = planned(source, shape, "integers");
+  const { keys, size } = plan;
+  const data = new Int32Array(keys.count * size);
+  const block = new Uint32Array(4);
+  for (let row = 0; row < keys.count; row++)
+    for (let j = 0; j < size; j++) data[row * size + j] = low + below(high - low, keys.words, 4 * row, j, block);
+  return { shape: plan.shape, dtype: "int32", data };
+}
+
+/** The numbers 0 … n − 1 in random order, every order equally likely. */
+export const permutation = (source: Key, n: number): IntArray => deal(source, n, n, "permutation");
+
+/**
+ * `count` of the indices 0 … n − 1. Without replacement and weights they are the first of `permutation(source, n)`;
+ * with weights they come as from an urn: each in turn by the weights of those that remain.
+ */
+export function choice(source: Key, n: number, count: number, options: ChoiceOptions = {}): IntArray {
+  const { replace = true, weights } = options;
+  if (!isIndex(n) || !isIndex(count) || n > 0x80000000 || (n === 0 && count > 0))
+    fail("usage", `choice: cannot choose ${show(count)} of ${show(n)} indices`, "use natural numbers, n at least 1");
+  if (weights === undefined)
+    return replace ? integers(source, count, 0, Math.max(n, 1)) : deal(source, n, count, "choice");
+  const total = checkedTotal(weights, n);
+  const data = replace ? spin(source, weights, total, count) : race(source, weights, count);
+  return { shape: [count], dtype: "int32", data };
+}
+
+/** A uniform integer from 0 to `span` − 1, span ≤ 2³²: element j of the key at `keyAt`. */
+function below(span: number, keys: Uint32Array, keyAt: number, j: number, block: Uint32Array): number {
+  // In 32 bits a span of 2³² reads 0, and nothing is to be rejected; −n reads 2³² − n, whose rest mod n is that of 2³².
+  const n = span >>> 0;
+  const reject = n === 0 ? 0 : (-n >>> 0) % n;
+  for (let attempt = 0; ; attempt++) {
+    threefry(block, 0, keys, keyAt, j, attempt, 0, 0, 1);
+    for (let lane = 0; lane < 4; lane++) if (block[lane] >= reject) return n === 0 ? block[lane] : block[lane] % n;
+  }
+}
+
+/** The first `count` cards of a shuffled deck of n: Fisher and Yates' shuffle, stopped early. */
+function deal(source: Key, n: number, count: number, operation: string): IntArray {
+  if (!isIndex(n) || n > 0x80000000 || count > n)
+    fail(
+      "usage",
+      `${operation}: cannot take ${show(count)} of ${show(n)} indices without replacement`,
+      "take at most as many as there are, or set replace to true",
+    );
+  const { words } = packed(source, operation);
+  const deck = Int32Array.from({ length: n }, (_, i) => i);
+  const block = new Uint32Array(4);
+  for (let i = 0; i < count; i++) {
+    const j = i + below(n - i, words, 0, i, block);
+    const card = deck[j];
+    deck[j] = deck[i];
+    deck[i] = card;
+  }
+  return { shape: [count], dtype: "int32", data: deck.slice(0, count) };
+}
+
+/** With replacement: the first index whose cumulative weight exceeds u times the total. */
+function spin(source: Key, weights: ArrayLike<number>, total: number, count: number): Int32Array {
+  const cumulative = new Float64Array(weights.length);
+  for (let i = 0, sum = 0; i < weights.length; i++) cumulative[i] = sum += weights[i];
+  const { data } = uniform(source, count, { dtype: "float64" });
+  return Int32Array.from(data, (u) => {
+    // u ≤ 1 − 2⁻⁵³ and total·2⁻⁵³ is at least half a unit of total's last place, so u·total rounds to below total:
+    // the search ends at an index, and never at one of weight zero, whose cumulative weight is its predecessor's.
+    const mark = u * total;
+    let first = 0;
+    for (let end = weights.length; first < end; ) {
+      const middle = (first + end) >>> 1;
+      if (cumulative[middle] > mark) end = middle;
+      else first = middle + 1;
+    }
+    return first;
+  });
+}
+
+/**
+ * Without replacement: the first `count` of a race in which runner i needs the time −ln(uᵢ)/wᵢ, exponential of rate wᵢ.
+ * The first comes in with probability wᵢ / Σw, and, since exponentials forget, the next likewise among the rest.
+ */
+function race(source: Key, weights: ArrayLike<number>, count: number): Int32Array {
+  const { data } = uniform(source, weights.length, { dtype: "float64" });
+  const time = data.map((u, i) => -log(u) / weights[i]);
+  const runners = Array.from(data.keys()).filter((i) => weights[i] > 0);
+  if (count > runners.length)
+    fail(
+      "usage",
+      `choice: ${count} indices are wanted without replacement, but ${runners.length} weights are above zero`,
+      "want fewer, give more indices a weight, or set replace to true",
+    );
+  return Int32Array.from(runners.sort((a, b) => time[a] - time[b] || a - b).slice(0, count));
+}
+
+function checkedTotal(weights: ArrayLike<number>, n: number): number {
+  const remedy = "give one finite, non-negative weight an index, at least one of them above zero";
+  if (weights.length !== n) fail("shape", `choice: there are ${weights.length} weights for ${n} indices`, remedy);
+  let total = 0;
+  for (let i = 0; i < n; i++) {
+    if (!(weights[i] >= 0 && weights[i] < Infinity)) fail("usage", `choice: weights[${i}] is ${weights[i]}`, remedy);
+    total += weights[i];
+  }
+  if (!(total > 0 && total < Infinity)) fail("usage", `choice: the weights sum to ${total}`, remedy);
+  return total;
+}

@@ -1,0 +1,172 @@
+/**
+ * Draws of continuous numbers, of signs and of raw bits: element j of a row is a function of the row's key and of j alone.
+ *
+ *   bits        word j mod 4 of block ⌊j / 4⌋
+ *   uniform     low + (high − low)·u,  u from the two words of half a block
+ *   normal      Φ⁻¹(u)
+ *   rademacher  2b − 1,  b one bit: 128 of them a block
+ *
+ * So a longer draw begins with the shorter one, and a row does not know how many others there are.
+ */
+import { fail } from "../graph/error.ts";
+import { allocate, type FloatType, isFloat, type NdArray, type Shape, showShape, sizeOf } from "../graph/ndarray.ts";
+import { isIndex, type Key, type Keys, packed, show } from "./key.ts";
+import { normalQuantile, unit } from "./quantile.ts";
+import { threefry } from "./threefry.ts";
+
+/** A drawn `NdArray` whose element type is known. */
+export interface FloatArray<D extends FloatType = FloatType> extends NdArray {
+  readonly dtype: D;
+  readonly data: { float32: Float32Array; float64: Float64Array }[D];
+}
+
+/** Raw random words. */
+export interface BitArray {
+  readonly shape: Shape;
+  readonly data: Uint32Array;
+}
+
+/** The element type, by default `"float32"`. A float32 number is the float64 number of the same key, rounded. */
+export interface FloatOptions<D extends FloatType = FloatType> {
+  readonly dtype?: D;
+}
+
+/** The ends of the interval, by default 0 and 1. */
+export interface UniformOptions<D extends FloatType = FloatType> extends FloatOptions<D> {
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/**
+ * Uniform numbers strictly between `low` and `high`, with 52 random bits each. Where rounding would land on an end of
+ * the interval (in float32, once in 2²⁵ draws for the upper one), the nearest number inside is returned instead.
+ */
+export function uniform<D extends FloatType = "float32">(
+  source: Key | Keys,
+  shape: number | Shape,
+  options: UniformOptions<D> = {},
+): FloatArray<D> {
+  const { low = 0, high = 1 } = options;
+  const plan = planned(source, shape, "uniform");
+  const out = floats(plan, options, "uniform");
+  const { data } = out;
+  const lowest = above(low, out.dtype);
+  const highest = -above(-high, out.dtype);
+  const width = high - low;
+  if (!(lowest <= highest && Number.isFinite(width)))
+    fail(
+      "usage",
+      `uniform: no ${out.dtype} lies strictly between low ${show(low)} and high ${show(high)}`,
+      "give two finite numbers, low well below high",
+    );
+  eachChunk(plan, 2, (words, at, count) => {
+    for (let j = 0; j < count; j++) {
+      const x = low + width * unit(words[2 * j], words[2 * j + 1]);
+      data[at + j] = Math.min(Math.max(x, lowest), highest);
+    }
+  });
+  return out;
+}
+
+/**
+ * Standard normal numbers. From `Keys`, row i is the draw of key i: the start and the noise of a sampler.
+ * None is beyond ±8.21 = Φ⁻¹(1 − 2⁻⁵³).
+ */
+export function normal<D extends FloatType = "float32">(
+  source: Key | Keys,
+  shape: number | Shape,
+  options: FloatOptions<D> = {},
+): FloatArray<D> {
+  const plan = planned(source, shape, "normal");
+  const out = floats(plan, options, "normal");
+  const { data } = out;
+  eachChunk(plan, 2, (words, at, count) => {
+    for (let j = 0; j < count; j++) data[at + j] = normalQuantile(unit(words[2 * j], words[2 * j + 1]));
+  });
+  return out;
+}
+
+/** −1 or 1, evenly. */
+export function rademacher<D extends FloatType = "float32">(
+  source: Key | Keys,
+  shape: number | Shape,
+  options: FloatOptions<D> = {},
+): FloatArray<D> {
+  const plan = planned(source, shape, "rademacher");
+  const out = floats(plan, options, "rademacher");
+  const { data } = out;
+  eachChunk(plan, 128, (words, at, count) => {
+    for (let j = 0; j < count; j++) data[at + j] = ((words[j >>> 5] >>> (j & 31)) & 1) * 2 - 1;
+  });
+  return out;
+}
+
+/** Uniform 32-bit words. */
+export function bits(source: Key | Keys, shape: number | Shape): BitArray {
+  const plan = planned(source, shape, "bits");
+  const data = new Uint32Array(sizeOf(plan.shape));
+  eachChunk(plan, 4, (words, at, count) => data.set(words.subarray(0, count), at));
+  return { shape: plan.shape, data };
+}
+
+/** What a draw is to fill: `size` elements for each of the keys, and the shape of the whole. */
+export interface Plan {
+  readonly keys: Keys;
+  readonly size: number;
+  readonly shape: Shape;
+}
+
+/** Checks a draw's arguments. From `Keys` the whole has a leading axis, one row a key. */
+export function planned(source: Key | Keys, shape: number | Shape, operation: string): Plan {
+  const keys = packed(source, operation);
+  const event = typeof shape === "number" ? [shape] : shape;
+  if (!Array.isArray(event) || !event.every(isIndex))
+    fail(
+      "shape",
+      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is not made of natural numbers`,
+      "use a length such as 8, or lengths such as [16, 2]; [] is a single number",
+    );
+  return { keys, size: sizeOf(event), shape: "count" in source ? [keys.count, ...event] : [...event] };
+}
+
+function floats<D extends FloatType>({ shape }: Plan, options: FloatOptions<D>, operation: string): FloatArray<D> {
+  const dtype = options.dtype ?? "float32";
+  if (!isFloat(dtype))
+    fail("type", `${operation}: there is no draw of type ${show(dtype)}`, 'use "float32" or "float64"');
+  return { shape, dtype, data: allocate(dtype, sizeOf(shape)) } as FloatArray<D>;
+}
+
+/** Blocks made at once: 8 KiB of words, which stay in the first-level cache until they are used. */
+const CHUNK = 512;
+
+/**
+ * For each key and each stretch of its elements: `words` holds their blocks, `perBlock` elements to a block, and `visit`
+ * turns them into elements `at` to `at + count` of the result. No typed array has the more than 2³³ elements that it
+ * would take to wrap the 32-bit counter of blocks.
+ */
+function eachChunk(
+  { keys, size }: Plan,
+  perBlock: number,
+  visit: (words: Uint32Array, at: number, count: number) => void,
+): void {
+  const blocks = Math.min(CHUNK, Math.ceil(size / perBlock));
+  const stride = blocks * perBlock;
+  const words = new Uint32Array(4 * blocks);
+  for (let row = 0; row < keys.count; row++)
+    for (let from = 0; from < size; from += stride) {
+      const count = Math.min(stride, size - from);
+      threefry(words, 0, keys.words, 4 * row, from / perBlock, 0, 0, 0, Math.ceil(count / perBlock));
+      visit(words, row * size + from, count);
+    }
+}
+
+/** The smallest number of type `dtype` above x. */
+function above(x: number, dtype: FloatType): number {
+  // Bit patterns of one sign are ordered as their numbers are, so the neighbour is one step of the pattern away.
+  const float = dtype === "float32" ? new Float32Array([x]) : new Float64Array([x]);
+  if (float[0] > x || Number.isNaN(x)) return float[0];
+  if (float[0] === 0) return dtype === "float32" ? 1.401298464324817e-45 : Number.MIN_VALUE;
+  if (dtype === "float32") new Int32Array(float.buffer)[0] += x > 0 ? 1 : -1;
+  else new BigInt64Array(float.buffer)[0] += x > 0 ? 1n : -1n;
+  return float[0];
+}

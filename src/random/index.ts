@@ -1,0 +1,21 @@
+/**
+ * Random streams by counter: (key, index) ↦ number, with no state in between. The same numbers come out of every engine,
+ * device and batch size, in any order and on any number of workers.
+ *
+ *   const root = key("chess, run 3");
+ *   const [init, loop] = split(root, 2);                  // independent streams
+ *   const start = normal(sampleKeys(init, 64), [64, 13]); // row i belongs to sample i, whatever the batch
+ *   const noise = normal(fold(sampleKeys(loop, 64), step), [64, 13]);
+ */
+export { type ChoiceOptions, choice, type IntArray, integers, permutation } from "./discrete.ts";
+export {
+  type BitArray,
+  bits,
+  type FloatArray,
+  type FloatOptions,
+  normal,
+  rademacher,
+  type UniformOptions,
+  uniform,
+} from "./draw.ts";
+export { fold, type Key, type Keys, key, sampleKeys, split } from "./key.ts";
