@@ -46,13 +46,20 @@ export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./g
 export { dot, inverse, logAbsDet, matmul, matvec, solve, squaredNorm } from "./linalg.ts";
 export { equal, greater, greaterEqual, less, lessEqual, logicalAnd, logicalNot, logicalOr, where } from "./logic.ts";
 export {
+  allocate,
+  convert,
   type DType,
   type FloatType,
+  flattenNested,
+  isFloat,
   type NdArray,
   type Nested,
   ndarray,
   type Shape,
+  showShape,
+  sizeOf,
   type TypedArray,
+  toFloat64,
 } from "./ndarray.ts";
 export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax, sum } from "./reduce.ts";
@@ -89,4 +96,6 @@ export {
   Tensor,
   zerosLike,
 } from "./tensor.ts";
+export { topological } from "./topological.ts";
+export { fitsShape, isSpec, type Spec, showOpenShape, type Trace, trace } from "./trace.ts";
 export { leavesOf, mapTree, type Tree, withLeaves } from "./tree.ts";

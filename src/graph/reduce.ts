@@ -178,7 +178,11 @@ export function logSoftmax(x: Operand, axis = -1): Tensor {
   return sub(t, logSumExp(t, axis, { keepDims: true }));
 }
 
-const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> = primitive<{ axis: number; exclusive: boolean; reverse: boolean }>({
+const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> = primitive<{
+  axis: number;
+  exclusive: boolean;
+  reverse: boolean;
+}>({
   name: "cumsum",
   infer: ([x]) => x,
   vjp: (g, { attributes: { axis, exclusive, reverse } }) => cumsum(g, axis, { exclusive, reverse: !reverse }),

@@ -161,7 +161,11 @@ export function dropExpand(inputs: readonly Tensor[], shape: Shape): Tensor[] {
 /** The tensor before an expansion, with the shape it was expanded from. */
 export const unexpanded = (t: Tensor): Tensor | undefined => (is(t, expandNode) ? t.inputs[0] : undefined);
 
-const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }>({
+const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{
+  starts: readonly number[];
+  stops: readonly number[];
+  steps: readonly number[];
+}>({
   name: "slice",
   infer: ([x], { starts, stops, steps }) => ({
     shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
@@ -238,7 +242,10 @@ export function at(x: Operand, index: number, axis = 0): Tensor {
   return squeeze(slice(t, ...t.shape.map((_, k) => (k === a ? ([i, i + 1] as const) : null))), a);
 }
 
-const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{ before: readonly number[]; after: readonly number[] }>({
+const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{
+  before: readonly number[];
+  after: readonly number[];
+}>({
   name: "pad",
   infer: ([x], { before, after }) => ({ shape: x.shape.map((d, i) => d + before[i] + after[i]), dtype: x.dtype }),
   vjp: (g, { inputs: [x], attributes: { before } }) =>

@@ -3,8 +3,8 @@
  *
  *   below(n):  the first word w of the element's blocks with w ≥ 2³² mod n, reduced mod n
  *
- * Of the words that pass, 2³² − (2³² mod n) is a multiple of n, so every residue has the same number of them. Each
- * element has blocks of its own, (j, 0), (j, 1), …, so how often one is rejected moves no other.
+ * The words that pass are 2³² − (2³² mod n) consecutive numbers, a multiple of n, so every residue has as many of them.
+ * Each element has blocks of its own, (j, 0), (j, 1), …, so how often one is rejected moves no other.
  */
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
@@ -79,7 +79,7 @@ function deal(source: Key, n: number, count: number, operation: string): IntArra
     fail(
       "usage",
       `${operation}: cannot take ${show(count)} of ${show(n)} indices without replacement`,
-      "take at most as many as there are, or set replace to true",
+      "use a natural number of indices, and take at most that many",
     );
   const { words } = packed(source, operation);
   const deck = Int32Array.from({ length: n }, (_, i) => i);
@@ -93,19 +93,23 @@ function deal(source: Key, n: number, count: number, operation: string): IntArra
   return { shape: [count], dtype: "int32", data: deck.slice(0, count) };
 }
 
-/** With replacement: the first index whose cumulative weight exceeds u times the total. */
+/**
+ * With replacement: the first index whose cumulative weight exceeds u times the total. It never is one of weight zero,
+ * whose cumulative weight is its predecessor's; should u·total round up to the total, it is the last of positive weight.
+ */
 function spin(source: Key, weights: ArrayLike<number>, total: number, count: number): Int32Array {
   const cumulative = new Float64Array(weights.length);
-  for (let i = 0, sum = 0; i < weights.length; i++) cumulative[i] = sum += weights[i];
+  let last = 0;
+  for (let i = 0, sum = 0; i < weights.length; i++) {
+    cumulative[i] = sum += weights[i];
+    if (weights[i] > 0) last = i;
+  }
   const { data } = uniform(source, count, { dtype: "float64" });
   return Int32Array.from(data, (u) => {
-    // u ≤ 1 − 2⁻⁵³ and total·2⁻⁵³ is at least half a unit of total's last place, so u·total rounds to below total:
-    // the search ends at an index, and never at one of weight zero, whose cumulative weight is its predecessor's.
-    const mark = u * total;
     let first = 0;
-    for (let end = weights.length; first < end; ) {
+    for (let end = last; first < end; ) {
       const middle = (first + end) >>> 1;
-      if (cumulative[middle] > mark) end = middle;
+      if (cumulative[middle] > u * total) end = middle;
       else first = middle + 1;
     }
     return first;

@@ -56,7 +56,7 @@ export function uniform<D extends FloatType = "float32">(
   if (!(lowest <= highest && Number.isFinite(width)))
     fail(
       "usage",
-      `uniform: no ${out.dtype} lies strictly between low ${show(low)} and high ${show(high)}`,
+      `uniform: low ${show(low)} and high ${show(high)} are not the ends of a finite interval with a ${out.dtype} inside`,
       "give two finite numbers, low well below high",
     );
   eachChunk(plan, 2, (words, at, count) => {
@@ -110,7 +110,7 @@ export function bits(source: Key | Keys, shape: number | Shape): BitArray {
 }
 
 /** What a draw is to fill: `size` elements for each of the keys, and the shape of the whole. */
-export interface Plan {
+interface Plan {
   readonly keys: Keys;
   readonly size: number;
   readonly shape: Shape;

@@ -87,9 +87,10 @@ const FAR_BOTTOM = [
 ];
 
 /**
- * Φ⁻¹(p) for 0 < p < 1, to about one part in 10¹⁶: M. Wichura, "Algorithm AS 241: the percentage points of the normal
- * distribution", Applied Statistics 37 (1988), routine PPND16. One ratio in 0.425² − q², q = p − ½, around the median
- * and two in √(−ln p) for the tails. On the grid of `unit` both q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit.
+ * Φ⁻¹(p) for 0 < p < 1, with a relative error below 10⁻¹⁵: M. Wichura, "Algorithm AS 241: the percentage points of the
+ * normal distribution", Applied Statistics 37 (1988), routine PPND16. One ratio in 0.425² − q², q = p − ½, around the
+ * median and two in √(−ln p) for the tails. On the grid of `unit` both q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p)
+ * to the bit.
  */
 export function normalQuantile(p: number): number {
   const q = p - 0.5;

@@ -55,6 +55,11 @@ describe("a permutation", () => {
     );
   });
 
+  it("of a number that is not one says so", () => {
+    for (const bad of [-1, 2.5, Number.NaN])
+      expect(() => permutation(key(1), bad)).toThrow(`permutation: cannot take ${bad} of ${bad} indices`);
+  });
+
   it("is any of the 24 of four numbers equally often", () => {
     const names = new Map<string, number>();
     for (let i = 0; i < 24_000; i++) {
@@ -100,6 +105,12 @@ describe("a choice", () => {
         pairs.map(([i, j]) => (w[i] * w[j]) / (1 - w[i])),
       ),
     ).toBeGreaterThan(ALPHA);
+  });
+
+  it("takes the only index with a weight, however small that is", () => {
+    for (const replace of [true, false])
+      for (let i = 0; i < 100; i++)
+        expect(choice(fold(key(4), i), 3, 1, { weights: [0, 5e-324, 0], replace }).data[0]).toBe(1);
   });
 
   it("of none from none is empty", () => {

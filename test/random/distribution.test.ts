@@ -130,23 +130,18 @@ describe("independence", () => {
 });
 
 describe("over many keys the p-values are uniform", () => {
-  const keys = split(key(20), 400);
+  const overKeys = (name: string, p: (k: Key) => number): number => uniformP(split(key(name), 400).map(p));
 
   it("of uniform numbers", () => {
-    expect(uniformP(keys.map((k) => uniformP(uniform(k, 1000, wide).data)))).toBeGreaterThan(ALPHA);
+    expect(overKeys("uniform", (k) => uniformP(uniform(k, 1000, wide).data))).toBeGreaterThan(ALPHA);
   });
 
   it("of normal numbers", () => {
-    expect(uniformP(keys.map((k) => uniformP(normals(k, 1000).map(normalCdf))))).toBeGreaterThan(ALPHA);
+    expect(overKeys("normal", (k) => uniformP(normals(k, 1000).map(normalCdf)))).toBeGreaterThan(ALPHA);
   });
 
   it("of the leading bits of words", () => {
-    const p = keys.map((k) =>
-      countsP(
-        counted(bits(k, 4096).data, 32, (word) => word >>> 27),
-        evenly(32),
-      ),
-    );
-    expect(uniformP(p)).toBeGreaterThan(ALPHA);
+    const leading = (k: Key): number[] => counted(bits(k, 4096).data, 32, (word) => word >>> 27);
+    expect(overKeys("bits", (k) => countsP(leading(k), evenly(32)))).toBeGreaterThan(ALPHA);
   });
 });

@@ -120,7 +120,7 @@ describe("a uniform number", () => {
     [-1.7e308, 1.7e308],
     [1, 1 + 2 ** -30],
   ])("between %d and %d is refused, with both ends named", (low, high) => {
-    expect(() => uniform(key(1), 3, { low, high })).toThrow(`strictly between low ${low} and high ${high}`);
+    expect(() => uniform(key(1), 3, { low, high })).toThrow(`uniform: low ${low} and high ${high} are not the ends`);
   });
 });
 

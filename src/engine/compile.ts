@@ -1,0 +1,244 @@
+/**
+ * From a function on tensors to a function on arrays. The function is traced once for every combination of input
+ * shapes, differentiated and simplified as a graph, written as ONNX, and from then on only run.
+ */
+import {
+  allocate,
+  convert,
+  type DType,
+  type FloatType,
+  fail,
+  fitsShape,
+  flattenNested,
+  isSpec,
+  mapTree,
+  type NdArray,
+  type Nested,
+  type Shape,
+  type Spec,
+  showOpenShape,
+  showShape,
+  sizeOf,
+  type Tensor,
+  type Trace,
+  type Tree,
+  type TypedArray,
+  trace,
+  withLeaves,
+  writeOnnx,
+} from "../graph/index.ts";
+import { firstBadOperation, nonFinite } from "./finite.ts";
+import { referenceSession } from "./reference.ts";
+import { deviceNamed, loadRuntime } from "./runtime.ts";
+import type { Session, SessionOptions } from "./session.ts";
+
+/** Sizes of an argument; `null` is open and may differ from call to call. */
+export type OpenSpec =
+  | readonly (number | null)[]
+  | { readonly shape: readonly (number | null)[]; readonly dtype?: DType };
+
+export interface CompileOptions extends SessionOptions {
+  /** `cpu` (default), `webgpu`, `cuda`, or `reference`, the float64 oracle. */
+  readonly device?: string;
+  /** The float type of inputs that do not state their own. Default float32. */
+  readonly type?: FloatType;
+  /** On a NaN or infinity in a result, find and name the operation that made the first one. Default false. */
+  readonly checkFinite?: boolean;
+}
+
+/** What a compiled function accepts for one tensor. Typed arrays must have the graph's type; plain numbers are converted. */
+export type ArrayInput = NdArray | TypedArray | Nested;
+
+/** The tree of arrays for a tree of tensors. */
+export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: Arrays<T[K]> };
+
+export interface Compiled<Y> {
+  (...args: readonly Tree<ArrayInput>[]): Promise<Arrays<Y>>;
+  /** Frees every session. Calling the function afterwards is an error. */
+  dispose(): Promise<void>;
+}
+
+interface Entry<Y> {
+  readonly trace: Trace<Y>;
+  readonly session: Session;
+}
+
+const typedArrayName: Readonly<Record<DType, string>> = {
+  float32: "Float32Array",
+  float64: "Float64Array",
+  int32: "Int32Array",
+  int64: "BigInt64Array",
+  bool: "Uint8Array",
+};
+
+/** The shape of a flat array under a spec with at most one open size. */
+function inferShape(length: number, open: readonly (number | null)[], where: string): Shape {
+  const known = open.reduce<number>((n, d) => n * (d ?? 1), 1);
+  const missing = open.filter((d) => d === null).length;
+  const size = length / known;
+  if (missing > 1)
+    fail(
+      "shape",
+      `${where}: a flat array cannot tell the ${missing} open sizes of ${showOpenShape(open)}`,
+      "pass { shape, dtype, data }",
+    );
+  if (missing === 0 ? length !== known : !Number.isInteger(size))
+    fail(
+      "shape",
+      `${where}: ${length} numbers do not fill shape ${showOpenShape(open)}`,
+      "check the length, or pass { shape, dtype, data }",
+    );
+  return open.map((d) => d ?? size);
+}
+
+/** An argument as an array of the spec's type, or an error that says which argument and what it should have been. */
+function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
+  const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
+  if (typeof value === "number" || Array.isArray(value)) {
+    const { shape, data } = flattenNested(value as Nested);
+    return checkShape({ shape, dtype, data: convert(data, dtype) }, open, where);
+  }
+  if (ArrayBuffer.isView(value)) {
+    const data = value as TypedArray;
+    requireType(data, dtype, where);
+    return { shape: inferShape(data.length, open, where), dtype, data };
+  }
+  if (typeof value !== "object" || value === null || !("data" in value) || !("shape" in value))
+    fail(
+      "type",
+      `${where}: ${value === undefined ? "nothing" : typeof value} given where an array belongs`,
+      "pass a number, nested numbers, a typed array or { shape, dtype, data }",
+    );
+  const array = value as NdArray;
+  requireType(array.data, dtype, where);
+  if (array.data.length !== sizeOf(array.shape))
+    fail(
+      "shape",
+      `${where}: ${array.data.length} numbers do not fill the shape ${showShape(array.shape)} given with them`,
+      "make data and shape agree",
+    );
+  return checkShape({ ...array, dtype }, open, where);
+}
+
+function requireType(data: TypedArray, dtype: DType, where: string): void {
+  if (data.constructor !== allocate(dtype, 0).constructor)
+    fail(
+      "type",
+      `${where}: a ${data.constructor.name} given to a ${dtype} graph`,
+      `pass a ${typedArrayName[dtype]}, or compile with another type`,
+    );
+}
+
+function checkShape(array: NdArray, open: readonly (number | null)[], where: string): NdArray {
+  if (!fitsShape(array.shape, open))
+    fail(
+      "shape",
+      `${where}: shape ${showShape(array.shape)} given, ${showOpenShape(open)} expected`,
+      "reshape the argument, or compile for its shape",
+    );
+  return array;
+}
+
+/** Walks an argument beside its spec, so that a leaf of the spec may be any kind of array. */
+function bindArgument(value: unknown, spec: Tree<OpenSpec>, type: FloatType, where: string, into: NdArray[]): void {
+  if (isSpec(spec)) return void into.push(asArray(value, spec as OpenSpec, type, where));
+  if (typeof value !== "object" || value === null)
+    fail(
+      "type",
+      `${where}: ${typeof value} given where a ${Array.isArray(spec) ? "list" : "group"} of arrays belongs`,
+      "pass the same structure the function was compiled for",
+    );
+  for (const [key, child] of Object.entries(spec as Record<string, Tree<OpenSpec>>))
+    bindArgument((value as Record<string, unknown>)[key], child, type, `${where}.${key}`, into);
+}
+
+/**
+ * Compiles `f` for arguments of the given shapes.
+ *
+ *     const f = compile((x) => softmax(x), [[null, 3]]);
+ *     const { data } = await f([[1, 2, 3], [3, 2, 1]]);
+ */
+export function compile<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor>>(
+  f: (...args: X) => Y,
+  specs: readonly Tree<OpenSpec>[],
+  options: CompileOptions = {},
+): Compiled<Y> {
+  const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
+  const entries = new Map<string, Promise<Entry<Y>>>();
+  let disposed = false;
+
+  const build = async (arrays: readonly NdArray[]): Promise<Entry<Y>> => {
+    let next = 0;
+    const concrete = specs.map((spec) => mapTree<OpenSpec, Spec>(spec, () => arrays[next++], isSpec));
+    const traced = trace(f as unknown as (...args: never[]) => Y, concrete, type);
+    return { trace: traced, session: await openSession(traced, device, options) };
+  };
+
+  const run = async (...args: readonly unknown[]): Promise<unknown> => {
+    if (disposed) fail("disposed", "this compiled function was disposed", "compile it again");
+    if (args.length !== specs.length)
+      fail("usage", `${args.length} arguments given, ${specs.length} expected`, "call it as it was compiled");
+    const arrays: NdArray[] = [];
+    args.forEach((arg, i) => {
+      bindArgument(arg, specs[i], type, `argument ${i}`, arrays);
+    });
+    const key = arrays.map((a) => a.shape.join("×")).join(" ");
+    let entry = entries.get(key);
+    if (!entry) {
+      entry = build(arrays);
+      entries.set(key, entry);
+      entry.catch(() => entries.delete(key));
+    }
+    const { trace: traced, session } = await entry;
+    const names = traced.inputs.map((t) => t.attributes.name as string);
+    const feeds = Object.fromEntries(arrays.map((a, i) => [names[i], a]));
+    const results = await session.run(feeds);
+    if (checkFinite && Object.values(results).some((r) => nonFinite(r) !== undefined))
+      throw await firstBadOperation(traced, feeds, (t) => openSession(t, device, options));
+    return withLeaves(
+      traced.result as Tree<Tensor>,
+      traced.outputs.map(({ name }) => results[name]),
+    );
+  };
+
+  return Object.assign(run, {
+    dispose: async () => {
+      if (disposed) return;
+      disposed = true;
+      for (const entry of entries.values()) await (await entry).session.dispose();
+      entries.clear();
+    },
+  }) as Compiled<Y>;
+}
+
+async function openSession<Y>(traced: Trace<Y>, device: string, options: SessionOptions): Promise<Session> {
+  const { target } = await deviceNamed(device);
+  if (device === "reference")
+    return referenceSession(
+      traced.inputs,
+      traced.inputs.map((t) => t.attributes.name as string),
+      traced.outputs,
+    );
+  const runtime = await loadRuntime();
+  return runtime.create(writeOnnx(traced.outputs, target), device, options);
+}
+
+/** Runs `f` once on arrays, in float64 on the CPU: for a first try, a notebook, a test. */
+export async function evaluate<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor>>(
+  f: (...args: X) => Y,
+  ...args: readonly ArrayInput[]
+): Promise<Arrays<Y>> {
+  const specs = args.map((a): OpenSpec => {
+    if (typeof a === "number" || Array.isArray(a)) return flattenNested(a as Nested).shape;
+    return ArrayBuffer.isView(a)
+      ? [(a as TypedArray).length]
+      : { shape: (a as NdArray).shape, dtype: (a as NdArray).dtype };
+  });
+  const widened = args.map((a) => (a instanceof Float32Array ? Float64Array.from(a) : a));
+  const compiled = compile(f, specs, { type: "float64", threads: 1 });
+  try {
+    return await compiled(...(widened as readonly NdArray[]));
+  } finally {
+    await compiled.dispose();
+  }
+}

@@ -1,0 +1,26 @@
+/** Which runtime this is, loaded when first needed: ONNX Runtime for Node or for browsers. */
+import { fail } from "../graph/index.ts";
+import type { Device, Runtime } from "./session.ts";
+
+const inNode = typeof process !== "undefined" && process.versions?.node !== undefined;
+
+// Bundlers for browsers replace node.js by web.js through the package's `browser` field.
+export const loadRuntime = async (): Promise<Runtime> =>
+  (inNode ? await import("./node.ts") : await import("./web.ts")).runtime;
+
+const referenceDevice: Device = {
+  name: "reference",
+  target: "cpu",
+  description: "plain TypeScript in float64: slow, independent of any runtime",
+};
+
+/** Devices this runtime knows by name. That one is listed does not mean its driver is installed. */
+export const devices = async (): Promise<readonly Device[]> => [...(await loadRuntime()).devices, referenceDevice];
+
+export async function deviceNamed(name: string): Promise<Device> {
+  const all = await devices();
+  return (
+    all.find((d) => d.name === name) ??
+    fail("device", `there is no device "${name}"`, `use one of ${all.map((d) => d.name).join(", ")}`)
+  );
+}

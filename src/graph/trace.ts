@@ -1,0 +1,70 @@
+/** From a function on tensors to a graph: named inputs of given shapes, and the outputs the function makes of them. */
+import { DiffeoError } from "./error.ts";
+import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
+import { input, type Tensor } from "./tensor.ts";
+import { leavesOf, mapTree, type Tree } from "./tree.ts";
+
+/** Shape and type of one argument. A bare list of sizes has the float type of the trace. */
+export type Spec = Shape | { readonly shape: Shape; readonly dtype?: DType };
+
+export const isSpec = (value: unknown): value is Spec =>
+  Array.isArray(value)
+    ? value.every((d) => d === null || typeof d === "number")
+    : typeof value === "object" && value !== null && "shape" in value;
+
+export interface Trace<Y> {
+  /** One a leaf of the arguments, in order, named by argument and path: `x0`, `x1.layers.0.w`. */
+  readonly inputs: readonly Tensor[];
+  /** What the function returned. */
+  readonly result: Y;
+  /** Its leaves, named `y` or by their path. */
+  readonly outputs: readonly { readonly name: string; readonly tensor: Tensor }[];
+}
+
+/** Runs `f` once on symbolic inputs. */
+export function trace<Y extends Tree<Tensor>>(
+  f: (...args: never[]) => Y,
+  specs: readonly Tree<Spec>[],
+  type: FloatType,
+  names: readonly string[] = specs.map((_, i) => `x${i}`),
+): Trace<Y> {
+  const args = specs.map((spec, i) =>
+    mapTree<Spec, Tensor>(
+      spec,
+      (leaf, path) => {
+        const { shape, dtype = type } = "shape" in leaf ? leaf : { shape: leaf };
+        return input(path === "" ? names[i] : `${names[i]}.${path}`, shape, dtype);
+      },
+      isSpec,
+    ),
+  );
+  const result = f(...(args as never[]));
+  const outputs: { name: string; tensor: Tensor }[] = [];
+  try {
+    mapTree<Tensor, void>(result, (tensor, path) => void outputs.push({ name: path === "" ? "y" : path, tensor }));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new DiffeoError(
+      "type",
+      `the function returned something that is no tensor: ${error.message}`,
+      "return a tensor, or a list or object of tensors",
+    );
+  }
+  // Outputs and inputs share one name space in ONNX.
+  const taken = new Set(names);
+  return {
+    inputs: leavesOf<Tensor>(args as Tree<Tensor>),
+    result,
+    outputs: outputs.map(({ name, tensor }) => ({ name: taken.has(name) ? `out.${name}` : name, tensor })),
+  };
+}
+
+/** Whether a concrete shape fits one in which some sizes are open (`null`). */
+export const fitsShape = (shape: Shape, open: readonly (number | null)[]): boolean =>
+  sameShape(
+    shape,
+    open.map((d, i) => d ?? shape[i]),
+  ) && shape.length === open.length;
+
+export const showOpenShape = (open: readonly (number | null)[]): string =>
+  showShape(open.map((d) => d ?? Number.NaN)).replaceAll("NaN", "any");
