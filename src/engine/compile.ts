@@ -21,7 +21,6 @@ import {
   sizeOf,
   type Tensor,
   type Trace,
-  type Tree,
   type TypedArray,
   trace,
   withLeaves,
@@ -49,11 +48,17 @@ export interface CompileOptions extends SessionOptions {
 /** What a compiled function accepts for one tensor. Typed arrays must have the graph's type; plain numbers are converted. */
 export type ArrayInput = NdArray | TypedArray | Nested;
 
-/** The tree of arrays for a tree of tensors. */
+/** The tree of arrays a function returns for its tree of tensors. */
 export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: Arrays<T[K]> };
 
-export interface Compiled<Y> {
-  (...args: readonly Tree<ArrayInput>[]): Promise<Arrays<Y>>;
+/** The tree of arrays a function takes for a tree of tensors. */
+export type ArrayInputs<T> = T extends Tensor ? ArrayInput : { readonly [K in keyof T]: ArrayInputs<T[K]> };
+
+/** The tree of shapes a function is compiled for. */
+export type OpenSpecs<T> = T extends Tensor ? OpenSpec : { readonly [K in keyof T]: OpenSpecs<T[K]> };
+
+export interface Compiled<X extends readonly unknown[], Y> {
+  (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
   /** Frees every session. Calling the function afterwards is an error. */
   dispose(): Promise<void>;
 }
@@ -140,7 +145,7 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
 }
 
 /** Walks an argument beside its spec, so that a leaf of the spec may be any kind of array. */
-function bindArgument(value: unknown, spec: Tree<OpenSpec>, type: FloatType, where: string, into: NdArray[]): void {
+function bindArgument(value: unknown, spec: unknown, type: FloatType, where: string, into: NdArray[]): void {
   if (isSpec(spec)) return void into.push(asArray(value, spec as OpenSpec, type, where));
   if (typeof value !== "object" || value === null)
     fail(
@@ -148,7 +153,7 @@ function bindArgument(value: unknown, spec: Tree<OpenSpec>, type: FloatType, whe
       `${where}: ${typeof value} given where a ${Array.isArray(spec) ? "list" : "group"} of arrays belongs`,
       "pass the same structure the function was compiled for",
     );
-  for (const [key, child] of Object.entries(spec as Record<string, Tree<OpenSpec>>))
+  for (const [key, child] of Object.entries(spec as object))
     bindArgument((value as Record<string, unknown>)[key], child, type, `${where}.${key}`, into);
 }
 
@@ -158,18 +163,18 @@ function bindArgument(value: unknown, spec: Tree<OpenSpec>, type: FloatType, whe
  *     const f = compile((x) => softmax(x), [[null, 3]]);
  *     const { data } = await f([[1, 2, 3], [3, 2, 1]]);
  */
-export function compile<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor>>(
+export function compile<X extends readonly unknown[], Y>(
   f: (...args: X) => Y,
-  specs: readonly Tree<OpenSpec>[],
+  specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
   options: CompileOptions = {},
-): Compiled<Y> {
+): Compiled<X, Y> {
   const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
   const entries = new Map<string, Promise<Entry<Y>>>();
   let disposed = false;
 
   const build = async (arrays: readonly NdArray[]): Promise<Entry<Y>> => {
     let next = 0;
-    const concrete = specs.map((spec) => mapTree<OpenSpec, Spec>(spec, () => arrays[next++], isSpec));
+    const concrete = specs.map((spec: unknown) => mapTree<OpenSpec, Spec>(spec, () => arrays[next++], isSpec));
     const traced = trace(f as unknown as (...args: never[]) => Y, concrete, type);
     return { trace: traced, session: await openSession(traced, device, options) };
   };
@@ -196,7 +201,7 @@ export function compile<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor
     if (checkFinite && Object.values(results).some((r) => nonFinite(r) !== undefined))
       throw await firstBadOperation(traced, feeds, (t) => openSession(t, device, options));
     return withLeaves(
-      traced.result as Tree<Tensor>,
+      traced.result,
       traced.outputs.map(({ name }) => results[name]),
     );
   };
@@ -208,7 +213,7 @@ export function compile<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor
       for (const entry of entries.values()) await (await entry).session.dispose();
       entries.clear();
     },
-  }) as Compiled<Y>;
+  }) as Compiled<X, Y>;
 }
 
 async function openSession<Y>(traced: Trace<Y>, device: string, options: SessionOptions): Promise<Session> {
@@ -224,9 +229,9 @@ async function openSession<Y>(traced: Trace<Y>, device: string, options: Session
 }
 
 /** Runs `f` once on arrays, in float64 on the CPU: for a first try, a notebook, a test. */
-export async function evaluate<X extends readonly Tree<Tensor>[], Y extends Tree<Tensor>>(
+export async function evaluate<X extends readonly Tensor[], Y>(
   f: (...args: X) => Y,
-  ...args: readonly ArrayInput[]
+  ...args: { [I in keyof X]: ArrayInput }
 ): Promise<Arrays<Y>> {
   const specs = args.map((a): OpenSpec => {
     if (typeof a === "number" || Array.isArray(a)) return flattenNested(a as Nested).shape;
@@ -235,10 +240,9 @@ export async function evaluate<X extends readonly Tree<Tensor>[], Y extends Tree
       : { shape: (a as NdArray).shape, dtype: (a as NdArray).dtype };
   });
   const widened = args.map((a) => (a instanceof Float32Array ? Float64Array.from(a) : a));
-  const compiled = compile(f, specs, { type: "float64", threads: 1 });
-  try {
-    return await compiled(...(widened as readonly NdArray[]));
-  } finally {
-    await compiled.dispose();
-  }
+  const compiled = compile<Tensor[], Y>(f as unknown as (...args: Tensor[]) => Y, specs, {
+    type: "float64",
+    threads: 1,
+  });
+  return compiled(...(widened as NdArray[])).finally(() => compiled.dispose());
 }

@@ -34,6 +34,7 @@ export const runtime: Runtime = {
           executionProviders: [device],
           graphOptimizationLevel: "all",
           logSeverityLevel: 4,
+          extra: { optimization: { disable_specified_optimizers: "QuickGeluFusion" } },
           ...(threads !== undefined && { intraOpNumThreads: threads }),
         }),
       );

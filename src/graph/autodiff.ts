@@ -17,7 +17,7 @@ import { sum } from "./reduce.ts";
 import { expand, expandDims, eye, reshape, transpose, variable } from "./shape.ts";
 import { onesLike, type Tensor, zerosLike } from "./tensor.ts";
 import { topological } from "./topological.ts";
-import { leavesOf, type Tree, withLeaves } from "./tree.ts";
+import { leavesOf, withLeaves } from "./tree.ts";
 
 /** Cotangents of `wrt` given cotangents of `outputs`; `undefined` where an output does not depend on it. */
 export function backward(
@@ -53,8 +53,8 @@ export function backward(
   return wrt.map((t) => gradient.get(t));
 }
 
-const isolate = <T extends Tree<Tensor>>(x: T): { tree: T; leaves: Tensor[] } => {
-  const leaves = leavesOf<Tensor>(x).map((t) => variable(t));
+const isolate = <T>(x: T): { tree: T; leaves: Tensor[] } => {
+  const leaves = leavesOf(x).map((t) => variable(t));
   for (const t of leaves)
     if (!isFloat(t.dtype))
       fail(
@@ -69,7 +69,7 @@ const orZero = (gradients: readonly (Tensor | undefined)[], like: readonly Tenso
   gradients.map((g, i) => g ?? zerosLike(like[i]));
 
 /** Value and gradient of a scalar function in its first argument, a tree of tensors. */
-export function valueAndGrad<T extends Tree<Tensor>, R extends readonly unknown[]>(
+export function valueAndGrad<T, R extends readonly unknown[]>(
   f: (x: T, ...rest: R) => Tensor,
 ): (x: T, ...rest: R) => [Tensor, T] {
   return (x, ...rest) => {
@@ -82,22 +82,20 @@ export function valueAndGrad<T extends Tree<Tensor>, R extends readonly unknown[
 }
 
 /** Gradient of a scalar function in its first argument, a tree of tensors. */
-export function grad<T extends Tree<Tensor>, R extends readonly unknown[]>(
-  f: (x: T, ...rest: R) => Tensor,
-): (x: T, ...rest: R) => T {
+export function grad<T, R extends readonly unknown[]>(f: (x: T, ...rest: R) => Tensor): (x: T, ...rest: R) => T {
   const both = valueAndGrad(f);
   return (x, ...rest) => both(x, ...rest)[1];
 }
 
 /** y = f(x), and the map from cotangents of y to cotangents of x. */
-export function vjp<X extends Tree<Tensor>, Y extends Tree<Tensor>>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
+export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
   const { tree, leaves } = isolate(x);
   const y = f(tree);
-  const outputs = leavesOf<Tensor>(y);
+  const outputs = leavesOf(y);
   return [
     y,
     (u) => {
-      const cotangents = leavesOf<Tensor>(u);
+      const cotangents = leavesOf(u);
       cotangents.forEach((g, i) => {
         if (!outputs[i] || !sameShape(g.shape, outputs[i].shape))
           fail(
@@ -112,11 +110,11 @@ export function vjp<X extends Tree<Tensor>, Y extends Tree<Tensor>>(f: (x: X) =>
 }
 
 /** y = f(x) and its change J·v along v. */
-export function jvp<X extends Tree<Tensor>, Y extends Tree<Tensor>>(f: (x: X) => Y, x: X, v: X): [Y, Y] {
+export function jvp<X, Y>(f: (x: X) => Y, x: X, v: X): [Y, Y] {
   const { tree, leaves } = isolate(x);
   const y = f(tree);
-  const outputs = leavesOf<Tensor>(y);
-  const directions = leavesOf<Tensor>(v);
+  const outputs = leavesOf(y);
+  const directions = leavesOf(v);
   directions.forEach((d, i) => {
     if (!leaves[i] || !sameShape(d.shape, leaves[i].shape))
       fail(

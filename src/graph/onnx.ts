@@ -52,8 +52,8 @@ class Writer implements Emitter {
   ): string {
     const { domain = "", output = 0 } = options;
     const name = this.#fresh(type);
-    // Unwanted earlier outputs are left unnamed, which ONNX reads as absent.
-    const outputs = [...Array<string>(output).fill(""), name];
+    // Earlier outputs that nobody wants still need names: an empty one is allowed for optional outputs alone.
+    const outputs = [...Array.from({ length: output }, (_, i) => `${name}_unused${i}`), name];
     this.nodes.push({ type, domain, inputs, outputs, attributes });
     return name;
   }

@@ -2,7 +2,7 @@
 import { DiffeoError } from "./error.ts";
 import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
 import { input, type Tensor } from "./tensor.ts";
-import { leavesOf, mapTree, type Tree } from "./tree.ts";
+import { leavesOf, mapTree } from "./tree.ts";
 
 /** Shape and type of one argument. A bare list of sizes has the float type of the trace. */
 export type Spec = Shape | { readonly shape: Shape; readonly dtype?: DType };
@@ -22,9 +22,9 @@ export interface Trace<Y> {
 }
 
 /** Runs `f` once on symbolic inputs. */
-export function trace<Y extends Tree<Tensor>>(
+export function trace<Y>(
   f: (...args: never[]) => Y,
-  specs: readonly Tree<Spec>[],
+  specs: readonly unknown[],
   type: FloatType,
   names: readonly string[] = specs.map((_, i) => `x${i}`),
 ): Trace<Y> {
@@ -53,7 +53,7 @@ export function trace<Y extends Tree<Tensor>>(
   // Outputs and inputs share one name space in ONNX.
   const taken = new Set(names);
   return {
-    inputs: leavesOf<Tensor>(args as Tree<Tensor>),
+    inputs: leavesOf(args),
     result,
     outputs: outputs.map(({ name, tensor }) => ({ name: taken.has(name) ? `out.${name}` : name, tensor })),
   };

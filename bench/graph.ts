@@ -1,0 +1,101 @@
+/** npm run bench -- graph: the tensor language beside PyTorch, in turns in one run. */
+import { fileURLToPath } from "node:url";
+import { compile } from "../src/engine/index.ts";
+import { backward, fill, leavesOf, matmul, mean, square, sub, type Tensor } from "../src/graph/index.ts";
+import { type UNet, type UNetOptions, unet, unetInit } from "../src/model/unet.ts";
+import { fold, key, normal, uniform } from "../src/random/index.ts";
+import { type AdamState, adam } from "../src/train/adam.ts";
+import { flatten, flattenTensors, unflatten } from "../src/train/flat.ts";
+import * as third from "./third-order.ts";
+import { type Comparison, compare, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
+
+const THREADS = 2;
+const options: UNetOptions = { channels: 12, width: 32, multipliers: [1, 2, 2], blocks: 2, groups: 8 };
+const BATCH = 128;
+
+function unetStep() {
+  const parameters = unetInit(key(1), options);
+  const theta = flatten(parameters);
+  const step = compile(
+    (state: AdamState<Tensor>, x: Tensor, t: Tensor, noise: Tensor, count: Tensor, rate: Tensor) => {
+      const p = unflatten(state.theta, parameters) as unknown as UNet<Tensor>;
+      const loss = mean(square(sub(unet(p, x, t, options), noise)));
+      const leaves = leavesOf(p);
+      const gradients = backward([loss], [fill([], 1, "float32")], leaves) as Tensor[];
+      return { state: adam(state, flattenTensors(gradients), count, rate), loss };
+    },
+    [
+      { theta: [theta.length], m: [theta.length], v: [theta.length] },
+      [null, 8, 8, 12],
+      [null],
+      [null, 8, 8, 12],
+      [],
+      [],
+    ],
+    { threads: THREADS },
+  );
+  const k = key(2);
+  const x = normal(fold(k, "x"), [BATCH, 8, 8, 12]);
+  const noise = normal(fold(k, "noise"), [BATCH, 8, 8, 12]);
+  const t = uniform(fold(k, "t"), [BATCH]);
+  let state: AdamState<Float32Array> = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
+  let count = 0;
+  return {
+    size: theta.length,
+    dispose: () => step.dispose(),
+    run: async () => {
+      const result = await step(state, x, t, noise, ++count, 1e-4);
+      state = {
+        theta: result.state.theta.data as Float32Array,
+        m: result.state.m.data as Float32Array,
+        v: result.state.v.data as Float32Array,
+      };
+      return result.loss.data[0] as number;
+    },
+  };
+}
+
+export async function run(): Promise<void> {
+  const python = pythonWithTorch();
+  const [peer, version] = python
+    ? await TorchPeer.start(python, fileURLToPath(new URL("./peers.py", import.meta.url)), THREADS)
+    : [undefined, undefined];
+  const rows: Comparison[] = [];
+
+  for (const n of [512, 1024]) {
+    const product = compile(
+      (a: Tensor, b: Tensor) => matmul(a, b),
+      [
+        [n, n],
+        [n, n],
+      ],
+      { threads: THREADS },
+    );
+    const a = normal(key(1), [n, n]);
+    rows.push(await compare(`matmul ${n}`, () => product(a, a), peer, 30));
+    await product.dispose();
+  }
+
+  const { parameters, x, v } = third.data("float32");
+  const gradient = compile(third.lossAndGradient, [parameters, x, v], { threads: THREADS });
+  rows.push(await compare("third-order gradient", () => gradient(parameters, x, v), peer, 15));
+  await gradient.dispose();
+
+  const step = unetStep();
+  const compileTime = await milliseconds(step.run);
+  rows.push(await compare("U-Net training step", step.run, peer, 15));
+  printComparisons(rows, version);
+  peer?.stop();
+  process.stdout.write(
+    `U-Net: ${step.size} parameters; tracing, session and first step ${compileTime.toFixed(0)} ms\n`,
+  );
+
+  const memory = (): number => process.memoryUsage().rss / 2 ** 20;
+  if (process.argv.includes("--memory")) {
+    for (let i = 0; i < 100; i++) await step.run();
+    const before = memory();
+    for (let i = 0; i < 1000; i++) await step.run();
+    process.stdout.write(`memory after 100 steps ${before.toFixed(0)} MiB, after 1,100 ${memory().toFixed(0)} MiB\n`);
+  }
+  await step.dispose();
+}

@@ -1,0 +1,12 @@
+/** npm run bench -- NAME: runs one benchmark, or lists them. */
+const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Promise<void> }>>> = {
+  graph: () => import("./graph.ts"),
+};
+
+const name = process.argv[2] ?? "";
+const load = benchmarks[name];
+if (load) await (await load()).run();
+else {
+  process.stderr.write(`npm run bench -- NAME, where NAME is one of: ${Object.keys(benchmarks).join(", ")}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,84 @@
+/** Timing two things fairly on a noisy machine: in turns, in one run, compared as a ratio of medians. */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { createInterface } from "node:readline";
+
+export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+export async function milliseconds(task: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await task();
+  return performance.now() - start;
+}
+
+/** A Python that can import torch, if there is one: Debian's python3-torch belongs to /usr/bin/python3. */
+export const pythonWithTorch = (): string | undefined =>
+  ["/usr/bin/python3", "python3"].find((python) => spawnSync(python, ["-c", "import torch"]).status === 0);
+
+/** A PyTorch program that, on every line `run NAME`, runs that task once and answers with its milliseconds. */
+export class TorchPeer {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(python: string, script: string, threads: number) {
+    this.#child = spawn(python, [script, String(threads)]);
+    this.#child.stderr.pipe(process.stderr);
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** Waits until the program has answered with its version. */
+  static async start(python: string, script: string, threads: number): Promise<[TorchPeer, string]> {
+    const peer = new TorchPeer(python, script, threads);
+    return [peer, await peer.#line()];
+  }
+
+  async #line(): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error("the PyTorch program ended early; its error is above");
+    return value;
+  }
+
+  async run(task: string): Promise<number> {
+    this.#child.stdin.write(`run ${task}\n`);
+    return Number(await this.#line());
+  }
+
+  stop(): void {
+    this.#child.kill();
+  }
+}
+
+export interface Comparison {
+  readonly task: string;
+  readonly ours: number;
+  readonly theirs: number | undefined;
+}
+
+/** Medians over `rounds` turns, ours then theirs, after one warm-up of each. */
+export async function compare(
+  task: string,
+  ours: () => Promise<unknown>,
+  peer: TorchPeer | undefined,
+  rounds: number,
+): Promise<Comparison> {
+  const mine: number[] = [];
+  const other: number[] = [];
+  await ours();
+  await peer?.run(task);
+  for (let i = 0; i < rounds; i++) {
+    mine.push(await milliseconds(ours));
+    if (peer) other.push(await peer.run(task));
+  }
+  return { task, ours: median(mine), theirs: peer && median(other) };
+}
+
+const cell = (text: string, width: number): string => text.padStart(width);
+
+export function printComparisons(rows: readonly Comparison[], version: string | undefined): void {
+  process.stdout.write(
+    `${"task".padEnd(34)}${cell("diffeo ms", 12)}${cell(version ?? "no torch", 16)}${cell("ratio", 8)}\n`,
+  );
+  for (const { task, ours, theirs } of rows)
+    process.stdout.write(
+      `${task.padEnd(34)}${cell(ours.toFixed(2), 12)}${cell(theirs?.toFixed(2) ?? "–", 16)}${cell(theirs ? (ours / theirs).toFixed(2) : "–", 8)}\n`,
+    );
+}

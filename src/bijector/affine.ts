@@ -1,0 +1,104 @@
+/**
+ * y = a∘x + b, a number or one for each coordinate, and y = A x + b with a matrix.
+ * J = diag(a) or A everywhere, so ∇ log|det J| and H vanish.
+ */
+import {
+  abs,
+  add,
+  constant,
+  div,
+  expand,
+  expandDims,
+  fail,
+  fill,
+  inverse,
+  log,
+  logAbsDet,
+  matmul,
+  matvec,
+  mul,
+  type NdArray,
+  type Operand,
+  reference,
+  reshape,
+  sub,
+  Tensor,
+  transpose,
+  zerosLike,
+} from "../graph/index.ts";
+import { asTensor } from "../graph/tensor.ts";
+import type { Bijector } from "./bijector.ts";
+import { coordinatewise } from "./coordinatewise.ts";
+import { batchOf } from "./event.ts";
+
+/** Numbers that are constants of a map are checked when it is made; tensors (learned parameters) cannot be. */
+export const valuesOf = (value: Operand): Float64Array | undefined =>
+  value instanceof Tensor ? undefined : reference([asTensor(value, "float64")], new Map())[0];
+
+export interface AffineOptions {
+  /** a: a number, one for each coordinate, or a tensor; never 0. By default 1. */
+  readonly scale?: Operand;
+  /** b, by default 0. */
+  readonly shift?: Operand;
+}
+
+export function affine({ scale = 1, shift = 0 }: AffineOptions): Bijector {
+  if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))
+    fail("numerical", `affine: the scale ${show(scale)} has no inverse`, "use finite numbers other than 0");
+  return coordinatewise({
+    name: "affine",
+    forward: (x) => add(mul(x, scale), shift),
+    inverse: (y) => div(sub(y, shift), scale),
+    logSlope: (x) => log(abs(asTensor(scale, x.dtype))),
+    slope: (x) => asTensor(scale, x.dtype),
+    logSlopeDerivative: (x) => fill([], 0, x.dtype),
+  });
+}
+
+/** y = A x + b on vectors of one length. */
+export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
+  const values = valuesOf(matrix);
+  if (!values) return linear("affine matrix", () => matrix as Tensor, (a) => inverse(a), shift);
+  const a = asTensor(matrix, "float64");
+  const [inv, logDet] = reference([inverse(a), logAbsDet(a)], new Map());
+  // Hadamard: |det A| ≤ Π‖rowᵢ‖, with equality for orthogonal rows. Rounding alone leaves about 1e−16 of it.
+  const n = a.shape.at(-1) as number;
+  const bound = Array.from({ length: n }, (_, i) => Math.log(Math.hypot(...values.subarray(i * n, (i + 1) * n))));
+  if (!(logDet[0] - bound.reduce((s, r) => s + r, 0) > -34))
+    fail("numerical", `affineMatrix: the matrix ${show(matrix)} is singular`, "use one with linearly independent rows");
+  const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
+  return linear("affine matrix", (x) => asTensor(matrix, x.dtype), (m) => constant(inverseArray, m.dtype), shift);
+}
+
+/** A x + b with A and A⁻¹ both given. */
+export function linear(
+  name: string,
+  matrix: (x: Tensor) => Tensor,
+  inverseOf: (matrix: Tensor) => Tensor,
+  shift: Operand = 0,
+): Bijector {
+  const a = (x: Tensor): Tensor => matrix(x);
+  const inv = (x: Tensor): Tensor => inverseOf(matrix(x));
+  return {
+    name,
+    eventRank: 1,
+    forward: (x) => add(apply(a(x), x), shift),
+    inverse: (y) => apply(inv(y), sub(y, shift)),
+    logDet: (x) => expand(logAbsDet(a(x)), batchOf(x, 1)),
+    pushVector: (x, v) => apply(a(x), v),
+    pullCovector: (x, u) => apply(transpose(a(x)), u),
+    pullVector: (x, v) => apply(inv(x), v),
+    pushCovector: (x, u) => apply(transpose(inv(x)), u),
+    gradLogDet: (x) => zerosLike(x),
+    itoTrace: (x) => zerosLike(x),
+  };
+}
+
+/** M v, as one product over all rows of the batch where M is shared. */
+const apply = (m: Tensor, v: Tensor): Tensor => {
+  if (m.shape.length > 2 || v.shape.length < 2) return matvec(m, v);
+  return matmul(v, transpose(m));
+};
+
+const show = (value: Operand): string =>
+  JSON.stringify(value, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v as Float64Array) : v));

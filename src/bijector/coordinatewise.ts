@@ -1,0 +1,57 @@
+/**
+ * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and ℓ(x) = log|f′(x)| says everything else:
+ *
+ *   log|det J| = Σ ℓ(xᵢ)    ∇ log|det J| = ℓ′(x)    J v = f′v    J⁻¹v = v/f′
+ *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′
+ */
+import { abs, add, div, exp, fill, grad, log, mul, neg, sub, sum, type Tensor } from "../graph/index.ts";
+import { expm1, log1p, logSigmoid, type Operand, sigmoid, softplus, tanh, zerosLike } from "../graph/index.ts";
+import { fail } from "../graph/index.ts";
+import { asTensor } from "../graph/tensor.ts";
+import type { Bijector } from "./bijector.ts";
+import { rowSquares } from "./diffusion.ts";
+import { alignToEvent, requireTime } from "./event.ts";
+
+export interface Coordinate {
+  readonly name: string;
+  /** y = f(x, t); strictly monotone in x. */
+  readonly forward: (x: Tensor, t?: Tensor) => Tensor;
+  readonly inverse: (y: Tensor, t?: Tensor) => Tensor;
+  /** ℓ = log|f′|, of a shape that broadcasts against x. */
+  readonly logSlope: (x: Tensor, t?: Tensor) => Tensor;
+  /** f′. Absent: e^ℓ, an increasing f. */
+  readonly slope?: (x: Tensor, t?: Tensor) => Tensor;
+  /** ℓ′. Absent: by autodiff. */
+  readonly logSlopeDerivative?: (x: Tensor, t?: Tensor) => Tensor;
+  readonly timeDependent?: boolean;
+}
+
+/** A map of vectors from a function of one variable; `each` takes it to grids. */
+export function coordinatewise(f: Coordinate): Bijector {
+  const everywhere = (x: Tensor, t?: Tensor): Tensor => add(zerosLike(x), f.logSlope(x, t));
+  const slope = f.slope ?? ((x: Tensor, t?: Tensor) => exp(f.logSlope(x, t)));
+  const inverseSlope = (x: Tensor, t?: Tensor): Tensor =>
+    f.slope ? div(1, f.slope(x, t)) : exp(neg(f.logSlope(x, t)));
+  const derivative = (x: Tensor, t?: Tensor): Tensor =>
+    f.logSlopeDerivative?.(x, t) ?? grad((z: Tensor) => sum(everywhere(z, t)))(x);
+  const along = (x: Tensor, v: Tensor, t?: Tensor): Tensor => mul(slope(x, t), v);
+  const against = (x: Tensor, v: Tensor, t?: Tensor): Tensor => mul(inverseSlope(x, t), v);
+  return {
+    name: f.name,
+    eventRank: 1,
+    coordinatewise: true,
+    timeDependent: f.timeDependent ?? false,
+    forward: f.forward,
+    inverse: f.inverse,
+    logDet: (x, t) => sum(everywhere(x, t), -1),
+    pushVector: along,
+    pullCovector: along,
+    pullVector: against,
+    pushCovector: against,
+    gradLogDet: (x, t) => add(zerosLike(x), derivative(x, t)),
+    itoTrace: (x, diffusion, t) => {
+      const second = mul(slope(x, t), derivative(x, t));
+      return add(zerosLike(x), mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])));
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * What a map's three functions determine. J = ∂φ/∂x, H_i = ∂²φᵢ/∂x², ℓ = log|det J|:
+ *
+ *   pushVector   J v      tangents travel with φ        pullCovector  Jᵀu    gradients travel against it
+ *   pullVector   J⁻¹v                                   pushCovector  J⁻ᵀu
+ *   gradLogDet   ∇ₓℓ      itoTrace  Σₖ D²φ[Gₖ, Gₖ]       timeDerivative  ∂ₜφ
+ *
+ * Each is the map's closed form where it has one and autodiff elsewhere. J⁻¹ is then the Jacobian of φ⁻¹ at φ(x),
+ * as accurate as y leaves room for: near the boundary of a bounded domain a closed form, written in x, does better.
+ */
+import {
+  abs,
+  cast,
+  expand,
+  grad,
+  greater,
+  jvp,
+  less,
+  matmul,
+  mul,
+  onesLike,
+  reshape,
+  solve,
+  sum,
+  type Tensor,
+  transpose,
+  vjp,
+  zerosLike,
+} from "../graph/index.ts";
+import { sameShape } from "../graph/ndarray.ts";
+import type { Bijector, Diffusion } from "./bijector.ts";
+import { columnsOf, matrixOf, moved, rowSquares, units } from "./diffusion.ts";
+import { aligned, batchOf, eventOf, flattenEvent } from "./event.ts";
+
+/** J v. Batch axes of x and v broadcast. */
+export function pushVector(phi: Bijector, at: Tensor, vector: Tensor, time?: Tensor): Tensor {
+  const { x, v, t } = aligned(phi, at, time, vector);
+  return phi.pushVector?.(x, v, t) ?? jvp((z: Tensor) => phi.forward(z, t), x, v)[1];
+}
+
+/** Jᵀ u */
+export function pullCovector(phi: Bijector, at: Tensor, covector: Tensor, time?: Tensor): Tensor {
+  const { x, v: u, t } = aligned(phi, at, time, covector);
+  return phi.pullCovector?.(x, u, t) ?? vjp((z: Tensor) => phi.forward(z, t), x)[1](u);
+}
+
+/** J⁻¹ v, or J⁺ v where φ embeds. */
+export function pullVector(phi: Bijector, at: Tensor, vector: Tensor, time?: Tensor): Tensor {
+  const { x, v, t } = aligned(phi, at, time, vector);
+  if (phi.pullVector) return phi.pullVector(x, v, t);
+  const y = phi.forward(x, t);
+  if (sameShape(y.shape, x.shape)) return jvp((z: Tensor) => phi.inverse(z, t), y, v)[1];
+  // J⁺ = (JᵀJ)⁻¹Jᵀ: the inverse off the image is arbitrary, so its derivative there is no guide.
+  return solveGram(phi, x, pullCovector(phi, x, v, t), t);
+}
+
+/** J⁻ᵀ u, or (J⁺)ᵀ u where φ embeds. */
+export function pushCovector(phi: Bijector, at: Tensor, covector: Tensor, time?: Tensor): Tensor {
+  const { x, v: u, t } = aligned(phi, at, time, covector);
+  if (phi.pushCovector) return phi.pushCovector(x, u, t);
+  const y = phi.forward(x, t);
+  if (sameShape(y.shape, x.shape)) return vjp((z: Tensor) => phi.inverse(z, t), y)[1](u);
+  return pushVector(phi, x, solveGram(phi, x, u, t), t); // (J⁺)ᵀ = J (JᵀJ)⁻¹
+}
+
+/** (JᵀJ)⁻¹ u */
+function solveGram(phi: Bijector, x: Tensor, u: Tensor, t: Tensor | undefined): Tensor {
+  const j = jacobianOf(phi, x, t);
+  const column = reshape(u, [...batchOf(u, phi.eventRank), j.shape.at(-1) as number, 1]);
+  return reshape(solve(matmul(transpose(j), j), column), u.shape);
+}
+
+/** J, dense: […, m, n], where m and n count the coordinates of the flattened events y and x. */
+export function jacobianOf(phi: Bijector, at: Tensor, time?: Tensor): Tensor {
+  const { x, t } = aligned(phi, at, time);
+  return matrixOf(pushVector(phi, x, units(x, phi.eventRank), t), phi.eventRank);
+}
+
+/** ∇ₓ log|det J| */
+export function gradLogDet(phi: Bijector, at: Tensor, time?: Tensor): Tensor {
+  const { x, t } = aligned(phi, at, time);
+  return phi.gradLogDet?.(x, t) ?? grad((z: Tensor) => sum(phi.logDet(z, t)))(x);
+}
+
+/** Tr[GᵀHG] = Σₖ D²φ[Gₖ, Gₖ], the sum of second derivatives along the columns of G. */
+export function itoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Tensor {
+  const { x, t } = aligned(phi, at, time);
+  if (phi.itoTrace) return phi.itoTrace(x, diffusion, t);
+  const slope = (z: Tensor, v: Tensor): Tensor => jvp((w: Tensor) => phi.forward(w, t), z, v)[1];
+  if (phi.coordinatewise) {
+    // Hᵢ has one entry, φᵢ″: a single derivative along (1, …, 1) finds them all.
+    const second = jvp((z: Tensor) => slope(z, onesLike(z)), x, onesLike(x))[1];
+    return mul(second, rowSquares(diffusion, eventOf(x, phi.eventRank)));
+  }
+  const columns = columnsOf(diffusion, x, phi.eventRank);
+  const points = expand(x, columns.shape);
+  return sum(jvp((z: Tensor) => slope(z, columns), points, columns)[1], 0);
+}
+
+/** ∂ₜφ(x, t) at fixed x; zeros where φ does not depend on t. */
+export function timeDerivative(phi: Bijector, at: Tensor, time: Tensor): Tensor {
+  const { x } = aligned(phi, at, time);
+  if (!phi.timeDependent) return zerosLike(phi.forward(x));
+  return phi.timeDerivative?.(x, time) ?? jvp((s: Tensor) => phi.forward(x, s), time, onesLike(time))[1];
+}
+
+/** G̃ = J G (`eq:transformed_diffusion`), diagonal where φ acts on each coordinate alone and G does too. */
+export function pushDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
+  const { x, t } = aligned(phi, at, time);
+  return moved(diffusion, x, phi.eventRank, phi.coordinatewise ?? false, (v) => pushVector(phi, x, v, t));
+}
+
+/** J⁻¹ G for a G given in y, at y = φ(x). */
+export function pullDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
+  const { x, t } = aligned(phi, at, time);
+  const y = phi.forward(x, t);
+  return moved(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) => pullVector(phi, x, v, t));
+}
+
+/** Whether each y is in the image of φ, one bool an event: where φ⁻¹(y) is a finite number, unless φ knows better. */
+export function contains(phi: Bijector, at: Tensor, time?: Tensor): Tensor {
+  const { x: y, t } = aligned(phi, at, time);
+  if (phi.contains) return phi.contains(y, t);
+  const x = flattenEvent(phi.inverse(y, t), phi.eventRank);
+  // NaN compares as false: an event is inside where all of its coordinates are below ∞.
+  const finite = cast(less(abs(x), Number.POSITIVE_INFINITY), y.dtype);
+  return greater(sum(finite, -1), (x.shape.at(-1) as number) - 0.5);
+}
+
+/** The same map with its three functions alone: autodiff derives the rest. */
+export function withoutClosedForms(phi: Bijector): Bijector {
+  const { name, eventRank, forward, inverse, logDet } = phi;
+  return { name, eventRank, forward, inverse, logDet, timeDependent: phi.timeDependent ?? false };
+}

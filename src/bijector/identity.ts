@@ -1,0 +1,14 @@
+/** y = x */
+import { fill } from "../graph/index.ts";
+import type { Bijector } from "./bijector.ts";
+import { coordinatewise } from "./coordinatewise.ts";
+
+export const identity = (): Bijector =>
+  coordinatewise({
+    name: "identity",
+    forward: (x) => x,
+    inverse: (y) => y,
+    logSlope: (x) => fill([], 0, x.dtype),
+    slope: (x) => fill([], 1, x.dtype),
+    logSlopeDerivative: (x) => fill([], 0, x.dtype),
+  });

@@ -1,0 +1,137 @@
+/**
+ * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at halving resolutions,
+ * skip connections across, and the time added to every block through a learned embedding.
+ */
+import {
+  add,
+  averagePool,
+  concat,
+  expandDims,
+  type NdArray,
+  silu,
+  type Tensor,
+  upsampleNearest,
+} from "../graph/index.ts";
+import { fold, type Key } from "../random/index.ts";
+import {
+  type Affine,
+  conv,
+  convInit,
+  groupNorm,
+  linear,
+  linearInit,
+  type Norm,
+  normInit,
+  timeFeatures,
+} from "./layers.ts";
+
+export interface UNetOptions {
+  /** Channels of the image in and out. */
+  readonly channels: number;
+  /** Channels at full resolution. */
+  readonly width: number;
+  /** Width of every level as a multiple of `width`; each level halves the image. */
+  readonly multipliers: readonly number[];
+  /** Residual blocks a level and direction. */
+  readonly blocks: number;
+  readonly groups: number;
+}
+
+interface ResidualBlock<T> {
+  readonly norm1: Norm<T>;
+  readonly conv1: Affine<T>;
+  readonly time: Affine<T>;
+  readonly norm2: Norm<T>;
+  readonly conv2: Affine<T>;
+  /** 1×1, where the number of channels changes. */
+  readonly skip: readonly Affine<T>[];
+}
+
+export interface UNet<T> {
+  readonly time1: Affine<T>;
+  readonly time2: Affine<T>;
+  readonly stem: Affine<T>;
+  readonly down: readonly (readonly ResidualBlock<T>[])[];
+  readonly middle: readonly ResidualBlock<T>[];
+  readonly up: readonly (readonly ResidualBlock<T>[])[];
+  readonly norm: Norm<T>;
+  readonly head: Affine<T>;
+}
+
+const embeddingSize = (width: number): number => 4 * width;
+
+function residualInit(key: Key, inputs: number, outputs: number, embedding: number): ResidualBlock<NdArray> {
+  return {
+    norm1: normInit(inputs),
+    conv1: convInit(fold(key, "conv1"), 3, inputs, outputs),
+    time: linearInit(fold(key, "time"), embedding, outputs),
+    norm2: normInit(outputs),
+    // Zero at first: a fresh block passes its input on.
+    conv2: convInit(fold(key, "conv2"), 3, outputs, outputs, 0),
+    skip: inputs === outputs ? [] : [convInit(fold(key, "skip"), 1, inputs, outputs)],
+  };
+}
+
+/** Channels that enter and leave every block of the way up, mirrored from the way down. */
+function upChannels({ width, multipliers, blocks }: UNetOptions): [number, number][][] {
+  let current = width * multipliers[multipliers.length - 1];
+  return multipliers.toReversed().map((m) =>
+    Array.from({ length: blocks }, (): [number, number] => {
+      const pair: [number, number] = [current + width * m, width * m];
+      current = width * m;
+      return pair;
+    }),
+  );
+}
+
+export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
+  const { channels, width, multipliers, blocks } = options;
+  const embedding = embeddingSize(width);
+  let current = width;
+  const down = multipliers.map((m, level) =>
+    Array.from({ length: blocks }, (_, i) => {
+      const block = residualInit(fold(key, `down.${level}.${i}`), current, width * m, embedding);
+      current = width * m;
+      return block;
+    }),
+  );
+  return {
+    time1: linearInit(fold(key, "time1"), width, embedding),
+    time2: linearInit(fold(key, "time2"), embedding, embedding),
+    stem: convInit(fold(key, "stem"), 3, channels, width),
+    down,
+    middle: [0, 1].map((i) => residualInit(fold(key, `middle.${i}`), current, current, embedding)),
+    up: upChannels(options).map((level, l) =>
+      level.map(([inputs, outputs], i) => residualInit(fold(key, `up.${l}.${i}`), inputs, outputs, embedding)),
+    ),
+    norm: normInit(width * multipliers[0]),
+    head: convInit(fold(key, "head"), 3, width * multipliers[0], channels, 0),
+  };
+}
+
+function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number): Tensor {
+  const h = conv(p.conv1, silu(groupNorm(p.norm1, x, groups)));
+  const timed = add(h, expandDims(expandDims(linear(p.time, embedding), 1), 1));
+  const out = conv(p.conv2, silu(groupNorm(p.norm2, timed, groups)));
+  return add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
+}
+
+/** x [batch, height, width, channels] and t [batch] to an image of the same shape. */
+export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, { width, groups }: UNetOptions): Tensor {
+  const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, width)))));
+  let h = conv(p.stem, x);
+  const skips: Tensor[] = [];
+  p.down.forEach((level, l) => {
+    if (l > 0) h = averagePool(h);
+    for (const block of level) {
+      h = residual(block, h, embedding, groups);
+      skips.push(h);
+    }
+  });
+  for (const block of p.middle) h = residual(block, h, embedding, groups);
+  p.up.forEach((level, l) => {
+    if (l > 0) h = upsampleNearest(h);
+    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, groups);
+  });
+  return conv(p.head, silu(groupNorm(p.norm, h, groups)));
+}

@@ -1,0 +1,28 @@
+/**
+ * Time reversal and the probability flow, in the space where the score is known:
+ *
+ *   f̄ = f − G Gᵀ s − ∇·(G Gᵀ)              eq:reverse_drift
+ *   v = f − ½ G Gᵀ s − ½ ∇·(G Gᵀ)          the probability-flow ODE: dx = v dt carries p_t along
+ *
+ * with s = ∇ₓ log p_t. In reverse t falls from T to 0, so dt < 0, and dX̄ = f̄ dt + G dW̄ with |dt| the variance of dW̄.
+ */
+import { eventOf } from "../bijector/event.ts";
+import { add, mul, sub, type Tensor } from "../graph/index.ts";
+import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusion.ts";
+import type { Score, Sde } from "./sde.ts";
+
+/** G Gᵀ s + ∇·(G Gᵀ) = G Gᵀ ∇ log p + ∇·(G Gᵀ): what reversal takes off the drift, and the flow the half of. */
+function pressure(sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor {
+  const diffusion = (z: Tensor) => sde.diffusion(z, t);
+  const along = applyCovariance(diffusion(x), score(x, t), eventOf(x, sde.eventRank));
+  if (!dependsOnState(diffusion, x)) return along;
+  return add(along, covarianceDivergence(diffusion, x, sde.eventRank));
+}
+
+/** f̄(x, t) */
+export const reverseDrift = (sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor =>
+  sub(sde.drift(x, t), pressure(sde, score, x, t));
+
+/** v(x, t) */
+export const flowVelocity = (sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor =>
+  sub(sde.drift(x, t), mul(pressure(sde, score, x, t), 0.5));

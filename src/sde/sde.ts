@@ -1,0 +1,37 @@
+/**
+ * The contract of a process in x-space, forward in time (eq:forward_sde):
+ *
+ *   dX = f(X, t) dt + G(X, t) dW,   0 ≤ t ≤ T
+ *
+ * The last `eventRank` axes are the event, everything before them is batch; t has shape [] or that of the batch.
+ * An SDE of one's own is such an object: a drift and a diffusion, and nothing else is required.
+ */
+import type { Diffusion } from "../bijector/index.ts";
+import type { Tensor } from "../graph/index.ts";
+import type { Prior } from "./prior.ts";
+
+/** ∇ₓ log p_t(x), one vector an event. */
+export type Score = (x: Tensor, t: Tensor) => Tensor;
+
+/** X_t | X_0 = x₀ is N(m(t) x₀, σ(t)² I): what denoising score matching, resampling and log-SNR grids need. */
+export interface Transition {
+  /** m(t) */
+  readonly meanFactor: (t: Tensor) => Tensor;
+  /** σ(t) */
+  readonly std: (t: Tensor) => Tensor;
+}
+
+export interface Sde {
+  readonly name: string;
+  /** How many trailing axes make one event. */
+  readonly eventRank: number;
+  /** T, the time at which the reverse process starts. */
+  readonly horizon: number;
+  /** f(x, t) */
+  readonly drift: (x: Tensor, t: Tensor) => Tensor;
+  /** G(x, t): one number, one a coordinate, or a matrix; it may depend on x. */
+  readonly diffusion: (x: Tensor, t: Tensor) => Diffusion;
+  readonly transition?: Transition;
+  /** The law of X_T that a sampler starts from. */
+  readonly prior?: Prior;
+}

@@ -1,0 +1,35 @@
+/**
+ * Adam inside the graph: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η m̂/(√v̂ + ε).
+ * Parameters and moments are flat vectors, so that a step is a handful of large operations however many layers there are.
+ */
+import { add, div, mul, pow, sqrt, sub, type Tensor } from "../graph/index.ts";
+
+export interface AdamState<T> {
+  readonly theta: T;
+  readonly m: T;
+  readonly v: T;
+}
+
+export interface AdamOptions {
+  readonly beta1?: number;
+  readonly beta2?: number;
+  readonly epsilon?: number;
+}
+
+/** One update. `step` counts from 1; it and `rate` are scalar tensors, so that one graph serves all steps. */
+export function adam(
+  state: AdamState<Tensor>,
+  gradient: Tensor,
+  step: Tensor,
+  rate: Tensor,
+  options: AdamOptions = {},
+): AdamState<Tensor> {
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
+  const m = add(mul(state.m, beta1), mul(gradient, 1 - beta1));
+  const v = add(mul(state.v, beta2), mul(mul(gradient, gradient), 1 - beta2));
+  // m̂/(√v̂ + ε) with both corrections folded into scalars.
+  const correction1 = sub(1, pow(beta1, step));
+  const correction2 = sqrt(sub(1, pow(beta2, step)));
+  const size = div(mul(rate, correction2), correction1);
+  return { theta: sub(state.theta, mul(div(m, add(sqrt(v), mul(correction2, epsilon))), size)), m, v };
+}
