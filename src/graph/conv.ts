@@ -99,12 +99,13 @@ function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
   return reshape(trivial ? flat : take(rows, index, 1), [(b * table.length) / taps, taps * c]);
 }
 
-const pads = (q: Geometry): number[] => [
-  q.top,
-  q.left,
+/** Rows and columns the last window reaches past the input; negative where a stride leaves some unread. */
+const reach = (q: Geometry): [bottom: number, right: number] => [
   (q.oh - 1) * q.stride + q.kh - q.h - q.top,
   (q.ow - 1) * q.stride + q.kw - q.w - q.left,
 ];
+/** ONNX's zeros around the image. Fewer than `stride` unread pixels make no further window, so they may stay. */
+const pads = (q: Geometry): number[] => [q.top, q.left, ...reach(q).map((r) => Math.max(0, r))];
 const toNCHW = { perm: [0, 3, 1, 2] };
 const toNHWC = { perm: [0, 2, 3, 1] };
 
@@ -146,13 +147,11 @@ const convInputNode: Make<Geometry> = primitive<Geometry>({
       : undefined,
   emit: ({ attributes: q }, [g, w], e) => {
     const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
-    const [top, left, bottom, right] = pads(q);
-    // ConvTranspose gives rows for the pixels the forward pass read; those past its last window got nothing.
-    const extra = [Math.max(0, -bottom), Math.max(0, -right)];
     const x = e.node("ConvTranspose", [e.node("Transpose", [g], toNCHW), kernel], {
       strides: [q.stride, q.stride],
-      pads: [top, left, Math.max(0, bottom), Math.max(0, right)],
-      output_padding: extra,
+      pads: pads(q),
+      // ConvTranspose gives rows for the pixels the forward pass read; those past its last window got nothing.
+      output_padding: reach(q).map((r) => Math.max(0, -r)),
     });
     return e.node("Transpose", [x], toNHWC);
   },
@@ -178,7 +177,7 @@ const convWeightNode: Make<Geometry> = primitive<Geometry>({
     const images = e.node("Transpose", [x], { perm: [3, 0, 1, 2] });
     const kernels = e.node("Transpose", [g], { perm: [3, 0, 1, 2] });
     const w = e.node("Conv", [images, kernels], {
-      pads: [q.top, q.left, Math.max(0, pads(q)[2]), Math.max(0, pads(q)[3])],
+      pads: pads(q),
       dilations: [q.stride, q.stride],
     });
     // Pixels past the last window would make kernel rows that do not exist.

@@ -11,6 +11,7 @@ import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
 import { cast, dropExpand, expand } from "./shape.ts";
+import { sineExpression } from "./sine.ts";
 import {
   asTensor,
   asTensors,
@@ -23,6 +24,7 @@ import {
   type Primitive,
   primitive,
   requireFloat,
+  type Target,
   type Tensor,
   uniformValue,
 } from "./tensor.ts";
@@ -32,7 +34,7 @@ interface UnaryRule {
   /** Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost everywhere. */
   readonly vjp?: (g: Tensor, x: Tensor, y: Tensor) => Tensor;
   readonly emit?: (x: string, emitter: Emitter, dtype: DType) => string;
-  readonly lower?: (x: Tensor) => Tensor | undefined;
+  readonly lower?: (x: Tensor, target: Target) => Tensor | undefined;
   readonly simplify?: (x: Tensor) => Tensor | undefined;
   /** Defined for integers too. */
   readonly integers?: boolean;
@@ -47,7 +49,7 @@ function unary(name: string, rule: UnaryRule) {
       return x;
     },
     ...(vjp && { vjp: (g: Tensor, node: Tensor) => vjp(g, node.inputs[0], node) }),
-    ...(lower && { lower: (node: Tensor) => lower(node.inputs[0]) }),
+    ...(lower && { lower: (node: Tensor, target: Target) => lower(node.inputs[0], target) }),
     ...(simplify && { simplify: (node: Tensor) => simplify(node.inputs[0]) }),
     emit: (node, [x], emitter) =>
       rule.emit ? rule.emit(x, emitter, node.dtype) : emitter.node(name.charAt(0).toUpperCase() + name.slice(1), [x]),
@@ -92,9 +94,26 @@ const log1pNode = unary("log1p", {
 });
 const sqrtNode = unary("sqrt", { f: Math.sqrt, vjp: (g, _, y) => div(g, mul(y, 2)) }); // (√x)′ = 1/(2√x)
 const absNode = unary("abs", { f: Math.abs, vjp: (g, x) => mul(g, sign(x)), integers: true });
-const signNode = unary("sign", { f: Math.sign, integers: true });
-const sinNode = unary("sin", { f: Math.sin, vjp: (g, x) => mul(g, cos(x)) });
-const cosNode = unary("cos", { f: Math.cos, vjp: (g, x) => neg(mul(g, sin(x))) });
+const signNode = unary("sign", {
+  f: Math.sign,
+  integers: true,
+  // ONNX Runtime's WebGPU has no Sign; 0 and NaN return themselves.
+  lower: (x, target) =>
+    target === "gpu" && isFloat(x.dtype)
+      ? where(greater(x, 0), 1, where(greater(0, x), fill([], -1, x.dtype), x))
+      : undefined,
+});
+const floorNode = unary("floor", { f: Math.floor });
+const sinNode = unary("sin", {
+  f: Math.sin,
+  vjp: (g, x) => mul(g, cos(x)),
+  lower: (x, target) => (target === "gpu" ? sineExpression(x, 0) : undefined),
+});
+const cosNode = unary("cos", {
+  f: Math.cos,
+  vjp: (g, x) => neg(mul(g, sin(x))),
+  lower: (x, target) => (target === "gpu" ? sineExpression(x, 0.25) : undefined),
+});
 const tanhNode = unary("tanh", {
   f: Math.tanh,
   // 1 − tanh²(x) = 4σ(2x)σ(−2x)
@@ -129,6 +148,8 @@ export const log1p = (x: Operand): Tensor => log1pNode([asTensor(x)], {});
 export const sqrt = (x: Operand): Tensor => sqrtNode([asTensor(x)], {});
 export const abs = (x: Operand): Tensor => absNode([asTensor(x)], {});
 export const sign = (x: Operand): Tensor => signNode([asTensor(x)], {});
+/** The largest integer ≤ x; its derivative is zero almost everywhere. */
+export const floor = (x: Operand): Tensor => floorNode([asTensor(x)], {});
 export const sin = (x: Operand): Tensor => sinNode([asTensor(x)], {});
 export const cos = (x: Operand): Tensor => cosNode([asTensor(x)], {});
 export const tanh = (x: Operand): Tensor => tanhNode([asTensor(x)], {});
@@ -139,11 +160,6 @@ export const softplus = (x: Operand): Tensor => softplusNode([asTensor(x)], {});
 export const erf = (x: Operand): Tensor => erfNode([asTensor(x)], {});
 /** log σ(x) = −log(1 + e⁻ˣ) */
 export const logSigmoid = (x: Operand): Tensor => neg(softplus(neg(x)));
-/** x σ(x) */
-export const silu = (x: Operand): Tensor => {
-  const t = asTensor(x);
-  return mul(t, sigmoid(t));
-};
 export const square = (x: Operand): Tensor => {
   const t = asTensor(x);
   return mul(t, t);

@@ -22,6 +22,7 @@ export {
   erf,
   exp,
   expm1,
+  floor,
   log,
   log1p,
   logSigmoid,
@@ -32,7 +33,6 @@ export {
   pow,
   sigmoid,
   sign,
-  silu,
   sin,
   softplus,
   sqrt,
@@ -61,6 +61,7 @@ export {
   type TypedArray,
   toFloat64,
 } from "./ndarray.ts";
+export { groupNorm, silu } from "./norm.ts";
 export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax, sum } from "./reduce.ts";
 export {

@@ -5,10 +5,26 @@ import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
 import { dropExpand, expand } from "./shape.ts";
-import { asTensor, asTensors, fill, type Make, type Operand, primitive, Tensor, uniformValue } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  fill,
+  type Make,
+  type Operand,
+  type Primitive,
+  primitive,
+  Tensor,
+  uniformValue,
+} from "./tensor.ts";
 
-function comparison(name: string, onnx: string, f: (a: number, b: number) => boolean) {
+function comparison(
+  name: string,
+  onnx: string,
+  f: (a: number, b: number) => boolean,
+  more: Pick<Primitive, "lower"> = {},
+) {
   return primitive({
+    ...more,
     name,
     infer: ([a, b]) => ({ shape: broadcastShapes(a.shape, b.shape, name), dtype: "bool" }),
     emit: (_, inputs, emitter) => emitter.node(onnx, inputs),
@@ -26,7 +42,11 @@ const lessNode = comparison("less", "Less", (a, b) => a < b);
 const lessEqualNode = comparison("lessEqual", "LessOrEqual", (a, b) => a <= b);
 const equalNode = comparison("equal", "Equal", (a, b) => a === b);
 const andNode = comparison("and", "And", (a, b) => a !== 0 && b !== 0);
-const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0);
+const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0, {
+  // a ∨ b = ¬(¬a ∧ ¬b): ONNX Runtime's WebGPU has no Or.
+  lower: ({ inputs: [a, b] }, target) =>
+    target === "gpu" ? logicalNot(logicalAnd(logicalNot(a), logicalNot(b))) : undefined,
+});
 const notNode: Make = primitive({
   name: "not",
   infer: ([a]) => ({ shape: a.shape, dtype: "bool" }),

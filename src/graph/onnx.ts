@@ -30,6 +30,8 @@ export interface Port {
 
 export interface OnnxModel {
   readonly bytes: Uint8Array;
+  /** Every element type that occurs in it: not all devices know all. */
+  readonly types: ReadonlySet<DType>;
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
 }
@@ -216,6 +218,7 @@ function writeGraph(outputs: readonly { readonly name: string; readonly tensor: 
     );
   return {
     bytes: pbf.finish(),
+    types: new Set([...names.keys()].map((t) => t.dtype)),
     inputs,
     outputs: outputs.map(({ name, tensor: { shape, dtype } }) => ({ name, shape, dtype })),
   };

@@ -2,23 +2,7 @@
  * The layers small networks are made of, as pairs: `…Init(key, sizes)` gives parameters as host arrays, the layer itself
  * is a function of parameters and input. Images are channels-last.
  */
-import {
-  add,
-  concat,
-  conv2d,
-  cos,
-  div,
-  expandDims,
-  matmul,
-  mean,
-  mul,
-  type NdArray,
-  reshape,
-  sin,
-  sqrt,
-  sub,
-  type Tensor,
-} from "../graph/index.ts";
+import { add, concat, conv2d, cos, expandDims, matmul, mul, type NdArray, sin, type Tensor } from "../graph/index.ts";
 import { type Key, normal } from "../random/index.ts";
 
 export interface Affine<T> {
@@ -65,17 +49,6 @@ export const normInit = (channels: number): Norm<NdArray> => ({
   scale: filled([channels], 1),
   shift: filled([channels], 0),
 });
-
-/** Every group of channels of an image brought to mean 0 and variance 1, then scaled and shifted by channel. */
-export function groupNorm({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number, epsilon = 1e-5): Tensor {
-  const [b, h, w, c] = x.shape;
-  const grouped = reshape(x, [b, h * w, groups, c / groups]);
-  const centred = sub(grouped, mean(grouped, [1, 3], { keepDims: true }));
-  const variance = mean(mul(centred, centred), [1, 3], { keepDims: true });
-  // One factor a channel and sample: (x − μ)·(γ/σ) + β passes over the image twice, not four times.
-  const factor = div(reshape(scale, [1, 1, groups, c / groups]), sqrt(add(variance, epsilon)));
-  return add(reshape(mul(centred, factor), [b, h, w, c]), shift);
-}
 
 /** sin and cos of t at geometrically spaced frequencies: […] → […, size]. */
 export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor {

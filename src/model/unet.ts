@@ -7,23 +7,14 @@ import {
   averagePool,
   concat,
   expandDims,
+  groupNorm,
   type NdArray,
   silu,
   type Tensor,
   upsampleNearest,
 } from "../graph/index.ts";
 import { fold, type Key } from "../random/index.ts";
-import {
-  type Affine,
-  conv,
-  convInit,
-  groupNorm,
-  linear,
-  linearInit,
-  type Norm,
-  normInit,
-  timeFeatures,
-} from "./layers.ts";
+import { type Affine, conv, convInit, linear, linearInit, type Norm, normInit, timeFeatures } from "./layers.ts";
 
 export interface UNetOptions {
   /** Channels of the image in and out. */
@@ -109,10 +100,12 @@ export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
   };
 }
 
+const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor => groupNorm(x, scale, shift, groups);
+
 function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number): Tensor {
-  const h = conv(p.conv1, silu(groupNorm(p.norm1, x, groups)));
+  const h = conv(p.conv1, silu(norm(p.norm1, x, groups)));
   const timed = add(h, expandDims(expandDims(linear(p.time, embedding), 1), 1));
-  const out = conv(p.conv2, silu(groupNorm(p.norm2, timed, groups)));
+  const out = conv(p.conv2, silu(norm(p.norm2, timed, groups)));
   return add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
 }
 
@@ -133,5 +126,5 @@ export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, { width, groups }: U
     if (l > 0) h = upsampleNearest(h);
     for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, groups);
   });
-  return conv(p.head, silu(groupNorm(p.norm, h, groups)));
+  return conv(p.head, silu(norm(p.norm, h, groups)));
 }

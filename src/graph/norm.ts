@@ -1,0 +1,113 @@
+/**
+ * Group normalisation and SiLU: operations that networks repeat in every layer, with derivatives written out because
+ * the runtime does not fuse elementwise operations, so that every pass over an image counts.
+ *
+ *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
+ */
+import { add, div, mul, sigmoid, sqrt, sub } from "./elementwise.ts";
+import { fail } from "./error.ts";
+import { matmul } from "./linalg.ts";
+import { showShape } from "./ndarray.ts";
+import { sum } from "./reduce.ts";
+import { reshape } from "./shape.ts";
+import { asTensor, constant, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+
+/** Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with a block matrix. */
+function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
+  const c = sums.shape[2];
+  const size = c / groups;
+  const block = Float64Array.from({ length: c * c }, (_, at) =>
+    Math.floor(at / c / size) === Math.floor((at % c) / size) ? 1 / (size * pixels) : 0,
+  );
+  return matmul(sums, constant({ shape: [c, c], dtype: "float64", data: block }, sums.dtype));
+}
+
+/** x̃ and r of the file's equation, for x [batch, pixels, c]. Written once, so that forward and backward share them. */
+function moments(x: Tensor, groups: number, epsilon: number): { centred: Tensor; r: Tensor } {
+  const average = (t: Tensor): Tensor => groupMean(sum(t, 1, { keepDims: true }), groups, x.shape[1]);
+  const centred = sub(x, average(x));
+  return { centred, r: div(1, sqrt(add(average(mul(centred, centred)), epsilon))) };
+}
+
+type GroupNorm = { groups: number; epsilon: number };
+
+const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
+  name: "groupNorm",
+  infer: ([x]) => x,
+  // With N entries a group, S₁ = Σ_pixels g and S₂ = Σ_pixels g x̃:
+  //   ∂β = Σ_batch S₁,   ∂γ = Σ_batch S₂ r,
+  //   ∂x = γ r g − r³ x̃ · mean(γ g x̃) − r · mean(γ g),   the means being group sums of γS₂ and γS₁ over N.
+  vjp: (g, { inputs: [x, gamma], attributes: { groups, epsilon } }, i) => {
+    const { centred, r } = moments(x, groups, epsilon);
+    const s1 = sum(g, 1, { keepDims: true });
+    if (i === 2) return sum(s1, [0, 1]);
+    const s2 = sum(mul(g, centred), 1, { keepDims: true });
+    if (i === 1) return sum(mul(s2, r), [0, 1]);
+    const average = (s: Tensor): Tensor => groupMean(mul(s, gamma), groups, x.shape[1]);
+    const slope = mul(mul(mul(r, r), r), average(s2));
+    return sub(sub(mul(g, mul(gamma, r)), mul(centred, slope)), mul(r, average(s1)));
+  },
+  lower: ({ inputs: [x, gamma, beta], attributes: { groups, epsilon } }) => {
+    const { centred, r } = moments(x, groups, epsilon);
+    return add(mul(centred, mul(gamma, r)), beta);
+  },
+  emit: () => fail("usage", "groupNorm has no ONNX operation of its own", "lower the graph before writing it"),
+  evaluate: ({ inputs: [x], attributes: { groups, epsilon } }, [data, gamma, beta]) => {
+    const [b, pixels, c] = x.shape;
+    const size = c / groups;
+    const out = new Float64Array(data.length);
+    for (let q = 0; q < b; q++)
+      for (let k = 0; k < groups; k++) {
+        const visit = (f: (at: number, channel: number) => void): void => {
+          for (let p = 0; p < pixels; p++)
+            for (let j = 0; j < size; j++) f((q * pixels + p) * c + k * size + j, k * size + j);
+        };
+        let mu = 0;
+        let square = 0;
+        visit((at) => {
+          mu += data[at] / (pixels * size);
+        });
+        visit((at) => {
+          square += (data[at] - mu) ** 2 / (pixels * size);
+        });
+        visit((at, channel) => {
+          out[at] = ((data[at] - mu) / Math.sqrt(square + epsilon)) * gamma[channel] + beta[channel];
+        });
+      }
+    return out;
+  },
+});
+
+/**
+ * Brings every group of channels (the last axis) of a sample to mean 0 and variance 1 over all its pixels, then scales
+ * and shifts by channel. The first axis is the batch, everything between is pixels.
+ */
+export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: number, epsilon = 1e-5): Tensor {
+  const t = asTensor(x);
+  const c = t.shape.at(-1) ?? 0;
+  if (t.shape.length < 2 || c % groups !== 0)
+    fail(
+      "shape",
+      `groupNorm: ${c} channels of shape ${showShape(t.shape)} do not divide into ${groups} groups`,
+      "choose a divisor of the number of channels",
+    );
+  const flat = reshape(t, [t.shape[0], t.shape.slice(1, -1).reduce((n, d) => n * d, 1), c]);
+  const affine = [asTensor(scale, t.dtype), asTensor(shift, t.dtype)];
+  return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);
+}
+
+const siluNode: Make = primitive({
+  name: "silu",
+  infer: ([x]) => x,
+  // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ): nothing cancels, for σ → 0 as for σ → 1.
+  vjp: (g, node) => {
+    const s = sigmoid(node.inputs[0]);
+    return mul(g, add(s, mul(node, sub(1, s))));
+  },
+  lower: ({ inputs: [x] }) => mul(x, sigmoid(x)),
+  emit: () => fail("usage", "silu has no ONNX operation of its own", "lower the graph before writing it"),
+  evaluate: (_, [x]) => x.map((v) => v / (1 + Math.exp(-v))),
+});
+
+/** x σ(x) */
+export const silu = (x: Operand): Tensor => siluNode([asTensor(x)], {});
