@@ -42,6 +42,10 @@ const matmulNode: Make = primitive({
     const inner = [unrepeated(a), unrepeated(b)] as const;
     const batch = broadcastShapes(batchShape(inner[0]), batchShape(inner[1]), "matmul");
     if (sizeOf(batch) < sizeOf(shape.slice(0, -2))) return expand(matmulNode(inner, {}), shape);
+    // With one right factor, every axis of the left but the last is rows.
+    const few = b.shape.length === 2 ? unexpanded(a) : undefined;
+    if (few && few.shape.length >= 2 && few.shape.at(-1) === a.shape.at(-1))
+      return expand(matmulNode([few, b], {}), shape);
     if (b.shape.length === 2 && a.shape.length > 2) return reshape(matmulNode([rows(a), b], {}), shape);
     return undefined;
   },

@@ -4,7 +4,7 @@ import { fail } from "./error.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
-import { dropExpand, expand } from "./shape.ts";
+import { expand, outsideExpand } from "./shape.ts";
 import {
   asTensor,
   asTensors,
@@ -23,10 +23,11 @@ function comparison(
   f: (a: number, b: number) => boolean,
   more: Pick<Primitive, "lower"> = {},
 ) {
-  return primitive({
+  const make: Make = primitive({
     ...more,
     name,
     infer: ([a, b]) => ({ shape: broadcastShapes(a.shape, b.shape, name), dtype: "bool" }),
+    simplify: (node) => outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
     emit: (_, inputs, emitter) => emitter.node(onnx, inputs),
     evaluate: (node, inputs) =>
       mapBroadcast(
@@ -36,6 +37,7 @@ function comparison(
         (a, b) => (f(a, b) ? 1 : 0),
       ),
   });
+  return make;
 }
 
 const lessNode = comparison("less", "Less", (a, b) => a < b);
@@ -82,9 +84,9 @@ const whereNode: Make = primitive({
     return i === 1 ? unbroadcast(where(c, g, zero), a.shape) : unbroadcast(where(c, zero, g), b.shape);
   },
   simplify: (node) => {
-    const inputs = dropExpand(node.inputs, node.shape);
-    if (inputs.some((t, i) => t !== node.inputs[i])) return whereNode(inputs, {});
-    const [c, a, b] = inputs;
+    const outside = outsideExpand(node.inputs, node.shape, (inputs) => whereNode(inputs, {}));
+    if (outside) return outside;
+    const [c, a, b] = node.inputs;
     const known = uniformValue(c);
     if (known !== undefined) return expand(known ? a : b, node.shape);
     return a === b ? expand(a, node.shape) : undefined;

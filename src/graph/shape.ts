@@ -33,7 +33,14 @@ const reshapeNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   vjp: (g, { inputs: [x] }) => reshape(g, x.shape),
   simplify: ({ inputs: [x], shape }) => {
     if (sameShape(x.shape, shape)) return x;
-    return is(x, reshapeNode) ? reshapeNode([x.inputs[0]], { shape }) : undefined;
+    if (is(x, reshapeNode)) return reshapeNode([x.inputs[0]], { shape });
+    // New leading axes that the reshape leaves alone can be repeated afterwards.
+    const before = unexpanded(x);
+    const lead = before ? x.shape.length - before.shape.length : 0;
+    if (!before || lead <= 0 || !sameShape(before.shape, x.shape.slice(lead))) return undefined;
+    return sameShape(x.shape.slice(0, lead), shape.slice(0, lead))
+      ? expand(reshape(before, shape.slice(lead)), shape)
+      : undefined;
   },
   emit: ({ inputs: [x], shape }, [name], emitter) => emitter.reshape(name, x.shape, shape),
   evaluate: (_, [x]) => x,
@@ -129,6 +136,9 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   simplify: ({ inputs: [x], shape }) => {
     if (sameShape(x.shape, shape)) return x;
     if (is(x, expandNode)) return expandNode([x.inputs[0]], { shape });
+    // Leading axes of size 1 come with the expansion: [1, n] → [m, n] is [n] → [m, n].
+    const extra = x.shape.findIndex((d) => d !== 1);
+    if (x.shape[0] === 1 && extra > 0) return expandNode([reshape(x, x.shape.slice(extra))], { shape });
     const value = uniformValue(x);
     return value !== undefined && sizeOf(shape) <= 4096 ? fill(shape, value, x.dtype) : undefined;
   },
@@ -139,23 +149,18 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
 /** Repeats along new leading axes and axes of size 1. */
 export const expand = (x: Operand, shape: Shape): Tensor => expandNode([asTensor(x)], { shape });
 
-/** Operands without the expansions that broadcasting makes anyway, as long as `shape` still results. */
-export function dropExpand(inputs: readonly Tensor[], shape: Shape): Tensor[] {
-  const out = [...inputs];
-  for (let i = 0; i < out.length; i++) {
-    const t = out[i];
-    if (!is(t, expandNode)) continue;
-    const slim = [...out];
-    slim[i] = t.inputs[0];
-    if (
-      sameShape(
-        slim.map((s) => s.shape).reduce((a, b) => broadcastShapes(a, b, "expand")),
-        shape,
-      )
-    )
-      out[i] = slim[i];
-  }
-  return out;
+/**
+ * An elementwise operation on expanded operands is the expansion of the operation: `make` gets operands without the
+ * expansions that broadcasting makes anyway, and its result is expanded where all of them repeated.
+ */
+export function outsideExpand(
+  inputs: readonly Tensor[],
+  shape: Shape,
+  make: (inputs: readonly Tensor[]) => Tensor,
+): Tensor | undefined {
+  const slim = inputs.map((t) => (is(t, expandNode) ? t.inputs[0] : t));
+  if (slim.every((t, i) => t === inputs[i])) return undefined;
+  return expand(make(slim), shape);
 }
 
 /** The tensor before an expansion, with the shape it was expanded from. */
