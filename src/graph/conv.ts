@@ -5,14 +5,14 @@
  * ∂T/∂w = convWeight(x, g). The derivative of each is made of the other two, so every order exists.
  *
  * On the CPU each becomes one Gather with a constant table and one Gemm, several times faster than ONNX's Conv
- * in training; on a GPU they stay native convolutions.
+ * in training. On a GPU the first two are native convolutions, and ∂T/∂w is the Gather and a product.
  */
-import { fail } from "./error.ts";
+import { fail, internal } from "./error.ts";
 import { take } from "./gather.ts";
 import { matmul } from "./linalg.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { max, mean } from "./reduce.ts";
-import { expand, pad, reshape, transpose } from "./shape.ts";
+import { expand, flip, pad, reshape, transpose } from "./shape.ts";
 import { asTensor, asTensors, constant, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
 
 /** Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the input. */
@@ -106,6 +106,16 @@ const reach = (q: Geometry): [bottom: number, right: number] => [
 ];
 /** ONNX's zeros around the image. Fewer than `stride` unread pixels make no further window, so they may stay. */
 const pads = (q: Geometry): number[] => [q.top, q.left, ...reach(q).map((r) => Math.max(0, r))];
+/** With stride 1, the gradient of the input is a convolution of the output's size with the kernel turned round. */
+const turned = (q: Geometry): Geometry => ({
+  ...q,
+  h: q.oh,
+  w: q.ow,
+  oh: q.h,
+  ow: q.w,
+  top: q.kh - 1 - q.top,
+  left: q.kw - 1 - q.left,
+});
 const toNCHW = { perm: [0, 3, 1, 2] };
 const toNHWC = { perm: [0, 2, 3, 1] };
 
@@ -144,7 +154,9 @@ const convInputNode: Make<Geometry> = primitive<Geometry>({
           matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(transpose(w, [0, 1, 3, 2]), [-1, shape[3]])),
           shape,
         )
-      : undefined,
+      : q.stride === 1
+        ? convNode([g, flip(transpose(w, [0, 1, 3, 2]), [0, 1])], turned(q))
+        : undefined,
   emit: ({ attributes: q }, [g, w], e) => {
     const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
     const x = e.node("ConvTranspose", [e.node("Transpose", [g], toNCHW), kernel], {
@@ -168,22 +180,9 @@ const convWeightNode: Make<Geometry> = primitive<Geometry>({
   name: "convWeight",
   infer: ([x, g], q) => ({ shape: [q.kh, q.kw, x.shape[3], g.shape[3]], dtype: x.dtype }),
   vjp: (w, { inputs: [x, g], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convNode([x, w], q)),
-  lower: ({ inputs: [x, g], attributes: q, shape, dtype }, target) =>
-    target === "cpu" || dtype === "float64"
-      ? reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape)
-      : undefined,
-  // A convolution too, with batch as channels: x as [in, batch, h, w], g as kernels [out, batch, oh, ow] spread by the stride.
-  emit: ({ attributes: q }, [x, g], e) => {
-    const images = e.node("Transpose", [x], { perm: [3, 0, 1, 2] });
-    const kernels = e.node("Transpose", [g], { perm: [3, 0, 1, 2] });
-    const w = e.node("Conv", [images, kernels], {
-      pads: pads(q),
-      dilations: [q.stride, q.stride],
-    });
-    // Pixels past the last window would make kernel rows that do not exist.
-    const cut = e.node("Slice", [w, e.int64([0, 0]), e.int64([q.kh, q.kw]), e.int64([2, 3])]);
-    return e.node("Transpose", [cut], { perm: [2, 3, 0, 1] });
-  },
+  lower: ({ inputs: [x, g], attributes: q, shape }) =>
+    reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape),
+  emit: () => internal("convWeight is lowered to a product before it is written"),
   evaluate: ({ inputs: [x, g], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));
     accumulate(x.shape[0], x.shape[3], g.shape[3], q, (ix, iw, ig) => {

@@ -8,7 +8,7 @@ import { erfExpression, erfValue } from "./erf.ts";
 import { fuseBias } from "./linalg.ts";
 import { equal, greater, where } from "./logic.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
-import { broadcastShapes, type DType, isFloat } from "./ndarray.ts";
+import { broadcastShapes, type DType, isFloat, sizeOf } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
 import { cast, expand, outsideExpand } from "./shape.ts";
 import { sineExpression } from "./sine.ts";
@@ -180,6 +180,7 @@ interface BinaryRule {
   /** Equal expressions; `a` and `b` are its operands, the result is expanded to the right shape by the caller. */
   readonly simplify?: (a: Tensor, b: Tensor) => Tensor | undefined;
   readonly lower?: Primitive["lower"];
+  readonly emit?: Primitive["emit"];
 }
 
 function binary(name: string, rule: BinaryRule) {
@@ -198,7 +199,7 @@ function binary(name: string, rule: BinaryRule) {
       return simpler && expand(simpler, node.shape);
     },
     ...(rule.lower && { lower: rule.lower }),
-    emit: (_, inputs, emitter) => emitter.node(rule.onnx, inputs),
+    emit: rule.emit ?? ((_, inputs, emitter) => emitter.node(rule.onnx, inputs)),
     evaluate: (node, inputs) =>
       mapBroadcast(
         node.shape,
@@ -262,6 +263,11 @@ const divNode = binary("div", {
     if (is(a, negNode)) return neg(div(a.inputs[0], b));
     return undefined;
   },
+  // ONNX Runtime (1.30) breaks some graphs when it fuses (1/b)·c into c/b; a Reciprocal it leaves alone.
+  emit: ({ inputs: [a, b], shape, dtype }, [x, y], emitter) =>
+    uniformValue(a) === 1 && isFloat(dtype) && sizeOf(b.shape) === sizeOf(shape)
+      ? emitter.reshape(emitter.node("Reciprocal", [y]), b.shape, shape)
+      : emitter.node("Div", [x, y]),
 });
 const powNode = binary("pow", {
   onnx: "Pow",

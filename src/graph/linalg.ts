@@ -2,7 +2,7 @@
 import { add, div, log, mul, neg, sub } from "./elementwise.ts";
 import { fail } from "./error.ts";
 import { broadcastOffsets } from "./loops.ts";
-import { broadcastShapes, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
+import { broadcastShapes, divisorNear, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
 import { sum, unbroadcast } from "./reduce.ts";
 import { at, expand, expandDims, reshape, slice, swapped, transpose, unexpanded } from "./shape.ts";
 import { asTensor, asTensors, is, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
@@ -52,9 +52,11 @@ const matmulNode: Make = primitive({
   lower: ({ inputs: [a, b], shape }, target) => {
     if (shape.length === 2) {
       const [left, right] = [swapped(a), swapped(b)];
-      // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
-      if (left && !right && left.shape[0] >= 4096 && shape[1] * 2 <= shape[0])
-        return transpose(gemmNode([b, left], { transA: true, transB: false }));
+      if (left && !right && left.shape[0] >= LONG) {
+        if (target === "gpu") return splitProduct(left, b);
+        // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
+        if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
+      }
       return gemmNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined });
     }
     if (target !== "cpu") return undefined;
@@ -82,6 +84,21 @@ const matmulNode: Make = primitive({
     return out;
   },
 });
+
+/** From this many rows on, AᵀB is worth a form of its own. */
+const LONG = 4096;
+
+/**
+ * AᵀB over many rows on a GPU: so few results keep most of it idle. The rows are cut into slices that are multiplied
+ * side by side and summed, the narrow factor being the one that is transposed.
+ */
+function splitProduct(a: Tensor, b: Tensor): Tensor {
+  const [k, m] = a.shape;
+  const n = b.shape[1];
+  const parts = divisorNear(k, Math.min(64, k / 256));
+  const cut = (t: Tensor): Tensor => reshape(t, [parts, k / parts, t.shape[1]]);
+  return m <= n ? sum(matmul(transpose(cut(a)), cut(b)), 0) : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
+}
 
 /** All leading axes as one. */
 const rows = (t: Tensor): Tensor => reshape(t, [-1, t.shape.at(-1) as number]);

@@ -23,6 +23,12 @@ export const isFloat = (dtype: DType): dtype is FloatType => dtype === "float32"
 
 export const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
 
+/** The largest divisor of n that is at most `limit`. */
+export function divisorNear(n: number, limit: number): number {
+  for (let d = Math.floor(limit); d > 1; d--) if (n % d === 0) return d;
+  return 1;
+}
+
 export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((d, i) => d === b[i]);
 
 export const showShape = (shape: Shape): string => `[${shape.join(", ")}]`;

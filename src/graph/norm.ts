@@ -5,7 +5,7 @@
  *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
  */
 import { add, div, mul, sigmoid, sqrt, sub } from "./elementwise.ts";
-import { fail } from "./error.ts";
+import { fail, internal } from "./error.ts";
 import { matmul } from "./linalg.ts";
 import { showShape } from "./ndarray.ts";
 import { sum } from "./reduce.ts";
@@ -51,7 +51,7 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
     const { centred, r } = moments(x, groups, epsilon);
     return add(mul(centred, mul(gamma, r)), beta);
   },
-  emit: () => fail("usage", "groupNorm has no ONNX operation of its own", "lower the graph before writing it"),
+  emit: () => internal("groupNorm is lowered before it is written"),
   evaluate: ({ inputs: [x], attributes: { groups, epsilon } }, [data, gamma, beta]) => {
     const [b, pixels, c] = x.shape;
     const size = c / groups;
@@ -105,7 +105,7 @@ const siluNode: Make = primitive({
     return mul(g, add(s, mul(node, sub(1, s))));
   },
   lower: ({ inputs: [x] }) => mul(x, sigmoid(x)),
-  emit: () => fail("usage", "silu has no ONNX operation of its own", "lower the graph before writing it"),
+  emit: () => internal("silu is lowered before it is written"),
   evaluate: (_, [x]) => x.map((v) => v / (1 + Math.exp(-v))),
 });
 

@@ -40,10 +40,17 @@ class Writer implements Emitter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: { readonly name: string; readonly value: NdArray }[] = [];
   readonly #known = new Map<string, string>();
+  readonly #reserved: ReadonlySet<string>;
   #next = 0;
 
+  /** Names the caller gave to inputs and outputs are not for inner values. */
+  constructor(reserved: readonly string[]) {
+    this.#reserved = new Set(reserved);
+  }
+
   #fresh(hint: string): string {
-    return `${hint}_${this.#next++}`;
+    const name = `${hint}_${this.#next++}`;
+    return this.#reserved.has(name) ? this.#fresh(hint) : name;
   }
 
   node(
@@ -165,10 +172,12 @@ export function writeOnnx(
 }
 
 function writeGraph(outputs: readonly { readonly name: string; readonly tensor: Tensor }[]): OnnxModel {
-  const writer = new Writer();
+  const order = topological(outputs.map((o) => o.tensor));
+  const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
+  const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
   const names = new Map<Tensor, string>();
   const inputs: Port[] = [];
-  for (const node of topological(outputs.map((o) => o.tensor))) {
+  for (const node of order) {
     if (isInput(node)) {
       const { name, shape, dtype } = node.attributes;
       if (inputs.some((p) => p.name === name))

@@ -2,9 +2,9 @@
 import { add, div, exp, log, mul, sub } from "./elementwise.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
-import { normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
+import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
 import { cast, expand, reshape, unexpanded } from "./shape.ts";
-import { asTensor, is, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import { asTensor, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 
 type Axes = number | readonly number[];
 
@@ -49,8 +49,6 @@ const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
   simplify: ({ inputs: [x], attributes: { axes }, shape }) => {
     const real = axes.filter((a) => x.shape[a] !== 1);
     if (real.length === 0) return x;
-    if (is(x, sumNode))
-      return sumNode([x.inputs[0]], { axes: [...new Set([...axes, ...x.attributes.axes])].sort((a, b) => a - b) });
     // Σ over an expanded axis is a multiple.
     const before = unexpanded(x);
     if (before !== undefined) {
@@ -63,6 +61,17 @@ const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
       }
     }
     return undefined;
+  },
+  lower: ({ inputs: [x], attributes: { axes }, shape }, target) => {
+    // A GPU gives each result to one thread: a long sum into few results is split into two shorter ones.
+    const count = axes.reduce((n, a) => n * x.shape[a], 1);
+    const adjacent = axes.every((a, i) => i === 0 || a === axes[i - 1] + 1);
+    if (target !== "gpu" || !adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
+    const parts = divisorNear(count, Math.sqrt(count));
+    const outer = sizeOf(x.shape.slice(0, axes[0]));
+    const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
+    if (parts === 1) return undefined;
+    return reshape(sum(sum(reshape(x, [outer, parts, count / parts, inner]), 2), 1), shape);
   },
   emit: ({ attributes: { axes } }, [x], emitter) =>
     emitter.node("ReduceSum", [x, emitter.int64(axes)], { keepdims: 1 }),

@@ -1,5 +1,5 @@
 /** From a function on tensors to a graph: named inputs of given shapes, and the outputs the function makes of them. */
-import { DiffeoError } from "./error.ts";
+import { DiffeoError, fail } from "./error.ts";
 import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
 import { input, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree } from "./tree.ts";
@@ -50,12 +50,20 @@ export function trace<Y>(
       "return a tensor, or a list or object of tensors",
     );
   }
+  if (outputs.length === 0)
+    fail("type", "the function returned no tensor at all", "return a tensor, or a list or object of tensors");
   // Outputs and inputs share one name space in ONNX.
-  const taken = new Set(names);
+  const inputs = leavesOf(args);
+  const taken = new Set(inputs.map((t) => t.attributes.name as string));
+  const free = (name: string): string => (taken.has(name) ? free(`out.${name}`) : name);
   return {
-    inputs: leavesOf(args),
+    inputs,
     result,
-    outputs: outputs.map(({ name, tensor }) => ({ name: taken.has(name) ? `out.${name}` : name, tensor })),
+    outputs: outputs.map(({ name, tensor }) => {
+      const own = free(name);
+      taken.add(own);
+      return { name: own, tensor };
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at halving resolutions,
- * skip connections across, and the time added to every block through a learned embedding.
+ * skip connections across, self-attention where asked for, and the time added to every block by a learned embedding.
  */
 import {
   add,
@@ -8,13 +8,29 @@ import {
   concat,
   expandDims,
   groupNorm,
+  matmul,
+  mul,
   type NdArray,
+  reshape,
   silu,
+  softmax,
+  split,
   type Tensor,
+  transpose,
   upsampleNearest,
 } from "../graph/index.ts";
 import { fold, type Key } from "../random/index.ts";
-import { type Affine, conv, convInit, linear, linearInit, type Norm, normInit, timeFeatures } from "./layers.ts";
+import {
+  type Affine,
+  conv,
+  convInit,
+  gaussian,
+  linear,
+  linearInit,
+  type Norm,
+  normInit,
+  timeFeatures,
+} from "./layers.ts";
 
 export interface UNetOptions {
   /** Channels of the image in and out. */
@@ -26,6 +42,14 @@ export interface UNetOptions {
   /** Residual blocks a level and direction. */
   readonly blocks: number;
   readonly groups: number;
+  /** Levels (0 is full resolution) whose blocks are followed by self-attention. Default none. */
+  readonly attention?: readonly number[];
+  /** Attention heads. Default 4. */
+  readonly heads?: number;
+  /** Height and width of the image, for a learned offset at every pixel. Default none. */
+  readonly position?: readonly [number, number];
+  /** Channels out, where they differ from those in. */
+  readonly outputs?: number;
 }
 
 interface ResidualBlock<T> {
@@ -36,12 +60,22 @@ interface ResidualBlock<T> {
   readonly conv2: Affine<T>;
   /** 1×1, where the number of channels changes. */
   readonly skip: readonly Affine<T>[];
+  /** Self-attention over the pixels, at the levels that have it. */
+  readonly attention: readonly Attention<T>[];
+}
+
+interface Attention<T> {
+  readonly norm: Norm<T>;
+  /** Queries, keys and values side by side. */
+  readonly project: Affine<T>;
+  readonly out: Affine<T>;
 }
 
 export interface UNet<T> {
   readonly time1: Affine<T>;
   readonly time2: Affine<T>;
   readonly stem: Affine<T>;
+  readonly position: readonly T[];
   readonly down: readonly (readonly ResidualBlock<T>[])[];
   readonly middle: readonly ResidualBlock<T>[];
   readonly up: readonly (readonly ResidualBlock<T>[])[];
@@ -51,7 +85,19 @@ export interface UNet<T> {
 
 const embeddingSize = (width: number): number => 4 * width;
 
-function residualInit(key: Key, inputs: number, outputs: number, embedding: number): ResidualBlock<NdArray> {
+const attentionInit = (key: Key, channels: number): Attention<NdArray> => ({
+  norm: normInit(channels),
+  project: linearInit(fold(key, "project"), channels, 3 * channels),
+  out: linearInit(fold(key, "out"), channels, channels, 0),
+});
+
+function residualInit(
+  key: Key,
+  inputs: number,
+  outputs: number,
+  embedding: number,
+  attends: boolean,
+): ResidualBlock<NdArray> {
   return {
     norm1: normInit(inputs),
     conv1: convInit(fold(key, "conv1"), 3, inputs, outputs),
@@ -60,6 +106,7 @@ function residualInit(key: Key, inputs: number, outputs: number, embedding: numb
     // Zero at first: a fresh block passes its input on.
     conv2: convInit(fold(key, "conv2"), 3, outputs, outputs, 0),
     skip: inputs === outputs ? [] : [convInit(fold(key, "skip"), 1, inputs, outputs)],
+    attention: attends ? [attentionInit(fold(key, "attention"), outputs)] : [],
   };
 }
 
@@ -76,12 +123,18 @@ function upChannels({ width, multipliers, blocks }: UNetOptions): [number, numbe
 }
 
 export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
-  const { channels, width, multipliers, blocks } = options;
+  const { channels, width, multipliers, blocks, attention = [], position, outputs: out = channels } = options;
   const embedding = embeddingSize(width);
   let current = width;
   const down = multipliers.map((m, level) =>
     Array.from({ length: blocks }, (_, i) => {
-      const block = residualInit(fold(key, `down.${level}.${i}`), current, width * m, embedding);
+      const block = residualInit(
+        fold(key, `down.${level}.${i}`),
+        current,
+        width * m,
+        embedding,
+        attention.includes(level),
+      );
       current = width * m;
       return block;
     }),
@@ -90,41 +143,65 @@ export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
     time1: linearInit(fold(key, "time1"), width, embedding),
     time2: linearInit(fold(key, "time2"), embedding, embedding),
     stem: convInit(fold(key, "stem"), 3, channels, width),
+    position: position ? [gaussian(fold(key, "position"), [...position, width], 0.01)] : [],
     down,
-    middle: [0, 1].map((i) => residualInit(fold(key, `middle.${i}`), current, current, embedding)),
+    middle: [0, 1].map((i) =>
+      residualInit(fold(key, `middle.${i}`), current, current, embedding, attention.includes(multipliers.length - 1)),
+    ),
     up: upChannels(options).map((level, l) =>
-      level.map(([inputs, outputs], i) => residualInit(fold(key, `up.${l}.${i}`), inputs, outputs, embedding)),
+      level.map(([inputs, outputs], i) =>
+        residualInit(
+          fold(key, `up.${l}.${i}`),
+          inputs,
+          outputs,
+          embedding,
+          attention.includes(multipliers.length - 1 - l),
+        ),
+      ),
     ),
     norm: normInit(width * multipliers[0]),
-    head: convInit(fold(key, "head"), 3, width * multipliers[0], channels, 0),
+    head: convInit(fold(key, "head"), 3, width * multipliers[0], out, 0),
   };
 }
 
 const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor => groupNorm(x, scale, shift, groups);
 
-function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number): Tensor {
+/** x + softmax(QKᵀ/√d)V over the pixels, in several heads. */
+function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number): Tensor {
+  const [b, h, w, c] = x.shape;
+  const d = c / heads;
+  const [q, k, v] = split(linear(p.project, reshape(norm(p.norm, x, groups), [b, h * w, c])), 3).map((part) =>
+    transpose(reshape(part, [b, h * w, heads, d]), [0, 2, 1, 3]),
+  );
+  const weights = softmax(matmul(mul(q, 1 / Math.sqrt(d)), transpose(k)));
+  const mixed = reshape(transpose(matmul(weights, v), [0, 2, 1, 3]), [b, h * w, c]);
+  return add(x, reshape(linear(p.out, mixed), x.shape));
+}
+
+function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number, heads: number): Tensor {
   const h = conv(p.conv1, silu(norm(p.norm1, x, groups)));
   const timed = add(h, expandDims(expandDims(linear(p.time, embedding), 1), 1));
   const out = conv(p.conv2, silu(norm(p.norm2, timed, groups)));
-  return add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
+  const y = add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
+  return p.attention.reduce((z, a) => attend(a, z, groups, heads), y);
 }
 
 /** x [batch, height, width, channels] and t [batch] to an image of the same shape. */
-export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, { width, groups }: UNetOptions): Tensor {
+export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, { width, groups, heads = 4 }: UNetOptions): Tensor {
   const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, width)))));
-  let h = conv(p.stem, x);
+  let h = p.position.reduce(add, conv(p.stem, x));
   const skips: Tensor[] = [];
   p.down.forEach((level, l) => {
     if (l > 0) h = averagePool(h);
     for (const block of level) {
-      h = residual(block, h, embedding, groups);
+      h = residual(block, h, embedding, groups, heads);
       skips.push(h);
     }
   });
-  for (const block of p.middle) h = residual(block, h, embedding, groups);
+  for (const block of p.middle) h = residual(block, h, embedding, groups, heads);
   p.up.forEach((level, l) => {
     if (l > 0) h = upsampleNearest(h);
-    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, groups);
+    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, groups, heads);
   });
   return conv(p.head, silu(norm(p.norm, h, groups)));
 }
