@@ -27,9 +27,10 @@ import {
   writeOnnx,
 } from "../graph/index.ts";
 import { firstBadOperation, nonFinite } from "./finite.ts";
+import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
-import type { Session, SessionOptions } from "./session.ts";
+import type { Create, Session, SessionOptions } from "./session.ts";
 
 /** Sizes of an argument; `null` is open and may differ from call to call. */
 export type OpenSpec =
@@ -59,7 +60,10 @@ export type OpenSpecs<T> = T extends Tensor ? OpenSpec : { readonly [K in keyof 
 
 export interface Compiled<X extends readonly unknown[], Y> {
   (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
-  /** Frees every session. Calling the function afterwards is an error. */
+  /**
+   * Frees every session. Calls under way finish first or, on a worker, are rejected: it ends as soon as the runtime
+   * comes back. Calling the function afterwards is an error.
+   */
   dispose(): Promise<void>;
 }
 
@@ -99,6 +103,7 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
 /** An argument as an array of the spec's type, or an error that says which argument and what it should have been. */
 function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
   const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
+  if (value instanceof KeptArray) return checkShape(value, open, where);
   if (typeof value === "number" || Array.isArray(value)) {
     const { shape, data } = flattenNested(value as Nested);
     return checkShape({ shape, dtype, data: convert(data, dtype) }, open, where);
@@ -170,13 +175,14 @@ export function compile<X extends readonly unknown[], Y>(
 ): Compiled<X, Y> {
   const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
   const entries = new Map<string, Promise<Entry<Y>>>();
+  const open = opener(device, options);
   let disposed = false;
 
   const build = async (arrays: readonly NdArray[]): Promise<Entry<Y>> => {
     let next = 0;
     const concrete = specs.map((spec: unknown) => mapTree<OpenSpec, Spec>(spec, () => arrays[next++], isSpec));
     const traced = trace(f as unknown as (...args: never[]) => Y, concrete, type);
-    return { trace: traced, session: await openSession(traced, device, options) };
+    return { trace: traced, session: await open(traced) };
   };
 
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
@@ -195,11 +201,12 @@ export function compile<X extends readonly unknown[], Y>(
       entry.catch(() => entries.delete(key));
     }
     const { trace: traced, session } = await entry;
+    if (disposed) fail("disposed", "this function was disposed while it was being compiled", "await its result first");
     const names = traced.inputs.map((t) => t.attributes.name as string);
     const feeds = Object.fromEntries(arrays.map((a, i) => [names[i], a]));
     const results = await session.run(feeds);
     if (checkFinite && Object.values(results).some((r) => nonFinite(r) !== undefined))
-      throw await firstBadOperation(traced, feeds, (t) => openSession(t, device, options));
+      throw await firstBadOperation(traced, feeds, open);
     return withLeaves(
       traced.result,
       traced.outputs.map(({ name }) => results[name]),
@@ -210,22 +217,31 @@ export function compile<X extends readonly unknown[], Y>(
     dispose: async () => {
       if (disposed) return;
       disposed = true;
-      for (const entry of entries.values()) await (await entry).session.dispose();
+      const sessions = await Promise.allSettled(entries.values());
       entries.clear();
+      await Promise.all(sessions.map((s) => s.status === "fulfilled" && s.value.session.dispose()));
     },
   }) as Compiled<X, Y>;
 }
 
-async function openSession<Y>(traced: Trace<Y>, device: string, options: SessionOptions): Promise<Session> {
-  const { target } = await deviceNamed(device);
-  if (device === "reference")
-    return referenceSession(
-      traced.inputs,
-      traced.inputs.map((t) => t.attributes.name as string),
-      traced.outputs,
-    );
-  const runtime = await loadRuntime();
-  return runtime.create(writeOnnx(traced.outputs, target), device, options);
+/** What opens the sessions of one compiled function: on this thread, or all of them on one worker. */
+function opener(name: string, options: SessionOptions): (traced: Trace<unknown>) => Promise<Session> {
+  let create: Promise<Create> | undefined;
+  return async (traced) => {
+    const device = await deviceNamed(name);
+    if (name === "reference") {
+      if (options.worker)
+        fail("usage", 'worker: device "reference" runs where it is called', 'leave "worker" out, or use device "cpu"');
+      return referenceSession(traced);
+    }
+    const model = writeOnnx(traced.outputs, device.target);
+    if (model.types.has("float64") && !device.types.includes("float64"))
+      fail("type", `device "${name}" does not compute in float64`, 'compile with type "float32", or use device "cpu"');
+    if (options.worker && options.keep)
+      fail("usage", "results of a worker cannot be kept on the device", "leave out worker or keep");
+    create ??= loadRuntime().then((runtime) => (options.worker ? runtime.thread() : runtime.create));
+    return (await create)(model, name, options);
+  };
 }
 
 /** Runs `f` once on arrays, in float64 on the CPU: for a first try, a notebook, a test. */

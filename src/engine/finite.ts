@@ -1,11 +1,12 @@
 /** Where a NaN or infinity came from: every float value of the graph is looked at, in order of computation. */
 import { DiffeoError, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
+import { KeptArray } from "./kept.ts";
 import type { Session } from "./session.ts";
 
 /** Flat position of the first NaN or infinity. */
-export function nonFinite({ dtype, data }: NdArray): number | undefined {
-  if (!isFloat(dtype)) return undefined;
-  const values = data as Float64Array;
+export function nonFinite(array: NdArray): number | undefined {
+  if (!isFloat(array.dtype) || array instanceof KeptArray) return undefined;
+  const values = array.data as Float64Array;
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
   return undefined;
 }

@@ -7,6 +7,8 @@ export {
   compile,
   evaluate,
   type OpenSpec,
+  type OpenSpecs,
 } from "./compile.ts";
+export { KeptArray, release, toHost } from "./kept.ts";
 export { devices } from "./runtime.ts";
 export type { Device, Session, SessionOptions } from "./session.ts";

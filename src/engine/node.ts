@@ -1,8 +1,9 @@
 /** ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where its libraries are. */
 import * as ort from "onnxruntime-node";
-import { DiffeoError } from "../graph/index.ts";
-import { serialiser, wrapSession } from "./ort.ts";
-import type { Device, Runtime } from "./session.ts";
+import type { OnnxModel } from "../graph/index.ts";
+import { type Guard, guarded, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
+import type { Create, Device, Runtime, Session } from "./session.ts";
+import { threaded } from "./thread.ts";
 
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
@@ -11,42 +12,53 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 const devices: readonly Device[] = [
-  { name: "cpu", target: "cpu", description: "ONNX Runtime on the processor, float32 and float64" },
-  { name: "webgpu", target: "gpu", description: "ONNX Runtime on a GPU through WebGPU, float32" },
+  {
+    name: "cpu",
+    target: "cpu",
+    types: ["float32", "float64"],
+    description: "ONNX Runtime on the processor",
+  },
+  {
+    name: "webgpu",
+    target: "gpu",
+    types: ["float32"],
+    description: "ONNX Runtime on a GPU through WebGPU",
+  },
   {
     name: "cuda",
     target: "gpu",
+    types: ["float32", "float64"],
     description: "ONNX Runtime on an NVIDIA GPU through CUDA, where its libraries are installed",
   },
 ];
 
-// The WebGPU provider is not re-entrant: two runs at once end the process. One lock for all sessions.
+// The WebGPU provider is not re-entrant: two runs at once end the process. One lock for the sessions of all threads.
 const oneAtATime = serialiser();
-const atOnce = <T>(task: () => Promise<T>): Promise<T> => task();
+const atOnce: Guard = (task) => task();
+
+/** Starts a session on some thread. */
+type Start = (model: OnnxModel, options: ort.InferenceSession.SessionOptions) => Promise<Session>;
+
+const onThisThread: Start = async (model, options) => {
+  const { preferredOutputLocation: _, ...elsewhere } = options;
+  const session = await ort.InferenceSession.create(model.bytes, options);
+  return wrapSession(ort, session, model, (other) => oneAtATime(() => onThisThread(other, elsewhere)));
+};
+
+const createWith =
+  (start: Start): Create =>
+  async (model, device, options) => {
+    const guard = device === "webgpu" ? oneAtATime : atOnce;
+    const open = (m: OnnxModel): Promise<Session> => guard(() => start(m, sessionOptions(m, device, options)));
+    try {
+      return guarded(await open(model), guard);
+    } catch (error) {
+      throw device === "cpu" ? error : await startError(error, device, remedies[device], open);
+    }
+  };
 
 export const runtime: Runtime = {
   devices,
-  async create(model, device, { threads }) {
-    const guard = device === "webgpu" ? oneAtATime : atOnce;
-    try {
-      const session = await guard(() =>
-        ort.InferenceSession.create(model.bytes, {
-          executionProviders: [device],
-          graphOptimizationLevel: "all",
-          logSeverityLevel: 4,
-          extra: { optimization: { disable_specified_optimizers: "QuickGeluFusion" } },
-          ...(threads !== undefined && { intraOpNumThreads: threads }),
-        }),
-      );
-      return wrapSession(ort, session, model, guard);
-    } catch (error) {
-      if (device === "cpu") throw error;
-      throw new DiffeoError(
-        "device",
-        `device "${device}" did not start: ${(error as Error).message}`,
-        remedies[device],
-        { cause: error },
-      );
-    }
-  },
+  create: createWith(onThisThread),
+  thread: () => createWith(threaded()),
 };

@@ -1,14 +1,19 @@
-/** What both ONNX Runtimes, Node's and the browser's, share: arrays to tensors and back, and one run at a time on WebGPU. */
+/** What both ONNX Runtimes, Node's and the browser's, share: options, arrays to tensors and back, one run at a time. */
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { NdArray, OnnxModel } from "../graph/index.ts";
-import type { Session } from "./session.ts";
+import { add, DiffeoError, input, writeOnnx } from "../graph/index.ts";
+import { KeptArray } from "./kept.ts";
+import type { Session, SessionOptions } from "./session.ts";
 
 interface OrtModule {
   readonly Tensor: TensorConstructor;
 }
 
+/** When a task may start. */
+export type Guard = <T>(task: () => Promise<T>) => Promise<T>;
+
 /** Runs tasks one after another, whatever becomes of each. */
-export function serialiser(): <T>(task: () => Promise<T>) => Promise<T> {
+export function serialiser(): Guard {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
     const next = last.then(task, task);
@@ -17,29 +22,104 @@ export function serialiser(): <T>(task: () => Promise<T>) => Promise<T> {
   };
 }
 
-const toOrt = (ort: OrtModule, { dtype, data, shape }: NdArray): OrtTensor =>
-  new ort.Tensor(dtype as "float32", data as Float32Array, shape);
+const FATAL = 4;
 
-const fromOrt = (t: OrtTensor): NdArray => ({
-  shape: t.dims,
-  dtype: t.type as NdArray["dtype"],
-  data: t.data as NdArray["data"],
+export const sessionOptions = (
+  model: OnnxModel,
+  provider: string,
+  { threads, keep = [] }: SessionOptions,
+): InferenceSession.SessionOptions => ({
+  executionProviders: [provider],
+  graphOptimizationLevel: "all",
+  // What goes wrong comes back as an error; the log would say it a second time.
+  logSeverityLevel: FATAL,
+  ...(threads !== undefined && { intraOpNumThreads: threads }),
+  ...(provider === "webgpu" && keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
+  // The runtime would fuse x·σ(x) into an operator that it has in float32 alone.
+  ...(model.types.has("float64") && {
+    extra: { optimization: { disable_specified_optimizers: "QuickGeluFusion" } },
+  }),
 });
 
-/** Wraps a runtime's session; `guard` decides when a run may start. */
-export function wrapSession(
-  ort: OrtModule,
-  session: InferenceSession,
-  model: OnnxModel,
-  guard: <T>(task: () => Promise<T>) => Promise<T>,
-): Session {
+/** Where every result of a model goes. */
+const locations = (model: OnnxModel, keep: readonly string[]): Record<string, "gpu-buffer" | "cpu"> =>
+  Object.fromEntries(
+    model.outputs.map(({ name }) => [
+      name,
+      keep.some((k) => name === k || name.startsWith(`${k}.`)) ? "gpu-buffer" : "cpu",
+    ]),
+  );
+
+function toOrt(ort: OrtModule, array: NdArray): OrtTensor {
+  if (array instanceof KeptArray) return array.handle as OrtTensor;
+  return new ort.Tensor(array.dtype as "float32", array.data as Float32Array, array.shape);
+}
+
+function fromOrt(t: OrtTensor, start: StartModel): NdArray {
+  const dtype = t.type as NdArray["dtype"];
+  if (t.location !== "gpu-buffer") return { shape: t.dims, dtype, data: t.data as NdArray["data"] };
+  const kept: KeptArray = new KeptArray(
+    t.dims,
+    dtype,
+    t,
+    () => download(kept, start),
+    () => t.dispose(),
+  );
+  return kept;
+}
+
+/** Starts a session of a model on the device a session is on. */
+export type StartModel = (model: OnnxModel) => Promise<Session>;
+
+/** The runtime's own download ends the process (1.30); a graph that gives its input back reads it as well. */
+async function download(array: KeptArray, start: StartModel): Promise<NdArray> {
+  const session = await start(writeOnnx([{ name: "y", tensor: input("x", array.shape, array.dtype) }]));
+  try {
+    return (await session.run({ x: array })).y;
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for. */
+export function wrapSession(ort: OrtModule, session: InferenceSession, model: OnnxModel, start: StartModel): Session {
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    run: (feeds) =>
-      guard(async () => {
-        const tensors = Object.fromEntries(model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]));
-        const results = await session.run(tensors);
-        return Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(results[name])]));
-      }),
-    dispose: () => guard(() => session.release()),
+    run: (feeds) => {
+      const tensors = Object.fromEntries(model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]));
+      const results = session.run(tensors);
+      last = Promise.allSettled([last, results]);
+      return results.then((r) => Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(r[name], start)])));
+    },
+    dispose: () => last.then(() => session.release()),
   };
+}
+
+/** A session whose calls all go through a guard. */
+export const guarded = (session: Session, guard: Guard): Session => ({
+  run: (feeds) => guard(() => session.run(feeds)),
+  dispose: () => guard(() => session.dispose()),
+});
+
+/**
+ * What to raise when a device refused a graph: that the device is missing, with a remedy, if it refuses x + 1 too;
+ * otherwise the error as it came.
+ */
+export async function startError(
+  error: unknown,
+  device: string,
+  remedy: string,
+  start: (model: OnnxModel) => Promise<Session>,
+): Promise<unknown> {
+  try {
+    const trivial = await start(writeOnnx([{ name: "y", tensor: add(input("x", [1]), 1) }]));
+    await trivial.dispose();
+    return error;
+  } catch (cause) {
+    // The message opens with a place in the runtime's sources; what a person can read comes last.
+    const [, said = (cause as Error).message] = /was false\. (.*)/s.exec((cause as Error).message) ?? [];
+    return new DiffeoError("device", `device "${device}" did not start: ${said.trim().replace(/\.$/, "")}`, remedy, {
+      cause,
+    });
+  }
 }

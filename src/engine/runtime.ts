@@ -11,6 +11,7 @@ export const loadRuntime = async (): Promise<Runtime> =>
 const referenceDevice: Device = {
   name: "reference",
   target: "cpu",
+  types: ["float32", "float64"],
   description: "plain TypeScript in float64: slow, independent of any runtime",
 };
 

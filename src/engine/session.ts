@@ -1,15 +1,27 @@
 /** What a runtime offers: devices by name, and sessions that run ONNX bytes on one of them. */
-import type { NdArray, OnnxModel, Target } from "../graph/index.ts";
+import type { FloatType, NdArray, OnnxModel, Target } from "../graph/index.ts";
 
 export interface SessionOptions {
-  /** Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on one. */
+  /**
+   * Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on one. Browsers have one
+   * pool for the whole page, which `configureWeb` sizes instead.
+   */
   readonly threads?: number;
-  /** Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive. */
+  /**
+   * Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive: in Node, ONNX Runtime blocks the
+   * thread it is called from. In a browser, start a Web Worker and compile there.
+   */
   readonly worker?: boolean;
+  /**
+   * Results that stay on a GPU, by name or by the name of the object that holds them: state that is fed back, say.
+   * They come back as arrays whose numbers `toHost` reads. Elsewhere it changes nothing.
+   */
+  readonly keep?: readonly string[];
 }
 
 /** A compiled model on a device. */
 export interface Session {
+  /** Never changes or keeps the arrays it is given. */
   run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
   dispose(): Promise<void>;
 }
@@ -18,10 +30,16 @@ export interface Device {
   readonly name: string;
   /** Which form of a graph it runs best. */
   readonly target: Target;
+  /** The float types it computes in. */
+  readonly types: readonly FloatType[];
   readonly description: string;
 }
 
+export type Create = (model: OnnxModel, device: string, options: SessionOptions) => Promise<Session>;
+
 export interface Runtime {
   readonly devices: readonly Device[];
-  create(model: OnnxModel, device: string, options: SessionOptions): Promise<Session>;
+  readonly create: Create;
+  /** The same on another thread, which starts with the first session and ends with the last. */
+  readonly thread: () => Create;
 }

@@ -14,7 +14,6 @@ import {
   reshape,
   silu,
   softmax,
-  split,
   type Tensor,
   transpose,
   upsampleNearest,
@@ -66,8 +65,9 @@ interface ResidualBlock<T> {
 
 interface Attention<T> {
   readonly norm: Norm<T>;
-  /** Queries, keys and values side by side. */
-  readonly project: Affine<T>;
+  readonly query: Affine<T>;
+  readonly key: Affine<T>;
+  readonly value: Affine<T>;
   readonly out: Affine<T>;
 }
 
@@ -87,7 +87,9 @@ const embeddingSize = (width: number): number => 4 * width;
 
 const attentionInit = (key: Key, channels: number): Attention<NdArray> => ({
   norm: normInit(channels),
-  project: linearInit(fold(key, "project"), channels, 3 * channels),
+  query: linearInit(fold(key, "query"), channels, channels),
+  key: linearInit(fold(key, "key"), channels, channels),
+  value: linearInit(fold(key, "value"), channels, channels),
   out: linearInit(fold(key, "out"), channels, channels, 0),
 });
 
@@ -170,8 +172,10 @@ const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor
 function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number): Tensor {
   const [b, h, w, c] = x.shape;
   const d = c / heads;
-  const [q, k, v] = split(linear(p.project, reshape(norm(p.norm, x, groups), [b, h * w, c])), 3).map((part) =>
-    transpose(reshape(part, [b, h * w, heads, d]), [0, 2, 1, 3]),
+  const pixels = reshape(norm(p.norm, x, groups), [b, h * w, c]);
+  // One product a role: cutting three out of one would cost three paddings on the way back.
+  const [q, k, v] = [p.query, p.key, p.value].map((role) =>
+    transpose(reshape(linear(role, pixels), [b, h * w, heads, d]), [0, 2, 1, 3]),
   );
   const weights = softmax(matmul(mul(q, 1 / Math.sqrt(d)), transpose(k)));
   const mixed = reshape(transpose(matmul(weights, v), [0, 2, 1, 3]), [b, h * w, c]);

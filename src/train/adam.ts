@@ -14,6 +14,8 @@ export interface AdamOptions {
   readonly beta1?: number;
   readonly beta2?: number;
   readonly epsilon?: number;
+  /** Decoupled: θ shrinks by η·decay a step, apart from the gradient. Default 0. */
+  readonly weightDecay?: number;
 }
 
 /** One update. `step` counts from 1; it and `rate` are scalar tensors, so that one graph serves all steps. */
@@ -24,12 +26,13 @@ export function adam(
   rate: Tensor,
   options: AdamOptions = {},
 ): AdamState<Tensor> {
-  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = options;
   const m = add(mul(state.m, beta1), mul(gradient, 1 - beta1));
   const v = add(mul(state.v, beta2), mul(mul(gradient, gradient), 1 - beta2));
   // m̂/(√v̂ + ε) with both corrections folded into scalars.
   const correction1 = sub(1, pow(beta1, step));
   const correction2 = sqrt(sub(1, pow(beta2, step)));
   const size = div(mul(rate, correction2), correction1);
-  return { theta: sub(state.theta, mul(div(m, add(sqrt(v), mul(correction2, epsilon))), size)), m, v };
+  const kept = weightDecay === 0 ? state.theta : mul(state.theta, sub(1, mul(rate, weightDecay)));
+  return { theta: sub(kept, mul(div(m, add(sqrt(v), mul(correction2, epsilon))), size)), m, v };
 }

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+/** The command line: commands, files, progress and exit codes; the mathematics is elsewhere. */
+import { Command, CommanderError } from "commander";
+import { addChessTrain } from "./chess-train.ts";
+import { reportError } from "./exit.ts";
+
+const program = new Command("diffeo")
+  .description("Scores, SDEs, samplers and score matching through smooth invertible maps.")
+  .version("0.1.0")
+  .showHelpAfterError("(add --help for the options)")
+  .exitOverride();
+
+const chess = program.command("chess").description("chess positions by diffusion on the simplex");
+addChessTrain(chess);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Commander has said what was wrong; help and version are no errors.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else reportError(error);
+}

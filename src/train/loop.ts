@@ -1,0 +1,119 @@
+/**
+ * The training loop. A batch is a pure function of the step, and state and step are all a checkpoint holds, so an
+ * interrupted run continues to the numbers it would have reached.
+ */
+import { release, toHost } from "../engine/index.ts";
+import { fail, type NdArray } from "../graph/index.ts";
+import type { Checkpoint, RunFolder } from "./run-folder.ts";
+import type { StepResult, TrainState } from "./step.ts";
+
+export interface TrainReport {
+  readonly step: number;
+  /** Mean since the last report. */
+  readonly loss: number;
+  readonly norm: number;
+  readonly rate: number;
+  /** Samples a second since the last report. */
+  readonly speed: number;
+  readonly seconds: number;
+}
+
+export interface TrainOptions {
+  /** The step that has been reached, and the one to stop at. */
+  readonly from: number;
+  readonly steps: number;
+  readonly batchSize: number;
+  /** Runs step number `step` (from 1). */
+  readonly run: (state: TrainState<NdArray>, step: number) => Promise<StepResult<NdArray>>;
+  readonly rate: (step: number) => number;
+  /** Steps between reports and between checkpoints. */
+  readonly reportEvery: number;
+  readonly saveEvery: number;
+  readonly folder: RunFolder;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly onStep?: (step: number) => void;
+  readonly onReport?: (report: TrainReport) => Promise<void> | void;
+  /** Called with the state on the host after each checkpoint. */
+  readonly onSave?: (state: TrainState<NdArray>, step: number) => Promise<void>;
+  /** Stops after the current step with a checkpoint. */
+  readonly signal?: AbortSignal;
+  /** Stops with a checkpoint once this much time has passed. */
+  readonly seconds?: number;
+}
+
+/** State, with everything read from its device. */
+async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> {
+  const [theta, m, v, ema] = await Promise.all([state.theta, state.m, state.v, state.ema].map(toHost));
+  return { theta, m, v, ema };
+}
+
+/** State out of a checkpoint; one of another architecture is an error. */
+export function stateOf({ arrays }: Checkpoint, size: number, where: string): TrainState<NdArray> {
+  const pick = (name: keyof TrainState<NdArray>): NdArray => {
+    const array = arrays[name];
+    if (!array || array.data.length !== size)
+      fail(
+        "data",
+        `${where}: ${name} has ${array ? `${array.data.length} numbers` : "no entry"}, this architecture has ${size}`,
+        "use the settings the checkpoint was made with",
+      );
+    return array;
+  };
+  return { theta: pick("theta"), m: pick("m"), v: pick("v"), ema: pick("ema") };
+}
+
+/** Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step reached. */
+export async function train(
+  start: TrainState<NdArray>,
+  options: TrainOptions,
+): Promise<{ state: TrainState<NdArray>; step: number }> {
+  const { from, steps, batchSize, folder, reportEvery, saveEvery, signal } = options;
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
+  let state = start;
+  let losses: number[] = [];
+  let norms: number[] = [];
+  let marked = performance.now();
+
+  const save = async (step: number): Promise<TrainState<NdArray>> => {
+    const host = await onHost(state);
+    await folder.save({ step, arrays: { ...host }, metadata: options.metadata });
+    await options.onSave?.(host, step);
+    return host;
+  };
+
+  let step = from;
+  while (step < steps && !signal?.aborted && seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)) {
+    const result = await options.run(state, step + 1);
+    const loss = Number(result.loss.data[0]);
+    if (!Number.isFinite(loss))
+      fail(
+        "numerical",
+        `the loss became ${loss} at step ${step + 1}; the run folder keeps the last checkpoint`,
+        "continue with a smaller learning rate or stronger clipping",
+      );
+    for (const old of Object.values(state)) release(old);
+    state = result.state;
+    step++;
+    losses.push(loss);
+    norms.push(Number(result.norm.data[0]));
+    options.onStep?.(step);
+    if (step % reportEvery === 0 || step === steps) {
+      const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+      const speed = (1000 * batchSize * losses.length) / (performance.now() - marked);
+      const report = {
+        step,
+        loss: mean(losses),
+        norm: mean(norms),
+        rate: options.rate(step),
+        speed,
+        seconds: seconds(),
+      };
+      await folder.log(report);
+      await options.onReport?.(report);
+      [losses, norms, marked] = [[], [], performance.now()];
+    }
+    if (step % saveEvery === 0 && step < steps) await save(step);
+  }
+  return { state: await save(step), step };
+}

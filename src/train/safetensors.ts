@@ -1,0 +1,84 @@
+/**
+ * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header that gives type,
+ * shape and place of every array, then the numbers.
+ */
+import { readFile } from "node:fs/promises";
+import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
+import { writeFileAtomic } from "./atomic.ts";
+import { fromHalf, toHalf } from "./half.ts";
+
+type StoredType = "F32" | "F16";
+
+export interface Tensors {
+  readonly arrays: Readonly<Record<string, NdArray>>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface Entry {
+  readonly dtype: StoredType;
+  readonly shape: Shape;
+  readonly data_offsets: readonly [number, number];
+}
+
+const bytesOf = (data: ArrayBufferView): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+/** The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds to 11 bits. */
+export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType = "F32"): Uint8Array[] {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const [name, { shape, data }] of Object.entries(arrays)) {
+    if (!(data instanceof Float32Array)) fail("type", `array "${name}" is not float32`, "store float32 arrays");
+    const bytes = bytesOf(type === "F32" ? data : toHalf(data));
+    header[name] = { dtype: type, shape, data_offsets: [at, at + bytes.length] };
+    at += bytes.length;
+    parts.push(bytes);
+  }
+  // The header is padded with spaces so that the numbers begin at a multiple of eight.
+  const text = JSON.stringify(header);
+  const json = new TextEncoder().encode(
+    text.padEnd(text.length + ((8 - (new TextEncoder().encode(text).length % 8)) % 8)),
+  );
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(json.length), true);
+  return [length, json, ...parts];
+}
+
+/** Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors. */
+export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
+  const broken = (what: string): never =>
+    fail("data", `${where}: ${what}`, "the file is damaged or no safetensors file; use another checkpoint");
+  if (bytes.length < 8) broken(`only ${bytes.length} bytes long`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = Number(view.getBigUint64(0, true));
+  if (length > bytes.length - 8) broken(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
+  let header: Record<string, unknown>;
+  try {
+    header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  } catch (error) {
+    throw new DiffeoError("data", `${where}: its header is no JSON`, "the file is damaged or no safetensors file", {
+      cause: error,
+    });
+  }
+  const { __metadata__: metadata = {}, ...entries } = header;
+  const arrays: Record<string, NdArray> = {};
+  for (const [name, value] of Object.entries(entries)) {
+    const {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    } = value as Entry;
+    const size = { F32: 4, F16: 2 }[dtype] ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+    if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
+      broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
+    const own = bytes.slice(8 + length + from, 8 + length + to);
+    const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
+    arrays[name] = { shape, dtype: "float32", data };
+  }
+  return { arrays, metadata: metadata as Record<string, string> };
+}
+
+export const writeSafetensors = (path: string, tensors: Tensors, type: StoredType = "F32"): Promise<void> =>
+  writeFileAtomic(path, makeSafetensors(tensors, type));
+
+export const readSafetensors = async (path: string): Promise<Tensors> => parseSafetensors(await readFile(path), path);

@@ -1,0 +1,84 @@
+/**
+ * One training step as one graph: loss and gradient, clipping by the global norm, Adam with decoupled weight decay, and
+ * the exponential moving average of the parameters that sampling uses. State goes in and comes out as flat vectors.
+ */
+import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
+import {
+  add,
+  backward,
+  div,
+  fill,
+  leavesOf,
+  minimum,
+  mul,
+  type NdArray,
+  sqrt,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import { type AdamOptions, type AdamState, adam } from "./adam.ts";
+import { flatten, flattenTensors, unflatten } from "./flat.ts";
+
+export interface TrainState<T> extends AdamState<T> {
+  /** Moving average of theta. */
+  readonly ema: T;
+}
+
+export interface StepOptions extends AdamOptions, CompileOptions {
+  /** Largest global norm of a gradient. Default 1. */
+  readonly clip?: number;
+  /** Decay of the moving average once training has gone on for a while. Default 0.9995. */
+  readonly emaDecay?: number;
+}
+
+export interface StepResult<T> {
+  readonly state: TrainState<T>;
+  readonly loss: T;
+  /** Global norm of the gradient before clipping. */
+  readonly norm: T;
+}
+
+export type Step<B extends readonly unknown[]> = Compiled<
+  [state: TrainState<Tensor>, batch: B, step: Tensor, rate: Tensor],
+  StepResult<Tensor>
+>;
+
+/** State of a run that has not begun. */
+export function initialState(parameters: unknown): TrainState<NdArray> {
+  const theta = flatten(parameters);
+  const vector = (data: Float32Array): NdArray => ({ shape: [data.length], dtype: "float32", data });
+  const zeros = (): NdArray => vector(new Float32Array(theta.length));
+  return { theta: vector(theta), m: zeros(), v: zeros(), ema: vector(theta) };
+}
+
+/** Compiles the step of a loss that is a function of parameters (a tree like `parameters`) and of a batch. */
+export function compileStep<P, B extends readonly unknown[]>(
+  loss: (parameters: P, ...batch: B) => Tensor,
+  parameters: unknown,
+  batch: OpenSpecs<B>,
+  options: StepOptions = {},
+): Step<B> {
+  const { clip = 1, emaDecay = 0.9995, ...rest } = options;
+  const size = flatten(parameters).length;
+  const vectors = { theta: [size], m: [size], v: [size], ema: [size] };
+  return compile(
+    (state: TrainState<Tensor>, data: B, step: Tensor, rate: Tensor): StepResult<Tensor> => {
+      const p = unflatten(state.theta, parameters) as P;
+      const value = loss(p, ...data);
+      // With respect to the pieces, not the vector: the pieces' gradients then simply stand side by side.
+      const pieces = leavesOf(p);
+      const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
+      const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
+      const norm = sqrt(sum(mul(gradient, gradient)));
+      const clipped = mul(gradient, minimum(div(clip, add(norm, 1e-12)), 1));
+      const next = adam(state, clipped, step, rate, rest);
+      // A young average follows closely: decay min(d, (1 + s)/(10 + s)).
+      const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
+      const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));
+      return { state: { ...next, ema }, loss: value, norm };
+    },
+    [vectors, batch, [], []],
+    { ...rest, keep: ["state"] },
+  );
+}
