@@ -51,7 +51,18 @@ export type Diffusion =
   | { readonly kind: "diagonal"; readonly value: Tensor }
   | { readonly kind: "matrix"; readonly value: Tensor };
 
-/** A map from its three functions and, if known, closed forms. Events are vectors unless `eventRank` says otherwise. */
+/**
+ * A map from its three functions and, if known, closed forms. Events are vectors unless `eventRank` says otherwise.
+ *
+ *     const cube = bijector({
+ *       name: "x + x³",
+ *       forward: (x) => add(x, mul(x, square(x))),
+ *       inverse: (y) => …,
+ *       logDet: (x) => sum(log(add(mul(square(x), 3), 1)), -1),
+ *     });
+ *
+ * `checkMap` holds it to its laws. For a function of one variable, `coordinatewise` derives every closed form.
+ */
 export function bijector(definition: Omit<Bijector, "eventRank"> & { readonly eventRank?: number }): Bijector {
   const phi = { eventRank: 1, ...definition };
   for (const part of ["forward", "inverse", "logDet"] as const)

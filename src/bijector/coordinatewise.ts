@@ -4,13 +4,10 @@
  *   log|det J| = Σ ℓ(xᵢ)    ∇ log|det J| = ℓ′(x)    J v = f′v    J⁻¹v = v/f′
  *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′
  */
-import { abs, add, div, exp, fill, grad, log, mul, neg, sub, sum, type Tensor } from "../graph/index.ts";
-import { expm1, log1p, logSigmoid, type Operand, sigmoid, softplus, tanh, zerosLike } from "../graph/index.ts";
-import { fail } from "../graph/index.ts";
-import { asTensor } from "../graph/tensor.ts";
+import { add, div, exp, grad, mul, neg, sum, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { rowSquares } from "./diffusion.ts";
-import { alignToEvent, requireTime } from "./event.ts";
+import { filled } from "./event.ts";
 
 export interface Coordinate {
   readonly name: string;
@@ -28,7 +25,7 @@ export interface Coordinate {
 
 /** A map of vectors from a function of one variable; `each` takes it to grids. */
 export function coordinatewise(f: Coordinate): Bijector {
-  const everywhere = (x: Tensor, t?: Tensor): Tensor => add(zerosLike(x), f.logSlope(x, t));
+  const everywhere = (x: Tensor, t?: Tensor): Tensor => add(filled(x.shape, 0, x.dtype), f.logSlope(x, t));
   const slope = f.slope ?? ((x: Tensor, t?: Tensor) => exp(f.logSlope(x, t)));
   const inverseSlope = (x: Tensor, t?: Tensor): Tensor =>
     f.slope ? div(1, f.slope(x, t)) : exp(neg(f.logSlope(x, t)));
@@ -48,10 +45,10 @@ export function coordinatewise(f: Coordinate): Bijector {
     pullCovector: along,
     pullVector: against,
     pushCovector: against,
-    gradLogDet: (x, t) => add(zerosLike(x), derivative(x, t)),
+    gradLogDet: (x, t) => add(filled(x.shape, 0, x.dtype), derivative(x, t)),
     itoTrace: (x, diffusion, t) => {
       const second = mul(slope(x, t), derivative(x, t));
-      return add(zerosLike(x), mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])));
+      return add(filled(x.shape, 0, x.dtype), mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])));
     },
   };
 }

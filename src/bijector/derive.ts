@@ -25,12 +25,11 @@ import {
   type Tensor,
   transpose,
   vjp,
-  zerosLike,
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
 import { columnsOf, matrixOf, moved, rowSquares, units } from "./diffusion.ts";
-import { aligned, batchOf, eventOf, flattenEvent } from "./event.ts";
+import { aligned, batchOf, eventOf, filled, flattenEvent } from "./event.ts";
 
 /** J v. Batch axes of x and v broadcast. */
 export function pushVector(phi: Bijector, at: Tensor, vector: Tensor, time?: Tensor): Tensor {
@@ -89,7 +88,8 @@ export function itoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?:
   const slope = (z: Tensor, v: Tensor): Tensor => jvp((w: Tensor) => phi.forward(w, t), z, v)[1];
   if (phi.coordinatewise) {
     // Hᵢ has one entry, φᵢ″: a single derivative along (1, …, 1) finds them all.
-    const second = jvp((z: Tensor) => slope(z, onesLike(z)), x, onesLike(x))[1];
+    const ones = filled(x.shape, 1, x.dtype);
+    const second = jvp((z: Tensor) => slope(z, ones), x, ones)[1];
     return mul(second, rowSquares(diffusion, eventOf(x, phi.eventRank)));
   }
   const columns = columnsOf(diffusion, x, phi.eventRank);
@@ -100,7 +100,7 @@ export function itoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?:
 /** ∂ₜφ(x, t) at fixed x; zeros where φ does not depend on t. */
 export function timeDerivative(phi: Bijector, at: Tensor, time: Tensor): Tensor {
   const { x } = aligned(phi, at, time);
-  if (!phi.timeDependent) return zerosLike(phi.forward(x));
+  if (!phi.timeDependent) return filled(phi.forward(x).shape, 0, x.dtype);
   return phi.timeDerivative?.(x, time) ?? jvp((s: Tensor) => phi.forward(x, s), time, onesLike(time))[1];
 }
 

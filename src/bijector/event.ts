@@ -1,6 +1,17 @@
 /** Batch and event axes: the last `eventRank` axes of a tensor are one event, everything before them is batch. */
-import { expand, fail, reshape, type Shape, sum, type Tensor } from "../graph/index.ts";
-import { broadcastShapes, sameShape, showShape, sizeOf } from "../graph/ndarray.ts";
+import {
+  type DType,
+  expand,
+  fail,
+  fill,
+  reshape,
+  type Shape,
+  showShape,
+  sizeOf,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import { broadcastShapes, sameShape } from "../graph/ndarray.ts";
 import type { Bijector } from "./bijector.ts";
 
 export const batchOf = (x: Tensor, eventRank: number): Shape => x.shape.slice(0, x.shape.length - eventRank);
@@ -9,6 +20,9 @@ export const eventOf = (x: Tensor, eventRank: number): Shape => x.shape.slice(x.
 /** A value of shape [] or of the batch (a time, a noise level) with axes of size 1 for the event: it multiplies x. */
 export const alignToEvent = (value: Tensor, eventRank: number): Tensor =>
   reshape(value, [...value.shape, ...Array<number>(eventRank).fill(1)]);
+
+/** One value everywhere, without storing it. */
+export const filled = (shape: Shape, value: number, dtype: DType): Tensor => expand(fill([], value, dtype), shape);
 
 /** Σ over the event. */
 export const sumEvent = (x: Tensor, eventRank: number): Tensor =>
@@ -20,6 +34,10 @@ export const sumEvent = (x: Tensor, eventRank: number): Tensor =>
 /** The event as one axis: […, n]. */
 export const flattenEvent = (x: Tensor, eventRank: number): Tensor =>
   reshape(x, [...batchOf(x, eventRank), sizeOf(eventOf(x, eventRank))]);
+
+/** The time, which a map that depends on it cannot do without. */
+export const requireTime = (t: Tensor | undefined, name: string): Tensor =>
+  t ?? fail("usage", `${name}: depends on time and was given none`, "pass t, of shape [] or of the batch");
 
 const withBatch = (x: Tensor, eventRank: number, batch: Shape): Tensor => {
   const shape = [...batch, ...eventOf(x, eventRank)];
@@ -41,8 +59,7 @@ export function aligned(
         `${name}: shape ${showShape(each.shape)} has fewer axes than an event, which has ${eventRank}`,
         "put the event on the last axes and the batch before it",
       );
-  if (phi.timeDependent && !t) fail("usage", `${name}: depends on time and was given none`, "pass t");
-  const time = phi.timeDependent ? t : undefined;
+  const time = phi.timeDependent ? requireTime(t, name) : undefined;
   const batches = [batchOf(x, eventRank), v ? batchOf(v, eventRank) : [], time?.shape ?? []];
   const batch = batches.reduce((a, b) => broadcastShapes(a, b, name));
   return { x: withBatch(x, eventRank, batch), v: withBatch(v ?? x, eventRank, batch), t: time };

@@ -1,5 +1,12 @@
 /** diffeo/bijector: smooth invertible maps y = φ(x, t), and everything that follows from their three functions. */
+export { additiveLogistic } from "./additive-logistic.ts";
+export { type AffineOptions, affine, affineMatrix } from "./affine.ts";
+export { type AffineCouplingOptions, affineCoupling } from "./affine-coupling.ts";
 export { type Bijector, bijector, type Diffusion } from "./bijector.ts";
+export { type Block, blocks } from "./blocks.ts";
+export { catalogue, type MapEntry, mapNamed } from "./catalogue.ts";
+export { chain } from "./chain.ts";
+export { type Coordinate, coordinatewise } from "./coordinatewise.ts";
 export {
   contains,
   gradLogDet,
@@ -14,4 +21,21 @@ export {
   timeDerivative,
   withoutClosedForms,
 } from "./derive.ts";
-export { alignToEvent, sumEvent } from "./event.ts";
+export { columnsOf, rowSquares, units } from "./diffusion.ts";
+export { each } from "./each.ts";
+export { alignToEvent, batchOf, eventOf, flattenEvent, sumEvent } from "./event.ts";
+export { expMap } from "./exp.ts";
+export { identity } from "./identity.ts";
+export { invert } from "./invert.ts";
+export { isometricLogRatio } from "./isometric-log-ratio.ts";
+export { logCholesky } from "./log-cholesky.ts";
+export { ordered } from "./ordered.ts";
+export { sigmoidMap } from "./sigmoid.ts";
+export { softplusMap } from "./softplus.ts";
+export { rationalQuadraticSpline, type SplineOptions } from "./spline.ts";
+export { stereographic } from "./stereographic.ts";
+export { type StickBreakingOptions, stickBreaking } from "./stick-breaking.ts";
+export { tanhMap } from "./tanh.ts";
+export { type TimeAffineOptions, timeAffine } from "./time-affine.ts";
+export { unitBall } from "./unit-ball.ts";
+export { whereMask } from "./where-mask.ts";

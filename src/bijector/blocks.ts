@@ -1,0 +1,97 @@
+/**
+ * Different maps on consecutive parts of a vector: J is block diagonal, ℓ the sum over blocks, and every other
+ * quantity is each block's own, side by side.
+ */
+import { addAll, concat, fail, logicalAnd, showShape, slice, type Tensor } from "../graph/index.ts";
+import type { Bijector, Diffusion } from "./bijector.ts";
+import {
+  contains,
+  gradLogDet,
+  itoTrace,
+  pullCovector,
+  pullVector,
+  pushCovector,
+  pushVector,
+  timeDerivative,
+} from "./derive.ts";
+
+export interface Block {
+  readonly map: Bijector;
+  /** How many coordinates of x it takes. */
+  readonly size: number;
+  /** How many coordinates of y it makes, where that is another number. */
+  readonly sizeY?: number;
+}
+
+export function blocks(parts: readonly Block[]): Bijector {
+  if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
+  const odd = parts.find(({ map }) => map.eventRank !== 1);
+  if (odd)
+    fail("shape", `blocks: "${odd.map.name}" acts on events of ${odd.map.eventRank} axes`, "use maps of vectors");
+  const sizesX = parts.map((b) => b.size);
+  const sizesY = parts.map((b) => b.sizeY ?? b.size);
+
+  /** Consecutive pieces of the given sizes along an axis. */
+  const cut = (v: Tensor, sizes: readonly number[], axis = -1): Tensor[] => {
+    const a = v.shape.length + axis;
+    const total = sizes.reduce((n, s) => n + s, 0);
+    if (v.shape[a] !== total)
+      fail(
+        "shape",
+        `blocks: ${v.shape[a]} coordinates in ${showShape(v.shape)} for blocks of ${sizes.join(" + ")}`,
+        `give ${total}`,
+      );
+    let start = 0;
+    return sizes.map((size) => {
+      const range = [start, start + size] as const;
+      start += size;
+      return slice(v, ...v.shape.map((_, i) => (i === a ? range : null)));
+    });
+  };
+  const own = (phi: Bijector, t?: Tensor): Tensor | undefined => (phi.timeDependent ? t : undefined);
+  /** f on each block of x, with the matching piece of v if there is one. */
+  const over = (
+    x: Tensor,
+    f: (phi: Bijector, x: Tensor, v: Tensor) => Tensor,
+    v: Tensor = x,
+    sizes: readonly number[] = sizesX,
+  ): Tensor => {
+    const xs = cut(x, sizesX);
+    const vs = v === x ? xs : cut(v, sizes);
+    return concat(parts.map(({ map }, i) => f(map, xs[i], vs[i])));
+  };
+  const diffusionOf = (diffusion: Diffusion, i: number): Diffusion => {
+    const { kind, value } = diffusion;
+    if (kind === "scalar") return diffusion;
+    return { kind, value: cut(value, sizesX, kind === "matrix" ? -2 : -1)[i] };
+  };
+  return {
+    name: parts.map(({ map }) => map.name).join(" | "),
+    eventRank: 1,
+    timeDependent: parts.some(({ map }) => map.timeDependent),
+    coordinatewise: parts.every(({ map }) => map.coordinatewise),
+    forward: (x, t) => over(x, (phi, z) => phi.forward(z, own(phi, t))),
+    inverse: (y, t) => {
+      const ys = cut(y, sizesY);
+      return concat(parts.map(({ map }, i) => map.inverse(ys[i], own(map, t))));
+    },
+    logDet: (x, t) => {
+      const xs = cut(x, sizesX);
+      return addAll(parts.map(({ map }, i) => map.logDet(xs[i], own(map, t))));
+    },
+    pushVector: (x, v, t) => over(x, (phi, z, w) => pushVector(phi, z, w, t), v),
+    pushCovector: (x, u, t) => over(x, (phi, z, w) => pushCovector(phi, z, w, t), u),
+    pullVector: (x, v, t) => over(x, (phi, z, w) => pullVector(phi, z, w, t), v, sizesY),
+    pullCovector: (x, u, t) => over(x, (phi, z, w) => pullCovector(phi, z, w, t), u, sizesY),
+    gradLogDet: (x, t) => over(x, (phi, z) => gradLogDet(phi, z, t)),
+    itoTrace: (x, diffusion, t) => {
+      const xs = cut(x, sizesX);
+      return concat(parts.map(({ map }, i) => itoTrace(map, xs[i], diffusionOf(diffusion, i), t)));
+    },
+    timeDerivative: (x, t) => over(x, (phi, z) => timeDerivative(phi, z, t)),
+    contains: (y, t) => {
+      const ys = cut(y, sizesY);
+      return parts.map(({ map }, i) => contains(map, ys[i], t)).reduce((a, b) => logicalAnd(a, b));
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** Every map by name, at a typical size: what `diffeo check --map NAME` and the law tests run over. */
+import { add, cos, exp, fail, mul, type Shape, sin, tanh } from "../graph/index.ts";
+import { additiveLogistic } from "./additive-logistic.ts";
+import { affine, affineMatrix } from "./affine.ts";
+import { affineCoupling } from "./affine-coupling.ts";
+import type { Bijector } from "./bijector.ts";
+import { blocks } from "./blocks.ts";
+import { chain } from "./chain.ts";
+import { each } from "./each.ts";
+import { expMap } from "./exp.ts";
+import { identity } from "./identity.ts";
+import { invert } from "./invert.ts";
+import { isometricLogRatio } from "./isometric-log-ratio.ts";
+import { logCholesky } from "./log-cholesky.ts";
+import { ordered } from "./ordered.ts";
+import { sigmoidMap } from "./sigmoid.ts";
+import { softplusMap } from "./softplus.ts";
+import { rationalQuadraticSpline } from "./spline.ts";
+import { stereographic } from "./stereographic.ts";
+import { stickBreaking } from "./stick-breaking.ts";
+import { tanhMap } from "./tanh.ts";
+import { timeAffine } from "./time-affine.ts";
+import { unitBall } from "./unit-ball.ts";
+import { whereMask } from "./where-mask.ts";
+
+export interface MapEntry {
+  readonly name: string;
+  readonly map: Bijector;
+  /** The shape of one event of x. */
+  readonly event: Shape;
+  /** Where y lives. */
+  readonly domain: string;
+  /** A map from Rⁿ onto the domain of φ, where that is not all of Rⁿ. */
+  readonly from?: Bijector;
+}
+
+const simplex = "y > 0, Σy < 1";
+const coupling = (flip: boolean): Bijector =>
+  affineCoupling({
+    keep: 2,
+    flip,
+    conditioner: (kept) => ({ logScale: mul(tanh(kept), 0.8), shift: add(sin(kept), mul(kept, 0.3)) }),
+  });
+const spline = rationalQuadraticSpline({
+  widths: [
+    [0.3, -0.5, 0.8, 0, -0.2],
+    [-0.4, 0.6, 0.1, 0.9, -0.7],
+    [0, 0.2, 0.4, -0.6, 0.5],
+  ],
+  heights: [
+    [-0.2, 0.7, -0.6, 0.4, 0.1],
+    [0.5, -0.3, 0.2, -0.8, 0.6],
+    [0.9, -0.1, -0.5, 0.3, 0],
+  ],
+  slopes: [
+    [0.4, -0.6, 1.1, -0.3],
+    [-0.9, 0.5, 0.2, 0.7],
+    [0.1, 0.8, -0.4, -0.7],
+  ],
+});
+const matrix = [
+  [1.2, -0.3, 0.5],
+  [0.4, 0.9, -0.7],
+  [-0.2, 0.6, 1.1],
+];
+
+export const catalogue: readonly MapEntry[] = [
+  { name: "identity", map: identity(), event: [3], domain: "Rⁿ" },
+  { name: "affine", map: affine({ scale: [2, -0.5, 1.5], shift: [1, 0, -2] }), event: [3], domain: "Rⁿ" },
+  { name: "affine-matrix", map: affineMatrix(matrix, [0.5, -1, 2]), event: [3], domain: "Rⁿ" },
+  { name: "exp", map: expMap(), event: [3], domain: "y > 0" },
+  { name: "softplus", map: softplusMap(), event: [3], domain: "y > 0" },
+  { name: "sigmoid", map: sigmoidMap(-1, 3), event: [3], domain: "−1 < y < 3" },
+  { name: "tanh", map: tanhMap(), event: [3], domain: "−1 < y < 1" },
+  { name: "alr", map: additiveLogistic(), event: [4], domain: simplex },
+  { name: "ilr", map: isometricLogRatio(), event: [4], domain: simplex },
+  { name: "stick-breaking", map: stickBreaking(), event: [4], domain: simplex },
+  { name: "stick-breaking-plain", map: stickBreaking({ centred: false }), event: [4], domain: simplex },
+  { name: "ordered", map: ordered(), event: [4], domain: "y₁ < y₂ < … < y_n" },
+  { name: "ball", map: unitBall(), event: [3], domain: "‖y‖ < 1" },
+  { name: "sphere", map: stereographic(), event: [3], domain: "‖y‖ = 1 in Rⁿ⁺¹, less one pole" },
+  { name: "log-cholesky", map: logCholesky(), event: [6], domain: "lower triangles of positive-definite matrices" },
+  { name: "coupling", map: coupling(false), event: [4], domain: "Rⁿ" },
+  { name: "spline", map: spline, event: [3], domain: "Rⁿ" },
+  {
+    name: "time-affine",
+    map: timeAffine({ scale: (t) => exp(mul(t, -0.7)), shift: (t) => cos(mul(t, 3)) }),
+    event: [3],
+    domain: "Rⁿ",
+  },
+  { name: "chain", map: chain(coupling(false), coupling(true), additiveLogistic()), event: [4], domain: simplex },
+  { name: "chain-sphere", map: chain(affineMatrix(matrix), stereographic()), event: [3], domain: "‖y‖ = 1 in Rⁿ⁺¹" },
+  { name: "inverse-exp", map: invert(expMap()), event: [3], domain: "Rⁿ", from: expMap() },
+  { name: "inverse-alr", map: invert(additiveLogistic()), event: [3], domain: "Rⁿ", from: additiveLogistic() },
+  { name: "each-alr", map: each(additiveLogistic(), 2), event: [2, 2, 3], domain: `${simplex} on every site` },
+  {
+    name: "each-time",
+    map: each(chain(timeAffine({ scale: (t) => add(mul(t, 0.5), 1), shift: (t) => sin(t) }), sigmoidMap()), 1),
+    event: [2, 3],
+    domain: "0 < y < 1",
+  },
+  {
+    name: "blocks",
+    map: blocks([
+      { map: unitBall(), size: 2 },
+      { map: stereographic(), size: 2, sizeY: 3 },
+      { map: expMap(), size: 1 },
+    ]),
+    event: [5],
+    domain: "a ball, a sphere, a positive number",
+  },
+  {
+    name: "where",
+    map: whereMask([1, 0, 1], sigmoidMap(), softplusMap()),
+    event: [3],
+    domain: "0 < y < 1 or y > 0",
+  },
+  {
+    name: "each-where",
+    map: each(whereMask([1, 0, 1], additiveLogistic(), unitBall())),
+    event: [3, 2],
+    domain: `${simplex} on some sites, ‖y‖ < 1 on others`,
+  },
+];
+
+/** The entry of a name, or an error that lists all of them. */
+export const mapNamed = (name: string): MapEntry =>
+  catalogue.find((entry) => entry.name === name) ??
+  fail("usage", `there is no map "${name}"`, `choose one of ${catalogue.map((entry) => entry.name).join(", ")}`);

@@ -1,0 +1,94 @@
+/**
+ * φ = φ_k ∘ … ∘ φ₁, the first map first. With x₀ = x and xᵢ = φᵢ(xᵢ₋₁):
+ *
+ *   J = J_k ⋯ J₁     log|det J| = Σ log|det Jᵢ|(xᵢ₋₁)     ∇(ℓ₁ + ℓ₂∘φ₁) = ∇ℓ₁ + J₁ᵀ∇ℓ₂
+ *   D²(φ₂∘φ₁)[g, g] = D²φ₂[J₁g, J₁g] + J₂ D²φ₁[g, g]     ∂ₜ(φ₂∘φ₁) = ∂ₜφ₂ + J₂ ∂ₜφ₁
+ *
+ * Only the last map may embed: how another stretches the image, which is thinner than its space, log|det J₂| cannot tell.
+ */
+import { add, addAll, fail, logicalAnd, showShape, type Tensor } from "../graph/index.ts";
+import { sameShape } from "../graph/ndarray.ts";
+import type { Bijector } from "./bijector.ts";
+import {
+  contains,
+  gradLogDet,
+  itoTrace,
+  pullCovector,
+  pullVector,
+  pushCovector,
+  pushDiffusion,
+  pushVector,
+  timeDerivative,
+} from "./derive.ts";
+import { eventOf } from "./event.ts";
+
+export function chain(...maps: readonly Bijector[]): Bijector {
+  if (maps.length === 0) fail("usage", "chain: no maps", "give at least one, the first to act first");
+  const { eventRank } = maps[0];
+  const odd = maps.find((phi) => phi.eventRank !== eventRank);
+  if (odd)
+    fail(
+      "shape",
+      `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ${odd.eventRank}`,
+      "bring them to one event rank with each",
+    );
+  const times = (phi: Bijector, t?: Tensor): Tensor | undefined => (phi.timeDependent ? t : undefined);
+  const forward = (phi: Bijector, x: Tensor, t?: Tensor): Tensor => phi.forward(x, times(phi, t));
+  /** Each map with the point it acts on. */
+  const path = (x: Tensor, t?: Tensor): { readonly phi: Bijector; readonly x: Tensor }[] => {
+    let point = x;
+    return maps.map((phi, i) => {
+      const here = { phi, x: point };
+      if (i === maps.length - 1) return here;
+      point = forward(phi, point, t);
+      if (!sameShape(eventOf(point, eventRank), eventOf(here.x, eventRank)))
+        fail(
+          "shape",
+          `chain: "${phi.name}" takes events ${showShape(here.x.shape)} to ${showShape(point.shape)} and is not the last`,
+          "put a map that changes the number of coordinates at the end",
+        );
+      return here;
+    });
+  };
+  return {
+    name: maps.map((phi) => phi.name).join(" → "),
+    eventRank,
+    timeDependent: maps.some((phi) => phi.timeDependent),
+    coordinatewise: maps.every((phi) => phi.coordinatewise),
+    forward: (x, t) => maps.reduce((point, phi) => forward(phi, point, t), x),
+    inverse: (y, t) => maps.reduceRight((point, phi) => phi.inverse(point, times(phi, t)), y),
+    logDet: (x, t) => addAll(path(x, t).map(({ phi, x: at }) => phi.logDet(at, times(phi, t)))),
+    pushVector: (x, v, t) => path(x, t).reduce((w, { phi, x: at }) => pushVector(phi, at, w, t), v),
+    pushCovector: (x, u, t) => path(x, t).reduce((w, { phi, x: at }) => pushCovector(phi, at, w, t), u),
+    pullVector: (x, v, t) => path(x, t).reduceRight((w, { phi, x: at }) => pullVector(phi, at, w, t), v),
+    pullCovector: (x, u, t) => path(x, t).reduceRight((w, { phi, x: at }) => pullCovector(phi, at, w, t), u),
+    gradLogDet: (x, t) =>
+      path(x, t).reduceRight<Tensor | undefined>((later, { phi, x: at }) => {
+        const own = gradLogDet(phi, at, t);
+        return later ? add(own, pullCovector(phi, at, later, t)) : own;
+      }, undefined) as Tensor,
+    itoTrace: (x, diffusion, t) => {
+      let g = diffusion;
+      return path(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }, i) => {
+        const own = itoTrace(phi, at, g, t);
+        if (i < maps.length - 1) g = pushDiffusion(phi, at, g, t);
+        return earlier ? add(own, pushVector(phi, at, earlier, t)) : own;
+      }, undefined) as Tensor;
+    },
+    timeDerivative: (x, t) =>
+      path(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }) => {
+        const moved = earlier && pushVector(phi, at, earlier, t);
+        if (!phi.timeDependent) return moved;
+        const own = timeDerivative(phi, at, t);
+        return moved ? add(own, moved) : own;
+      }, undefined) as Tensor,
+    contains: (y, t) => {
+      let point = y;
+      return maps.reduceRight<Tensor | undefined>((inside, phi) => {
+        const here = contains(phi, point, t);
+        point = phi.inverse(point, times(phi, t));
+        return inside ? logicalAnd(inside, here) : here;
+      }, undefined) as Tensor;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * The same map on every site of a grid: an event […sites, …] of φ's events. J is block diagonal and ℓ is the sum over
+ * sites; to φ the sites are only more batch, so a time or a noise level of the batch gets axes of size 1 for them.
+ */
+import { cast, greater, reshape, type Shape, sum, type Tensor } from "../graph/index.ts";
+import { sizeOf } from "../graph/ndarray.ts";
+import type { Bijector, Diffusion } from "./bijector.ts";
+import {
+  contains,
+  gradLogDet,
+  itoTrace,
+  pullCovector,
+  pullVector,
+  pushCovector,
+  pushVector,
+  timeDerivative,
+} from "./derive.ts";
+import { alignToEvent, batchOf, flattenEvent } from "./event.ts";
+
+/** @param siteRank how many axes the grid has: 1 for a sequence, 2 for a board */
+export function each(phi: Bijector, siteRank = 1): Bijector {
+  const eventRank = phi.eventRank + siteRank;
+  const at = (t: Tensor): Tensor => alignToEvent(t, siteRank);
+  const time = (t?: Tensor): Tensor | undefined => (t && phi.timeDependent ? at(t) : undefined);
+  const overSites = (perSite: Tensor): Tensor => sum(flattenEvent(perSite, siteRank), -1);
+  return {
+    name: `${phi.name} on each site`,
+    eventRank,
+    timeDependent: phi.timeDependent ?? false,
+    coordinatewise: phi.coordinatewise ?? false,
+    forward: (x, t) => phi.forward(x, time(t)),
+    inverse: (y, t) => phi.inverse(y, time(t)),
+    logDet: (x, t) => overSites(phi.logDet(x, time(t))),
+    pushVector: (x, v, t) => pushVector(phi, x, v, time(t)),
+    pullCovector: (x, u, t) => pullCovector(phi, x, u, time(t)),
+    pullVector: (x, v, t) => pullVector(phi, x, v, time(t)),
+    pushCovector: (x, u, t) => pushCovector(phi, x, u, time(t)),
+    gradLogDet: (x, t) => gradLogDet(phi, x, time(t)),
+    itoTrace: (x, diffusion, t) => itoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
+    timeDerivative: (x, t) => timeDerivative(phi, x, at(t)),
+    contains: (y, t) => {
+      const inside = contains(phi, y, time(t));
+      const sites = sizeOf(inside.shape.slice(batchOf(y, eventRank).length));
+      return greater(overSites(cast(inside, y.dtype)), sites - 0.5);
+    },
+  };
+}
+
+/** G as each site sees it: the rows of a matrix that move the site. */
+function perSite(diffusion: Diffusion, shape: Shape, eventRank: number, siteRank: number): Diffusion {
+  const { kind, value } = diffusion;
+  if (kind === "scalar") return { kind, value: alignToEvent(value, siteRank) };
+  if (kind === "diagonal") return diffusion;
+  const sites = shape.slice(shape.length - eventRank - siteRank, shape.length - eventRank);
+  const k = value.shape.at(-1) as number;
+  return { kind, value: reshape(value, [...value.shape.slice(0, -2), ...sites, -1, k]) };
+}

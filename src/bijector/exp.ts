@@ -1,0 +1,13 @@
+/** y = eˣ: R → (0, ∞). ℓ = x. */
+import { exp, fill, log } from "../graph/index.ts";
+import type { Bijector } from "./bijector.ts";
+import { coordinatewise } from "./coordinatewise.ts";
+
+export const expMap = (): Bijector =>
+  coordinatewise({
+    name: "exp",
+    forward: (x) => exp(x),
+    inverse: (y) => log(y),
+    logSlope: (x) => x,
+    logSlopeDerivative: (x) => fill([], 1, x.dtype),
+  });

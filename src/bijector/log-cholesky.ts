@@ -1,0 +1,192 @@
+/**
+ * Symmetric positive-definite k×k matrices: Σ = L Lᵀ, L lower triangular with diagonal e^{xᵢᵢ}, as the k(k + 1)/2
+ * entries of the lower triangle, row by row (vech). x holds the entries of L the same way, its diagonal in logarithms.
+ *
+ *   y = vech(L Lᵀ)     dΣ = dL Lᵀ + L dLᵀ     dL = L Φ(L⁻¹ dΣ L⁻ᵀ)
+ *
+ * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is lower triangular.
+ */
+import {
+  add,
+  concat,
+  constant,
+  div,
+  exp,
+  expand,
+  fail,
+  log,
+  matmul,
+  mul,
+  reshape,
+  slice,
+  sqrt,
+  sub,
+  sum,
+  type Tensor,
+  take,
+  transpose,
+} from "../graph/index.ts";
+import type { Bijector } from "./bijector.ts";
+import { columnsOf, rowSquares } from "./diffusion.ts";
+import { filled } from "./event.ts";
+
+/** Positions (i, j), i ≥ j, row by row. */
+const lowerPairs = (k: number): (readonly [number, number])[] =>
+  Array.from({ length: k }, (_, i) => Array.from({ length: i + 1 }, (_, j) => [i, j] as const)).flat();
+
+function orderOf(v: Tensor): number {
+  const size = v.shape.at(-1) as number;
+  const k = Math.round((Math.sqrt(8 * size + 1) - 1) / 2);
+  if ((k * (k + 1)) / 2 !== size)
+    fail(
+      "shape",
+      `log-Cholesky: ${size} numbers are no lower triangle`,
+      "use k(k + 1)/2 of them for a k×k matrix: 1, 3, 6, 10, …",
+    );
+  return k;
+}
+
+/** A row of numbers read off the pairs (i, j). */
+const overPairs = (v: Tensor, f: (i: number, j: number, k: number) => number): Tensor => {
+  const k = orderOf(v);
+  return constant(
+    lowerPairs(k).map(([i, j]) => f(i, j, k)),
+    v.dtype,
+  );
+};
+
+const gather = (v: Tensor, k: number, position: (i: number, j: number) => number): Tensor => {
+  const index = Array.from({ length: k }, (_, i) => Array.from({ length: k }, (_, j) => position(i, j)));
+  return take(v, constant(index, "int32"), -1);
+};
+const place = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
+
+/** The lower-triangular matrix of a vector. */
+const lower = (v: Tensor): Tensor => {
+  const k = orderOf(v);
+  const zero = filled([...v.shape.slice(0, -1), 1], 0, v.dtype);
+  return gather(concat([v, zero]), k, (i, j) => (i >= j ? place(i, j) : place(k, 0)));
+};
+/** The symmetric matrix of a vector. */
+const symmetric = (v: Tensor): Tensor => gather(v, orderOf(v), (i, j) => (i >= j ? place(i, j) : place(j, i)));
+
+/** The lower triangle of a matrix, row by row. */
+const vech = (m: Tensor): Tensor => {
+  const k = m.shape.at(-1) as number;
+  const flat = reshape(m, [...m.shape.slice(0, -2), k * k]);
+  return take(
+    flat,
+    constant(
+      lowerPairs(k).map(([i, j]) => i * k + j),
+      "int32",
+    ),
+    -1,
+  );
+};
+
+const onDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 1 : 0));
+const offDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 0 : 1));
+const halved = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 0.5 : 1));
+const doubled = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 1 : 2));
+
+/** vech of L: exponents only where they belong, so that no other entry can overflow. */
+const entries = (x: Tensor): Tensor => {
+  const diagonal = onDiagonal(x);
+  return add(mul(x, offDiagonal(x)), mul(exp(mul(x, diagonal)), diagonal));
+};
+/** ∂L/∂x, one factor an entry: Lᵢᵢ on the diagonal, 1 elsewhere. */
+const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
+
+/** L⁻¹ of a lower-triangular matrix by forward substitution, row i from the rows above it. */
+function invertLower(l: Tensor): Tensor {
+  const k = l.shape.at(-1) as number;
+  const whole = l.shape.slice(0, -2).map(() => null);
+  const rows: Tensor[] = [];
+  for (let i = 0; i < k; i++) {
+    const unit = constant([Array.from({ length: k }, (_, j) => (i === j ? 1 : 0))], l.dtype);
+    const pivot = slice(l, ...whole, [i, i + 1], [i, i + 1]);
+    const known = i === 0 ? unit : sub(unit, matmul(slice(l, ...whole, [i, i + 1], [0, i]), concat(rows, -2)));
+    rows.push(div(known, pivot));
+  }
+  return concat(rows, -2);
+}
+
+/** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves. */
+function cholesky(sigma: Tensor): Tensor {
+  const whole = sigma.shape.slice(0, -2).map(() => null);
+  const columns: Tensor[] = [];
+  const k = sigma.shape.at(-1) as number;
+  let rest = sigma;
+  for (let j = 0; j < k; j++) {
+    const size = k - j;
+    const column = div(slice(rest, ...whole, null, [0, 1]), sqrt(slice(rest, ...whole, [0, 1], [0, 1])));
+    const padded =
+      j === 0 ? column : concat([filled([...column.shape.slice(0, -2), j, 1], 0, sigma.dtype), column], -2);
+    columns.push(padded);
+    if (size === 1) break;
+    const below = slice(column, ...whole, [1, size]);
+    rest = sub(slice(rest, ...whole, [1, size], [1, size]), matmul(below, transpose(below)));
+  }
+  return concat(columns, -1);
+}
+
+export function logCholesky(): Bijector {
+  return {
+    name: "log-Cholesky",
+    eventRank: 1,
+    forward: (x) => {
+      const l = lower(entries(x));
+      return vech(matmul(l, transpose(l)));
+    },
+    inverse: (y) => {
+      const l = vech(cholesky(symmetric(y)));
+      const diagonal = onDiagonal(y);
+      // 1 off the diagonal, whose logarithm is the 0 that is added there.
+      return add(mul(l, offDiagonal(y)), log(add(mul(l, diagonal), offDiagonal(y))));
+    },
+    /**
+     * ∂Σᵢⱼ/∂Lᵢⱼ = Lⱼⱼ (twice that on the diagonal) and Σᵢⱼ needs no later entry of L, row by row: the Jacobian of
+     * vech L ↦ vech Σ is triangular, with determinant Πᵢ 2Lᵢᵢ · Πⱼ Lⱼⱼ^(k−1−j), j from 0. dLⱼⱼ = Lⱼⱼ dxⱼⱼ adds one
+     * power more: log|det J| = k log 2 + Σⱼ (k + 1 − j) xⱼⱼ.
+     */
+    logDet: (x) => {
+      const weights = overPairs(x, (i, j, k) => (i === j ? k + 1 - j : 0));
+      return add(sum(mul(x, weights), -1), orderOf(x) * Math.LN2);
+    },
+    gradLogDet: (x) =>
+      expand(
+        overPairs(x, (i, j, k) => (i === j ? k + 1 - j : 0)),
+        x.shape,
+      ),
+    pushVector: (x, v) => {
+      const half = matmul(lower(mul(slopes(x), v)), transpose(lower(entries(x))));
+      return vech(add(half, transpose(half)));
+    },
+    // Σᵢ≥ⱼ UᵢⱼdΣᵢⱼ = ⟨U, dL Lᵀ + L dLᵀ⟩ = ⟨(U + Uᵀ)L, dL⟩ for lower-triangular U.
+    pullCovector: (x, u) => {
+      const both = add(lower(u), transpose(lower(u)));
+      return mul(slopes(x), vech(matmul(both, lower(entries(x)))));
+    },
+    pullVector: (x, v) => {
+      const l = lower(entries(x));
+      const inv = invertLower(l);
+      const middle = vech(matmul(matmul(inv, symmetric(v)), transpose(inv)));
+      return div(vech(matmul(l, lower(mul(middle, halved(v))))), slopes(x));
+    },
+    // ⟨C, LΦ(L⁻¹SL⁻ᵀ)⟩ = ⟨Q, S⟩, Q = L⁻ᵀΦ(LᵀC)L⁻¹; each off-diagonal entry of the symmetric S stands twice.
+    pushCovector: (x, u) => {
+      const l = lower(entries(x));
+      const inv = invertLower(l);
+      const inner = lower(mul(vech(matmul(transpose(l), lower(div(u, slopes(x))))), halved(u)));
+      const q = matmul(matmul(transpose(inv), inner), inv);
+      return mul(vech(add(q, transpose(q))), mul(doubled(u), 0.5));
+    },
+    /** D²Σ[v, v] = 2 dL dLᵀ + M + Mᵀ, M = d²L Lᵀ, where d²L = diag(Lᵢᵢvᵢᵢ²). */
+    itoTrace: (x, diffusion) => {
+      const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
+      const squares = rowSquares(diffusion, [x.shape.at(-1) as number]);
+      const m = matmul(lower(mul(mul(entries(x), onDiagonal(x)), squares)), transpose(lower(entries(x))));
+      return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * Monotone rational-quadratic splines (Durkan et al. 2019), one for each coordinate, the identity outside [−B, B].
+ * In the bin [xₖ, xₖ₊₁] of width w and height h, with ξ = (x − xₖ)/w, s = h/w and slopes δₖ, δₖ₊₁ at its ends:
+ *
+ *   y = yₖ + h(sξ² + δₖξ(1 − ξ))/D     D = s + (δₖ₊₁ + δₖ − 2s)ξ(1 − ξ)
+ *   y′ = s²(δₖ₊₁ξ² + 2sξ(1 − ξ) + δₖ(1 − ξ)²)/D²
+ *
+ * y′ is continuous, y″ jumps at the knots: theorem 1 holds between them, which is almost everywhere.
+ */
+import {
+  abs,
+  add,
+  cast,
+  concat,
+  cumsum,
+  div,
+  expandDims,
+  fail,
+  less,
+  lessEqual,
+  log,
+  mul,
+  neg,
+  type Operand,
+  slice,
+  softmax,
+  softplus,
+  sqrt,
+  square,
+  sub,
+  sum,
+  type Tensor,
+  where,
+} from "../graph/index.ts";
+import { asTensor } from "../graph/tensor.ts";
+import type { Bijector } from "./bijector.ts";
+import { coordinatewise } from "./coordinatewise.ts";
+import { filled } from "./event.ts";
+
+export interface SplineOptions {
+  /** […, n, K] before a softmax makes them widths of the K bins that fill [−B, B]. All equal: equal widths. */
+  readonly widths: Operand;
+  /** […, n, K] the same for heights. */
+  readonly heights: Operand;
+  /** […, n, K − 1] slopes at the inner knots, before a softplus. 0 is slope 1. */
+  readonly slopes: Operand;
+  /** B, by default 3. */
+  readonly bound?: number;
+}
+
+/** No bin is narrower, and no slope smaller, than this share: the inverse stays well conditioned. */
+const LEAST = 1e-3;
+/** softplus(0 + UNIT) + LEAST = 1 */
+const UNIT = Math.log(Math.expm1(1 - LEAST));
+
+export function rationalQuadraticSpline({ widths, heights, slopes, bound = 3 }: SplineOptions): Bijector {
+  if (!(bound > 0 && Number.isFinite(bound)))
+    fail("usage", `spline: the bound ${bound} is no half-width`, "use a positive number");
+
+  interface Bins {
+    readonly starts: Tensor;
+    readonly sizes: Tensor;
+  }
+  const bins = (raw: Operand, like: Tensor): Bins => {
+    const parameters = asTensor(raw, like.dtype);
+    const k = parameters.shape.at(-1) as number;
+    const sizes = mul(add(mul(softmax(parameters), 1 - LEAST * k), LEAST), 2 * bound);
+    return { sizes, starts: sub(cumsum(sizes, -1, { exclusive: true }), bound) };
+  };
+  const knotSlopes = (like: Tensor): readonly [Tensor, Tensor] => {
+    const inner = add(softplus(add(asTensor(slopes, like.dtype), UNIT)), LEAST);
+    const end = filled([...inner.shape.slice(0, -1), 1], 1, like.dtype);
+    return [concat([end, inner]), concat([inner, end])];
+  };
+
+  /** What the bin of each coordinate says, for values located on the x axis (`widths`) or the y axis (`heights`). */
+  const locate = (value: Tensor, axis: "x" | "y") => {
+    const horizontal = bins(widths, value);
+    const vertical = bins(heights, value);
+    const { starts } = axis === "x" ? horizontal : vertical;
+    const k = starts.shape.at(-1) as number;
+    if (k < 2) fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
+    const at = expandDims(value, -1);
+    // One-hot by differences of steps; the first bin has no lower end and the last no upper one.
+    const reached = cast(
+      lessEqual(slice(starts, ...starts.shape.slice(0, -1).map(() => null), [1, k]), at),
+      value.dtype,
+    );
+    const none = filled([...reached.shape.slice(0, -1), 1], 0, value.dtype);
+    const hit = sub(concat([add(none, 1), reached]), concat([reached, none]));
+    const pick = (table: Tensor): Tensor => sum(mul(hit, table), -1);
+    const [left, right] = knotSlopes(value);
+    const w = pick(horizontal.sizes);
+    const h = pick(vertical.sizes);
+    return {
+      x0: pick(horizontal.starts),
+      y0: pick(vertical.starts),
+      w,
+      h,
+      s: div(h, w),
+      d0: pick(left),
+      d1: pick(right),
+    };
+  };
+
+  const inside = (value: Tensor): Tensor => less(abs(value), bound);
+  /** Outside, the centre stands in, so that the branch not taken is a number. */
+  const held = (value: Tensor): Tensor => where(inside(value), value, 0);
+
+  return coordinatewise({
+    name: "rational-quadratic spline",
+    forward: (x) => {
+      const z = held(x);
+      const { x0, y0, w, h, s, d0, d1 } = locate(z, "x");
+      const xi = div(sub(z, x0), w);
+      const bend = mul(xi, sub(1, xi));
+      const top = mul(h, add(mul(s, square(xi)), mul(d0, bend)));
+      const bottom = add(s, mul(sub(add(d1, d0), mul(s, 2)), bend));
+      return where(inside(x), add(y0, div(top, bottom)), x);
+    },
+    /** y − yₖ = η: aξ² + bξ + c = 0, and the root in [0, 1] without cancellation is 2c/(−b − √(b² − 4ac)). */
+    inverse: (y) => {
+      const z = held(y);
+      const { x0, y0, w, h, s, d0, d1 } = locate(z, "y");
+      const eta = sub(z, y0);
+      const excess = mul(eta, sub(add(d1, d0), mul(s, 2)));
+      const a = add(mul(h, sub(s, d0)), excess);
+      const b = sub(mul(h, d0), excess);
+      const c = neg(mul(s, eta));
+      const xi = div(mul(c, 2), sub(neg(b), sqrt(sub(square(b), mul(mul(a, c), 4)))));
+      return where(inside(y), add(x0, mul(xi, w)), y);
+    },
+    logSlope: (x) => {
+      const z = held(x);
+      const { x0, w, s, d0, d1 } = locate(z, "x");
+      const xi = div(sub(z, x0), w);
+      const rest = sub(1, xi);
+      const bend = mul(xi, rest);
+      const top = add(add(mul(d1, square(xi)), mul(mul(s, 2), bend)), mul(d0, square(rest)));
+      const bottom = add(s, mul(sub(add(d1, d0), mul(s, 2)), bend));
+      return where(inside(x), add(mul(log(div(s, bottom)), 2), log(top)), 0);
+    },
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * Stick-breaking onto the open simplex {y > 0, Σy < 1}: a stick of length 1 loses the share zᵢ of what remains.
+ *
+ *   zᵢ = σ(uᵢ)   uᵢ = xᵢ − oᵢ   yᵢ = zᵢ rᵢ₋₁   rᵢ = Πⱼ≤ᵢ (1 − zⱼ) = 1 − Σⱼ≤ᵢ yⱼ
+ *
+ * The centring offset oᵢ = log(n + 1 − i) sends x = 0 to equal shares; without it, to halves of halves.
+ * In logarithms: log yᵢ = log σ(uᵢ) + Σⱼ<ᵢ log σ(−uⱼ), log rᵢ = Σⱼ≤ᵢ log σ(−uⱼ).
+ */
+import {
+  add,
+  constant,
+  cumsum,
+  exp,
+  log,
+  logSigmoid,
+  mul,
+  neg,
+  sigmoid,
+  square,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import type { Bijector } from "./bijector.ts";
+import { columnsOf, rowSquares } from "./diffusion.ts";
+
+export interface StickBreakingOptions {
+  /** Whether x = 0 is the centre of the simplex. Default true. */
+  readonly centred?: boolean;
+}
+
+const before = (x: Tensor): Tensor => cumsum(x, -1, { exclusive: true });
+const after = (x: Tensor): Tensor => cumsum(x, -1, { exclusive: true, reverse: true });
+const upTo = (x: Tensor): Tensor => cumsum(x, -1);
+const from = (x: Tensor): Tensor => cumsum(x, -1, { reverse: true });
+
+export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bijector {
+  const sizeOf = (x: Tensor): number => x.shape.at(-1) as number;
+  const offset = (x: Tensor): Tensor =>
+    constant(
+      Array.from({ length: sizeOf(x) }, (_, i) => (centred ? Math.log(sizeOf(x) - i) : 0)),
+      x.dtype,
+    );
+  const logits = (x: Tensor): Tensor => sub(x, offset(x));
+  const logShares = (x: Tensor): Tensor => {
+    const u = logits(x);
+    return add(logSigmoid(u), before(logSigmoid(neg(u))));
+  };
+  const logRests = (x: Tensor): Tensor => upTo(logSigmoid(neg(logits(x))));
+  const forward = (x: Tensor): Tensor => exp(logShares(x));
+
+  // d log yᵢ = (1 − zᵢ)vᵢ − Σⱼ<ᵢ zⱼvⱼ, from (log σ(u))′ = σ(−u) and (log σ(−u))′ = −σ(u).
+  const logAlong = (x: Tensor, v: Tensor): Tensor => {
+    const u = logits(x);
+    return sub(mul(sigmoid(neg(u)), v), before(mul(sigmoid(u), v)));
+  };
+  const along = (x: Tensor, v: Tensor): Tensor => mul(forward(x), logAlong(x, v));
+
+  return {
+    name: centred ? "stick-breaking" : "stick-breaking, not centred",
+    eventRank: 1,
+    forward,
+    // zᵢ/(1 − zᵢ) = yᵢ/rᵢ
+    inverse: (y) => add(sub(log(y), log(sub(1, upTo(y)))), offset(y)),
+    // J is lower triangular with ∂yᵢ/∂xᵢ = yᵢ(1 − zᵢ).
+    logDet: (x) => sum(add(logShares(x), logSigmoid(neg(logits(x)))), -1),
+    pushVector: along,
+    pullCovector: (x, u) => {
+      const w = mul(forward(x), u);
+      const z = logits(x);
+      return sub(mul(sigmoid(neg(z)), w), mul(sigmoid(z), after(w)));
+    },
+    // xᵢ = log yᵢ − log rᵢ + oᵢ with rᵢ = 1 − Σⱼ≤ᵢ yⱼ: (J⁻¹v)ᵢ = vᵢ/yᵢ + Σⱼ≤ᵢ vⱼ/rᵢ.
+    pullVector: (x, v) => add(mul(v, exp(neg(logShares(x)))), mul(upTo(v), exp(neg(logRests(x))))),
+    pushCovector: (x, u) => add(mul(u, exp(neg(logShares(x)))), from(mul(u, exp(neg(logRests(x)))))),
+    // In ℓ = Σᵢ log zᵢ + (n − i + 1) log(1 − zᵢ) every later stick counts 1 − zᵢ once: ℓ′ᵢ = 1 − (n − i + 2)zᵢ.
+    gradLogDet: (x) => {
+      const n = sizeOf(x);
+      const counts = constant(
+        Array.from({ length: n }, (_, i) => n + 1 - i),
+        x.dtype,
+      );
+      return sub(1, mul(counts, sigmoid(logits(x))));
+    },
+    /**
+     * D²yᵢ[v, v] = yᵢ((d log yᵢ)² + d² log yᵢ), d² log yᵢ = −Σⱼ≤ᵢ zⱼ(1 − zⱼ)vⱼ².
+     * For columns dₖeₖ along the axes the sum over k is yᵢ((1 − zᵢ)(1 − 2zᵢ)dᵢ² + Σⱼ<ᵢ zⱼ(2zⱼ − 1)dⱼ²), which is
+     * J applied to d²(1 − 2z).
+     */
+    itoTrace: (x, diffusion) => {
+      const u = logits(x);
+      const squares = rowSquares(diffusion, [sizeOf(x)]);
+      if (diffusion.kind !== "matrix") return along(x, mul(squares, sub(sigmoid(neg(u)), sigmoid(u))));
+      const slopes = sum(square(logAlong(x, columnsOf(diffusion, x, 1))), 0);
+      const bends = upTo(mul(mul(sigmoid(u), sigmoid(neg(u))), squares));
+      return mul(forward(x), sub(slopes, bends));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * Mixtures p = Σ wₖpₖ: log p = log Σ exp(log wₖ + log pₖ), and with the responsibilities rₖ = wₖpₖ/p
+ *
+ *   ∇ log p = Σ rₖ ∇ log pₖ
+ *
+ * A Gaussian transition mixes as it diffuses: the marginal of a mixture is the mixture of the marginals.
+ */
+import { add, addAll, at, expandDims, fail, logSumExp, mul, softmax, stack, type Tensor } from "../graph/index.ts";
+import { fold, type Keys, uniform } from "../random/index.ts";
+import type { Density, Diffusible } from "./distribution.ts";
+
+export interface Component<D> {
+  /** Relative to the others' weights. By default 1. */
+  readonly weight?: number;
+  readonly distribution: D;
+}
+
+export function mixture(components: readonly Component<Diffusible>[]): Diffusible {
+  if (components.length === 0) fail("usage", "mixture: no components", "give at least one");
+  const parts = components.map((c) => c.distribution);
+  const weights = components.map((c) => c.weight ?? 1);
+  const n = parts[0].dimension;
+  const odd = parts.find((d) => d.dimension !== n);
+  if (odd) fail("shape", `mixture: components of ${n} and ${odd.dimension} dimensions`, "give them one dimension");
+  if (weights.some((w) => !(w > 0 && Number.isFinite(w))))
+    fail("usage", `mixture: the weights [${weights.join(", ")}] are not all positive`, "leave out what has no weight");
+  const total = weights.reduce((s, w) => s + w, 0);
+  const logWeights = weights.map((w) => Math.log(w / total));
+
+  const mixed = (densities: readonly Density[]): Density => {
+    /** log wₖpₖ(x) along a new last axis. */
+    const joint = (x: Tensor): Tensor =>
+      stack(
+        densities.map((d, k) => add(d.logDensity(x), logWeights[k])),
+        -1,
+      );
+    return {
+      logDensity: (x) => logSumExp(joint(x), -1),
+      score: (x) => {
+        const responsibilities = softmax(joint(x), -1);
+        return addAll(densities.map((d, k) => mul(expandDims(at(responsibilities, k, -1), -1), d.score(x))));
+      },
+    };
+  };
+  return {
+    name: "mixture",
+    dimension: n,
+    ...mixed(parts),
+    marginal: (m, sigma) => mixed(parts.map((d) => d.marginal(m, sigma))),
+    draw: (keys) => {
+      const { data: u } = uniform(fold(keys, "component"), [], { dtype: "float64" });
+      const out = new Float64Array(keys.count * n);
+      let low = 0;
+      parts.forEach((part, k) => {
+        const high = k === parts.length - 1 ? 1 : low + weights[k] / total;
+        const rows = [...u.keys()].filter((i) => u[i] >= low && u[i] < high);
+        const drawn = part.draw(subset(keys, rows));
+        rows.forEach((row, i) => {
+          out.set(drawn.subarray(i * n, (i + 1) * n), row * n);
+        });
+        low = high;
+      });
+      return out;
+    },
+  };
+}
+
+const subset = (keys: Keys, rows: readonly number[]): Keys => {
+  const words = new Uint32Array(4 * rows.length);
+  rows.forEach((row, i) => {
+    words.set(keys.words.subarray(4 * row, 4 * row + 4), 4 * i);
+  });
+  return { count: rows.length, words };
+};
