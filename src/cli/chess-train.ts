@@ -10,7 +10,7 @@ import { compileDenoiserStep, denoiserBatch } from "../chess/train.ts";
 import { unetInit } from "../model/unet.ts";
 import { fold, key } from "../random/index.ts";
 import { initialState, RunFolder, rateAt, stateOf, train } from "../train/index.ts";
-import { integer, integers, interruption, positive } from "./options.ts";
+import { integer, integers, interruption, numbers, positive } from "./options.ts";
 import { progress } from "./progress.ts";
 
 interface TrainCommand {
@@ -129,7 +129,7 @@ export function addChessTrain(chess: Command): void {
     .option("--steps <n>", "steps in all", integer(1), 2000)
     .option("--batch <n>", "boards a step", integer(2), 128)
     .option("--width <n>", "channels at full resolution", integer(8), 32)
-    .option("--multipliers <list>", "width of every level", integers(1), [1, 1, 1])
+    .option("--multipliers <list>", "width of every level", numbers, [1, 1, 1])
     .option("--blocks <n>", "residual blocks a level", integer(1), 2)
     .option("--attention <list>", "levels with self-attention", integers(0), [0, 1])
     .addOption(

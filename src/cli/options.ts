@@ -31,3 +31,5 @@ export function interruption(): AbortSignal {
   process.once("SIGTERM", () => controller.abort());
   return controller.signal;
 }
+
+export const numbers = (text: string): number[] => text.split(",").map(positive);

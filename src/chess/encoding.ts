@@ -1,0 +1,26 @@
+/** Chess positions as points: the 13 classes of 64 squares as x of shape [positions, 8, 8, 12], and back. */
+import { type Categorical, type CategoricalSpec, categorical, standardise } from "./categorical.ts";
+import { CLASSES, type Positions, pack, unpack } from "./position.ts";
+
+/** The share of each class among all squares. */
+export function classShares(positions: Positions): number[] {
+  const shares = new Array<number>(CLASSES).fill(0);
+  const squares = unpack(positions);
+  for (let i = 0; i < squares.length; i++) shares[squares[i]]++;
+  return shares.map((n) => n / squares.length);
+}
+
+/** The encoding that standardises the given positions. */
+export const chessSpec = (positions: Positions, epsilon = 0.01): CategoricalSpec =>
+  standardise(classShares(positions), { grid: [8, 8], epsilon });
+
+export const chessEncoding = (positions: Positions, epsilon = 0.01): Categorical =>
+  categorical(chessSpec(positions, epsilon));
+
+/** x of packed positions. */
+export const encodePositions = (encoding: Categorical, positions: Positions): Float32Array =>
+  encoding.encode(unpack(positions));
+
+/** Packed positions of x, or of y. */
+export const decodePositions = (encoding: Categorical, values: ArrayLike<number>, space: "x" | "y" = "x"): Positions =>
+  pack(space === "x" ? encoding.decode(values) : encoding.decodeSimplex(values));

@@ -1,0 +1,49 @@
+/**
+ * Histograms of counts, as shares, and the distances between two of them:
+ *
+ *   TV(p, q) = ½ Σ |pᵢ − qᵢ|        W₁(p, q) = Σᵢ |P(i) − Q(i)|,  P and Q the cumulative sums (Vallender 1974)
+ */
+
+/** Shares of the values of every `stride`-th number from `offset` on; values of `size` − 1 and more share the last bin. */
+export function histogram(values: ArrayLike<number>, size: number, offset = 0, stride = 1): Float64Array {
+  const bins = new Float64Array(size);
+  let count = 0;
+  for (let i = offset; i < values.length; i += stride, count++) bins[Math.min(values[i], size - 1)]++;
+  return bins.map((n) => n / count);
+}
+
+export function totalVariation(p: ArrayLike<number>, q: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < p.length; i++) sum += Math.abs(p[i] - q[i]);
+  return sum / 2;
+}
+
+export function wasserstein(p: ArrayLike<number>, q: ArrayLike<number>): number {
+  let sum = 0;
+  let gap = 0;
+  for (let i = 0; i < p.length; i++) {
+    gap += p[i] - q[i];
+    sum += Math.abs(gap);
+  }
+  return sum;
+}
+
+export function meanAndSd(values: ArrayLike<number>): { readonly mean: number; readonly sd: number } {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  const mean = sum / values.length;
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) squares += (values[i] - mean) ** 2;
+  return { mean, sd: Math.sqrt(squares / values.length) };
+}
+
+/** Quantiles of a sample, linear between its order statistics. */
+export function quantiles(values: ArrayLike<number>, levels: readonly number[]): number[] {
+  const sorted = Float64Array.from(values).sort();
+  return levels.map((level) => {
+    const at = level * (sorted.length - 1);
+    const below = Math.floor(at);
+    const above = Math.min(below + 1, sorted.length - 1);
+    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+  });
+}

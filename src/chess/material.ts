@@ -1,0 +1,51 @@
+/**
+ * What is on the boards, counted once for all measures: pieces by type, bishops by the colour of their square, pawns by
+ * file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
+ */
+import { BISHOP, PAWN } from "./attack.ts";
+import { type Board, EMPTY, isLight, type Positions, SQUARES, unpack } from "./position.ts";
+
+/** The worth of each class, black's negative. */
+export const WORTH: readonly number[] = [1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0, 0];
+
+export function balanceOf(board: Board): number {
+  let balance = 0;
+  for (let square = 0; square < SQUARES; square++) balance += WORTH[board[square]];
+  return balance;
+}
+
+/** One row a position. */
+export interface Material {
+  readonly count: number;
+  /** 12 columns: how many pieces of each type. */
+  readonly types: Uint8Array;
+  /** How many pieces in all. */
+  readonly pieces: Uint8Array;
+  /** 4 columns: white's bishops on light and on dark squares, black's likewise. */
+  readonly bishops: Uint8Array;
+  /** 16 columns: white's pawns on the files a to h, black's likewise. */
+  readonly pawnFiles: Uint8Array;
+  readonly balance: Int16Array;
+}
+
+export function materialOf(positions: Positions): Material {
+  const { count } = positions;
+  const types = new Uint8Array(12 * count);
+  const pieces = new Uint8Array(count);
+  const bishops = new Uint8Array(4 * count);
+  const pawnFiles = new Uint8Array(16 * count);
+  const balance = new Int16Array(count);
+  const boards = unpack(positions);
+  for (let i = 0; i < count; i++)
+    for (let square = 0; square < SQUARES; square++) {
+      const k = boards[i * SQUARES + square];
+      if (k >= EMPTY) continue;
+      const black = k >= 6 ? 1 : 0;
+      pieces[i]++;
+      types[12 * i + k]++;
+      balance[i] += WORTH[k];
+      if (k % 6 === BISHOP) bishops[4 * i + 2 * black + (isLight(square) ? 0 : 1)]++;
+      if (k % 6 === PAWN) pawnFiles[16 * i + 8 * black + (square & 7)]++;
+    }
+  return { count, types, pieces, bishops, pawnFiles, balance };
+}

@@ -1,0 +1,93 @@
+/** A trained denoiser as a file: parameters by name, and beside them all that is needed to use them. */
+import { fail, leavesOf, mapTree, type NdArray } from "../graph/index.ts";
+import { type UNet, type UNetOptions, unetInit } from "../model/unet.ts";
+import { key } from "../random/index.ts";
+import { vp } from "../sde/index.ts";
+import { readSafetensors, writeSafetensors } from "../train/index.ts";
+import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
+import type { Denoiser, Parameterisation } from "./denoiser.ts";
+
+/** Plain data that says what a network is and how classes became points. */
+export interface ModelSpec {
+  readonly network: UNetOptions;
+  readonly parameterisation: Parameterisation;
+  readonly encoding: CategoricalSpec;
+}
+
+export interface Model {
+  readonly spec: ModelSpec;
+  readonly encoding: Categorical;
+  readonly denoiser: Denoiser;
+  readonly parameters: UNet<NdArray>;
+}
+
+const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
+
+/** The denoiser a spec describes: VP noise with β from 0.1 to 20 on events [rows, columns, n]. */
+export function denoiserOf(spec: ModelSpec): { denoiser: Denoiser; encoding: Categorical } {
+  const encoding = categorical(spec.encoding);
+  const shape = [encoding.classes, encoding.channels];
+  const codes: NdArray = { shape, dtype: "float64", data: encoding.points };
+  return {
+    encoding,
+    denoiser: { network: spec.network, parameterisation: spec.parameterisation, codes, sde: vp({ eventRank: 3 }) },
+  };
+}
+
+/** Parameters cut out of a flat vector. */
+function parametersOf(spec: ModelSpec, flat: Float32Array): UNet<NdArray> {
+  let at = 0;
+  const cut = mapTree<NdArray, NdArray>(
+    unetInit(key(0), spec.network),
+    ({ shape, dtype, data }) => {
+      at += data.length;
+      return { shape, dtype, data: flat.subarray(at - data.length, at) };
+    },
+    isArray,
+  );
+  return cut as unknown as UNet<NdArray>;
+}
+
+/** Writes the parameters in `flat`, in half precision unless told otherwise. */
+export async function saveModel(
+  path: string,
+  spec: ModelSpec,
+  flat: Float32Array,
+  type: "F16" | "F32" = "F16",
+): Promise<void> {
+  const arrays: Record<string, NdArray> = {};
+  mapTree<NdArray, void>(
+    parametersOf(spec, flat),
+    (array, name) => {
+      arrays[name] = array;
+    },
+    isArray,
+  );
+  await writeSafetensors(path, { arrays, metadata: { format: "diffeo-denoiser-1", spec: JSON.stringify(spec) } }, type);
+}
+
+export async function loadModel(path: string): Promise<Model> {
+  const { arrays, metadata } = await readSafetensors(path);
+  if (metadata.format !== "diffeo-denoiser-1")
+    fail("data", `${path} is no denoiser of diffeo`, "give a model.safetensors that diffeo chess train wrote");
+  const spec = JSON.parse(metadata.spec) as ModelSpec;
+  const parameters = mapTree<NdArray, NdArray>(
+    unetInit(key(0), spec.network),
+    ({ shape }, name) => {
+      const array = arrays[name];
+      if (!array || array.shape.join() !== shape.join())
+        fail(
+          "data",
+          `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], its own settings say [${shape.join(", ")}]`,
+          "the file is damaged; use another",
+        );
+      return array;
+    },
+    isArray,
+  ) as unknown as UNet<NdArray>;
+  return { spec, parameters, ...denoiserOf(spec) };
+}
+
+/** How many numbers a network has. */
+export const parameterCount = (parameters: UNet<NdArray>): number =>
+  leavesOf<NdArray>(parameters, isArray).reduce((n, a) => n + a.data.length, 0);

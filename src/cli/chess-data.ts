@@ -1,0 +1,115 @@
+/** diffeo chess data: positions of any format, counted, split and packed. */
+import { basename, dirname, extname, join } from "node:path";
+import { type Command, Option } from "commander";
+import { writeDataset } from "../chess/dataset.ts";
+import { makeFullFen } from "../chess/legality.ts";
+import { playouts } from "../chess/playout.ts";
+import { boardAt, type Positions } from "../chess/position.ts";
+import { type Format, type Reading, readPositions, splitPositions } from "../chess/read.ts";
+import { statisticsOf } from "../chess/statistics.ts";
+import { statisticsTable } from "../chess/table.ts";
+import { fail } from "../graph/index.ts";
+import { fold, key } from "../random/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { integer, positive } from "./options.ts";
+
+interface DataCommand {
+  readonly out?: string;
+  readonly heldOut?: number;
+  readonly format?: Format;
+  readonly skipBad?: boolean;
+  readonly limit?: number;
+  readonly fromPly?: number;
+  readonly perGame?: number;
+  readonly playouts: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+/** Positions of random games in the form of a reading, so that both ways go on alike. */
+function played(count: number, seed: number): Reading {
+  const positions = playouts(count, fold(key(seed), "playouts"));
+  return {
+    positions,
+    sides: new Uint8Array(count).fill(2),
+    files: [],
+    duplicates: 0,
+    skipped: 0,
+    problems: [],
+  };
+}
+
+/** Packed, or one FEN a line where the name asks for it. */
+async function write(path: string, positions: Positions): Promise<void> {
+  if (extname(path) !== ".fen") return writeDataset(path, positions);
+  const lines = Array.from({ length: positions.count }, (_, i) => `${makeFullFen(boardAt(positions, i))}\n`);
+  await writeFileAtomic(path, lines.join(""));
+}
+
+const besides = (path: string): string => {
+  const extension = extname(path);
+  return join(dirname(path), `${basename(path, extension)}.held-out${extension}`);
+};
+
+async function run(files: readonly string[], options: DataCommand): Promise<void> {
+  const { out, heldOut, seed, json = false } = options;
+  if (heldOut !== undefined && !out)
+    fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
+  const reading =
+    files.length > 0
+      ? await readPositions(files, { ...options, key: fold(key(seed), "plies") })
+      : played(options.playouts, seed);
+  const { positions, sides, duplicates, skipped, problems } = reading;
+  const written: { readonly path: string; readonly positions: number }[] = [];
+  const save = async (path: string, part: Positions): Promise<void> => {
+    await write(path, part);
+    written.push({ path, positions: part.count });
+  };
+  if (out && heldOut !== undefined) {
+    const parts = splitPositions(reading, heldOut);
+    await save(out, parts.train);
+    await save(besides(out), parts.heldOut);
+  } else if (out) await save(out, positions);
+  const statistics = statisticsOf(positions, sides);
+  if (json) {
+    const report = { files: reading.files, duplicates, skipped, problems, written, statistics };
+    process.stdout.write(`${JSON.stringify(report, null, 1)}\n`);
+    return;
+  }
+  const n = (count: number): string => count.toLocaleString("en");
+  if (files.length === 0) process.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
+  for (const { name, format, rows } of reading.files)
+    process.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
+  if (duplicates > 0) process.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
+  if (skipped > 0)
+    process.stdout.write(
+      `${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
+    );
+  for (const { path, positions: count } of written) process.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
+  process.stdout.write(`\n${statisticsTable(statistics)}`);
+}
+
+export function addChessData(chess: Command): void {
+  chess
+    .command("data")
+    .description("read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them")
+    .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
+    .option("-o, --out <file>", "write them: packed, 32 bytes a position, or one FEN a line if the name ends in .fen")
+    .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", positive)
+    .addOption(
+      new Option("--format <format>", "format of the files; by default name or content tells").choices([
+        "csv",
+        "fen",
+        "pgn",
+        "positions",
+      ]),
+    )
+    .option("--skip-bad", "count bad rows and go on")
+    .option("--limit <count>", "stop after so many positions", integer(1))
+    .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0))
+    .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1))
+    .option("--playouts <count>", "how many positions of random games, without files", integer(1), 10_000)
+    .option("--seed <number>", "seed of random games and plies", integer(0), 0)
+    .option("--json", "print everything as JSON, with the marginals of all squares")
+    .action(run);
+}

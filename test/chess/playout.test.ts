@@ -1,0 +1,53 @@
+import { Chess } from "chess.js";
+import { describe, expect, it } from "vitest";
+import { parseFen } from "../../src/chess/fen.ts";
+import { meanAndSd } from "../../src/chess/histogram.ts";
+import { legalityShares } from "../../src/chess/legality.ts";
+import { materialOf } from "../../src/chess/material.ts";
+import { fromOf, make, toOf } from "../../src/chess/moves.ts";
+import { drawMove, playouts } from "../../src/chess/playout.ts";
+import { range, squareName } from "../../src/chess/position.ts";
+import { PositionSet } from "../../src/chess/set.ts";
+import { fold, key, uniform } from "../../src/random/index.ts";
+
+describe("playouts", () => {
+  const positions = playouts(2000, key("playouts"));
+
+  it("are a function of the key, and more of them begin with the same", () => {
+    expect(playouts(2000, key("playouts"))).toEqual(positions);
+    expect(playouts(500, key("playouts")).bytes).toEqual(range(positions, 0, 500).bytes);
+    expect(playouts(500, key("others")).bytes).not.toEqual(range(positions, 0, 500).bytes);
+  });
+
+  it("are distinct and legal", () => {
+    expect(PositionSet.of(positions).count).toBe(2000);
+    expect(legalityShares(positions).legal).toBe(1);
+  });
+
+  it("have from few pieces to all, and sides about even", () => {
+    const { pieces, balance } = materialOf(positions);
+    expect(Math.min(...pieces)).toBeLessThan(8);
+    expect(Math.max(...pieces)).toBe(32);
+    expect(meanAndSd(pieces).sd).toBeGreaterThan(6);
+    expect(meanAndSd(balance).sd).toBeLessThan(3);
+  });
+
+  it("are games that chess.js can follow, move by move", () => {
+    for (let game = 0; game < 3; game++) {
+      const chess = new Chess();
+      const board = parseFen(chess.fen());
+      const draws = uniform(fold(key("a game"), game), 60, { dtype: "float64" }).data;
+      for (let ply = 0; ply < draws.length; ply++) {
+        const move = drawMove(board, ply % 2 === 0, draws[ply]);
+        if (move === undefined) break;
+        make(board, move);
+        chess.move({ from: squareName(fromOf(move)), to: squareName(toOf(move)), promotion: "q" });
+        expect(board).toEqual(parseFen(chess.fen()));
+      }
+    }
+  });
+
+  it("end where there is no legal move", () => {
+    expect(drawMove(parseFen("k7/1Q6/1K6/8/8/8/8/8"), false, 0.5)).toBeUndefined();
+  });
+});
