@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 /** The command line: commands, files, progress and exit codes; the mathematics is elsewhere. */
 import { Command, CommanderError } from "commander";
+import { addCheck } from "./check.ts";
+import { addChessData } from "./chess-data.ts";
+import { addChessEvaluate } from "./chess-evaluate.ts";
 import { addChessTrain } from "./chess-train.ts";
+import { addDevices } from "./devices.ts";
 import { reportError } from "./exit.ts";
 
 const program = new Command("diffeo")
@@ -10,8 +14,18 @@ const program = new Command("diffeo")
   .showHelpAfterError("(add --help for the options)")
   .exitOverride();
 
+addCheck(program);
+addDevices(program);
 const chess = program.command("chess").description("chess positions by diffusion on the simplex");
+addChessData(chess);
 addChessTrain(chess);
+addChessEvaluate(chess);
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
 
 try {
   await program.parseAsync();

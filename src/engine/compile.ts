@@ -103,7 +103,11 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
 /** An argument as an array of the spec's type, or an error that says which argument and what it should have been. */
 function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
   const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
-  if (value instanceof KeptArray) return checkShape(value, open, where);
+  if (value instanceof KeptArray) {
+    if (value.dtype !== dtype)
+      fail("type", `${where}: a ${value.dtype} array given to a ${dtype} graph`, "compile for its type");
+    return checkShape(value, open, where);
+  }
   if (typeof value === "number" || Array.isArray(value)) {
     const { shape, data } = flattenNested(value as Nested);
     return checkShape({ shape, dtype, data: convert(data, dtype) }, open, where);
@@ -193,6 +197,9 @@ export function compile<X extends readonly unknown[], Y>(
     args.forEach((arg, i) => {
       bindArgument(arg, specs[i], type, `argument ${i}`, arrays);
     });
+    for (const a of arrays)
+      if (a instanceof KeptArray && (a.device !== device || options.worker))
+        fail("usage", `an array that ${a.device} keeps was given to a function elsewhere`, "read it with toHost first");
     const key = arrays.map((a) => a.shape.join("×")).join(" ");
     let entry = entries.get(key);
     if (!entry) {

@@ -8,17 +8,33 @@ import { type DType, fail, type NdArray, type Shape } from "../graph/index.ts";
 export class KeptArray implements NdArray {
   readonly shape: Shape;
   readonly dtype: DType;
-  /** The runtime's own handle. */
-  readonly handle: unknown;
+  /** The device that holds it. */
+  readonly device: string;
+  readonly #handle: unknown;
   readonly #read: () => Promise<NdArray>;
   readonly #free: () => void;
+  #freed = false;
 
-  constructor(shape: Shape, dtype: DType, handle: unknown, read: () => Promise<NdArray>, free: () => void) {
+  constructor(
+    shape: Shape,
+    dtype: DType,
+    device: string,
+    handle: unknown,
+    read: () => Promise<NdArray>,
+    free: () => void,
+  ) {
     this.shape = shape;
     this.dtype = dtype;
-    this.handle = handle;
+    this.device = device;
+    this.#handle = handle;
     this.#read = read;
     this.#free = free;
+  }
+
+  /** The runtime's own handle. */
+  get handle(): unknown {
+    if (this.#freed) fail("disposed", "this array was released", "release an array after its last use");
+    return this.#handle;
   }
 
   get data(): never {
@@ -30,7 +46,8 @@ export class KeptArray implements NdArray {
   }
 
   dispose(): void {
-    this.#free();
+    if (!this.#freed) this.#free();
+    this.#freed = true;
   }
 }
 

@@ -41,8 +41,11 @@ type Start = (model: OnnxModel, options: ort.InferenceSession.SessionOptions) =>
 
 const onThisThread: Start = async (model, options) => {
   const { preferredOutputLocation: _, ...elsewhere } = options;
+  ort.env.logLevel = "fatal"; // as for a session: errors are thrown, not logged
   const session = await ort.InferenceSession.create(model.bytes, options);
-  return wrapSession(ort, session, model, (other) => oneAtATime(() => onThisThread(other, elsewhere)));
+  return wrapSession(ort, session, model, async (other) =>
+    guarded(await oneAtATime(() => onThisThread(other, elsewhere)), oneAtATime),
+  );
 };
 
 const createWith =

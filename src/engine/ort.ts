@@ -61,6 +61,7 @@ function fromOrt(t: OrtTensor, start: StartModel): NdArray {
   const kept: KeptArray = new KeptArray(
     t.dims,
     dtype,
+    "webgpu",
     t,
     () => download(kept, start),
     () => t.dispose(),

@@ -51,12 +51,27 @@ function threadCount({ threads }: WebOptions): number {
   return crossOriginIsolated ? (threads ?? Math.min(4, Math.ceil((navigator?.hardwareConcurrency ?? 1) / 2))) : 1;
 }
 
+/**
+ * The script that WebAssembly's threads start from must be a file of its own: the runtime's default is its own module,
+ * and in a bundle that would run the whole page again on every thread. Bundlers that know `new URL(…, import.meta.url)`
+ * emit the file and rewrite these addresses; where one did not, and this module was bundled all the same, the answer is
+ * `undefined`. Without a bundler the default is right.
+ */
+function threadScript(): Ort.Env.WasmPrefixOrFilePaths | "default" | undefined {
+  const mjs = new URL("onnxruntime-web/ort-wasm-simd-threaded.mjs", import.meta.url).href;
+  const wasm = new URL("onnxruntime-web/ort-wasm-simd-threaded.wasm", import.meta.url).href;
+  if (!mjs.endsWith("onnxruntime-web/ort-wasm-simd-threaded.mjs")) return { mjs, wasm };
+  return /\/engine\/web\.[jt]s$/.test(import.meta.url) ? "default" : undefined;
+}
+
 async function load(device: string): Promise<typeof Ort> {
   const ort = await builds[device]();
-  const { wasmPaths } = page.options;
   page.started = true;
-  ort.env.wasm.numThreads = threadCount(page.options);
-  if (wasmPaths !== undefined) ort.env.wasm.wasmPaths = wasmPaths;
+  const script = page.options.wasmPaths ?? threadScript();
+  const threads = device === "cpu" && script !== undefined ? threadCount(page.options) : 1;
+  ort.env.wasm.numThreads = threads;
+  if (page.options.wasmPaths !== undefined) ort.env.wasm.wasmPaths = page.options.wasmPaths;
+  else if (threads > 1 && typeof script === "object") ort.env.wasm.wasmPaths = script;
   return ort;
 }
 
@@ -65,14 +80,16 @@ const oneAtATime = serialiser();
 
 const create: Create = async (model, device, { keep }) => {
   const provider = device === "cpu" ? "wasm" : device;
-  const open = (m: OnnxModel, options: SessionOptions = {}): Promise<Session> =>
-    oneAtATime(async () => {
+  const open = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> => {
+    const session = await oneAtATime(async () => {
       const ort = await load(device);
       const session = await ort.InferenceSession.create(m.bytes, sessionOptions(m, provider, options));
       return wrapSession(ort, session, m, open);
     });
+    return guarded(session, oneAtATime);
+  };
   try {
-    return guarded(await open(model, keep ? { keep } : {}), oneAtATime);
+    return await open(model, keep ? { keep } : {});
   } catch (error) {
     throw await startError(error, device, remedies[device], open);
   }

@@ -28,6 +28,7 @@ const sessions = new Map();
  */
 async function answer(request) {
   if (request.kind === "create") {
+    ort.env.logLevel = "fatal";
     sessions.set(request.session, await ort.InferenceSession.create(request.bytes, request.options));
     return {};
   }

@@ -15,7 +15,7 @@ import { dot } from "./linalg.ts";
 import { isFloat, sameShape, showShape } from "./ndarray.ts";
 import { sum } from "./reduce.ts";
 import { expand, expandDims, eye, reshape, transpose, variable } from "./shape.ts";
-import { onesLike, type Tensor, zerosLike } from "./tensor.ts";
+import { onesLike, Tensor, zerosLike } from "./tensor.ts";
 import { topological } from "./topological.ts";
 import { leavesOf, withLeaves } from "./tree.ts";
 
@@ -75,6 +75,12 @@ export function valueAndGrad<T, R extends readonly unknown[]>(
   return (x, ...rest) => {
     const { tree, leaves } = isolate(x);
     const y = f(tree, ...rest);
+    if (!(y instanceof Tensor) || !isFloat(y.dtype))
+      fail(
+        "type",
+        `grad: the function returned ${y instanceof Tensor ? `a tensor of ${y.dtype}` : typeof y}`,
+        "return a float scalar",
+      );
     if (y.shape.length !== 0)
       fail("shape", `grad: the function returned shape ${showShape(y.shape)}, not a scalar`, "sum it, or use vjp");
     return [y, withLeaves(x, orZero(backward([y], [onesLike(y)], leaves), leaves)) as T];
@@ -87,6 +93,19 @@ export function grad<T, R extends readonly unknown[]>(f: (x: T, ...rest: R) => T
   return (x, ...rest) => both(x, ...rest)[1];
 }
 
+/** Every direction needs the input it moves, every cotangent its output, in the same shape. */
+function requirePairs(given: readonly Tensor[], of: readonly Tensor[], what: string, partner: string): void {
+  for (let i = 0; i < Math.max(given.length, of.length); i++) {
+    if (given[i] && of[i] && sameShape(given[i].shape, of[i].shape)) continue;
+    const shape = (t: Tensor | undefined): string => (t ? `has shape ${showShape(t.shape)}` : "is missing");
+    fail(
+      "shape",
+      `${what} ${i} ${shape(given[i])}, its ${partner} ${shape(of[i])}`,
+      `give one an ${partner}, of its shape`,
+    );
+  }
+}
+
 /** y = f(x), and the map from cotangents of y to cotangents of x. */
 export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
   const { tree, leaves } = isolate(x);
@@ -96,14 +115,7 @@ export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
     y,
     (u) => {
       const cotangents = leavesOf(u);
-      cotangents.forEach((g, i) => {
-        if (!outputs[i] || !sameShape(g.shape, outputs[i].shape))
-          fail(
-            "shape",
-            `vjp: cotangent ${i} has shape ${showShape(g.shape)}, the output ${outputs[i] ? showShape(outputs[i].shape) : "is missing"}`,
-            "give one cotangent an output, of its shape",
-          );
-      });
+      requirePairs(cotangents, outputs, "vjp: cotangent", "output");
       return withLeaves(x, orZero(backward(outputs, cotangents, leaves), leaves)) as X;
     },
   ];
@@ -115,14 +127,7 @@ export function jvp<X, Y>(f: (x: X) => Y, x: X, v: X): [Y, Y] {
   const y = f(tree);
   const outputs = leavesOf(y);
   const directions = leavesOf(v);
-  directions.forEach((d, i) => {
-    if (!leaves[i] || !sameShape(d.shape, leaves[i].shape))
-      fail(
-        "shape",
-        `jvp: direction ${i} has shape ${showShape(d.shape)}, the input ${leaves[i] ? showShape(leaves[i].shape) : "is missing"}`,
-        "give one direction an input, of its shape",
-      );
-  });
+  requirePairs(directions, leaves, "jvp: direction", "input");
   // u ↦ uᵀJ is linear in u; u itself cancels, so any value will do.
   const u = outputs.map((t) => variable(zerosLike(t)));
   const pulled = backward(outputs, u, leaves);
@@ -143,6 +148,8 @@ export const hvp = (f: (x: Tensor) => Tensor, x: Tensor, v: Tensor): Tensor => j
 
 /** x and the unit vectors along a new leading axis: [n, …, n]. */
 function alongUnits(x: Tensor): [Tensor, Tensor] {
+  if (x.shape.length === 0)
+    fail("shape", "jacobian: a tensor of shape [] has no last axis to differentiate along", "use expandDims, or grad");
   const n = x.shape.at(-1) as number;
   const wide = [n, ...x.shape];
   const units = reshape(eye(n, x.dtype), [n, ...x.shape.slice(1).map(() => 1), n]);
@@ -152,7 +159,9 @@ function alongUnits(x: Tensor): [Tensor, Tensor] {
 /** Dense Jacobian of a per-sample function: f maps […, n] to […, m]; the result is […, m, n]. */
 export function jacobian(f: (x: Tensor) => Tensor, x: Tensor): Tensor {
   const [points, units] = alongUnits(x);
-  const [, columns] = jvp(f, points, units);
+  const [, slopes] = jvp(f, points, units);
+  // A function that does not look at its argument may have left out the batch.
+  const columns = expand(slopes, [...points.shape.slice(0, -1), slopes.shape.at(-1) as number]);
   const rank = columns.shape.length;
   return transpose(columns, [...Array(rank - 1).keys()].map((i) => i + 1).concat(0));
 }

@@ -13,7 +13,16 @@ import { matmul } from "./linalg.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { max, mean } from "./reduce.ts";
 import { expand, flip, pad, reshape, transpose } from "./shape.ts";
-import { asTensor, asTensors, constant, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  constant,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
 /** Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the input. */
 type Geometry = {
@@ -106,7 +115,10 @@ const reach = (q: Geometry): [bottom: number, right: number] => [
 ];
 /** ONNX's zeros around the image. Fewer than `stride` unread pixels make no further window, so they may stay. */
 const pads = (q: Geometry): number[] => [q.top, q.left, ...reach(q).map((r) => Math.max(0, r))];
-/** With stride 1, the gradient of the input is a convolution of the output's size with the kernel turned round. */
+/**
+ * With stride 1, the gradient of the input is a convolution of the output's size with the kernel turned round, as long as
+ * there are not more zeros around the image than the kernel reaches over.
+ */
 const turned = (q: Geometry): Geometry => ({
   ...q,
   h: q.oh,
@@ -154,7 +166,7 @@ const convInputNode: Make<Geometry> = primitive<Geometry>({
           matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(transpose(w, [0, 1, 3, 2]), [-1, shape[3]])),
           shape,
         )
-      : q.stride === 1
+      : q.stride === 1 && q.top < q.kh && q.left < q.kw && reach(turned(q)).every((r) => r >= 0)
         ? convNode([g, flip(transpose(w, [0, 1, 3, 2]), [0, 1])], turned(q))
         : undefined,
   emit: ({ attributes: q }, [g, w], e) => {
@@ -201,7 +213,15 @@ export interface ConvOptions {
 /** x [batch, height, width, in] by kernels w [kh, kw, in, out]. */
 export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tensor {
   const [image, kernel] = asTensors(x, w, "conv2d");
+  requireFloat(image, "conv2d");
   const { stride = 1, padding = "same" } = options;
+  const count = (n: unknown, least: number): boolean => Number.isInteger(n) && (n as number) >= least;
+  if (!count(stride, 1) || !(padding === "same" || padding === "valid" || count(padding, 0)))
+    fail(
+      "usage",
+      `conv2d: stride ${stride} and padding ${padding} are not possible`,
+      'use a whole stride ≥ 1, and padding "same", "valid" or a whole number ≥ 0',
+    );
   if (image.shape.length !== 4 || kernel.shape.length !== 4 || image.shape[3] !== kernel.shape[2])
     fail(
       "shape",
@@ -247,6 +267,12 @@ export const maxPool = (x: Operand, size = 2): Tensor => max(windows(x, size, "m
 /** Every pixel repeated size×size times. */
 export function upsampleNearest(x: Operand, size = 2): Tensor {
   const t = asTensor(x);
+  if (t.shape.length !== 4 || !Number.isInteger(size) || size < 1)
+    fail(
+      "shape",
+      `upsampleNearest: cannot repeat the pixels of ${showShape(t.shape)} ${size}×${size} times`,
+      "give [batch, height, width, channels] and a whole number ≥ 1",
+    );
   const [b, h, w, c] = t.shape;
   const wide: Shape = [b, h, size, w, size, c];
   return reshape(expand(reshape(t, [b, h, 1, w, 1, c]), wide), [b, h * size, w * size, c]);

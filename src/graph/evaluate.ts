@@ -1,11 +1,19 @@
 /** The reference evaluator: float64, plain loops, nothing shared with any runtime. The oracle of the tests. */
-import { internal } from "./error.ts";
+import { fail, internal } from "./error.ts";
+import { showShape, sizeOf } from "./ndarray.ts";
 import type { Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 /** Values of `outputs`, given values of the inputs they depend on. */
 export function reference(outputs: readonly Tensor[], inputs: ReadonlyMap<Tensor, Float64Array>): Float64Array[] {
   const values = new Map<Tensor, Float64Array>(inputs);
+  for (const [t, data] of inputs)
+    if (data.length !== sizeOf(t.shape))
+      fail(
+        "shape",
+        `reference: ${data.length} numbers given for an input of shape ${showShape(t.shape)}`,
+        "give one number an entry",
+      );
   for (const node of topological(outputs)) {
     if (values.has(node)) continue;
     values.set(

@@ -9,7 +9,7 @@ import { equal } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
 import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { cast, expandDims, iota } from "./shape.ts";
-import { asTensor, constantValue, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
+import { asTensor, constantValue, type Make, type Operand, primitive, requireNumbers, Tensor } from "./tensor.ts";
 
 function asIndices(indices: Operand, size: number, operation: string): Tensor {
   const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");
@@ -142,7 +142,10 @@ export function oneHot(indices: Operand, classes: number, dtype: DType = "float3
 
 const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   name: "argmax",
-  infer: ([x], { axis }) => ({ shape: x.shape.toSpliced(axis, 1), dtype: "int64" }),
+  infer: ([x], { axis }) => {
+    requireNumbers(x, "argmax");
+    return { shape: x.shape.toSpliced(axis, 1), dtype: "int64" };
+  },
   emit: ({ attributes: { axis } }, [x], emitter) => emitter.node("ArgMax", [x], { axis, keepdims: 0 }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data]) => {
     const out = new Float64Array(sizeOf(shape));
@@ -164,7 +167,10 @@ export function argmax(x: Operand, axis = -1): Tensor {
 
 const argTopNode: Make<{ k: number; axis: number }> = primitive<{ k: number; axis: number }>({
   name: "argTop",
-  infer: ([x], { k, axis }) => ({ shape: x.shape.map((d, a) => (a === axis ? k : d)), dtype: "int64" }),
+  infer: ([x], { k, axis }) => {
+    requireNumbers(x, "argTop");
+    return { shape: x.shape.map((d, a) => (a === axis ? k : d)), dtype: "int64" };
+  },
   emit: ({ attributes: { k, axis } }, [x], emitter) =>
     emitter.node("TopK", [x, emitter.int64([k])], { axis, largest: 1, sorted: 1 }, { output: 1 }),
   evaluate: ({ inputs: [x], attributes: { k, axis }, shape }, [data]) => {
@@ -183,7 +189,7 @@ const argTopNode: Make<{ k: number; axis: number }> = primitive<{ k: number; axi
 export function argTop(x: Operand, k: number, axis = -1): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "argTop");
-  if (!(k >= 1 && k <= t.shape[a]))
+  if (!(Number.isInteger(k) && k >= 1 && k <= t.shape[a]))
     fail("shape", `argTop: cannot take ${k} of ${t.shape[a]} entries`, "use 1 ≤ k ≤ size");
   return argTopNode([t], { k, axis: a });
 }

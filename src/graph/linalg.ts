@@ -25,7 +25,8 @@ function productShape(a: Tensor, b: Tensor): number[] {
       `matmul: ${showShape(a.shape)} times ${showShape(b.shape)}: ${k} columns meet ${k2} rows`,
       "transpose one operand, or check which axis is the features",
     );
-  return [...broadcastShapes(batchShape(a), batchShape(b), "matmul"), m, n];
+  const both = `matmul of ${showShape(a.shape)} and ${showShape(b.shape)}`;
+  return [...broadcastShapes(batchShape(a), batchShape(b), both), m, n];
 }
 
 const matmulNode: Make = primitive({
@@ -117,11 +118,21 @@ export function matmul(a: Operand, b: Operand): Tensor {
 }
 
 /** Σ aᵢbᵢ over the last axis. */
-export const dot = (a: Operand, b: Operand): Tensor => sum(mul(a, b), -1);
+export function dot(a: Operand, b: Operand): Tensor {
+  const [x, y] = asTensors(a, b, "dot");
+  broadcastShapes(x.shape, y.shape, "dot");
+  return sum(mul(x, y), -1);
+}
 
 /** A·x for matrices and vectors, over the last axes. */
 export function matvec(a: Operand, x: Operand): Tensor {
   const [m, v] = asTensors(a, x, "matvec");
+  if (m.shape.length < 2 || m.shape.at(-1) !== v.shape.at(-1))
+    fail(
+      "shape",
+      `matvec: ${showShape(m.shape)} times ${showShape(v.shape)}: the last axes differ`,
+      "give […, m, n] and […, n]",
+    );
   const y = matmul(m, expandDims(v, -1));
   return reshape(y, y.shape.slice(0, -1));
 }
@@ -260,8 +271,12 @@ export const inverse = (a: Operand): Tensor => inverseNode([asTensor(a)], {});
 export function solve(a: Operand, b: Operand): Tensor {
   const [m, rhs] = asTensors(a, b, "solve");
   requireSquare(m, "solve");
-  if (rhs.shape.length < 2)
-    fail("shape", `solve: right-hand side has shape ${showShape(rhs.shape)}`, "use expandDims(b, -1) for a vector");
+  if (rhs.shape.length < 2 || rhs.shape.at(-2) !== m.shape.at(-1))
+    fail(
+      "shape",
+      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do not fit`,
+      "give […, n, n] and […, n, m]; use expandDims(b, -1) for vectors",
+    );
   const inv = inverse(m);
   const x = matmul(inv, rhs);
   return add(x, matmul(inv, sub(rhs, matmul(m, x))));

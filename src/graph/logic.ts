@@ -13,6 +13,7 @@ import {
   type Operand,
   type Primitive,
   primitive,
+  requireNumbers,
   Tensor,
   uniformValue,
 } from "./tensor.ts";
@@ -56,8 +57,14 @@ const notNode: Make = primitive({
   evaluate: (_, [a]) => mapUnary(a, (v) => (v === 0 ? 1 : 0)),
 });
 
-export const less = (a: Operand, b: Operand): Tensor => lessNode(asTensors(a, b, "less"), {});
-export const lessEqual = (a: Operand, b: Operand): Tensor => lessEqualNode(asTensors(a, b, "lessEqual"), {});
+function ordered(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
+  const pair = asTensors(a, b, operation);
+  requireNumbers(pair[0], operation);
+  return pair;
+}
+
+export const less = (a: Operand, b: Operand): Tensor => lessNode(ordered(a, b, "less"), {});
+export const lessEqual = (a: Operand, b: Operand): Tensor => lessEqualNode(ordered(a, b, "lessEqual"), {});
 export const greater = (a: Operand, b: Operand): Tensor => less(b, a);
 export const greaterEqual = (a: Operand, b: Operand): Tensor => lessEqual(b, a);
 export const equal = (a: Operand, b: Operand): Tensor => equalNode(asTensors(a, b, "equal"), {});

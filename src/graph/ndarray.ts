@@ -68,7 +68,7 @@ export function normaliseAxis(axis: number, rank: number, operation: string): nu
     fail(
       "shape",
       `${operation}: axis ${axis} does not exist in a tensor of rank ${rank}`,
-      `use ${-rank} to ${rank - 1}`,
+      rank === 0 ? "give a tensor with an axis" : `use ${-rank} to ${rank - 1}`,
     );
   return axis < 0 ? axis + rank : axis;
 }
@@ -107,14 +107,17 @@ export const toFloat64 = (data: TypedArray): Float64Array => convert(data, "floa
 /** Reads the shape off nested numbers and lays them out flat; ragged input is an error that says where. */
 export function flattenNested(value: Nested): { shape: number[]; data: number[] } {
   const shape: number[] = [];
-  for (let probe: Nested = value; typeof probe !== "number"; probe = probe[0]) {
-    shape.push(probe.length);
-    if (probe.length === 0) break;
-  }
+  for (let probe: unknown = value; Array.isArray(probe); probe = probe[0]) shape.push(probe.length);
   const data: number[] = [];
-  const visit = (part: Nested, depth: number, path: string): void => {
+  const visit = (part: unknown, depth: number, path: string): void => {
     if (typeof part === "number") {
       if (depth === shape.length) return void data.push(part);
+    } else if (!Array.isArray(part)) {
+      fail(
+        "type",
+        `${part === null ? "null" : typeof part} given where a number belongs${path && `, at ${path}`}`,
+        "give a tensor, a number, nested numbers or { shape, dtype, data }",
+      );
     } else if (part.length === shape[depth]) {
       part.forEach((child, i) => {
         visit(child, depth + 1, `${path}[${i}]`);

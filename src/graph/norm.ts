@@ -7,10 +7,19 @@
 import { add, div, mul, sigmoid, sqrt, sub } from "./elementwise.ts";
 import { fail, internal } from "./error.ts";
 import { matmul } from "./linalg.ts";
-import { showShape } from "./ndarray.ts";
+import { sameShape, showShape } from "./ndarray.ts";
 import { sum } from "./reduce.ts";
 import { reshape } from "./shape.ts";
-import { asTensor, constant, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  constant,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
 /** Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with a block matrix. */
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
@@ -84,6 +93,7 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
  */
 export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: number, epsilon = 1e-5): Tensor {
   const t = asTensor(x);
+  requireFloat(t, "groupNorm");
   const c = t.shape.at(-1) ?? 0;
   if (t.shape.length < 2 || c % groups !== 0)
     fail(
@@ -92,13 +102,23 @@ export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: nu
       "choose a divisor of the number of channels",
     );
   const flat = reshape(t, [t.shape[0], t.shape.slice(1, -1).reduce((n, d) => n * d, 1), c]);
-  const affine = [asTensor(scale, t.dtype), asTensor(shift, t.dtype)];
+  const affine = [scale, shift].map((a) => asTensors(t, a, "groupNorm")[1]);
+  for (const a of affine)
+    if (!sameShape(a.shape, [c]))
+      fail(
+        "shape",
+        `groupNorm: scale or shift of shape ${showShape(a.shape)} for channels of ${showShape(t.shape)}`,
+        `give one number a channel, shape [${c}]`,
+      );
   return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);
 }
 
 const siluNode: Make = primitive({
   name: "silu",
-  infer: ([x]) => x,
+  infer: ([x]) => {
+    requireFloat(x, "silu");
+    return x;
+  },
   // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ): nothing cancels, for σ → 0 as for σ → 1.
   vjp: (g, node) => {
     const s = sigmoid(node.inputs[0]);

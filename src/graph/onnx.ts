@@ -175,6 +175,8 @@ function writeGraph(outputs: readonly { readonly name: string; readonly tensor: 
   const order = topological(outputs.map((o) => o.tensor));
   const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
   const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
+  const twice = outputs.find((o, i) => outputs.findIndex((p) => p.name === o.name) < i || inputNames.includes(o.name));
+  if (twice) fail("usage", `the name of output "${twice.name}" is taken`, "give inputs and outputs names of their own");
   const names = new Map<Tensor, string>();
   const inputs: Port[] = [];
   for (const node of order) {

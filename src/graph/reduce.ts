@@ -4,7 +4,7 @@ import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
 import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
 import { cast, expand, reshape, unexpanded } from "./shape.ts";
-import { asTensor, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import { asTensor, type Make, type Operand, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
 
 type Axes = number | readonly number[];
 
@@ -44,7 +44,10 @@ function reduceEvaluate(
 
 const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
   name: "sum",
-  infer: ([x], { axes }) => ({ shape: keptShape(x.shape, axes), dtype: x.dtype }),
+  infer: ([x], { axes }) => {
+    requireNumbers(x, "sum");
+    return { shape: keptShape(x.shape, axes), dtype: x.dtype };
+  },
   vjp: (g, { inputs: [x] }) => expand(g, x.shape),
   simplify: ({ inputs: [x], attributes: { axes }, shape }) => {
     const real = axes.filter((a) => x.shape[a] !== 1);
@@ -101,7 +104,10 @@ export function unbroadcast(g: Tensor, shape: Shape): Tensor {
 
 const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
   name: "max",
-  infer: ([x], { axes }) => ({ shape: keptShape(x.shape, axes), dtype: x.dtype }),
+  infer: ([x], { axes }) => {
+    requireNumbers(x, "max");
+    return { shape: keptShape(x.shape, axes), dtype: x.dtype };
+  },
   // The cotangent goes to the largest entry, shared where several are largest.
   vjp: (g, node) => {
     const [x] = node.inputs;
@@ -193,7 +199,10 @@ const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> =
   reverse: boolean;
 }>({
   name: "cumsum",
-  infer: ([x]) => x,
+  infer: ([x]) => {
+    requireNumbers(x, "cumsum");
+    return x;
+  },
   vjp: (g, { attributes: { axis, exclusive, reverse } }) => cumsum(g, axis, { exclusive, reverse: !reverse }),
   emit: ({ attributes: { axis, exclusive, reverse } }, [x], emitter) =>
     emitter.node("CumSum", [x, emitter.constant({ shape: [], dtype: "int32", data: Int32Array.of(axis) })], {

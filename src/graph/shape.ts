@@ -19,7 +19,7 @@ import {
   toFloat64,
 } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
-import { asTensor, fill, is, type Make, type Operand, primitive, type Tensor, uniformValue } from "./tensor.ts";
+import { asTensor, fill, is, type Make, type Operand, primitive, Tensor, uniformValue } from "./tensor.ts";
 
 const pick = (from: Float64Array, at: Int32Array): Float64Array => {
   const out = new Float64Array(at.length);
@@ -54,7 +54,7 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   if (
     shape.filter((d) => d === -1).length > 1 ||
     sizeOf(full) !== sizeOf(t.shape) ||
-    full.some((d) => !Number.isInteger(d))
+    full.some((d) => !Number.isInteger(d) || d < 0)
   )
     fail(
       "shape",
@@ -226,7 +226,7 @@ export function slice(
     const [start, stop, step = 1] = ranges[axis] ?? [0, size];
     const from = start < 0 ? start + size : start;
     const to = stop < 0 ? stop + size : stop;
-    if (!(Number.isInteger(step) && step >= 1 && from >= 0 && from < to && to <= size))
+    if (!([from, to, step].every(Number.isInteger) && step >= 1 && from >= 0 && from < to && to <= size))
       fail(
         "shape",
         `slice: [${start}, ${stop}, ${step}] takes nothing from axis ${axis} of size ${size}`,
@@ -243,7 +243,9 @@ export function slice(
 export function at(x: Operand, index: number, axis = 0): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "at");
-  const i = normaliseAxis(index, t.shape[a], "at");
+  const i = index < 0 ? index + t.shape[a] : index;
+  if (!Number.isInteger(i) || i < 0 || i >= t.shape[a])
+    fail("shape", `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`, "keep it within the axis");
   return squeeze(slice(t, ...t.shape.map((_, k) => (k === a ? ([i, i + 1] as const) : null))), a);
 }
 
@@ -275,7 +277,11 @@ const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = p
 /** Zeros before and after every axis. */
 export function pad(x: Operand, before: readonly number[], after: readonly number[]): Tensor {
   const t = asTensor(x);
-  if (before.length !== t.shape.length || after.length !== t.shape.length || [...before, ...after].some((p) => p < 0))
+  if (
+    before.length !== t.shape.length ||
+    after.length !== t.shape.length ||
+    [...before, ...after].some((p) => !Number.isInteger(p) || p < 0)
+  )
     fail(
       "shape",
       `pad: ${showShape(before)} before and ${showShape(after)} after do not fit ${showShape(t.shape)}`,
@@ -368,17 +374,30 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
 });
 
+/** Parts as tensors; bare numbers take the type of the first tensor among them. */
+function asTensorList(parts: readonly Operand[]): Tensor[] {
+  const like = parts.find((p) => p instanceof Tensor) as Tensor | undefined;
+  return parts.map((p) => asTensor(p, like?.dtype));
+}
+
 export function concat(parts: readonly Operand[], axis = -1): Tensor {
   if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");
-  const like = parts.find((p) => typeof p === "object" && "op" in p) as Tensor | undefined;
-  const tensors = parts.map((p) => asTensor(p, like?.dtype));
+  const tensors = asTensorList(parts);
   return concatNode(tensors, { axis: normaliseAxis(axis, tensors[0].shape.length, "concat") });
 }
 
 /** Joins along a new axis. */
 export function stack(parts: readonly Operand[], axis = 0): Tensor {
-  const tensors = parts.map((p) => asTensor(p));
-  const a = normaliseAxis(axis, (tensors[0]?.shape.length ?? 0) + 1, "stack");
+  if (parts.length === 0) fail("usage", "stack: nothing to join", "give at least one tensor");
+  const tensors = asTensorList(parts);
+  const other = tensors.find((t) => !sameShape(t.shape, tensors[0].shape));
+  if (other)
+    fail(
+      "shape",
+      `stack: shapes ${showShape(tensors[0].shape)} and ${showShape(other.shape)} differ`,
+      "stack tensors of one shape, or use concat",
+    );
+  const a = normaliseAxis(axis, tensors[0].shape.length + 1, "stack");
   return concat(
     tensors.map((t) => expandDims(t, a)),
     a,
@@ -482,7 +501,7 @@ export function split(x: Operand, parts: number, axis = -1): Tensor[] {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "split");
   const size = t.shape[a] / parts;
-  if (!Number.isInteger(size))
+  if (!Number.isInteger(size) || !Number.isInteger(parts) || parts < 1)
     fail(
       "shape",
       `split: axis ${axis} of ${showShape(t.shape)} does not divide into ${parts}`,

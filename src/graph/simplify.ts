@@ -14,6 +14,7 @@ const FOLD_LIMIT = 4096;
 class Interner {
   readonly #ids = new Map<Tensor, number>();
   readonly #nodes = new Map<string, Tensor>();
+  readonly #arrays = new Map<NdArray["data"], number>();
 
   #id(t: Tensor): number {
     const known = this.#ids.get(t);
@@ -22,11 +23,19 @@ class Interner {
     return this.#ids.size - 1;
   }
 
+  /** Small constants are equal when their bytes are; large ones, such as weights, when they are the same array. */
+  #content(value: NdArray): string {
+    if (value.data.length <= FOLD_LIMIT) return bytesOf(value);
+    const known = this.#arrays.get(value.data) ?? this.#arrays.size;
+    this.#arrays.set(value.data, known);
+    return `#${known}`;
+  }
+
   /** The first node seen with this structure. */
   canonical(t: Tensor): Tensor {
     if (isInput(t)) return t;
     const value = constantValue(t);
-    const attributes = value ? bytesOf(value) : JSON.stringify(t.attributes);
+    const attributes = value ? this.#content(value) : JSON.stringify(t.attributes);
     const key = `${t.op.name}|${t.dtype}|${t.shape}|${t.inputs.map((i) => this.#id(i))}|${attributes}`;
     const known = this.#nodes.get(key);
     if (known) return known;

@@ -15,6 +15,7 @@ import {
   type NdArray,
   type Nested,
   type Shape,
+  showShape,
   sizeOf,
 } from "./ndarray.ts";
 
@@ -98,8 +99,11 @@ const inputNode = primitive<{ name: string; shape: Shape; dtype: DType }>({
 });
 
 /** A free variable of a graph. */
-export const input = (name: string, shape: Shape, dtype: DType = "float32"): Tensor =>
-  inputNode([], { name, shape, dtype });
+export function input(name: string, shape: Shape, dtype: DType = "float32"): Tensor {
+  if (shape.some((d) => !Number.isInteger(d) || d < 0))
+    fail("shape", `input "${name}": ${showShape(shape)} is no shape`, "give every axis a whole number ≥ 0");
+  return inputNode([], { name, shape, dtype });
+}
 
 export const isInput = (t: Tensor): t is Tensor<{ name: string; shape: Shape; dtype: DType }> => is(t, inputNode);
 
@@ -110,11 +114,14 @@ const constantNode = primitive<{ value: NdArray }>({
   evaluate: ({ attributes: { value } }) => convert(value.data, "float64") as Float64Array,
 });
 
+const isHostArray = (value: Operand | Float64Array | Float32Array): value is NdArray =>
+  typeof value === "object" && value !== null && "data" in value;
+
 /** A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other operand's type. */
 export function constant(value: Nested | NdArray | Float64Array | Float32Array, dtype: DType = "float32"): Tensor {
   if (value instanceof Float64Array || value instanceof Float32Array)
     return constantNode([], { value: { shape: [value.length], dtype, data: convert(value, dtype) } });
-  if (typeof value === "object" && "data" in value)
+  if (isHostArray(value))
     return constantNode([], {
       value: value.dtype === dtype ? value : { ...value, dtype, data: convert(value.data, dtype) },
     });
@@ -152,7 +159,7 @@ export type Operand = Tensor | Nested | NdArray;
 
 export function asTensor(value: Operand, like?: DType): Tensor {
   if (value instanceof Tensor) return value;
-  return constant(value, like ?? (typeof value === "object" && "dtype" in value ? value.dtype : "float32"));
+  return constant(value, like ?? (isHostArray(value) ? value.dtype : "float32"));
 }
 
 /** Two operands of one type. Mixed tensor types are an error: nothing is widened or narrowed unseen. */
@@ -162,6 +169,11 @@ export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, T
   if (pair[0].dtype !== pair[1].dtype)
     fail("type", `${operation}: operands are ${pair[0].dtype} and ${pair[1].dtype}`, "cast one of them");
   return pair;
+}
+
+export function requireNumbers(t: Tensor, operation: string): void {
+  if (t.dtype === "bool")
+    fail("type", `${operation}: needs numbers, got bool`, "cast it to a float or an integer type");
 }
 
 export function requireFloat(t: Tensor, operation: string): void {

@@ -125,15 +125,14 @@ export function kernelRows(p: Dkef<Tensor>, x: Tensor, fx: Tensor, directions?: 
   };
 }
 
-/** Derivatives that still fit the second-level cache, against some hundred inducing points. */
-const ROWS = 768;
+/** How many derivatives against some hundred inducing points stay in the second-level cache. */
+export const DERIVATIVES = 768;
 
-/** [from, to) of the points, in parts of at most ROWS derivatives. */
-export function partsOf(points: number, derivatives: number): (readonly [number, number])[] {
-  const size = Math.max(1, Math.floor(ROWS / derivatives));
-  const count = Math.ceil(points / size);
-  const even = Math.ceil(points / count);
-  return Array.from({ length: count }, (_, i) => [i * even, Math.min(points, (i + 1) * even)] as const);
+/** [from, to) of `count` points, in even parts of at most `size`. */
+export function partsOf(count: number, size: number): (readonly [number, number])[] {
+  const parts = Math.ceil(count / Math.max(1, size));
+  const even = Math.ceil(count / parts);
+  return Array.from({ length: parts }, (_, i) => [i * even, Math.min(count, (i + 1) * even)] as const);
 }
 
 /** log p̃(x), […]: the density up to its constant. */
@@ -149,7 +148,7 @@ function curvatureAt(p: Dkef<Tensor>, alpha: Tensor, x: Tensor, directions?: Ten
   const { first, second } = kernelRows(p, x, fx, directions);
   const weights = mul(kappa, alpha);
   const [kernels, points, k, width] = first.shape;
-  const squares = partsOf(points, k).map(([from, to]) => {
+  const squares = partsOf(points, Math.floor(DERIVATIVES / k)).map(([from, to]) => {
     const rows = reshape(slice(first, null, [from, to]), [kernels, (to - from) * k, width]);
     const u = reshape(matmul(rows, columns), [kernels, to - from, k, -1]);
     return sum(mul(sum(square(u), -2), slice(weights, null, [from, to])), [0, -1]);

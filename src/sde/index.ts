@@ -11,6 +11,7 @@ export {
   dependsOnState,
   noiseShape,
 } from "./diffusion.ts";
+export { processLaws } from "./laws.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
 export { forward, type Process, type ReverseProcess, reverse, reversePush } from "./process.ts";
@@ -24,7 +25,7 @@ export {
   pushVelocity,
 } from "./push.ts";
 export { flowVelocity, reverseDrift } from "./reverse.ts";
-export type { Score, Sde, Transition } from "./sde.ts";
+export type { MarginalScore, Sde, Transition } from "./sde.ts";
 export { type VeOptions, ve } from "./ve.ts";
 export { cosineSchedule, linearSchedule, type Schedule, subVp, type VpOptions, vp } from "./vp.ts";
 

@@ -13,7 +13,7 @@ import type { Bijector, Diffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
 import { pushedDiffusion, pushedDrift, pushedReverseDrift, pushedVelocity, requireSameEvent } from "./push.ts";
 import { flowVelocity, reverseDrift } from "./reverse.ts";
-import type { Score, Sde } from "./sde.ts";
+import type { MarginalScore, Sde } from "./sde.ts";
 
 export interface Process {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Process {
   /** The SDE of X, in the space of the score. */
   readonly sde: Sde;
   /** ∇ₓ log p_t, in x. A forward process needs none. */
-  readonly score?: Score;
+  readonly score?: MarginalScore;
   /** The map to the space of the process. Absent: the process is X itself. */
   readonly phi?: Bijector;
 
@@ -38,7 +38,7 @@ export interface Process {
 
 /** A process whose score is known. */
 export interface ReverseProcess extends Process {
-  readonly score: Score;
+  readonly score: MarginalScore;
   readonly velocity: (y: Tensor, t: Tensor) => Tensor;
 }
 
@@ -58,7 +58,7 @@ export function forward(sde: Sde, phi?: Bijector): Process {
 }
 
 /** X run backwards from T, given ∇ₓ log p_t. */
-export const reverse = (sde: Sde, score: Score): ReverseProcess => ({
+export const reverse = (sde: Sde, score: MarginalScore): ReverseProcess => ({
   name: `reverse of ${sde.name}`,
   eventRank: sde.eventRank,
   horizon: sde.horizon,
@@ -71,7 +71,7 @@ export const reverse = (sde: Sde, score: Score): ReverseProcess => ({
 });
 
 /** φ(X, t) run backwards from T, given ∇ₓ log p_t: the score is trained in x, the process lives in y. */
-export function reversePush(sde: Sde, phi: Bijector, score: Score): ReverseProcess {
+export function reversePush(sde: Sde, phi: Bijector, score: MarginalScore): ReverseProcess {
   requireSameEvent(sde, phi);
   return {
     name: `reverse of ${phi.name} of ${sde.name}`,

@@ -22,7 +22,7 @@ import { convert, toFloat64 } from "../graph/ndarray.ts";
 import type { FloatArray } from "../random/index.ts";
 import type { Prior } from "./prior.ts";
 import { flowVelocity, reverseDrift } from "./reverse.ts";
-import type { Score, Sde } from "./sde.ts";
+import type { MarginalScore, Sde } from "./sde.ts";
 
 /** J v + ∂ₜφ: how y moves when x moves along v. */
 export const pushVelocity = (phi: Bijector, x: Tensor, v: Tensor, t: Tensor): Tensor => {
@@ -35,11 +35,11 @@ export const pushedDrift = (sde: Sde, phi: Bijector, x: Tensor, t: Tensor): Tens
   add(pushVelocity(phi, x, sde.drift(x, t), t), mul(itoTrace(phi, x, sde.diffusion(x, t), t), 0.5));
 
 /** f̂ at y = φ(x, t) */
-export const pushedReverseDrift = (sde: Sde, phi: Bijector, score: Score, x: Tensor, t: Tensor): Tensor =>
+export const pushedReverseDrift = (sde: Sde, phi: Bijector, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
   sub(pushVelocity(phi, x, reverseDrift(sde, score, x, t), t), mul(itoTrace(phi, x, sde.diffusion(x, t), t), 0.5));
 
 /** v̂ at y = φ(x, t) */
-export const pushedVelocity = (sde: Sde, phi: Bijector, score: Score, x: Tensor, t: Tensor): Tensor =>
+export const pushedVelocity = (sde: Sde, phi: Bijector, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
   pushVelocity(phi, x, flowVelocity(sde, score, x, t), t);
 
 /** G̃ at y = φ(x, t) */

@@ -9,10 +9,10 @@
 import { eventOf } from "../bijector/event.ts";
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
 import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusion.ts";
-import type { Score, Sde } from "./sde.ts";
+import type { MarginalScore, Sde } from "./sde.ts";
 
 /** G Gᵀ s + ∇·(G Gᵀ) = G Gᵀ ∇ log p + ∇·(G Gᵀ): what reversal takes off the drift, and the flow the half of. */
-function pressure(sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor {
+function pressure(sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor {
   const diffusion = (z: Tensor) => sde.diffusion(z, t);
   const along = applyCovariance(diffusion(x), score(x, t), eventOf(x, sde.eventRank));
   if (!dependsOnState(diffusion, x)) return along;
@@ -20,9 +20,9 @@ function pressure(sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor {
 }
 
 /** f̄(x, t) */
-export const reverseDrift = (sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor =>
+export const reverseDrift = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
   sub(sde.drift(x, t), pressure(sde, score, x, t));
 
 /** v(x, t) */
-export const flowVelocity = (sde: Sde, score: Score, x: Tensor, t: Tensor): Tensor =>
+export const flowVelocity = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
   sub(sde.drift(x, t), mul(pressure(sde, score, x, t), 0.5));

@@ -71,7 +71,8 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
     const size = { F32: 4, F16: 2 }[dtype] ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
     if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
       broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
-    const own = bytes.slice(8 + length + from, 8 + length + to);
+    // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
+    const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
     const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
     arrays[name] = { shape, dtype: "float32", data };
   }
@@ -81,4 +82,9 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
 export const writeSafetensors = (path: string, tensors: Tensors, type: StoredType = "F32"): Promise<void> =>
   writeFileAtomic(path, makeSafetensors(tensors, type));
 
-export const readSafetensors = async (path: string): Promise<Tensors> => parseSafetensors(await readFile(path), path);
+export async function readSafetensors(path: string): Promise<Tensors> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", { cause: error });
+  });
+  return parseSafetensors(bytes, path);
+}

@@ -1,0 +1,87 @@
+/**
+ * Tables by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0) and are read from a
+ * folder; files that are not there can be fetched, and are used only if their checksum is the known one.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DiffeoError, fail } from "../graph/index.ts";
+import { fold, key } from "../random/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { type Prepared, type PrepareOptions, prepare, prune } from "./prepare.ts";
+import { generate, type SyntheticName, synthetics } from "./synthetic.ts";
+import { columnPositions, readTable, type Table, withoutColumns } from "./table.ts";
+
+interface UciSet {
+  readonly file: string;
+  readonly address: string;
+  readonly sha256: string;
+  readonly drop: readonly string[];
+  readonly prune?: number;
+  readonly options: PrepareOptions;
+}
+
+const UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases";
+
+export const uciSets = {
+  "red-wine": {
+    file: "winequality-red.csv",
+    address: `${UCI}/wine-quality/winequality-red.csv`,
+    sha256: "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
+    drop: ["quality"],
+    options: { dequantise: true },
+  },
+  "white-wine": {
+    file: "winequality-white.csv",
+    address: `${UCI}/wine-quality/winequality-white.csv`,
+    sha256: "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
+    drop: ["quality"],
+    options: { dequantise: true },
+  },
+  parkinsons: {
+    file: "parkinsons_updrs.data",
+    address: `${UCI}/parkinsons/telemonitoring/parkinsons_updrs.data`,
+    sha256: "f2c7d5025dec4e92e7feae367a5f7ccf58789a10ac6b54bdf15976c599f9dd39",
+    drop: ["subject#", "age", "sex"],
+    prune: 0.98,
+    options: {},
+  },
+} as const satisfies Readonly<Record<string, UciSet>>;
+
+export type UciName = keyof typeof uciSets;
+export type DatasetName = UciName | SyntheticName;
+
+export const isUci = (name: string): name is UciName => name in uciSets;
+export const isSynthetic = (name: string): name is SyntheticName => name in synthetics;
+
+/** Fetches a file into the folder if it is not there. */
+async function fetched(set: UciSet, folder: string): Promise<string> {
+  const path = join(folder, set.file);
+  if (existsSync(path)) return path;
+  const remedy = `put ${set.file} into ${folder} by hand`;
+  const response = await fetch(set.address).catch((error: unknown) => {
+    throw new DiffeoError("data", `${set.address} cannot be reached`, remedy, { cause: error });
+  });
+  if (!response.ok) fail("data", `${set.address} answered ${response.status}`, remedy);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const found = createHash("sha256").update(bytes).digest("hex");
+  if (found !== set.sha256) fail("data", `${set.address} has checksum ${found}, not the known ${set.sha256}`, remedy);
+  await writeFileAtomic(path, bytes);
+  return path;
+}
+
+/** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
+export async function uciTable(name: UciName, folder: string): Promise<Table> {
+  const set: UciSet = uciSets[name];
+  const table = await readTable(await fetched(set, folder));
+  const kept = withoutColumns(table, columnPositions(table, set.drop));
+  return set.prune === undefined ? kept : prune(kept, set.prune);
+}
+
+/** A built-in dataset, prepared for one run's seed. */
+export async function prepareNamed(name: DatasetName, seed: number, folder: string, rows = 2000): Promise<Prepared> {
+  const root = fold(key(seed), "data");
+  if (isUci(name)) return prepare(await uciTable(name, folder), root, uciSets[name].options);
+  // Like the files, a generated table is the same for every run.
+  return prepare(generate(name, rows, fold(key(0), name)), root);
+}

@@ -1,0 +1,283 @@
+/**
+ * Fitting a deep kernel exponential family: the protocol of Song, Garg, Shi and Ermon (2019) with any of the losses.
+ *
+ * Every random number is a function of the seed, the purpose and the step, and all but the slices are the same for every
+ * loss: two losses of one seed see the same data, start, inducing points and batches, so that they can be compared in pairs.
+ */
+import { fail, type NdArray } from "../graph/index.ts";
+import { drawArrays, type Objective, type ObjectiveName, objectives } from "../matching/index.ts";
+import { type Dkef, type DkefOptions, dkefInit, partsOf } from "../model/dkef.ts";
+import { choice, fold, type Key, key, permutation } from "../random/index.ts";
+import type { AdamState } from "../train/adam.ts";
+import { flatten } from "../train/flat.ts";
+import type { Prepared } from "./prepare.ts";
+import { type FitSteps, fitSteps } from "./steps.ts";
+import { rightSvd } from "./svd.ts";
+
+export interface FitOptions {
+  readonly loss: ObjectiveName;
+  readonly seed: number;
+  /** L. Default 200. */
+  readonly inducing?: number;
+  readonly model?: DkefOptions;
+  /** Points a step, half of them for α. Default 200. */
+  readonly batch?: number;
+  /** Training points that give α for validation. Default 1,000. */
+  readonly points?: number;
+  /** Default 500 epochs of ⌊N/batch⌋ steps. */
+  readonly epochs?: number;
+  /** Stop after so many steps without a better validation loss. Default 200. */
+  readonly patience?: number;
+  /** Go on for so many steps even after stopping, for the curves alone. Default 0. */
+  readonly leastSteps?: number;
+  /** Default 1e-2, with gradients clipped at a norm of 100. */
+  readonly rate?: number;
+  readonly clip?: number;
+  /** The last adjustment of λ alone: 1,000 steps of 1e-3. */
+  readonly ridgeSteps?: number;
+  readonly ridgeRate?: number;
+  readonly onStep?: (progress: FitProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface FitProgress {
+  readonly step: number;
+  readonly most: number;
+  readonly validation: number;
+  readonly best: number;
+}
+
+/** A fitted density: parameters and α. */
+export interface Fitted {
+  /** The step whose state it is. */
+  readonly step: number;
+  readonly parameters: Dkef<NdArray>;
+  readonly theta: Float32Array;
+  readonly alpha: Float64Array;
+}
+
+export interface Fit {
+  readonly steps: number;
+  /** The step at which patience ended, or the limit was reached. */
+  readonly stopped: number;
+  /** Chosen by the loss itself on the validation set, as the protocol does. */
+  readonly chosen: Fitted;
+  /** Chosen by exact score matching on the validation set. */
+  readonly chosenByExact: Fitted;
+  /** By step: the validation loss, and exact score matching on the validation set. */
+  readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
+  /** Why training ended early, if it did. */
+  readonly failure?: string;
+}
+
+/** Rows of a matrix. */
+function rowsOf({ shape: [, n], data }: NdArray, indices: ArrayLike<number>): NdArray {
+  const out = new Float32Array(indices.length * n);
+  for (let i = 0; i < indices.length; i++)
+    out.set((data as Float32Array).subarray(indices[i] * n, (indices[i] + 1) * n), i * n);
+  return { shape: [indices.length, n], dtype: "float32", data: out };
+}
+
+interface Best {
+  readonly step: number;
+  readonly value: number;
+  readonly theta: Float32Array;
+}
+
+const zeros = (theta: Float32Array): AdamState<Float32Array> => ({
+  theta,
+  m: new Float32Array(theta.length),
+  v: new Float32Array(theta.length),
+});
+
+const stateOf = ({ theta, m, v }: AdamState<NdArray>): AdamState<Float32Array> => ({
+  theta: theta.data as Float32Array,
+  m: m.data as Float32Array,
+  v: v.data as Float32Array,
+});
+
+function requireRows(rows: number, inducing: number, batch: number): void {
+  if (rows < inducing)
+    fail(
+      "data",
+      `${rows} training rows are fewer than the ${inducing} inducing points`,
+      "give more rows, or fewer inducing points with --inducing",
+    );
+  if (rows < batch)
+    fail("data", `${rows} training rows are fewer than a batch of ${batch}`, "give more rows, or a smaller --batch");
+}
+
+/** The parameters a flat vector holds. */
+export function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray> {
+  let at = 0;
+  const cut = ({ shape, data }: NdArray): NdArray => {
+    at += data.length;
+    return { shape, dtype: "float32", data: theta.slice(at - data.length, at) };
+  };
+  const { w1, b1, w2, b2, w3, skip, logScales } = like.features;
+  return {
+    inducing: cut(like.inducing),
+    features: {
+      w1: cut(w1),
+      b1: cut(b1),
+      w2: cut(w2),
+      b2: cut(b2),
+      w3: cut(w3),
+      skip: cut(skip),
+      logScales: cut(logScales),
+    },
+    mixture: cut(like.mixture),
+    logLambda: cut(like.logLambda),
+  };
+}
+
+export async function fit(data: Prepared, options: FitOptions): Promise<Fit> {
+  const { train, validation, n } = data;
+  const { inducing = 200, batch = 200, epochs = 500, patience = 200, leastSteps = 0, signal } = options;
+  const rows = train.shape[0];
+  requireRows(rows, inducing, batch);
+  const root = key(options.seed);
+  const objective: Objective = objectives[options.loss]();
+  const start = dkefInit(
+    fold(root, "parameters"),
+    rowsOf(train, choice(fold(root, "inducing"), rows, inducing, { replace: false }).data),
+    options.model,
+  );
+  const points = Math.min(options.points ?? 1000, rows);
+  const ridgeBatch = Math.min(100, validation.shape[0]);
+  const steps = fitSteps(
+    objective,
+    start,
+    { n, batch, points, validation: validation.shape[0], ridgeBatch },
+    { rate: options.rate ?? 1e-2, clip: options.clip ?? 100, ridgeRate: options.ridgeRate ?? 1e-3 },
+  );
+  const spec = objective.draws(n);
+  const draws = (purpose: string, step: number, count: number) =>
+    drawArrays(spec, [count], fold(fold(root, purpose), step));
+
+  try {
+    const perEpoch = Math.floor(rows / batch);
+    const most = epochs * perEpoch;
+    const curve = { loss: [] as number[], exact: [] as number[] };
+    let state = zeros(flatten(start));
+    let best: Best = { step: 0, value: Number.POSITIVE_INFINITY, theta: state.theta };
+    let bestExact = best;
+    let stopped: number | undefined;
+    let failure: string | undefined;
+    let order: Int32Array = new Int32Array(0);
+    let step = 0;
+    while (step < most && (stopped === undefined || step < leastSteps)) {
+      signal?.throwIfAborted();
+      const at = step % perEpoch;
+      if (at === 0) order = permutation(fold(fold(root, "epoch"), step / perEpoch), rows).data;
+      step++;
+      const x = rowsOf(train, order.subarray(at * batch, (at + 1) * batch));
+      const result = await steps.train(state, x, draws("alpha", step, batch / 2), draws("loss", step, batch / 2), step);
+      const loss = result.loss.data[0] as number;
+      const next = stateOf(result.state);
+      if (!Number.isFinite(loss) || !next.theta.every(Number.isFinite)) {
+        failure = `the training loss became ${loss} at step ${step}${Number.isFinite(loss) ? " and its gradient is not finite" : ""}`;
+        step--;
+        break;
+      }
+      state = next;
+
+      const chosen = choice(fold(fold(root, "points"), step), rows, points, { replace: false }).data;
+      const found = await steps.validate(
+        state.theta,
+        rowsOf(train, chosen),
+        draws("validation alpha", step, points),
+        validation,
+        draws("validation loss", step, validation.shape[0]),
+      );
+      const value = found.loss.data[0] as number;
+      const exact = found.exact.data[0] as number;
+      curve.loss.push(value);
+      curve.exact.push(exact);
+      if (stopped === undefined) {
+        if (value < best.value) best = { step, value, theta: state.theta };
+        if (exact < bestExact.value) bestExact = { step, value: exact, theta: state.theta };
+        if (step - best.step >= patience) stopped = step;
+      }
+      options.onStep?.({ step, most, validation: value, best: best.value });
+    }
+    const finished = async ({ theta, step: at }: Best): Promise<Fitted> => {
+      const alpha = await finish(steps, theta, start, data, root, draws, options);
+      return { step: at, theta, alpha, parameters: parameterArrays(theta, start) };
+    };
+    const chosen = await finished(best);
+    return {
+      steps: step,
+      stopped: stopped ?? step,
+      chosen,
+      chosenByExact: bestExact.step === best.step ? chosen : await finished(bestExact),
+      curve,
+      ...(failure !== undefined && { failure }),
+    };
+  } finally {
+    await steps.dispose();
+  }
+}
+
+/** How many parts of the points a call takes: few, even if possible, none above 1,000. */
+function evenParts(rows: number): (readonly [number, number])[] {
+  const least = Math.ceil(rows / 1000);
+  const even = Array.from({ length: 8 }, (_, i) => least + i).find((k) => rows % k === 0) ?? least;
+  return partsOf(rows, Math.ceil(rows / even));
+}
+
+/** G and b over all training points, then λ alone adjusted on the validation set. Returns α. */
+async function finish(
+  steps: FitSteps,
+  theta: Float32Array,
+  like: Dkef<NdArray>,
+  { train, validation }: Prepared,
+  root: Key,
+  draws: (purpose: string, step: number, count: number) => ReturnType<typeof drawArrays>,
+  { ridgeSteps = 1000 }: FitOptions,
+): Promise<Float64Array> {
+  const rows = train.shape[0];
+  const size = like.inducing.shape[0];
+  const g = new Float64Array(size * size);
+  const b = new Float64Array(size);
+  for (const [from, to] of evenParts(rows)) {
+    const x = rowsOf(
+      train,
+      Int32Array.from({ length: to - from }, (_, i) => from + i),
+    );
+    const part = await steps.equations(theta, x, draws("finish", from, to - from));
+    const share = (to - from) / rows;
+    for (let i = 0; i < g.length; i++) g[i] += share * (part.g.data[i] as number);
+    for (let i = 0; i < size; i++) b[i] += share * (part.b.data[i] as number);
+  }
+  const { values, vectors } = rightSvd(g, size);
+  const projected = Float64Array.from({ length: size }, (_, j) => {
+    let total = 0;
+    for (let i = 0; i < size; i++) total += vectors[i * size + j] * b[i];
+    return total;
+  });
+  const system = { vectors, values, projected };
+  const logLambda = parameterArrays(theta, like).logLambda.data as Float32Array;
+  let state = zeros(logLambda);
+  const batch = Math.min(100, validation.shape[0]);
+  for (let step = 1; step <= ridgeSteps; step++) {
+    const chosen = choice(fold(fold(root, "ridge"), step), validation.shape[0], batch, { replace: false }).data;
+    const result = await steps.ridge(
+      theta,
+      system,
+      state,
+      rowsOf(validation, chosen),
+      draws("ridge", step, batch),
+      step,
+    );
+    const next = stateOf(result.state);
+    if (!Number.isFinite(next.theta[0])) break;
+    state = next;
+  }
+  const lambda = 10 ** state.theta[0];
+  return Float64Array.from({ length: size }, (_, i) => {
+    let total = 0;
+    for (let j = 0; j < size; j++) total -= (vectors[i * size + j] * projected[j]) / (values[j] + lambda);
+    return total;
+  });
+}

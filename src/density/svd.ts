@@ -1,0 +1,64 @@
+/**
+ * A V = U Σ by one-sided Jacobi rotations (M. Hestenes, 1958): columns are turned in pairs until all are orthogonal; their
+ * lengths are then the singular values.
+ *
+ * Going through AᵀA would square the condition number, and columns of a table differ by a factor of 10⁷ in scale. Rotations
+ * of the columns themselves find small singular values to as many digits as large ones.
+ */
+import { fail } from "../graph/index.ts";
+
+export interface Svd {
+  /** σ, descending. */
+  readonly values: Float64Array;
+  /** V, n×n row-major: column j belongs to σ_j. */
+  readonly vectors: Float64Array;
+}
+
+const SWEEPS = 60;
+
+/** Singular values and right singular vectors of a rows×n matrix, row-major. Of a symmetric matrix ≥ 0: its eigenvectors. */
+export function rightSvd(matrix: Float64Array, n: number): Svd {
+  const rows = matrix.length / n;
+  // Columns lie together: every rotation then runs through memory in order.
+  const a = Array.from({ length: n }, (_, j) => Float64Array.from({ length: rows }, (_, i) => matrix[i * n + j]));
+  const v = Array.from({ length: n }, (_, j) => Float64Array.from({ length: n }, (_, i) => (i === j ? 1 : 0)));
+  const dot = (p: Float64Array, q: Float64Array): number => {
+    let total = 0;
+    for (let i = 0; i < p.length; i++) total += p[i] * q[i];
+    return total;
+  };
+  const rotate = (p: Float64Array, q: Float64Array, c: number, s: number): void => {
+    for (let i = 0; i < p.length; i++) {
+      const [x, y] = [p[i], q[i]];
+      p[i] = c * x - s * y;
+      q[i] = s * x + c * y;
+    }
+  };
+  const largest = Math.max(...a.map((column) => dot(column, column)));
+  let turned = true;
+  for (let sweep = 0; turned; sweep++) {
+    if (sweep === SWEEPS)
+      fail("numerical", `the singular values did not settle in ${SWEEPS} sweeps`, "check the table for infinities");
+    turned = false;
+    for (let j = 0; j < n; j++)
+      for (let k = j + 1; k < n; k++) {
+        const [pp, qq, pq] = [dot(a[j], a[j]), dot(a[k], a[k]), dot(a[j], a[k])];
+        // Orthogonal to rounding, or one of them is nothing beside the largest.
+        if (Math.abs(pq) <= 1e-15 * Math.sqrt(pp * qq) || Math.min(pp, qq) <= 1e-32 * largest) continue;
+        turned = true;
+        // tan θ of the rotation that makes them orthogonal, the smaller root of t² + 2ζt − 1 = 0.
+        const zeta = (qq - pp) / (2 * pq);
+        const t = Math.sign(zeta || 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+        const c = 1 / Math.hypot(1, t);
+        rotate(a[j], a[k], c, c * t);
+        rotate(v[j], v[k], c, c * t);
+      }
+  }
+  const lengths = a.map((column) => Math.sqrt(dot(column, column)));
+  const order = [...lengths.keys()].sort((i, j) => lengths[j] - lengths[i]);
+  const vectors = new Float64Array(n * n);
+  order.forEach((from, j) => {
+    for (let i = 0; i < n; i++) vectors[i * n + j] = v[from][i];
+  });
+  return { values: Float64Array.from(order, (i) => lengths[i]), vectors };
+}

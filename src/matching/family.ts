@@ -1,0 +1,82 @@
+/**
+ * A slice family: random smooth functions v, and their second moments.
+ *
+ *   C(x) = E[∇v ∇vᵀ],   div C(x) = E[H_v∇v + Δv ∇v],   since div(∇v ∇vᵀ) = (∇∇v)∇v + (Δv)∇v
+ *
+ * The losses see v only through ∇v, H_v∇v and Δv at the point. A family whose C and div C are known in closed form gets
+ * variance reduction for free; any other gets it from a Monte-Carlo C, which is unbiased for every number of slices and
+ * cheap, because the extra slices need no derivative of the score.
+ */
+import { add, expand, expandDims, gradEach, hvp, laplacian, mean, mul, type Tensor } from "../graph/index.ts";
+import { type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
+import type { Metric } from "./metric.ts";
+
+/** One drawn v at each point. */
+export interface Slice {
+  /** ∇v(x), […, n] */
+  readonly grad: Tensor;
+  /** H_v(x)∇v(x), […, n]. Absent: v is linear, and this and Δv are zero. */
+  readonly hvp?: Tensor;
+  /** Δv(x), […]. */
+  readonly laplacian?: Tensor;
+}
+
+/** C(x) and div C(x). */
+export interface Moments {
+  readonly covariance: Metric;
+  /** […, n]. Absent: zero. */
+  readonly divergence?: Tensor;
+}
+
+export interface SliceFamily {
+  readonly name: string;
+  /** The random numbers of one slice at a point of n coordinates. */
+  readonly draws: (n: number) => DrawSpec;
+  /** The slice those numbers make. */
+  readonly slice: (x: Tensor, draws: Draws<Tensor>) => Slice;
+  /** C and div C, where known. `control` holds numbers of `controlDraws`, which most families do not have. */
+  readonly moments?: (x: Tensor, control: Draws<Tensor>) => Moments;
+  readonly controlDraws?: (n: number) => DrawSpec;
+}
+
+/** A family from v alone: `value(x, draws)` maps […, n] to […] for any batch shape, and autodiff finds the rest. */
+export const smoothFamily = (definition: {
+  readonly name: string;
+  readonly draws: (n: number) => DrawSpec;
+  readonly value: (x: Tensor, draws: Draws<Tensor>) => Tensor;
+}): SliceFamily => ({
+  name: definition.name,
+  draws: definition.draws,
+  slice: (x, draws) => {
+    const v = (y: Tensor): Tensor => definition.value(y, draws);
+    const grad = gradEach(v)(x);
+    return { grad, hvp: hvp(v, x, grad), laplacian: laplacian(v, x) };
+  },
+});
+
+/** c = H_v∇v + Δv ∇v, whose mean is div C. */
+export function sliceDrift({ grad, hvp: bent, laplacian: delta }: Slice): Tensor | undefined {
+  const spread = delta && mul(expandDims(delta, -1), grad);
+  return bent && spread ? add(bent, spread) : (bent ?? spread);
+}
+
+/** `count` slices at every point: each array of the slice has a new axis before the last, or as its last. */
+export const slicesAt = (family: SliceFamily, x: Tensor, draws: Draws<Tensor>, count: number): Slice =>
+  family.slice(expand(expandDims(x, -2), [...x.shape.slice(0, -1), count, x.shape.at(-1) as number]), draws);
+
+const CONTROL = "control.";
+
+/** The family with C(x) and div C(x) estimated from `count` further slices. */
+export const withMonteCarlo = (family: SliceFamily, count: number): SliceFamily => ({
+  ...family,
+  name: `${family.name} (C from ${count} slices)`,
+  controlDraws: (n) => prefixSpec(CONTROL, repeatSpec(family.draws(n), [count])),
+  moments: (x, control) => {
+    const slices = slicesAt(family, x, withPrefix(CONTROL, control), count);
+    const drift = sliceDrift(slices);
+    return {
+      covariance: { directions: mul(slices.grad, 1 / Math.sqrt(count)) },
+      ...(drift && { divergence: mean(drift, -2) }),
+    };
+  },
+});

@@ -1,0 +1,21 @@
+/**
+ * v(x) = v·x with E[v vᵀ] = I:  ∇v = v, H_v = 0, Δv = 0, C = I, div C = 0.
+ *
+ * With these slices GSSM is SSM and GSSM-VR is SSM-VR. Rademacher directions have the least variance of vᵀ(∇s)v among
+ * those with independent entries; those on the sphere of radius √n do as well where ∇s is a multiple of I.
+ */
+import { div, expandDims, fill, mul, sqrt, squaredNorm, type Tensor } from "../graph/index.ts";
+import type { SliceFamily } from "./family.ts";
+
+export type LinearLaw = "rademacher" | "normal" | "sphere";
+
+/** v/‖v‖·√n */
+const onSphere = (v: Tensor): Tensor =>
+  mul(div(v, expandDims(sqrt(squaredNorm(v)), -1)), Math.sqrt(v.shape.at(-1) as number));
+
+export const linearSlices = (law: LinearLaw = "rademacher"): SliceFamily => ({
+  name: `linear (${law})`,
+  draws: (n) => ({ v: { law: law === "rademacher" ? "rademacher" : "normal", shape: [n] } }),
+  slice: (_, { v }) => ({ grad: law === "sphere" ? onSphere(v) : v }),
+  moments: (x) => ({ covariance: { diagonal: fill([1], 1, x.dtype) } }),
+});

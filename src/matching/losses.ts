@@ -1,0 +1,147 @@
+/** The losses of `objective.ts` by name, and the two that bend its form: normalised GSSM and finite differences. */
+import {
+  add,
+  div,
+  dot,
+  expand,
+  expandDims,
+  fail,
+  fill,
+  mean,
+  mul,
+  sqrt,
+  squaredNorm,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import { type Draws, repeatSpec } from "./draws.ts";
+import { type Slice, type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
+import { type LinearLaw, linearSlices } from "./linear.ts";
+import { metricForm } from "./metric.ts";
+import type { Loss, Objective, Terms } from "./objective.ts";
+import { quadraticSlices } from "./quadratic.ts";
+
+export interface SliceOptions {
+  /** How many slices a point, averaged. Default 1. */
+  readonly slices?: number;
+}
+
+/** ½‖s‖² + tr ∇s  (eq:score_matching_loss_expanded) */
+export const scoreMatching = (): Objective => ({
+  name: "sm",
+  draws: () => ({}),
+  terms: (x) => ({ metric: { diagonal: fill([1], 1, x.dtype) } }),
+});
+
+/** (1/K) Σ_k over the slices' directions, as one set of directions. */
+const directionsOf = (grad: Tensor): Tensor => mul(grad, 1 / Math.sqrt(grad.shape.at(-2) as number));
+
+const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
+  const drift = sliceDrift(slice);
+  return drift ? { drift: mean(drift, -2) } : {};
+};
+
+/** ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv  (eq:appendix_gssm_final) */
+export const gssm = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => ({
+  name: "gssm",
+  draws: (n) => repeatSpec(family.draws(n), [slices]),
+  terms: (x, draws) => {
+    const slice = slicesAt(family, x, draws, slices);
+    const directions = directionsOf(slice.grad);
+    return { metric: { directions }, slices: directions, ...driftOf(slice) };
+  },
+});
+
+/** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not involved (eq:gssm_vr) */
+export const gssmVr = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => {
+  const { moments, controlDraws } = family;
+  if (!moments)
+    fail(
+      "usage",
+      `variance reduction needs C(x) = E[∇v ∇vᵀ], which the family "${family.name}" does not give`,
+      "wrap it in withMonteCarlo(family, count), or use gssm with several slices",
+    );
+  return {
+    name: "gssm-vr",
+    draws: (n) => ({ ...repeatSpec(family.draws(n), [slices]), ...controlDraws?.(n) }),
+    terms: (x, draws) => {
+      const { covariance, divergence } = moments(x, draws);
+      const { grad } = slicesAt(family, x, draws, slices);
+      return { metric: covariance, slices: directionsOf(grad), ...(divergence && { drift: divergence }) };
+    },
+  };
+};
+
+/** ½(v·s)² + vᵀ(∇s)v: GSSM with linear slices (eq:sliced_score_matching_loss) */
+export const ssm = (law: LinearLaw = "rademacher", options: SliceOptions = {}): Objective => ({
+  ...gssm(linearSlices(law), options),
+  name: "ssm",
+});
+
+/** ½‖s‖² + vᵀ(∇s)v: GSSM-VR with linear slices (eq:ssm_vr) */
+export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {}): Objective => ({
+  ...gssmVr(linearSlices(law), options),
+  name: "ssm-vr",
+});
+
+/**
+ * GSSM along the unit field d = ∇v/‖∇v‖ (eq:appendix_L_normalized), which does not change when v is scaled:
+ *
+ *   ½(d·s)² + dᵀ(∇s)d + s·(∇d)d + (d·s) div d
+ *
+ * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v d)/g, both from
+ * H_v∇v = g H_v d and Δv alone, and c = (∇d)d + d div d = (H_v d + (Δv − 2dᵀH_v d)d)/g.
+ */
+export const normalisedGssm = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => ({
+  name: "gssm-normalised",
+  draws: (n) => repeatSpec(family.draws(n), [slices]),
+  terms: (x, draws) => {
+    const { grad, hvp, laplacian } = slicesAt(family, x, draws, slices);
+    const g = expandDims(sqrt(squaredNorm(grad)), -1);
+    const d = div(grad, g);
+    const directions = directionsOf(d);
+    if (!hvp || !laplacian) return { metric: { directions }, slices: directions };
+    const bent = div(hvp, g);
+    const spread = sub(laplacian, mul(dot(d, bent), 2));
+    const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
+    return { metric: { directions }, slices: directions, drift };
+  },
+});
+
+/**
+ * Any sliced objective with two evaluations of the score and no derivative of it:
+ *
+ *   s ≈ ½(s(x + εw) + s(x − εw)),   wᵀ(∇s)w ≈ w·(s(x + εw) − s(x − εw))/2ε,   both with an error of order ε²
+ *
+ * (T. Pang et al., "Efficient learning of generative models via finite-difference score matching", NeurIPS 2020).
+ */
+export const finiteDifference =
+  (objective: Objective, step = 1e-2): Loss =>
+  (score, x, draws: Draws<Tensor>) => {
+    const { metric, drift, slices: w } = objective.terms(x, draws);
+    if (!w)
+      fail(
+        "usage",
+        `finite differences need slices, and the loss "${objective.name}" has none`,
+        "use ssm, ssm-vr, gssm or gssm-vr",
+      );
+    const points = expand(expandDims(x, -2), w.shape);
+    const ahead = score(add(points, mul(w, step)));
+    const behind = score(sub(points, mul(w, step)));
+    const curved = sum(mul(w, mul(sub(ahead, behind), 0.5 / step)), [-2, -1]);
+    const s = mean(mul(add(ahead, behind), 0.5), -2);
+    const value = add(mul(metricForm(metric, s), 0.5), curved);
+    return drift ? add(value, dot(drift, s)) : value;
+  };
+
+/** The five losses of the paper's study, by the names they have on the command line. */
+export const objectives = {
+  sm: scoreMatching,
+  ssm: () => ssm(),
+  "ssm-vr": () => ssmVr(),
+  gssm: () => gssm(quadraticSlices()),
+  "gssm-vr": () => gssmVr(quadraticSlices()),
+} as const satisfies Readonly<Record<string, () => Objective>>;
+
+export type ObjectiveName = keyof typeof objectives;

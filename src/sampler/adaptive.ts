@@ -1,0 +1,107 @@
+/**
+ * Steps as long as a tolerance allows: a step of error ratio e is kept if e ≤ 1, and the next is tried with
+ *
+ *   dt ← dt · min(5, max(⅕, 0.9 e^{−1/5}))
+ *
+ * A step that meets NaN, or that leaves the domain, is refused like one that is too long. All samples of a batch share the
+ * steps of the most demanding one.
+ */
+import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
+import { type Build, numbered } from "./batch.ts";
+import type { Stretch } from "./domain.ts";
+import { pauses } from "./run.ts";
+import { dormandPrince, errorRatio, type Field, type State } from "./rungekutta.ts";
+
+export interface Journey {
+  readonly build: Build;
+  readonly field: Field;
+  readonly start: readonly NdArray[];
+  /** What the field knows beside the state, [count, …] each. */
+  readonly fixed?: readonly NdArray[];
+  readonly from: number;
+  readonly to: number;
+  readonly tolerance: number;
+  /** How many samples of a state lie outside the domain. */
+  readonly outside?: (state: State, t: Tensor) => Tensor;
+  readonly signal?: AbortSignal;
+  readonly onAccept?: (state: readonly NdArray[], step: number, t: number) => void | Promise<void>;
+  /** Called where no step, however short, succeeds: may raise an error that says why. */
+  readonly onStuck?: (state: readonly NdArray[], stretch: Stretch) => Promise<void>;
+}
+
+type Fixed = Readonly<Record<string, Tensor>>;
+
+export interface Arrival {
+  readonly state: readonly NdArray[];
+  readonly times: readonly number[];
+  readonly rejected: number;
+  /** How often a refused step took a sample out of the domain. */
+  readonly exits: number;
+}
+
+/** From `from` to `to` along the field. */
+export async function followFlow(journey: Journey): Promise<Arrival> {
+  const { build, from, to, tolerance, outside, signal } = journey;
+  if (!(tolerance > 0 && tolerance < 1))
+    fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
+  const open = ({ shape }: NdArray) => ({ shape: [null, ...shape.slice(1)] });
+  const specs = journey.start.map(open);
+  const fixed = numbered(journey.fixed ?? []);
+  const fixedSpecs = numbered((journey.fixed ?? []).map(open));
+  const fieldWith =
+    (known: Fixed): Field =>
+    (state, t) =>
+      journey.field(state, t, Object.values(known));
+  const slopeAt = build("slope", (state: State, t: Tensor, known: Fixed) => fieldWith(known)(state, t, []), [
+    specs,
+    [],
+    fixedSpecs,
+  ]);
+  const move = build(
+    "move",
+    (state: State, slope: State, t: Tensor, dt: Tensor, known: Fixed) => {
+      const { next, slope: last, error } = dormandPrince(fieldWith(known), state, slope, t, dt);
+      const out = outside?.(next, add(t, dt)) ?? constant(0, t.dtype);
+      const ratio = errorRatio(error, state, next, tolerance);
+      return { next, slope: last, out, ratio: where(less(0, out), Number.POSITIVE_INFINITY, ratio) };
+    },
+    [specs, specs, [], [], fixedSpecs],
+  );
+  let state = journey.start;
+  let slope = (await slopeAt(state, from, fixed)) as readonly NdArray[];
+  let dt = (to - from) / 50;
+  let rejected = 0;
+  let exits = 0;
+  const times = [from];
+  const pause = pauses();
+  for (let t = from; t !== to; ) {
+    signal?.throwIfAborted();
+    const last = Math.abs(dt) >= Math.abs(to - t) * (1 - 1e-9);
+    const reach = last ? to : t + dt;
+    const tried = reach - t;
+    const result = await move(state, slope, t, tried, fixed);
+    const ratio = Number(result.ratio.data[0]);
+    const factor = Number.isFinite(ratio) ? Math.min(5, Math.max(0.2, 0.9 * ratio ** -0.2)) : 0.2;
+    if (ratio <= 1) {
+      state = result.next as readonly NdArray[];
+      slope = result.slope as readonly NdArray[];
+      t = reach;
+      times.push(t);
+      await journey.onAccept?.(state, times.length - 1, t);
+    } else {
+      rejected++;
+      exits += Number(result.out.data[0]) || 0;
+      if (Math.abs(tried) < 1e-10 * Math.abs(to - from)) {
+        await journey.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
+        fail(
+          "numerical",
+          `no step is short enough for the tolerance ${tolerance} at t = ${t}: one of ${tried} has error ratio ${ratio}`,
+          "allow a larger error, end at another time, or compute in float64",
+        );
+      }
+    }
+    dt = tried * factor;
+    await pause();
+  }
+  return { state, times, rejected, exits };
+}

@@ -1,0 +1,132 @@
+/** A run's options resolved, its samples in batches, and its graphs: compiled once a run, freed at its end. */
+
+import type { OpenSpecs } from "../engine/compile.ts";
+import { type Compiled, type CompileOptions, compile } from "../engine/index.ts";
+import { type FloatType, fail, type NdArray, type Shape } from "../graph/index.ts";
+import { allocate, showShape, sizeOf } from "../graph/ndarray.ts";
+import type { Process } from "../sde/index.ts";
+import type { SampleOptions, SampleResult } from "./options.ts";
+
+/** What one batch works with. */
+export interface Batch {
+  readonly process: Process;
+  readonly options: SampleOptions;
+  readonly type: FloatType;
+  /** Samples first … first + count. */
+  readonly first: number;
+  readonly count: number;
+  /** The shape of one event in x. */
+  readonly event: Shape;
+  readonly build: Build;
+}
+
+/**
+ * `compile` for the run's device and type. A name is compiled once, and again only for batches of another size: the
+ * function must depend on the run alone, and leave the batch's axis open in its specs.
+ */
+export type Build = <X extends readonly unknown[], Y>(
+  name: string,
+  f: (...args: X) => Y,
+  specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
+) => Compiled<X, Y>;
+
+export async function withCompiler<T>(
+  options: CompileOptions,
+  type: FloatType,
+  work: (build: Build) => Promise<T>,
+): Promise<T> {
+  const open = new Map<string, { dispose(): Promise<void> }>();
+  const build: Build = <X extends readonly unknown[], Y>(
+    name: string,
+    f: (...args: X) => Y,
+    specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
+  ) => {
+    const compiled = (open.get(name) as Compiled<X, Y> | undefined) ?? compile(f, specs, { ...options, type });
+    open.set(name, compiled);
+    return compiled;
+  };
+  try {
+    return await work(build);
+  } finally {
+    for (const compiled of open.values()) await compiled.dispose();
+  }
+}
+
+export const floatType = ({ type, device }: CompileOptions): FloatType =>
+  type ?? (device === "reference" ? "float64" : "float32");
+
+/** A list as a record: as a spec, an empty list would read as the shape of a single number. */
+export const numbered = <T>(list: readonly T[]): Readonly<Record<string, T>> =>
+  Object.fromEntries(list.map((value, i) => [i, value]));
+
+/** Rows from … from + count of an array. */
+export function rowsOf({ shape, dtype, data }: NdArray, from: number, count: number): NdArray {
+  const size = sizeOf(shape.slice(1));
+  return { shape: [count, ...shape.slice(1)], dtype, data: data.slice(from * size, (from + count) * size) };
+}
+
+/** `[from, count]` of each batch of at most `size` out of `count`. */
+export function batches(count: number, size = count): [number, number][] {
+  const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;
+  if (!isCount(count) || !isCount(size))
+    fail("usage", `count is ${count}, batch is ${size}`, "give whole numbers of samples, at least 1");
+  return Array.from({ length: Math.ceil(count / size) }, (_, i) => [i * size, Math.min(size, count - i * size)]);
+}
+
+/** Arrays one below the other. */
+export function stacked(parts: readonly NdArray[]): NdArray {
+  const [{ shape, dtype }] = parts;
+  if (parts.length === 1) return parts[0];
+  const count = parts.reduce((n, part) => n + part.shape[0], 0);
+  const data = allocate(dtype, count * sizeOf(shape.slice(1))) as Float64Array;
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data as Float64Array, at);
+    at += part.data.length;
+  }
+  return { shape: [count, ...shape.slice(1)], dtype, data };
+}
+
+/** Runs `each` on batch after batch. */
+export async function inBatches(
+  process: Process,
+  options: SampleOptions,
+  each: (batch: Batch) => Promise<SampleResult>,
+): Promise<SampleResult> {
+  const { start, first = 0 } = options;
+  const event = options.shape ?? start?.shape.slice(1);
+  if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
+  if (event.length !== process.eventRank)
+    fail(
+      "shape",
+      `an event of shape ${showShape(event)} in a process whose events have rank ${process.eventRank}`,
+      "give the shape of one event, without the batch",
+    );
+  const count = options.count ?? start?.shape[0];
+  if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
+  if (start && start.shape[0] !== count)
+    fail("shape", `start has ${start.shape[0]} points, count is ${count}`, "leave count out, or make them agree");
+  const type = floatType(options);
+  return withCompiler(options, type, async (build) => {
+    const parts: SampleResult[] = [];
+    for (const [from, rows] of batches(count, options.batch)) {
+      const own = start ? { ...options, start: rowsOf(start, from, rows) } : options;
+      parts.push(await each({ process, options: own, type, first: first + from, count: rows, event, build }));
+    }
+    return joined(parts);
+  });
+}
+
+function joined(parts: readonly SampleResult[]): SampleResult {
+  const total = (of: (part: SampleResult) => number): number => parts.reduce((n, part) => n + of(part), 0);
+  const most = (of: (part: SampleResult) => number): number => Math.max(...parts.map(of));
+  return {
+    samples: stacked(parts.map((part) => part.samples)),
+    steps: most((part) => part.steps),
+    rejected: most((part) => part.rejected),
+    scoreEvaluations: most((part) => part.scoreEvaluations),
+    exits: total((part) => part.exits),
+    clamps: total((part) => part.clamps),
+    times: parts[0].times,
+  };
+}

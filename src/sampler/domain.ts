@@ -1,0 +1,172 @@
+/**
+ * Points inside and outside: where a run starts and ends, what happens to a step that leaves the domain, and what is said
+ * of a number that is none. Nothing is clipped unless the caller asks, and then it is counted.
+ */
+import { alignToEvent, contains, sumEvent } from "../bijector/index.ts";
+import {
+  abs,
+  add,
+  cast,
+  constant,
+  div,
+  equal,
+  fail,
+  less,
+  logicalAnd,
+  logicalNot,
+  mul,
+  type NdArray,
+  square,
+  sum,
+  type Tensor,
+  where,
+} from "../graph/index.ts";
+import { convert, sizeOf } from "../graph/ndarray.ts";
+import { fold, sampleKeys } from "../random/index.ts";
+import type { Process } from "../sde/index.ts";
+import type { Batch } from "./batch.ts";
+import type { OnExit, Space } from "./options.ts";
+
+/** Whether the steps of a process in `space` are steps of y = φ(x). */
+const inImage = ({ phi }: Process, space: Space): boolean => phi !== undefined && space === "y";
+
+/** The x of a point of the space steps are taken in. */
+export const toX = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
+  phi && space === "y" ? phi.inverse(point, t) : point;
+
+/** The point of the process. */
+export const toProcess = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
+  phi && space === "x" ? phi.forward(point, t) : point;
+
+/** `start`, or draws from the prior, as points of the space steps are taken in. */
+export async function startingPoints(batch: Batch, space: Space, t: number): Promise<NdArray> {
+  const { process, options, type, event, build } = batch;
+  const { phi, sde } = process;
+  if (options.start) {
+    const start = { ...options.start, dtype: type, data: convert(options.start.data as Float64Array, type) };
+    const bad = unfinished(start);
+    if (bad !== undefined)
+      fail("usage", `start holds ${start.data[bad]} at flat position ${bad}`, "give finite numbers");
+    if (!phi) return start;
+    const check = build("start", (y: Tensor) => [contains(phi, y, timeOf(y, t)), phi.inverse(y, timeOf(y, t))], [
+      [null, ...start.shape.slice(1)],
+    ]);
+    const [inside, x] = await check(start);
+    const outside = inside.data.findIndex((v: number | bigint) => !v);
+    if (outside >= 0)
+      fail(
+        "usage",
+        `start: point ${batch.first + outside} of ${inside.data.length} lies outside the domain of ${phi.name}`,
+        "give points in the image of the map",
+      );
+    return space === "y" ? start : x;
+  }
+  if (!sde.prior) fail("usage", `${sde.name} has no prior to start from`, "give start, or an SDE with a prior");
+  const keys = sampleKeys(fold(options.key, "start"), batch.count, batch.first);
+  const x = sde.prior.sample(keys, event, type);
+  if (!phi || space === "x") return x;
+  return build("start", (p: Tensor) => phi.forward(p, timeOf(p, t)), [[null, ...event]])(x);
+}
+
+/** The last points, in the space of the process: denoised if asked, and mapped. */
+export function finalPoints({ process, options }: Batch, space: Space, point: Tensor, at: number): Tensor {
+  const { sde, score, phi } = process;
+  const t = timeOf(point, at);
+  if (!options.denoise) return toProcess(process, space, point, t);
+  if (!sde.transition || !score)
+    fail("usage", `denoise: ${sde.name} has no Gaussian transition, or no score`, "leave denoise out");
+  const { meanFactor, std } = sde.transition;
+  // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
+  const x = toX(process, space, point, t);
+  const mean = div(add(x, mul(score(x, t), square(std(t)))), meanFactor(t));
+  return phi ? phi.forward(mean, t) : mean;
+}
+
+/** What a step landed on, after `onExit`, with how many events left the domain and how many were put back. */
+export function guardExits(process: Process, space: Space, onExit: OnExit, from: Tensor, landed: Tensor, t: Tensor) {
+  const zero = constant(0, landed.dtype);
+  const { phi, eventRank } = process;
+  if (!phi || !inImage(process, space)) return { next: landed, exits: zero, clamps: zero };
+  const count = (flags: Tensor): Tensor => sum(cast(flags, landed.dtype));
+  // A point that is not a number is no exit but a failure: it stays as it is, for the loop to report.
+  const out = logicalAnd(finite(landed, eventRank), logicalNot(contains(phi, landed, t)));
+  const exits = count(out);
+  if (onExit === "fail") return { next: landed, exits, clamps: zero };
+  if (onExit === "hold") return { next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits };
+  const put = onExit(landed);
+  const changed = less(0.5, sumEvent(cast(logicalNot(equal(put, landed)), landed.dtype), eventRank));
+  return { next: put, exits, clamps: count(logicalAnd(finite(landed, eventRank), changed)) };
+}
+
+/** Whether every coordinate of an event is a number; NaN compares as false. */
+const finite = (x: Tensor, eventRank: number): Tensor =>
+  less(sumEvent(cast(logicalNot(less(abs(x), Number.POSITIVE_INFINITY)), x.dtype), eventRank), 0.5);
+
+const timeOf = (like: Tensor, t: number): Tensor => constant(t, like.dtype);
+
+/** Flat position of the first NaN or infinity. */
+export function unfinished({ data }: NdArray): number | undefined {
+  const values = data as Float64Array;
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
+  return undefined;
+}
+
+/** A step: its number from 0 and its ends. */
+export interface Stretch {
+  readonly step: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const told = ({ step, from, to }: Stretch): string => `step ${step + 1}, from t = ${from} to ${to}`;
+
+/** Raises an error if the score at these points, at either end of the step, is no number. */
+export async function blameScore(
+  { process, build, first, count }: Batch,
+  space: Space,
+  points: NdArray,
+  step: Stretch,
+): Promise<void> {
+  const { score } = process;
+  if (!score) return;
+  const look = build("score", (p: Tensor, t: Tensor) => score(toX(process, space, p, t), t), [
+    [null, ...points.shape.slice(1)],
+    [],
+  ]);
+  for (const t of [step.from, step.to]) {
+    const values = await look(points, t);
+    const bad = unfinished(values);
+    if (bad === undefined) continue;
+    const sample = first + Math.floor(bad / (values.data.length / count));
+    fail(
+      "numerical",
+      `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${told(step)})`,
+      "look at the score there: is it defined at that time and that far out?",
+    );
+  }
+}
+
+/** Says why a number is none: the score's fault if it is none at the last good points, the step's otherwise. */
+export async function failNotFinite(
+  batch: Batch,
+  space: Space,
+  before: NdArray,
+  at: number,
+  step: Stretch,
+): Promise<never> {
+  await blameScore(batch, space, before, step);
+  const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
+  fail(
+    "numerical",
+    `${batch.process.name}: sample ${sample} is no longer a finite number after ${told(step)}, though its score was`,
+    "use smaller steps, end at a larger tEnd, or compute in float64",
+  );
+}
+
+export function failOutside({ process, count }: Batch, left: number, step: Stretch): never {
+  fail(
+    "numerical",
+    `${process.name}: ${left} of ${count} samples left the domain of ${process.phi?.name} in ${told(step)}`,
+    'step in x (method "domainPreserving", or space "x"), take smaller steps, or say with onExit what to do',
+  );
+}

@@ -1,0 +1,73 @@
+/**
+ * Times at which a sampler stops, from `from` to `to` in `steps` steps, s = i/steps:
+ *
+ *   uniform     t = from + s (to − from)
+ *   quadratic   √t = √from + s (√to − √from)              finer near t = 0
+ *   log-SNR     λ(t) = λ(from) + s (λ(to) − λ(from)),  λ = log m²/σ²
+ */
+import { div, fail, input, log, mul, reference, type Tensor } from "../graph/index.ts";
+import type { Transition } from "../sde/index.ts";
+
+export const uniformGrid = (from: number, to: number, steps: number): number[] =>
+  spaced(steps, (s) => from + s * (to - from), from, to);
+
+export const quadraticGrid = (from: number, to: number, steps: number): number[] =>
+  spaced(steps, (s) => (Math.sqrt(from) + s * (Math.sqrt(to) - Math.sqrt(from))) ** 2, from, to);
+
+/** Equal steps of the log signal-to-noise ratio, whose inverse is found by bisection: λ falls as t rises. */
+export function logSnrGrid(transition: Transition, from: number, to: number, steps: number): number[] {
+  if (!(from > 0 && to > 0))
+    fail(
+      "usage",
+      `log-SNR grid: at t = ${Math.min(from, to)} there is no noise, and the signal-to-noise ratio is infinite`,
+      "end at a time above zero",
+    );
+  const lambda = logSnr(transition);
+  const [start, end] = lambda([from, to]);
+  const wanted = spaced(steps, (s) => start + s * (end - start), start, end);
+  let low = wanted.map(() => Math.min(from, to));
+  let high = wanted.map(() => Math.max(from, to));
+  // 60 halvings of an interval below 1 leave nothing that a float64 could tell apart.
+  for (let i = 0; i < 60; i++) {
+    const middle = low.map((a, k) => 0.5 * (a + high[k]));
+    const above = lambda(middle).map((l, k) => l > wanted[k]);
+    low = low.map((a, k) => (above[k] ? middle[k] : a));
+    high = high.map((b, k) => (above[k] ? b : middle[k]));
+  }
+  return spaced(steps, (_, i) => low[i], from, to);
+}
+
+/** λ(t) = log m(t)²/σ(t)², on the host. */
+export function logSnr({ meanFactor, std }: Transition): (times: readonly number[]) => number[] {
+  return (times) => {
+    const t: Tensor = input("t", [times.length], "float64");
+    const [values] = reference([mul(log(div(meanFactor(t), std(t))), 2)], new Map([[t, Float64Array.from(times)]]));
+    return Array.from(values);
+  };
+}
+
+/** steps + 1 values whose ends are exactly those given. */
+function spaced(steps: number, at: (s: number, i: number) => number, from: number, to: number): number[] {
+  if (!Number.isInteger(steps) || steps < 1)
+    fail("usage", `a grid of ${steps} steps was asked for`, "give a whole number of steps, at least 1");
+  return Array.from({ length: steps + 1 }, (_, i) => (i === 0 ? from : i === steps ? to : at(i / steps, i)));
+}
+
+/** A grid as it must be: finite, and falling (reverse) or rising (forward) throughout. */
+export function checkedGrid(times: readonly number[], reversed: boolean, horizon: number): readonly number[] {
+  const direction = reversed ? "fall" : "rise";
+  if (times.length < 2)
+    fail("usage", `the time grid has ${times.length} times`, "give at least a first and a last one");
+  times.forEach((t, i) => {
+    if (!(t >= 0 && t <= horizon))
+      fail("usage", `time ${t} of the grid (index ${i}) is outside 0 … ${horizon}`, "stay within the SDE's horizon");
+    const dt = i === 0 ? (reversed ? -1 : 1) : t - times[i - 1];
+    if (!(reversed ? dt < 0 : dt > 0))
+      fail(
+        "usage",
+        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}: in this process time must ${direction}`,
+        reversed ? "give falling times, from T to 0" : "give rising times, from 0 to T",
+      );
+  });
+  return times;
+}

@@ -1,0 +1,68 @@
+/**
+ * Where a sampler's noise comes from: standard normals z, which a step scales to √|dt| z.
+ *
+ * By default sample i at step s draws from a key that is a function of (key, i, s) alone. A Brownian path gives every
+ * grid the increments of one and the same W, so that two samplers, or two step sizes, can be compared path by path:
+ *
+ *   W(t₁) − W(t₀) = Σ √|δₖ| zₖ   over the intervals δₖ of the finest grid between t₀ and t₁
+ */
+import { type FloatType, fail, type Shape } from "../graph/index.ts";
+import { allocate, sizeOf } from "../graph/ndarray.ts";
+import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
+
+/** One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` + 1, … */
+export interface Draw {
+  readonly step: number;
+  /** A step may draw more than once; 0 is the increment of the Brownian motion. */
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly first: number;
+  readonly count: number;
+  readonly shape: Shape;
+  readonly dtype: FloatType;
+}
+
+export type NoiseSource = (draw: Draw) => Float32Array | Float64Array;
+
+/** Fresh noise for every sample, step and draw. */
+export function independentNoise(key: Key): NoiseSource {
+  const root = fold(key, "noise");
+  return ({ step, index, first, count, shape, dtype }) => {
+    const own = fold(sampleKeys(root, count, first), step);
+    return normal(index === 0 ? own : fold(own, index), shape, { dtype }).data;
+  };
+}
+
+/**
+ * The increments of one Brownian motion a sample, on the grid `times` and every coarser one made of its times. A step's
+ * further draws (index above 0) are independent of it.
+ */
+export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
+  const root = fold(key, "path");
+  const rest = independentNoise(key);
+  const indexOf = new Map(times.map((t, i) => [t, i]));
+  return (draw) => {
+    if (draw.index > 0) return rest(draw);
+    const [a, b] = [draw.from, draw.to].map(
+      (t) =>
+        indexOf.get(t) ??
+        fail("usage", `Brownian path: t = ${t} is not on its grid`, "use a grid made of the path's times"),
+    );
+    if (a >= b)
+      fail(
+        "usage",
+        `Brownian path: it runs from t = ${times[0]}, not back from ${draw.from} to ${draw.to}`,
+        "turn the grid",
+      );
+    const keys = sampleKeys(root, draw.count, draw.first);
+    const total = allocate("float64", draw.count * sizeOf(draw.shape)) as Float64Array;
+    const whole = Math.abs(draw.to - draw.from);
+    for (let k = a; k < b; k++) {
+      const share = Math.sqrt(Math.abs(times[k + 1] - times[k]) / whole);
+      const { data } = normal(fold(keys, k), draw.shape, { dtype: "float64" });
+      for (let i = 0; i < total.length; i++) total[i] += share * data[i];
+    }
+    return draw.dtype === "float64" ? total : Float32Array.from(total);
+  };
+}
