@@ -1,0 +1,37 @@
+/** A map of one's own is three functions; everything else is derived, and `checkMap` says whether to trust it. */
+import { bijector } from "../src/bijector/index.ts";
+import { evaluate } from "../src/engine/index.ts";
+import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "../src/graph/index.ts";
+import { checkMap, gaussian, pushedScore } from "../src/score/index.ts";
+import { processLaws } from "../src/sde/index.ts";
+
+// y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method: any smooth invertible map will do.
+const cube = (x: Tensor): Tensor => add(mul(square(x), x), x);
+const slope = (x: Tensor): Tensor => add(mul(square(x), 3), 1);
+
+const map = bijector({
+  name: "cube",
+  eventRank: 1,
+  forward: cube,
+  inverse: (y) => {
+    let x = y;
+    for (let i = 0; i < 30; i++) x = sub(x, div(sub(cube(x), y), slope(x)));
+    return x;
+  },
+  logDet: (x) => sum(log(slope(x)), -1),
+});
+
+const report = await checkMap(map, { event: [2], extreme: 5, more: processLaws });
+console.log(`${report.map}: ${report.pass ? "all laws hold" : "not to be trusted"}, ${report.laws.length} laws`);
+for (const { law, worst, pass } of report.laws) if (!pass) console.log(`  ${law}: ${worst}`);
+
+// The score of φ(X) for a Gaussian X, at two points of y.
+const normal = gaussian({ mean: [0, 0], covariance: 1 });
+const scores = await evaluate(
+  (y: Tensor) => pushedScore(map, normal.score)(y),
+  [
+    [0.5, -1],
+    [10, 0],
+  ],
+);
+console.log("score in y:", Array.from(toFloat64(scores.data), (v) => v.toFixed(4)).join(", "));

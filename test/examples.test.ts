@@ -1,0 +1,24 @@
+/** The programs of `examples/` run, and say what they should. */
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const folder = fileURLToPath(new URL("../examples", import.meta.url));
+const says: Readonly<Record<string, RegExp>> = {
+  "derivatives.ts": /score at \(1, 2\): -1, -2\nΔp: -2, 0/,
+  "own-map.ts": /cube: all laws hold/,
+  "simplex.ts": /domain-preserving +100 +0 /,
+};
+
+describe("every example runs", () => {
+  for (const name of readdirSync(folder))
+    it(name, () => {
+      const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsx", `${folder}/${name}`], {
+        encoding: "utf8",
+      });
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(says[name]);
+      expect(status).toBe(0);
+    });
+});
