@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { addCheck } from "./check.ts";
 import { addChessData } from "./chess-data.ts";
 import { addChessEvaluate } from "./chess-evaluate.ts";
+import { addChessSample } from "./chess-sample.ts";
 import { addChessTrain } from "./chess-train.ts";
 import { addDevices } from "./devices.ts";
 import { reportError } from "./exit.ts";
@@ -19,6 +20,7 @@ addDevices(program);
 const chess = program.command("chess").description("chess positions by diffusion on the simplex");
 addChessData(chess);
 addChessTrain(chess);
+addChessSample(chess);
 addChessEvaluate(chess);
 
 // A reader that has seen enough, such as `head`, is no failure.

@@ -52,11 +52,11 @@ export type ArrayInput = NdArray | TypedArray | Nested;
 /** The tree of arrays a function returns for its tree of tensors. */
 export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: Arrays<T[K]> };
 
-/** The tree of arrays a function takes for a tree of tensors. */
-export type ArrayInputs<T> = T extends Tensor ? ArrayInput : { readonly [K in keyof T]: ArrayInputs<T[K]> };
+/** The tree of arrays a function takes for a tree of tensors. A leaf is whatever may be a tensor, as an operand may. */
+export type ArrayInputs<T> = [Tensor] extends [T] ? ArrayInput : { readonly [K in keyof T]: ArrayInputs<T[K]> };
 
 /** The tree of shapes a function is compiled for. */
-export type OpenSpecs<T> = T extends Tensor ? OpenSpec : { readonly [K in keyof T]: OpenSpecs<T[K]> };
+export type OpenSpecs<T> = [Tensor] extends [T] ? OpenSpec : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 export interface Compiled<X extends readonly unknown[], Y> {
   (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
@@ -208,7 +208,6 @@ export function compile<X extends readonly unknown[], Y>(
       entry.catch(() => entries.delete(key));
     }
     const { trace: traced, session } = await entry;
-    if (disposed) fail("disposed", "this function was disposed while it was being compiled", "await its result first");
     const names = traced.inputs.map((t) => t.attributes.name as string);
     const feeds = Object.fromEntries(arrays.map((a, i) => [names[i], a]));
     const results = await session.run(feeds);

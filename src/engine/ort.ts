@@ -89,7 +89,8 @@ export function wrapSession(ort: OrtModule, session: InferenceSession, model: On
     run: (feeds) => {
       const tensors = Object.fromEntries(model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]));
       const results = session.run(tensors);
-      last = Promise.allSettled([last, results]);
+      // Not the outcomes themselves: they would hold every result there ever was.
+      last = Promise.allSettled([last, results]).then(() => undefined);
       return results.then((r) => Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(r[name], start)])));
     },
     dispose: () => last.then(() => session.release()),

@@ -1,0 +1,219 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  add,
+  constant,
+  conv2d,
+  convert,
+  type DType,
+  exp,
+  type FloatType,
+  input,
+  isFloat,
+  matmul,
+  mul,
+  type NdArray,
+  neg,
+  reference,
+  sum,
+  type Target,
+  type Tensor,
+  toFloat64,
+  trace,
+  vjp,
+  writeOnnx,
+} from "../../src/graph/index.ts";
+import { key, normal } from "../../src/random/index.ts";
+import { largest } from "./differences.ts";
+import { type Draw, type Entry, effort } from "./draw.ts";
+import { faults, readOnnx } from "./onnx-reader.ts";
+import { runOnCpu } from "./ort.ts";
+import { probe } from "./probe.ts";
+import { discrete, smooth } from "./table.ts";
+
+const RUNS = effort(15);
+
+/** A graph of one entry with its inputs: with derivatives where it has them. */
+function traced({ f, args }: Draw, type: FloatType, derivatives: boolean) {
+  const { graph, arrays } = derivatives ? probe({ f, args }) : { graph: f, arrays: args };
+  const given = arrays.map((a): NdArray => (isFloat(a.dtype) ? { ...a, dtype: type, data: convert(a.data, type) } : a));
+  return { ...trace<unknown>(graph, given, type), given };
+}
+
+const entries: readonly (Entry & { readonly derivatives: boolean })[] = [
+  ...smooth.map((e) => ({ ...e, derivatives: true })),
+  ...discrete.map((e) => ({ ...e, derivatives: false })),
+];
+
+const kinds: readonly (readonly [Target, FloatType])[] = [
+  ["cpu", "float32"],
+  ["cpu", "float64"],
+  ["gpu", "float32"],
+];
+
+/** Models of every primitive and its derivatives, for every target and type: `sample` of each. */
+const models = (sample: number): { name: string; bytes: Uint8Array; outputs: readonly Tensor[] }[] =>
+  entries.flatMap(({ name, draws, derivatives }) =>
+    fc.sample(draws, { seed: 1, numRuns: sample }).flatMap((draw, k) =>
+      kinds.map(([target, type]) => {
+        const { outputs } = traced(draw, type, derivatives);
+        const { bytes } = writeOnnx(outputs, target);
+        return { name: `${name} ${k}, ${target}, ${type}`, bytes, outputs: outputs.map((o) => o.tensor) };
+      }),
+    ),
+  );
+
+const types: Readonly<Record<number, DType>> = { 1: "float32", 6: "int32", 7: "int64", 9: "bool", 11: "float64" };
+
+/** An interpreter that has ONNX's own package: Debian's python3-onnx belongs to /usr/bin/python3. */
+const python = ["/usr/bin/python3", "python3"].find((p) => spawnSync(p, ["-c", "import onnx"]).status === 0);
+
+/** Checks every file of a folder, with ONNX's own shapes against the declared ones, and prints what is wrong. */
+const checker = `
+import glob, onnx, sys
+for path in sorted(glob.glob(sys.argv[1] + "/*.onnx")):
+    try:
+        onnx.checker.check_model(onnx.load(path), full_check=True)
+    except Exception as error:
+        print(path.rsplit("/", 1)[1], str(error).strip().replace("\\n", " ")[:300])
+print("checked", len(glob.glob(sys.argv[1] + "/*.onnx")))
+`;
+
+describe("ONNX files", () => {
+  let all: ReturnType<typeof models>;
+  beforeAll(() => {
+    all = models(3);
+  });
+
+  it("state opset 17 and IR version 8", () => {
+    for (const { bytes, name } of all) {
+      const { irVersion, producer, opsets } = readOnnx(bytes);
+      expect([irVersion, producer], name).toEqual([8, "diffeo"]);
+      expect(opsets[0], name).toEqual({ domain: "", version: 17 });
+      expect(opsets.slice(1), name).toEqual(opsets.length > 1 ? [{ domain: "com.microsoft", version: 1 }] : []);
+    }
+  });
+
+  it("define every name once and before its use, and declare the shapes and types of the graph", () => {
+    for (const { bytes, outputs, name } of all) {
+      const file = readOnnx(bytes);
+      expect(faults(file), name).toEqual([]);
+      expect(
+        file.outputs.map((o) => [o.shape, types[o.type]]),
+        name,
+      ).toEqual(outputs.map((t) => [t.shape, t.dtype]));
+    }
+  });
+
+  it("pass ONNX's own checker, where python3 has the package onnx; in CI it must", () => {
+    if (python === undefined) return expect(process.env.CI, "CI needs Debian's python3-onnx").toBeUndefined();
+    const folder = mkdtempSync(join(tmpdir(), "diffeo-onnx-"));
+    try {
+      all.forEach(({ name, bytes }, i) => {
+        writeFileSync(join(folder, `${String(i).padStart(4, "0")} ${name.replaceAll(/\W+/g, " ")}.onnx`), bytes);
+      });
+      const { stdout, stderr } = spawnSync(python, ["-c", checker, folder], { encoding: "utf8" });
+      expect(stdout + stderr).toBe(`checked ${all.length}\n`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("come out the same, byte for byte, when the program is traced again", () => {
+    models(3).forEach(({ name, bytes }, i) => {
+      expect(Buffer.from(bytes).equals(all[i].bytes), name).toBe(true);
+    });
+  });
+
+  it("keep the names of inputs and outputs apart from those inside", () => {
+    const x = input("Neg_0", [2], "float64");
+    const file = readOnnx(
+      writeOnnx([
+        { name: "constant_1", tensor: exp(mul(neg(x), 3)) },
+        { name: "Mul_2", tensor: mul(neg(x), 3) },
+        { name: "same", tensor: mul(neg(x), 3) },
+        { name: "untouched", tensor: x },
+        { name: "fixed", tensor: constant([1, 2], "float64") },
+      ]).bytes,
+    );
+    expect(faults(file)).toEqual([]);
+    expect(file.inputs.map((p) => p.name)).toEqual(["Neg_0"]);
+    expect(file.outputs.map((p) => p.name)).toEqual(["constant_1", "Mul_2", "same", "untouched", "fixed"]);
+  });
+
+  it("refuse two inputs of one name", () => {
+    const tensor = add(input("x", [2]), input("x", [2]));
+    expect(() => writeOnnx([{ name: "y", tensor }])).toThrow('two inputs are called "x"');
+  });
+
+  it("hold every large constant once", () => {
+    const weights = { shape: [200, 200], dtype: "float32", data: new Float32Array(40_000).fill(0.5) } as const;
+    const x = input("x", [3, 200]);
+    const tensor = sum(add(matmul(x, constant(weights)), matmul(mul(x, 2), constant(weights))));
+    const { bytes } = writeOnnx([{ name: "y", tensor }]);
+    expect(bytes.length).toBeLessThan(1.1 * 160_000);
+  });
+});
+
+describe("the form of a graph made for a GPU, run on the CPU in float32", () => {
+  it.each(entries)("$name", async ({ draws, derivatives, runs }) => {
+    await fc.assert(
+      fc.asyncProperty(draws, async (draw) => {
+        const { inputs, outputs, given } = traced(draw, "float32", derivatives);
+        const results = await runOnCpu(outputs, new Map(inputs.map((t, i) => [t, given[i]])), "gpu");
+        const exact = reference(
+          outputs.map((o) => o.tensor),
+          new Map(inputs.map((t, i) => [t, toFloat64(given[i].data)])),
+        );
+        // ONNX Runtime's Sigmoid on the CPU knows no tails, so that here results count against 1 too.
+        const whole = Math.max(1, largest(exact.map(largest)));
+        outputs.forEach(({ name, tensor }, k) => {
+          expect(results[k].shape, name).toEqual(tensor.shape);
+          toFloat64(results[k].data).forEach((y, j) => {
+            if (!(Math.abs(y - exact[k][j]) <= 1e-5 * whole))
+              expect.fail(`${name}, entry ${j}: ${y} instead of ${exact[k][j]}`);
+          });
+        });
+      }),
+      { numRuns: Math.min(runs, RUNS) },
+    );
+  });
+});
+
+describe("every geometry of a convolution", () => {
+  const array = (name: string, shape: readonly number[]): NdArray => normal(key(name), shape);
+  const given = new Map<Tensor, NdArray>();
+  const fresh = (shape: readonly number[]): Tensor => {
+    const t = input(`x${given.size}`, shape);
+    given.set(t, array(`${given.size}`, shape));
+    return t;
+  };
+  const outputs: { name: string; tensor: Tensor }[] = [];
+  for (const h of [3, 4, 5])
+    for (const k of [1, 2, 3, 4])
+      for (const stride of [1, 2, 3])
+        for (const padding of ["same", "valid", 1, 2] as const) {
+          if (padding === "valid" && k > h) continue;
+          const x = fresh([2, h, h, 2]);
+          const w = fresh([k, k, 2, 3]);
+          const [y, pull] = vjp(([a, b]: readonly Tensor[]) => conv2d(a, b, { stride, padding }), [x, w]);
+          const [dx, dw] = pull(fresh(y.shape));
+          const name = `${h}×${h} by ${k}×${k}, stride ${stride}, padding ${padding}`;
+          outputs.push({ name, tensor: y }, { name: `${name}, ∂x`, tensor: dx }, { name: `${name}, ∂w`, tensor: dw });
+        }
+
+  it.each(["cpu", "gpu"] as const)("has its value and gradients in the form for a %s", async (target) => {
+    const exact = reference(
+      outputs.map((o) => o.tensor),
+      new Map([...given].map(([t, a]) => [t, toFloat64(a.data)])),
+    );
+    const results = await runOnCpu(outputs, given, target);
+    outputs.forEach(({ name }, i) => {
+      expect(largest(toFloat64(results[i].data).map((y, j) => y - exact[i][j])), name).toBeLessThan(2e-5);
+    });
+  });
+});
