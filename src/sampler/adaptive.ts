@@ -8,7 +8,7 @@
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
 import { type Build, numbered } from "./batch.ts";
-import type { Stretch } from "./domain.ts";
+import { type Stretch, unfinished } from "./domain.ts";
 import { pauses } from "./run.ts";
 import { dormandPrince, errorRatio, type Field, type State } from "./rungekutta.ts";
 
@@ -80,7 +80,9 @@ export async function followFlow(journey: Journey): Promise<Arrival> {
     const reach = last ? to : t + dt;
     const tried = reach - t;
     const result = await move(state, slope, t, tried, fixed);
-    const ratio = Number(result.ratio.data[0]);
+    // A runtime's maximum may pass over NaN, so the state is looked at too.
+    const whole = result.next.every((part) => unfinished(part) === undefined);
+    const ratio = whole ? Number(result.ratio.data[0]) : Number.NaN;
     const factor = Number.isFinite(ratio) ? Math.min(5, Math.max(0.2, 0.9 * ratio ** -0.2)) : 0.2;
     if (ratio <= 1) {
       state = result.next as readonly NdArray[];

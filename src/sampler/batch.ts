@@ -1,8 +1,6 @@
 /** A run's options resolved, its samples in batches, and its graphs: compiled once a run, freed at its end. */
-
-import type { OpenSpecs } from "../engine/compile.ts";
-import { type Compiled, type CompileOptions, compile } from "../engine/index.ts";
-import { type FloatType, fail, type NdArray, type Shape } from "../graph/index.ts";
+import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
+import { constant, type FloatType, fail, input, type NdArray, type Shape } from "../graph/index.ts";
 import { allocate, showShape, sizeOf } from "../graph/ndarray.ts";
 import type { Process } from "../sde/index.ts";
 import type { SampleOptions, SampleResult } from "./options.ts";
@@ -94,7 +92,7 @@ export async function inBatches(
   each: (batch: Batch) => Promise<SampleResult>,
 ): Promise<SampleResult> {
   const { start, first = 0 } = options;
-  const event = options.shape ?? start?.shape.slice(1);
+  const event = options.shape ?? (start && startEvent(process, start));
   if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
   if (event.length !== process.eventRank)
     fail(
@@ -115,6 +113,12 @@ export async function inBatches(
     }
     return joined(parts);
   });
+}
+
+/** The shape in x of one of the points to start from: that of y, unless φ embeds. */
+function startEvent({ phi, horizon }: Process, { shape }: NdArray): Shape {
+  const y = input("y", [1, ...shape.slice(1)]);
+  return (phi ? phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
 }
 
 function joined(parts: readonly SampleResult[]): SampleResult {

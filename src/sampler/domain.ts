@@ -27,9 +27,6 @@ import type { Process } from "../sde/index.ts";
 import type { Batch } from "./batch.ts";
 import type { OnExit, Space } from "./options.ts";
 
-/** Whether the steps of a process in `space` are steps of y = φ(x). */
-const inImage = ({ phi }: Process, space: Space): boolean => phi !== undefined && space === "y";
-
 /** The x of a point of the space steps are taken in. */
 export const toX = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
   phi && space === "y" ? phi.inverse(point, t) : point;
@@ -68,34 +65,47 @@ export async function startingPoints(batch: Batch, space: Space, t: number): Pro
   return build("start", (p: Tensor) => phi.forward(p, timeOf(p, t)), [[null, ...event]])(x);
 }
 
-/** The last points, in the space of the process: denoised if asked, and mapped. */
-export function finalPoints({ process, options }: Batch, space: Space, point: Tensor, at: number): Tensor {
+/** The time that the last points belong to: 0 if they are estimates of x₀, the end of the steps otherwise. */
+export const finalTime = ({ options }: Batch, tEnd: number): number => (options.denoise ? 0 : tEnd);
+
+/** The last points, in the space of the process: denoised if asked, known coordinates settled, mapped. */
+export function finalPoints(
+  batch: Batch,
+  space: Space,
+  point: Tensor,
+  tEnd: number,
+  settle: (x: Tensor) => Tensor = (x) => x,
+): Tensor {
+  const { process, options } = batch;
   const { sde, score, phi } = process;
-  const t = timeOf(point, at);
-  if (!options.denoise) return toProcess(process, space, point, t);
+  const final = timeOf(point, finalTime(batch, tEnd));
+  if (!options.denoise) return toProcess(process, space, settle(point), final);
   if (!sde.transition || !score)
     fail("usage", `denoise: ${sde.name} has no Gaussian transition, or no score`, "leave denoise out");
   const { meanFactor, std } = sde.transition;
   // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
+  const t = timeOf(point, tEnd);
   const x = toX(process, space, point, t);
-  const mean = div(add(x, mul(score(x, t), square(std(t)))), meanFactor(t));
-  return phi ? phi.forward(mean, t) : mean;
+  const mean = settle(div(add(x, mul(score(x, t), square(std(t)))), meanFactor(t)));
+  return phi ? phi.forward(mean, final) : mean;
 }
 
-/** What a step landed on, after `onExit`, with how many events left the domain and how many were put back. */
+/** What a step landed on, after `onExit`: how many events left the domain, were put back, and are outside even then. */
 export function guardExits(process: Process, space: Space, onExit: OnExit, from: Tensor, landed: Tensor, t: Tensor) {
   const zero = constant(0, landed.dtype);
   const { phi, eventRank } = process;
-  if (!phi || !inImage(process, space)) return { next: landed, exits: zero, clamps: zero };
+  if (!phi || space === "x") return { next: landed, exits: zero, clamps: zero, lost: zero };
   const count = (flags: Tensor): Tensor => sum(cast(flags, landed.dtype));
   // A point that is not a number is no exit but a failure: it stays as it is, for the loop to report.
-  const out = logicalAnd(finite(landed, eventRank), logicalNot(contains(phi, landed, t)));
+  const outside = (p: Tensor): Tensor => logicalAnd(finite(landed, eventRank), logicalNot(contains(phi, p, t)));
+  const out = outside(landed);
   const exits = count(out);
-  if (onExit === "fail") return { next: landed, exits, clamps: zero };
-  if (onExit === "hold") return { next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits };
+  if (onExit === "fail") return { next: landed, exits, clamps: zero, lost: exits };
+  if (onExit === "hold")
+    return { next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits, lost: zero };
   const put = onExit(landed);
   const changed = less(0.5, sumEvent(cast(logicalNot(equal(put, landed)), landed.dtype), eventRank));
-  return { next: put, exits, clamps: count(logicalAnd(finite(landed, eventRank), changed)) };
+  return { next: put, exits, clamps: count(logicalAnd(finite(landed, eventRank), changed)), lost: count(outside(put)) };
 }
 
 /** Whether every coordinate of an event is a number; NaN compares as false. */
@@ -163,10 +173,17 @@ export async function failNotFinite(
   );
 }
 
-export function failOutside({ process, count }: Batch, left: number, step: Stretch): never {
+export function failOutside({ process, count, options }: Batch, left: number, step: Stretch): never {
+  const { phi, name } = process;
+  if (typeof options.onExit === "function")
+    fail(
+      "usage",
+      `${name}: onExit left ${left} of ${count} samples outside the domain of ${phi?.name} in ${told(step)}`,
+      "let it return points strictly inside",
+    );
   fail(
     "numerical",
-    `${process.name}: ${left} of ${count} samples left the domain of ${process.phi?.name} in ${told(step)}`,
+    `${name}: ${left} of ${count} samples left the domain of ${phi?.name} in ${told(step)}`,
     'step in x (method "domainPreserving", or space "x"), take smaller steps, or say with onExit what to do',
   );
 }

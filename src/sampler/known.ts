@@ -45,7 +45,8 @@ export interface Condition {
   readonly back: (x: NdArray, t1: number, t0: number, z: NdArray) => Promise<NdArray>;
 }
 
-export async function conditioning(batch: Batch, space: Space, tEnd: number): Promise<Condition> {
+/** @param t the time at which the values are known */
+export async function conditioning(batch: Batch, space: Space, t: number): Promise<Condition> {
   const { process, options, event, build } = batch;
   const { known } = options;
   if (!known) return { repeats: 1, draws: [], values: [], apply: (x) => x, settle: (x) => x, back: async (x) => x };
@@ -54,7 +55,7 @@ export async function conditioning(batch: Batch, space: Space, tEnd: number): Pr
     fail("usage", `known: ${name} has no Gaussian transition`, "use VP, VE, sub-VP or one of your own with it");
   if (!process.reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
   if (space !== "x") fail("usage", "known: steps are taken in y", 'take them in x, with space "x"');
-  const { mask, points } = await knownPoints(batch, known, tEnd);
+  const { mask, points } = await knownPoints(batch, known, t);
   const repeats = known.resample ?? 10;
   if (!Number.isInteger(repeats) || repeats < 1)
     fail("usage", `known: resample is ${repeats}`, "give a whole number, at least 1");
@@ -84,7 +85,7 @@ export async function conditioning(batch: Batch, space: Space, tEnd: number): Pr
 async function knownPoints(
   batch: Batch,
   known: Known,
-  tEnd: number,
+  time: number,
 ): Promise<{ readonly mask: Uint8Array; readonly points: NdArray }> {
   const { process, options, event, type, first, count, build } = batch;
   if (!sameShape(known.mask.shape, event))
@@ -95,14 +96,14 @@ async function knownPoints(
     );
   const mask = Uint8Array.from(known.mask.data as Float64Array, (v) => (v ? 1 : 0));
   const each = known.value.shape.length === event.length + 1;
-  const given =
-    each && known.value.shape[0] !== count ? rowsOf(known.value, first - (options.first ?? 0), count) : known.value;
-  if (!sameShape(given.shape, each ? [count, ...event] : event))
+  const offset = first - (options.first ?? 0);
+  if (!sameShape(known.value.shape.slice(each ? 1 : 0), event) || (each && known.value.shape[0] < offset + count))
     fail(
       "shape",
       `known: the values have shape ${showShape(known.value.shape)}`,
       `give ${showShape(event)}, or one event a sample`,
     );
+  const given = each ? rowsOf(known.value, offset, count) : known.value;
   const value = { ...given, dtype: type, data: convert(given.data as Float64Array, type) };
   const { phi } = process;
   if (!phi) return { mask, points: value };
@@ -112,7 +113,7 @@ async function knownPoints(
   const probe = build(
     "known",
     (y: Tensor, other: Tensor) => {
-      const t = constant(tEnd, y.dtype);
+      const t = constant(time, y.dtype);
       const x = phi.inverse(y, t);
       const mixed = where(constant({ shape: event, dtype: "bool", data: mask }, "bool"), x, other);
       return [x, phi.forward(mixed, t)];

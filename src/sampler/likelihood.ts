@@ -32,7 +32,7 @@ import { followFlow } from "./adaptive.ts";
 import { type Build, batches, floatType, rowsOf, stacked, withCompiler } from "./batch.ts";
 import { type Field, stagesPerStep } from "./rungekutta.ts";
 
-export interface DensityOptions extends CompileOptions {
+export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   /** `exact`, or how many draws of random signs estimate the divergence at each point. Default exact. */
   readonly divergence?: "exact" | { readonly probes: number; readonly key: Key };
   /** The time at which y is data. Default T/1000, where samplers stop. */

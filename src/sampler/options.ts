@@ -9,7 +9,7 @@ import type { Control } from "./control.ts";
 import { checkedGrid, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
 import type { NoiseSource } from "./noise.ts";
 
-export interface SampleOptions extends CompileOptions {
+export interface SampleOptions extends Omit<CompileOptions, "keep"> {
   /** How many samples; those of `start` if that is given. */
   readonly count?: number;
   /** The shape of one event in x, unless `start` shows it. */

@@ -12,6 +12,7 @@ import {
   failNotFinite,
   failOutside,
   finalPoints,
+  finalTime,
   guardExits,
   startingPoints,
   toProcess,
@@ -49,7 +50,7 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
   const steps = times.length - 1;
 
   let point = await startingPoints(batch, space, times[0]);
-  const condition = await conditioning(batch, space, times[steps]);
+  const condition = await conditioning(batch, space, finalTime(batch, times[steps]));
   const draws = [...scheme.draws, ...condition.draws];
   const open = [null, ...point.shape.slice(1)];
   const values = condition.values.map(({ shape }) => (shape.length === point.shape.length ? open : shape));
@@ -66,7 +67,8 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
   const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, space, p, t), [open, []]);
   const finish = build(
     "finish",
-    (p: Tensor, known: Tensors) => finalPoints(batch, space, condition.settle(p, Object.values(known)), times[steps]),
+    (p: Tensor, known: Tensors) =>
+      finalPoints(batch, space, p, times[steps], (x) => condition.settle(x, Object.values(known))),
     [open, numbered(values)],
   );
 
@@ -84,13 +86,14 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
         const data = noise({ step, index, from, to, first, count, shape, dtype: type });
         return { shape: [count, ...shape], dtype: type, data };
       };
-      const { next, exits: left, clamps: put } = await move(point, from, to - from, numbered(draws.map(draw)), known);
-      const bad = unfinished(next);
+      const result = await move(point, from, to - from, numbered(draws.map(draw)), known);
+      const bad = unfinished(result.next);
       if (bad !== undefined) await failNotFinite(batch, space, point, bad, stretch);
-      if (onExit === "fail" && Number(left.data[0]) > 0) failOutside(batch, Number(left.data[0]), stretch);
-      exits += Number(left.data[0]);
-      clamps += Number(put.data[0]);
-      point = next;
+      const lost = Number(result.lost.data[0]);
+      if (lost > 0) failOutside(batch, lost, stretch);
+      exits += Number(result.exits.data[0]);
+      clamps += Number(result.clamps.data[0]);
+      point = result.next;
       if (repeat < condition.repeats - 1) point = await condition.back(point, to, from, draw(event, draws.length));
       await pause();
     }

@@ -1,0 +1,36 @@
+/** Near the boundary of the simplex: steps in y are biased however many there are, steps in x are not. */
+import { describe, expect, it } from "vitest";
+import { key } from "../../src/random/index.ts";
+import { domainPreserving, eulerMaruyama } from "../../src/sampler/index.ts";
+import { reversePush, vp } from "../../src/sde/index.ts";
+import { clampToSimplex, occupancy, occupied, pieces, simplex, squareScore } from "./squares.ts";
+
+const sde = vp();
+const process = reversePush(sde, simplex, squareScore(sde));
+const count = 1500;
+const standardError = Math.sqrt((occupied * (1 - occupied)) / count);
+const shared = { count, shape: [pieces], key: key("squares"), threads: 1 } as const;
+
+describe("squares of a chess board", () => {
+  it.each([100, 250])("hold as many pieces as they should after %i steps in x", async (steps) => {
+    const { samples, exits, clamps } = await domainPreserving(process, { ...shared, steps });
+    const found = occupancy(samples);
+    console.log(`domain-preserving, ${steps} steps: ${found.toFixed(3)} occupied, of ${occupied.toFixed(3)}`);
+    expect(Math.abs(found - occupied)).toBeLessThan(3.5 * standardError);
+    expect([exits, clamps]).toEqual([0, 0]);
+  });
+
+  it.each([250, 1000])("do not after %i steps in y, clamped or not, and the exits are told", async (steps) => {
+    const result = await eulerMaruyama(process, { ...shared, steps, onExit: clampToSimplex(1e-6) });
+    const found = occupancy(result.samples);
+    console.log(
+      `Euler–Maruyama in y, ${steps} steps: ${found.toFixed(3)} occupied, ${result.exits} exits, ${result.clamps} clamps`,
+    );
+    expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError);
+    expect(result.exits).toBeGreaterThan(count);
+    expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
+    await expect(eulerMaruyama(process, { ...shared, steps })).rejects.toThrow(
+      /left the domain .* in step \d+, from t/,
+    );
+  });
+});

@@ -1,0 +1,256 @@
+/** What every sampler promises: the same numbers for the same key, honest counts, and errors that say what to do. */
+import { describe, expect, it } from "vitest";
+import { additiveLogistic, sigmoidMap } from "../../src/bijector/index.ts";
+import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
+import { key } from "../../src/random/index.ts";
+import {
+  brownianPath,
+  logSnr,
+  logSnrGrid,
+  type Method,
+  quadraticGrid,
+  type SampleOptions,
+  sample,
+  samplers,
+  uniformGrid,
+} from "../../src/sampler/index.ts";
+import { forward, linearSchedule, reverse, reversePush, type Sde, sdes, vp } from "../../src/sde/index.ts";
+import { clusters, exactScore } from "./tools.ts";
+
+const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
+const process = reversePush(sde, additiveLogistic(), exactScore(sde, clusters(2)));
+const methods = Object.keys(samplers) as Method[];
+const shared = { count: 24, shape: [2], key: key("contract"), steps: 40, onExit: "hold", type: "float64" } as const;
+const optionsFor = (method: Method): SampleOptions & { method: Method } => ({ ...shared, method });
+const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
+
+describe.each(methods)("%s", (method) => {
+  it("gives the same samples for the same key, others for another", async () => {
+    const one = await sample(process, optionsFor(method));
+    const two = await sample(process, optionsFor(method));
+    const three = await sample(process, { ...optionsFor(method), key: key("other") });
+    expect(numbers(one.samples)).toEqual(numbers(two.samples));
+    expect(numbers(one.samples)).not.toEqual(numbers(three.samples));
+  });
+
+  it("gives sample i the same value in any batch, and alone", async () => {
+    const whole = numbers((await sample(process, optionsFor(method))).samples);
+    const parts = numbers((await sample(process, { ...optionsFor(method), batch: 7 })).samples);
+    const alone = numbers((await sample(process, { ...optionsFor(method), count: 1, first: 9 })).samples);
+    parts.forEach((v, i) => {
+      expect(v).toBeCloseTo(whole[i], 12);
+    });
+    expect(alone[0]).toBeCloseTo(whole[18], 12);
+    expect(alone[1]).toBeCloseTo(whole[19], 12);
+  });
+
+  it("stays in the simplex, counts its steps and evaluations, and reports progress", async () => {
+    const seen: number[] = [];
+    let last: NdArray | undefined;
+    const result = await sample(process, {
+      ...optionsFor(method),
+      onStep: async ({ step, t, points, steps }) => {
+        expect(steps).toBe(40);
+        seen.push(step);
+        if (t === lastTime) last = await points();
+      },
+    });
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+    expect(result.steps).toBe(40);
+    const each = { domainPreserving: 1, eulerMaruyama: 1, milstein: 1, heun: 2, rungeKutta: 6, predictorCorrector: 2 };
+    expect(result.scoreEvaluations).toBe(40 * each[method]);
+    expect(result.times).toHaveLength(41);
+    expect(result.times[0]).toBe(1);
+    expect(numbers(last as NdArray)).toEqual(numbers(result.samples));
+    for (let i = 0; i < 24; i++) {
+      const [a, b] = numbers(result.samples).slice(2 * i, 2 * i + 2);
+      expect(a > 0 && b > 0 && a + b < 1).toBe(true);
+    }
+  });
+
+  it("stops when asked to", async () => {
+    const controller = new AbortController();
+    const run = sample(process, {
+      ...optionsFor(method),
+      signal: controller.signal,
+      onStep: ({ step }) => {
+        if (step === 3) controller.abort();
+      },
+    });
+    await expect(run).rejects.toThrow(/abort/i);
+  });
+
+  it("says that the score is not a number, at which time and for which sample", async () => {
+    const broken = reversePush(sde, sigmoidMap(), (x, t) => add(mul(x, -1), log(sub(t, 0.5))));
+    const run = sample(broken, optionsFor(method));
+    await expect(run).rejects.toThrow(/the score is (NaN|-Infinity) for sample \d+ at t = 0\.\d+/);
+    await expect(run).rejects.toMatchObject({ kind: "numerical" });
+  });
+
+  it("agrees with the float64 reference and, to rounding, with float32", async () => {
+    const options = { ...optionsFor(method), count: 4, steps: 5 };
+    const one = numbers((await sample(process, options)).samples);
+    const { type: _, ...rest } = options;
+    const two = numbers((await sample(process, { ...rest, device: "reference" })).samples);
+    const three = numbers((await sample(process, { ...rest, type: "float32" })).samples);
+    one.forEach((v, i) => {
+      expect(Math.abs(v - two[i])).toBeLessThan(1e-12);
+      expect(Math.abs(v - three[i])).toBeLessThan(2e-4);
+    });
+  });
+
+  it("removes the last noise if asked: the mean of x₀ given x, for one more evaluation", async () => {
+    const point: Sde = vp();
+    const { meanFactor, std } = point.transition as NonNullable<Sde["transition"]>;
+    // All data at 0.7: the score is (0.7 m − x)/σ², and the mean of x₀ is 0.7 whatever x.
+    const score = (x: Tensor, t: Tensor): Tensor => div(sub(mul(meanFactor(t), 0.7), x), mul(std(t), std(t)));
+    const result = await sample(reverse(point, score), { ...optionsFor(method), steps: 50, denoise: true });
+    for (const v of numbers(result.samples)) expect(v).toBeCloseTo(0.7, 6);
+  });
+});
+
+const lastTime = sde.horizon / 1000;
+
+describe("a bad request", () => {
+  const expectUsage = async (options: Partial<SampleOptions> & { method?: Method }, message: RegExp, on = process) => {
+    const run = sample(on, { ...shared, ...options } as SampleOptions);
+    await expect(run).rejects.toThrow(message);
+    await expect(run).rejects.toMatchObject({ name: "DiffeoError" });
+  };
+
+  it("has times that rise where they should fall", () =>
+    expectUsage({ grid: [1, 0.5, 0.6, 0.1] }, /from t = 0\.5 to t = 0\.6 .* dt = 0\.0999.* time must fall/));
+  it("has times that fall where they should rise", () =>
+    expectUsage(
+      { grid: [0, 0.5, 0.4], start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0, 0) }, count: 1 },
+      /time must rise/,
+      forward(sde) as never,
+    ));
+  it("has times beyond the horizon", () => expectUsage({ grid: [2, 1] }, /outside 0 … 1/));
+  it("has no steps", () => expectUsage({ steps: 0 }, /0 steps/));
+  it("starts outside the domain", () =>
+    expectUsage(
+      { start: { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.3, 0.3, 0.9, 0.4) }, count: 2 },
+      /point 1 of 2 lies outside the domain of additive logistic/,
+    ));
+  it("starts at what is no number", () =>
+    expectUsage(
+      { start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, Number.NaN) }, count: 1 },
+      /holds NaN/,
+    ));
+  it("names no sampler", () =>
+    expectUsage({ method: "leapfrog" as Method }, /no sampler "leapfrog".*domainPreserving/));
+  it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));
+  it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /rank 1/));
+  it("wants a log-SNR grid down to zero", () => expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
+  it("wants a drift of no size", () => expectUsage({ driftScale: Number.NaN }, /driftScale is NaN/));
+  it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /timeDilation is 0/));
+  it("scales the drift under a corrector", () =>
+    expectUsage({ method: "predictorCorrector", driftScale: 0.9 }, /would undo driftScale/));
+  it("asks for the flow of a process without a score", () =>
+    expectUsage({ method: "heun" }, /no probability flow/, forward(sde) as never));
+  it("asks a path for times it does not have", () =>
+    expectUsage({ noise: brownianPath(key(1), uniformGrid(1, 0, 7)) }, /not on its grid/));
+});
+
+describe("leaving the domain", () => {
+  const rough = { ...shared, steps: 6, method: "eulerMaruyama", count: 200 } as const;
+
+  it("is an error by default, which says where and what to do", async () => {
+    const { onExit: _, ...strict } = rough;
+    await expect(sample(process, strict)).rejects.toThrow(
+      /samples left the domain of additive logistic in step 1.*Step in x/,
+    );
+  });
+
+  it("is counted, and held or clamped on request", async () => {
+    const held = await sample(process, rough);
+    expect(held.exits).toBeGreaterThan(0);
+    expect(held.clamps).toBe(held.exits);
+    const halved = await sample(process, { ...rough, onExit: (y) => add(mul(y, 0), 0.25) });
+    expect(halved.clamps).toBe(200 * 6);
+  });
+
+  it("is not to be mended by points that are outside too", async () => {
+    const run = sample(process, { ...rough, onExit: (y) => mul(y, 4) });
+    await expect(run).rejects.toThrow(/onExit left \d+ of 200 samples outside the domain/);
+  });
+
+  it("does not hide a score that is not a number", async () => {
+    const broken = reversePush(sde, additiveLogistic(), (x, t) => log(sub(mul(x, 0), t)));
+    await expect(sample(broken, rough)).rejects.toThrow(/the score is NaN/);
+  });
+});
+
+describe("steps chosen by a tolerance", () => {
+  const { steps: _, onExit: __, ...open } = shared;
+  const adaptive = { ...open, method: "rungeKutta" } as const;
+
+  it("lead where fixed ones lead, in either space, and say how many were refused", async () => {
+    const fixed = numbers((await sample(process, { ...adaptive, steps: 200 })).samples);
+    for (const space of ["x", "y"] as const) {
+      const seen: number[] = [];
+      const result = await sample(process, {
+        ...adaptive,
+        space,
+        tolerance: 1e-7,
+        onStep: ({ t, steps }) => {
+          expect(steps).toBeUndefined();
+          seen.push(t);
+        },
+      });
+      numbers(result.samples).forEach((v, i) => {
+        expect(Math.abs(v - fixed[i])).toBeLessThan(1e-6);
+      });
+      expect([1, ...seen]).toEqual(result.times);
+      expect(result.scoreEvaluations).toBe(1 + 6 * (result.steps + result.rejected));
+    }
+  });
+
+  it("say that the score is not a number, also where only one sample's is", async () => {
+    const timed = reverse(sde, (x, t) => add(mul(x, -1), log(sub(t, 0.5))));
+    await expect(sample(timed, adaptive)).rejects.toThrow(/the score is NaN for sample \d+ at t = 0\.\d+/);
+    const start: NdArray = { shape: [3, 1], dtype: "float64", data: Float64Array.of(1, -1, 1) };
+    const { shape: ___, count: ____, ...given } = adaptive;
+    const single = reverse(sde, (x) => log(x));
+    await expect(sample(single, { ...given, start })).rejects.toThrow(/the score is NaN for sample 1 at t = 1/);
+  });
+
+  it("refuse what means nothing to them", async () => {
+    await expect(sample(process, { ...adaptive, onExit: "hold" })).rejects.toThrow(/onExit means nothing/);
+    await expect(sample(process, { ...adaptive, tolerance: 0 })).rejects.toThrow(/tolerance is 0/);
+  });
+});
+
+describe("time grids", () => {
+  it("run from one end to the other, evenly, in √t, or in log-SNR", () => {
+    expect(uniformGrid(1, 0, 4)).toEqual([1, 0.75, 0.5, 0.25, 0]);
+    expect(quadraticGrid(1, 0, 2)).toEqual([1, 0.25, 0]);
+    for (const make of Object.values(sdes)) {
+      const { transition, horizon, name } = make();
+      if (!transition) throw new Error(`${name} has no transition`);
+      const times = logSnrGrid(transition, horizon, horizon / 1000, 12);
+      const lambda = logSnr(transition)(times);
+      const gaps = lambda.slice(1).map((l, i) => l - lambda[i]);
+      for (const gap of gaps) expect(Math.abs(gap / gaps[0] - 1)).toBeLessThan(1e-6);
+      expect([times[0], times[12]]).toEqual([horizon, horizon / 1000]);
+    }
+  });
+});
+
+describe("a Brownian path", () => {
+  it("gives a coarse step the sum of the fine ones, and each sample its own", () => {
+    const path = brownianPath(key("path"), uniformGrid(1, 0, 8));
+    const draw = { step: 0, index: 0, first: 0, count: 3, shape: [2], dtype: "float64" } as const;
+    const coarse = path({ ...draw, from: 1, to: 0.5 });
+    const total = new Float64Array(6);
+    for (const from of [1, 0.875, 0.75, 0.625])
+      path({ ...draw, from, to: from - 0.125 }).forEach((z, i) => {
+        total[i] += z * Math.sqrt(0.125);
+      });
+    coarse.forEach((z, i) => {
+      expect(z * Math.sqrt(0.5)).toBeCloseTo(total[i], 12);
+    });
+    expect(path({ ...draw, first: 2, count: 1, from: 1, to: 0.5 })[0]).toBe(coarse[4]);
+  });
+});

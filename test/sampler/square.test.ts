@@ -1,0 +1,66 @@
+/**
+ * Reverse(φ(X)) ≡ φ(Reverse(X)), path by path: on one Brownian motion, the process transformed and then reversed, stepped
+ * in y, and the process reversed, stepped in x and then mapped, approach each other as dt → 0.
+ */
+import { describe, expect, it } from "vitest";
+import { additiveLogistic, type Bijector, expMap, sigmoidMap, timeAffine, unitBall } from "../../src/bijector/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
+import { constant, exp, mul, type Tensor } from "../../src/graph/index.ts";
+import { key, normal, sampleKeys } from "../../src/random/index.ts";
+import {
+  brownianPath,
+  domainPreserving,
+  eulerMaruyama,
+  milstein,
+  type Sampler,
+  uniformGrid,
+} from "../../src/sampler/index.ts";
+import { pushedScore } from "../../src/score/index.ts";
+import { linearSchedule, push, reverse, reversePush, vp } from "../../src/sde/index.ts";
+import { clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+
+const maps: readonly Bijector[] = [
+  sigmoidMap(),
+  additiveLogistic(),
+  expMap(),
+  unitBall(),
+  timeAffine({ scale: (t) => exp(mul(t, -0.7)), shift: (t) => mul(t, 2) }),
+];
+const stepCounts = [64, 128, 256, 512];
+const count = 400;
+const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
+const score = exactScore(sde, clusters(2));
+const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
+const path = brownianPath(key("square"), times(512));
+const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
+
+const differences = async (phi: Bijector, inY: Sampler, inX: Sampler): Promise<number[]> => {
+  const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
+  const transformed = reverse(push(sde, phi), (y: Tensor, t: Tensor) =>
+    pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t),
+  );
+  const found: number[] = [];
+  for (const steps of stepCounts) {
+    const options = { start: first, key: key(1), grid: times(steps), noise: path, type: "float64" } as const;
+    const one = await inY(transformed, options);
+    const two = await inX(reversePush(sde, phi, score), options);
+    found.push(meanDistance(one.samples, two.samples));
+  }
+  return found;
+};
+
+describe("the commuting square", () => {
+  for (const phi of maps)
+    it(`closes at the order of the method (${phi.name})`, async () => {
+      const euler = await differences(phi, eulerMaruyama, domainPreserving);
+      const higher = await differences(phi, milstein, domainPreserving);
+      const orders = [euler, higher].map((d) => fittedOrder(stepCounts, d));
+      console.log(
+        `${phi.name}: Euler–Maruyama ${orders[0].toFixed(3)}, Milstein ${orders[1].toFixed(3)}; ` +
+          `at 512 steps they differ by ${euler[3].toExponential(1)}, ${higher[3].toExponential(1)}`,
+      );
+      expect(orders[0]).toBeGreaterThan(0.45);
+      expect(orders[1]).toBeGreaterThan(0.9);
+      expect(higher[3]).toBeLessThanOrEqual(euler[3]);
+    });
+});
