@@ -1,6 +1,7 @@
 /** diffeo/engine: compile functions on tensors and run them on a device. */
 export {
   type ArrayInput,
+  type ArrayInputs,
   type Arrays,
   type Compiled,
   type CompileOptions,

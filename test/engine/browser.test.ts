@@ -1,0 +1,125 @@
+/** The built package in a real browser: bundled by Vite, served cross-origin isolated, run by headless Chromium. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "vite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { random } from "../../src/index.ts";
+import type * as Web from "../../src/web.ts";
+import { hasChromium, onPage } from "./browser.ts";
+import { packed, root } from "./packed.ts";
+import { digest } from "./survey.ts";
+
+/** What the page puts on its global object. */
+interface OnPage {
+  readonly diffeo: typeof Web;
+  readonly survey: typeof import("./survey.ts");
+}
+
+let project: ReturnType<typeof packed>;
+let site: string;
+
+beforeAll(async () => {
+  project = packed({ types: false });
+  const survey = join(root, "test", "engine", "survey.ts");
+  writeFileSync(join(project.folder, "index.html"), '<!doctype html><script type="module" src="./page.js"></script>');
+  writeFileSync(
+    join(project.folder, "page.js"),
+    `import * as diffeo from "diffeo/web";
+     import * as survey from ${JSON.stringify(survey)};
+     Object.assign(globalThis, { diffeo, survey });`,
+  );
+  site = join(project.folder, "site");
+  await build({ root: project.folder, configFile: false, logLevel: "error", build: { outDir: site, minify: false } });
+}, 300_000);
+
+afterAll(() => project.remove());
+
+const ready = (): boolean => "survey" in globalThis;
+
+describe("a page built with diffeo/web", () => {
+  it("contains ONNX Runtime for browsers and nothing of Node's", () => {
+    const files = readdirSync(join(site, "assets"));
+    expect(files.filter((f) => f.endsWith(".wasm"))).toHaveLength(2);
+    const ofNode = (f: string): boolean =>
+      /onnxruntime[-_](node|binding)/.test(readFileSync(join(site, "assets", f), "utf8"));
+    expect(files.filter((f) => /\.m?js$/.test(f) && ofNode(f))).toEqual([]);
+  });
+
+  if (hasChromium()) {
+    it("computes every operation in WebAssembly on two threads, and draws the random numbers of Node", async () => {
+      const report = await onPage(site, ["--disable-gpu"], async (page) => {
+        await page.waitForFunction(ready);
+        const found = await page.evaluate(async () => {
+          const { diffeo, survey } = globalThis as unknown as OnPage;
+          diffeo.configureWeb({ threads: 2 });
+          const findings = await survey.survey(diffeo, survey.onDevice(diffeo, {}), ["float32", "float64"]);
+          const names = (await diffeo.devices()).map((d) => d.name);
+          return { findings, names, digest: survey.digest(diffeo.random) };
+        });
+        return { ...found, threads: page.workers().length + 1 };
+      });
+      expect(report.findings.length).toBeGreaterThan(200);
+      const bound = { float32: 1e-5, float64: 1e-12 };
+      expect(report.findings.filter((f) => !(f.error <= bound[f.type]))).toEqual([]);
+      expect(report.names).toEqual(["cpu", "webgpu", "reference"]);
+      expect(report.digest).toBe(digest(random));
+      expect(report.threads).toBe(2);
+    });
+
+    it("computes on WebGPU, also when asked twice at once", async () => {
+      const flags = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+      const report = await onPage(site, flags, async (page) => {
+        await page.waitForFunction(ready);
+        return page.evaluate(async () => {
+          const { diffeo, survey } = globalThis as unknown as OnPage;
+          const few = (name: string): boolean =>
+            /^(exp|matmul|softmax|inverse|gradEach|conv2d, stride 2, same)$/.test(name);
+          const evaluate = survey.onDevice(diffeo, { device: "webgpu" });
+          const findings = await survey.survey(diffeo, evaluate, ["float32"], few);
+          const f = diffeo.compile((x: Web.Tensor) => diffeo.exp(x), [[2]], { device: "webgpu" });
+          const twice = await Promise.all([f([0, 1]), f([1, 0])]);
+          return { findings, twice: twice.map(({ data }) => Array.from(data as Float32Array, Math.fround)) };
+        });
+      });
+      expect(report.findings).toHaveLength(6);
+      expect(report.findings.filter((f) => !(f.error <= 1e-4))).toEqual([]);
+      const [first, second] = report.twice;
+      expect(first[1]).toBeCloseTo(Math.E, 5);
+      expect(second).toEqual([...first].reverse());
+    });
+
+    it("says what to do without WebGPU, without a worker to give, and with settings that come too late", async () => {
+      const messages = await onPage(site, ["--disable-gpu"], async (page) => {
+        await page.waitForFunction(ready);
+        return page.evaluate(async () => {
+          const { diffeo } = globalThis as unknown as OnPage;
+          const run = (options: Web.CompileOptions): Promise<string> =>
+            diffeo
+              .compile(
+                (x: Web.Tensor) => diffeo.exp(x),
+                [[1]],
+                options,
+              )([0])
+              .then(String, (error: Error) => error.message);
+          const told = [await run({ device: "webgpu" }), await run({ device: "cuda" }), await run({ worker: true })];
+          try {
+            diffeo.configureWeb({ threads: 1 });
+          } catch (error) {
+            told.push((error as Error).message);
+          }
+          return told;
+        });
+      });
+      expect(messages).toEqual([
+        expect.stringMatching(/"webgpu" did not start.*Use a browser and a machine with WebGPU/s),
+        'there is no device "cuda". Use one of cpu, webgpu, reference.',
+        expect.stringMatching(/Start a Web Worker whose script imports diffeo\/web/),
+        expect.stringMatching(/configureWeb came after the first session/),
+      ]);
+    });
+  } else
+    it("is not run, only built", () => {
+      console.error("chromium is not installed: the page is not run; devices.test.ts runs its WebAssembly in Node");
+      expect(readFileSync(join(site, "index.html"), "utf8")).toContain("assets/");
+    });
+});

@@ -1,0 +1,61 @@
+/** A headless Chromium on a folder that is served cross-origin isolated, as WebAssembly threads need it. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { chromium, type Page } from "playwright-core";
+
+const chromiumPath = "/usr/bin/chromium";
+export const swiftShader = "/usr/lib/chromium/vk_swiftshader_icd.json";
+
+/** Whether Debian's chromium is here. In CI it must be. */
+export function hasChromium(): boolean {
+  if (existsSync(chromiumPath) && existsSync(swiftShader)) return true;
+  if (process.env.CI === "true") throw new Error("CI needs Debian's chromium and libvulkan1: apt-get install them");
+  return false;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
+
+async function serve(folder: string): Promise<{ url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
+    try {
+      const body = await readFile(join(folder, path === "/" ? "index.html" : path));
+      response.writeHead(200, {
+        "content-type": types[extname(path || ".html")] ?? (path === "/" ? "text/html" : "application/octet-stream"),
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-embedder-policy": "require-corp",
+      });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
+
+/** Opens the folder's index.html and gives the page to `use`. */
+export async function onPage<T>(folder: string, flags: readonly string[], use: (page: Page) => Promise<T>): Promise<T> {
+  const server = await serve(folder);
+  const quiet = ["quic", "background-networking", "component-update", "sync"].map((what) => `--disable-${what}`);
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: ["--headless", "--no-sandbox", "--no-first-run", ...quiet, ...flags],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    return await use(page);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
