@@ -53,6 +53,9 @@ export interface Comparison {
   readonly theirs: number | undefined;
 }
 
+/** Idle threads of either side go on spinning for a while and would slow the other down. */
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
+
 /** Medians over `rounds` turns, ours then theirs, after one warm-up of each. */
 export async function compare(
   task: string,
@@ -65,7 +68,9 @@ export async function compare(
   await ours();
   await peer?.run(task);
   for (let i = 0; i < rounds; i++) {
+    await settle();
     mine.push(await milliseconds(ours));
+    await settle();
     if (peer) other.push(await peer.run(task));
   }
   return { task, ours: median(mine), theirs: peer && median(other) };

@@ -11,8 +11,10 @@ import {
   div,
   equal,
   exp,
+  greater,
   less,
   log,
+  logicalAnd,
   logSumExp,
   max,
   maximum,
@@ -29,6 +31,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./diffusion.ts";
+import { everyCoordinate } from "./event.ts";
 
 const total = (x: Tensor): Tensor => sum(x, -1, { keepDims: true });
 /** L = log(1 + Σ eˣ) = softplus(log Σ eˣ) */
@@ -49,6 +52,10 @@ function deviations(x: Tensor, v: Tensor, v0: Operand): { readonly each: Tensor;
   return { each: sub(shifted, mean), omitted: sub(shifted0, mean) };
 }
 
+/** y > 0 and Σy < 1, by comparison: a GPU need not make NaN of the logarithm of a negative number. */
+export const inOpenSimplex = (y: Tensor): Tensor =>
+  logicalAnd(everyCoordinate(greater(y, 0), y.dtype), less(sum(y, -1), 1));
+
 export function additiveLogistic(): Bijector {
   const forward = (x: Tensor): Tensor => exp(sub(x, normaliser(x)));
 
@@ -66,6 +73,7 @@ export function additiveLogistic(): Bijector {
     eventRank: 1,
     forward,
     inverse: (y) => sub(log(y), log(sub(1, total(y)))),
+    contains: inOpenSimplex,
     // det(diag(y) − yyᵀ) = Πyᵢ (1 − Σy) = y₀ Πyᵢ, so log|det J| = Σ log yᵢ + log y₀ = Σxᵢ − (n + 1)L.
     logDet: (x) => sub(sum(x, -1), mul(sum(normaliser(x), -1), (x.shape.at(-1) as number) + 1)),
     pushVector: along,
@@ -84,6 +92,13 @@ export function additiveLogistic(): Bijector {
         return along(x, mul(rowSquares(diffusion, [x.shape.at(-1) as number]), sub(1, mul(y, 2))));
       const { each, omitted } = deviations(x, columnsOf(diffusion, x, 1), 0);
       return mul(y, deviations(x, sum(square(each), 0), sum(square(omitted), 0)).each);
+    },
+    // yᵢ(qᵢ − E[q]) = (J(q − q₀))ᵢ for any weights q and q₀: the deviations of q − q₀, which is 0 for y₀, are those of q.
+    pullItoTrace: (x, diffusion) => {
+      if (diffusion.kind !== "matrix")
+        return mul(rowSquares(diffusion, [x.shape.at(-1) as number]), sub(1, mul(forward(x), 2)));
+      const { each, omitted } = deviations(x, columnsOf(diffusion, x, 1), 0);
+      return sub(sum(square(each), 0), sum(square(omitted), 0));
     },
   };
 }

@@ -35,9 +35,14 @@ export interface Bijector {
   readonly gradLogDet?: (x: Tensor, t?: Tensor) => Tensor;
   /** Tr[GᵀHG], the vector with components Σₖ Gₖᵀ H_i Gₖ */
   readonly itoTrace?: (x: Tensor, diffusion: Diffusion, t?: Tensor) => Tensor;
+  /** J⁻¹Tr[GᵀHG] */
+  readonly pullItoTrace?: (x: Tensor, diffusion: Diffusion, t?: Tensor) => Tensor;
   /** ∂ₜφ */
   readonly timeDerivative?: (x: Tensor, t: Tensor) => Tensor;
-  /** Whether each y lies in the image of φ, one bool an event. Absent: where φ⁻¹(y) is a number. */
+  /**
+   * Whether each y lies in the image of φ, one bool an event. Absent: where φ⁻¹(y) is a number, which a GPU may not tell
+   * from NaN; a map whose process is stepped in y there should compare y with its bounds.
+   */
   readonly contains?: (y: Tensor, t?: Tensor) => Tensor;
 }
 

@@ -14,6 +14,7 @@ import {
   gradLogDet,
   itoTrace,
   pullCovector,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushDiffusion,
@@ -74,6 +75,20 @@ export function chain(...maps: readonly Bijector[]): Bijector {
         if (i < maps.length - 1) g = pushDiffusion(phi, at, g, t);
         return earlier ? add(own, pushVector(phi, at, earlier, t)) : own;
       }, undefined) as Tensor;
+    },
+    // With P = J⁻¹Tr[GᵀHG] the same line reads P = P₁ + J₁⁻¹P₂.
+    pullItoTrace: (x, diffusion, t) => {
+      let g = diffusion;
+      return path(x, t)
+        .map(({ phi, x: at }, i) => {
+          const own = pullItoTrace(phi, at, g, t);
+          if (i < maps.length - 1) g = pushDiffusion(phi, at, g, t);
+          return { phi, at, own };
+        })
+        .reduceRight<Tensor | undefined>(
+          (later, { phi, at, own }) => (later ? add(own, pullVector(phi, at, later, t)) : own),
+          undefined,
+        ) as Tensor;
     },
     timeDerivative: (x, t) =>
       path(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }) => {

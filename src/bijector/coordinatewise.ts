@@ -2,12 +2,12 @@
  * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and ℓ(x) = log|f′(x)| says everything else:
  *
  *   log|det J| = Σ ℓ(xᵢ)    ∇ log|det J| = ℓ′(x)    J v = f′v    J⁻¹v = v/f′
- *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′
+ *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′;  hence J⁻¹Tr[GᵀHG] = ℓ′(GGᵀ)ᵢᵢ
  */
 import { add, div, exp, grad, mul, neg, sum, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { rowSquares } from "./diffusion.ts";
-import { filled } from "./event.ts";
+import { everyCoordinate, filled } from "./event.ts";
 
 export interface Coordinate {
   readonly name: string;
@@ -21,10 +21,13 @@ export interface Coordinate {
   /** ℓ′. Absent: by autodiff. */
   readonly logSlopeDerivative?: (x: Tensor, t?: Tensor) => Tensor;
   readonly timeDependent?: boolean;
+  /** Whether each number is in the range of f, by comparison. Absent: where f⁻¹ is a number. */
+  readonly contains?: (y: Tensor) => Tensor;
 }
 
 /** A map of vectors from a function of one variable; `each` takes it to grids. */
 export function coordinatewise(f: Coordinate): Bijector {
+  const { contains } = f;
   const everywhere = (x: Tensor, t?: Tensor): Tensor => add(filled(x.shape, 0, x.dtype), f.logSlope(x, t));
   const slope = f.slope ?? ((x: Tensor, t?: Tensor) => exp(f.logSlope(x, t)));
   const inverseSlope = (x: Tensor, t?: Tensor): Tensor =>
@@ -46,9 +49,12 @@ export function coordinatewise(f: Coordinate): Bijector {
     pullVector: against,
     pushCovector: against,
     gradLogDet: (x, t) => add(filled(x.shape, 0, x.dtype), derivative(x, t)),
+    ...(contains && { contains: (y: Tensor) => everyCoordinate(contains(y), y.dtype) }),
     itoTrace: (x, diffusion, t) => {
       const second = mul(slope(x, t), derivative(x, t));
       return add(filled(x.shape, 0, x.dtype), mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])));
     },
+    pullItoTrace: (x, diffusion, t) =>
+      add(filled(x.shape, 0, x.dtype), mul(derivative(x, t), rowSquares(diffusion, [x.shape.at(-1) as number]))),
   };
 }

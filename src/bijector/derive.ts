@@ -97,6 +97,12 @@ export function itoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?:
   return sum(jvp((z: Tensor) => slope(z, columns), points, columns)[1], 0);
 }
 
+/** J⁻¹Tr[GᵀHG], a drift in x: a number also near the boundary, where Tr[GᵀHG] vanishes and J⁻¹ grows without bound. */
+export function pullItoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Tensor {
+  const { x, t } = aligned(phi, at, time);
+  return phi.pullItoTrace?.(x, diffusion, t) ?? pullVector(phi, x, itoTrace(phi, x, diffusion, t), t);
+}
+
 /** ∂ₜφ(x, t) at fixed x; zeros where φ does not depend on t. */
 export function timeDerivative(phi: Bijector, at: Tensor, time: Tensor): Tensor {
   const { x } = aligned(phi, at, time);

@@ -10,6 +10,7 @@ import {
   gradLogDet,
   itoTrace,
   pullCovector,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushVector,
@@ -37,6 +38,8 @@ export function each(phi: Bijector, siteRank = 1): Bijector {
     pushCovector: (x, u, t) => pushCovector(phi, x, u, time(t)),
     gradLogDet: (x, t) => gradLogDet(phi, x, time(t)),
     itoTrace: (x, diffusion, t) => itoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
+    pullItoTrace: (x, diffusion, t) =>
+      pullItoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
     timeDerivative: (x, t) => timeDerivative(phi, x, at(t)),
     contains: (y, t) => {
       const inside = contains(phi, y, time(t));

@@ -1,9 +1,12 @@
 /** Batch and event axes: the last `eventRank` axes of a tensor are one event, everything before them is batch. */
 import {
+  cast,
   type DType,
   expand,
   fail,
   fill,
+  less,
+  logicalNot,
   reshape,
   type Shape,
   showShape,
@@ -30,6 +33,10 @@ export const sumEvent = (x: Tensor, eventRank: number): Tensor =>
     x,
     Array.from({ length: eventRank }, (_, i) => -1 - i),
   );
+
+/** Whether all of an event's coordinates are true, of flags on a vector. */
+export const everyCoordinate = (flags: Tensor, dtype: DType): Tensor =>
+  less(sum(cast(logicalNot(flags), dtype), -1), 0.5);
 
 /** The event as one axis: […, n]. */
 export const flattenEvent = (x: Tensor, eventRank: number): Tensor =>

@@ -1,5 +1,5 @@
 /** y = eˣ: R → (0, ∞). ℓ = x. */
-import { exp, fill, log } from "../graph/index.ts";
+import { exp, fill, greater, less, log, logicalAnd } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
@@ -9,5 +9,6 @@ export const expMap = (): Bijector =>
     forward: (x) => exp(x),
     inverse: (y) => log(y),
     logSlope: (x) => x,
+    contains: (y) => logicalAnd(greater(y, 0), less(y, Number.POSITIVE_INFINITY)),
     logSlopeDerivative: (x) => fill([], 1, x.dtype),
   });

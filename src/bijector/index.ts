@@ -14,6 +14,7 @@ export {
   jacobianOf,
   pullCovector,
   pullDiffusion,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushDiffusion,

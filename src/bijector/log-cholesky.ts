@@ -14,7 +14,10 @@ import {
   exp,
   expand,
   fail,
+  greater,
+  less,
   log,
+  logicalAnd,
   matmul,
   mul,
   reshape,
@@ -28,7 +31,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./diffusion.ts";
-import { filled } from "./event.ts";
+import { everyCoordinate, filled } from "./event.ts";
 
 /** Positions (i, j), i ≥ j, row by row. */
 const lowerPairs = (k: number): (readonly [number, number])[] =>
@@ -111,15 +114,18 @@ function invertLower(l: Tensor): Tensor {
   return concat(rows, -2);
 }
 
-/** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves. */
-function cholesky(sigma: Tensor): Tensor {
+/** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves; and those roots' squares. */
+function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
   const whole = sigma.shape.slice(0, -2).map(() => null);
   const columns: Tensor[] = [];
+  const pivots: Tensor[] = [];
   const k = sigma.shape.at(-1) as number;
   let rest = sigma;
   for (let j = 0; j < k; j++) {
     const size = k - j;
-    const column = div(slice(rest, ...whole, null, [0, 1]), sqrt(slice(rest, ...whole, [0, 1], [0, 1])));
+    const pivot = slice(rest, ...whole, [0, 1], [0, 1]);
+    pivots.push(pivot);
+    const column = div(slice(rest, ...whole, null, [0, 1]), sqrt(pivot));
     const padded =
       j === 0 ? column : concat([filled([...column.shape.slice(0, -2), j, 1], 0, sigma.dtype), column], -2);
     columns.push(padded);
@@ -127,7 +133,7 @@ function cholesky(sigma: Tensor): Tensor {
     const below = slice(column, ...whole, [1, size]);
     rest = sub(slice(rest, ...whole, [1, size], [1, size]), matmul(below, transpose(below)));
   }
-  return concat(columns, -1);
+  return { l: concat(columns, -1), pivots };
 }
 
 export function logCholesky(): Bijector {
@@ -139,10 +145,15 @@ export function logCholesky(): Bijector {
       return vech(matmul(l, transpose(l)));
     },
     inverse: (y) => {
-      const l = vech(cholesky(symmetric(y)));
+      const l = vech(cholesky(symmetric(y)).l);
       const diagonal = onDiagonal(y);
       // 1 off the diagonal, whose logarithm is the 0 that is added there.
       return add(mul(l, offDiagonal(y)), log(add(mul(l, diagonal), offDiagonal(y))));
+    },
+    // The first pivot that is not positive comes of positive ones alone, so it is a number even where roots are not.
+    contains: (y) => {
+      const pivots = reshape(concat(cholesky(symmetric(y)).pivots, -1), [...y.shape.slice(0, -1), orderOf(y)]);
+      return everyCoordinate(logicalAnd(greater(pivots, 0), less(pivots, Number.POSITIVE_INFINITY)), y.dtype);
     },
     /**
      * ∂Σᵢⱼ/∂Lᵢⱼ = Lⱼⱼ (twice that on the diagonal) and Σᵢⱼ needs no later entry of L, row by row: the Jacobian of

@@ -1,7 +1,25 @@
 /** Increasing vectors: y₁ = x₁, yᵢ = yᵢ₋₁ + eˣⁱ. */
-import { concat, constant, cumsum, exp, expand, log, mul, neg, slice, sub, sum, type Tensor } from "../graph/index.ts";
+import {
+  abs,
+  concat,
+  constant,
+  cumsum,
+  exp,
+  expand,
+  greater,
+  less,
+  log,
+  logicalAnd,
+  mul,
+  neg,
+  slice,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { rowSquares } from "./diffusion.ts";
+import { everyCoordinate } from "./event.ts";
 
 /** 0 at the first coordinate, which is free, and 1 at the gaps. */
 const gaps = (x: Tensor): Tensor =>
@@ -50,6 +68,14 @@ export function ordered(): Bijector {
       const whole = y.shape.slice(0, -1).map(() => null);
       const d = differences(y);
       return concat([slice(d, ...whole, [0, 1]), log(slice(d, ...whole, [1, n]))]);
+    },
+    contains: (y) => {
+      const n = y.shape.at(-1) as number;
+      const finite = everyCoordinate(less(abs(y), Number.POSITIVE_INFINITY), y.dtype);
+      if (n === 1) return finite;
+      const whole = y.shape.slice(0, -1).map(() => null);
+      const steps = slice(differences(y), ...whole, [1, n]);
+      return logicalAnd(finite, everyCoordinate(greater(steps, 0), y.dtype));
     },
     logDet: (x) => sum(logSlopes(x), -1),
     pushVector: (x, v) => cumsum(mul(exp(logSlopes(x)), v), -1),

@@ -1,5 +1,5 @@
 /** y = a + (b − a) σ(x): R → (a, b). */
-import { add, fail, log, logSigmoid, mul, neg, sigmoid, sub, tanh } from "../graph/index.ts";
+import { add, fail, greater, less, log, logicalAnd, logSigmoid, mul, neg, sigmoid, sub, tanh } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
@@ -15,6 +15,7 @@ export function sigmoidMap(low = 0, high = 1): Bijector {
     forward: (x) => add(mul(sigmoid(x), high - low), low),
     inverse: (y) => sub(log(sub(y, low)), log(sub(high, y))),
     logSlope: (x) => add(add(logSigmoid(x), logSigmoid(neg(x))), Math.log(high - low)),
+    contains: (y) => logicalAnd(greater(y, low), less(y, high)),
     logSlopeDerivative: (x) => neg(tanh(mul(x, 0.5))),
   });
 }

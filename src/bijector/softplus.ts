@@ -1,5 +1,5 @@
 /** y = log(1 + eˣ): R → (0, ∞), close to x where x is large. */
-import { add, expm1, log, logSigmoid, neg, sigmoid, softplus } from "../graph/index.ts";
+import { add, expm1, greater, less, log, logicalAnd, logSigmoid, neg, sigmoid, softplus } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
@@ -13,5 +13,6 @@ export const softplusMap = (): Bijector =>
     forward: (x) => softplus(x),
     inverse: (y) => add(y, log(neg(expm1(neg(y))))),
     logSlope: (x) => logSigmoid(x),
+    contains: (y) => logicalAnd(greater(y, 0), less(y, Number.POSITIVE_INFINITY)),
     logSlopeDerivative: (x) => sigmoid(neg(x)),
   });

@@ -21,6 +21,7 @@ import {
   sum,
   type Tensor,
 } from "../graph/index.ts";
+import { inOpenSimplex } from "./additive-logistic.ts";
 import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./diffusion.ts";
 
@@ -62,6 +63,7 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     forward,
     // zᵢ/(1 − zᵢ) = yᵢ/rᵢ
     inverse: (y) => add(sub(log(y), log(sub(1, upTo(y)))), offset(y)),
+    contains: inOpenSimplex,
     // J is lower triangular with ∂yᵢ/∂xᵢ = yᵢ(1 − zᵢ).
     logDet: (x) => sum(add(logShares(x), logSigmoid(neg(logits(x)))), -1),
     pushVector: along,

@@ -1,5 +1,5 @@
 /** y = tanh(x): R → (−1, 1). */
-import { add, log1p, logSigmoid, mul, neg, sub, tanh } from "../graph/index.ts";
+import { abs, add, less, log1p, logSigmoid, mul, neg, sub, tanh } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
@@ -13,5 +13,6 @@ export const tanhMap = (): Bijector =>
     forward: (x) => tanh(x),
     inverse: (y) => mul(sub(log1p(y), log1p(neg(y))), 0.5),
     logSlope: (x) => add(add(logSigmoid(mul(x, 2)), logSigmoid(mul(x, -2))), Math.log(4)),
+    contains: (y) => less(abs(y), 1),
     logSlopeDerivative: (x) => mul(tanh(x), -2),
   });

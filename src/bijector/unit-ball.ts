@@ -6,7 +6,7 @@
  * J is symmetric. The determinant: I − xxᵀ/s has the eigenvalue 1 − ‖x‖²/s = 1/s along x and 1 across; and
  * (I − xxᵀ/s)(I + xxᵀ) = I + xxᵀ(1 − 1/s − ‖x‖²/s) = I.
  */
-import { add, div, log, mul, neg, sqrt, squaredNorm, sub, sum, type Tensor } from "../graph/index.ts";
+import { add, div, less, log, mul, neg, sqrt, squaredNorm, sub, sum, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { formsOf } from "./diffusion.ts";
 
@@ -26,6 +26,7 @@ export function unitBall(): Bijector {
     pullCovector: along,
     pullVector: against,
     pushCovector: against,
+    contains: (y) => less(squaredNorm(y), 1),
     gradLogDet: (x) => mul(div(x, s(x)), -(x.shape.at(-1) as number) - 2),
     /**
      * d s^(−½) = −s^(−3/2) x·v and d² s^(−½) = −s^(−3/2)‖v‖² + 3 s^(−5/2)(x·v)², so for φ = x s^(−½)

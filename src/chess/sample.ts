@@ -33,7 +33,7 @@ const frozen = (parameters: UNet<NdArray>): UNet<Tensor> =>
   mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isArray) as unknown as UNet<Tensor>;
 
 /** The reverse process of a model, in logits or pushed to the simplex. */
-export function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex" | "logit"): ReverseProcess {
+function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex" | "logit"): ReverseProcess {
   const score = denoiserScore(denoiser, frozen(parameters));
   return space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
 }

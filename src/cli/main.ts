@@ -6,6 +6,7 @@ import { addChessData } from "./chess-data.ts";
 import { addChessEvaluate } from "./chess-evaluate.ts";
 import { addChessSample } from "./chess-sample.ts";
 import { addChessTrain } from "./chess-train.ts";
+import { addDensity } from "./density.ts";
 import { addDevices } from "./devices.ts";
 import { reportError } from "./exit.ts";
 
@@ -22,6 +23,7 @@ addChessData(chess);
 addChessTrain(chess);
 addChessSample(chess);
 addChessEvaluate(chess);
+addDensity(program);
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -19,7 +19,7 @@ import {
   sizeOf,
 } from "./ndarray.ts";
 
-export type AttributeValue = number | string | boolean | readonly number[] | NdArray;
+type AttributeValue = number | string | boolean | readonly number[] | NdArray;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** A class for its identity alone: two tensors are the same value only if they are the same node. */

@@ -14,7 +14,7 @@ function logGamma(a: number): number {
 }
 
 /** Q(a, x) = Γ(a, x) / Γ(a): its series below the mean, its continued fraction (modified Lentz) above. */
-export function gammaQ(a: number, x: number): number {
+function gammaQ(a: number, x: number): number {
   if (x <= 0) return 1;
   const scale = Math.exp(a * Math.log(x) - x - logGamma(a));
   if (x < a + 1) {
@@ -42,7 +42,7 @@ export function gammaQ(a: number, x: number): number {
 export const normalCdf = (z: number): number => (z <= 0 ? gammaQ(0.5, (z * z) / 2) / 2 : 1 - normalCdf(-z));
 
 /** How often a χ² of that many degrees of freedom is larger. */
-export const chiSquareP = (statistic: number, degrees: number): number => gammaQ(degrees / 2, statistic / 2);
+const chiSquareP = (statistic: number, degrees: number): number => gammaQ(degrees / 2, statistic / 2);
 
 /** How many values fall into each of n bins; without `bin`, a value is its own. */
 export function counted(

@@ -20,7 +20,15 @@ import { clusters, exactScore } from "./tools.ts";
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
 const process = reversePush(sde, additiveLogistic(), exactScore(sde, clusters(2)));
 const methods = Object.keys(samplers) as Method[];
-const shared = { count: 24, shape: [2], key: key("contract"), steps: 40, onExit: "hold", type: "float64" } as const;
+const shared = {
+  count: 24,
+  shape: [2],
+  key: key("contract"),
+  steps: 40,
+  onExit: "hold",
+  type: "float64",
+  threads: 1,
+} as const;
 const optionsFor = (method: Method): SampleOptions & { method: Method } => ({ ...shared, method });
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 

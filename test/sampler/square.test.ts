@@ -41,7 +41,14 @@ const differences = async (phi: Bijector, inY: Sampler, inX: Sampler): Promise<n
   );
   const found: number[] = [];
   for (const steps of stepCounts) {
-    const options = { start: first, key: key(1), grid: times(steps), noise: path, type: "float64" } as const;
+    const options = {
+      start: first,
+      key: key(1),
+      grid: times(steps),
+      noise: path,
+      type: "float64",
+      threads: 1,
+    } as const;
     const one = await inY(transformed, options);
     const two = await inX(reversePush(sde, phi, score), options);
     found.push(meanDistance(one.samples, two.samples));

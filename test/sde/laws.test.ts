@@ -1,7 +1,15 @@
 /** Laws of reversal and of maps, over every SDE and every map. */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/diffusion.ts";
-import { catalogue, type MapEntry, pullCovector, pushVector } from "../../src/bijector/index.ts";
+import {
+  catalogue,
+  itoTrace,
+  type MapEntry,
+  pullCovector,
+  pullItoTrace,
+  pullVector,
+  pushVector,
+} from "../../src/bijector/index.ts";
 import { add, constant, mul, type Shape, sizeOf, type Tensor } from "../../src/graph/index.ts";
 import { pushedScore } from "../../src/score/index.ts";
 import {
@@ -94,6 +102,23 @@ describe("a pushed SDE", () => {
           const two = at((p, t) => lemma[of](p, t), [shape, y], [[batch], times]);
           expect(relativeError(one, two), `${of}, ${sde.name}`).toBeLessThan(1e-9);
         }
+      }
+    });
+
+  for (const entry of catalogue)
+    it(`has an Itô drift that is J⁻¹Tr[GᵀHG] in x, in closed form or not (${entry.name})`, () => {
+      const [shape, x] = points(entry);
+      for (const make of table) {
+        const sde = make(entry.map.eventRank);
+        const g = (z: Tensor, t: Tensor) => sde.diffusion(z, t);
+        const closed = at((z, t) => pullItoTrace(entry.map, z, g(z, t), t), [shape, x], [[batch], times]);
+        const solved = at(
+          (z, t) => pullVector(entry.map, z, itoTrace(entry.map, z, g(z, t), t), t),
+          [shape, x],
+          [[batch], times],
+        );
+        if (solved.some((v) => v !== 0)) expect(relativeError(closed, solved), sde.name).toBeLessThan(1e-9);
+        else expect(closed.every((v) => v === 0)).toBe(true);
       }
     });
 

@@ -1,7 +1,7 @@
 /** Reversal against what is known by other means: finite differences, exact marginals, closed forms. */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/diffusion.ts";
-import { additiveLogistic, expMap, itoTrace, pullVector, unitBall } from "../../src/bijector/index.ts";
+import { additiveLogistic, expMap, itoTrace, pullItoTrace, pullVector, unitBall } from "../../src/bijector/index.ts";
 import {
   add,
   div,
@@ -207,6 +207,16 @@ describe("on the simplex", () => {
     const found = at((z, t) => pullVector(phi, z, itoTrace(phi, z, sde.diffusion(z, t))), [shape, x], times);
     const closed = at((z) => mul(sub(1, mul(phi.forward(z), 2)), 1.3 ** 2), [shape, x]);
     expect(relativeError(found, closed)).toBeLessThan(1e-12);
+    // Far beyond the last positive number that y could be, the closed form is still one.
+    const far = at(
+      (z, t) => pullItoTrace(phi, z, sde.diffusion(z, t)),
+      [
+        [1, 2],
+        [-2000, 2000],
+      ],
+      [[1], [0.5]],
+    );
+    expect(Array.from(far)).toEqual([1.3 ** 2, -(1.3 ** 2)]);
   });
 });
 

@@ -1,0 +1,158 @@
+/** diffeo density fit: a deep kernel exponential family on a table of numbers. */
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { isSynthetic, isUci, uciSets, uciTable } from "../density/datasets.ts";
+import { ENOUGH_SAMPLES } from "../density/evaluate.ts";
+import { type Fit, fitDensity } from "../density/fit.ts";
+import { type Measures, measureFitted } from "../density/measure.ts";
+import { saveDensity } from "../density/model-file.ts";
+import { type PrepareOptions, prepare, prune } from "../density/prepare.ts";
+import { generate, synthetics } from "../density/synthetic.ts";
+import { columnPositions, readTable, type Table, withoutColumns } from "../density/table.ts";
+import { DiffeoError } from "../graph/index.ts";
+import { type ObjectiveName, objectives } from "../matching/index.ts";
+import { fold, key } from "../random/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { integer, interruption, positive } from "./options.ts";
+import { progress } from "./progress.ts";
+
+interface FitCommand {
+  readonly data: string;
+  readonly folder: string;
+  readonly loss: ObjectiveName;
+  readonly out: string;
+  readonly rows: number;
+  readonly drop?: string[];
+  readonly prune?: number;
+  readonly dequantise?: boolean;
+  readonly whiten: boolean;
+  readonly noise: number;
+  readonly test: number;
+  readonly validation: number;
+  readonly inducing: number;
+  readonly batch: number;
+  readonly epochs: number;
+  readonly patience: number;
+  readonly rate: number;
+  readonly samples: number;
+  readonly seed: number;
+}
+
+/** The table a name or path stands for, and how such a table is prepared unless told otherwise. */
+async function tableOf(options: FitCommand): Promise<{ table: Table; defaults: PrepareOptions }> {
+  const { data, folder, rows } = options;
+  if (isUci(data)) return { table: await uciTable(data, folder), defaults: uciSets[data].options };
+  if (isSynthetic(data)) return { table: generate(data, rows, fold(key(0), data)), defaults: {} };
+  return { table: await readTable(data), defaults: {} };
+}
+
+const share = (text: string): number => {
+  const value = positive(text);
+  if (value >= 1) throw new DiffeoError("usage", `${text} is no share`, "give a number between 0 and 1");
+  return value;
+};
+
+const likelihood = (m: Measures): number => m.logDensity.mean - m.annealed.logZ;
+
+function report(m: Measures, found: Fit, n: number): string {
+  const floor = { sm: -n / 2, ll: (-n / 2) * (1 + Math.log(2 * Math.PI)) };
+  const lines = [
+    `chosen at step ${m.step} of ${found.steps}`,
+    `test score matching   ${m.scoreMatching.mean.toFixed(3)}   (median ${m.scoreMatching.median.toFixed(3)}; a unit Gaussian has about ${floor.sm.toFixed(2)})`,
+    `test log-likelihood   ${likelihood(m).toFixed(3)}   (annealed, ${m.annealed.effectiveSamples.toFixed(0)} effective of ${m.annealed.samples} particles; a unit Gaussian has about ${floor.ll.toFixed(2)})`,
+  ];
+  if (m.importance) {
+    const { logZ, effectiveSamples, samples } = m.importance;
+    lines.push(
+      `                      ${(m.logDensity.mean - logZ).toFixed(3)}   (plain importance sampling, ${effectiveSamples.toFixed(0)} effective of ${samples})`,
+    );
+    if (effectiveSamples < ENOUGH_SAMPLES)
+      lines.push("warning: the plain estimate rests on few draws, and then the likelihood it gives is too high");
+  }
+  if (m.annealed.effectiveSamples < ENOUGH_SAMPLES)
+    lines.push("warning: the annealed estimate rests on few particles too");
+  return `${lines.join("\n")}\n`;
+}
+
+async function run(options: FitCommand): Promise<void> {
+  const { out, loss, seed } = options;
+  const { table: whole, defaults } = await tableOf(options);
+  const dropped = options.drop ? withoutColumns(whole, columnPositions(whole, options.drop)) : whole;
+  const table = options.prune === undefined ? dropped : prune(dropped, options.prune);
+  const data = prepare(table, fold(key(seed), "data"), {
+    ...defaults,
+    ...(options.dequantise !== undefined && { dequantise: options.dequantise }),
+    whiten: options.whiten,
+    noise: options.noise,
+    test: options.test,
+    validation: options.validation,
+  });
+  const signal = interruption();
+  let bar: ReturnType<typeof progress> | undefined;
+  const found = await fitDensity(data, {
+    loss,
+    seed,
+    inducing: options.inducing,
+    batch: options.batch,
+    epochs: options.epochs,
+    patience: options.patience,
+    rate: options.rate,
+    signal,
+    onStep: ({ step, most, validation, best }) => {
+      bar ??= progress(most, "fitting");
+      bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
+    },
+  });
+  bar?.end();
+  const measures = await measureFitted(found.chosen, data, {
+    key: fold(key(seed), "measure"),
+    samples: options.samples,
+    signal,
+  });
+  const model = join(out, "model.safetensors");
+  await saveDensity(
+    model,
+    { loss, seed, columns: data.columns, whitening: data.whitening, logZ: measures.annealed.logZ },
+    found.chosen,
+  );
+  const { curve, steps, stopped, failure } = found;
+  await writeFileAtomic(
+    join(out, "report.json"),
+    `${JSON.stringify({ data: table.source, loss, seed, columns: data.columns, steps, stopped, failure, measures, curve }, undefined, 1)}\n`,
+  );
+  process.stdout.write(report(measures, found, data.n));
+  process.stdout.write(`${model}\n`);
+  if (failure !== undefined)
+    throw new DiffeoError(
+      "numerical",
+      `${failure}; the model is that of step ${found.chosen.step}, the best before it`,
+      "use a smaller --rate, or look for outliers in the table",
+    );
+}
+
+export function addDensityFit(density: Command): void {
+  const names = [...Object.keys(uciSets), ...Object.keys(synthetics)].join(", ");
+  density
+    .command("fit")
+    .description("fit a deep kernel exponential family to a table of numbers")
+    .requiredOption("--data <table>", `a CSV file, or one of ${names}`)
+    .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
+    .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
+    .option("--out <folder>", "where the model and its report go", "runs/density")
+    .option("--rows <n>", "rows of a generated table", integer(10), 2000)
+    .option("--drop <columns...>", "columns to leave out, by name or number")
+    .option("--prune <r>", "drop columns that correlate with another beyond this", share)
+    .option("--dequantise", "add noise of the size of a column's steps")
+    .option("--no-whiten", "use the numbers as they are")
+    .option("--noise <x>", "standard deviation of the noise added in the end", Number, 0.05)
+    .option("--test <share>", "share of the rows for the test", share, 0.1)
+    .option("--validation <share>", "share of the others for validation", share, 0.1)
+    .option("--inducing <n>", "inducing points", integer(1), 200)
+    .option("--batch <n>", "points a step, an even number", integer(2), 200)
+    .option("--epochs <n>", "passes over the data at most", integer(1), 500)
+    .option("--patience <n>", "steps without a better validation loss before it stops", integer(1), 200)
+    .option("--rate <x>", "learning rate", positive, 1e-2)
+    .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
+    .option("--seed <n>", "seed", integer(0), 0)
+    .action(run);
+}

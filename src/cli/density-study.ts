@@ -1,0 +1,203 @@
+/**
+ * diffeo density study: datasets × losses × seeds over the cores, one process a worker. What has a record is not run
+ * again, so a study that was stopped continues with the same command.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { renderPng } from "../chess/png.ts";
+import { type DatasetName, isSynthetic, isUci, uciSets } from "../density/datasets.ts";
+import { studyFigures } from "../density/figures.ts";
+import { studyTable } from "../density/report.ts";
+import { openTasks, type RunRecord, readRecords, runTask, saveRecord, type Task, taskName } from "../density/study.ts";
+import { fail } from "../graph/index.ts";
+import { type ObjectiveName, objectives } from "../matching/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { integer, interruption, positive } from "./options.ts";
+import { progress } from "./progress.ts";
+
+interface StudyCommand {
+  readonly data: string;
+  readonly out: string;
+  readonly datasets: DatasetName[];
+  readonly losses: ObjectiveName[];
+  readonly seeds: number;
+  readonly workers: number;
+  readonly minutes?: number;
+  readonly samples: number;
+}
+
+/** What a worker says: that it has come to a step, that a run is done, or that it failed. */
+type Message =
+  | { readonly kind: "ready" }
+  | { readonly kind: "step"; readonly step: number }
+  | { readonly kind: "done"; readonly record: RunRecord }
+  | { readonly kind: "failed"; readonly message: string };
+
+interface Order {
+  readonly task: Task;
+  readonly folder: string;
+  readonly samples: number;
+}
+
+/** A worker: one task after another, as they come. */
+async function work(): Promise<void> {
+  const say = (message: Message): void => void process.send?.(message);
+  if (!process.send)
+    fail("usage", "density worker is started by density study alone", "run diffeo density study instead");
+  process.on("SIGINT", () => undefined); // Ctrl-C is the parent's to handle
+  process.on("disconnect", () => process.exit());
+  process.on("message", async ({ task, folder, samples }: Order) => {
+    try {
+      const record = await runTask(task, {
+        folder,
+        samples,
+        onStep: ({ step }) => {
+          if (step % 20 === 0) say({ kind: "step", step });
+        },
+      });
+      say({ kind: "done", record });
+    } catch (error) {
+      say({ kind: "failed", message: (error as Error).message });
+    }
+  });
+  say({ kind: "ready" });
+  await new Promise(() => undefined);
+}
+
+/** Runs the tasks on `count` processes until none is left, the signal is set or the time is over. */
+function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Promise<{ failed: string[] }> {
+  const { out, data: folder, samples, minutes } = options;
+  const total = tasks.length;
+  const bar = progress(total, "study");
+  const children = new Map<ChildProcess, { task?: Task; step: number }>();
+  const failed: string[] = [];
+  let done = 0;
+  return new Promise((resolve) => {
+    const show = (): void => {
+      const now = [...children.values()].flatMap(({ task, step }) => (task ? [`${taskName(task)} ${step}`] : []));
+      bar.update(done, now.slice(0, 3).join("  "));
+    };
+    const finish = (): void => {
+      clearTimeout(timer);
+      for (const child of children.keys()) child.kill();
+      bar.end();
+      resolve({ failed });
+    };
+    const timer = setTimeout(finish, minutes === undefined ? 2 ** 31 - 1 : minutes * 60_000);
+    signal.addEventListener("abort", finish, { once: true });
+    const next = (child: ChildProcess): void => {
+      const task = tasks.shift();
+      if (!task) {
+        children.delete(child);
+        child.disconnect();
+        if (children.size === 0) finish();
+        return;
+      }
+      children.set(child, { task, step: 0 });
+      child.send({ task, folder, samples } satisfies Order);
+    };
+    for (let i = 0; i < Math.min(options.workers, total); i++) {
+      const child = fork(process.argv[1], ["density", "worker"]);
+      children.set(child, { step: 0 });
+      child.on("message", async (message: Message) => {
+        const current = children.get(child);
+        if (message.kind === "step") {
+          if (current) current.step = message.step;
+          return show();
+        }
+        if (message.kind === "done") {
+          await saveRecord(out, message.record);
+          done++;
+          const { scoreMatching, step } = message.record.chosen;
+          if (!process.stderr.isTTY)
+            process.stderr.write(
+              `${done}/${total} ${taskName(message.record)}: ${message.record.steps} steps, chosen ${step}, score matching ${scoreMatching.mean.toFixed(2)}, ${message.record.seconds.toFixed(1)} s\n`,
+            );
+        } else if (message.kind === "failed") {
+          failed.push(`${current?.task ? taskName(current.task) : "a worker"}: ${message.message}`);
+        }
+        show();
+        next(child);
+      });
+      child.on("exit", (code) => {
+        const current = children.get(child);
+        if (!current) return;
+        children.delete(child);
+        if (code !== 0 && current.task) failed.push(`${taskName(current.task)}: its process ended with code ${code}`);
+        if (children.size === 0) finish();
+      });
+    }
+    if (total === 0) finish();
+  });
+}
+
+/** One file of records a dataset, the table, and each figure as SVG and PNG. Returns the table. */
+async function writeReport(out: string, records: readonly RunRecord[]): Promise<string> {
+  for (const dataset of new Set(records.map((r) => r.dataset))) {
+    const own = records.filter((r) => r.dataset === dataset);
+    await writeFileAtomic(join(out, `${dataset}.json`), `[\n${own.map((r) => JSON.stringify(r)).join(",\n")}\n]\n`);
+  }
+  const table = studyTable(records);
+  await writeFileAtomic(join(out, "table.md"), table);
+  for (const [name, svg] of Object.entries(studyFigures(records))) {
+    await writeFileAtomic(join(out, `${name}.svg`), svg);
+    await writeFileAtomic(join(out, `${name}.png`), renderPng(svg));
+  }
+  return table;
+}
+
+async function study(options: StudyCommand): Promise<void> {
+  const { out, datasets, losses, seeds } = options;
+  const tasks = openTasks(await readRecords(out), datasets, losses, seeds);
+  const signal = interruption();
+  const { failed } = await workAll(tasks, options, signal);
+  const records = await readRecords(out);
+  if (records.length > 0) process.stdout.write(await writeReport(out, records));
+  const open = openTasks(records, datasets, losses, seeds).length;
+  if (open > 0) process.stdout.write(`${open} runs are still open; the same command continues\n`);
+  for (const line of failed) process.stderr.write(`${line}\n`);
+  if (signal.aborted) process.exitCode = 130;
+  else if (failed.length > 0) process.exitCode = 1;
+}
+
+async function report(out: string): Promise<void> {
+  const records = await readRecords(out);
+  if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo density study first");
+  process.stdout.write(await writeReport(out, records));
+}
+
+const listOf =
+  <T extends string>(known: (name: string) => name is T, names: readonly string[]) =>
+  (text: string): T[] =>
+    text.split(",").map((name) => {
+      if (!known(name)) throw new InvalidArgumentError(`"${name}" is none of ${names.join(", ")}.`);
+      return name;
+    });
+
+const isDataset = (name: string): name is DatasetName => isUci(name) || isSynthetic(name);
+const isLoss = (name: string): name is ObjectiveName => name in objectives;
+
+export function addDensityStudy(density: Command): void {
+  const losses = Object.keys(objectives) as ObjectiveName[];
+  const sets = Object.keys(uciSets) as DatasetName[];
+  density
+    .command("study")
+    .description("compare the losses over datasets and seeds; continues where it was stopped")
+    .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
+    .option("--out <folder>", "where records, table and figures go", "results/density")
+    .option("--datasets <list>", "which datasets", listOf(isDataset, sets), sets)
+    .option("--losses <list>", "which losses", listOf(isLoss, losses), losses)
+    .option("--seeds <n>", "seeds 0 … n − 1", integer(1), 15)
+    .option("--workers <n>", "processes", integer(1), availableParallelism())
+    .option("--minutes <x>", "stop after this long; runs that are not done begin anew next time", positive)
+    .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
+    .action(study);
+  density
+    .command("report")
+    .description("write table and figures anew from the records of a study")
+    .argument("[folder]", "the study's folder", "results/density")
+    .action(report);
+  density.command("worker", { hidden: true }).action(work);
+}

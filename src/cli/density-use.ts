@@ -1,0 +1,86 @@
+/** diffeo density score and sample: what a fitted model says about rows, and rows that it makes. */
+import { type Command, Option } from "commander";
+import { loadDensity } from "../density/model-file.ts";
+import { readTable, type Table } from "../density/table.ts";
+import { sampleRows, scoreRows } from "../density/use.ts";
+import { key } from "../random/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { integer, interruption } from "./options.ts";
+
+const quoted = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+
+function csvOf({ columns, rows, values }: Table): string {
+  const n = columns.length;
+  const lines = Array.from({ length: rows }, (_, i) =>
+    Array.from(values.subarray(i * n, (i + 1) * n), (v) => String(Number(v.toPrecision(8)))).join(","),
+  );
+  return `${[columns.map(quoted).join(","), ...lines].join("\n")}\n`;
+}
+
+async function emit(table: Table, path: string | undefined): Promise<void> {
+  if (path === undefined) process.stdout.write(csvOf(table));
+  else {
+    await writeFileAtomic(path, csvOf(table));
+    process.stdout.write(`${table.rows} rows: ${path}\n`);
+  }
+}
+
+interface ScoreCommand {
+  readonly model: string;
+  readonly data: string;
+  readonly out?: string;
+}
+
+async function score({ model: path, data, out }: ScoreCommand): Promise<void> {
+  const model = await loadDensity(path);
+  const table = await readTable(data);
+  const found = await scoreRows(model, table);
+  const n = model.spec.columns.length;
+  const width = n + 1;
+  await emit(
+    {
+      source: data,
+      columns: ["log density", ...model.spec.columns.map((name) => `score of ${name}`)],
+      rows: table.rows,
+      values: Float64Array.from({ length: table.rows * width }, (_, i) => {
+        const [row, column] = [Math.floor(i / width), i % width];
+        return column === 0 ? found.logDensity[row] : found.score[row * n + column - 1];
+      }),
+    },
+    out,
+  );
+}
+
+interface SampleCommand {
+  readonly model: string;
+  readonly count: number;
+  readonly method: "hmc" | "langevin";
+  readonly steps: number;
+  readonly seed: number;
+  readonly out?: string;
+}
+
+async function sample({ model, count, method, steps, seed, out }: SampleCommand): Promise<void> {
+  const options = { method, steps, key: key(seed), signal: interruption() };
+  await emit(await sampleRows(await loadDensity(model), count, options), out);
+}
+
+export function addDensityUse(density: Command): void {
+  density
+    .command("score")
+    .description("log density and score of every row of a table")
+    .requiredOption("--model <file>", "a model that density fit wrote")
+    .requiredOption("--data <file>", "a CSV file with the columns the model was fitted on")
+    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .action(score);
+  density
+    .command("sample")
+    .description("rows drawn from a fitted density")
+    .requiredOption("--model <file>", "a model that density fit wrote")
+    .option("--count <n>", "how many rows", integer(1), 1000)
+    .addOption(new Option("--method <method>", "the Markov chain").choices(["hmc", "langevin"]).default("hmc"))
+    .option("--steps <n>", "transitions of every chain", integer(1), 200)
+    .option("--seed <n>", "seed", integer(0), 0)
+    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .action(sample);
+}

@@ -1,0 +1,40 @@
+/** What `webgpu.test.ts` runs in a process whose Vulkan is SwiftShader. Prints what it found as JSON. */
+import { flattenEvent } from "../../src/bijector/event.ts";
+import { type MapEntry, mapNamed } from "../../src/bijector/index.ts";
+import { type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
+import { key } from "../../src/random/index.ts";
+import { type Method, type SampleResult, sample } from "../../src/sampler/index.ts";
+import { reversePush, vp } from "../../src/sde/index.ts";
+import { clusters, exactScore } from "./tools.ts";
+
+export interface Finding {
+  readonly map: string;
+  readonly method: Method;
+  readonly exits: readonly [onProcessor: number, onGpu: number];
+  /** The largest difference of two samples, in units of the largest number among them. */
+  readonly difference: number;
+}
+
+function run({ map, event }: MapEntry, method: Method, device: string): Promise<SampleResult> {
+  const flat = exactScore(vp(), clusters(sizeOf(event)));
+  const score = (x: Tensor, t: Tensor): Tensor => reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
+  const process = reversePush(vp({ eventRank: map.eventRank }), map, score);
+  return sample(process, { method, device, steps: 12, count: 50, shape: event, key: key(1), onExit: "hold" });
+}
+
+const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array);
+
+const findings: Finding[] = [];
+for (const [name, method] of [
+  ["alr", "domainPreserving"],
+  ["alr", "heun"],
+  ...["exp", "softplus", "sigmoid", "tanh", "alr", "stick-breaking", "ordered", "ball", "log-cholesky", "each-alr"].map(
+    (map) => [map, "eulerMaruyama"] as const,
+  ),
+] as const) {
+  const [a, b] = [await run(mapNamed(name), method, "cpu"), await run(mapNamed(name), method, "webgpu")];
+  const [u, v] = [numbers(a.samples), numbers(b.samples)];
+  const difference = Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
+  findings.push({ map: name, method, exits: [a.exits, b.exits], difference });
+}
+console.log(JSON.stringify(findings));
