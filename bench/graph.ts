@@ -9,11 +9,11 @@ import { flatten, flattenTensors, unflatten } from "../src/train/flat.ts";
 import * as third from "./third-order.ts";
 import { type Comparison, compare, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
 
-const THREADS = 2;
+const THREADS = [1, 2];
 const options: UNetOptions = { channels: 12, width: 32, multipliers: [1, 2, 2], blocks: 2, groups: 8 };
 const BATCH = 128;
 
-function unetStep() {
+function unetStep(threads: number) {
   const parameters = unetInit(key(1), options);
   const theta = flatten(parameters);
   const step = compile(
@@ -32,7 +32,7 @@ function unetStep() {
       [],
       [],
     ],
-    { threads: THREADS },
+    { threads },
   );
   const k = key(2);
   const x = normal(fold(k, "x"), [BATCH, 8, 8, 12]);
@@ -57,41 +57,51 @@ function unetStep() {
 
 export async function run(): Promise<void> {
   const python = pythonWithTorch();
-  const [peer, version] = python
-    ? await TorchPeer.start(python, fileURLToPath(new URL("./peers.py", import.meta.url)), THREADS)
-    : [undefined, undefined];
+  const script = fileURLToPath(new URL("./peers.py", import.meta.url));
+  const started = python ? await Promise.all(THREADS.map((n) => TorchPeer.start(python, script, n))) : [];
+  const peers = started.map(([peer]) => peer);
   const rows: Comparison[] = [];
 
   for (const n of [512, 1024]) {
-    const product = compile(
-      (a: Tensor, b: Tensor) => matmul(a, b),
-      [
-        [n, n],
-        [n, n],
-      ],
-      { threads: THREADS },
-    );
     const a = normal(key(1), [n, n]);
-    rows.push(await compare(`matmul ${n}`, () => product(a, a), peer, 30));
-    await product.dispose();
+    const square = [n, n];
+    const products = THREADS.map((threads) =>
+      compile((x: Tensor, y: Tensor) => matmul(x, y), [square, square], { threads }),
+    );
+    rows.push(
+      await compare(
+        `matmul ${n}`,
+        products.map((f) => () => f(a, a)),
+        peers,
+        5,
+      ),
+    );
+    for (const f of products) await f.dispose();
   }
 
   const { parameters, x, v } = third.data("float32");
-  const gradient = compile(third.lossAndGradient, [parameters, x, v], { threads: THREADS });
-  rows.push(await compare("third-order gradient", () => gradient(parameters, x, v), peer, 15));
-  await gradient.dispose();
+  const gradients = THREADS.map((threads) => compile(third.lossAndGradient, [parameters, x, v], { threads }));
+  rows.push(
+    await compare(
+      "third-order gradient",
+      gradients.map((f) => () => f(parameters, x, v)),
+      peers,
+      5,
+    ),
+  );
+  for (const f of gradients) await f.dispose();
 
-  const step = unetStep();
+  const step = unetStep(2);
   const compileTime = await milliseconds(step.run);
-  rows.push(await compare("U-Net training step", step.run, peer, 15));
-  printComparisons(rows, version);
-  peer?.stop();
+  rows.push(await compare("U-Net training step, 2 threads", [step.run], peers.slice(1), 5));
+  printComparisons(rows, started[0]?.[1]);
+  for (const peer of peers) peer.stop();
   process.stdout.write(
     `U-Net: ${step.size} parameters; tracing, session and first step ${compileTime.toFixed(0)} ms\n`,
   );
 
-  const memory = (): number => process.memoryUsage().rss / 2 ** 20;
   if (process.argv.includes("--memory")) {
+    const memory = (): number => process.memoryUsage().rss / 2 ** 20;
     for (let i = 0; i < 100; i++) await step.run();
     const before = memory();
     for (let i = 0; i < 1000; i++) await step.run();

@@ -119,7 +119,7 @@ tasks = {
     "matmul 512": matmul(512),
     "matmul 1024": matmul(1024),
     "third-order gradient": third_order(),
-    "U-Net training step": unet_step(),
+    "U-Net training step, 2 threads": unet_step(),
 }
 print(f"torch {torch.__version__.split('+')[0]} ms", flush=True)
 for line in sys.stdin:

@@ -5,7 +5,7 @@
  */
 import type { Emitter } from "./emitter.ts";
 import { erfExpression, erfValue } from "./erf.ts";
-import { fuseBias } from "./linalg.ts";
+import { fuseBias, fuseScale } from "./linalg.ts";
 import { equal, greater, where } from "./logic.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat, sizeOf } from "./ndarray.ts";
@@ -35,7 +35,7 @@ interface UnaryRule {
   /** Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost everywhere. */
   readonly vjp?: (g: Tensor, x: Tensor, y: Tensor) => Tensor;
   readonly emit?: (x: string, emitter: Emitter, dtype: DType) => string;
-  readonly lower?: (x: Tensor, target: Target) => Tensor | undefined;
+  readonly lower?: (x: Tensor, target: Target, uses: (t: Tensor) => number) => Tensor | undefined;
   readonly simplify?: (x: Tensor) => Tensor | undefined;
   /** Defined for integers too. */
   readonly integers?: boolean;
@@ -50,7 +50,9 @@ function unary(name: string, rule: UnaryRule) {
       return x;
     },
     ...(vjp && { vjp: (g: Tensor, node: Tensor) => vjp(g, node.inputs[0], node) }),
-    ...(lower && { lower: (node: Tensor, target: Target) => lower(node.inputs[0], target) }),
+    ...(lower && {
+      lower: (node: Tensor, target: Target, uses: (t: Tensor) => number) => lower(node.inputs[0], target, uses),
+    }),
     simplify: (node) =>
       simplify?.(node.inputs[0]) ?? outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
     emit: (node, [x], emitter) =>
@@ -64,6 +66,7 @@ const negNode = unary("neg", {
   f: (x) => -x,
   vjp: (g) => neg(g), // (−x)′ = −1
   simplify: (x) => (is(x, negNode) ? x.inputs[0] : undefined),
+  lower: (x, _, uses) => fuseScale(x, -1, x.shape, uses),
   integers: true,
 });
 const expNode = unary("exp", { f: Math.exp, vjp: (g, _, y) => mul(g, y) }); // (eˣ)′ = eˣ
@@ -259,9 +262,23 @@ const mulNode = binary("mul", {
       return mul(a.inputs[0], mul(a.inputs[1], b));
     if (is(a, negNode)) return neg(mul(a.inputs[0], b));
     if (is(b, negNode)) return neg(mul(a, b.inputs[0]));
+    // (x·c)·y = (x·y)·c: numbers wander outwards, meet, and end in a sum or a product of matrices. Not where x is the
+    // smaller: there c is cheap.
+    if (c !== undefined) return undefined;
+    const [x, y] = [unscaled(a), unscaled(b)];
+    if (x && sizeOf(a.shape) >= sizeOf(b.shape)) return mul(mul(x.tensor, b), x.factor);
+    if (y && sizeOf(b.shape) >= sizeOf(a.shape)) return mul(mul(a, y.tensor), y.factor);
     return undefined;
   },
+  lower: ({ inputs: [a, b], shape }, _, uses) => fuseScale(a, uniformValue(b), shape, uses),
 });
+/** x and c of x·c, c a number. */
+export function unscaled(t: Tensor): { readonly tensor: Tensor; readonly factor: number } | undefined {
+  if (!is(t, mulNode) || t.inputs[1].shape.length > 0) return undefined;
+  const factor = uniformValue(t.inputs[1]);
+  return factor === undefined ? undefined : { tensor: t.inputs[0], factor };
+}
+
 const divNode = binary("div", {
   onnx: "Div",
   f: (a, b) => a / b,

@@ -1,5 +1,5 @@
 /** Products and small dense linear algebra. All batch over leading axes. */
-import { add, div, log, mul, neg, sub } from "./elementwise.ts";
+import { add, div, log, mul, neg, sub, unscaled } from "./elementwise.ts";
 import { fail } from "./error.ts";
 import { broadcastOffsets } from "./loops.ts";
 import { broadcastShapes, divisorNear, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
@@ -58,7 +58,11 @@ const matmulNode: Make = primitive({
         // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
         if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
       }
-      return gemmNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined });
+      const sides = [bare(left ?? a), bare(right ?? b)];
+      return gemmNode(
+        sides.map((s) => s.tensor),
+        { transA: left !== undefined, transB: right !== undefined, alpha: sides[0].factor * sides[1].factor },
+      );
     }
     if (target !== "cpu") return undefined;
     const [left, right] = [swapped(a), swapped(b)];
@@ -99,6 +103,12 @@ function splitProduct(a: Tensor, b: Tensor): Tensor {
   const parts = divisorNear(k, Math.min(64, k / 256));
   const cut = (t: Tensor): Tensor => reshape(t, [parts, k / parts, t.shape[1]]);
   return m <= n ? sum(matmul(transpose(cut(a)), cut(b)), 0) : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
+}
+
+/** A factor without a number that Gemm can apply itself. */
+function bare(t: Tensor): { readonly tensor: Tensor; readonly factor: number } {
+  const scaled = unscaled(t);
+  return scaled && Math.fround(scaled.factor) === scaled.factor ? scaled : { tensor: t, factor: 1 };
 }
 
 /** All leading axes as one. */
@@ -152,12 +162,15 @@ const transposedShape = ([a, b]: readonly Tensor[], { transA, transB }: Transpos
 const unfused = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): Tensor =>
   matmulNode([transA ? transpose(a) : a, transB ? transpose(b) : b], {});
 
+/** A multiple of the product, too. */
+type Scaled = Transposed & { alpha?: number };
+
 /** The product ONNX calls Gemm: transposes in place, an optional third input added to every row. Made by lowering. */
-const gemmNode: Make<Transposed> = primitive<Transposed>({
+const gemmNode: Make<Scaled> = primitive<Scaled>({
   name: "gemm",
   infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
-  emit: ({ attributes: { transA, transB } }, inputs, emitter) =>
-    emitter.node("Gemm", inputs, { transA: transA ? 1 : 0, transB: transB ? 1 : 0 }),
+  emit: ({ attributes: { transA, transB, alpha = 1 } }, inputs, emitter) =>
+    emitter.node("Gemm", inputs, { alpha: { float: alpha }, transA: transA ? 1 : 0, transB: transB ? 1 : 0 }),
   evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
 });
 
@@ -175,11 +188,7 @@ const fusedNode: Make<Transposed> = primitive<Transposed>({
   evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
 });
 
-function evaluateProduct(
-  inputs: readonly Tensor[],
-  attributes: Transposed,
-  values: readonly Float64Array[],
-): Float64Array {
+function evaluateProduct(inputs: readonly Tensor[], attributes: Scaled, values: readonly Float64Array[]): Float64Array {
   const turn = (k: number): Float64Array => {
     const t = k === 0 ? attributes.transA : attributes.transB;
     const turned = transpose(inputs[k]);
@@ -187,6 +196,7 @@ function evaluateProduct(
   };
   const product = unfused(inputs, attributes);
   const out = matmulNode.op.evaluate(product, [turn(0), turn(1)]);
+  for (let i = 0; i < out.length; i++) out[i] *= attributes.alpha ?? 1;
   if (inputs.length === 3) {
     const bias = broadcastOffsets(inputs[2].shape, product.shape);
     for (let i = 0; i < out.length; i++) out[i] += values[2][bias[i]];
@@ -209,6 +219,21 @@ export function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: (t: 
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
   if (!isRow || inner.shape.at(-1) !== n) return undefined;
   return reshape(gemmNode([...inner.inputs, reshape(bias, [n as number])], inner.attributes), shape);
+}
+
+/**
+ * c·(a·b) as one Gemm, where that is the product's only use. Its factor is an attribute in float32 whatever the type of
+ * the graph, so only numbers that float32 has are taken.
+ */
+export function fuseScale(
+  product: Tensor,
+  factor: number | undefined,
+  shape: Shape,
+  uses: (t: Tensor) => number,
+): Tensor | undefined {
+  if (factor === undefined || Math.fround(factor) !== factor || !sameShape(product.shape, shape)) return undefined;
+  if (!is(product, gemmNode) || product.inputs.length !== 2 || uses(product) !== 1) return undefined;
+  return gemmNode(product.inputs, { ...product.attributes, alpha: factor * (product.attributes.alpha ?? 1) });
 }
 
 function requireSquare(t: Tensor, operation: string): void {

@@ -1,5 +1,5 @@
 /** Reductions over axes, and the running sum. */
-import { add, div, exp, log, mul, sub } from "./elementwise.ts";
+import { add, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
 import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
@@ -52,6 +52,8 @@ const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
   simplify: ({ inputs: [x], attributes: { axes }, shape }) => {
     const real = axes.filter((a) => x.shape[a] !== 1);
     if (real.length === 0) return x;
+    const scaled = unscaled(x);
+    if (scaled) return mul(sumNode([scaled.tensor], { axes }), scaled.factor);
     // Σ over an expanded axis is a multiple.
     const before = unexpanded(x);
     if (before !== undefined) {
