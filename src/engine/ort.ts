@@ -35,9 +35,10 @@ export const sessionOptions = (
   logSeverityLevel: FATAL,
   ...(threads !== undefined && { intraOpNumThreads: threads }),
   ...(provider === "webgpu" && keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
-  // The runtime would fuse x·σ(x) into an operator that it has in float32 alone.
+  // The runtime would fuse x·σ(x) into an operator that it has in float32 alone, and the factor of a product into an
+  // attribute that is a float32 number whatever the product's type is.
   ...(model.types.has("float64") && {
-    extra: { optimization: { disable_specified_optimizers: "QuickGeluFusion" } },
+    extra: { optimization: { disable_specified_optimizers: "QuickGeluFusion;MatMulScaleFusion" } },
   }),
 });
 

@@ -14,7 +14,7 @@
  * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the image is scaled.
  */
 import { eventOf } from "../bijector/event.ts";
-import { itoTrace, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
+import { itoTrace, pullItoTrace, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
 import { add, fail, gradEach, mul, neg, sqrt, sub, type Tensor } from "../graph/index.ts";
 import {
   applyDiffusion,
@@ -46,10 +46,10 @@ export function driftInX(process: Process, { driftScale: w, timeDilation: c }: C
   const { phi, sde, reversed } = process;
   const along = scaled(baseDrift(process, x, t), w * c);
   if (!phi) return along;
-  const terms: Tensor[] = [];
-  if (phi.timeDependent && w * c !== 1) terms.push(mul(timeDerivative(phi, x, t), w * c - 1));
-  if (w !== 1) terms.push(mul(itoTrace(phi, x, sde.diffusion(x, t), t), (reversed ? -0.5 : 0.5) * c * (w - 1)));
-  return terms.length === 0 ? along : add(along, pullVector(phi, x, terms.reduce(add), t));
+  const terms = [along];
+  if (phi.timeDependent && w * c !== 1) terms.push(pullVector(phi, x, mul(timeDerivative(phi, x, t), w * c - 1), t));
+  if (w !== 1) terms.push(mul(pullItoTrace(phi, x, sde.diffusion(x, t), t), (reversed ? -0.5 : 0.5) * c * (w - 1)));
+  return terms.reduce((a, b) => add(a, b));
 }
 
 /** w c f̂ at y = φ(x, t). */

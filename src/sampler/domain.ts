@@ -4,7 +4,6 @@
  */
 import { alignToEvent, contains, sumEvent } from "../bijector/index.ts";
 import {
-  abs,
   add,
   cast,
   constant,
@@ -12,7 +11,6 @@ import {
   equal,
   fail,
   less,
-  logicalAnd,
   logicalNot,
   mul,
   type NdArray,
@@ -90,27 +88,24 @@ export function finalPoints(
   return phi ? phi.forward(mean, final) : mean;
 }
 
-/** What a step landed on, after `onExit`: how many events left the domain, were put back, and are outside even then. */
+/**
+ * What a step landed on and, after `onExit`, where it goes on from; how many events left the domain, were put back, and are
+ * outside even then. `landed` is for the loop to look at: whatever `onExit` does, a NaN is a failure and no exit.
+ */
 export function guardExits(process: Process, space: Space, onExit: OnExit, from: Tensor, landed: Tensor, t: Tensor) {
   const zero = constant(0, landed.dtype);
   const { phi, eventRank } = process;
   if (!phi || space === "x") return { next: landed, exits: zero, clamps: zero, lost: zero };
   const count = (flags: Tensor): Tensor => sum(cast(flags, landed.dtype));
-  // A point that is not a number is no exit but a failure: it stays as it is, for the loop to report.
-  const outside = (p: Tensor): Tensor => logicalAnd(finite(landed, eventRank), logicalNot(contains(phi, p, t)));
-  const out = outside(landed);
+  const out = logicalNot(contains(phi, landed, t));
   const exits = count(out);
   if (onExit === "fail") return { next: landed, exits, clamps: zero, lost: exits };
   if (onExit === "hold")
-    return { next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits, lost: zero };
+    return { landed, next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits, lost: zero };
   const put = onExit(landed);
   const changed = less(0.5, sumEvent(cast(logicalNot(equal(put, landed)), landed.dtype), eventRank));
-  return { next: put, exits, clamps: count(logicalAnd(finite(landed, eventRank), changed)), lost: count(outside(put)) };
+  return { landed, next: put, exits, clamps: count(changed), lost: count(logicalNot(contains(phi, put, t))) };
 }
-
-/** Whether every coordinate of an event is a number; NaN compares as false. */
-const finite = (x: Tensor, eventRank: number): Tensor =>
-  less(sumEvent(cast(logicalNot(less(abs(x), Number.POSITIVE_INFINITY)), x.dtype), eventRank), 0.5);
 
 const timeOf = (like: Tensor, t: number): Tensor => constant(t, like.dtype);
 

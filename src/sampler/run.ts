@@ -87,7 +87,7 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
         return { shape: [count, ...shape], dtype: type, data };
       };
       const result = await move(point, from, to - from, numbered(draws.map(draw)), known);
-      const bad = unfinished(result.next);
+      const bad = unfinished(result.landed ?? result.next);
       if (bad !== undefined) await failNotFinite(batch, space, point, bad, stretch);
       const lost = Number(result.lost.data[0]);
       if (lost > 0) failOutside(batch, lost, stretch);

@@ -90,7 +90,7 @@ function eulerStep(
 }
 
 /** The shape of one event's noise. */
-export function drawnShape({ sde }: Process, event: Shape): Shape {
+function drawnShape({ sde }: Process, event: Shape): Shape {
   const x = input("x", [1, ...event]);
   return noiseShape(sde.diffusion(x, constant(sde.horizon, x.dtype)), event);
 }
