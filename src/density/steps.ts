@@ -2,7 +2,8 @@
  * The graphs of a fit, compiled once for a dataset's sizes and a loss:
  *
  *   train     200 points: α from the first half, the loss on the second, Adam on everything through α
- *   validate  α from random training points, then the loss, and exact score matching, on the validation set
+ *   validate  α from random training points, then the loss on the validation set
+ *   exact     exact score matching on the validation set, for a given α
  *   equations sums of G and b over points
  *   ridge     one Adam step on log λ alone, α(λ) from the eigenvectors of G
  */
@@ -50,7 +51,8 @@ export interface FitSteps {
     [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
     { state: AdamState<Tensor>; loss: Tensor }
   >;
-  readonly validate: Compiled<[Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>], { loss: Tensor; exact: Tensor }>;
+  readonly validate: Compiled<[Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>], { loss: Tensor; alpha: Tensor }>;
+  readonly exact: Compiled<[Tensor, Tensor, Tensor], Tensor>;
   readonly equations: Compiled<[Tensor, Tensor, Draws<Tensor>], NormalEquations<Tensor>>;
   readonly ridge: Compiled<
     [Tensor, RidgeSystem<Tensor>, AdamState<Tensor>, Tensor, Draws<Tensor>, Tensor],
@@ -85,7 +87,6 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
   const { n, batch } = sizes;
   const half = batch / 2;
   const loss = lossOf(objective);
-  const exactLoss = lossOf(scoreMatching());
   const spec = objective.draws(n);
   const drawn = (count: number) => drawShapes(spec, [count]);
   const size = flatten(like).length;
@@ -109,10 +110,17 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
   const validate = compile(
     (theta: Tensor, x: Tensor, draws: Draws<Tensor>, y: Tensor, second: Draws<Tensor>) => {
       const p = parametersOf(theta, like);
-      const score = dkefScore(p, solveAlpha(normalEquations(p, objective, x, draws), p.logLambda));
-      return { loss: mean(loss(score, y, second)), exact: mean(exactLoss(score, y, {})) };
+      const alpha = solveAlpha(normalEquations(p, objective, x, draws), p.logLambda);
+      return { loss: mean(loss(dkefScore(p, alpha), y, second)), alpha };
     },
     [[size], [sizes.points, n], drawn(sizes.points), [sizes.validation, n], drawn(sizes.validation)],
+    options,
+  );
+
+  const exact = compile(
+    (theta: Tensor, alpha: Tensor, y: Tensor) =>
+      mean(lossOf(scoreMatching())(dkefScore(parametersOf(theta, like), alpha), y, {})),
+    [[size], [inducing], [sizes.validation, n]],
     options,
   );
 
@@ -157,10 +165,11 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
   return {
     train,
     validate,
+    exact,
     equations,
     ridge,
     dispose: async () => {
-      await Promise.all([train, validate, equations, ridge].map((f) => f.dispose()));
+      await Promise.all([train, validate, exact, equations, ridge].map((f) => f.dispose()));
     },
   };
 }

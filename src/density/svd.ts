@@ -34,17 +34,18 @@ export function rightSvd(matrix: Float64Array, n: number): Svd {
       q[i] = s * x + c * y;
     }
   };
-  const largest = Math.max(...a.map((column) => dot(column, column)));
   let turned = true;
   for (let sweep = 0; turned; sweep++) {
     if (sweep === SWEEPS)
       fail("numerical", `the singular values did not settle in ${SWEEPS} sweeps`, "check the table for infinities");
     turned = false;
+    const squares = a.map((column) => dot(column, column));
+    const largest = Math.max(...squares);
     for (let j = 0; j < n; j++)
       for (let k = j + 1; k < n; k++) {
-        const [pp, qq, pq] = [dot(a[j], a[j]), dot(a[k], a[k]), dot(a[j], a[k])];
+        const [pp, qq, pq] = [squares[j], squares[k], dot(a[j], a[k])];
         // Orthogonal to rounding, or one of them is nothing beside the largest.
-        if (Math.abs(pq) <= 1e-15 * Math.sqrt(pp * qq) || Math.min(pp, qq) <= 1e-32 * largest) continue;
+        if (Math.abs(pq) <= 1e-15 * Math.sqrt(pp * qq) || Math.min(pp, qq) <= 1e-30 * largest) continue;
         turned = true;
         // tan θ of the rotation that makes them orthogonal, the smaller root of t² + 2ζt − 1 = 0.
         const zeta = (qq - pp) / (2 * pq);
@@ -52,6 +53,8 @@ export function rightSvd(matrix: Float64Array, n: number): Svd {
         const c = 1 / Math.hypot(1, t);
         rotate(a[j], a[k], c, c * t);
         rotate(v[j], v[k], c, c * t);
+        squares[j] = pp - t * pq;
+        squares[k] = qq + t * pq;
       }
   }
   const lengths = a.map((column) => Math.sqrt(dot(column, column)));

@@ -1,4 +1,5 @@
 /** diffeo/matching: losses that fit a score to samples, and the random slices they are made of. */
+export { type DenoisingLoss, type DenoisingOptions, denoising } from "./denoising.ts";
 export { type Draw, type DrawSpec, type Draws, drawArrays, drawShapes } from "./draws.ts";
 export { type Moments, type Slice, type SliceFamily, smoothFamily, withMonteCarlo } from "./family.ts";
 export { fourierSlices } from "./fourier.ts";

@@ -1,0 +1,142 @@
+/**
+ * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its record is one JSON file
+ * written whole or not at all, and what has a file is not run again.
+ */
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DiffeoError } from "../graph/index.ts";
+import type { ObjectiveName } from "../matching/index.ts";
+import { fold, key } from "../random/index.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { type DatasetName, prepareNamed } from "./datasets.ts";
+import { EXACT_EVERY, type FitProgress, fitDensity } from "./fit.ts";
+import { type Measures, measureFitted } from "./measure.ts";
+
+export interface Task {
+  readonly dataset: DatasetName;
+  readonly loss: ObjectiveName;
+  readonly seed: number;
+}
+
+export interface RunRecord extends Task {
+  readonly n: number;
+  readonly points: { readonly train: number; readonly validation: number; readonly test: number };
+  /** Steps made, and the step at which patience ended. */
+  readonly steps: number;
+  readonly stopped: number;
+  /** Of training alone, on one thread. */
+  readonly seconds: number;
+  /** The state chosen by the loss on the validation set, and that chosen by exact score matching there. */
+  readonly chosen: Measures;
+  readonly chosenByExact: Measures;
+  /** Every `every`-th step, from that step on: the validation loss, and exact score matching on the validation set. */
+  readonly curve: { readonly every: number; readonly loss: readonly number[]; readonly exact: readonly number[] };
+  readonly failure?: string;
+}
+
+/** Steps between the points of a recorded curve. */
+const EVERY = 10;
+/** Curves of all runs reach at least this far, so that losses can be compared after equal steps. */
+export const EQUAL_STEPS = 600;
+
+export interface RunOptions {
+  /** Where the UCI files are. */
+  readonly folder: string;
+  /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
+  readonly samples?: number;
+  readonly onStep?: (progress: FitProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Six digits say all there is in a number that noise has touched. */
+const rounded = (values: readonly number[]): number[] => values.map((v) => Number(v.toPrecision(6)));
+
+export async function runTask(task: Task, options: RunOptions): Promise<RunRecord> {
+  const { dataset, loss, seed } = task;
+  const { signal, onStep, samples = 1_000_000 } = options;
+  const data = await prepareNamed(dataset, seed, options.folder);
+  const began = performance.now();
+  let trained = began;
+  const found = await fitDensity(data, {
+    loss,
+    seed,
+    leastSteps: EQUAL_STEPS,
+    onStep: (progress) => {
+      trained = performance.now();
+      onStep?.(progress);
+    },
+    ...(signal && { signal }),
+  });
+  const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
+    measureFitted(found[which], data, {
+      key: fold(key(seed), "measure"),
+      samples: draws,
+      ...(signal && { signal }),
+    });
+  const chosen = await measure("chosen", samples);
+  const every = (values: readonly number[], steps: number): number[] =>
+    rounded(values.filter((_, i) => ((i + 1) * steps) % EVERY === 0));
+  return {
+    ...task,
+    n: data.n,
+    points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
+    steps: found.steps,
+    stopped: found.stopped,
+    seconds: (trained - began) / 1000,
+    chosen,
+    chosenByExact: found.chosenByExact === found.chosen ? chosen : await measure("chosenByExact", 0),
+    curve: { every: EVERY, loss: every(found.curve.loss, 1), exact: every(found.curve.exact, EXACT_EVERY) },
+    ...(found.failure !== undefined && { failure: found.failure }),
+  };
+}
+
+const runsFolder = (out: string): string => join(out, "runs");
+
+export const taskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
+
+const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
+
+export const saveRecord = (out: string, record: RunRecord): Promise<void> =>
+  writeFileAtomic(recordPath(out, record), `${JSON.stringify(record)}\n`);
+
+/** Longest first, so that the cores end together: more coordinates, then losses that need all derivatives. */
+const cost = ({ dataset, loss }: Task): number =>
+  (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) * (loss === "ssm" || loss === "gssm" ? 1 : 2);
+
+/** What is still to be run, given the records there are. */
+export function openTasks(
+  records: readonly RunRecord[],
+  datasets: readonly DatasetName[],
+  losses: readonly ObjectiveName[],
+  seeds: number,
+): Task[] {
+  const known = new Set(records.map(taskName));
+  const all = datasets.flatMap((dataset) =>
+    losses.flatMap((loss) => Array.from({ length: seeds }, (_, seed) => ({ dataset, loss, seed }))),
+  );
+  return all.filter((task) => !known.has(taskName(task))).sort((a, b) => cost(b) - cost(a));
+}
+
+/** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
+export async function readRecords(out: string): Promise<RunRecord[]> {
+  await mkdir(runsFolder(out), { recursive: true });
+  const found = new Map<string, RunRecord>();
+  const read = async (path: string): Promise<unknown> => {
+    try {
+      return JSON.parse(await readFile(path, "utf8"));
+    } catch (error) {
+      throw new DiffeoError("data", `${path} is no record of a run`, "delete it and run again", { cause: error });
+    }
+  };
+  for (const name of await readdir(out))
+    if (name.endsWith(".json"))
+      for (const record of (await read(join(out, name))) as RunRecord[]) found.set(taskName(record), record);
+  for (const name of await readdir(runsFolder(out)))
+    if (name.endsWith(".json")) {
+      const record = (await read(join(runsFolder(out), name))) as RunRecord;
+      found.set(taskName(record), record);
+    }
+  return [...found.values()].sort(
+    (a, b) => a.dataset.localeCompare(b.dataset) || a.loss.localeCompare(b.loss) || a.seed - b.seed,
+  );
+}
