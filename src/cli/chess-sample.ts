@@ -8,6 +8,7 @@ import { loadModel } from "../chess/model-file.ts";
 import { renderPng } from "../chess/png.ts";
 import { boardAt, type Positions } from "../chess/position.ts";
 import { type Boards, sampleBoards } from "../chess/sample.ts";
+import { shippedModel } from "../chess/shipped.ts";
 import { sheetSvg } from "../chess/svg.ts";
 import { fail } from "../graph/index.ts";
 import { key } from "../random/index.ts";
@@ -83,7 +84,7 @@ export function addChessSample(chess: Command): void {
   chess
     .command("sample")
     .description("draw chess positions from a trained model")
-    .requiredOption("--model <file>", "model.safetensors of a training run")
+    .option("--model <file>", "model.safetensors of a training run", shippedModel)
     .option("--count <n>", "boards", integer(1), 16)
     .option("--w <x>", "drift scale: below 1 fewer pieces, above 1 more; useful from 0.95 to 1.05", positive, 1)
     .option("--steps <n>", "steps of the reverse process", integer(1), 250)

@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { addCheck } from "./check.ts";
 import { addChessData } from "./chess-data.ts";
 import { addChessEvaluate } from "./chess-evaluate.ts";
+import { addChessFigure } from "./chess-figure.ts";
 import { addChessSample } from "./chess-sample.ts";
 import { addChessTrain } from "./chess-train.ts";
 import { addDensity } from "./density.ts";
@@ -22,6 +23,7 @@ const chess = program.command("chess").description("chess positions by diffusion
 addChessData(chess);
 addChessTrain(chess);
 addChessSample(chess);
+addChessFigure(chess);
 addChessEvaluate(chess);
 addDensity(program);
 
