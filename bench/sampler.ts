@@ -4,7 +4,8 @@
  */
 import { additiveLogistic, affine, chain, each } from "../src/bijector/index.ts";
 import { evaluate } from "../src/engine/index.ts";
-import { constant, expand, mapTree, mul, type NdArray, sub, type Tensor } from "../src/graph/index.ts";
+import { expand, mul, sub, type Tensor } from "../src/graph/index.ts";
+import { frozen } from "../src/model/layers.ts";
 import { type UNet, type UNetOptions, unet, unetInit } from "../src/model/unet.ts";
 import { key } from "../src/random/index.ts";
 import { energyDistance, type Method, type SampleOptions, sample, samplers } from "../src/sampler/index.ts";
@@ -98,10 +99,8 @@ const network: UNetOptions = { channels: 12, width: 32, multipliers: [1, 2, 2], 
 
 /** The prior's score and a little of an untrained U-Net of 1.1 M parameters, which costs what a trained one does. */
 function networkScore(): MarginalScore {
-  const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
-  const parameters = mapTree<NdArray, Tensor>(unetInit(key(1), network), (a) => constant(a), isArray);
-  return (x, t) =>
-    sub(mul(unet(parameters as unknown as UNet<Tensor>, x, expand(t, x.shape.slice(0, 1)), network), 0.01), x);
+  const parameters = frozen<UNet<Tensor>>(unetInit(key(1), network));
+  return (x, t) => sub(mul(unet(parameters, x, expand(t, x.shape.slice(0, 1)), network), 0.01), x);
 }
 
 /** Milliseconds of each step. */

@@ -1,5 +1,5 @@
 /** A trained denoiser as a file: parameters by name, and beside them all that is needed to use them. */
-import { fail, leavesOf, mapTree, type NdArray } from "../graph/index.ts";
+import { fail, isNdArray, leavesOf, mapTree, type NdArray } from "../graph/index.ts";
 import { type UNet, type UNetOptions, unetInit } from "../model/unet.ts";
 import { key } from "../random/index.ts";
 import { vp } from "../sde/index.ts";
@@ -21,8 +21,6 @@ export interface Model {
   readonly parameters: UNet<NdArray>;
 }
 
-const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
-
 /** The denoiser a spec describes: VP noise with β from 0.1 to 20 on events [rows, columns, n]. */
 export function denoiserOf(spec: ModelSpec): { denoiser: Denoiser; encoding: Categorical } {
   const encoding = categorical(spec.encoding);
@@ -43,7 +41,7 @@ function parametersOf(spec: ModelSpec, flat: Float32Array): UNet<NdArray> {
       at += data.length;
       return { shape, dtype, data: flat.subarray(at - data.length, at) };
     },
-    isArray,
+    isNdArray,
   );
   return cut as unknown as UNet<NdArray>;
 }
@@ -61,7 +59,7 @@ export async function saveModel(
     (array, name) => {
       arrays[name] = array;
     },
-    isArray,
+    isNdArray,
   );
   await writeSafetensors(path, { arrays, metadata: { format: "diffeo-denoiser-1", spec: JSON.stringify(spec) } }, type);
 }
@@ -83,11 +81,11 @@ export async function loadModel(path: string): Promise<Model> {
         );
       return array;
     },
-    isArray,
+    isNdArray,
   ) as unknown as UNet<NdArray>;
   return { spec, parameters, ...denoiserOf(spec) };
 }
 
 /** How many numbers a network has. */
 export const parameterCount = (parameters: UNet<NdArray>): number =>
-  leavesOf<NdArray>(parameters, isArray).reduce((n, a) => n + a.data.length, 0);
+  leavesOf<NdArray>(parameters, isNdArray).reduce((n, a) => n + a.data.length, 0);

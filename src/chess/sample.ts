@@ -1,6 +1,7 @@
 /** Positions from a trained denoiser: the reverse process on the simplex, stepped in logits or on the simplex itself. */
 import type { CompileOptions } from "../engine/index.ts";
-import { constant, mapTree, type NdArray, type Tensor } from "../graph/index.ts";
+import type { Tensor } from "../graph/index.ts";
+import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
 import type { Key } from "../random/index.ts";
 import { type Method, type Progress, type SampleResult, sample } from "../sampler/index.ts";
@@ -26,15 +27,9 @@ export interface BoardOptions extends CompileOptions {
   readonly signal?: AbortSignal;
 }
 
-const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
-
-/** The network's parameters as constants of a graph: the runtime may then prepare them once. */
-const frozen = (parameters: UNet<NdArray>): UNet<Tensor> =>
-  mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isArray) as unknown as UNet<Tensor>;
-
 /** The reverse process of a model, in logits or pushed to the simplex. */
 function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex" | "logit"): ReverseProcess {
-  const score = denoiserScore(denoiser, frozen(parameters));
+  const score = denoiserScore(denoiser, frozen<UNet<Tensor>>(parameters));
   return space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
 }
 

@@ -1,9 +1,13 @@
-/** diffeo density score and sample: what a fitted model says about rows, and rows that it makes. */
+/** diffeo density score, sample and picture: what fitted models say about rows, rows that they make, and how they look. */
 import { type Command, Option } from "commander";
-import { loadDensity } from "../density/model-file.ts";
+import { renderPng } from "../chess/png.ts";
+import { isSynthetic } from "../density/datasets.ts";
+import { type DensityModel, loadDensity } from "../density/model-file.ts";
+import { densityPicture } from "../density/picture.ts";
+import { generate } from "../density/synthetic.ts";
 import { readTable, type Table } from "../density/table.ts";
 import { sampleRows, scoreRows } from "../density/use.ts";
-import { key } from "../random/index.ts";
+import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import { integer, interruption } from "./options.ts";
 
@@ -65,6 +69,23 @@ async function sample({ model, count, method, steps, seed, out }: SampleCommand)
   await emit(await sampleRows(await loadDensity(model), count, options), out);
 }
 
+interface PictureCommand {
+  readonly models: string[];
+  readonly data: string;
+  readonly rows: number;
+  readonly out: string;
+}
+
+async function picture({ models, data, rows, out }: PictureCommand): Promise<void> {
+  const table = isSynthetic(data) ? generate(data, rows, fold(key(0), data)) : await readTable(data);
+  const loaded: DensityModel[] = [];
+  for (const path of models) loaded.push(await loadDensity(path));
+  const svg = await densityPicture(table, loaded);
+  await writeFileAtomic(`${out}.svg`, svg);
+  await writeFileAtomic(`${out}.png`, renderPng(svg));
+  process.stdout.write(`${out}.svg and .png\n`);
+}
+
 export function addDensityUse(density: Command): void {
   density
     .command("score")
@@ -83,4 +104,12 @@ export function addDensityUse(density: Command): void {
     .option("--seed <n>", "seed", integer(0), 0)
     .option("--out <file>", "where the CSV goes (default: standard output)")
     .action(sample);
+  density
+    .command("picture")
+    .description("densities of two columns and their scores beside the data, as SVG and PNG")
+    .requiredOption("--models <files...>", "models that density fit wrote")
+    .requiredOption("--data <table>", "the CSV file, or the name of the generated table, they were fitted to")
+    .option("--rows <n>", "rows of a generated table", integer(10), 2000)
+    .option("--out <name>", "file name without its ending", "density")
+    .action(picture);
 }

@@ -10,7 +10,7 @@ import { equal, greater, where } from "./logic.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat, sizeOf } from "./ndarray.ts";
 import { unbroadcast } from "./reduce.ts";
-import { cast, expand, outsideExpand } from "./shape.ts";
+import { cast, expand, joinedPads, outsideExpand } from "./shape.ts";
 import { sineExpression } from "./sine.ts";
 import {
   asTensor,
@@ -233,7 +233,7 @@ const addNode = binary("add", {
     if (uniformValue(b) === 0) return a;
     if (is(b, negNode)) return sub(a, b.inputs[0]);
     if (is(a, negNode)) return sub(b, a.inputs[0]);
-    return undefined;
+    return joinedPads(a, b);
   },
   lower: ({ inputs: [a, b], shape }, _, uses) => fuseBias(a, b, shape, uses) ?? fuseBias(b, a, shape, uses),
 });

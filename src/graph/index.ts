@@ -52,6 +52,7 @@ export {
   type FloatType,
   flattenNested,
   isFloat,
+  isNdArray,
   type NdArray,
   type Nested,
   ndarray,

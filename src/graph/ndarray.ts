@@ -16,6 +16,10 @@ export interface NdArray {
   readonly data: TypedArray;
 }
 
+/** Whether a value is a host array: the leaves of a tree of parameters. */
+export const isNdArray = (value: unknown): value is NdArray =>
+  typeof value === "object" && value !== null && "shape" in value && "data" in value;
+
 /** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
 export type Nested = number | readonly Nested[];
 

@@ -274,6 +274,22 @@ const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = p
   },
 });
 
+/**
+ * a + b, where both are padded to one size and one begins where the other ends, is their concatenation, padded. The
+ * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
+ */
+export function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
+  if (!is(a, padNode) || !is(b, padNode)) return undefined;
+  const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
+  const [from, to] = [a.attributes.before, b.attributes.before];
+  const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
+  if (apart.length !== 1) return undefined;
+  const [axis] = apart;
+  if (to[axis] + q[axis] === from[axis]) return joinedPads(b, a);
+  if (from[axis] + p[axis] !== to[axis]) return undefined;
+  return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);
+}
+
 /** Zeros before and after every axis. */
 export function pad(x: Operand, before: readonly number[], after: readonly number[]): Tensor {
   const t = asTensor(x);
@@ -359,7 +375,16 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     const range = [start, start + inputs[i].shape[axis]] as const;
     return slice(g, ...g.shape.map((_, a) => (a === axis ? range : null)));
   },
-  simplify: ({ inputs }) => (inputs.length === 1 ? inputs[0] : undefined),
+  simplify: ({ inputs, attributes: { axis } }) => {
+    if (inputs.length === 1) return inputs[0];
+    const nested = (t: Tensor): boolean => is(t, concatNode) && t.attributes.axis === axis;
+    return inputs.some(nested)
+      ? concatNode(
+          inputs.flatMap((t) => (nested(t) ? t.inputs : [t])),
+          { axis },
+        )
+      : undefined;
+  },
   emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Concat", inputs, { axis }),
   evaluate: ({ inputs, attributes: { axis }, shape }, data) => {
     const out = new Float64Array(sizeOf(shape));

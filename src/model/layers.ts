@@ -2,7 +2,21 @@
  * The layers small networks are made of, as pairs: `…Init(key, sizes)` gives parameters as host arrays, the layer itself
  * is a function of parameters and input. Images are channels-last.
  */
-import { add, concat, conv2d, cos, expandDims, matmul, mul, type NdArray, sin, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  concat,
+  constant,
+  conv2d,
+  cos,
+  expandDims,
+  isNdArray,
+  mapTree,
+  matmul,
+  mul,
+  type NdArray,
+  sin,
+  type Tensor,
+} from "../graph/index.ts";
 import { type Key, normal } from "../random/index.ts";
 
 export interface Affine<T> {
@@ -57,3 +71,7 @@ export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor 
   const angle = mul(expandDims(t, -1), frequencies);
   return concat([sin(angle), cos(angle)], -1);
 }
+
+/** Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then prepare them once. */
+export const frozen = <P>(parameters: unknown): P =>
+  mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isNdArray) as P;

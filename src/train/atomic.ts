@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { DiffeoError } from "../graph/index.ts";
 
 export async function writeFileAtomic(path: string, parts: Uint8Array | string | readonly Uint8Array[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
+    await mkdir(dirname(path), { recursive: true });
     const file = await open(temporary, "w");
     try {
       for (const part of Array.isArray(parts) ? parts : [parts]) await file.writeFile(part as Uint8Array | string);
@@ -16,7 +16,7 @@ export async function writeFileAtomic(path: string, parts: Uint8Array | string |
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
     const { code, message } = error as NodeJS.ErrnoException;
     throw new DiffeoError(
       "data",

@@ -2,6 +2,7 @@
 import {
   concat,
   fail,
+  isNdArray,
   leavesOf,
   mapTree,
   type NdArray,
@@ -13,11 +14,9 @@ import {
   type Tree,
 } from "../graph/index.ts";
 
-const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
-
 /** All numbers of a tree of arrays. */
 export function flatten(tree: unknown): Float32Array {
-  const arrays = leavesOf<NdArray>(tree, isArray);
+  const arrays = leavesOf<NdArray>(tree, isNdArray);
   const out = new Float32Array(arrays.reduce((n, a) => n + a.data.length, 0));
   let at = 0;
   for (const a of arrays) {
@@ -38,7 +37,7 @@ export function unflatten(flat: Tensor, like: unknown): Tree<Tensor> {
       at += size;
       return reshape(slice(flat, [at - size, at]), shape);
     },
-    isArray,
+    isNdArray,
   );
 }
 

@@ -24,6 +24,14 @@ export const within = (low: number, high: number, ...hard: number[]): Domain =>
 export const beside = (gap: number, high: number): Domain =>
   each((u, v) => (gap + (high - gap) * u) * (v < 0.5 ? -1 : 1));
 
+/** The same numbers, but none within `gap` of a point. */
+export const away =
+  (domain: Domain, point: number, gap: number): Domain =>
+  (shape, u) => {
+    const { dtype, values } = domain(shape, u);
+    return { dtype, values: values.map((v) => (Math.abs(v - point) < gap ? v + 2 * gap : v)) };
+  };
+
 /** Near a multiple of ½ plus an offset: two lattices with offsets ¼ apart never come closer than 0.15. */
 export const lattice = (offset: number): Domain => each((u, v) => Math.floor(u * 12 - 6) / 2 + offset + (v - 0.5) / 10);
 

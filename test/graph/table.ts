@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { Tensor } from "../../src/graph/index.ts";
 import * as g from "../../src/graph/index.ts";
 import {
+  away,
   beside,
   broadcastable,
   type Domain,
@@ -109,7 +110,8 @@ export const smooth: readonly Entry[] = [
   one("softplus", g.softplus, wild),
   one("erf", g.erf, within(-3, 3, 1e-9, -1e-300, 0.999, 1.001, 6, -6, 20)),
   one("logSigmoid", g.logSigmoid, wild),
-  one("silu", g.silu, wild),
+  // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
+  one("silu", g.silu, away(wild, -1.2785, 0.05)),
   one("square", g.square, real),
   two("add", g.add, real, real),
   two("sub", g.sub, real, real),

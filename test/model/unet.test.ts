@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { compile } from "../../src/engine/index.ts";
+import { type NdArray, square, sum, type Tensor, valueAndGrad } from "../../src/graph/index.ts";
+import { type UNet, type UNetOptions, unet, unetInit } from "../../src/model/unet.ts";
+import { key, normal, uniform } from "../../src/random/index.ts";
+import { flatten, unflatten } from "../../src/train/index.ts";
+
+const options: UNetOptions = {
+  channels: 3,
+  width: 8,
+  multipliers: [1, 2],
+  blocks: 1,
+  groups: 4,
+  attention: [1],
+  heads: 2,
+  position: [4, 4],
+  outputs: 5,
+};
+const parameters = unetInit(key(1), options);
+const x = normal(key(2), [2, 4, 4, 3], { dtype: "float64" });
+const t = uniform(key(3), [2], { dtype: "float64" });
+
+/** Every weight drawn, so that nothing hides behind the zeros a fresh network has. */
+const theta: NdArray = normal(key(4), [flatten(parameters).length], { dtype: "float64" });
+const at = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
+  unet(unflatten(flat, parameters) as unknown as UNet<Tensor>, image, time, options);
+
+describe("the U-Net", () => {
+  it("maps an image and a time to an image with the channels asked for, and starts at zero", async () => {
+    const f = compile(at, [[null], [null, 4, 4, 3], [null]], { threads: 1 });
+    const start = flatten(parameters);
+    const { shape, data } = await f(start, Float32Array.from(x.data), Float32Array.from(t.data));
+    expect(shape).toEqual([2, 4, 4, 5]);
+    expect(Math.max(...(data as Float32Array).map(Math.abs))).toBe(0);
+    await f.dispose();
+  });
+
+  it("has the gradient in all weights that differences along random directions give", async () => {
+    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor => sum(square(at(flat, image, time)));
+    const f = compile(valueAndGrad(loss), [[null], [null, 4, 4, 3], [null]], { type: "float64", threads: 1 });
+    const [, gradient] = await f(theta, x, t);
+    for (let k = 0; k < 4; k++) {
+      const direction = normal(key(10 + k), theta.shape, { dtype: "float64" }).data as Float64Array;
+      const value = async (h: number): Promise<number> => {
+        const moved = (theta.data as Float64Array).map((v, i) => v + h * direction[i]);
+        return Number((await f({ ...theta, data: moved }, x, t))[0].data[0]);
+      };
+      const h = 1e-5;
+      const difference =
+        (8 * ((await value(h)) - (await value(-h))) - ((await value(2 * h)) - (await value(-2 * h)))) / (12 * h);
+      const along = (gradient.data as Float64Array).reduce((s, g, i) => s + g * direction[i], 0);
+      expect(Math.abs(along - difference) / Math.abs(difference)).toBeLessThan(1e-6);
+    }
+    await f.dispose();
+  });
+
+  it("sees each board of a batch alone", async () => {
+    const f = compile(at, [[null], [null, 4, 4, 3], [null]], { type: "float64", threads: 1 });
+    const both = (await f(theta, x, t)).data as Float64Array;
+    const one = (
+      await f(
+        theta,
+        { shape: [1, 4, 4, 3], dtype: "float64", data: (x.data as Float64Array).slice(0, 48) },
+        (t.data as Float64Array).slice(0, 1),
+      )
+    ).data as Float64Array;
+    expect(Math.max(...one.map((v, i) => Math.abs(v - both[i]) / (1 + Math.abs(v))))).toBeLessThan(1e-10);
+    await f.dispose();
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromHalf, toHalf } from "../../src/train/half.ts";
+import {
+  makeSafetensors,
+  parseSafetensors,
+  RunFolder,
+  readSafetensors,
+  writeFileAtomic,
+  writeSafetensors,
+} from "../../src/train/index.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-train-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const array = (data: number[], shape = [data.length]) => ({
+  shape,
+  dtype: "float32" as const,
+  data: Float32Array.from(data),
+});
+
+describe("float16", () => {
+  it("keeps every half exactly", () => {
+    const all = Uint16Array.from({ length: 65_536 }, (_, i) => i);
+    const back = toHalf(fromHalf(all));
+    for (let i = 0; i < all.length; i++) {
+      const nan = (i & 0x7c00) === 0x7c00 && (i & 0x3ff) !== 0;
+      if (!nan) expect(back[i]).toBe(i);
+    }
+  });
+
+  it("rounds to the nearest half, ties to even", () => {
+    fc.assert(
+      fc.property(fc.float({ noNaN: true, min: -65_000, max: 65_000 }), (v) => {
+        const [h] = toHalf(Float32Array.of(v));
+        const near = fromHalf(Uint16Array.of(h, (h & 0x7fff) === 0 ? h : h - 1, h + 1));
+        for (const other of near.subarray(1))
+          if (Number.isFinite(other)) expect(Math.abs(near[0] - v)).toBeLessThanOrEqual(Math.abs(other - v));
+      }),
+    );
+    expect([...toHalf(Float32Array.of(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, -1e9))]).toEqual([
+      0x3c00, 0x3c02, 0x7c00, 0xfc00,
+    ]);
+  });
+});
+
+describe("safetensors", () => {
+  const tensors = { arrays: { "a.w": array([1, -2.5, 3e-8, 4], [2, 2]), b: array([7]) }, metadata: { note: "ψ" } };
+
+  it("gives back what was stored", async () => {
+    const path = join(folder, "t.safetensors");
+    await writeSafetensors(path, tensors);
+    const { arrays, metadata } = await readSafetensors(path);
+    expect(arrays["a.w"].shape).toEqual([2, 2]);
+    expect([...(arrays["a.w"].data as Float32Array)]).toEqual([...tensors.arrays["a.w"].data]);
+    expect(metadata).toEqual({ note: "ψ" });
+  });
+
+  it("says what is wrong with a damaged file", () => {
+    const whole = Buffer.concat(makeSafetensors(tensors));
+    expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: only 5 bytes/);
+    expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header claims/);
+    expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(/"b" of shape \[1\] does not fit/);
+    const noise = Buffer.from(whole);
+    noise[8] = 0x20;
+    expect(() => parseSafetensors(noise, "f")).toThrow(/no JSON/);
+  });
+});
+
+describe("files", () => {
+  it("are written whole or not at all", async () => {
+    const path = join(folder, "sub", "x.txt");
+    await writeFileAtomic(path, "first");
+    await writeFileAtomic(path, "second");
+    expect(readFileSync(path, "utf8")).toBe("second");
+    expect(readdirSync(join(folder, "sub"))).toEqual(["x.txt"]);
+    await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
+  });
+});
+
+describe("a run folder", () => {
+  it("is never overwritten, and resumed only with the settings it began with", async () => {
+    const path = join(folder, "run");
+    await RunFolder.create(path, { rate: 1, seed: 2 });
+    await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(/already holds a run/);
+    await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(/begun with rate = 1, now it is 2/);
+    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/holds no run/);
+  });
+
+  it("keeps the two newest checkpoints and does not trip over a half-written one", async () => {
+    const path = join(folder, "checkpoints");
+    const run = await RunFolder.create(path, {});
+    for (const step of [5, 10, 15]) await run.save({ step, arrays: { theta: array([step]) }, metadata: {} });
+    writeFileSync(join(path, "step-20.safetensors.99.tmp"), "cut off by a crash");
+    expect((await run.latest())?.step).toBe(15);
+    expect(
+      readdirSync(path)
+        .filter((n) => n.endsWith(".safetensors"))
+        .sort(),
+    ).toEqual(["step-10.safetensors", "step-15.safetensors"]);
+  });
+});
