@@ -1,6 +1,7 @@
 /** npm run bench -- NAME: runs one benchmark, or lists them. */
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Promise<void> }>>> = {
   graph: () => import("./graph.ts"),
+  matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),
 };
 

@@ -12,11 +12,13 @@ export interface Table {
   readonly values: Float64Array;
 }
 
-const DELIMITERS = [",", ";", "\t", " "] as const;
+const DELIMITERS = [",", ";", "\t"] as const;
 
-/** The delimiter that cuts the first line into most cells; a comma where none cuts it. */
-const delimiterOf = (line: string): string =>
-  DELIMITERS.reduce((best, d) => (line.split(d).length > line.split(best).length ? d : best));
+/** The delimiter that cuts the first line into most cells; names may hold spaces, so a space only where no other does. */
+function delimiterOf(line: string): string {
+  const best = DELIMITERS.reduce((a, b) => (line.split(b).length > line.split(a).length ? b : a));
+  return !line.includes(best) && line.includes(" ") ? " " : best;
+}
 
 /** A number as CSV files write it, or undefined. */
 function numberOf(cell: string): number | undefined {

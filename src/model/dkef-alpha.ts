@@ -134,13 +134,12 @@ function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices 
   // make up for a negative multiple of I.
   const isotropic = m?.shape.at(-1) === 1;
   const kappa = m && isotropic ? mul(all.kappa, sqrt(m)) : all.kappa;
-  const pieces = partsOf(points, Math.floor(DERIVATIVES / n)).map((range) => {
+  const pieces = partsOf(points, Math.round(DERIVATIVES / n)).map((range) => {
     const count = range[1] - range[0];
-    const u = Array.from({ length: kernels }, (_, r) => {
-      const some = reshape(slice(rows.first, [r, r + 1], range), [count * n, -1]);
-      return reshape(matmul(some, at(columns, r)), [count, n, size]);
-    });
-    const g = total(u.map((v, r) => mul(v, expandDims(slice(at(kappa, r), range), 1))));
+    const some = reshape(slice(rows.first, null, range), [kernels, count * n, -1]);
+    const weights = slice(kappa, null, range);
+    const u = Array.from({ length: kernels }, (_, r) => reshape(matmul(at(some, r), at(columns, r)), [count, n, size]));
+    const g = total(u.map((v, r) => mul(v, expandDims(at(weights, r), 1))));
     const weighted = m && !isotropic ? mul(g, expandDims(slice(m, range), -1)) : g;
     return {
       g: gram(reshape(g, [-1, size]), reshape(weighted, [-1, size])),

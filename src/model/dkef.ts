@@ -148,7 +148,7 @@ function curvatureAt(p: Dkef<Tensor>, alpha: Tensor, x: Tensor, directions?: Ten
   const { first, second } = kernelRows(p, x, fx, directions);
   const weights = mul(kappa, alpha);
   const [kernels, points, k, width] = first.shape;
-  const squares = partsOf(points, Math.floor(DERIVATIVES / k)).map(([from, to]) => {
+  const squares = partsOf(points, Math.round(DERIVATIVES / k)).map(([from, to]) => {
     const rows = reshape(slice(first, null, [from, to]), [kernels, (to - from) * k, width]);
     const u = reshape(matmul(rows, columns), [kernels, to - from, k, -1]);
     return sum(mul(sum(square(u), -2), slice(weights, null, [from, to])), [0, -1]);

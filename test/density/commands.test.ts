@@ -1,0 +1,154 @@
+/** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parseTable } from "../../src/density/table.ts";
+import { diffeo } from "../cli/run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+const quick = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
+
+describe("diffeo density", () => {
+  it("fits a table, scores its rows and draws new ones", () => {
+    const lines = Array.from({ length: 400 }, (_, i) => {
+      const u = i / 400;
+      return `${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
+    });
+    writeFileSync(at("table.csv"), ["id,height,weight,constant", ...lines].join("\n"));
+    const fit = diffeo(
+      "density",
+      "fit",
+      "--data",
+      at("table.csv"),
+      "--drop",
+      "id",
+      "constant",
+      "--loss",
+      "ssm-vr",
+      "--out",
+      at("fit"),
+      ...quick,
+    );
+    expect(fit.stderr).toBe("");
+    expect(fit.code).toBe(0);
+    expect(fit.stdout).toMatch(/test log-likelihood .* effective of/);
+    const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
+    expect(report.columns).toEqual(["height", "weight"]);
+    expect(report.measures.annealed.effectiveSamples).toBeGreaterThan(1000);
+
+    const model = at("fit/model.safetensors");
+    const score = diffeo("density", "score", "--model", model, "--data", at("table.csv"), "--out", at("score.csv"));
+    expect([score.code, score.stdout]).toEqual([0, `400 rows: ${at("score.csv")}\n`]);
+    const scored = parseTable(readFileSync(at("score.csv"), "utf8"), "score");
+    expect(scored.columns).toEqual(["log density", "score of height", "score of weight"]);
+
+    const drawn = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    expect(drawn.code).toBe(0);
+    expect(parseTable(drawn.stdout, "samples").rows).toBe(50);
+    const again = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    expect(again.stdout).toBe(drawn.stdout);
+  });
+
+  it.each([
+    ["a,b\n1,x\n", 1, /line 2, column 2 \("b"\): "x" is not a number/],
+    [`a,b\n${Array.from({ length: 90 }, (_, i) => `${i},5`).join("\n")}`, 1, /column 2 \("b"\) is 5 in every row/],
+    [
+      `a,b\n${Array.from({ length: 90 }, (_, i) => `${i},${(i * i) % 17}`).join("\n")}`,
+      1,
+      /73 training rows are fewer than the 200 inducing/,
+    ],
+  ])("says what is wrong with a table (%#)", (text, code, message) => {
+    writeFileSync(at("bad.csv"), text);
+    const result = diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(message);
+    expect(existsSync(at("bad"))).toBe(false);
+  });
+
+  it("ends with code 3 when the numbers are lost, and leaves the last good model", () => {
+    const result = diffeo("density", "fit", "--data", "two-moons", "--rate", "1e20", "--out", at("lost"), ...quick);
+    expect(result.code).toBe(3);
+    expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
+    expect(existsSync(at("lost/model.safetensors"))).toBe(true);
+  });
+
+  it("runs a study over processes, continues it, and reports from its records", () => {
+    const study = (...more: string[]) =>
+      diffeo(
+        "density",
+        "study",
+        "--out",
+        at("study"),
+        "--datasets",
+        "two-moons",
+        "--losses",
+        "ssm,gssm",
+        "--samples",
+        "2000",
+        "--workers",
+        "2",
+        ...more,
+      );
+    const stopped = study("--seeds", "1", "--minutes", "0.01");
+    expect(stopped.stdout).toMatch(/2 runs are still open; the same command continues/);
+    writeFileSync(
+      at("study/two-moons.json"),
+      `[${JSON.stringify(record("ssm", -20))},${JSON.stringify(record("gssm", -15))}]`,
+    );
+    const done = study("--seeds", "1");
+    expect(done.code).toBe(0);
+    expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
+    const report = diffeo("density", "report", at("study"));
+    expect(report.stdout).toBe(done.stdout);
+    expect(readdirSync(at("study")).sort()).toEqual([
+      "log-likelihood.png",
+      "log-likelihood.svg",
+      "runs",
+      "score-matching.png",
+      "score-matching.svg",
+      "table.md",
+      "two-moons.json",
+    ]);
+    expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(/^<svg .*two-moons.*gssm.*<\/svg>\n$/s);
+  });
+
+  it.each([
+    [["fit"], /required option '--data/],
+    [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
+    [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
+    [["worker"], /started by density study alone/],
+  ])("refuses %j with code 2", (args, message) => {
+    const result = diffeo("density", ...args);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(message);
+  });
+});
+
+/** A record as a run leaves it. */
+function record(loss: string, value: number): object {
+  const summary = { mean: value, lowerQuartile: value, median: value, upperQuartile: value };
+  const normaliser = { logZ: 3, effectiveSamples: 1500, samples: 2048 };
+  const measures = {
+    step: 10,
+    scoreMatching: summary,
+    logDensity: summary,
+    importance: normaliser,
+    annealed: { ...normaliser, acceptance: 0.7 },
+  };
+  return {
+    dataset: "two-moons",
+    loss,
+    seed: 0,
+    n: 2,
+    points: { train: 1620, validation: 180, test: 200 },
+    steps: 600,
+    stopped: 210,
+    seconds: 1,
+    chosen: measures,
+    chosenByExact: measures,
+    curve: { every: 10, loss: Array(60).fill(-1), exact: Array(60).fill(-2) },
+  };
+}
