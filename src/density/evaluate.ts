@@ -76,7 +76,7 @@ export const ENOUGH_SAMPLES = 1000;
 const CHUNK = 1000;
 
 /** f at points, in float32. */
-export function energyFunction({ theta, parameters }: Fitted): Compiled<[Tensor, Tensor, Tensor], Tensor> {
+function energyFunction({ theta, parameters }: Fitted): Compiled<[Tensor, Tensor, Tensor], Tensor> {
   return compile(
     (t: Tensor, a: Tensor, x: Tensor) => {
       const p = parametersOf(t, parameters);

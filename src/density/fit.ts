@@ -111,7 +111,7 @@ function requireRows(rows: number, inducing: number, batch: number): void {
 }
 
 /** The parameters a flat vector holds. */
-export function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray> {
+function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray> {
   let at = 0;
   const cut = ({ shape, data }: NdArray): NdArray => {
     at += data.length;

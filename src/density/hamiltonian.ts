@@ -30,7 +30,7 @@ import { logMixture, type Mixture, type MixtureInputs, mixtureInputs, mixtureSha
 import { parametersOf } from "./steps.ts";
 
 /** Particles and what is known at them: log p̃ and log q with their gradients. */
-export interface Particles<T> {
+interface Particles<T> {
   readonly x: T;
   readonly logP: T;
   readonly logQ: T;

@@ -32,7 +32,7 @@ export interface MeasureOptions {
   readonly signal?: AbortSignal;
 }
 
-export function summary(values: Float64Array): Summary {
+function summary(values: Float64Array): Summary {
   const sorted = values.toSorted();
   const at = (share: number): number => {
     const position = share * (sorted.length - 1);

@@ -52,11 +52,33 @@ const dots = (points: Float64Array, frame: Frame): string => {
   return `<path d="${marks.join("")}" stroke="#1f5fa8" stroke-opacity="0.5" stroke-width="2.2" stroke-linecap="round"/>`;
 };
 
-/** White to deep blue as the density goes from nothing to its largest. */
-function shade(share: number): string {
-  const t = Math.sqrt(Math.min(1, Math.max(0, share)));
+const SHADES = 40;
+
+/** White to deep blue as the density goes from nothing to its largest, in steps that the eye does not see. */
+const shadeOf = (share: number): number => Math.round(SHADES * Math.sqrt(Math.min(1, Math.max(0, share))));
+
+function colour(shade: number): string {
+  const t = shade / SHADES;
   const mix = (a: number, b: number): number => Math.round(a + (b - a) * t);
   return `rgb(${mix(255, 12)},${mix(255, 44)},${mix(255, 97)})`;
+}
+
+/** Cells of one shade as one path, neighbours in a row as one rectangle. */
+function shaded(shades: readonly number[]): string {
+  const size = SIDE / CELLS;
+  const paths = new Map<number, string[]>();
+  for (let i = 0; i < shades.length; ) {
+    let end = i + 1;
+    while (end % CELLS !== 0 && shades[end] === shades[i]) end++;
+    const own = paths.get(shades[i]) ?? [];
+    // A little wider than their places, so that no seams show.
+    own.push(
+      `M${(i % CELLS) * size} ${Math.floor(i / CELLS) * size}h${(end - i) * size + 0.3}v${size + 0.3}h${(i - end) * size - 0.3}z`,
+    );
+    paths.set(shades[i], own);
+    i = end;
+  }
+  return [...paths].map(([s, own]) => (s === 0 ? "" : `<path fill="${colour(s)}" d="${own.join("")}"/>`)).join("");
 }
 
 async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
@@ -64,13 +86,7 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
   const { logDensity } = await scoreRows(model, gridTable(frame, CELLS, columns));
   // A spike of a few cells must not leave the rest white: the scale ends where 99.5 % of the cells do.
   const top = logDensity.toSorted()[Math.floor(0.995 * logDensity.length)];
-  const size = SIDE / CELLS;
-  const cells = Array.from(logDensity, (v, i) => {
-    const share = Math.exp(v - top);
-    if (share < 0.004) return "";
-    const [x, y] = [(i % CELLS) * size, Math.floor(i / CELLS) * size];
-    return `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(size + 0.3).toFixed(1)}" height="${(size + 0.3).toFixed(1)}" fill="${shade(share)}"/>`;
-  });
+  const shades = Array.from(logDensity, (v) => shadeOf(Math.exp(v - top)));
   const coarse = gridTable(frame, ARROWS, columns);
   const { score } = await scoreRows(model, coarse);
   const scaleX = SIDE / (frame.high[0] - frame.low[0]);
@@ -89,7 +105,7 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
     };
     return `M${(x - ux / 2).toFixed(1)} ${(y - uy / 2).toFixed(1)}L${tx.toFixed(1)} ${ty.toFixed(1)}M${wing(0.5)}L${tx.toFixed(1)} ${ty.toFixed(1)}L${wing(-0.5)}`;
   });
-  return `${cells.join("")}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" stroke-width="0.9"/>`;
+  return `${shaded(shades)}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" stroke-width="0.9"/>`;
 }
 
 /** The data beside the models fitted to them, as SVG. */

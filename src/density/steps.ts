@@ -62,7 +62,7 @@ export interface FitSteps {
 }
 
 /** G = V diag(e) Vᵀ and c = Vᵀb, so that α(λ) = −V (c/(e + λ)) for every λ. */
-export interface RidgeSystem<T> {
+interface RidgeSystem<T> {
   readonly vectors: T;
   readonly values: T;
   readonly projected: T;

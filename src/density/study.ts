@@ -37,7 +37,7 @@ export interface RunRecord extends Task {
 /** Steps between the points of a recorded curve. */
 const EVERY = 10;
 /** Curves of all runs reach at least this far, so that losses can be compared after equal steps. */
-export const EQUAL_STEPS = 600;
+const EQUAL_STEPS = 600;
 
 export interface RunOptions {
   /** Where the UCI files are. */

@@ -45,6 +45,21 @@ describe("diffeo density", () => {
     const scored = parseTable(readFileSync(at("score.csv"), "utf8"), "score");
     expect(scored.columns).toEqual(["log density", "score of height", "score of weight"]);
 
+    const picture = diffeo(
+      "density",
+      "picture",
+      "--models",
+      model,
+      model,
+      "--data",
+      at("table.csv"),
+      "--out",
+      at("picture"),
+    );
+    expect(picture.code).toBe(0);
+    expect(readFileSync(at("picture.svg"), "utf8").match(/ssm-vr/g)).toHaveLength(2);
+    expect(readFileSync(at("picture.png")).subarray(1, 4).toString()).toBe("PNG");
+
     const drawn = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
     expect(drawn.code).toBe(0);
     expect(parseTable(drawn.stdout, "samples").rows).toBe(50);

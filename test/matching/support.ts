@@ -33,7 +33,7 @@ export const field = (x: Tensor): Tensor => {
 };
 
 /** M, dense: […, n, n]. */
-export const dense = (metric: Metric, x: Tensor): Tensor => {
+const dense = (metric: Metric, x: Tensor): Tensor => {
   const n = x.shape.at(-1) as number;
   const columns = Array.from({ length: n }, (_, j) =>
     expandDims(
