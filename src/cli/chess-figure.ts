@@ -48,7 +48,9 @@ async function run({ model: path, w: scales, boards, steps, seed, out, device }:
     }
   }
   bar.end();
-  process.stdout.write(ansiBoards(pictures, { colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 }));
+  process.stdout.write(
+    ansiBoards(pictures, { colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 }),
+  );
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writeFile(`${out}.svg`, svg);
   await writeFile(`${out}.png`, renderPng(svg));
