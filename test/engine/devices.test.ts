@@ -46,6 +46,7 @@ describe("the table of cases", () => {
         "fill",
         "onesLike",
         "zerosLike",
+        "isNdArray",
         "leavesOf",
         "mapTree",
         "withLeaves",
