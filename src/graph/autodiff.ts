@@ -14,10 +14,11 @@ import { fail } from "./error.ts";
 import { dot } from "./linalg.ts";
 import { isFloat, sameShape, showShape } from "./ndarray.ts";
 import { sum } from "./reduce.ts";
-import { expand, expandDims, eye, reshape, transpose, variable } from "./shape.ts";
+import { expand, expandDims, reshape, transpose } from "./shape.ts";
 import { onesLike, Tensor, zerosLike } from "./tensor.ts";
 import { topological } from "./topological.ts";
 import { leavesOf, withLeaves } from "./tree.ts";
+import { eye, variable } from "./value.ts";
 
 /** Cotangents of `wrt` given cotangents of `outputs`; `undefined` where an output does not depend on it. */
 export function backward(

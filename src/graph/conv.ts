@@ -11,8 +11,9 @@ import { fail, internal } from "./error.ts";
 import { take } from "./gather.ts";
 import { matmul } from "./linalg.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
+import { flip, pad } from "./pieces.ts";
 import { max, mean } from "./reduce.ts";
-import { expand, flip, pad, reshape, transpose } from "./shape.ts";
+import { expand, reshape, transpose } from "./shape.ts";
 import {
   asTensor,
   asTensors,

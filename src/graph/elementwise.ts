@@ -9,8 +9,9 @@ import { fuseBias, fuseScale } from "./linalg.ts";
 import { equal, greater, where } from "./logic.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat, sizeOf } from "./ndarray.ts";
+import { joinedPads } from "./pieces.ts";
 import { unbroadcast } from "./reduce.ts";
-import { cast, expand, joinedPads, outsideExpand } from "./shape.ts";
+import { expand, outsideExpand } from "./shape.ts";
 import { sineExpression } from "./sine.ts";
 import {
   asTensor,
@@ -29,6 +30,7 @@ import {
   type Tensor,
   uniformValue,
 } from "./tensor.ts";
+import { cast } from "./value.ts";
 
 interface UnaryRule {
   readonly f: (x: number) => number;

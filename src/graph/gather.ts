@@ -8,8 +8,9 @@ import { fail } from "./error.ts";
 import { equal } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
 import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
-import { cast, expandDims, iota } from "./shape.ts";
+import { expandDims } from "./shape.ts";
 import { asTensor, constantValue, type Make, type Operand, primitive, requireNumbers, Tensor } from "./tensor.ts";
+import { cast, iota } from "./value.ts";
 
 function asIndices(indices: Operand, size: number, operation: string): Tensor {
   const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");

@@ -64,26 +64,9 @@ export {
 } from "./ndarray.ts";
 export { groupNorm, silu } from "./norm.ts";
 export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
+export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax, sum } from "./reduce.ts";
-export {
-  at,
-  cast,
-  concat,
-  expand,
-  expandDims,
-  eye,
-  flip,
-  iota,
-  pad,
-  reshape,
-  slice,
-  split,
-  squeeze,
-  stack,
-  stopGradient,
-  swapAxes,
-  transpose,
-} from "./shape.ts";
+export { expand, expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
 export { lower, simplify } from "./simplify.ts";
 export {
   type Attributes,
@@ -101,3 +84,4 @@ export {
 export { topological } from "./topological.ts";
 export { fitsShape, isSpec, type Spec, showOpenShape, type Trace, trace } from "./trace.ts";
 export { leavesOf, mapTree, type Tree, withLeaves } from "./tree.ts";
+export { cast, eye, iota, stopGradient } from "./value.ts";

@@ -3,8 +3,9 @@ import { add, div, log, mul, neg, sub, unscaled } from "./elementwise.ts";
 import { fail } from "./error.ts";
 import { broadcastOffsets } from "./loops.ts";
 import { broadcastShapes, divisorNear, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
+import { at, slice } from "./pieces.ts";
 import { sum, unbroadcast } from "./reduce.ts";
-import { at, expand, expandDims, reshape, slice, swapped, transpose, unexpanded } from "./shape.ts";
+import { expand, expandDims, reshape, swapped, transpose, unexpanded } from "./shape.ts";
 import { asTensor, asTensors, is, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 
 const matrixSize = (t: Tensor): [number, number] => [t.shape.at(-2) as number, t.shape.at(-1) as number];

@@ -52,3 +52,10 @@ export function forEachLine(shape: Shape, axis: number, visit: (start: number, s
   for (let outer = 0; outer < sizeOf(shape); outer += block)
     for (let inner = 0; inner < step; inner++) visit(outer + inner, step);
 }
+
+/** The entries of an array at the given offsets. */
+export const pick = (from: Float64Array, at: Int32Array): Float64Array => {
+  const out = new Float64Array(at.length);
+  for (let i = 0; i < at.length; i++) out[i] = from[at[i]];
+  return out;
+};

@@ -3,8 +3,9 @@ import { add, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
 import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
-import { cast, expand, reshape, unexpanded } from "./shape.ts";
+import { expand, reshape, unexpanded } from "./shape.ts";
 import { asTensor, type Make, type Operand, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
+import { cast } from "./value.ts";
 
 type Axes = number | readonly number[];
 

@@ -1,0 +1,288 @@
+/**
+ * Cutting tensors up and putting them together. Each operation is linear, and its derivative is another:
+ * slice ↔ pad, flip ↔ flip, concat ↔ slices.
+ */
+import { fail } from "./error.ts";
+import { offsets, pick } from "./loops.ts";
+import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarray.ts";
+import { expandDims, reshape, squeeze } from "./shape.ts";
+import { asTensor, is, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
+
+const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{
+  starts: readonly number[];
+  stops: readonly number[];
+  steps: readonly number[];
+}>({
+  name: "slice",
+  infer: ([x], { starts, stops, steps }) => ({
+    shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
+    dtype: x.dtype,
+  }),
+  vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
+    // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the slice began.
+    const wide = dilate(g, steps);
+    const after = x.shape.map((d, i) => d - starts[i] - ((shape[i] - 1) * steps[i] + 1));
+    return pad(wide, starts, after);
+  },
+  simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
+    sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0) ? x : undefined,
+  emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
+    const used = x.shape.map((_, i) => i).filter((i) => starts[i] !== 0 || stops[i] !== x.shape[i] || steps[i] !== 1);
+    const select = (values: readonly number[]): string => emitter.int64(used.map((i) => values[i]));
+    const ends = steps.every((s) => s === 1) ? [] : [select(steps)];
+    return emitter.node("Slice", [name, select(starts), select(stops), emitter.int64(used), ...ends]);
+  },
+  evaluate: ({ inputs: [x], attributes: { starts, steps }, shape }, [data]) => {
+    const strides = stridesOf(x.shape);
+    const start = starts.reduce((at, s, i) => at + s * strides[i], 0);
+    return pick(
+      data,
+      offsets(
+        shape,
+        strides.map((s, i) => s * steps[i]),
+        start,
+      ),
+    );
+  },
+});
+
+/**
+ * Part of every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, `null` for a whole axis.
+ * Axes that are not named stay whole; negative positions count from the end.
+ */
+export function slice(
+  x: Operand,
+  ...ranges: readonly (readonly [number, number] | readonly [number, number, number] | null)[]
+): Tensor {
+  const t = asTensor(x);
+  if (ranges.length > t.shape.length)
+    fail(
+      "shape",
+      `slice: ${ranges.length} ranges for a tensor of shape ${showShape(t.shape)}`,
+      "give at most one range an axis",
+    );
+  const starts: number[] = [];
+  const stops: number[] = [];
+  const steps: number[] = [];
+  t.shape.forEach((size, axis) => {
+    const [start, stop, step = 1] = ranges[axis] ?? [0, size];
+    const from = start < 0 ? start + size : start;
+    const to = stop < 0 ? stop + size : stop;
+    if (!([from, to, step].every(Number.isInteger) && step >= 1 && from >= 0 && from < to && to <= size))
+      fail(
+        "shape",
+        `slice: [${start}, ${stop}, ${step}] takes nothing from axis ${axis} of size ${size}`,
+        "use 0 ≤ start < stop ≤ size and step ≥ 1",
+      );
+    starts.push(from);
+    stops.push(to);
+    steps.push(step);
+  });
+  return sliceNode([t], { starts, stops, steps });
+}
+
+/** One entry of an axis, which disappears. */
+export function at(x: Operand, index: number, axis = 0): Tensor {
+  const t = asTensor(x);
+  const a = normaliseAxis(axis, t.shape.length, "at");
+  const i = index < 0 ? index + t.shape[a] : index;
+  if (!Number.isInteger(i) || i < 0 || i >= t.shape[a])
+    fail("shape", `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`, "keep it within the axis");
+  return squeeze(slice(t, ...t.shape.map((_, k) => (k === a ? ([i, i + 1] as const) : null))), a);
+}
+
+const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{
+  before: readonly number[];
+  after: readonly number[];
+}>({
+  name: "pad",
+  infer: ([x], { before, after }) => ({ shape: x.shape.map((d, i) => d + before[i] + after[i]), dtype: x.dtype }),
+  vjp: (g, { inputs: [x], attributes: { before } }) =>
+    slice(g, ...x.shape.map((d, i) => [before[i], before[i] + d] as const)),
+  simplify: ({ inputs: [x], attributes: { before, after } }) =>
+    [...before, ...after].every((p) => p === 0) ? x : undefined,
+  emit: ({ attributes: { before, after } }, [x], emitter) =>
+    emitter.node("Pad", [x, emitter.int64([...before, ...after])], { mode: "constant" }),
+  evaluate: ({ inputs: [x], attributes: { before }, shape }, [data]) => {
+    const out = new Float64Array(sizeOf(shape));
+    const strides = stridesOf(shape);
+    const where = offsets(
+      x.shape,
+      strides,
+      before.reduce((at, b, i) => at + b * strides[i], 0),
+    );
+    for (let i = 0; i < where.length; i++) out[where[i]] = data[i];
+    return out;
+  },
+});
+
+/**
+ * a + b, where both are padded to one size and one begins where the other ends, is their concatenation, padded. The
+ * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
+ */
+export function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
+  if (!is(a, padNode) || !is(b, padNode)) return undefined;
+  const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
+  const [from, to] = [a.attributes.before, b.attributes.before];
+  const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
+  if (apart.length !== 1) return undefined;
+  const [axis] = apart;
+  if (to[axis] + q[axis] === from[axis]) return joinedPads(b, a);
+  if (from[axis] + p[axis] !== to[axis]) return undefined;
+  return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);
+}
+
+/** Zeros before and after every axis. */
+export function pad(x: Operand, before: readonly number[], after: readonly number[]): Tensor {
+  const t = asTensor(x);
+  if (
+    before.length !== t.shape.length ||
+    after.length !== t.shape.length ||
+    [...before, ...after].some((p) => !Number.isInteger(p) || p < 0)
+  )
+    fail(
+      "shape",
+      `pad: ${showShape(before)} before and ${showShape(after)} after do not fit ${showShape(t.shape)}`,
+      "give a count ≥ 0 for every axis",
+    );
+  return padNode([t], { before, after });
+}
+
+/** s − 1 zeros between neighbours along every axis with step s: [n] → [(n − 1)s + 1]. */
+function dilate(x: Tensor, steps: readonly number[]): Tensor {
+  return steps.reduce((t, step, axis) => {
+    if (step === 1) return t;
+    const n = t.shape[axis];
+    const apart = expandDims(t, axis + 1);
+    const zeros = apart.shape.map((_, i) => (i === axis + 1 ? step - 1 : 0));
+    const wide = reshape(
+      pad(
+        apart,
+        zeros.map(() => 0),
+        zeros,
+      ),
+      t.shape.map((d, i) => (i === axis ? n * step : d)),
+    );
+    return slice(wide, ...t.shape.map((_, i) => (i === axis ? ([0, (n - 1) * step + 1] as const) : null)));
+  }, x);
+}
+
+const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
+  name: "flip",
+  infer: ([x]) => x,
+  vjp: (g, { attributes: { axes } }) => flip(g, axes),
+  simplify: ({ inputs: [x], attributes: { axes } }) => (axes.every((a) => x.shape[a] === 1) ? x : undefined),
+  emit: ({ attributes: { axes } }, [x], emitter) => {
+    const all = (v: number): string => emitter.int64(axes.map(() => v));
+    return emitter.node("Slice", [x, all(-1), all(-(2 ** 31)), emitter.int64(axes), all(-1)]);
+  },
+  evaluate: ({ inputs: [x], attributes: { axes } }, [data]) => {
+    const strides = stridesOf(x.shape);
+    const start = axes.reduce((at, a) => at + (x.shape[a] - 1) * strides[a], 0);
+    return pick(
+      data,
+      offsets(
+        x.shape,
+        strides.map((s, a) => (axes.includes(a) ? -s : s)),
+        start,
+      ),
+    );
+  },
+});
+
+/** The given axes backwards. */
+export function flip(x: Operand, axes: readonly number[]): Tensor {
+  const t = asTensor(x);
+  return flipNode([t], { axes: axes.map((a) => normaliseAxis(a, t.shape.length, "flip")) });
+}
+
+const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
+  name: "concat",
+  infer: (inputs, { axis }) => {
+    const [first] = inputs;
+    for (const t of inputs) {
+      if (t.dtype !== first.dtype) fail("type", `concat: mixes ${first.dtype} and ${t.dtype}`, "cast them to one type");
+      if (t.shape.length !== first.shape.length || t.shape.some((d, i) => i !== axis && d !== first.shape[i]))
+        fail(
+          "shape",
+          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ off axis ${axis}`,
+          "make all other axes equal",
+        );
+    }
+    const total = inputs.reduce((n, t) => n + t.shape[axis], 0);
+    return { shape: first.shape.map((d, i) => (i === axis ? total : d)), dtype: first.dtype };
+  },
+  vjp: (g, { inputs, attributes: { axis } }, i) => {
+    const start = inputs.slice(0, i).reduce((n, t) => n + t.shape[axis], 0);
+    const range = [start, start + inputs[i].shape[axis]] as const;
+    return slice(g, ...g.shape.map((_, a) => (a === axis ? range : null)));
+  },
+  simplify: ({ inputs, attributes: { axis } }) => {
+    if (inputs.length === 1) return inputs[0];
+    const nested = (t: Tensor): boolean => is(t, concatNode) && t.attributes.axis === axis;
+    return inputs.some(nested)
+      ? concatNode(
+          inputs.flatMap((t) => (nested(t) ? t.inputs : [t])),
+          { axis },
+        )
+      : undefined;
+  },
+  emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Concat", inputs, { axis }),
+  evaluate: ({ inputs, attributes: { axis }, shape }, data) => {
+    const out = new Float64Array(sizeOf(shape));
+    const strides = stridesOf(shape);
+    let start = 0;
+    inputs.forEach((t, k) => {
+      const where = offsets(t.shape, strides, start * strides[axis]);
+      for (let i = 0; i < where.length; i++) out[where[i]] = data[k][i];
+      start += t.shape[axis];
+    });
+    return out;
+  },
+});
+
+/** Parts as tensors; bare numbers take the type of the first tensor among them. */
+function asTensorList(parts: readonly Operand[]): Tensor[] {
+  const like = parts.find((p) => p instanceof Tensor) as Tensor | undefined;
+  return parts.map((p) => asTensor(p, like?.dtype));
+}
+
+export function concat(parts: readonly Operand[], axis = -1): Tensor {
+  if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");
+  const tensors = asTensorList(parts);
+  return concatNode(tensors, { axis: normaliseAxis(axis, tensors[0].shape.length, "concat") });
+}
+
+/** Joins along a new axis. */
+export function stack(parts: readonly Operand[], axis = 0): Tensor {
+  if (parts.length === 0) fail("usage", "stack: nothing to join", "give at least one tensor");
+  const tensors = asTensorList(parts);
+  const other = tensors.find((t) => !sameShape(t.shape, tensors[0].shape));
+  if (other)
+    fail(
+      "shape",
+      `stack: shapes ${showShape(tensors[0].shape)} and ${showShape(other.shape)} differ`,
+      "stack tensors of one shape, or use concat",
+    );
+  const a = normaliseAxis(axis, tensors[0].shape.length + 1, "stack");
+  return concat(
+    tensors.map((t) => expandDims(t, a)),
+    a,
+  );
+}
+
+/** Splits an axis into equal parts. */
+export function split(x: Operand, parts: number, axis = -1): Tensor[] {
+  const t = asTensor(x);
+  const a = normaliseAxis(axis, t.shape.length, "split");
+  const size = t.shape[a] / parts;
+  if (!Number.isInteger(size) || !Number.isInteger(parts) || parts < 1)
+    fail(
+      "shape",
+      `split: axis ${axis} of ${showShape(t.shape)} does not divide into ${parts}`,
+      "choose a divisor of its size",
+    );
+  return Array.from({ length: parts }, (_, k) =>
+    slice(t, ...t.shape.map((_, i) => (i === a ? ([k * size, (k + 1) * size] as const) : null))),
+  );
+}

@@ -1,0 +1,65 @@
+/** The same numbers under another type or another name, and the two constants that index algebra needs. */
+import { onnxType } from "./emitter.ts";
+import { convert, type DType, isFloat, toFloat64 } from "./ndarray.ts";
+import { asTensor, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+
+const castNode: Make<{ to: DType }> = primitive<{ to: DType }>({
+  name: "cast",
+  infer: ([x], { to }) => ({ shape: x.shape, dtype: to }),
+  vjp: (g, { inputs: [x] }) => (isFloat(x.dtype) ? cast(g, x.dtype) : undefined),
+  simplify: ({ inputs: [x], attributes: { to } }) => (x.dtype === to ? x : undefined),
+  emit: ({ attributes: { to } }, [x], emitter) => emitter.node("Cast", [x], { to: onnxType[to] }),
+  evaluate: ({ attributes: { to } }, [x]) => {
+    if (to === "float32") return toFloat64(convert(x, "float32"));
+    if (to === "bool") return x.map((v) => (v === 0 ? 0 : 1));
+    return to === "float64" ? x : x.map(Math.trunc);
+  },
+});
+
+/** Another element type. Floats become integers by truncation. */
+export const cast = (x: Operand, to: DType): Tensor => castNode([asTensor(x)], { to });
+
+const stopNode: Make = primitive({
+  name: "stopGradient",
+  infer: ([x]) => x,
+  simplify: ({ inputs: [x] }) => x,
+  emit: (_, [x], emitter) => emitter.node("Identity", [x]),
+  evaluate: (_, [x]) => x,
+});
+
+/** The same value; derivatives do not pass. Simplified away once differentiation is done. */
+export const stopGradient = (x: Operand): Tensor => stopNode([asTensor(x)], {});
+
+const variableNode: Make = primitive({
+  name: "variable",
+  infer: ([x]) => x,
+  vjp: (g) => g,
+  simplify: ({ inputs: [x] }) => x,
+  emit: (_, [x], emitter) => emitter.node("Identity", [x]),
+  evaluate: (_, [x]) => x,
+});
+
+/** A fresh node with the same value: what a derivative is taken with respect to, apart from other uses of `x`. */
+export const variable = (x: Operand): Tensor => variableNode([asTensor(x)], {});
+
+/** 0, 1, … n−1 */
+export const iota = (n: number, dtype: DType = "int64"): Tensor =>
+  asTensor({
+    shape: [n],
+    dtype,
+    data: convert(
+      Float64Array.from({ length: n }, (_, i) => i),
+      dtype,
+    ),
+  });
+
+/** The n×n identity matrix. */
+export const eye = (n: number, dtype: DType = "float32"): Tensor =>
+  asTensor({
+    shape: [n, n],
+    dtype,
+    data: convert(
+      Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
+      dtype,
+    ),
+  });
