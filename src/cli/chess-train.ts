@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { chessSpec } from "../chess/encoding.ts";
-import { denoiserOf, type ModelSpec, parameterCount, saveModel } from "../chess/model-file.ts";
+import { denoiserOf, loadModel, type Model, type ModelSpec, parameterCount, saveModel } from "../chess/model-file.ts";
 import { playouts } from "../chess/playout.ts";
 import type { Positions } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
@@ -17,6 +17,7 @@ interface TrainCommand {
   readonly data?: string[];
   readonly out: string;
   readonly resume?: boolean;
+  readonly init?: string;
   readonly steps: number;
   readonly batch: number;
   readonly width: number;
@@ -42,13 +43,12 @@ async function positionsOf(files: readonly string[] | undefined, seed: number): 
   return playouts(20_000, fold(key(seed), "playouts"));
 }
 
-async function run(options: TrainCommand): Promise<void> {
-  const { steps, batch, seed, width, out } = options;
-  const positions = await positionsOf(options.data, seed);
+/** The network and encoding that the options describe, with fresh parameters. */
+function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "spec" | "parameters"> {
   const spec: ModelSpec = {
     network: {
       channels: 12,
-      width,
+      width: options.width,
       multipliers: options.multipliers,
       blocks: options.blocks,
       groups: 8,
@@ -59,10 +59,17 @@ async function run(options: TrainCommand): Promise<void> {
     parameterisation: options.predict,
     encoding: chessSpec(positions),
   };
+  return { spec, parameters: unetInit(fold(key(options.seed), "parameters"), spec.network) };
+}
+
+async function run(options: TrainCommand): Promise<void> {
+  const { steps, batch, seed, out, init } = options;
+  const positions = await positionsOf(options.data, seed);
+  const { spec, parameters } = init === undefined ? freshModel(options, positions) : await loadModel(init);
   const { denoiser } = denoiserOf(spec);
-  const parameters = unetInit(fold(key(seed), "parameters"), spec.network);
   const config = {
     spec,
+    ...(init !== undefined && { init }),
     steps,
     batch,
     seed,
@@ -126,6 +133,7 @@ export function addChessTrain(chess: Command): void {
     .option("--data <files...>", "positions: CSV, FEN list, PGN or a packed set (default: random games)")
     .option("--out <folder>", "run folder", "runs/chess")
     .option("--resume", "continue the run in the folder")
+    .option("--init <file>", "start from a model's weights, with its architecture and encoding")
     .option("--steps <n>", "steps in all", integer(1), 2000)
     .option("--batch <n>", "boards a step", integer(2), 128)
     .option("--width <n>", "channels at full resolution", integer(8), 32)
