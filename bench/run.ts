@@ -1,5 +1,6 @@
 /** npm run bench -- NAME: runs one benchmark, or lists them. */
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Promise<void> }>>> = {
+  chess: () => import("./chess.ts"),
   graph: () => import("./graph.ts"),
   matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),

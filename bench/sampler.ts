@@ -8,10 +8,17 @@ import { expand, mul, sub, type Tensor } from "../src/graph/index.ts";
 import { frozen } from "../src/model/layers.ts";
 import { type UNet, type UNetOptions, unet, unetInit } from "../src/model/unet.ts";
 import { key } from "../src/random/index.ts";
-import { energyDistance, type Method, type SampleOptions, sample, samplers } from "../src/sampler/index.ts";
+import {
+  clampToSimplex,
+  energyDistance,
+  type Method,
+  type SampleOptions,
+  sample,
+  samplers,
+} from "../src/sampler/index.ts";
 import { sampleFrom } from "../src/score/index.ts";
 import { type MarginalScore, type Process, reverse, reversePush, vp } from "../src/sde/index.ts";
-import { clampToSimplex, occupancy, occupied, pieces, simplex, squareScore } from "../test/sampler/squares.ts";
+import { occupancy, occupied, pieces, simplex, squareScore } from "../test/sampler/squares.ts";
 import { clusters, exactScore } from "../test/sampler/tools.ts";
 import { median } from "./timing.ts";
 

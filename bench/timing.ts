@@ -10,24 +10,31 @@ export async function milliseconds(task: () => Promise<unknown>): Promise<number
   return performance.now() - start;
 }
 
-/** A Python that can import torch, if there is one: Debian's python3-torch belongs to /usr/bin/python3. */
-export const pythonWithTorch = (): string | undefined =>
-  ["/usr/bin/python3", "python3"].find((python) => spawnSync(python, ["-c", "import torch"]).status === 0);
+/** A Python whose torch sees the device, if there is one: Debian's python3-torch belongs to /usr/bin/python3. */
+export const pythonWithTorch = (device: "cpu" | "cuda" = "cpu"): string | undefined => {
+  const look = `import torch; assert ${device === "cpu" ? "True" : "torch.cuda.is_available()"}`;
+  return ["/usr/bin/python3", "python3"].find((python) => spawnSync(python, ["-c", look]).status === 0);
+};
 
 /** A PyTorch program that, on every line `run NAME`, runs that task once and answers with its milliseconds. */
 export class TorchPeer {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
 
-  private constructor(python: string, script: string, threads: number) {
-    this.#child = spawn(python, [script, String(threads)]);
+  private constructor(python: string, script: string, threads: number, more: readonly string[]) {
+    this.#child = spawn(python, [script, String(threads), ...more]);
     this.#child.stderr.pipe(process.stderr);
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
   /** Waits until the program has answered with its version. */
-  static async start(python: string, script: string, threads: number): Promise<[TorchPeer, string]> {
-    const peer = new TorchPeer(python, script, threads);
+  static async start(
+    python: string,
+    script: string,
+    threads: number,
+    ...more: readonly string[]
+  ): Promise<[TorchPeer, string]> {
+    const peer = new TorchPeer(python, script, threads, more);
     return [peer, await peer.#line()];
   }
 
@@ -87,10 +94,10 @@ const cell = (text: string, width: number): string => text.padStart(width);
 
 export function printComparisons(rows: readonly Comparison[], version: string | undefined): void {
   process.stdout.write(
-    `${"task".padEnd(34)}${cell("diffeo ms", 12)}${cell(version ?? "no torch", 16)}${cell("ratio", 8)}\n`,
+    `${"task".padEnd(34)}${cell("diffeo ms", 12)}${cell(version ?? "no torch", 20)}${cell("ratio", 8)}\n`,
   );
   for (const { task, ours, theirs } of rows)
     process.stdout.write(
-      `${task.padEnd(34)}${cell(ours.toFixed(2), 12)}${cell(theirs?.toFixed(2) ?? "–", 16)}${cell(theirs ? (ours / theirs).toFixed(2) : "–", 8)}\n`,
+      `${task.padEnd(34)}${cell(ours.toFixed(2), 12)}${cell(theirs?.toFixed(2) ?? "–", 20)}${cell(theirs ? (ours / theirs).toFixed(2) : "–", 8)}\n`,
     );
 }

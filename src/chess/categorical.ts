@@ -36,6 +36,8 @@ export interface Categorical extends CategoricalSpec {
   readonly channels: number;
   /** φ: x ↦ y, from standardised logits to the simplex, on events [...grid, n]. */
   readonly phi: Bijector;
+  /** φ of one site, on events [n]. */
+  readonly site: Bijector;
   /** The code points in x, (n + 1) × n. */
   readonly points: Float64Array;
   /** x of classes, any number of grids one after the other. */
@@ -97,6 +99,7 @@ export function categorical(spec: CategoricalSpec): Categorical {
     for (let j = 0; j < n; j++) points[k * n + j] = ((k === n ? -c : k === j ? c : 0) - mean[j]) / scale;
 
   const table = Float32Array.from(points);
+  const onSite = chain(affine({ scale, shift: mean }), additiveLogistic());
 
   const sitesOf = (values: ArrayLike<number>): number => {
     const sites = values.length / n;
@@ -136,7 +139,8 @@ export function categorical(spec: CategoricalSpec): Categorical {
   return {
     ...spec,
     channels: n,
-    phi: each(chain(affine({ scale, shift: mean }), additiveLogistic()), grid.length),
+    phi: each(onSite, grid.length),
+    site: onSite,
     points,
     encode: (data) => {
       const out = new Float32Array(data.length * n);

@@ -1,17 +1,26 @@
 /**
- * A U-Net as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ + σ(t) ε, and Tweedie's
- * formula turns what the network gives into the score:
+ * A U-Net as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ + σ(t) ε, and what the
+ * network gives becomes a mean of x₀ and a score s, which Tweedie's formula ties together, s = (m x̂₀ − x)/σ²:
  *
- *   noise      ε̂(x, t)          s = −ε̂/σ
- *   posterior  p̂(k | x, t)      s = (m Σₖ p̂ₖ c_k − x)/σ²     13 logits a site, trained by cross-entropy
+ *              network gives   x̂₀              s                 plain loss
+ *   noise      ε̂(x, t)         (x − σε̂)/m      −ε̂/σ              ‖ε̂ − ε‖²
+ *   score      ŝ(x, t)         (x + σ²ŝ)/m     ŝ                 ‖σŝ + ε‖²
+ *   x0         x̂₀(x, t)        x̂₀              (m x̂₀ − x)/σ²     ‖x̂₀ − x₀‖²
+ *   posterior  p̂(k | x, t)     Σₖ p̂ₖ c_k       (m x̂₀ − x)/σ²     −log p̂(k₀), the cross-entropy of the true class
+ *
+ * A weighted loss asks for the score alone and is the same for all four: the error of s is measured on the simplex,
+ * σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² (eq:weighted_loss_multidim), as `denoising` in diffeo/matching has it. J is block diagonal, so
+ * that is a sum over sites. A bound holds for each site alone: one that is near the boundary leaves the others their
+ * weight. Like any weight of (x_t, t) it keeps the minimiser, the true score; for the posterior it replaces cross-entropy.
  */
-import { alignToEvent } from "../bijector/index.ts";
+import { alignToEvent, type Bijector } from "../bijector/index.ts";
 import {
   add,
   constant,
   div,
   dot,
   expand,
+  fail,
   logSoftmax,
   matmul,
   mean,
@@ -25,40 +34,153 @@ import {
   type Tensor,
   take,
 } from "../graph/index.ts";
+import { denoising } from "../matching/index.ts";
 import { type UNet, type UNetOptions, unet } from "../model/unet.ts";
 import type { MarginalScore, Sde } from "../sde/index.ts";
 
-export type Parameterisation = "noise" | "posterior";
+/** A point x = m x₀ + σε of the batch; m and σ broadcast against it. */
+interface Noisy {
+  readonly x: Tensor;
+  readonly m: Tensor;
+  readonly sigma: Tensor;
+  /** [classes, n] */
+  readonly codes: Tensor;
+}
+
+/** What x was made of. */
+interface Truth {
+  readonly classes: Tensor;
+  readonly x0: Tensor;
+  readonly noise: Tensor;
+}
+
+interface Convention {
+  /** Channels of the network's output. */
+  readonly outputs: (classes: number, n: number) => number;
+  /** x̂₀, from what the network gave. */
+  readonly mean: (out: Tensor, at: Noisy) => Tensor;
+  /** s */
+  readonly score: (out: Tensor, at: Noisy) => Tensor;
+  /** The plain loss, averaged over the batch. */
+  readonly loss: (out: Tensor, at: Noisy, truth: Truth) => Tensor;
+}
+
+const channels = (_: number, n: number): number => n;
+const tweedie = (x0: Tensor, { x, m, sigma }: Noisy): Tensor => div(sub(mul(m, x0), x), square(sigma));
+const expectedCode = (logits: Tensor, { codes }: Noisy): Tensor => matmul(softmax(logits), codes);
+
+export const parameterisations = {
+  noise: {
+    outputs: channels,
+    mean: (noise, { x, m, sigma }) => div(sub(x, mul(sigma, noise)), m),
+    score: (noise, { sigma }) => neg(div(noise, sigma)),
+    loss: (noise, _, truth) => mean(square(sub(noise, truth.noise))),
+  },
+  score: {
+    outputs: channels,
+    mean: (score, { x, m, sigma }) => div(add(x, mul(square(sigma), score)), m),
+    score: (score) => score,
+    loss: (score, { sigma }, { noise }) => mean(square(add(mul(sigma, score), noise))),
+  },
+  x0: {
+    outputs: channels,
+    mean: (x0) => x0,
+    score: tweedie,
+    loss: (x0, _, truth) => mean(square(sub(x0, truth.x0))),
+  },
+  posterior: {
+    outputs: (classes) => classes,
+    mean: expectedCode,
+    score: (logits, at) => tweedie(expectedCode(logits, at), at),
+    loss: (logits, _, { classes }) =>
+      neg(mean(dot(oneHot(classes, logits.shape.at(-1) as number, logits.dtype), logSoftmax(logits)))),
+  },
+} as const satisfies Readonly<Record<string, Convention>>;
+
+export type Parameterisation = keyof typeof parameterisations;
 
 export interface Denoiser {
   readonly network: UNetOptions;
   readonly parameterisation: Parameterisation;
   /** Code points in standardised coordinates, [classes, n]. */
   readonly codes: NdArray;
+  /** φ of one site. */
+  readonly site: Bijector;
   readonly sde: Sde;
+}
+
+/** How a loss weighs errors of the score: not at all, by the Jacobian, or by the Jacobian with a bound. */
+export const weights = ["none", "jacobian", "bounded"] as const;
+
+/** Where a site's weight begins to flatten: data have 2·10³ on an empty square, 3·10⁴ on a piece; noise up to 10¹⁴. */
+export const BOUND = 1e4;
+
+export interface LossOptions {
+  /** Default none: the parameterisation's own loss. */
+  readonly weight?: (typeof weights)[number];
+  /** For `bounded`: the most that a site's squared error is multiplied by, on average over directions. Default `BOUND`. */
+  readonly bound?: number;
 }
 
 /** Axes of one event: rows, columns, channels. */
 const EVENT = 3;
 
-const transitionOf = ({ sde }: Denoiser, t: Tensor) => {
+/** m(t) and σ(t), to multiply boards by. */
+function levels({ sde }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> {
   if (!sde.transition) throw new Error("internal: a denoiser needs a Gaussian transition");
   return {
     m: alignToEvent(sde.transition.meanFactor(t), EVENT),
     sigma: alignToEvent(sde.transition.std(t), EVENT),
   };
-};
+}
 
-/** ∇ log p_t with the given parameters, for x [batch, rows, columns, n] and t of shape [] or [batch]. */
+const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
+  x,
+  ...levels(denoiser, t),
+  codes: constant(denoiser.codes, x.dtype),
+});
+
+/** What the network itself gives, for x [batch, rows, columns, n] and t of shape [] or [batch]. */
+const outputAt = ({ network }: Denoiser, parameters: UNet<Tensor>, x: Tensor, t: Tensor): Tensor =>
+  unet(parameters, x, expand(t, x.shape.slice(0, 1)), network);
+
+/** ∇ log p_t with the given parameters. */
 export const denoiserScore =
   (denoiser: Denoiser, parameters: UNet<Tensor>): MarginalScore =>
-  (x, t) => {
-    const { m, sigma } = transitionOf(denoiser, t);
-    const out = unet(parameters, x, expand(t, x.shape.slice(0, 1)), denoiser.network);
-    if (denoiser.parameterisation === "noise") return neg(div(out, sigma));
-    const expected = matmul(softmax(out), constant(denoiser.codes, x.dtype));
-    return div(sub(mul(m, expected), x), square(sigma));
-  };
+  (x, t) =>
+    parameterisations[denoiser.parameterisation].score(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
+
+/** E[x₀ | x_t] with the given parameters. */
+export const denoiserMean =
+  (denoiser: Denoiser, parameters: UNet<Tensor>): MarginalScore =>
+  (x, t) =>
+    parameterisations[denoiser.parameterisation].mean(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
+
+/** A function of (x, t): the logits of every site's classes, from a network that gives them. */
+function classLogits(denoiser: Denoiser, parameters: UNet<Tensor>): (x: Tensor, t: Tensor) => Tensor {
+  if (denoiser.parameterisation !== "posterior")
+    fail(
+      "usage",
+      `a network that predicts ${denoiser.parameterisation} gives no class probabilities`,
+      "ask for its score or mean, or train one with --predict posterior",
+    );
+  return (x, t) => outputAt(denoiser, parameters, x, t);
+}
+
+/** p(k | x_t) of every site and class, from a network that gives it. */
+export const denoiserPosterior = (denoiser: Denoiser, parameters: UNet<Tensor>): ((x: Tensor, t: Tensor) => Tensor) => {
+  const logits = classLogits(denoiser, parameters);
+  return (x, t) => softmax(logits(x, t));
+};
+
+/** log p(k | x_t), with the digits that a small probability would lose. */
+export const denoiserLogPosterior = (
+  denoiser: Denoiser,
+  parameters: UNet<Tensor>,
+): ((x: Tensor, t: Tensor) => Tensor) => {
+  const logits = classLogits(denoiser, parameters);
+  return (x, t) => logSoftmax(logits(x, t));
+};
 
 /** The denoising loss of a batch: classes [batch, rows, columns], times [batch], noise [batch, rows, columns, n]. */
 export function denoiserLoss(
@@ -67,12 +189,18 @@ export function denoiserLoss(
   classes: Tensor,
   t: Tensor,
   noise: Tensor,
+  { weight = "none", bound = BOUND }: LossOptions = {},
 ): Tensor {
-  const { m, sigma } = transitionOf(denoiser, t);
-  const x0 = take(constant(denoiser.codes, noise.dtype), classes);
-  const x = add(mul(m, x0), mul(sigma, noise));
-  const out = unet(parameters, x, t, denoiser.network);
-  if (denoiser.parameterisation === "noise") return mean(square(sub(out, noise)));
-  const target = oneHot(classes, denoiser.codes.shape[0], out.dtype);
-  return neg(mean(dot(target, logSoftmax(out))));
+  const { sde, site, parameterisation, codes } = denoiser;
+  const x0 = take(constant(codes, noise.dtype), classes);
+  if (weight === "none") {
+    const { m, sigma } = levels(denoiser, t);
+    const at = noisyAt(denoiser, add(mul(m, x0), mul(sigma, noise)), t);
+    const out = outputAt(denoiser, parameters, at.x, t);
+    return parameterisations[parameterisation].loss(out, at, { classes, x0, noise });
+  }
+  // To a map of one site, rows and columns are only more batch.
+  const loss = denoising({ ...sde, eventRank: 1 }, { through: site, ...(weight === "bounded" && { bound }) });
+  const perSite = loss((x) => denoiserScore(denoiser, parameters)(x, t), x0, alignToEvent(t, EVENT - 1), noise);
+  return mul(mean(perSite), 1 / codes.shape[1]);
 }

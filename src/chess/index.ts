@@ -1,6 +1,7 @@
-/** diffeo/chess: positions, their encoding, measures and pictures; all of it runs in a page too. Files are in files.ts. */
+/** diffeo/chess: positions, their encoding, sampling, measures and pictures; all of it runs in a page too. Files are in files.ts. */
 export { type AnsiOptions, ansiBoards } from "./ansi.ts";
 export { isAttacked } from "./attack.ts";
+export { type Calibration, driftScaleFor, measureScale, type ScalePoint } from "./calibration.ts";
 export {
   type Categorical,
   type CategoricalSpec,
@@ -8,6 +9,8 @@ export {
   type StandardiseOptions,
   standardise,
 } from "./categorical.ts";
+export { type CompleteOptions, type Completion, completeBoards } from "./complete.ts";
+export { type BoardCondition, parseCondition } from "./condition.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./covariance.ts";
 export { chessEncoding, chessSpec, classShares, decodePositions, encodePositions } from "./encoding.ts";
 export { type FenOptions, makeFen, parseFen, scanFen, sideOf, type TextProblem } from "./fen.ts";
@@ -51,8 +54,11 @@ export {
   UNKNOWN,
   unpack,
 } from "./position.ts";
+export { type Accepted, drawAccepted, type RejectionOptions } from "./rejection.ts";
+export { type BoardOptions, type Boards, sampleBoards } from "./sample.ts";
 export { PositionSet } from "./set.ts";
 export { type Statistics, statisticsOf } from "./statistics.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./svg.ts";
 export { measureTable, statisticsTable } from "./table.ts";
+export { makeTrace, type Trace } from "./trace.ts";
 export { areaUnderCurve, twoSampleAuc } from "./two-sample.ts";

@@ -28,7 +28,13 @@ export function denoiserOf(spec: ModelSpec): { denoiser: Denoiser; encoding: Cat
   const codes: NdArray = { shape, dtype: "float64", data: encoding.points };
   return {
     encoding,
-    denoiser: { network: spec.network, parameterisation: spec.parameterisation, codes, sde: vp({ eventRank: 3 }) },
+    denoiser: {
+      network: spec.network,
+      parameterisation: spec.parameterisation,
+      codes,
+      site: encoding.site,
+      sde: vp({ eventRank: 3 }),
+    },
   };
 }
 
@@ -45,6 +51,13 @@ function parametersOf(spec: ModelSpec, flat: Float32Array): UNet<NdArray> {
   );
   return cut as unknown as UNet<NdArray>;
 }
+
+/** The model a spec and a flat vector of parameters make. */
+export const modelOf = (spec: ModelSpec, flat: Float32Array): Model => ({
+  spec,
+  parameters: parametersOf(spec, flat),
+  ...denoiserOf(spec),
+});
 
 /** Writes the parameters in `flat`, in half precision unless told otherwise. */
 export async function saveModel(

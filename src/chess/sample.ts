@@ -4,11 +4,12 @@ import type { Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
 import type { Key } from "../random/index.ts";
-import { type Method, type Progress, type SampleResult, sample } from "../sampler/index.ts";
+import { clampToSimplex, type Known, type Method, type Progress, type SampleResult, sample } from "../sampler/index.ts";
 import { type ReverseProcess, reverse, reversePush } from "../sde/index.ts";
 import { denoiserScore } from "./denoiser.ts";
 import type { Model } from "./model-file.ts";
 import { type Positions, pack } from "./position.ts";
+import { type Trace, traceRecorder } from "./trace.ts";
 
 export interface BoardOptions extends CompileOptions {
   readonly count: number;
@@ -23,9 +24,18 @@ export interface BoardOptions extends CompileOptions {
   readonly driftScale?: number;
   /** Boards at a time. Default 64. */
   readonly batch?: number;
+  /** The number of the first board: boards 64 … 127 of a run are those of a run with `first` 64. */
+  readonly first?: number;
+  /** Squares that are known, in the space of the process. */
+  readonly known?: Known;
+  /** How many frames of the process to keep. Default none. */
+  readonly frames?: number;
   readonly onStep?: (progress: Progress) => void | Promise<void>;
   readonly signal?: AbortSignal;
 }
+
+/** How far from a face a step of y that left the simplex is put back; what it did is in `exits` and `clamps`. */
+const FLOOR = 1e-6;
 
 /** The reverse process of a model, in logits or pushed to the simplex. */
 function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex" | "logit"): ReverseProcess {
@@ -35,18 +45,31 @@ function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex
 
 export interface Boards extends Omit<SampleResult, "samples"> {
   readonly positions: Positions;
+  /** Where `frames` were asked for. */
+  readonly trace?: Trace;
 }
 
 /** Samples positions. Board i is a function of (model, options, key, i): batches change speed, not boards. */
 export async function sampleBoards(model: Model, options: BoardOptions): Promise<Boards> {
-  const { space = "simplex", method = "domainPreserving", batch = 64, ...rest } = options;
+  const { space = "simplex", method = "domainPreserving", batch = 64, frames, onStep, ...rest } = options;
   const process = boardProcess(model, space);
   const { encoding } = model;
-  const shape = [...encoding.grid, encoding.channels];
-  const { samples, ...report } = await sample(process, { ...rest, method, batch, shape, denoise: true });
-  const classes =
-    space === "logit"
-      ? encoding.decode(samples.data as Float32Array)
-      : encoding.decodeSimplex(samples.data as Float32Array);
-  return { positions: pack(classes), ...report };
+  const { count, steps = 250, first = 0 } = options;
+  const mixture = space === "logit" ? encoding.mixture : encoding.mixtureOfSimplex;
+  const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, first, mixture);
+  const { samples, ...report } = await sample(process, {
+    ...rest,
+    method,
+    batch,
+    shape: [...encoding.grid, encoding.channels],
+    onExit: clampToSimplex(FLOOR),
+    denoise: true,
+    onStep: async (progress) => {
+      await recorder?.take(progress);
+      await onStep?.(progress);
+    },
+  });
+  const decode = space === "logit" ? encoding.decode : encoding.decodeSimplex;
+  const positions = pack(decode(samples.data as Float32Array));
+  return { positions, ...report, ...(recorder && { trace: recorder.end(samples) }) };
 }

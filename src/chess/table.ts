@@ -72,7 +72,7 @@ const pair = ({ bishops }: Statistics, side: string): string =>
   `${share(bishops[`${side}_pair_share`])}; ${share(bishops[`${side}_pair_opposite`])}`;
 
 /** Columns as wide as their widest cell, the first to the left, the others to the right. */
-function layOut(rows: readonly (readonly string[])[]): string {
+export function layOut(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, j) => Math.max(...rows.map((row) => row[j]?.length ?? 0)));
   const line = (row: readonly string[]): string =>

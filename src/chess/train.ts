@@ -8,7 +8,7 @@ import type { NdArray, Tensor } from "../graph/index.ts";
 import type { UNet } from "../model/unet.ts";
 import { fold, integers, type Key, key, normal, uniform } from "../random/index.ts";
 import { compileStep, type Step, type StepOptions } from "../train/index.ts";
-import { type Denoiser, denoiserLoss } from "./denoiser.ts";
+import { type Denoiser, denoiserLoss, type LossOptions } from "./denoiser.ts";
 import { type Positions, SQUARES, select, unpack } from "./position.ts";
 
 /** Training stays this far from t = 0, where the score of a point mass is infinite. */
@@ -21,11 +21,12 @@ export type DenoiserBatch<T> = readonly [classes: T, t: T, noise: T];
 export const compileDenoiserStep = (
   denoiser: Denoiser,
   parameters: UNet<NdArray>,
-  options: StepOptions,
+  options: StepOptions & LossOptions,
 ): Step<DenoiserBatch<Tensor>> => {
   const n = denoiser.codes.shape[1];
   return compileStep(
-    (p: UNet<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) => denoiserLoss(denoiser, p, classes, t, noise),
+    (p: UNet<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) =>
+      denoiserLoss(denoiser, p, classes, t, noise, options),
     parameters,
     [{ shape: [null, 8, 8], dtype: "int32" }, [null], [null, 8, 8, n]],
     options,
@@ -43,6 +44,19 @@ function antithetic(k: Key, count: number, event: readonly number[]): NdArray {
   return { shape: [count, ...event], dtype: "float32", data: all };
 }
 
+/** A part of (0, T] and the share of times that is drawn from it on top of those drawn from all of (0, T]. */
+export interface Focus {
+  readonly from: number;
+  readonly to: number;
+  readonly share: number;
+}
+
+/** The u-th time, u in [0, 1): any density of times has the same best network, and less to learn where it is low. */
+const timeAt = (u: number, horizon: number, focus: Focus = { from: T_MIN, to: horizon, share: 0 }): number =>
+  u < focus.share
+    ? focus.from + (focus.to - focus.from) * (u / focus.share)
+    : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
+
 /** The batch of a step. */
 export function denoiserBatch(
   positions: Positions,
@@ -50,14 +64,15 @@ export function denoiserBatch(
   size: number,
   seed: number,
   step: number,
+  focus?: Focus,
 ): DenoiserBatch<NdArray> {
   const k = fold(key(seed), step);
   const chosen = integers(fold(k, "boards"), [size], 0, positions.count);
   const classes = Int32Array.from(unpack(select(positions, chosen.data)));
   const offset = uniform(fold(k, "time"), [1], { dtype: "float64" }).data[0];
-  const span = denoiser.sde.horizon - T_MIN;
+  const { horizon } = denoiser.sde;
   // Multiples of the golden ratio fill the interval evenly in any order, so partners get unlike times.
-  const t = Float32Array.from({ length: size }, (_, i) => T_MIN + span * ((i * GOLDEN + offset) % 1));
+  const t = Float32Array.from({ length: size }, (_, i) => timeAt((i * GOLDEN + offset) % 1, horizon, focus));
   return [
     { shape: [size, 8, SQUARES / 8], dtype: "int32", data: classes },
     { shape: [size], dtype: "float32", data: t },

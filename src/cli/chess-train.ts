@@ -1,19 +1,44 @@
 /** diffeo chess train: a U-Net score on positions. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { BOUND, type LossOptions, type Parameterisation, parameterisations, weights } from "../chess/denoiser.ts";
 import { chessSpec } from "../chess/encoding.ts";
-import { denoiserOf, loadModel, type Model, type ModelSpec, parameterCount, saveModel } from "../chess/model-file.ts";
+import {
+  denoiserOf,
+  loadModel,
+  type Model,
+  type ModelSpec,
+  modelOf,
+  parameterCount,
+  saveModel,
+} from "../chess/model-file.ts";
+import { judged } from "../chess/pictures.ts";
 import { playouts } from "../chess/playout.ts";
-import type { Positions } from "../chess/position.ts";
+import { CLASSES, type Positions } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
-import { compileDenoiserStep, denoiserBatch } from "../chess/train.ts";
+import { sampleBoards } from "../chess/sample.ts";
+import { sheetSvg } from "../chess/svg.ts";
+import { compileDenoiserStep, denoiserBatch, type Focus } from "../chess/train.ts";
+import { DiffeoError, fail } from "../graph/index.ts";
 import { unetInit } from "../model/unet.ts";
 import { fold, key } from "../random/index.ts";
-import { initialState, RunFolder, rateAt, stateOf, train } from "../train/index.ts";
-import { integer, integers, interruption, numbers, positive } from "./options.ts";
+import { initialState, RunFolder, rateAt, stateOf, train, writeFileAtomic } from "../train/index.ts";
+import {
+  engineOf,
+  integer,
+  integers,
+  interruption,
+  nonNegative,
+  numbers,
+  positive,
+  type RunOptions,
+  share,
+  withRunOptions,
+} from "./options.ts";
 import { progress } from "./progress.ts";
+import { version } from "./version.ts";
 
-interface TrainCommand {
+interface TrainCommand extends RunOptions {
   readonly data?: string[];
   readonly out: string;
   readonly resume?: boolean;
@@ -24,18 +49,24 @@ interface TrainCommand {
   readonly multipliers: number[];
   readonly blocks: number;
   readonly attention: number[];
-  readonly predict: "noise" | "posterior";
+  readonly predict: Parameterisation;
+  readonly weight: NonNullable<LossOptions["weight"]>;
+  readonly bound: number;
   readonly rate: number;
   readonly warmup: number;
   readonly ema: number;
   readonly clip: number;
   readonly decay: number;
-  readonly seed: number;
-  readonly device: string;
-  readonly threads?: number;
   readonly saveEvery: number;
+  readonly samplesEvery?: number;
   readonly minutes?: number;
+  readonly focus?: number[];
 }
+
+/** Groups of every normalisation: each level's width must divide into them. */
+const GROUPS = 8;
+/** Boards of one look at the model, and the steps each takes. */
+const LOOK = { count: 8, steps: 50 };
 
 async function positionsOf(files: readonly string[] | undefined, seed: number): Promise<Positions> {
   if (files) return (await readPositions(files)).positions;
@@ -45,113 +76,189 @@ async function positionsOf(files: readonly string[] | undefined, seed: number): 
 
 /** The network and encoding that the options describe, with fresh parameters. */
 function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "spec" | "parameters"> {
+  const { width, multipliers, blocks, attention, predict } = options;
+  const odd = multipliers.find((m) => (width * m) % GROUPS !== 0);
+  if (odd !== undefined)
+    fail("usage", `a level of ${width} × ${odd} channels`, `choose --width and --multipliers that give multiples of 8`);
+  if (multipliers.length > 4)
+    fail("usage", `${multipliers.length} levels of a board of 8×8`, "give --multipliers at most four: 8, 4, 2, 1");
+  const channels = CLASSES - 1;
   const spec: ModelSpec = {
     network: {
-      channels: 12,
-      width: options.width,
-      multipliers: options.multipliers,
-      blocks: options.blocks,
-      groups: 8,
-      attention: options.attention,
+      channels,
+      width,
+      multipliers,
+      blocks,
+      groups: GROUPS,
+      attention,
       position: [8, 8],
-      outputs: options.predict === "posterior" ? 13 : 12,
+      outputs: parameterisations[predict].outputs(CLASSES, channels),
     },
-    parameterisation: options.predict,
+    parameterisation: predict,
     encoding: chessSpec(positions),
   };
   return { spec, parameters: unetInit(fold(key(options.seed), "parameters"), spec.network) };
 }
 
+/** Of the times of a step, this share is drawn from --focus. */
+const FOCUSED = 0.85;
+
+function focusOf(range: readonly number[] | undefined, horizon: number): Focus | undefined {
+  if (range === undefined) return undefined;
+  const [from, to] = range;
+  if (range.length !== 2 || !(from < to && to <= horizon))
+    fail("usage", `--focus ${range.join(",")}`, `give two times, the smaller first, both within (0, ${horizon}]`);
+  return { from, to, share: FOCUSED };
+}
+
+/** Draws boards of the model as it is by now. That it cannot make any yet is no reason to stop training. */
+async function look(
+  path: string,
+  model: Model,
+  step: number,
+  options: TrainCommand,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const boardKey = fold(key(options.seed), "samples");
+    const { positions } = await sampleBoards(model, { ...LOOK, key: boardKey, signal, ...engineOf(options) });
+    const title = `After ${step} steps of training`;
+    await writeFileAtomic(path, sheetSvg(judged(positions), { columns: 4, title }));
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof DiffeoError && error.kind === "numerical")) throw error;
+    process.stderr.write(`step ${step}  no sample boards: ${error.message}\n`);
+  }
+}
+
 async function run(options: TrainCommand): Promise<void> {
-  const { steps, batch, seed, out, init } = options;
+  const { steps, batch, seed, out, init, weight, bound, saveEvery, samplesEvery = saveEvery } = options;
+  if (samplesEvery % saveEvery !== 0)
+    fail(
+      "usage",
+      `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
+      "give --samples-every a multiple of --save-every, or 0",
+    );
   const positions = await positionsOf(options.data, seed);
   const { spec, parameters } = init === undefined ? freshModel(options, positions) : await loadModel(init);
   const { denoiser } = denoiserOf(spec);
+  const focus = focusOf(options.focus, denoiser.sde.horizon);
   const config = {
+    version,
     spec,
     ...(init !== undefined && { init }),
     steps,
     batch,
     seed,
     positions: positions.count,
+    ...(weight !== "none" && { weight }),
+    ...(weight === "bounded" && { bound }),
     rate: options.rate,
     warmup: options.warmup,
     ema: options.ema,
     clip: options.clip,
     decay: options.decay,
+    ...(focus && { focus }),
   };
   const folder = options.resume ? await RunFolder.open(out, config) : await RunFolder.create(out, config);
   const checkpoint = options.resume ? await folder.latest() : undefined;
   const size = parameterCount(parameters);
   const from = checkpoint?.step ?? 0;
-  const start = checkpoint ? stateOf(checkpoint, size, out) : initialState(parameters);
+  const start = checkpoint ? stateOf(checkpoint, size, join(out, `step-${from}`)) : initialState(parameters);
 
   const step = compileDenoiserStep(denoiser, parameters, {
+    weight,
+    bound,
     clip: options.clip,
     emaDecay: options.ema,
     weightDecay: options.decay,
-    device: options.device,
-    ...(options.threads !== undefined && { threads: options.threads }),
+    ...engineOf(options),
   });
   const schedule = { peak: options.rate, warmup: options.warmup, steps };
   const signal = interruption();
   const bar = progress(steps, "training", from);
+  const modelPath = join(out, "model.safetensors");
   let note = "";
   const { step: reached } = await train(start, {
     from,
     steps,
     batchSize: batch,
     rate: (s) => rateAt(s, schedule),
-    run: (state, s) => step(state, denoiserBatch(positions, denoiser, batch, seed, s), s, rateAt(s, schedule)),
+    run: (state, s) => step(state, denoiserBatch(positions, denoiser, batch, seed, s, focus), s, rateAt(s, schedule)),
     reportEvery: Math.min(50, steps),
-    saveEvery: options.saveEvery,
+    saveEvery,
     folder,
     metadata: { format: "diffeo-checkpoint-1" },
     signal,
     ...(options.minutes !== undefined && { seconds: options.minutes * 60 }),
     onStep: (s) => bar.update(s, note),
     onReport: ({ step: s, loss, speed }) => {
-      note = `loss ${loss.toFixed(4)}  ${speed.toFixed(0)} boards/s`;
+      note = `loss ${loss.toPrecision(4)}  ${speed.toFixed(0)} boards/s`;
       if (!process.stderr.isTTY) process.stderr.write(`step ${s}  ${note}\n`);
     },
-    onSave: ({ ema }) => saveModel(join(out, "model.safetensors"), spec, ema.data as Float32Array),
+    onSave: async ({ ema }, s) => {
+      const flat = ema.data as Float32Array;
+      await saveModel(modelPath, spec, flat);
+      if (samplesEvery === 0 || (s % samplesEvery !== 0 && s !== steps)) return;
+      const path = join(out, `samples-${String(s).padStart(6, "0")}.svg`);
+      await look(path, modelOf(spec, flat), s, options, signal);
+    },
   });
   bar.end();
   await step.dispose();
   process.stdout.write(
     reached === steps
-      ? `${steps} steps of ${batch} boards, ${size} parameters: ${join(out, "model.safetensors")}\n`
+      ? `${steps} steps of ${batch} boards, ${size} parameters: ${modelPath}\n`
       : `stopped at step ${reached} of ${steps}; continue with the same command and --resume\n`,
   );
   if (signal.aborted) process.exitCode = 130;
 }
 
+const choice = (flags: string, about: string, choices: readonly string[], chosen: string): Option =>
+  new Option(flags, about).choices(choices).default(chosen);
+
 export function addChessTrain(chess: Command): void {
-  chess
+  const command = chess
     .command("train")
-    .description("train a U-Net score on chess positions")
+    .summary("train a U-Net score on chess positions")
+    .description(
+      "Trains a U-Net score on chess positions. The run folder gets the model with averaged weights (model.safetensors), " +
+        "checkpoints, metrics and sheets of sampled boards. Ctrl-C stops with a checkpoint; the same command with " +
+        "--resume goes on to the very numbers that an uninterrupted run reaches.",
+    )
+    .optionsGroup("Run:")
     .option("--data <files...>", "positions: CSV, FEN list, PGN or a packed set (default: random games)")
     .option("--out <folder>", "run folder", "runs/chess")
     .option("--resume", "continue the run in the folder")
     .option("--init <file>", "start from a model's weights, with its architecture and encoding")
-    .option("--steps <n>", "steps in all", integer(1), 2000)
+    .option("--steps <n>", "steps in all; the learning rate falls to zero over them", integer(1), 2000)
     .option("--batch <n>", "boards a step", integer(2), 128)
-    .option("--width <n>", "channels at full resolution", integer(8), 32)
-    .option("--multipliers <list>", "width of every level", numbers, [1, 1, 1])
+    .option("--save-every <n>", "steps between checkpoints", integer(1), 500)
+    .option("--samples-every <n>", "steps between sheets of boards, 0 for none (default: --save-every)", integer(0))
+    .option("--minutes <x>", "stop with a checkpoint after this long", positive)
+    .optionsGroup("Network:")
+    .option("--width <n>", "channels at 8×8", integer(8), 32)
+    .option("--multipliers <list>", "channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
     .option("--blocks <n>", "residual blocks a level", integer(1), 2)
-    .option("--attention <list>", "levels with self-attention", integers(0), [0, 1])
+    .option("--attention <list>", "levels with self-attention, 0 being 8×8", integers(0), [0, 1])
+    .optionsGroup("Loss:")
+    .addOption(choice("--predict <what>", "what the network gives", Object.keys(parameterisations), "posterior"))
     .addOption(
-      new Option("--predict <what>", "what the network gives").choices(["noise", "posterior"]).default("posterior"),
+      choice(
+        "--weight <kind>",
+        "errors of the score as they are, as the simplex sees them, or the latter with a bound",
+        weights,
+        "none",
+      ),
     )
+    .option("--bound <x>", "largest weight of a square's error, for --weight bounded", positive, BOUND)
+    .option("--focus <from,to>", "draw 85 % of the times from this part of (0, 1], where classes are decided", numbers)
+    .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
     .option("--warmup <n>", "steps of rising rate", integer(1), 500)
-    .option("--ema <x>", "decay of the parameter average", positive, 0.9995)
+    .option("--ema <x>", "decay of the parameter average", share, 0.9995)
     .option("--clip <x>", "largest gradient norm", positive, 1)
-    .option("--decay <x>", "weight decay", Number, 0)
-    .option("--seed <n>", "seed", integer(0), 1)
-    .option("--device <name>", "cpu, webgpu or cuda", "cpu")
-    .option("--threads <n>", "threads of one operation", integer(1))
-    .option("--save-every <n>", "steps between checkpoints", integer(1), 500)
-    .option("--minutes <x>", "stop with a checkpoint after this long", positive)
-    .action(run);
+    .option("--decay <x>", "weight decay", nonNegative, 0)
+    .optionsGroup("Machine:");
+  withRunOptions(command, 1, "seed of weights, batches and noise").action(run);
 }

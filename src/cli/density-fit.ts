@@ -13,7 +13,7 @@ import { DiffeoError } from "../graph/index.ts";
 import { type ObjectiveName, objectives } from "../matching/index.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, interruption, positive } from "./options.ts";
+import { integer, interruption, positive, share } from "./options.ts";
 import { progress } from "./progress.ts";
 
 interface FitCommand {
@@ -45,12 +45,6 @@ async function tableOf(options: FitCommand): Promise<{ table: Table; defaults: P
   if (isSynthetic(data)) return { table: generate(data, rows, fold(key(0), data)), defaults: {} };
   return { table: await readTable(data), defaults: {} };
 }
-
-const share = (text: string): number => {
-  const value = positive(text);
-  if (value >= 1) throw new DiffeoError("usage", `${text} is no share`, "give a number between 0 and 1");
-  return value;
-};
 
 const likelihood = (m: Measures): number => m.logDensity.mean - m.annealed.logZ;
 

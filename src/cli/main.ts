@@ -2,18 +2,23 @@
 /** The command line: commands, files, progress and exit codes; the mathematics is elsewhere. */
 import { Command, CommanderError } from "commander";
 import { addCheck } from "./check.ts";
+import { addChessCalibrate } from "./chess-calibrate.ts";
+import { addChessComplete } from "./chess-complete.ts";
 import { addChessData } from "./chess-data.ts";
 import { addChessEvaluate } from "./chess-evaluate.ts";
+import { addChessExport } from "./chess-export.ts";
 import { addChessFigure } from "./chess-figure.ts";
 import { addChessSample } from "./chess-sample.ts";
+import { addChessStudy } from "./chess-study.ts";
 import { addChessTrain } from "./chess-train.ts";
 import { addDensity } from "./density.ts";
 import { addDevices } from "./devices.ts";
 import { reportError } from "./exit.ts";
+import { version } from "./version.ts";
 
 const program = new Command("diffeo")
   .description("Scores, SDEs, samplers and score matching through smooth invertible maps.")
-  .version("0.1.0")
+  .version(version)
   .showHelpAfterError("(add --help for the options)")
   .exitOverride();
 
@@ -22,9 +27,13 @@ addDevices(program);
 const chess = program.command("chess").description("chess positions by diffusion on the simplex");
 addChessData(chess);
 addChessTrain(chess);
+addChessExport(chess);
 addChessSample(chess);
+addChessComplete(chess);
+addChessCalibrate(chess);
 addChessFigure(chess);
 addChessEvaluate(chess);
+addChessStudy(chess);
 addDensity(program);
 
 // A reader that has seen enough, such as `head`, is no failure.

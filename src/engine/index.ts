@@ -11,5 +11,6 @@ export {
   type OpenSpecs,
 } from "./compile.ts";
 export { KeptArray, release, toHost } from "./kept.ts";
+export { openModel } from "./model.ts";
 export { devices } from "./runtime.ts";
 export type { Device, Session, SessionOptions } from "./session.ts";

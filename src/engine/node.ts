@@ -43,9 +43,7 @@ const onThisThread: Start = async (model, options) => {
   const { preferredOutputLocation: _, ...elsewhere } = options;
   ort.env.logLevel = "fatal"; // as for a session: errors are thrown, not logged
   const session = await ort.InferenceSession.create(model.bytes, options);
-  return wrapSession(ort, session, model, async (other) =>
-    guarded(await oneAtATime(() => onThisThread(other, elsewhere)), oneAtATime),
-  );
+  return wrapSession(ort, session, model, (other) => onThisThread(other, elsewhere), oneAtATime);
 };
 
 const createWith =

@@ -29,7 +29,9 @@ export const sessionOptions = (
   provider: string,
   { threads, keep = [] }: SessionOptions,
 ): InferenceSession.SessionOptions => ({
-  executionProviders: [provider],
+  // Buffers are kept by their exact size: a training step asks for the same ones every time, and the default, which keeps
+  // only those near a few fixed sizes, makes the rest anew (halves the step of a U-Net on an NVIDIA card).
+  executionProviders: [provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider],
   graphOptimizationLevel: "all",
   // What goes wrong comes back as an error; the log would say it a second time.
   logSeverityLevel: FATAL,
@@ -56,7 +58,9 @@ function toOrt(ort: OrtModule, array: NdArray): OrtTensor {
   return new ort.Tensor(array.dtype as "float32", array.data as Float32Array, array.shape);
 }
 
-function fromOrt(t: OrtTensor, start: StartModel): NdArray {
+type Read = (array: KeptArray) => Promise<NdArray>;
+
+function fromOrt(t: OrtTensor, read: Read): NdArray {
   const dtype = t.type as NdArray["dtype"];
   if (t.location !== "gpu-buffer") return { shape: t.dims, dtype, data: t.data as NdArray["data"] };
   const kept: KeptArray = new KeptArray(
@@ -64,7 +68,7 @@ function fromOrt(t: OrtTensor, start: StartModel): NdArray {
     dtype,
     "webgpu",
     t,
-    () => download(kept, start),
+    () => read(kept),
     () => t.dispose(),
   );
   return kept;
@@ -73,28 +77,61 @@ function fromOrt(t: OrtTensor, start: StartModel): NdArray {
 /** Starts a session of a model on the device a session is on. */
 export type StartModel = (model: OnnxModel) => Promise<Session>;
 
-/** The runtime's own download ends the process (1.30); a graph that gives its input back reads it as well. */
-async function download(array: KeptArray, start: StartModel): Promise<NdArray> {
-  const session = await start(writeOnnx([{ name: "y", tensor: input("x", array.shape, array.dtype) }]));
-  try {
-    return (await session.run({ x: array })).y;
-  } finally {
-    await session.dispose();
-  }
+/**
+ * Reads arrays off the device. The runtime's own download ends the process (1.30); a graph that gives its input back
+ * reads as well. Its session, one for every shape, stays until `dispose`; after that, each read has its own.
+ */
+function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => Promise<void> } {
+  const sessions = new Map<string, Session>();
+  let disposed = false;
+  const open = ({ shape, dtype }: KeptArray): Promise<Session> =>
+    start(writeOnnx([{ name: "y", tensor: input("x", shape, dtype) }]));
+  return {
+    read: (array) =>
+      guard(async () => {
+        const name = `${array.dtype} ${array.shape.join("×")}`;
+        const session = sessions.get(name) ?? (await open(array));
+        if (!disposed) sessions.set(name, session);
+        const { y } = await session.run({ x: array });
+        if (disposed) await session.dispose();
+        return y;
+      }),
+    dispose: async () => {
+      disposed = true;
+      for (const session of sessions.values()) await session.dispose();
+      sessions.clear();
+    },
+  };
 }
 
-/** A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for. */
-export function wrapSession(ort: OrtModule, session: InferenceSession, model: OnnxModel, start: StartModel): Session {
+/**
+ * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for. Only reading what it
+ * keeps on its device goes through `guard`: the session itself is for the caller to guard.
+ */
+export function wrapSession(
+  ort: OrtModule,
+  session: InferenceSession,
+  model: OnnxModel,
+  start: StartModel,
+  guard: Guard,
+): Session {
   let last: Promise<unknown> = Promise.resolve();
+  const kept = reader(start, guard);
   return {
     run: (feeds) => {
       const tensors = Object.fromEntries(model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]));
       const results = session.run(tensors);
       // Not the outcomes themselves: they would hold every result there ever was.
       last = Promise.allSettled([last, results]).then(() => undefined);
-      return results.then((r) => Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(r[name], start)])));
+      return results.then((r) =>
+        Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(r[name], kept.read)])),
+      );
     },
-    dispose: () => last.then(() => session.release()),
+    dispose: async () => {
+      await last;
+      await session.release();
+      await kept.dispose();
+    },
   };
 }
 

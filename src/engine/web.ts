@@ -80,14 +80,13 @@ const oneAtATime = serialiser();
 
 const create: Create = async (model, device, { keep }) => {
   const provider = device === "cpu" ? "wasm" : device;
-  const open = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> => {
-    const session = await oneAtATime(async () => {
-      const ort = await load(device);
-      const session = await ort.InferenceSession.create(m.bytes, sessionOptions(m, provider, options));
-      return wrapSession(ort, session, m, open);
-    });
-    return guarded(session, oneAtATime);
+  const start = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> => {
+    const ort = await load(device);
+    const session = await ort.InferenceSession.create(m.bytes, sessionOptions(m, provider, options));
+    return wrapSession(ort, session, m, start, oneAtATime);
   };
+  const open = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> =>
+    guarded(await oneAtATime(() => start(m, options)), oneAtATime);
   try {
     return await open(model, keep ? { keep } : {});
   } catch (error) {

@@ -59,6 +59,9 @@ const matmulNode: Make = primitive({
         // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
         if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
       }
+      // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the left is turned first.
+      if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
+        return gemmNode([left ?? a, b], { transA: left !== undefined, transB: false });
       const sides = [bare(left ?? a), bare(right ?? b)];
       return gemmNode(
         sides.map((s) => s.tensor),

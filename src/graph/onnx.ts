@@ -159,19 +159,29 @@ function writePort(port: Port, pbf: PbfWriter): void {
   );
 }
 
-/** ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given. */
+/**
+ * ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given. `metadata` goes
+ * into the file, for whoever loads it.
+ */
 export function writeOnnx(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
   target: Target = "cpu",
+  metadata: Readonly<Record<string, string>> = {},
 ): OnnxModel {
   const lowered = lower(
     outputs.map((o) => o.tensor),
     target,
   );
-  return writeGraph(outputs.map((o, i) => ({ name: o.name, tensor: lowered[i] })));
+  return writeGraph(
+    outputs.map((o, i) => ({ name: o.name, tensor: lowered[i] })),
+    metadata,
+  );
 }
 
-function writeGraph(outputs: readonly { readonly name: string; readonly tensor: Tensor }[]): OnnxModel {
+function writeGraph(
+  outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
+  metadata: Readonly<Record<string, string>>,
+): OnnxModel {
   const order = topological(outputs.map((o) => o.tensor));
   const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
   const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
@@ -224,6 +234,15 @@ function writeGraph(outputs: readonly { readonly name: string; readonly tensor: 
       (_, opset) => {
         if (domain) opset.writeStringField(1, domain);
         opset.writeVarintField(2, domain ? 1 : OPSET);
+      },
+      undefined,
+    );
+  for (const [name, value] of Object.entries(metadata))
+    pbf.writeMessage(
+      14,
+      (_, entry) => {
+        entry.writeStringField(1, name);
+        entry.writeStringField(2, value);
       },
       undefined,
     );

@@ -37,7 +37,10 @@ function stretch(phi: Bijector, x: Tensor, t: Tensor): Tensor {
   return mul(sum(sumEvent(square(pushCovector(phi, expand(x, each.shape), each, t)), phi.eventRank), 0), 1 / n);
 }
 
-export function denoising(sde: Sde, options: DenoisingOptions = {}): DenoisingLoss {
+export function denoising(
+  sde: Pick<Sde, "name" | "eventRank" | "transition">,
+  options: DenoisingOptions = {},
+): DenoisingLoss {
   const { transition, eventRank, name } = sde;
   const { weight, through: phi, bound } = options;
   if (!transition)

@@ -10,16 +10,16 @@
  * metric that φ carries over.
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
+import type { ReverseProcess } from "../sde/index.ts";
 import { controlOf, type Sampler } from "./options.ts";
 import { integrate } from "./run.ts";
 import { eulerScheme } from "./stochastic.ts";
 
 export const predictorCorrector: Sampler = (process, options) => {
   const { steps = 1, ratio = 0.16 } = options.corrector ?? {};
-  const { score, sde } = process;
-  const { transition } = sde;
+  const { transition } = process.sde;
   const { driftScale, timeDilation } = controlOf(options);
-  if (!score || !transition)
+  if (!process.score || !transition)
     fail("usage", `predictorCorrector: ${process.name} has no score or no σ(t)`, "use another method");
   if (driftScale !== 1 || timeDilation !== 1)
     fail(
@@ -33,6 +33,7 @@ export const predictorCorrector: Sampler = (process, options) => {
     fail("usage", `predictorCorrector: ${steps} steps of ratio ${ratio}`, "use steps ≥ 0 and ratio > 0");
   return integrate(process, options, (batch) => {
     const predictor = eulerScheme(batch, "x");
+    const { score } = batch.process as ReverseProcess;
     return {
       space: "x",
       evaluations: 1 + steps,

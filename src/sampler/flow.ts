@@ -22,44 +22,52 @@ function velocityOf(process: ReverseProcess, control: Control, space: Space): (p
   return (p, t) => velocityInY(process, control, toX(process, space, p, t), t);
 }
 
-function requireScore(process: Process, method: string): ReverseProcess {
+function requireScore(process: Process, method: string): void {
   if (!process.score)
     fail(
       "usage",
       `${method}: ${process.name} has no score, hence no probability flow`,
       "make it with reverse or reversePush",
     );
-  return process as ReverseProcess;
 }
 
 export const heun: Sampler = async (process, options) => {
   const { space = "x" } = options;
-  const v = velocityOf(requireScore(process, "heun"), controlOf(options), space);
-  return integrate(process, options, () => ({
-    space,
-    evaluations: 2,
-    draws: [],
-    step: (p, t, dt) => {
-      const slope = v(p, t);
-      const ahead = v(add(p, mul(slope, dt)), add(t, dt));
-      return add(p, mul(add(slope, ahead), mul(dt, 0.5)));
-    },
-  }));
+  requireScore(process, "heun");
+  return integrate(process, options, (batch) => {
+    const v = velocityOf(batch.process as ReverseProcess, controlOf(options), space);
+    return {
+      space,
+      evaluations: 2,
+      draws: [],
+      step: (p, t, dt) => {
+        const slope = v(p, t);
+        const ahead = v(add(p, mul(slope, dt)), add(t, dt));
+        return add(p, mul(add(slope, ahead), mul(dt, 0.5)));
+      },
+    };
+  });
 };
 
 /** With `steps` or a `grid`, order 5 on it; otherwise steps as long as `tolerance` allows. */
 export const rungeKutta: Sampler = async (process, options) => {
   const { space = "x" } = options;
-  const v = velocityOf(requireScore(process, "rungeKutta"), controlOf(options), space);
-  const field: Field = ([p], t) => [v(p, t)];
+  requireScore(process, "rungeKutta");
+  const fieldOf = (batch: Batch): Field => {
+    const v = velocityOf(batch.process as ReverseProcess, controlOf(options), space);
+    return ([p], t) => [v(p, t)];
+  };
   if (options.steps === undefined && options.grid === undefined)
-    return inBatches(process, options, (batch) => adaptive(batch, space, field));
-  return integrate(process, options, () => ({
-    space,
-    evaluations: stagesPerStep,
-    draws: [],
-    step: (p, t, dt) => dormandPrince(field, [p], field([p], t, []), t, dt).next[0],
-  }));
+    return inBatches(process, options, (batch) => adaptive(batch, space, fieldOf(batch)));
+  return integrate(process, options, (batch) => {
+    const field = fieldOf(batch);
+    return {
+      space,
+      evaluations: stagesPerStep,
+      draws: [],
+      step: (p, t, dt) => dormandPrince(field, [p], field([p], t, []), t, dt).next[0],
+    };
+  });
 };
 
 async function adaptive(batch: Batch, space: Space, field: Field): Promise<SampleResult> {

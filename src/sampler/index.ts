@@ -6,6 +6,7 @@ import { heun, rungeKutta } from "./flow.ts";
 import type { SampleOptions, SampleResult, Sampler } from "./options.ts";
 import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 
+export { clampToSimplex } from "./clamp.ts";
 export { guide } from "./control.ts";
 export { predictorCorrector } from "./corrector.ts";
 export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy.ts";
@@ -13,7 +14,7 @@ export { heun, rungeKutta } from "./flow.ts";
 export { checkedGrid, logSnr, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
 export { type DensityOptions, type DensityResult, logDensity } from "./likelihood.ts";
 export { brownianPath, type Draw, independentNoise, type NoiseSource } from "./noise.ts";
-export type { Known, OnExit, Progress, SampleOptions, SampleResult, Sampler, Space } from "./options.ts";
+export type { Known, KnownPoints, OnExit, Progress, SampleOptions, SampleResult, Sampler, Space } from "./options.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 
 /** Methods by name. Every law of `test/sampler` runs over them. */

@@ -3,8 +3,18 @@
  *
  *   x_known(t) = m(t) x₀ + σ(t) z,
  *
- * and the reverse process fills in the rest. One pass is not consistent, since the unknown never had a say in the known
- * noise; so each step is repeated: forwards again from t₁ to t₀ > t₁ by the transition between the two times,
+ * and the reverse process fills in the rest. With the score of p_t alone that is not consistent, since the unknown never
+ * had a say in the known noise. Two ways to make it so:
+ *
+ * Likelihood. The score of the conditional law is, by Bayes' rule,
+ *
+ *   ∇ log p_t(x | known) = ∇ log p_t(x) + ∇ log p(known | x_t = x).
+ *
+ * Given the known x₀ their noise z is independent of all else, p_t(x | known) = p_t(x_unknown | known) q_t(x_known | known),
+ * so fresh z at every step leaves the law as it is: the steps are exact if the likelihood is.
+ *
+ * Repetition, where there is no likelihood: each step is taken several times, forwards again from t₁ to t₀ > t₁ by the
+ * transition between the two times,
  *
  *   x(t₀) = r x(t₁) + √(σ₀² − r² σ₁²) z,   r = m₀/m₁,
  *
@@ -15,6 +25,7 @@ import {
   constant,
   div,
   fail,
+  gradEach,
   mul,
   type NdArray,
   type Shape,
@@ -24,10 +35,11 @@ import {
   type Tensor,
   where,
 } from "../graph/index.ts";
-import { convert, sameShape, showShape, sizeOf } from "../graph/ndarray.ts";
+import { allocate, convert, sameShape, showShape } from "../graph/ndarray.ts";
 import { fold, normal, sampleKeys } from "../random/index.ts";
+import { type Process, reverse, reversePush } from "../sde/index.ts";
 import { type Batch, rowsOf } from "./batch.ts";
-import type { Known, Space } from "./options.ts";
+import type { Known, KnownPoints, Space } from "./options.ts";
 
 /** What inpainting adds to a run; without it, nothing. */
 export interface Condition {
@@ -35,8 +47,10 @@ export interface Condition {
   readonly repeats: number;
   /** Further noise of a step, for one event. */
   readonly draws: readonly Shape[];
-  /** The known values in x: an input of the graphs below. */
+  /** The known values in x and where they are known: inputs of the graphs below. */
   readonly values: readonly NdArray[];
+  /** The process whose score has heard of the known values. */
+  readonly process: (values: readonly Tensor[]) => Process;
   /** The known coordinates set to their law at time t; `z` is the step's last draw. */
   readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: readonly Tensor[]) => Tensor;
   /** The known coordinates set to their values. */
@@ -45,23 +59,31 @@ export interface Condition {
   readonly back: (x: NdArray, t1: number, t0: number, z: NdArray) => Promise<NdArray>;
 }
 
+const unconditioned = (process: Process): Condition => ({
+  repeats: 1,
+  draws: [],
+  values: [],
+  process: () => process,
+  apply: (x) => x,
+  settle: (x) => x,
+  back: async (x) => x,
+});
+
 /** @param t the time at which the values are known */
 export async function conditioning(batch: Batch, space: Space, t: number): Promise<Condition> {
   const { process, options, event, build } = batch;
   const { known } = options;
-  if (!known) return { repeats: 1, draws: [], values: [], apply: (x) => x, settle: (x) => x, back: async (x) => x };
+  if (!known) return unconditioned(process);
   const { transition, name } = process.sde;
   if (!transition)
     fail("usage", `known: ${name} has no Gaussian transition`, "use VP, VE, sub-VP or one of your own with it");
   if (!process.reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
   if (space !== "x") fail("usage", "known: steps are taken in y", 'take them in x, with space "x"');
-  const { mask, points } = await knownPoints(batch, known, t);
-  const repeats = known.resample ?? 10;
+  const values = await knownPoints(batch, known, t);
+  const repeats = known.resample ?? (known.likelihood ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
     fail("usage", `known: resample is ${repeats}`, "give a whole number, at least 1");
 
-  const chosen = (x: Tensor, replacement: Tensor): Tensor =>
-    where(constant({ shape: event, dtype: "bool", data: mask }, "bool"), replacement, x);
   const { meanFactor: m, std } = transition;
   const lift = build(
     "back",
@@ -74,11 +96,20 @@ export async function conditioning(batch: Batch, space: Space, t: number): Promi
   return {
     repeats,
     draws: [event],
-    values: [points],
-    apply: (x, t, z, [x0]) => chosen(x, add(mul(x0, m(t)), mul(z as Tensor, std(t)))),
-    settle: (x, [x0]) => chosen(x, x0),
+    values: [values.points, values.mask],
+    process: ([points, mask]) => informed(process, known, { points, mask }),
+    apply: (x, t, z, [x0, mask]) => where(mask, add(mul(x0, m(t)), mul(z as Tensor, std(t))), x),
+    settle: (x, [x0, mask]) => where(mask, x0, x),
     back: (x, t1, t0, z) => lift(x, t1, t0, z),
   };
+}
+
+/** The process with ∇ log p(known | x_t) added to its score. */
+function informed(process: Process, { likelihood }: Known, known: KnownPoints): Process {
+  const { sde, phi, score } = process;
+  if (!likelihood || !score) return process;
+  const conditional = (x: Tensor, t: Tensor): Tensor => add(score(x, t), gradEach((z) => likelihood(z, t, known))(x));
+  return phi ? reversePush(sde, phi, conditional) : reverse(sde, conditional);
 }
 
 /** The mask, and the known values in x; an error if the map makes a known y depend on an unknown x. */
@@ -86,45 +117,37 @@ async function knownPoints(
   batch: Batch,
   known: Known,
   time: number,
-): Promise<{ readonly mask: Uint8Array; readonly points: NdArray }> {
-  const { process, options, event, type, first, count, build } = batch;
-  if (!sameShape(known.mask.shape, event))
-    fail(
-      "shape",
-      `known: the mask has shape ${showShape(known.mask.shape)}, an event ${showShape(event)}`,
-      "make them equal",
-    );
-  const mask = Uint8Array.from(known.mask.data as Float64Array, (v) => (v ? 1 : 0));
-  const each = known.value.shape.length === event.length + 1;
-  const offset = first - (options.first ?? 0);
-  if (!sameShape(known.value.shape.slice(each ? 1 : 0), event) || (each && known.value.shape[0] < offset + count))
-    fail(
-      "shape",
-      `known: the values have shape ${showShape(known.value.shape)}`,
-      `give ${showShape(event)}, or one event a sample`,
-    );
-  const given = each ? rowsOf(known.value, offset, count) : known.value;
+): Promise<{ readonly mask: NdArray; readonly points: NdArray }> {
+  const { process, options, event, type, build } = batch;
+  const each = [known.mask, known.value].some(({ shape }) => shape.length === event.length + 1);
+  const own = (array: NdArray, what: string) => eventsOf(batch, array, each, what);
+  const given = own(known.value, "values have");
   const value = { ...given, dtype: type, data: convert(given.data as Float64Array, type) };
+  const flags = own(known.mask, "mask has");
+  const mask: NdArray = {
+    shape: flags.shape,
+    dtype: "bool",
+    data: Uint8Array.from(flags.data as Float64Array, (v) => (v ? 1 : 0)),
+  };
   const { phi } = process;
   if (!phi) return { mask, points: value };
 
   // Two points that agree where x is known must have images that agree where y is.
   const elsewhere = normal(sampleKeys(fold(options.key, "known"), 1), event, { dtype: type });
+  const open = each ? [null, ...event] : event;
   const probe = build(
     "known",
-    (y: Tensor, other: Tensor) => {
+    (y: Tensor, other: Tensor, known: Tensor) => {
       const t = constant(time, y.dtype);
       const x = phi.inverse(y, t);
-      const mixed = where(constant({ shape: event, dtype: "bool", data: mask }, "bool"), x, other);
-      return [x, phi.forward(mixed, t)];
+      return [x, phi.forward(where(known, x, other), t)];
     },
-    [each ? [null, ...event] : event, event],
+    [open, event, { shape: open, dtype: "bool" }],
   );
-  const [points, image] = await probe(value, { ...elsewhere, shape: event });
-  const size = sizeOf(event);
+  const [points, image] = await probe(value, { ...elsewhere, shape: event }, mask);
   const tolerance = type === "float64" ? 1e-9 : 1e-4;
   for (let i = 0; i < value.data.length; i++) {
-    if (!mask[i % size]) continue;
+    if (!mask.data[i]) continue;
     if (!Number.isFinite(points.data[i] as number))
       fail(
         "usage",
@@ -140,4 +163,18 @@ async function knownPoints(
       );
   }
   return { mask, points };
+}
+
+/** The events of a batch in an array that has one for all samples or one a sample; `each` gives one a sample in any case. */
+function eventsOf({ event, first, count, options }: Batch, array: NdArray, each: boolean, what: string): NdArray {
+  const { shape, dtype, data } = array;
+  const offset = first - (options.first ?? 0);
+  const own = shape.length === event.length + 1;
+  if (!sameShape(shape.slice(own ? 1 : 0), event) || (own && shape[0] < offset + count))
+    fail("shape", `known: the ${what} shape ${showShape(shape)}`, `give ${showShape(event)}, or one event a sample`);
+  if (own) return rowsOf(array, offset, count);
+  if (!each) return array;
+  const all = allocate(dtype, count * data.length) as Float64Array;
+  for (let i = 0; i < count; i++) all.set(data as Float64Array, i * data.length);
+  return { shape: [count, ...event], dtype, data: all };
 }

@@ -60,12 +60,20 @@ export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
 /** Values known in y. The map must not mix known and unknown coordinates: mask whole sites of a grid of simplices. */
 export interface Known {
-  /** 1 where the coordinate of y is known, 0 elsewhere; of the event's shape. */
+  /** 1 where the coordinate of y is known, 0 elsewhere; of the event's shape or [count, ...event]. */
   readonly mask: NdArray;
   /** The values, of the event's shape or [count, ...event]. Those not masked must lie in the domain and are not used. */
   readonly value: NdArray;
-  /** How often each step is repeated so that the unknown agrees with the known. Default 10. */
+  /** How often each step is repeated so that the unknown agrees with the known. Default 10, with a likelihood 1. */
   readonly resample?: number;
+  /** log p(known | x_t = x), one number an event. Its gradient joins the score, so that the unknown hears of the known. */
+  readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
+}
+
+/** What is known as a graph sees it: the values in x and where they are known, of one shape that spreads over x's. */
+export interface KnownPoints {
+  readonly points: Tensor;
+  readonly mask: Tensor;
 }
 
 export interface Progress {

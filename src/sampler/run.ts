@@ -39,10 +39,11 @@ export const integrate = (
   process: Process,
   options: SampleOptions,
   schemeFor: (batch: Batch) => Scheme,
-): Promise<SampleResult> => inBatches(process, options, (batch) => integrateBatch(batch, schemeFor(batch)));
+): Promise<SampleResult> => inBatches(process, options, (batch) => integrateBatch(batch, schemeFor));
 
-async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResult> {
+async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme): Promise<SampleResult> {
   const { process, options, type, first, count, event, build } = batch;
+  const scheme = schemeFor(batch);
   const { space } = scheme;
   const { onExit = "fail", signal } = options;
   const noise = options.noise ?? independentNoise(options.key);
@@ -53,13 +54,18 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
   const condition = await conditioning(batch, space, finalTime(batch, times[steps]));
   const draws = [...scheme.draws, ...condition.draws];
   const open = [null, ...point.shape.slice(1)];
-  const values = condition.values.map(({ shape }) => (shape.length === point.shape.length ? open : shape));
+  const values = condition.values.map(({ shape, dtype }) => ({
+    shape: shape.length === point.shape.length ? open : shape,
+    dtype,
+  }));
+  const informed = (known: Tensors): Batch => ({ ...batch, process: condition.process(Object.values(known)) });
   const move = build(
     "move",
     (p: Tensor, t: Tensor, dt: Tensor, z: Tensors, known: Tensors) => {
       const to = add(t, dt);
       const noise = Object.values(z);
-      const landed = condition.apply(scheme.step(p, t, dt, noise), to, noise.at(-1), Object.values(known));
+      const { step } = schemeFor(informed(known));
+      const landed = condition.apply(step(p, t, dt, noise), to, noise.at(-1), Object.values(known));
       return guardExits(process, space, onExit, p, landed, to);
     },
     [open, [], [], numbered(draws.map((shape) => [null, ...shape])), numbered(values)],
@@ -68,7 +74,7 @@ async function integrateBatch(batch: Batch, scheme: Scheme): Promise<SampleResul
   const finish = build(
     "finish",
     (p: Tensor, known: Tensors) =>
-      finalPoints(batch, space, p, times[steps], (x) => condition.settle(x, Object.values(known))),
+      finalPoints(informed(known), space, p, times[steps], (x) => condition.settle(x, Object.values(known))),
     [open, numbered(values)],
   );
 

@@ -52,8 +52,8 @@ export const milstein: Sampler = (process, options) =>
     return {
       ...euler,
       step: (point, t, dt, [z]) => {
-        const x = toX(process, euler.space, point, t);
-        const correction = milsteinTerm(process, control, euler.space, x, t, dt, z);
+        const x = toX(batch.process, euler.space, point, t);
+        const correction = milsteinTerm(batch.process, control, euler.space, x, t, dt, z);
         const next = euler.step(point, t, dt, [z]);
         return correction ? add(next, correction) : next;
       },

@@ -3,6 +3,22 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DiffeoError } from "../graph/index.ts";
 
+/** The disk, the user's share of it, or the largest file allowed is full. */
+const full: readonly (string | undefined)[] = ["ENOSPC", "EDQUOT", "EFBIG"];
+
+/** What to raise when a file could not be written. */
+export function cannotWrite(path: string, error: unknown): DiffeoError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new DiffeoError(
+    "data",
+    `cannot write ${path} (${code ?? message})`,
+    full.includes(code)
+      ? "free some space on the disk; what was there before is untouched"
+      : "check the path and its permissions",
+    { cause: error },
+  );
+}
+
 export async function writeFileAtomic(path: string, parts: Uint8Array | string | readonly Uint8Array[]): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -17,14 +33,6 @@ export async function writeFileAtomic(path: string, parts: Uint8Array | string |
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new DiffeoError(
-      "data",
-      `cannot write ${path} (${code ?? message})`,
-      code === "ENOSPC"
-        ? "free some space on the disk; what was there before is untouched"
-        : "check the path and its permissions",
-      { cause: error },
-    );
+    throw cannotWrite(path, error);
   }
 }

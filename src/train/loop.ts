@@ -2,7 +2,7 @@
  * The training loop. A batch is a pure function of the step, and state and step are all a checkpoint holds, so an
  * interrupted run continues to the numbers it would have reached.
  */
-import { release, toHost } from "../engine/index.ts";
+import { KeptArray, release, toHost } from "../engine/index.ts";
 import { fail, type NdArray } from "../graph/index.ts";
 import type { Checkpoint, RunFolder } from "./run-folder.ts";
 import type { StepResult, TrainState } from "./step.ts";
@@ -41,6 +41,9 @@ export interface TrainOptions {
   readonly seconds?: number;
 }
 
+/** A GPU is given this many steps before their losses are read, so that it never waits for the host. */
+const AHEAD = 16;
+
 /** State, with everything read from its device. */
 async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> {
   const [theta, m, v, ema] = await Promise.all([state.theta, state.m, state.v, state.ema].map(toHost));
@@ -74,31 +77,48 @@ export async function train(
   let losses: number[] = [];
   let norms: number[] = [];
   let marked = performance.now();
+  let unread: StepResult<NdArray>[] = [];
+
+  const readLosses = async (reached: number): Promise<void> => {
+    const results = unread;
+    unread = [];
+    for (const [i, result] of results.entries()) {
+      const [loss, norm] = await Promise.all([toHost(result.loss), toHost(result.norm)]);
+      release(result.loss);
+      release(result.norm);
+      losses.push(Number(loss.data[0]));
+      norms.push(Number(norm.data[0]));
+      if (!Number.isFinite(losses.at(-1)))
+        fail(
+          "numerical",
+          `the loss became ${losses.at(-1)} at step ${reached - results.length + 1 + i}; the run folder keeps the last checkpoint`,
+          "continue with a smaller learning rate or stronger clipping",
+        );
+    }
+  };
 
   const save = async (step: number): Promise<TrainState<NdArray>> => {
+    const paused = performance.now();
     const host = await onHost(state);
     await folder.save({ step, arrays: { ...host }, metadata: options.metadata });
     await options.onSave?.(host, step);
+    // Speed is that of training alone.
+    marked += performance.now() - paused;
     return host;
   };
 
   let step = from;
   while (step < steps && !signal?.aborted && seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)) {
     const result = await options.run(state, step + 1);
-    const loss = Number(result.loss.data[0]);
-    if (!Number.isFinite(loss))
-      fail(
-        "numerical",
-        `the loss became ${loss} at step ${step + 1}; the run folder keeps the last checkpoint`,
-        "continue with a smaller learning rate or stronger clipping",
-      );
     for (const old of Object.values(state)) release(old);
     state = result.state;
     step++;
-    losses.push(loss);
-    norms.push(Number(result.norm.data[0]));
+    unread.push(result);
+    const reports = step % reportEvery === 0 || step === steps;
+    const saves = step % saveEvery === 0;
+    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves) await readLosses(step);
     options.onStep?.(step);
-    if (step % reportEvery === 0 || step === steps) {
+    if (reports) {
       const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
       const speed = (1000 * batchSize * losses.length) / (performance.now() - marked);
       const report = {
@@ -113,7 +133,8 @@ export async function train(
       await options.onReport?.(report);
       [losses, norms, marked] = [[], [], performance.now()];
     }
-    if (step % saveEvery === 0 && step < steps) await save(step);
+    if (saves && step < steps) await save(step);
   }
+  await readLosses(step);
   return { state: await save(step), step };
 }

@@ -3,12 +3,15 @@
  *   config.json      what was asked for, with seed and version; a resumed run must ask for the same
  *   metrics.jsonl    one line a report
  *   step-N.safetensors   state after N steps, written whole or not at all; the newest two are kept
+ *
+ * A process may end at any moment. What it leaves is a run at its newest checkpoint: opening it clears away files that
+ * were being written, and reports of steps that will be run again.
  */
 import { existsSync } from "node:fs";
-import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { appendFile, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../graph/index.ts";
-import { writeFileAtomic } from "./atomic.ts";
+import { cannotWrite, writeFileAtomic } from "./atomic.ts";
 import { readSafetensors, type Tensors, writeSafetensors } from "./safetensors.ts";
 
 const checkpointName = /^step-(\d+)\.safetensors$/;
@@ -16,6 +19,41 @@ const KEPT = 2;
 
 export interface Checkpoint extends Tensors {
   readonly step: number;
+}
+
+export interface RunConfig {
+  /** Of the program that began the run: for the record, any may continue it. */
+  readonly version?: string;
+  /** What shapes the run's numbers. */
+  readonly [setting: string]: unknown;
+}
+
+/** The first setting in which two configurations differ, by its path. */
+function difference(
+  before: unknown,
+  now: unknown,
+  path = "",
+): { path: string; before: unknown; now: unknown } | undefined {
+  const isTree = (value: unknown): value is object => typeof value === "object" && value !== null;
+  if (!isTree(before) || !isTree(now) || Array.isArray(before) || Array.isArray(now))
+    return JSON.stringify(before) === JSON.stringify(now) ? undefined : { path, before, now };
+  for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
+    const below = path === "" ? name : `${path}.${name}`;
+    const found = difference(before[name as keyof object], now[name as keyof object], below);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
+
+/** The step a line of metrics is about; a line cut off by a crash is about none that was reached. */
+function stepOf(line: string): number {
+  try {
+    return (JSON.parse(line) as { step: number }).step;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 export class RunFolder {
@@ -26,31 +64,44 @@ export class RunFolder {
   }
 
   /** A new run's folder; an existing run is never overwritten. */
-  static async create(path: string, config: object): Promise<RunFolder> {
+  static async create(path: string, config: RunConfig): Promise<RunFolder> {
     if (existsSync(join(path, "config.json")))
       fail("usage", `${path} already holds a run`, "continue it with --resume, or choose another folder");
-    await mkdir(path, { recursive: true });
     await writeFileAtomic(join(path, "config.json"), `${JSON.stringify(config, undefined, 2)}\n`);
     return new RunFolder(path);
   }
 
-  /** A run to be continued. Settings that shape its numbers must be those it began with. */
-  static async open(path: string, config: object): Promise<RunFolder> {
+  /** A run to be continued, as it was at its newest checkpoint. Its settings must be those it began with. */
+  static async open(path: string, { version: _, ...config }: RunConfig): Promise<RunFolder> {
     if (!existsSync(join(path, "config.json")))
       fail("usage", `${path} holds no run`, "leave out --resume to begin one");
-    const before = JSON.parse(await readFile(join(path, "config.json"), "utf8")) as Record<string, unknown>;
-    for (const [name, value] of Object.entries(config))
-      if (JSON.stringify(before[name]) !== JSON.stringify(value))
-        fail(
-          "usage",
-          `${path} was begun with ${name} = ${JSON.stringify(before[name])}, now it is ${JSON.stringify(value)}`,
-          "give the same settings, or begin a new run",
-        );
-    return new RunFolder(path);
+    const { version: __, ...begun } = JSON.parse(await readFile(join(path, "config.json"), "utf8")) as RunConfig;
+    const odd = difference(begun, JSON.parse(JSON.stringify(config)));
+    if (odd)
+      fail(
+        "usage",
+        `${path} was begun with ${odd.path} = ${show(odd.before)}, now it is ${show(odd.now)}`,
+        "give the same settings, or begin a new run",
+      );
+    const folder = new RunFolder(path);
+    await folder.#tidy();
+    return folder;
   }
 
-  async log(record: object): Promise<void> {
-    await appendFile(join(this.path, "metrics.jsonl"), `${JSON.stringify(record)}\n`);
+  async #tidy(): Promise<void> {
+    for (const name of await readdir(this.path)) if (name.endsWith(".tmp")) await rm(join(this.path, name));
+    const metrics = join(this.path, "metrics.jsonl");
+    if (!existsSync(metrics)) return;
+    const reached = (await this.#steps()).at(-1) ?? 0;
+    const lines = (await readFile(metrics, "utf8")).split("\n").filter((line) => stepOf(line) <= reached);
+    await writeFileAtomic(metrics, lines.map((line) => `${line}\n`).join(""));
+  }
+
+  async log(record: { readonly step: number }): Promise<void> {
+    const path = join(this.path, "metrics.jsonl");
+    await appendFile(path, `${JSON.stringify(record)}\n`).catch((error: unknown) => {
+      throw cannotWrite(path, error);
+    });
   }
 
   async #steps(): Promise<number[]> {

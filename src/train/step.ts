@@ -79,6 +79,6 @@ export function compileStep<P, B extends readonly unknown[]>(
       return { state: { ...next, ema }, loss: value, norm };
     },
     [vectors, batch, [], []],
-    { ...rest, keep: ["state"] },
+    { ...rest, keep: ["state", "loss", "norm"] },
   );
 }

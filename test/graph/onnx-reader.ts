@@ -22,6 +22,7 @@ export interface OnnxFile {
   initializers: { name: string; type: number; shape: number[]; bytes: number }[];
   inputs: OnnxPort[];
   outputs: OnnxPort[];
+  metadata: Record<string, string>;
 }
 
 const readNode = (tag: number, node: OnnxNode, pbf: PbfReader): void => {
@@ -78,8 +79,12 @@ export const readOnnx = (bytes: Uint8Array): OnnxFile =>
             { domain: "", version: 0 },
           ),
         );
+      else if (tag === 14) {
+        const pair = pbf.readMessage((_, words: string[], inner) => void words.push(inner.readString()), []);
+        file.metadata[pair[0]] = pair[1];
+      }
     },
-    { irVersion: 0, producer: "", opsets: [], nodes: [], initializers: [], inputs: [], outputs: [] },
+    { irVersion: 0, producer: "", opsets: [], nodes: [], initializers: [], inputs: [], outputs: [], metadata: {} },
   );
 
 /** Everything wrong with the file's structure: names used before they exist or made twice, sizes that do not add up. */

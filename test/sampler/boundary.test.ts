@@ -1,9 +1,9 @@
 /** Near the boundary of the simplex: steps in y are biased however many there are, steps in x are not. */
 import { describe, expect, it } from "vitest";
 import { key } from "../../src/random/index.ts";
-import { domainPreserving, eulerMaruyama } from "../../src/sampler/index.ts";
+import { clampToSimplex, domainPreserving, eulerMaruyama } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
-import { clampToSimplex, occupancy, occupied, pieces, simplex, squareScore } from "./squares.ts";
+import { occupancy, occupied, pieces, simplex, squareScore } from "./squares.ts";
 
 const sde = vp();
 const process = reversePush(sde, simplex, squareScore(sde));

@@ -11,14 +11,12 @@ import {
   constant,
   div,
   matmul,
-  maximum,
   mul,
   type NdArray,
   softmax,
   square,
   sub,
   sum,
-  type Tensor,
   transpose,
 } from "../../src/graph/index.ts";
 import type { MarginalScore, Sde } from "../../src/sde/index.ts";
@@ -58,15 +56,6 @@ export const squareScore =
     const energy = sub(inner, mul(sum(square(centres), -1), 0.5));
     const posterior = softmax(add(div(energy, square(sigma)), frequencies.map(Math.log)), -1);
     return div(sub(matmul(posterior, centres), x), square(sigma));
-  };
-
-/** Puts points back inside, at least `floor` from every face: what steps in y need and steps in x do not. */
-export const clampToSimplex =
-  (floor: number) =>
-  (y: Tensor): Tensor => {
-    const positive = maximum(y, floor);
-    const total = sum(positive, -1, { keepDims: true });
-    return div(positive, maximum(div(total, 1 - floor), 1));
   };
 
 /** The share of samples whose largest coordinate is a piece and not 'empty'. */

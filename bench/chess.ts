@@ -1,0 +1,241 @@
+/**
+ * npm run bench -- chess [--device webgpu] [--profile]: the shipped chess network beside the same network in PyTorch, with the
+ * same weights, in turns in one run.
+ *
+ * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of training. With --device webgpu: a
+ * step of training at two batch sizes beside PyTorch on CUDA in float32, and where the time goes. Batches and noise are made
+ * inside the measured time on both sides. --batch LIST, --rounds N and --threads N change sizes; --profile adds the
+ * runtime's own profile.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { loadModel, type Model, parameterCount } from "../src/chess/model-file.ts";
+import { playouts } from "../src/chess/playout.ts";
+import { sampleBoards } from "../src/chess/sample.ts";
+import { shippedModel } from "../src/chess/shipped.ts";
+import { compileDenoiserStep, denoiserBatch } from "../src/chess/train.ts";
+import { compile, release, toHost } from "../src/engine/index.ts";
+import type { NdArray, Tensor } from "../src/graph/index.ts";
+import { frozen } from "../src/model/layers.ts";
+import { type UNet, unet } from "../src/model/unet.ts";
+import { key, normal } from "../src/random/index.ts";
+import { initialState, type TrainState, writeSafetensors } from "../src/train/index.ts";
+import { describeProfile, profiled } from "./profile.ts";
+import {
+  type Comparison,
+  compare,
+  median,
+  milliseconds,
+  printComparisons,
+  pythonWithTorch,
+  TorchPeer,
+} from "./timing.ts";
+
+const BOARDS = 16;
+const STEPS = 250;
+const SEED = 1;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+interface Settings {
+  readonly device: string;
+  readonly threads: number;
+}
+
+const placed = ({ device, threads }: Settings) => ({ device, ...(device === "cpu" && { threads }) });
+
+/** Training as `diffeo chess train` does it, one step a call; state stays on the device. */
+function trainer(model: Model, batch: number, settings: Settings) {
+  const positions = playouts(2000, key(SEED));
+  const step = compileDenoiserStep(model.denoiser, model.parameters, placed(settings));
+  let state: TrainState<NdArray> = initialState(model.parameters);
+  let count = 0;
+  const times = { batch: [] as number[], step: [] as number[] };
+  return {
+    times,
+    run: async (): Promise<void> => {
+      const began = performance.now();
+      const data = denoiserBatch(positions, model.denoiser, batch, SEED, ++count);
+      const made = performance.now();
+      const result = await step(state, data, count, 1e-4);
+      for (const old of Object.values(state)) release(old);
+      state = result.state;
+      times.batch.push(made - began);
+      times.step.push(performance.now() - made);
+    },
+    dispose: async () => {
+      for (const old of Object.values(state)) release(old);
+      await step.dispose();
+    },
+  };
+}
+
+/** Sampling as `diffeo chess sample` does it, held after every step until the next is asked for. */
+function sampler(model: Model, settings: Settings) {
+  const stop = new AbortController();
+  let arrived = (): void => undefined;
+  let go = (): void => undefined;
+  const held = (): Promise<void> =>
+    new Promise((resolve) => {
+      go = resolve;
+      arrived();
+    });
+  const run = sampleBoards(model, {
+    count: BOARDS,
+    batch: BOARDS,
+    steps: STEPS,
+    key: key(SEED),
+    ...placed(settings),
+    onStep: held,
+    signal: stop.signal,
+  });
+  const next = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      arrived = resolve;
+      run.catch(reject);
+      go();
+    });
+  return {
+    next,
+    dispose: async () => {
+      stop.abort();
+      go();
+      await run.catch(() => undefined);
+    },
+  };
+}
+
+/** The largest relative difference between the two sides: what the network gives, a batch's loss, and its gradient. */
+async function disagreement(model: Model, peer: TorchPeer, settings: Settings): Promise<number> {
+  const count = 4;
+  const [classes, t, noise] = denoiserBatch(playouts(2000, key(SEED)), model.denoiser, count, SEED, 1);
+  const step = compileDenoiserStep(model.denoiser, model.parameters, { ...placed(settings), clip: 1e9 });
+  const { state, loss } = await step(initialState(model.parameters), [classes, t, noise], 1, 1e-4);
+  // The first moment after one step is a tenth of the gradient, which was not clipped.
+  const m = await toHost(state.m);
+  const x = normal(key("x"), [count, 8, 8, 12]);
+  const network = compile(
+    (image: Tensor, time: Tensor) => unet(frozen<UNet<Tensor>>(model.parameters), image, time, model.spec.network),
+    [[null, 8, 8, 12], [null]],
+    placed(settings),
+  );
+  const out = await network(x, t);
+  for (const array of Object.values(state)) release(array);
+  await Promise.all([step.dispose(), network.dispose()]);
+  const asFloat: NdArray = { ...classes, dtype: "float32", data: Float32Array.from(classes.data as Int32Array) };
+  const folder = await mkdtemp(join(tmpdir(), "diffeo-bench-"));
+  const path = join(folder, "check.safetensors");
+  await writeSafetensors(path, { arrays: { x, t, out, classes: asFloat, noise, loss, m }, metadata: {} });
+  try {
+    return await peer.run(`check ${path}`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Steps of the reverse process: almost all 250, four in a turn. */
+async function compareSampling(model: Model, peers: readonly TorchPeer[], settings: Settings, rounds: number) {
+  const ours = sampler(model, settings);
+  const first = await milliseconds(ours.next);
+  const row = await compare(`sample ${BOARDS}`, [ours.next], peers, rounds);
+  await ours.dispose();
+  return { row, first };
+}
+
+async function compareTraining(
+  model: Model,
+  batch: number,
+  peers: readonly TorchPeer[],
+  settings: Settings,
+  rounds: number,
+) {
+  const ours = trainer(model, batch, settings);
+  const first = await milliseconds(ours.run);
+  const row = await compare(`train ${batch}`, [ours.run], peers, rounds);
+  const [made, stepped] = [median(ours.times.batch), median(ours.times.step)];
+  await ours.dispose();
+  return { row, first, made, stepped };
+}
+
+async function profileTraining(model: Model, batch: number, settings: Settings): Promise<string[]> {
+  const profile = await profiled(async () => {
+    const one = trainer(model, batch, settings);
+    for (let i = 0; i < 6; i++) await one.run();
+    await one.dispose();
+  });
+  return describeProfile(profile).map((line) => `train ${batch}: ${line}`);
+}
+
+async function profileSampling(model: Model, settings: Settings): Promise<string[]> {
+  const profile = await profiled(async () => {
+    const one = sampler(model, settings);
+    for (let i = 0; i < 20; i++) await one.next();
+    await one.dispose();
+  });
+  return describeProfile(profile).map((line) => `sample ${BOARDS}: ${line}`);
+}
+
+export async function run(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      device: { type: "string", default: "cpu" },
+      model: { type: "string", default: shippedModel },
+      threads: { type: "string", default: "2" },
+      batch: { type: "string" },
+      rounds: { type: "string" },
+      profile: { type: "boolean", default: false },
+    },
+  });
+  const { device } = values;
+  const onCpu = device === "cpu";
+  const settings: Settings = { device, threads: Number(values.threads) };
+  const batches = (values.batch ?? (onCpu ? "32,128" : "512,1024")).split(",").map(Number);
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  const model = await loadModel(values.model);
+
+  const theirs = onCpu ? "cpu" : "cuda";
+  const python = pythonWithTorch(theirs);
+  const script = fileURLToPath(new URL("./chess_peers.py", import.meta.url));
+  const [peer, version] = python
+    ? await TorchPeer.start(python, script, settings.threads, values.model, theirs)
+    : [undefined, undefined];
+  const peers = peer ? [peer] : [];
+  print(
+    `${parameterCount(model.parameters)} parameters, device ${device}${onCpu ? `, ${settings.threads} threads` : ""}`,
+  );
+  if (peer) {
+    const apart = await disagreement(model, peer, settings);
+    if (!(apart < 1e-3)) throw new Error(`the two networks differ by ${apart}: they are not the same`);
+    print(`output, loss and gradient agree with PyTorch's to ${apart.toExponential(0)}`);
+  }
+
+  const rows: Comparison[] = [];
+  const notes: string[] = [];
+  if (onCpu) {
+    const { row, first } = await compareSampling(model, peers, settings, rounds ?? Math.floor((STEPS - 1) / 4));
+    rows.push(row);
+    notes.push(
+      `sample ${BOARDS}: ${STEPS} steps at this pace ${((STEPS * row.ours) / 1000).toFixed(1)} s, first step ${(first / 1000).toFixed(1)} s with its session`,
+    );
+  }
+  for (const batch of batches) {
+    const { row, first, made, stepped } = await compareTraining(model, batch, peers, settings, rounds ?? 5);
+    rows.push(row);
+    notes.push(
+      `train ${batch}: making the batch ${made.toFixed(1)} ms, the step ${stepped.toFixed(1)} ms, first step ${(first / 1000).toFixed(1)} s with its session`,
+    );
+  }
+  peer?.stop();
+  print(
+    `${onCpu ? `sample N: one of ${STEPS} steps of the reverse process for N boards; ` : ""}train N: a step of N boards`,
+  );
+  printComparisons(rows, version);
+  for (const note of notes) print(note);
+  if (onCpu && !values.profile) return;
+  print("profiled, in another run:");
+  if (onCpu) for (const line of await profileSampling(model, settings)) print(line);
+  for (const batch of batches) for (const line of await profileTraining(model, batch, settings)) print(line);
+}

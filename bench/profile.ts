@@ -1,0 +1,109 @@
+/**
+ * Where a session's time goes, by the runtime's own profiler. ONNX Runtime profiles a session that was created so; while
+ * `profiled` runs its task, every session is, whoever creates it.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as ort from "onnxruntime-node";
+
+/** Milliseconds of one run of a session, the mean over all but its first. */
+export interface Profile {
+  readonly run: number;
+  /** In which the host executes the graph: all of it on a processor, the encoding of commands for a GPU. */
+  readonly execute: number;
+  /** By operator, on the host. */
+  readonly operators: ReadonlyMap<string, number>;
+  /** By operator, on the GPU, where there is one that keeps time. */
+  readonly kernels: ReadonlyMap<string, number>;
+}
+
+interface TraceEvent {
+  readonly cat: "Session" | "Node" | "Api";
+  readonly name: string;
+  /** Microseconds since the session began, and how many. */
+  readonly ts: number;
+  readonly dur: number;
+  readonly args?: { readonly op_name?: string };
+}
+
+/** The profile in a trace; undefined where the session ran once or never. */
+function profileOf(events: readonly TraceEvent[]): (Profile & { readonly runs: number }) | undefined {
+  const begins = events.filter((e) => e.name === "model_run").map((e) => e.ts);
+  const from = begins.sort((a, b) => a - b)[1];
+  if (from === undefined) return undefined;
+  const runs = begins.length - 1;
+  const later = events.filter((e) => e.ts >= from);
+  const byName = (chosen: readonly TraceEvent[], nameOf: (e: TraceEvent) => string): Map<string, number> => {
+    const sums = new Map<string, number>();
+    for (const e of chosen) sums.set(nameOf(e), (sums.get(nameOf(e)) ?? 0) + e.dur / 1000 / runs);
+    return sums;
+  };
+  const session = byName(
+    later.filter((e) => e.cat === "Session"),
+    (e) => e.name,
+  );
+  return {
+    runs,
+    run: session.get("model_run") ?? 0,
+    execute: session.get("SequentialExecutor::Execute") ?? 0,
+    operators: byName(
+      later.filter((e) => e.cat === "Node" && e.name.endsWith("_kernel_time")),
+      (e) => e.args?.op_name ?? e.name,
+    ),
+    // "Sub_1381&Sub&Sub": the node, its operator, and the program that ran.
+    kernels: byName(
+      later.filter((e) => e.cat === "Api"),
+      (e) => e.name.split("&")[1] ?? e.name,
+    ),
+  };
+}
+
+/** Runs a task that makes, runs and frees sessions, and gives the profile of the one that ran most often. */
+export async function profiled(task: () => Promise<void>): Promise<Profile> {
+  const folder = mkdtempSync(join(tmpdir(), "diffeo-profile-"));
+  const factory = ort.InferenceSession as { create: (...args: unknown[]) => Promise<ort.InferenceSession> };
+  const { create } = factory;
+  let count = 0;
+  factory.create = async (bytes, options) => {
+    const file = { enableProfiling: true, profileFilePrefix: join(folder, `session-${count++}`) };
+    const session = await create.call(factory, bytes, { ...(options as object), ...file });
+    // The trace is written when profiling ends, which a session that was freed cannot do.
+    const release = session.release.bind(session);
+    session.release = () => {
+      session.endProfiling();
+      return release();
+    };
+    return session;
+  };
+  try {
+    await task();
+    const traces = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+    const [most] = traces.flatMap((trace) => profileOf(trace) ?? []).sort((a, b) => b.runs - a.runs);
+    if (!most) throw new Error("no session ran more than once: there is nothing to profile");
+    return most;
+  } finally {
+    factory.create = create;
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const sum = (times: ReadonlyMap<string, number>): number => [...times.values()].reduce((a, b) => a + b, 0);
+
+const largest = (times: ReadonlyMap<string, number>, count = 10): string =>
+  [...times]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, count)
+    .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
+    .join(", ");
+
+/** A profile in words, one line a part. */
+export function describeProfile({ run, execute, operators, kernels }: Profile): string[] {
+  const ms = (x: number): string => `${x.toFixed(1)} ms`;
+  return kernels.size === 0
+    ? [`a run ${ms(run)}, of it operators ${ms(sum(operators))}: ${largest(operators)}`]
+    : [
+        `a run ${ms(run)}: the host encodes for ${ms(execute)}, kernels take ${ms(sum(kernels))}`,
+        `kernels: ${largest(kernels, 14)}`,
+      ];
+}

@@ -1,0 +1,68 @@
+/**
+ * Sites whose class is known, as a sampler's `Known` on the simplex: whole sites of a grid, other ones in every sample. With a posterior
+ * p(k | x_t) of each site the unknown sites hear of the known ones by the gradient of
+ *
+ *   log p(known | x_t) ≈ Σ_known log p(k | x_t),
+ *
+ * which is exact for one known site, and for several where x_t leaves nothing to be learned about one from another: it
+ * becomes so as t falls. The posterior of a known site sees that site's own noise and the rest of the grid; what the rest
+ * says against the known class is what the gradient mends.
+ */
+import { sumEvent } from "../bijector/index.ts";
+import {
+  argmax,
+  at,
+  constant,
+  dot,
+  matmul,
+  mul,
+  type NdArray,
+  oneHot,
+  sizeOf,
+  sub,
+  type Tensor,
+  transpose,
+  where,
+} from "../graph/index.ts";
+import type { Known, KnownPoints } from "../sampler/index.ts";
+import type { Categorical } from "./categorical.ts";
+
+export interface KnownSitesOptions {
+  /** How often each step is repeated. */
+  readonly resample: number;
+  /** log p(k | x_t) of all classes of every site, [batch, ...grid, classes]. */
+  readonly logPosterior?: (x: Tensor, t: Tensor) => Tensor;
+  /** What its gradient is multiplied by. 1, the default, is Bayes' rule; more counters a posterior that is learned. */
+  readonly guidance?: number;
+}
+
+/** @param classes of grids one after the other; a class beyond the encoding's is an unknown site */
+export function knownSites(encoding: Categorical, classes: Uint8Array, options: KnownSitesOptions): Known {
+  const { resample, logPosterior, guidance = 1 } = options;
+  const { grid, channels: n } = encoding;
+  const last = encoding.classes - 1;
+  const mixture = encoding.mixture(encoding.encode(classes.map((k) => Math.min(k, last))));
+  const y = mixture.filter((_, i) => i % encoding.classes < n);
+  const shape = [classes.length / sizeOf(grid), ...grid, n];
+  const mask = Uint8Array.from(y, (_, i) => (classes[Math.floor(i / n)] > last ? 0 : 1));
+  return {
+    mask: { shape, dtype: "bool", data: mask },
+    value: { shape, dtype: "float32", data: y },
+    resample,
+    ...(logPosterior && {
+      likelihood: (x: Tensor, t: Tensor, known: KnownPoints): Tensor =>
+        mul(logLikelihood(logPosterior(x, t), encoding, known), guidance),
+    }),
+  };
+}
+
+/** Σ over known sites of the log-posterior of their class, which is that of the code point nearest to x₀. */
+function logLikelihood(posterior: Tensor, encoding: Categorical, { points, mask }: KnownPoints): Tensor {
+  const { classes, channels: n, grid } = encoding;
+  const codes: NdArray = { shape: [classes, n], dtype: "float64", data: encoding.points };
+  const c = constant(codes, points.dtype);
+  // |x₀ − c|² is least where x₀·c − ½|c|² is greatest.
+  const nearest = argmax(sub(matmul(points, transpose(c)), mul(dot(c, c), 0.5)));
+  const own = dot(oneHot(nearest, classes, posterior.dtype), posterior);
+  return sumEvent(where(at(mask, 0, -1), own, 0), grid.length);
+}

@@ -1,0 +1,136 @@
+/** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
+import type { Command } from "commander";
+import { type Calibration, driftScaleFor, measureScale, risingKnots, type ScalePoint } from "../chess/calibration.ts";
+import { calibrationPath, readCalibration, writeCalibration } from "../chess/calibration-file.ts";
+import { loadModel } from "../chess/model-file.ts";
+import { shippedModel } from "../chess/shipped.ts";
+import { modelDigest } from "../chess/study.ts";
+import { layOut } from "../chess/table.ts";
+import { fold, type Key, key } from "../random/index.ts";
+import { engineOf, integer, interruption, numbers, type RunOptions, withRunOptions } from "./options.ts";
+import { progress } from "./progress.ts";
+
+interface CalibrateCommand extends RunOptions {
+  readonly model: string;
+  readonly w: number[];
+  readonly count: number;
+  readonly steps: number;
+  readonly batch: number;
+  readonly out?: string;
+  readonly verify?: number[];
+  readonly json?: boolean;
+}
+
+/** From next to no pieces to more than boards can hold, closest where most boards are. */
+const SCALES = [
+  0.9, 0.92, 0.94, 0.95, 0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1, 1.005, 1.01, 1.015, 1.02, 1.025,
+  1.03, 1.035, 1.04, 1.05, 1.06,
+];
+
+/** Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. */
+async function measureAll(
+  options: CalibrateCommand,
+  scales: readonly number[],
+  steps: number,
+  own: Key,
+): Promise<ScalePoint[]> {
+  const { count, batch } = options;
+  const model = await loadModel(options.model);
+  const bar = progress(scales.length * steps * Math.ceil(count / batch), "calibrating");
+  const signal = interruption();
+  const points: ScalePoint[] = [];
+  let done = 0;
+  for (const [i, w] of scales.entries()) {
+    const note = `w = ${w.toFixed(4)}`;
+    const point = await measureScale(model, w, {
+      count,
+      steps,
+      batch,
+      key: fold(own, i),
+      ...engineOf(options),
+      signal,
+      onStep: () => bar.update(++done, note),
+    });
+    points.push(point);
+    if (!process.stderr.isTTY)
+      process.stderr.write(`${note}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
+  }
+  bar.end();
+  return points;
+}
+
+const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
+  w.toFixed(4),
+  pieces.toFixed(2),
+  sd.toFixed(2),
+  oneKingEach.toFixed(3),
+  legal.toFixed(3),
+];
+const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
+
+async function calibrate(options: CalibrateCommand, path: string): Promise<void> {
+  const { steps, seed, count, json = false } = options;
+  const scales = [...new Set(options.w)].sort((a, b) => a - b);
+  const points = await measureAll(options, scales, steps, fold(key(seed), "calibrate"));
+  const model = await modelDigest(options.model);
+  const calibration: Calibration = {
+    format: "diffeo-calibration-1",
+    model,
+    method: "domainPreserving",
+    steps,
+    seed,
+    points,
+  };
+  await writeCalibration(path, calibration);
+  if (json) return void process.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
+  const knots = risingKnots(points);
+  process.stdout.write(layOut([HEAD, ...points.map(cells)]));
+  process.stdout.write(
+    `${count} boards a w, ${steps} steps; from ${knots[0].pieces.toFixed(1)} to ${knots[knots.length - 1].pieces.toFixed(1)} pieces: ${path}\n`,
+  );
+}
+
+/** Boards at the w that the calibration gives for each number of pieces, with other noise than it was made with. */
+async function verify(options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
+  const calibration = await readCalibration(path, options.model);
+  const scales = targets.map((pieces) => driftScaleFor(calibration, pieces));
+  const points = await measureAll(options, scales, calibration.steps, fold(key(options.seed), "verify"));
+  const rows = points.map((point, i) => ({ target: targets[i], error: point.pieces - targets[i], ...point }));
+  if (options.json) return void process.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
+  const signed = (x: number): string => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
+  process.stdout.write(
+    layOut([
+      ["target", ...HEAD, "error", "standard error"],
+      ...rows.map((row) => [
+        String(row.target),
+        ...cells(row),
+        signed(row.error),
+        (row.sd / Math.sqrt(row.count)).toFixed(2),
+      ]),
+    ]),
+  );
+}
+
+function run(options: CalibrateCommand): Promise<void> {
+  const path = options.out ?? calibrationPath(options.model);
+  return options.verify ? verify(options, path, options.verify) : calibrate(options, path);
+}
+
+export function addChessCalibrate(chess: Command): void {
+  const command = chess
+    .command("calibrate")
+    .description("measure how many pieces each w gives, for --pieces of sample and complete")
+    .option("--model <file>", "a trained model", shippedModel)
+    .option("--w <list>", "drift scales", numbers, SCALES)
+    .option("--count <n>", "boards for each", integer(2), 1000)
+    .option("--steps <n>", "steps of the reverse process", integer(1), 250)
+    .option("--batch <n>", "boards at a time", integer(1), 64)
+    .option("--out <file>", "where the calibration goes (default: beside the model)")
+    .option(
+      "--verify <list>",
+      "numbers of pieces: sample at the w that the calibration in the file gives for them, with its steps",
+      numbers,
+    )
+    .option("--json", "print JSON");
+  withRunOptions(command, 7).action(run);
+}

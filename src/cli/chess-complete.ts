@@ -1,0 +1,164 @@
+/** diffeo chess complete: the unknown squares of a position filled in, or how well that goes on real ones. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  COMPLETIONS,
+  type Completion,
+  type CompletionMeasures,
+  completeBoards,
+  completionMeasures,
+  defaultCompletion,
+  hideSquares,
+} from "../chess/complete.ts";
+import { parseFen } from "../chess/fen.ts";
+import { loadModel, type Model } from "../chess/model-file.ts";
+import { SQUARES, select, UNKNOWN } from "../chess/position.ts";
+import { readPositions } from "../chess/read.ts";
+import { drawAccepted } from "../chess/rejection.ts";
+import type { Boards } from "../chess/sample.ts";
+import { layOut } from "../chess/table.ts";
+import { fail } from "../graph/index.ts";
+import { fold, key, permutation } from "../random/index.ts";
+import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
+import { checkOutput, type OutputOptions, triesOf, withOutputOptions, writeBoards } from "./chess-output.ts";
+import { engineOf, integer, interruption, positive, type RunOptions, withRunOptions } from "./options.ts";
+import { progress } from "./progress.ts";
+
+interface CompleteCommand extends AimOptions, Omit<OutputOptions, "count">, RunOptions {
+  readonly count?: number;
+  readonly method?: Completion;
+  readonly resample?: number;
+  readonly guidance?: number;
+  readonly batch: number;
+  readonly evaluate?: string;
+  readonly hide: number;
+  readonly json?: boolean;
+}
+
+type Complete = (partial: Uint8Array, completion: Completion, first?: number) => Promise<Boards>;
+
+/** What completes boards as the options say, with a line of progress. */
+async function completer(model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
+  const { batch, seed, resample, guidance, frames, trace } = options;
+  const { w, steps } = await aimOf(options);
+  const signal = interruption();
+  const complete: Complete = async (partial, completion, first = 0) => {
+    const bar = progress(steps * Math.ceil(partial.length / SQUARES / batch), `completing, ${completion}`);
+    let done = 0;
+    const boards = await completeBoards(model, partial, {
+      completion,
+      first,
+      key: key(seed),
+      steps,
+      driftScale: w,
+      batch,
+      ...engineOf(options),
+      // Replacement has nothing to repeat: that is what it is.
+      ...(resample !== undefined && completion !== "replacement" && { resample }),
+      ...(guidance !== undefined && { guidance }),
+      ...(trace !== undefined && { frames }),
+      onStep: () => bar.update(++done),
+      signal,
+    });
+    bar.end();
+    return boards;
+  };
+  return { complete, w };
+}
+
+async function completeOne(fen: string, options: CompleteCommand): Promise<void> {
+  const output = { ...options, count: options.count ?? 4 };
+  checkOutput(output);
+  const board = parseFen(fen, { unknown: true });
+  const known = [...board.keys()].filter((square) => board[square] !== UNKNOWN);
+  if (known.length === SQUARES)
+    fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
+  const model = await loadModel(options.model);
+  const method = options.method ?? defaultCompletion(model);
+  const { complete, w } = await completer(model, options);
+  const draw = (first: number, count: number) => {
+    const partial = new Uint8Array(count * SQUARES);
+    for (let i = 0; i < count; i++) partial.set(board, i * SQUARES);
+    return complete(partial, method, first);
+  };
+  const { batch, require: conditions = [] } = options;
+  const boards = await drawAccepted(draw, { count: output.count, conditions, tries: triesOf(output), batch });
+  await writeBoards(boards, output, { given: fen, method, w }, known);
+}
+
+const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => string])[] = [
+  ["boards", (m) => String(m.boards)],
+  ["known squares kept", (m) => m.kept.toFixed(3)],
+  ["exactly one king each", (m) => m.oneKingEach.toFixed(3)],
+  ["strictly legal", (m) => m.legal.toFixed(3)],
+  ["hidden squares recovered", (m) => m.squaresRecovered.toFixed(3)],
+  ["hidden pieces recovered", (m) => m.piecesRecovered.toFixed(3)],
+  ["pieces, mean", (m) => m.piecesMean.toFixed(2)],
+];
+
+/** Real boards with squares hidden, completed once by the method and once by plain replacement. */
+async function evaluate(file: string, options: CompleteCommand): Promise<void> {
+  const { seed, hide, json = false } = options;
+  const { positions } = await readPositions(file);
+  const order = permutation(fold(key(seed), "boards"), positions.count).data;
+  const truth = select(positions, order.slice(0, options.count ?? 500));
+  const partial = hideSquares(truth, hide, fold(key(seed), "hidden"));
+  const model = await loadModel(options.model);
+  const { complete } = await completer(model, options);
+  const method = options.method ?? defaultCompletion(model);
+  const columns: Record<string, CompletionMeasures> = { real: completionMeasures(truth, partial, truth) };
+  const evaluations: Record<string, number> = {};
+  for (const completion of new Set<Completion>([method, "replacement"])) {
+    const boards = await complete(partial, completion);
+    columns[completion] = completionMeasures(boards.positions, partial, truth);
+    evaluations[completion] = boards.scoreEvaluations;
+  }
+  if (json) {
+    process.stdout.write(
+      `${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`,
+    );
+    return;
+  }
+  const names = Object.keys(columns);
+  const rows = ROWS.map(([label, show]) => [label, ...names.map((name) => show(columns[name]))]);
+  rows.push(["score evaluations a board", ...names.map((name) => String(evaluations[name] ?? "–"))]);
+  process.stdout.write(layOut([[`${Math.round(100 * hide)} % of squares hidden`, ...names], ...rows]));
+}
+
+function run(fen: string | undefined, options: CompleteCommand): Promise<void> {
+  if (fen !== undefined && options.evaluate === undefined) return completeOne(fen, options);
+  if (fen !== undefined || options.evaluate === undefined)
+    fail("usage", "one thing to complete is needed", "give a FEN with ? squares, or --evaluate FILE");
+  if (options.require || options.trace !== undefined)
+    fail("usage", "--require and --trace mean nothing to --evaluate", "leave them out");
+  return evaluate(options.evaluate, options);
+}
+
+/** A share of the squares that leaves some known and some hidden. */
+function hidden(text: string): number {
+  const squares = Math.round(Number(text) * SQUARES);
+  if (!(squares >= 1 && squares < SQUARES)) throw new InvalidArgumentError("give a number between 0 and 1.");
+  return Number(text);
+}
+
+export function addChessComplete(chess: Command): void {
+  const command = chess
+    .command("complete")
+    .description("fill in the unknown squares of a position; known ones are always kept")
+    .argument("[fen]", 'placement with ? for each unknown square, as in "????????/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"')
+    .option("--count <n>", "boards (default: 4; with --evaluate 500)", integer(1))
+    .addOption(
+      new Option(
+        "--method <name>",
+        "guided by the posterior of the known squares, steps repeated, or plain replacement (default: guided where the network gives posteriors, resample where not)",
+      ).choices(COMPLETIONS),
+    )
+    .option("--resample <n>", "how often each step is taken (default: 4 for resample, 1 for guided)", integer(1))
+    .option("--guidance <x>", "strength of guidance; 1 is Bayes' rule for an exact posterior (default: 3)", positive);
+  withAimOptions(command);
+  withOutputOptions(command)
+    .option("--batch <n>", "boards at a time", integer(1), 64)
+    .option("--evaluate <file>", "hide squares of real boards, complete them, and compare with plain replacement")
+    .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)
+    .option("--json", "with --evaluate, print JSON");
+  withRunOptions(command, 7, "seed; board i is the same in any batch").action(run);
+}

@@ -1,0 +1,208 @@
+/** diffeo chess sample, complete and calibrate as a person uses them, on a network that knows nothing. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Calibration } from "../../src/chess/calibration.ts";
+import { writeDataset } from "../../src/chess/dataset.ts";
+import { parseFen } from "../../src/chess/fen.ts";
+import { playouts } from "../../src/chess/playout.ts";
+import { UNKNOWN } from "../../src/chess/position.ts";
+import { modelDigest } from "../../src/chess/study.ts";
+import { addChessCalibrate } from "../../src/cli/chess-calibrate.ts";
+import { addChessComplete } from "../../src/cli/chess-complete.ts";
+import { addChessSample } from "../../src/cli/chess-sample.ts";
+import { key } from "../../src/random/index.ts";
+import { saveTinyModel } from "./tiny.ts";
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "diffeo-"));
+  await saveTinyModel(at("a.safetensors"));
+  const digest = await modelDigest(at("a.safetensors"));
+  await writeFile(at("a.calibration.json"), JSON.stringify(straight(digest)));
+  await saveTinyModel(at("b.safetensors"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** 10, 20 and 30 pieces at w = 0.95, 1 and 1.05. */
+const straight = (model: string): Calibration => ({
+  format: "diffeo-calibration-1",
+  model,
+  method: "domainPreserving",
+  steps: 6,
+  seed: 1,
+  points: [0.95, 1, 1.05].map((w) => ({
+    w,
+    count: 100,
+    pieces: 20 + 200 * (w - 1),
+    sd: 6,
+    oneKingEach: 1,
+    legal: 1,
+  })),
+});
+
+/** What a command prints and says. */
+async function run(...words: string[]): Promise<{ readonly out: string; readonly err: string }> {
+  const chess = new Command("chess").exitOverride();
+  for (const add of [addChessSample, addChessComplete, addChessCalibrate]) add(chess);
+  for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
+  const text = { out: "", err: "" };
+  const spies = [
+    vi.spyOn(process.stdout, "write").mockImplementation((part) => {
+      text.out += part;
+      return true;
+    }),
+    vi.spyOn(process.stderr, "write").mockImplementation((part) => {
+      text.err += part;
+      return true;
+    }),
+  ];
+  try {
+    await chess.parseAsync([...words, "--threads", "1"], { from: "user" });
+  } catch (error) {
+    (error as Error).message += `\n${text.err}`;
+    throw error;
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return text;
+}
+const sampled = (...words: string[]) =>
+  run("sample", "--model", at("a.safetensors"), "--count", "3", "--format", "fen", ...words);
+
+describe("diffeo chess sample", () => {
+  it("aims at a number of pieces by the calibration beside the model, with its steps", async () => {
+    const { out, err } = await sampled("--pieces", "24");
+    expect(err).toBe("24 pieces in the mean: w = 1.0200\n");
+    expect(out).toBe((await sampled("--w", "1.02", "--steps", "6")).out);
+    expect(out).not.toBe((await sampled("--w", "1", "--steps", "6")).out);
+  });
+
+  it("says what is wrong with an aim", async () => {
+    await expect(sampled("--pieces", "40")).rejects.toThrow("40 pieces: the calibration reaches from 10.0 to 30.0");
+    await expect(sampled("--pieces", "24", "--w", "1")).rejects.toThrow("--w and --pieces both");
+    await expect(sampled("--pieces", "24", "--space", "logit")).rejects.toThrow("not for domainPreserving in logit");
+    const other = run("sample", "--model", at("b.safetensors"), "--pieces", "24");
+    await expect(other).rejects.toThrow(/no calibration .*b\.calibration\.json\. Make it with diffeo chess calibrate/);
+    await writeFile(at("c.json"), JSON.stringify(straight("0123456789ab")));
+    await expect(sampled("--pieces", "24", "--calibration", at("c.json"))).rejects.toThrow(
+      "was made for the model 0123456789ab",
+    );
+    await writeFile(at("d.json"), "{}");
+    await expect(sampled("--pieces", "24", "--calibration", at("d.json"))).rejects.toThrow("is no calibration");
+    expect((await sampled("--pieces", "24", "--steps", "5")).err).toContain("calibrated at 6 steps: at 5 the mean");
+  });
+
+  it("rejects boards that do not meet conditions, and says how many", async () => {
+    const all = (await sampled("--steps", "4", "--count", "20")).out.trim().split("\n");
+    const counts = all.map((fen) => fen.replaceAll(/[^a-zA-Z]/g, "").length);
+    const middle = counts.toSorted((a, b) => a - b)[10];
+    const passing = all.filter((_, i) => counts[i] <= middle);
+    const { out, err } = await sampled("--steps", "4", "--require", `pieces<=${middle}`);
+    expect(out.trim().split("\n")).toEqual(passing.slice(0, 3));
+    const drawn = all.indexOf(passing[2]) + 1;
+    expect(err).toBe(
+      `rejection: of ${drawn} boards drawn 3 met pieces<=${middle}; the share rejected is ${(1 - 3 / drawn).toFixed(3)}\n`,
+    );
+  });
+
+  it("gives what it found and fails where the limit is reached", async () => {
+    const none = sampled("--steps", "4", "--require", "pieces=65", "--tries", "7");
+    await expect(none).rejects.toThrow(/only 0 of 3 boards met pieces=65 in 7 draws[\s\S]*rejected is 1\.000/);
+  });
+
+  it("writes a trace of the boards it prints", async () => {
+    const words = ["--steps", "4", "--trace", at("trace.json"), "--frames", "3", "--require", "pieces>=0"];
+    const { out } = await sampled(...words);
+    const trace = JSON.parse(await readFile(at("trace.json"), "utf8"));
+    expect(trace.fen).toEqual(out.trim().split("\n"));
+    expect(trace.frames).toHaveLength(3);
+  });
+});
+
+describe("diffeo chess complete", () => {
+  const given = "4k3/pppppppp/????????/????????/8/8/PPPPPPPP/4K2?";
+  const complete = (...words: string[]) => run("complete", "--model", at("a.safetensors"), "--steps", "3", ...words);
+
+  it("fills in unknown squares and keeps the others", async () => {
+    const known = parseFen(given, { unknown: true });
+    for (const method of ["guided", "resample", "replacement"]) {
+      const { out } = await complete(given, "--count", "2", "--format", "json", "--method", method);
+      const { boards, ...about } = JSON.parse(out);
+      expect(about).toMatchObject({ given, method, w: 1, drawn: 2 });
+      expect(boards).toHaveLength(2);
+      for (const { fen } of boards) {
+        const board = parseFen(fen);
+        known.forEach((k, square) => {
+          if (k !== UNKNOWN) expect(board[square]).toBe(k);
+        });
+      }
+    }
+  });
+
+  it("aims and rejects as sample does", async () => {
+    const { out, err } = await complete(
+      given,
+      "--pieces",
+      "24",
+      "--require",
+      "P>=8",
+      "--format",
+      "fen",
+      "--count",
+      "2",
+    );
+    expect(out.trim().split("\n")).toHaveLength(2);
+    expect(err).toMatch(/w = 1\.0200[\s\S]*rejection: of \d+ boards drawn 2 met P>=8/);
+  });
+
+  it("names the column of what is wrong with a FEN", async () => {
+    await expect(complete("8/8/8/8/8/8/8/???x????")).rejects.toThrow('column 18: "x" is no piece');
+    await expect(complete("8/8/8/8/8/8/8/???")).rejects.toThrow("column 18: rank 1 has 3 squares");
+    await expect(complete("8/8/8/8/8/8/8/8")).rejects.toThrow("has no unknown square");
+    await expect(complete()).rejects.toThrow("give a FEN with ? squares, or --evaluate FILE".replace("give", "Give"));
+  });
+
+  it("is measured on real boards beside plain replacement", async () => {
+    await writeDataset(at("real.positions"), playouts(30, key("real")));
+    const words = ["--evaluate", at("real.positions"), "--hide", "0.25", "--count", "5"];
+    const json = JSON.parse((await complete(...words, "--json")).out);
+    expect(json.real).toMatchObject({ boards: 5, kept: 1, legal: 1, squaresRecovered: 1 });
+    expect(json.guided).toMatchObject({ boards: 5, kept: 1 });
+    expect(json.replacement).toMatchObject({ boards: 5, kept: 1 });
+    const { out } = await complete(...words);
+    expect(out).toMatch(/^25 % of squares hidden +real +guided +replacement\n/);
+    expect(out).toContain(json.guided.squaresRecovered.toFixed(3));
+    await expect(complete(...words, "--require", "Q")).rejects.toThrow("mean nothing to --evaluate");
+  });
+});
+
+describe("diffeo chess calibrate", () => {
+  it("writes what sample reads, and checks it with other noise", async () => {
+    const model = ["--model", at("b.safetensors"), "--count", "4", "--batch", "3"];
+    const { out } = await run("calibrate", ...model, "--w", "1.05,0.9,1", "--steps", "4");
+    const written: Calibration = JSON.parse(await readFile(at("b.calibration.json"), "utf8"));
+    expect(written).toMatchObject({
+      format: "diffeo-calibration-1",
+      model: await modelDigest(at("b.safetensors")),
+      steps: 4,
+    });
+    expect(written.points.map(({ w }) => w)).toEqual([0.9, 1, 1.05]);
+    for (const { pieces, legal } of written.points) {
+      expect(out).toContain(pieces.toFixed(2));
+      expect(legal).toBeGreaterThanOrEqual(0);
+    }
+    const target = String(written.points[0].pieces);
+    const flat = { ...written, points: [written.points[0]] };
+    await writeFile(at("flat.json"), JSON.stringify(flat));
+    const verified = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target, "--json");
+    const [row] = JSON.parse(verified.out);
+    expect(row).toMatchObject({ target: Number(target), w: 0.9, count: 4 });
+    expect(row.error).toBeCloseTo(row.pieces - row.target, 12);
+    const table = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target);
+    expect(table.out).toContain(row.pieces.toFixed(2));
+  });
+});
