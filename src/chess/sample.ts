@@ -58,6 +58,8 @@ export async function sampleBoards(model: Model, options: BoardOptions): Promise
   const mixture = space === "logit" ? encoding.mixture : encoding.mixtureOfSimplex;
   const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, first, mixture);
   const { samples, ...report } = await sample(process, {
+    // A GPU then moves while the host draws the next step's noise.
+    worker: rest.device !== undefined && rest.device !== "cpu",
     ...rest,
     method,
     batch,

@@ -82,17 +82,24 @@ async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme)
   let exits = 0;
   let clamps = 0;
   const pause = pauses();
+  const draw = (k: number, repeat: number, shape: Shape, index: number): NdArray => {
+    const step = k * condition.repeats + repeat;
+    const data = noise({ step, index, from: times[k], to: times[k + 1], first, count, shape, dtype: type });
+    return { shape: [count, ...shape], dtype: type, data };
+  };
+  const drawAll = (k: number, repeat: number): Readonly<Record<string, NdArray>> =>
+    numbered(draws.map((shape, index) => draw(k, repeat, shape, index)));
+  let upcoming = drawAll(0, 0);
   for (let k = 0; k < steps; k++) {
     const stretch = { step: k, from: times[k], to: times[k + 1] };
     const { from, to } = stretch;
     for (let repeat = 0; repeat < condition.repeats; repeat++) {
       signal?.throwIfAborted();
-      const draw = (shape: Shape, index: number): NdArray => {
-        const step = k * condition.repeats + repeat;
-        const data = noise({ step, index, from, to, first, count, shape, dtype: type });
-        return { shape: [count, ...shape], dtype: type, data };
-      };
-      const result = await move(point, from, to - from, numbered(draws.map(draw)), known);
+      const moving = move(point, from, to - from, upcoming, known);
+      // On a worker the next noise is drawn while the device moves.
+      if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);
+      else if (k + 1 < steps) upcoming = drawAll(k + 1, 0);
+      const result = await moving;
       const bad = unfinished(result.landed ?? result.next);
       if (bad !== undefined) await failNotFinite(batch, space, point, bad, stretch);
       const lost = Number(result.lost.data[0]);
@@ -100,7 +107,8 @@ async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme)
       exits += Number(result.exits.data[0]);
       clamps += Number(result.clamps.data[0]);
       point = result.next;
-      if (repeat < condition.repeats - 1) point = await condition.back(point, to, from, draw(event, draws.length));
+      if (repeat < condition.repeats - 1)
+        point = await condition.back(point, to, from, draw(k, repeat, event, draws.length));
       await pause();
     }
     await options.onStep?.({ step: k + 1, steps, t: to, first, count, points: () => show(point, to) });
