@@ -108,6 +108,7 @@ export function openTasks(
 
 export interface RunOptions {
   readonly device: string;
+  readonly threads?: number;
   readonly batch: number;
   readonly onStep?: () => void;
   readonly signal?: AbortSignal;
@@ -115,7 +116,6 @@ export interface RunOptions {
 
 /** Boards of one task and what they are like. All tasks start from the same noise. */
 export async function runTask(model: Model, task: StudyTask, options: RunOptions): Promise<StudyRecord> {
-  const { device, batch, onStep, signal } = options;
   const began = performance.now();
   const { positions, exits, clamps } = await sampleBoards(model, {
     method: task.method,
@@ -123,10 +123,7 @@ export async function runTask(model: Model, task: StudyTask, options: RunOptions
     steps: task.steps,
     driftScale: task.w,
     key: key(task.seed),
-    batch,
-    device,
-    ...(onStep && { onStep }),
-    ...(signal && { signal }),
+    ...options,
   });
   return {
     ...task,
@@ -134,7 +131,7 @@ export async function runTask(model: Model, task: StudyTask, options: RunOptions
     ...legalityShares(positions),
     exits,
     clamps,
-    device,
+    device: options.device,
     seconds: (performance.now() - began) / 1000,
   };
 }

@@ -2,9 +2,8 @@
 import type { Command } from "commander";
 import { driftScaleFor } from "../chess/calibration.ts";
 import { calibrationPath, readCalibration } from "../chess/calibration-file.ts";
-import { shippedModel } from "../chess/shipped.ts";
 import { fail } from "../graph/index.ts";
-import { integer, positive } from "./options.ts";
+import { integer, modelOption, positive } from "./options.ts";
 
 export interface AimOptions {
   readonly model: string;
@@ -18,7 +17,7 @@ const STEPS = 250;
 
 export const withAimOptions = (command: Command): Command =>
   command
-    .option("--model <file>", "model.safetensors of a training run", shippedModel)
+    .addOption(modelOption())
     .option(
       "--w <x>",
       "drift scale: below 1 fewer pieces, above 1 more; useful from 0.95 to 1.05 (default: 1)",

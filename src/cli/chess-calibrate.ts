@@ -3,11 +3,10 @@ import type { Command } from "commander";
 import { type Calibration, driftScaleFor, measureScale, risingKnots, type ScalePoint } from "../chess/calibration.ts";
 import { calibrationPath, readCalibration, writeCalibration } from "../chess/calibration-file.ts";
 import { loadModel } from "../chess/model-file.ts";
-import { shippedModel } from "../chess/shipped.ts";
 import { modelDigest } from "../chess/study.ts";
 import { layOut } from "../chess/table.ts";
 import { fold, type Key, key } from "../random/index.ts";
-import { engineOf, integer, interruption, numbers, type RunOptions, withRunOptions } from "./options.ts";
+import { engineOf, integer, interruption, modelOption, numbers, type RunOptions, withRunOptions } from "./options.ts";
 import { progress } from "./progress.ts";
 
 interface CalibrateCommand extends RunOptions {
@@ -120,7 +119,7 @@ export function addChessCalibrate(chess: Command): void {
   const command = chess
     .command("calibrate")
     .description("measure how many pieces each w gives, for --pieces of sample and complete")
-    .option("--model <file>", "a trained model", shippedModel)
+    .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, SCALES)
     .option("--count <n>", "boards for each", integer(2), 1000)
     .option("--steps <n>", "steps of the reverse process", integer(1), 250)

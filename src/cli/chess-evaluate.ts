@@ -1,21 +1,61 @@
-/** diffeo chess evaluate: how like real positions those of a file are, beside real ones and independent squares. */
+/** diffeo chess evaluate: how like real positions samples of a model, or those of a file, are. */
 import type { Command } from "commander";
 import { measureAll } from "../chess/measures.ts";
+import { loadModel } from "../chess/model-file.ts";
 import { playouts } from "../chess/playout.ts";
 import type { Positions } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
+import { sampleBoards } from "../chess/sample.ts";
 import { measureTable } from "../chess/table.ts";
 import { fold, key } from "../random/index.ts";
-import { integer } from "./options.ts";
+import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
+import { engineOf, integer, interruption, type RunOptions, withRunOptions } from "./options.ts";
+import { progress } from "./progress.ts";
 
-interface EvaluateCommand {
+interface EvaluateCommand extends AimOptions, RunOptions {
+  readonly batch: number;
   readonly reference?: string[];
   readonly training?: string[];
   readonly count?: number;
   readonly neighbours: number;
   readonly skipBad?: boolean;
-  readonly seed: number;
   readonly json?: boolean;
+}
+
+/** Samples of a model when no number is given: minutes on a processor. */
+const SAMPLES = 200;
+
+/** What is measured, what to call it, and how many rows of its file were left out. */
+interface Measured {
+  readonly source: string;
+  readonly positions: Positions;
+  readonly skipped: number;
+}
+
+async function sampled(options: EvaluateCommand): Promise<Measured> {
+  const { count = SAMPLES, batch, seed } = options;
+  const { w, steps } = await aimOf(options);
+  const bar = progress(steps * Math.ceil(count / batch), "sampling");
+  let done = 0;
+  const { positions } = await sampleBoards(await loadModel(options.model), {
+    count,
+    key: key(seed),
+    steps,
+    driftScale: w,
+    batch,
+    ...engineOf(options),
+    onStep: () => bar.update(++done),
+    signal: interruption(),
+  });
+  bar.end();
+  return { source: `${options.model}, w = ${w}, ${steps} steps, seed ${seed}`, positions, skipped: 0 };
+}
+
+async function measured(file: string | undefined, options: EvaluateCommand): Promise<Measured> {
+  if (file === undefined) return sampled(options);
+  const { count, skipBad = false } = options;
+  const reading = await readPositions(file, { distinct: false, skipBad, ...(count !== undefined && { limit: count }) });
+  return { source: file, positions: reading.positions, skipped: reading.skipped };
 }
 
 /** Without a reference there are at least legal positions to compare with. */
@@ -25,35 +65,39 @@ async function referencePositions(files: readonly string[] | undefined, seed: nu
   return playouts(20_000, fold(key(seed), "playouts"));
 }
 
-async function run(file: string, options: EvaluateCommand): Promise<void> {
-  const { count, neighbours, skipBad = false, seed, json = false } = options;
-  const reading = await readPositions(file, { distinct: false, skipBad, ...(count !== undefined && { limit: count }) });
+async function run(file: string | undefined, options: EvaluateCommand): Promise<void> {
+  const { neighbours, seed, json = false } = options;
+  const { source, positions, skipped } = await measured(file, options);
   const real = await referencePositions(options.reference, seed);
   const training = options.training ? (await readPositions(options.training)).positions : undefined;
-  const comparison = measureAll(reading.positions, real, {
+  const comparison = measureAll(positions, real, {
     key: fold(key(seed), "measures"),
     neighbours,
     ...(training && { training }),
   });
   if (json) {
-    process.stdout.write(`${JSON.stringify({ file, skipped: reading.skipped, ...comparison }, null, 1)}\n`);
+    process.stdout.write(`${JSON.stringify({ source, skipped, ...comparison }, null, 1)}\n`);
     return;
   }
-  if (reading.skipped > 0) process.stdout.write(`${reading.skipped} bad rows were left out\n`);
+  if (skipped > 0) process.stdout.write(`${skipped} bad rows were left out\n`);
   process.stdout.write(measureTable(comparison));
 }
 
 export function addChessEvaluate(chess: Command): void {
-  chess
+  const command = chess
     .command("evaluate")
-    .description("measure positions of a file beside real ones and beside independent squares")
-    .argument("<file>", "positions: FEN, EPD, CSV, PGN or packed; - for standard input")
+    .description("measure samples of a model, or positions of a file, beside real ones and beside independent squares")
+    .argument("[file]", "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the model)")
     .option("-r, --reference <files...>", "real positions to compare with; by default positions of random games")
     .option("--training <files...>", "positions the model was trained on; by default the reference")
-    .option("--count <count>", "measure the first so many", integer(1))
+    .option(
+      "--count <count>",
+      `how many samples (default: ${SAMPLES}), or how many of a file (default: all)`,
+      integer(1),
+    )
     .option("--neighbours <count>", "how many look for their nearest training position", integer(1), 1000)
-    .option("--skip-bad", "count bad rows and go on")
-    .option("--seed <number>", "seed of everything that is drawn", integer(0), 0)
-    .option("--json", "print JSON")
-    .action(run);
+    .option("--skip-bad", "count bad rows of a file and go on")
+    .option("--json", "print JSON");
+  withAimOptions(command).option("--batch <n>", "boards at a time", integer(1), 64);
+  withRunOptions(command, 0).action(run);
 }

@@ -3,12 +3,11 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { type ExportName, exported, exportOnnx, exports } from "../chess/export.ts";
 import { loadModel, type Model } from "../chess/model-file.ts";
-import { shippedModel } from "../chess/shipped.ts";
 import { compile, openModel } from "../engine/index.ts";
 import { fail, type NdArray, type OnnxModel, showShape, type Target } from "../graph/index.ts";
 import { fold, key, normal, uniform } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer } from "./options.ts";
+import { integer, modelOption } from "./options.ts";
 
 interface ExportCommand {
   readonly model: string;
@@ -90,7 +89,7 @@ export function addChessExport(chess: Command): void {
   chess
     .command("export")
     .description("write a trained network as ONNX, and check it in ONNX Runtime")
-    .option("--model <file>", "model.safetensors of a training run", shippedModel)
+    .addOption(modelOption())
     .option("--out <file>", "the file to write", "chess.onnx")
     .addOption(
       new Option("--what <what>", "the score, the mean of what was noised, or the class probabilities")

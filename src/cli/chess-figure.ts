@@ -1,5 +1,4 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
-import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { ansiBoards } from "../chess/ansi.ts";
 import { flawsOf } from "../chess/legality.ts";
@@ -7,23 +6,22 @@ import { loadModel } from "../chess/model-file.ts";
 import { renderPng } from "../chess/png.ts";
 import { boardAt, EMPTY } from "../chess/position.ts";
 import { sampleBoards } from "../chess/sample.ts";
-import { shippedModel } from "../chess/shipped.ts";
 import { type Picture, sheetSvg } from "../chess/svg.ts";
 import { key } from "../random/index.ts";
-import { integer, interruption, numbers } from "./options.ts";
+import { writeFileAtomic } from "../train/index.ts";
+import { engineOf, integer, interruption, modelOption, numbers, type RunOptions, withRunOptions } from "./options.ts";
 import { progress } from "./progress.ts";
 
-interface FigureCommand {
+interface FigureCommand extends RunOptions {
   readonly model: string;
   readonly w: number[];
   readonly boards: number;
   readonly steps: number;
-  readonly seed: number;
   readonly out: string;
-  readonly device: string;
 }
 
-async function run({ model: path, w: scales, boards, steps, seed, out, device }: FigureCommand): Promise<void> {
+async function run(options: FigureCommand): Promise<void> {
+  const { model: path, w: scales, boards, steps, seed, out } = options;
   const model = await loadModel(path);
   const bar = progress(scales.length * steps, "sampling");
   const signal = interruption();
@@ -35,7 +33,7 @@ async function run({ model: path, w: scales, boards, steps, seed, out, device }:
       key: key(seed),
       steps,
       driftScale: w,
-      device,
+      ...engineOf(options),
       signal,
       onStep: () => bar.update(++done),
     });
@@ -52,23 +50,21 @@ async function run({ model: path, w: scales, boards, steps, seed, out, device }:
     ansiBoards(pictures, { colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 }),
   );
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
-  await writeFile(`${out}.svg`, svg);
-  await writeFile(`${out}.png`, renderPng(svg));
+  await writeFileAtomic(`${out}.svg`, svg);
+  await writeFileAtomic(`${out}.png`, renderPng(svg));
   process.stdout.write(
     `\n${boards} boards each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
   );
 }
 
 export function addChessFigure(chess: Command): void {
-  chess
+  const command = chess
     .command("figure")
     .description("draw boards at several drift scales, in the terminal and as SVG and PNG")
-    .option("--model <file>", "a trained model", shippedModel)
+    .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, [0.8, 0.9, 0.95, 0.97, 1, 1.03, 1.05, 1.1])
     .option("--boards <n>", "boards for each", integer(1), 2)
     .option("--steps <n>", "steps of the reverse process", integer(1), 100)
-    .option("--seed <n>", "seed", integer(0), 7)
-    .option("--out <name>", "name of the files, without ending", "chess-figure")
-    .option("--device <name>", "cpu, webgpu or cuda", "cpu")
-    .action(run);
+    .option("--out <name>", "name of the files, without ending", "chess-figure");
+  withRunOptions(command, 7).action(run);
 }

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { loadModel, type Model } from "../chess/model-file.ts";
 import { renderPng } from "../chess/png.ts";
-import { shippedModel } from "../chess/shipped.ts";
 import {
   modelDigest,
   openTasks,
@@ -22,18 +21,25 @@ import { studyFigure } from "../chess/study-figure.ts";
 import { studyPage } from "../chess/study-report.ts";
 import { fail } from "../graph/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, integers, interruption, numbers } from "./options.ts";
+import {
+  engineOf,
+  integer,
+  integers,
+  interruption,
+  modelOption,
+  numbers,
+  type RunOptions,
+  withRunOptions,
+} from "./options.ts";
 import { progress } from "./progress.ts";
 
-interface StudyCommand {
+interface StudyCommand extends RunOptions {
   readonly model: string;
   readonly out: string;
   readonly w: number[];
   readonly count: number;
   readonly steps: Record<StudyMethod, number>;
   readonly batch: number;
-  readonly seed: number;
-  readonly device: string;
   readonly json?: boolean;
 }
 
@@ -46,7 +52,7 @@ async function runAll(
   options: StudyCommand,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, device, batch } = options;
+  const { out, batch } = options;
   const batches = Math.ceil(options.count / batch);
   const bar = progress(
     tasks.reduce((n, { steps }) => n + steps * batches, 0),
@@ -55,7 +61,12 @@ async function runAll(
   let done = 0;
   for (const [i, task] of tasks.entries()) {
     const note = `${i + 1} of ${tasks.length}: ${taskName(task)}`;
-    const record = await runTask(model, task, { device, batch, signal, onStep: () => bar.update(++done, note) });
+    const record = await runTask(model, task, {
+      ...engineOf(options),
+      batch,
+      signal,
+      onStep: () => bar.update(++done, note),
+    });
     await saveRecord(out, record);
     if (!process.stderr.isTTY)
       process.stderr.write(
@@ -102,12 +113,12 @@ function stepsOfBoth(text: string): Record<StudyMethod, number> {
 }
 
 export function addChessStudy(chess: Command): void {
-  chess
+  const command = chess
     .command("study")
     .description(
       "w against pieces and legality, for steps in logits and on the simplex; continues where it was stopped",
     )
-    .option("--model <file>", "a trained model", shippedModel)
+    .addOption(modelOption())
     .option("--out <folder>", "where records, table and figure go", OUT)
     .option("--w <list>", "drift scales", numbers, [0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1])
     .option("--count <n>", "boards for each sampler and w", integer(1), 1000)
@@ -117,10 +128,8 @@ export function addChessStudy(chess: Command): void {
         .default({ domainPreserving: 250, eulerMaruyama: 1000 }, "250,1000"),
     )
     .option("--batch <n>", "boards at a time", integer(1), 64)
-    .option("--seed <n>", "seed", integer(0), 7)
-    .option("--device <name>", "cpu, webgpu or cuda", "cpu")
-    .option("--json", "print the records")
-    .action(study);
+    .option("--json", "print the records");
+  withRunOptions(command, 7).action(study);
   chess
     .command("report")
     .description("write table and figure anew from the records of a study")

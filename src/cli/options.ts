@@ -1,5 +1,6 @@
 /** Turning words of the command line into values, with errors that name the option, and options that commands share. */
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { shippedModel } from "../chess/shipped.ts";
 
 export function integer(least: number): (text: string) => number {
   return (text) => {
@@ -46,6 +47,10 @@ export const withRunOptions = (command: Command, seed: number, about = "seed of 
     .option("--seed <n>", about, integer(0), seed)
     .option("--device <name>", "cpu, webgpu or cuda", "cpu")
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1));
+
+/** --model, the shipped one if it is not given. */
+export const modelOption = (): Option =>
+  new Option("--model <file>", "model.safetensors of a training run").default(shippedModel, "the shipped one");
 
 /** Where to run, as `compile` takes it. */
 export const engineOf = ({ device, threads }: RunOptions): { device: string; threads?: number } => ({

@@ -71,8 +71,8 @@ export function compileStep<P, B extends readonly unknown[]>(
       const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
       const norm = sqrt(sum(mul(gradient, gradient)));
-      const clipped = mul(gradient, minimum(div(clip, add(norm, 1e-12)), 1));
-      const next = adam(state, clipped, step, rate, rest);
+      const factor = minimum(div(clip, add(norm, 1e-12)), 1);
+      const next = adam(state, gradient, step, rate, rest, factor);
       // A young average follows closely: decay min(d, (1 + s)/(10 + s)).
       const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
       const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readDataset } from "../../src/chess/dataset.ts";
 import { addChessData } from "../../src/cli/chess-data.ts";
 import { addChessEvaluate } from "../../src/cli/chess-evaluate.ts";
+import { saveTinyModel } from "./tiny.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -81,9 +82,23 @@ describe("diffeo chess evaluate", () => {
     const words = ["evaluate", samples, "--reference", real, "--neighbours", "50"];
     const table = await run(...words);
     const json = JSON.parse(await run(...words, "--json"));
-    expect(Object.keys(json)).toEqual(["file", "skipped", "samples", "real", "independent"]);
+    expect(Object.keys(json)).toEqual(["source", "skipped", "samples", "real", "independent"]);
     expect(json.samples.legal).toBe(1);
     expect(table).toContain(json.samples.covarianceCosine.toFixed(3));
     expect(table).toContain(json.independent.auc.toFixed(3));
+  });
+
+  it("measures samples of a model where no file is given, the same boards in any batch", async () => {
+    const model = join(folder, "tiny.safetensors");
+    const real = join(folder, "few.positions");
+    await saveTinyModel(model);
+    await run("data", "--playouts", "300", "--seed", "2", "--out", real);
+    const words = ["evaluate", "--model", model, "--count", "12", "--steps", "4", "--reference", real, "--json"];
+    const whole = JSON.parse(await run(...words));
+    expect(whole.samples.count).toBe(12);
+    expect(whole.source).toContain("w = 1, 4 steps, seed 0");
+    expect(JSON.parse(await run(...words, "--batch", "5"))).toEqual(whole);
+    const shifted = JSON.parse(await run(...words, "--w", "1.3"));
+    expect(shifted.samples.piecesMean).not.toBe(whole.samples.piecesMean);
   });
 });
