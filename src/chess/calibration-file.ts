@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { DiffeoError, fail } from "../graph/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import type { Calibration, ScalePoint } from "./calibration.ts";
-import { modelDigest } from "./study.ts";
+import { modelDigest } from "./model-file.ts";
 
 export const calibrationPath = (model: string): string => `${model.replace(/\.safetensors$/, "")}.calibration.json`;
 

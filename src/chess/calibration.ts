@@ -26,7 +26,7 @@ export interface ScalePoint {
 
 export interface Calibration {
   readonly format: "diffeo-calibration-1";
-  /** The first digits of the SHA-256 of the model's file. */
+  /** The digest of the model's file. */
   readonly model: string;
   /** The curve is that of one sampler and one number of steps: both decide how the scaled drift is integrated. */
   readonly method: "domainPreserving";

@@ -1,4 +1,6 @@
 /** A trained denoiser as a file: parameters by name, and beside them all that is needed to use them. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { fail, isNdArray, leavesOf, mapTree, type NdArray } from "../graph/index.ts";
 import { type UNet, type UNetOptions, unetInit } from "../model/unet.ts";
 import { key } from "../random/index.ts";
@@ -98,6 +100,13 @@ export async function loadModel(path: string): Promise<Model> {
   ) as unknown as UNet<NdArray>;
   return { spec, parameters, ...denoiserOf(spec) };
 }
+
+/** What tells one model's file from another: the first twelve hexadecimal digits of its SHA-256. */
+export const modelDigest = async (path: string): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex")
+    .slice(0, 12);
 
 /** How many numbers a network has. */
 export const parameterCount = (parameters: UNet<NdArray>): number =>

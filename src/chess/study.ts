@@ -6,7 +6,6 @@
  *   domainPreserving   steps in logits, mapped to the simplex
  *   eulerMaruyama      steps on the simplex itself; what leaves it is put back
  */
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError, fail } from "../graph/index.ts";
@@ -28,7 +27,7 @@ export interface StudyTask {
   readonly steps: number;
   readonly count: number;
   readonly seed: number;
-  /** The first twelve hexadecimal digits of the SHA-256 of the model's file. */
+  /** The digest of the model's file. */
   readonly model: string;
 }
 
@@ -47,12 +46,6 @@ export interface StudyOptions {
   readonly steps: Readonly<Record<StudyMethod, number>>;
   readonly model: string;
 }
-
-export const modelDigest = async (path: string): Promise<string> =>
-  createHash("sha256")
-    .update(await readFile(path))
-    .digest("hex")
-    .slice(0, 12);
 
 export const taskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string => `${method}-${w}`;
 

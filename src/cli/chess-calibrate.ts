@@ -2,8 +2,7 @@
 import type { Command } from "commander";
 import { type Calibration, driftScaleFor, measureScale, risingKnots, type ScalePoint } from "../chess/calibration.ts";
 import { calibrationPath, readCalibration, writeCalibration } from "../chess/calibration-file.ts";
-import { loadModel } from "../chess/model-file.ts";
-import { modelDigest } from "../chess/study.ts";
+import { loadModel, modelDigest } from "../chess/model-file.ts";
 import { layOut } from "../chess/table.ts";
 import { fold, type Key, key } from "../random/index.ts";
 import { engineOf, integer, interruption, modelOption, numbers, type RunOptions, withRunOptions } from "./options.ts";

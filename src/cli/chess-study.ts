@@ -4,10 +4,9 @@
  */
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { loadModel, type Model } from "../chess/model-file.ts";
+import { loadModel, type Model, modelDigest } from "../chess/model-file.ts";
 import { renderPng } from "../chess/png.ts";
 import {
-  modelDigest,
   openTasks,
   readRecords,
   runTask,
