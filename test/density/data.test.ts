@@ -1,9 +1,9 @@
 /** From a file to points: reading, pruning, the shuffle, whitening, and what is said of bad tables. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { prepareNamed, uciTable } from "../../src/density/datasets.ts";
 import { legacyPermutation } from "../../src/density/numpy.ts";
 import { prepare, prune, whitened, whiteningOf } from "../../src/density/prepare.ts";
@@ -165,10 +165,35 @@ it.each(Object.keys(synthetics) as SyntheticName[])("generates %s, the same for 
   expect(prepare(one, key(1)).train.shape).toEqual([405, one.columns.length]);
 });
 
-it("does not use a file whose checksum is wrong", async () => {
-  // The address is not asked where the file is there: a wrong table is then an error of its columns.
-  writeFileSync(join(folder, "winequality-red.csv"), "a,b\n1,2\n");
-  await expect(uciTable("red-wine", folder)).rejects.toThrow(/no column "quality"/);
+describe("a table that is not in the folder", () => {
+  const own = join(folder, "fetched");
+  mkdirSync(own);
+  const answer = (body: ConstructorParameters<typeof Response>[0], status = 200) =>
+    vi.stubGlobal("fetch", async () => new Response(body, { status }));
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is not used, and not kept, if it is not the known one", async () => {
+    answer("a,b\n1,2\n");
+    await expect(uciTable("red-wine", own)).rejects.toThrow(/has checksum \w{64}, not the known \w{64}.* by hand/s);
+    answer(null, 404);
+    await expect(uciTable("red-wine", own)).rejects.toThrow(/answered 404/);
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("fetch failed")));
+    await expect(uciTable("red-wine", own)).rejects.toThrow(/cannot be reached/);
+    expect(readdirSync(own)).toEqual([]);
+  });
+
+  it.runIf(existsSync(uci))("is fetched once, and read from the folder from then on", async () => {
+    answer(readFileSync(join(uci, "winequality-red.csv")));
+    const table = await uciTable("red-wine", own);
+    answer(null, 404);
+    expect(await uciTable("red-wine", own)).toEqual(table);
+    expect(table.columns).toHaveLength(11);
+  });
+
+  it("is taken from the folder as it stands there", async () => {
+    writeFileSync(join(folder, "winequality-red.csv"), "a,b\n1,2\n");
+    await expect(uciTable("red-wine", folder)).rejects.toThrow(/no column "quality"/);
+  });
 });
 
 describe.runIf(existsSync(uci))("the UCI tables", () => {
