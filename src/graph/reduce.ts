@@ -1,10 +1,20 @@
 /** Reductions over axes, and the running sum. */
 import { add, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
+import { matmul } from "./linalg.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
 import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
 import { expand, reshape, unexpanded } from "./shape.ts";
-import { asTensor, type Make, type Operand, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  constant,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  requireNumbers,
+  type Tensor,
+} from "./tensor.ts";
 import { cast } from "./value.ts";
 
 type Axes = number | readonly number[];
@@ -69,10 +79,11 @@ const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
     return undefined;
   },
   lower: ({ inputs: [x], attributes: { axes }, shape }, target) => {
+    if (target === "cpu") return productWithOnes(x, axes, shape);
     // A GPU gives each result to one thread: a long sum into few results is split into two shorter ones.
     const count = axes.reduce((n, a) => n * x.shape[a], 1);
     const adjacent = axes.every((a, i) => i === 0 || a === axes[i - 1] + 1);
-    if (target !== "gpu" || !adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
+    if (!adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
     const parts = divisorNear(count, Math.sqrt(count));
     const outer = sizeOf(x.shape.slice(0, axes[0]));
     const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
@@ -83,6 +94,19 @@ const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
     emitter.node("ReduceSum", [x, emitter.int64(axes)], { keepdims: 1 }),
   evaluate: (node, [data]) => reduceEvaluate(node, data, 0, (s, v) => s + v),
 });
+
+/**
+ * A sum over leading axes as 1ᵀX: ONNX Runtime's own walks down the columns of X, its product along the rows, which is two to
+ * four times faster.
+ */
+function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
+  const columns = sizeOf(shape);
+  const rows = sizeOf(x.shape) / columns;
+  const leading = axes.every((a, i) => a === i) && axes.length < x.shape.length;
+  if (x.dtype !== "float32" || !leading || columns < 16 || rows < 16 || rows > 16_384) return undefined;
+  const ones = constant({ shape: [1, rows], dtype: "float32", data: new Float32Array(rows).fill(1) }, "float32");
+  return reshape(matmul(ones, reshape(x, [rows, columns])), shape);
+}
 
 export function sum(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
