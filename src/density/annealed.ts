@@ -32,7 +32,7 @@ import {
 import { parametersOf } from "./steps.ts";
 
 export interface AnnealOptions {
-  /** Default 2,048; doubled, up to four times, while fewer than `enough` are effective. */
+  /** Default 2,048; doubled, up to six times, while fewer than `enough` are effective. */
   readonly particles?: number;
   readonly enough?: number;
   /** K. Default 10: q is close to p̃ already. */
@@ -210,7 +210,7 @@ export async function annealedNormaliser(fitted: Fitted, train: NdArray, options
     for (let goal = wanted; ; goal *= 2) {
       while (logWeights.length < goal) await run(logWeights.length / CHUNK);
       const found = normaliserOf(logWeights);
-      if (found.effectiveSamples >= enough || goal >= 16 * wanted)
+      if (found.effectiveSamples >= enough || goal >= 64 * wanted)
         return { ...found, acceptance: shares.reduce((a, b) => a + b, 0) / shares.length };
     }
   } finally {

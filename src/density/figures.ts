@@ -74,7 +74,7 @@ function panel(records: readonly RunRecord[], dataset: string, of: Measure, at: 
       line(x(i) - 13, q2, x(i) + 13, q2, colour, 2) +
       points.join("") +
       text(x(i), HEIGHT - 14, loss, 'text-anchor="middle"') +
-      (beyond > 0 ? text(x(i), HEIGHT - 2, `${beyond} beyond`, `text-anchor="middle" fill-opacity="0.6"`) : "")
+      (beyond > 0 ? text(x(i), HEIGHT - 3, `+${beyond}`, `text-anchor="middle" fill-opacity="0.6"`) : "")
     );
   });
   return `<g transform="translate(${at} 0)">${text(EDGE.left, EDGE.top - 10, dataset, 'font-weight="bold"')}${axis.join("")}${line(EDGE.left, EDGE.top, EDGE.left, HEIGHT - EDGE.bottom, FAINT)}${marks.join("")}</g>`;
@@ -90,10 +90,12 @@ function figure(records: readonly RunRecord[], title: string, of: Measure): stri
 export const studyFigures = (records: readonly RunRecord[]): Readonly<Record<string, string>> => ({
   "score-matching": figure(
     records,
-    "Exact score matching on the test set (lower is better)",
+    "Exact score matching on the test set (lower is better). A dot is a seed, ▲ and ▼ are seeds beyond the axis.",
     (r) => r.chosen.scoreMatching.mean,
   ),
-  "log-likelihood": figure(records, "Test log-likelihood, annealed normaliser (higher is better)", (r) =>
-    likelihood(r.chosen),
+  "log-likelihood": figure(
+    records,
+    "Test log-likelihood in nats a point, annealed normaliser (higher is better). A dot is a seed, ▲ and ▼ are seeds beyond the axis.",
+    (r) => likelihood(r.chosen),
   ),
 });
