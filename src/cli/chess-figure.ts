@@ -1,10 +1,10 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
 import type { Command } from "commander";
 import { ansiBoards } from "../chess/ansi.ts";
-import { flawsOf } from "../chess/legality.ts";
 import { loadModel } from "../chess/model-file.ts";
+import { judged } from "../chess/pictures.ts";
 import { renderPng } from "../chess/png.ts";
-import { boardAt, EMPTY } from "../chess/position.ts";
+import { type Board, EMPTY } from "../chess/position.ts";
 import { sampleBoards } from "../chess/sample.ts";
 import { type Picture, sheetSvg } from "../chess/svg.ts";
 import { key } from "../random/index.ts";
@@ -37,13 +37,8 @@ async function run(options: FigureCommand): Promise<void> {
       signal,
       onStep: () => bar.update(++done),
     });
-    for (let i = 0; i < boards; i++) {
-      const board = boardAt(positions, i);
-      const flaws = flawsOf(board);
-      const pieces = board.filter((c) => c !== EMPTY).length;
-      const verdict = flaws.length === 0 ? "legal" : flaws.join(", ");
-      pictures.push({ board, caption: `w = ${w}\n${pieces} pieces\n${verdict}` });
-    }
+    const pieces = (board: Board): number => board.filter((k) => k !== EMPTY).length;
+    pictures.push(...judged(positions, (board) => `w = ${w}\n${pieces(board)} pieces\n`));
   }
   bar.end();
   process.stdout.write(
