@@ -24,6 +24,8 @@ import {
   neg,
   type Shape,
   slice,
+  sqrt,
+  squaredNorm,
   squeeze,
   type Tensor,
   valueAndGrad,
@@ -32,7 +34,7 @@ import { type Draws, drawShapes, lossOf, type Objective, scoreMatching } from ".
 import { type Dkef, dkefScore } from "../model/dkef.ts";
 import { type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "../model/dkef-alpha.ts";
 import { type AdamState, adam } from "../train/adam.ts";
-import { clipNorm } from "../train/clip.ts";
+import { clipFactor } from "../train/clip.ts";
 import { flatten, flattenTensors, unflatten } from "../train/flat.ts";
 
 export interface FitSizes {
@@ -100,8 +102,9 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
       const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
       const value = mean(loss(dkefScore(p, alpha), slice(x, [half, batch]), second));
       const gradients = backward([value], [fill([], 1, value.dtype)], leavesOf(p)) as Tensor[];
-      const gradient = clipNorm(flattenTensors(gradients), rates.clip);
-      return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype)), loss: value };
+      const gradient = flattenTensors(gradients);
+      const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
+      return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss: value };
     },
     [state(size), [batch, n], drawn(half), drawn(half), []],
     options,

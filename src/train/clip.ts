@@ -1,5 +1,5 @@
-/** g ↦ g·min(1, limit/‖g‖): a long gradient keeps its direction. */
-import { add, div, minimum, mul, sqrt, squaredNorm, type Tensor } from "../graph/index.ts";
+/** Clipping by the norm: g ↦ c·g with c = min(1, limit/‖g‖), so that a long gradient keeps its direction. */
+import { add, div, minimum, type Tensor } from "../graph/index.ts";
 
-export const clipNorm = (gradient: Tensor, limit: number): Tensor =>
-  mul(gradient, minimum(div(limit, add(sqrt(squaredNorm(gradient)), 1e-6)), 1));
+/** c, a scalar, which `adam` takes beside g. */
+export const clipFactor = (norm: Tensor, limit: number): Tensor => minimum(div(limit, add(norm, 1e-6)), 1);

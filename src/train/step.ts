@@ -18,6 +18,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { type AdamOptions, type AdamState, adam } from "./adam.ts";
+import { clipFactor } from "./clip.ts";
 import { flatten, flattenTensors, unflatten } from "./flat.ts";
 
 export interface TrainState<T> extends AdamState<T> {
@@ -71,8 +72,7 @@ export function compileStep<P, B extends readonly unknown[]>(
       const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
       const norm = sqrt(sum(mul(gradient, gradient)));
-      const factor = minimum(div(clip, add(norm, 1e-12)), 1);
-      const next = adam(state, gradient, step, rate, rest, factor);
+      const next = adam(state, gradient, step, rate, rest, clipFactor(norm, clip));
       // A young average follows closely: decay min(d, (1 + s)/(10 + s)).
       const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
       const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));
