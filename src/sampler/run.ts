@@ -96,7 +96,8 @@ async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme)
     for (let repeat = 0; repeat < condition.repeats; repeat++) {
       signal?.throwIfAborted();
       const moving = move(point, from, to - from, upcoming, known);
-      // On a worker the next noise is drawn while the device moves.
+      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for the request to leave.
+      if (options.worker) await turn();
       if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);
       else if (k + 1 < steps) upcoming = drawAll(k + 1, 0);
       const result = await moving;
@@ -121,12 +122,14 @@ async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme)
   return { samples, steps, rejected: 0, scoreEvaluations, exits, clamps, times };
 }
 
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
 /** Lets timers, signals and the screen have their turn a few times a second: a run of the engine blocks the thread. */
 export function pauses(): () => Promise<void> {
   let last = Date.now();
   return async () => {
     if (Date.now() - last < 50) return;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await turn();
     last = Date.now();
   };
 }
