@@ -60,7 +60,9 @@ function trainer(model: Model, batch: number, settings: Settings) {
       const data = denoiserBatch(positions, model.denoiser, batch, SEED, ++count);
       const made = performance.now();
       const result = await step(state, data, count, 1e-4);
-      for (const old of Object.values(state)) release(old);
+      // Reading the loss waits for the device.
+      await toHost(result.loss);
+      for (const old of [result.loss, result.norm, ...Object.values(state)]) release(old);
       state = result.state;
       times.batch.push(made - began);
       times.step.push(performance.now() - made);
@@ -112,7 +114,8 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
   const count = 4;
   const [classes, t, noise] = denoiserBatch(playouts(2000, key(SEED)), model.denoiser, count, SEED, 1);
   const step = compileDenoiserStep(model.denoiser, model.parameters, { ...placed(settings), clip: 1e9 });
-  const { state, loss } = await step(initialState(model.parameters), [classes, t, noise], 1, 1e-4);
+  const { state, loss: kept } = await step(initialState(model.parameters), [classes, t, noise], 1, 1e-4);
+  const loss = await toHost(kept);
   // The first moment after one step is a tenth of the gradient, which was not clipped.
   const m = await toHost(state.m);
   const x = normal(key("x"), [count, 8, 8, 12]);
@@ -122,7 +125,7 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
     placed(settings),
   );
   const out = await network(x, t);
-  for (const array of Object.values(state)) release(array);
+  for (const array of [kept, ...Object.values(state)]) release(array);
   await Promise.all([step.dispose(), network.dispose()]);
   const asFloat: NdArray = { ...classes, dtype: "float32", data: Float32Array.from(classes.data as Int32Array) };
   const folder = await mkdtemp(join(tmpdir(), "diffeo-bench-"));

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 
-/** Milliseconds of one run of a session, the mean over all but its first. */
+/** Milliseconds of one run of a session: on the host the mean over all but its first, on a GPU over all. */
 export interface Profile {
   readonly run: number;
   /** In which the host executes the graph: all of it on a processor, the encoding of commands for a GPU. */
@@ -27,34 +27,47 @@ interface TraceEvent {
   readonly args?: { readonly op_name?: string };
 }
 
-/** The profile in a trace; undefined where the session ran once or never. */
-function profileOf(events: readonly TraceEvent[]): (Profile & { readonly runs: number }) | undefined {
-  const begins = events.filter((e) => e.name === "model_run").map((e) => e.ts);
-  const from = begins.sort((a, b) => a - b)[1];
-  if (from === undefined) return undefined;
-  const runs = begins.length - 1;
-  const later = events.filter((e) => e.ts >= from);
-  const byName = (chosen: readonly TraceEvent[], nameOf: (e: TraceEvent) => string): Map<string, number> => {
-    const sums = new Map<string, number>();
-    for (const e of chosen) sums.set(nameOf(e), (sums.get(nameOf(e)) ?? 0) + e.dur / 1000 / runs);
-    return sums;
-  };
+const runsOf = (events: readonly TraceEvent[]): TraceEvent[] =>
+  events.filter((e) => e.name === "model_run").sort((a, b) => a.ts - b.ts);
+
+function byName(
+  events: readonly TraceEvent[],
+  nameOf: (e: TraceEvent) => string,
+  runs: number,
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const e of events) sums.set(nameOf(e), (sums.get(nameOf(e)) ?? 0) + e.dur / 1000 / runs);
+  return sums;
+}
+
+/**
+ * The profile of the session that ran most often, the first of them. Times of a GPU's kernels are in the trace of whichever
+ * session was the next to collect them, such as the one that reads a result, so they are taken from all traces.
+ */
+function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
+  const [main] = traces.toSorted((a, b) => runsOf(b).length - runsOf(a).length);
+  const [, second, ...more] = main ? runsOf(main) : [];
+  if (!second) throw new Error("no session ran more than once: there is nothing to profile");
+  const runs = 1 + more.length;
+  const later = main.filter((e) => e.ts >= second.ts);
   const session = byName(
     later.filter((e) => e.cat === "Session"),
     (e) => e.name,
+    runs,
   );
   return {
-    runs,
     run: session.get("model_run") ?? 0,
     execute: session.get("SequentialExecutor::Execute") ?? 0,
     operators: byName(
       later.filter((e) => e.cat === "Node" && e.name.endsWith("_kernel_time")),
       (e) => e.args?.op_name ?? e.name,
+      runs,
     ),
     // "Sub_1381&Sub&Sub": the node, its operator, and the program that ran.
     kernels: byName(
-      later.filter((e) => e.cat === "Api"),
+      traces.flat().filter((e) => e.cat === "Api"),
       (e) => e.name.split("&")[1] ?? e.name,
+      runs + 1,
     ),
   };
 }
@@ -78,10 +91,9 @@ export async function profiled(task: () => Promise<void>): Promise<Profile> {
   };
   try {
     await task();
-    const traces = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
-    const [most] = traces.flatMap((trace) => profileOf(trace) ?? []).sort((a, b) => b.runs - a.runs);
-    if (!most) throw new Error("no session ran more than once: there is nothing to profile");
-    return most;
+    // In the order in which sessions began.
+    const names = readdirSync(folder).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    return profileOf(names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as TraceEvent[]));
   } finally {
     factory.create = create;
     rmSync(folder, { recursive: true });
