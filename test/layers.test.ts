@@ -15,6 +15,7 @@ const rows: readonly (readonly string[])[] = [
   ["matching"],
   ["model"],
   ["train"],
+  ["figure"],
   ["chess", "density"],
   ["cli"],
 ];

@@ -1,6 +1,7 @@
 /** What of chess needs Node: files of positions, of models and of their calibrations, and PNG. */
+
+export { renderPng } from "../figure/png.ts";
 export { calibrationPath, readCalibration, writeCalibration } from "./calibration-file.ts";
 export { readDataset, writeDataset } from "./dataset.ts";
 export { loadModel, type Model } from "./model-file.ts";
-export { renderPng } from "./png.ts";
 export { type Format, type Reading, type ReadOptions, readPositions, splitPositions } from "./read.ts";

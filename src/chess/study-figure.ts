@@ -1,21 +1,13 @@
 /** The figure of a study of w: mean pieces and the share of legal boards against w, one colour and mark a sampler. */
+import { FAINT, line, RULE, text } from "../figure/svg.ts";
 import { STUDY_METHODS, type StudyMethod, type StudyRecord } from "./study.ts";
 import { METHOD_NAMES, ofMethod } from "./study-report.ts";
 
 const PANEL = { width: 400, height: 340 };
 const EDGE = { left: 44, right: 18, top: 88, bottom: 50 };
 const INNER = { width: PANEL.width - EDGE.left - EDGE.right, height: PANEL.height - EDGE.top - EDGE.bottom };
-const INK = "#1f2328";
-const FAINT = "#8a929c";
-const RULE = "#e4e7eb";
 /** Blue and vermilion of Okabe and Ito, which people see apart whatever colours they see. */
 const COLOURS: Readonly<Record<StudyMethod, string>> = { domainPreserving: "#0072b2", eulerMaruyama: "#d55e00" };
-const FONT = 'font-family="DejaVu Sans, Verdana, Arial, sans-serif"';
-
-const text = (x: number, y: number, content: string, more = ""): string =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${FONT} font-size="11" fill="${INK}" ${more}>${content}</text>`;
-const line = (x1: number, y1: number, x2: number, y2: number, stroke: string, more = ""): string =>
-  `<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${stroke}" ${more}/>`;
 
 /** A disc or a diamond, with the number as what a pointer shows. */
 function mark(method: StudyMethod, x: number, y: number, said = ""): string {

@@ -2,6 +2,7 @@
  * Boards as SVG: one, or a sheet of several with captions. A board is either 64 classes or a mixture, 64 × 13 probabilities,
  * whose pieces are drawn as opaque as they are probable: a frame of a diffusion.
  */
+import { FONT, INK } from "../figure/svg.ts";
 import { fail } from "../graph/index.ts";
 import { pieceSvg } from "./pieces.ts";
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "./position.ts";
@@ -31,10 +32,9 @@ const COLOURS = {
   dark: "#9db1c0",
   unknown: "#c9c2d6",
   marked: "#b5651d",
-  ink: "#1f2328",
+  ink: INK,
   faint: "#5b6470",
 };
-const FONT = 'font-family="DejaVu Sans, Verdana, Arial, sans-serif"';
 /** Below this a piece of a mixture is invisible. */
 const LEAST_OPACITY = 0.02;
 

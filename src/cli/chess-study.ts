@@ -5,7 +5,6 @@
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { loadModel, type Model, modelDigest } from "../chess/model-file.ts";
-import { renderPng } from "../chess/png.ts";
 import {
   openTasks,
   readRecords,
@@ -18,6 +17,7 @@ import {
 } from "../chess/study.ts";
 import { studyFigure } from "../chess/study-figure.ts";
 import { studyPage } from "../chess/study-report.ts";
+import { renderPng } from "../figure/png.ts";
 import { fail } from "../graph/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import {

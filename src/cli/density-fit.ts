@@ -36,6 +36,7 @@ interface FitCommand {
   readonly rate: number;
   readonly samples: number;
   readonly seed: number;
+  readonly json?: boolean;
 }
 
 /** The table a name or path stands for, and how such a table is prepared unless told otherwise. */
@@ -45,6 +46,10 @@ async function tableOf(options: FitCommand): Promise<{ table: Table; defaults: P
   if (isSynthetic(data)) return { table: generate(data, rows, fold(key(0), data)), defaults: {} };
   return { table: await readTable(data), defaults: {} };
 }
+
+/** Where fit puts its model, and where score and sample look for it. */
+export const FIT_FOLDER = "runs/density";
+export const MODEL_FILE = "model.safetensors";
 
 const likelihood = (m: Measures): number => m.logDensity.mean - m.annealed.logZ;
 
@@ -103,19 +108,17 @@ async function run(options: FitCommand): Promise<void> {
     samples: options.samples,
     signal,
   });
-  const model = join(out, "model.safetensors");
+  const model = join(out, MODEL_FILE);
   await saveDensity(
     model,
     { loss, seed, columns: data.columns, whitening: data.whitening, logZ: measures.annealed.logZ },
     found.chosen,
   );
   const { curve, steps, stopped, failure } = found;
-  await writeFileAtomic(
-    join(out, "report.json"),
-    `${JSON.stringify({ data: table.source, loss, seed, columns: data.columns, steps, stopped, failure, measures, curve }, undefined, 1)}\n`,
-  );
-  process.stdout.write(report(measures, found, data.n));
-  process.stdout.write(`${model}\n`);
+  const told = { data: table.source, loss, seed, columns: data.columns, steps, stopped, failure, measures, curve };
+  const json = `${JSON.stringify(told, undefined, 1)}\n`;
+  await writeFileAtomic(join(out, "report.json"), json);
+  process.stdout.write(options.json ? json : `${report(measures, found, data.n)}${model}\n`);
   if (failure !== undefined)
     throw new DiffeoError(
       "numerical",
@@ -132,7 +135,7 @@ export function addDensityFit(density: Command): void {
     .requiredOption("--data <table>", `a CSV file, or one of ${names}`)
     .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
     .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
-    .option("--out <folder>", "where the model and its report go", "runs/density")
+    .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
     .option("--rows <n>", "rows of a generated table", integer(10), 2000)
     .option("--drop <columns...>", "columns to leave out, by name or number")
     .option("--prune <r>", "drop columns that correlate with another beyond this", share)
@@ -148,5 +151,6 @@ export function addDensityFit(density: Command): void {
     .option("--rate <x>", "learning rate", positive, 1e-2)
     .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
     .option("--seed <n>", "seed", integer(0), 0)
+    .option("--json", "print the report as JSON")
     .action(run);
 }

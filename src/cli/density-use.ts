@@ -1,14 +1,16 @@
 /** diffeo density score, sample and picture: what fitted models say about rows, rows that they make, and how they look. */
+import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { renderPng } from "../chess/png.ts";
 import { isSynthetic } from "../density/datasets.ts";
 import { type DensityModel, loadDensity } from "../density/model-file.ts";
 import { densityPicture } from "../density/picture.ts";
 import { generate } from "../density/synthetic.ts";
 import { readTable, type Table } from "../density/table.ts";
 import { sampleRows, scoreRows } from "../density/use.ts";
+import { renderPng } from "../figure/png.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
+import { FIT_FOLDER, MODEL_FILE } from "./density-fit.ts";
 import { integer, interruption } from "./options.ts";
 
 const quoted = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
@@ -86,18 +88,21 @@ async function picture({ models, data, rows, out }: PictureCommand): Promise<voi
   process.stdout.write(`${out}.svg and .png\n`);
 }
 
+const fittedOption = (): Option =>
+  new Option("--model <file>", "a model that density fit wrote").default(join(FIT_FOLDER, MODEL_FILE));
+
 export function addDensityUse(density: Command): void {
   density
     .command("score")
     .description("log density and score of every row of a table")
-    .requiredOption("--model <file>", "a model that density fit wrote")
+    .addOption(fittedOption())
     .requiredOption("--data <file>", "a CSV file with the columns the model was fitted on")
     .option("--out <file>", "where the CSV goes (default: standard output)")
     .action(score);
   density
     .command("sample")
     .description("rows drawn from a fitted density")
-    .requiredOption("--model <file>", "a model that density fit wrote")
+    .addOption(fittedOption())
     .option("--count <n>", "how many rows", integer(1), 1000)
     .addOption(new Option("--method <method>", "the Markov chain").choices(["hmc", "langevin"]).default("hmc"))
     .option("--steps <n>", "transitions of every chain", integer(1), 200)

@@ -1,12 +1,11 @@
 /** The figures of a study as SVG: one panel a dataset, one column a loss, every run a point, and a box of the quartiles. */
+import { FAINT, line, RULE, text } from "../figure/svg.ts";
 import { LOSSES, likelihood, type Measure, quantile } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
 const WIDTH = 300;
 const HEIGHT = 280;
 const EDGE = { left: 52, right: 10, top: 44, bottom: 34 };
-const INK = "#1f2328";
-const FAINT = "#8a929c";
 const COLOURS: Readonly<Record<string, string>> = {
   sm: "#6e7781",
   ssm: "#5aa1d8",
@@ -14,12 +13,6 @@ const COLOURS: Readonly<Record<string, string>> = {
   gssm: "#e39a4b",
   "gssm-vr": "#b5541a",
 };
-const FONT = 'font-family="DejaVu Sans, Verdana, Arial, sans-serif"';
-
-const text = (x: number, y: number, content: string, more = ""): string =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${FONT} font-size="11" fill="${INK}" ${more}>${content}</text>`;
-const line = (x1: number, y1: number, x2: number, y2: number, colour: string, width = 1): string =>
-  `<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${colour}" stroke-width="${width}"/>`;
 
 /** Round steps of 1, 2 or 5 times a power of ten, about five to the range. */
 function ticks(low: number, high: number): number[] {
@@ -50,7 +43,7 @@ function panel(records: readonly RunRecord[], dataset: string, of: Measure, at: 
   const x = (i: number): number => EDGE.left + ((i + 0.5) / present.length) * inner.width;
   const axis = ticks(low, high).map(
     (v) =>
-      line(EDGE.left, y(v), WIDTH - EDGE.right, y(v), "#e4e7eb") +
+      line(EDGE.left, y(v), WIDTH - EDGE.right, y(v), RULE) +
       text(EDGE.left - 6, y(v) + 4, String(Number(v.toPrecision(6))), 'text-anchor="end"'),
   );
   const marks = present.map((loss, i) => {
@@ -71,7 +64,7 @@ function panel(records: readonly RunRecord[], dataset: string, of: Measure, at: 
     const beyond = values.filter((v) => v < low || v > high).length;
     return (
       box +
-      line(x(i) - 13, q2, x(i) + 13, q2, colour, 2) +
+      line(x(i) - 13, q2, x(i) + 13, q2, colour, 'stroke-width="2"') +
       points.join("") +
       text(x(i), HEIGHT - 14, loss, 'text-anchor="middle"') +
       (beyond > 0 ? text(x(i), HEIGHT - 3, `+${beyond}`, `text-anchor="middle" fill-opacity="0.6"`) : "")

@@ -1,4 +1,5 @@
 /** Two-dimensional densities as pictures: the data, then for each model its density in shades and its score as arrows. */
+import { FAINT, FONT, INK } from "../figure/svg.ts";
 import { fail } from "../graph/index.ts";
 import type { DensityModel } from "./model-file.ts";
 import type { Table } from "./table.ts";
@@ -9,7 +10,6 @@ const GAP = 16;
 const TITLE = 26;
 const CELLS = 100;
 const ARROWS = 17;
-const FONT = 'font-family="DejaVu Sans, Verdana, Arial, sans-serif" font-size="12"';
 
 interface Frame {
   readonly low: readonly [number, number];
@@ -125,7 +125,7 @@ export async function densityPicture(table: Table, models: readonly DensityModel
   const height = TITLE + SIDE + GAP;
   const drawn = panels.map(
     ({ title, content }, i) =>
-      `<g transform="translate(${GAP + i * (SIDE + GAP)} ${TITLE})"><text x="0" y="-8" ${FONT} fill="#1f2328">${title}</text>${content}<rect width="${SIDE}" height="${SIDE}" fill="none" stroke="#8a929c"/></g>`,
+      `<g transform="translate(${GAP + i * (SIDE + GAP)} ${TITLE})"><text x="0" y="-8" ${FONT} font-size="12" fill="${INK}">${title}</text>${content}<rect width="${SIDE}" height="${SIDE}" fill="none" stroke="${FAINT}"/></g>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#ffffff"/>${drawn.join("")}</svg>\n`;
 }

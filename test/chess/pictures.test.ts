@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ansiBoards } from "../../src/chess/ansi.ts";
 import { parseFen } from "../../src/chess/fen.ts";
-import { renderPng } from "../../src/chess/png.ts";
 import { boardSvg, sheetSvg } from "../../src/chess/svg.ts";
+import { renderPng } from "../../src/figure/png.ts";
 
 const START = parseFen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR");
 

@@ -84,8 +84,11 @@ describe("diffeo density", () => {
   });
 
   it("ends with code 3 when the numbers are lost, and leaves the last good model", () => {
-    const result = diffeo("density", "fit", "--data", "two-moons", "--rate", "1e20", "--out", at("lost"), ...quick);
+    const lost = ["--rate", "1e20", "--out", at("lost"), "--json"];
+    const result = diffeo("density", "fit", "--data", "two-moons", ...lost, ...quick);
     expect(result.code).toBe(3);
+    expect(result.stdout).toBe(readFileSync(at("lost/report.json"), "utf8"));
+    expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
     expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
     expect(existsSync(at("lost/model.safetensors"))).toBe(true);
   });
