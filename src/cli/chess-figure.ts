@@ -37,8 +37,7 @@ async function run(options: FigureCommand): Promise<void> {
       signal,
       onStep: () => bar.update(++done),
     });
-    const pieces = (board: Board): number => board.filter((k) => k !== EMPTY).length;
-    pictures.push(...judged(positions, (board) => `w = ${w}\n${pieces(board)} pieces\n`));
+    pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
   }
   bar.end();
   process.stdout.write(
@@ -50,6 +49,11 @@ async function run(options: FigureCommand): Promise<void> {
   process.stdout.write(
     `\n${boards} boards each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
   );
+}
+
+function counted(board: Board): string {
+  const pieces = board.filter((k) => k !== EMPTY).length;
+  return `${pieces} ${pieces === 1 ? "piece" : "pieces"}`;
 }
 
 export function addChessFigure(chess: Command): void {
