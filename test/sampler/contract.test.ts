@@ -33,9 +33,9 @@ const optionsFor = (method: Method): SampleOptions & { method: Method } => ({ ..
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
 describe.each(methods)("%s", (method) => {
-  it("gives the same samples for the same key, others for another", async () => {
+  it("gives the same samples for the same key, on a worker too, others for another", async () => {
     const one = await sample(process, optionsFor(method));
-    const two = await sample(process, optionsFor(method));
+    const two = await sample(process, { ...optionsFor(method), worker: true });
     const three = await sample(process, { ...optionsFor(method), key: key("other") });
     expect(numbers(one.samples)).toEqual(numbers(two.samples));
     expect(numbers(one.samples)).not.toEqual(numbers(three.samples));
