@@ -33,8 +33,8 @@ const data = mixture([
 ]);
 
 const sde = vp();
-const score = (x: Tensor, t: Tensor): Tensor =>
-  data.marginal(sde.transition?.meanFactor(t) as Tensor, sde.transition?.std(t) as Tensor).score(x);
+const { meanFactor, std } = sde.transition;
+const score = (x: Tensor, t: Tensor): Tensor => data.marginal(meanFactor(t), std(t)).score(x);
 const process = reversePush(sde, phi, score);
 
 const exact = await evaluate((x: Tensor) => phi.forward(x), await sampleFrom(data, fold(seed, "exact"), COUNT));

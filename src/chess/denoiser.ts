@@ -36,7 +36,7 @@ import {
 } from "../graph/index.ts";
 import { denoising } from "../matching/index.ts";
 import { type UNet, type UNetOptions, unet } from "../model/unet.ts";
-import type { MarginalScore, Sde } from "../sde/index.ts";
+import type { GaussianSde, MarginalScore } from "../sde/index.ts";
 
 /** A point x = m x₀ + σε of the batch; m and σ broadcast against it. */
 interface Noisy {
@@ -106,7 +106,7 @@ export interface Denoiser {
   readonly codes: NdArray;
   /** φ of one site. */
   readonly site: Bijector;
-  readonly sde: Sde;
+  readonly sde: GaussianSde;
 }
 
 /** How a loss weighs errors of the score: not at all, by the Jacobian, or by the Jacobian with a bound. */
@@ -126,13 +126,10 @@ export interface LossOptions {
 const EVENT = 3;
 
 /** m(t) and σ(t), to multiply boards by. */
-function levels({ sde }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> {
-  if (!sde.transition) throw new Error("internal: a denoiser needs a Gaussian transition");
-  return {
-    m: alignToEvent(sde.transition.meanFactor(t), EVENT),
-    sigma: alignToEvent(sde.transition.std(t), EVENT),
-  };
-}
+const levels = ({ sde: { transition } }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> => ({
+  m: alignToEvent(transition.meanFactor(t), EVENT),
+  sigma: alignToEvent(transition.std(t), EVENT),
+});
 
 const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
   x,

@@ -8,7 +8,7 @@
  */
 import { exp, expm1, fail, fill, mul, neg, sqrt } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
-import type { Sde } from "./sde.ts";
+import type { GaussianSde } from "./sde.ts";
 
 export interface OrnsteinUhlenbeckOptions {
   /** θ, the rate of return to zero. */
@@ -25,7 +25,7 @@ export function ornsteinUhlenbeck({
   noise = Math.SQRT2,
   horizon = 5,
   eventRank = 1,
-}: OrnsteinUhlenbeckOptions = {}): Sde {
+}: OrnsteinUhlenbeckOptions = {}): GaussianSde {
   if (!(rate > 0 && noise > 0 && horizon > 0))
     fail(
       "usage",

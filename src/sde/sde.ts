@@ -35,3 +35,8 @@ export interface Sde {
   /** The law of X_T that a sampler starts from. */
   readonly prior?: Prior;
 }
+
+/** One whose transition is known, as that of all SDEs of this folder is. */
+export interface GaussianSde extends Sde {
+  readonly transition: Transition;
+}

@@ -8,7 +8,7 @@
  */
 import { exp, expm1, fail, mul, onesLike, sqrt, zerosLike } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
-import type { Sde } from "./sde.ts";
+import type { GaussianSde } from "./sde.ts";
 
 export interface VeOptions {
   readonly sigmaMin?: number;
@@ -17,7 +17,7 @@ export interface VeOptions {
   readonly eventRank?: number;
 }
 
-export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions = {}): Sde {
+export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions = {}): GaussianSde {
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax < Infinity))
     fail("usage", `VE: noise cannot grow from ${sigmaMin} to ${sigmaMax}`, "use 0 < sigmaMin < sigmaMax");
   const logRatio = Math.log(sigmaMax / sigmaMin);

@@ -9,7 +9,7 @@
 import { alignToEvent } from "../bijector/index.ts";
 import { add, cos, div, exp, expm1, fail, mul, neg, sin, sqrt, square, type Tensor } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
-import type { Sde } from "./sde.ts";
+import type { GaussianSde } from "./sde.ts";
 
 /** A noise rate with what follows from it, each in a form that loses no digits near t = 0. */
 export interface Schedule {
@@ -77,7 +77,7 @@ export interface VpOptions {
   readonly eventRank?: number;
 }
 
-export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): Sde {
+export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
   return {
     name: `VP (${schedule.name})`,
     eventRank,
@@ -90,7 +90,7 @@ export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {
 }
 
 /** 1 − e^{−2B} = (1 − m²)(1 + m²). */
-export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): Sde {
+export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
   const noise = (t: Tensor): Tensor => mul(schedule.variance(t), add(square(schedule.meanFactor(t)), 1));
   return {
     name: `sub-VP (${schedule.name})`,

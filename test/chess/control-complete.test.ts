@@ -22,7 +22,7 @@ import {
 } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
-import { reversePush, type Transition, vp } from "../../src/sde/index.ts";
+import { reversePush, vp } from "../../src/sde/index.ts";
 import { tinyModel } from "./tiny.ts";
 
 const CLASSES = 3;
@@ -42,7 +42,7 @@ function exactLaw(sites: number, weightOf: (classes: readonly number[]) => numbe
   const encoding: Categorical = categorical(standardise(shares, { grid: [sites] }));
   const sde = vp({ eventRank: 2 });
   const points = states.map((state) => state.flatMap((k) => [...encoding.points.subarray(k * N, (k + 1) * N)]));
-  const { meanFactor, std } = sde.transition as Transition;
+  const { meanFactor, std } = sde.transition;
   /** log p(state | x_t): p(state | x_t) ∝ p(state) exp(−|x − m c|²/2σ²). */
   const logState = (x: Tensor, t: Tensor): Tensor => {
     const flat = reshape(x, [x.shape[0], sites * N]);

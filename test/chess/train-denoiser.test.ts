@@ -187,7 +187,7 @@ describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
         const own = denoiserLoss(denoiser, p, classes, t, noise, { weight, bound });
         // σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² with J_{φ⁻¹} by autodiff of the inverse, a row of squares at a time.
         const time = expandDims(expandDims(expandDims(t, -1), -1), -1);
-        const [m, sigma] = [denoiser.sde.transition!.meanFactor(time), denoiser.sde.transition!.std(time)];
+        const [m, sigma] = [denoiser.sde.transition.meanFactor(time), denoiser.sde.transition.std(time)];
         const x0 = take(constant(denoiser.codes, "float64"), classes);
         const x = add(mul(m, x0), mul(sigma, noise));
         const error = add(denoiserScore(denoiser, p)(x, t), div(noise, sigma));

@@ -53,7 +53,7 @@ it("imports every path and computes a gradient, here and on a worker thread", ()
   expect(there).toEqual(here);
 });
 
-it("has types that a strict program compiles against", () => {
+it("has types that strict programs compile against, the README's among them", () => {
   writeFileSync(
     join(project.folder, "program.mts"),
     `${paths.map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`).join("\n")}
@@ -64,11 +64,15 @@ it("has types that a strict program compiles against", () => {
      // @ts-expect-error: one argument is missing
      f();`,
   );
+  const [, shown] = readFileSync(join(root, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
+  expect(shown).toContain("sample(process");
+  writeFileSync(join(project.folder, "readme.mts"), shown);
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
   const compiled = (): string => {
     try {
-      return execFileSync(process.execPath, [tsc, ...flags, "program.mts"], { cwd: project.folder, encoding: "utf8" });
+      const args = [tsc, ...flags, "program.mts", "readme.mts"];
+      return execFileSync(process.execPath, args, { cwd: project.folder, encoding: "utf8" });
     } catch (error) {
       return (error as { stdout: string }).stdout;
     }

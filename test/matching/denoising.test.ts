@@ -118,7 +118,7 @@ const noise = normal(fold(key("denoising"), "noise"), [COUNT, 2], { dtype: "floa
 
 /** ∇ log p_t of the mixture under an SDE's transition. */
 const marginal = (sde: ReturnType<typeof vp>) => (x: Tensor, s: Tensor) => {
-  const { meanFactor, std } = sde.transition as NonNullable<typeof sde.transition>;
+  const { meanFactor, std } = sde.transition;
   return start.marginal(meanFactor(s), std(s)).score(x);
 };
 

@@ -30,7 +30,7 @@ import {
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import { gaussian } from "../../src/score/index.ts";
-import { linearSchedule, reversePush, type Sde, type Transition, vp } from "../../src/sde/index.ts";
+import { linearSchedule, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
 
 const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
@@ -103,7 +103,7 @@ describe("scaling the drift of y", () => {
 describe("guidance", () => {
   it("by the exact energy of a tilted law gives that law's process, in any space", async () => {
     const sde = vp();
-    const { meanFactor, std } = sde.transition as NonNullable<Sde["transition"]>;
+    const { meanFactor, std } = sde.transition;
     const [before, after] = [
       gaussian({ mean: [0.5, -0.2], covariance: 0.8 }),
       gaussian({ mean: [-0.3, 0.6], covariance: [0.2, 0.5] }),
@@ -213,7 +213,7 @@ describe("known coordinates", () => {
     // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ b),
     // a = mλ/(m²λ + σ²), b = λσ²/(m²λ + σ²).
     const likelihood = (x: Tensor, t: Tensor, { points }: KnownPoints): Tensor => {
-      const { meanFactor, std } = sde.transition as Transition;
+      const { meanFactor, std } = sde.transition;
       const [m, noise] = [meanFactor(t), square(std(t))];
       const over = (lambda: number): Tensor => add(mul(square(m), lambda), noise);
       const [x1, x2] = [at(x, 0, -1), at(x, 1, -1)];

@@ -35,7 +35,7 @@ describe("the density of a mixture through a map", () => {
     });
 
   it("is as exact as the tolerance where the prior is the law at T", async () => {
-    const { meanFactor, std } = sde.transition as NonNullable<Sde["transition"]>;
+    const { meanFactor, std } = sde.transition;
     const exactPrior: Sde = {
       ...sde,
       prior: {

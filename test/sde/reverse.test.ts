@@ -31,8 +31,9 @@ import {
   pushPrior,
   reverseDrift,
   type Sde,
+  sdes,
 } from "../../src/sde/index.ts";
-import { at, draws, field, relativeError, slope, stateDependent, table } from "./table.ts";
+import { at, draws, field, relativeError, slope, stateDependent } from "./table.ts";
 
 const batch = 4;
 const times = [[batch], [0.15, 0.4, 0.65, 0.9]] as const;
@@ -99,10 +100,10 @@ describe("the probability flow", () => {
     { distribution: gaussian({ mean: [-0.8, 0.6, 0], covariance: [0.5, 0.1, 0.4] }) },
   ]);
 
-  for (const make of table.filter((f) => f(1).transition))
+  for (const make of Object.values(sdes))
     it(`carries the exact marginals of a mixture along (${make(1).name})`, () => {
       const sde = make(1);
-      const { meanFactor, std } = sde.transition as NonNullable<Sde["transition"]>;
+      const { meanFactor, std } = sde.transition;
       const law = (t: Tensor) => data.marginal(meanFactor(t), std(t));
       const { residual, rate } = continuity(
         (z, t) => law(t).logDensity(z),
@@ -135,10 +136,10 @@ describe("the probability flow", () => {
 });
 
 describe("a Gaussian transition", () => {
-  for (const make of table.filter((f) => f(1).transition))
+  for (const make of Object.values(sdes))
     it(`solves the moment equations of its SDE and begins at the data (${make(1).name})`, () => {
       const sde = make(1);
-      const { meanFactor, std } = sde.transition as NonNullable<Sde["transition"]>;
+      const { meanFactor, std } = sde.transition;
       // f = a(t) x and G = g(t):  m′ = a m,  (σ²)′ = 2aσ² + g²
       const grid = [[4], [0.02, 0.3, 0.6, 0.9]] as const;
       const rate = (t: Tensor): Tensor => sum(sde.drift(expandDims(onesLike(t), -1), t), -1);
@@ -172,9 +173,9 @@ describe("priors", () => {
   });
 
   it("fit the process: at T the transition has forgotten the data", () => {
-    for (const make of table.filter((f) => f(1).transition)) {
+    for (const make of Object.values(sdes)) {
       const sde = make(1);
-      const { meanFactor, std } = sde.transition as NonNullable<Sde["transition"]>;
+      const { meanFactor, std } = sde.transition;
       const [m] = at((t) => meanFactor(t), [[1], [sde.horizon]]);
       const [sigma] = at((t) => std(t), [[1], [sde.horizon]]);
       expect(m / sigma, sde.name).toBeLessThan(0.021);
