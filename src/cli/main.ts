@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: commands, files, progress and exit codes; the mathematics is elsewhere. */
 import { Command, CommanderError } from "commander";
+import { cannotWrite } from "../train/atomic.ts";
 import { addCheck } from "./check.ts";
 import { addChessCalibrate } from "./chess-calibrate.ts";
 import { addChessComplete } from "./chess-complete.ts";
@@ -36,9 +37,9 @@ addChessEvaluate(chess);
 addChessStudy(chess);
 addDensity(program);
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that has seen enough, such as `head`, is no failure; a full disk is.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE") reportError(cannotWrite("standard output", error));
   process.exit();
 });
 

@@ -96,7 +96,9 @@ async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme)
     for (let repeat = 0; repeat < condition.repeats; repeat++) {
       signal?.throwIfAborted();
       const moving = move(point, from, to - from, upcoming, known);
-      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for the request to leave.
+      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for the request to leave. What
+      // fails meanwhile is raised where the result is awaited.
+      moving.catch(() => undefined);
       if (options.worker) await turn();
       if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);
       else if (k + 1 < steps) upcoming = drawAll(k + 1, 0);

@@ -1,5 +1,8 @@
-/** Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it. */
-import { mkdir, open, rename, rm } from "node:fs/promises";
+/**
+ * Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it. Links are
+ * followed. A pipe or a device cannot be replaced and is written to.
+ */
+import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DiffeoError } from "../graph/index.ts";
 
@@ -19,18 +22,28 @@ export function cannotWrite(path: string, error: unknown): DiffeoError {
   );
 }
 
-export async function writeFileAtomic(path: string, parts: Uint8Array | string | readonly Uint8Array[]): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
+type Content = Uint8Array | string | readonly Uint8Array[];
+
+async function writeAll(path: string, parts: Content): Promise<void> {
+  const file = await open(path, "w");
   try {
-    await mkdir(dirname(path), { recursive: true });
-    const file = await open(temporary, "w");
-    try {
-      for (const part of Array.isArray(parts) ? parts : [parts]) await file.writeFile(part as Uint8Array | string);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    for (const part of Array.isArray(parts) ? parts : [parts]) await file.writeFile(part as Uint8Array | string);
+    // Neither a pipe nor a device has anything to flush.
+    if ((await file.stat()).isFile()) await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export async function writeFileAtomic(path: string, parts: Content): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const there = await stat(target).catch(() => undefined);
+  const temporary = `${target}.${process.pid}.tmp`;
+  try {
+    if (there && !there.isFile() && !there.isDirectory()) return await writeAll(target, parts);
+    await mkdir(dirname(target), { recursive: true });
+    await writeAll(temporary, parts);
+    await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw cannotWrite(path, error);

@@ -1,4 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -81,6 +83,20 @@ describe("files", () => {
     expect(readFileSync(path, "utf8")).toBe("second");
     expect(readdirSync(join(folder, "sub"))).toEqual(["x.txt"]);
     await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
+  });
+
+  it("follow links, and write to a pipe instead of replacing it", async () => {
+    const path = join(folder, "linked.txt");
+    writeFileSync(path, "old");
+    symlinkSync("linked.txt", join(folder, "link.txt"));
+    await writeFileAtomic(join(folder, "link.txt"), "new");
+    expect(readFileSync(path, "utf8")).toBe("new");
+    expect(lstatSync(join(folder, "link.txt")).isSymbolicLink()).toBe(true);
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [read] = await Promise.all([readFile(pipe, "utf8"), writeFileAtomic(pipe, "through")]);
+    expect(read).toBe("through");
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
   });
 });
 
