@@ -42,12 +42,15 @@ export interface AffineOptions {
 export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))
     fail("numerical", `affine: the scale ${show(scale)} has no inverse`, "use finite numbers other than 0");
+  // What was given follows the type of the graph.
+  const a = (x: Tensor): Tensor => asTensor(scale, x.dtype);
+  const b = (x: Tensor): Tensor => asTensor(shift, x.dtype);
   return coordinatewise({
     name: "affine",
-    forward: (x) => add(mul(x, scale), shift),
-    inverse: (y) => div(sub(y, shift), scale),
-    logSlope: (x) => log(abs(asTensor(scale, x.dtype))),
-    slope: (x) => asTensor(scale, x.dtype),
+    forward: (x) => add(mul(x, a(x)), b(x)),
+    inverse: (y) => div(sub(y, b(y)), a(y)),
+    logSlope: (x) => log(abs(a(x))),
+    slope: a,
     logSlopeDerivative: (x) => fill([], 0, x.dtype),
   });
 }
@@ -87,8 +90,8 @@ export function linear(
   return {
     name,
     eventRank: 1,
-    forward: (x) => add(apply(matrix(x), x), shift),
-    inverse: (y) => apply(inv(y), sub(y, shift)),
+    forward: (x) => add(apply(matrix(x), x), asTensor(shift, x.dtype)),
+    inverse: (y) => apply(inv(y), sub(y, asTensor(shift, y.dtype))),
     logDet: (x) => expand(logAbsDet(matrix(x)), batchOf(x, 1)),
     pushVector: (x, v) => apply(matrix(x), v),
     pullCovector: (x, u) => apply(transpose(matrix(x)), u),

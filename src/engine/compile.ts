@@ -4,16 +4,18 @@
  */
 import {
   allocate,
-  convert,
   type DType,
   type FloatType,
   fail,
   fitsShape,
   flattenNested,
+  isFloat,
+  isNdArray,
   isSpec,
   mapTree,
   type NdArray,
   type Nested,
+  ndarray,
   type Shape,
   type Spec,
   showOpenShape,
@@ -22,15 +24,17 @@ import {
   type Tensor,
   type Trace,
   type TypedArray,
+  toFloat64,
   trace,
   withLeaves,
   writeOnnx,
 } from "../graph/index.ts";
-import { firstBadOperation, nonFinite } from "./finite.ts";
+import { convertExact, describe } from "../graph/ndarray.ts";
+import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
-import type { Create, Session, SessionOptions } from "./session.ts";
+import { type Create, requireThreads, type Session, type SessionOptions } from "./session.ts";
 
 /** Sizes of an argument; `null` is open and may differ from call to call. */
 export type OpenSpec =
@@ -42,7 +46,10 @@ export interface CompileOptions extends SessionOptions {
   readonly device?: string;
   /** The float type of inputs that do not state their own. Default float32. */
   readonly type?: FloatType;
-  /** On a NaN or infinity in a result, find and name the operation that made the first one. Default false. */
+  /**
+   * For debugging: refuse a NaN in an argument, and on a NaN or infinity in a result, also in one that is kept on its
+   * device, find and name the operation that made the first one. Default false.
+   */
   readonly checkFinite?: boolean;
 }
 
@@ -55,10 +62,11 @@ export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: 
 /** The tree of arrays a function takes for a tree of tensors. A leaf is whatever may be a tensor, as an operand may. */
 export type ArrayInputs<T> = [Tensor] extends [T] ? ArrayInput : { readonly [K in keyof T]: ArrayInputs<T[K]> };
 
-/** The tree of shapes a function is compiled for. */
+/** The tree of shapes a function is compiled for. `[]` is a scalar: a list without tensors has no spec, leave it out. */
 export type OpenSpecs<T> = [Tensor] extends [T] ? OpenSpec : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 export interface Compiled<X extends readonly unknown[], Y> {
+  /** Runs it. Arrays are not copied, and are read while it runs: change none before the result is there. */
   (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
   /**
    * Frees every session. Calls under way finish first or, on a worker, are rejected: it ends as soon as the runtime
@@ -79,6 +87,8 @@ const typedArrayName: Readonly<Record<DType, string>> = {
   int64: "BigInt64Array",
   bool: "Uint8Array",
 };
+
+const dtypes = Object.keys(typedArrayName) as DType[];
 
 /** The shape of a flat array under a spec with at most one open size. */
 function inferShape(length: number, open: readonly (number | null)[], where: string): Shape {
@@ -108,37 +118,40 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
       fail("type", `${where}: a ${value.dtype} array given to a ${dtype} graph`, "compile for its type");
     return checkShape(value, open, where);
   }
-  if (typeof value === "number" || Array.isArray(value)) {
-    const { shape, data } = flattenNested(value as Nested);
-    return checkShape({ shape, dtype, data: convert(data, dtype) }, open, where);
+  if (isNested(value)) {
+    const { shape, data } = flattenNested(value);
+    return checkShape({ shape, dtype, data: convertExact(data, dtype, where) }, open, where);
   }
   if (ArrayBuffer.isView(value)) {
     const data = value as TypedArray;
     requireType(data, dtype, where);
     return { shape: inferShape(data.length, open, where), dtype, data };
   }
-  if (typeof value !== "object" || value === null || !("data" in value) || !("shape" in value))
-    fail(
-      "type",
-      `${where}: ${value === undefined ? "nothing" : typeof value} given where an array belongs`,
-      "pass a number, nested numbers, a typed array or { shape, dtype, data }",
-    );
-  const array = value as NdArray;
-  requireType(array.data, dtype, where);
-  if (array.data.length !== sizeOf(array.shape))
+  if (!isNdArray(value)) return noArray(value, where);
+  requireType(value.data, dtype, where);
+  if (value.data.length !== sizeOf(value.shape))
     fail(
       "shape",
-      `${where}: ${array.data.length} numbers do not fill the shape ${showShape(array.shape)} given with them`,
+      `${where}: ${value.data.length} numbers do not fill the shape ${showShape(value.shape)} given with them`,
       "make data and shape agree",
     );
-  return checkShape({ ...array, dtype }, open, where);
+  return checkShape({ ...value, dtype }, open, where);
 }
 
+const isNested = (value: unknown): value is Nested => typeof value === "number" || Array.isArray(value);
+
+const noArray = (value: unknown, where: string): never =>
+  fail(
+    "type",
+    `${where}: ${describe(value)} given where an array belongs`,
+    "pass a number, nested numbers, a typed array or { shape, dtype, data }",
+  );
+
 function requireType(data: TypedArray, dtype: DType, where: string): void {
-  if (data.constructor !== allocate(dtype, 0).constructor)
+  if (data?.constructor !== allocate(dtype, 0).constructor)
     fail(
       "type",
-      `${where}: a ${data.constructor.name} given to a ${dtype} graph`,
+      `${where}: ${describe(data)} given to a ${dtype} graph`,
       `pass a ${typedArrayName[dtype]}, or compile with another type`,
     );
 }
@@ -148,7 +161,9 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
     fail(
       "shape",
       `${where}: shape ${showShape(array.shape)} given, ${showOpenShape(open)} expected`,
-      "reshape the argument, or compile for its shape",
+      open.length === 0 && sizeOf(array.shape) === 0
+        ? "give a number; if a list of no arrays was meant, leave it out: in the shapes to compile for, [] is a scalar"
+        : "reshape the argument, or compile for its shape",
     );
   return array;
 }
@@ -156,14 +171,18 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
 /** Walks an argument beside its spec, so that a leaf of the spec may be any kind of array. */
 function bindArgument(value: unknown, spec: unknown, type: FloatType, where: string, into: NdArray[]): void {
   if (isSpec(spec)) return void into.push(asArray(value, spec as OpenSpec, type, where));
-  if (typeof value !== "object" || value === null)
+  const [wanted, given] = [spec, value] as Record<string, unknown>[];
+  const remedy = "pass the same structure the function was compiled for";
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value))
     fail(
       "type",
-      `${where}: ${typeof value} given where a ${Array.isArray(spec) ? "list" : "group"} of arrays belongs`,
-      "pass the same structure the function was compiled for",
+      `${where}: ${describe(value)} given where a ${Array.isArray(spec) ? "list" : "group"} of arrays belongs`,
+      remedy,
     );
-  for (const [key, child] of Object.entries(spec as object))
-    bindArgument((value as Record<string, unknown>)[key], child, type, `${where}.${key}`, into);
+  for (const key of Object.keys(given))
+    if (!Object.hasOwn(wanted, key) && given[key] !== undefined)
+      fail("type", `${where}.${key}: ${describe(given[key])} given where nothing belongs`, remedy);
+  for (const [key, child] of Object.entries(wanted)) bindArgument(given[key], child, type, `${where}.${key}`, into);
 }
 
 /**
@@ -178,13 +197,15 @@ export function compile<X extends readonly unknown[], Y>(
   options: CompileOptions = {},
 ): Compiled<X, Y> {
   const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
+  if (!isFloat(type)) fail("type", `there is no float type "${type}"`, 'compile with type "float32" or "float64"');
+  requireThreads(options);
   const entries = new Map<string, Promise<Entry<Y>>>();
   const open = opener(device, options);
   let disposed = false;
 
   const build = async (arrays: readonly NdArray[]): Promise<Entry<Y>> => {
     let next = 0;
-    const concrete = specs.map((spec: unknown) => mapTree<OpenSpec, Spec>(spec, () => arrays[next++], isSpec));
+    const concrete = specs.map((spec: unknown) => mapTree<OpenSpec, Spec>(spec, () => specOf(arrays[next++]), isSpec));
     const traced = trace(f as unknown as (...args: never[]) => Y, concrete, type);
     return { trace: traced, session: await open(traced) };
   };
@@ -210,9 +231,9 @@ export function compile<X extends readonly unknown[], Y>(
     const { trace: traced, session } = await entry;
     const names = traced.inputs.map((t) => t.attributes.name as string);
     const feeds = Object.fromEntries(arrays.map((a, i) => [names[i], a]));
+    if (checkFinite) await requireNoNaN(feeds);
     const results = await session.run(feeds);
-    if (checkFinite && Object.values(results).some((r) => nonFinite(r) !== undefined))
-      throw await firstBadOperation(traced, feeds, open);
+    if (checkFinite && (await hasNonFinite(results))) await blame(traced, feeds, results, open);
     return withLeaves(
       traced.result,
       traced.outputs.map(({ name }) => results[name]),
@@ -250,21 +271,39 @@ function opener(name: string, options: SessionOptions): (traced: Trace<unknown>)
   };
 }
 
-/** Runs `f` once on arrays, in float64 on the CPU: for a first try, a notebook, a test. */
-export async function evaluate<X extends readonly Tensor[], Y>(
+const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });
+
+/** Whether a value is no tree of arrays; a list is one if the first thing in it, however deep, is an object. */
+const isArrayInput = (value: unknown): boolean => {
+  let first = value;
+  while (Array.isArray(first) && first.length > 0) first = first[0];
+  if (Array.isArray(value)) return typeof first !== "object" || Array.isArray(first);
+  return typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value);
+};
+
+/** An array of its own shape and type, float64 for every float. */
+function widened(value: unknown, where: string): NdArray {
+  if (isNested(value)) return ndarray(value, "float64");
+  const dtype = dtypes.find((d) => ArrayBuffer.isView(value) && allocate(d, 0).constructor === value.constructor);
+  const array = dtype ? { shape: [(value as TypedArray).length], dtype, data: value as TypedArray } : value;
+  if (!isNdArray(array)) return noArray(value, where);
+  requireType(array.data, array.dtype, where);
+  return isFloat(array.dtype) ? { ...array, dtype: "float64", data: toFloat64(array.data) } : array;
+}
+
+/**
+ * Runs `f` once on arrays or trees of arrays, in float64 on the CPU: for a first try, a notebook, a test. Floats become
+ * float64, integers and booleans stay. Numbers in lists, however deep, are one array: in a list of arrays, write them as
+ * `ndarray([…])`.
+ */
+export async function evaluate<X extends readonly unknown[], Y>(
   f: (...args: X) => Y,
-  ...args: { [I in keyof X]: ArrayInput }
+  ...args: { [I in keyof X]: ArrayInputs<X[I]> }
 ): Promise<Arrays<Y>> {
-  const specs = args.map((a): OpenSpec => {
-    if (typeof a === "number" || Array.isArray(a)) return flattenNested(a as Nested).shape;
-    return ArrayBuffer.isView(a)
-      ? [(a as TypedArray).length]
-      : { shape: (a as NdArray).shape, dtype: (a as NdArray).dtype };
-  });
-  const widened = args.map((a) => (a instanceof Float32Array ? Float64Array.from(a) : a));
-  const compiled = compile<Tensor[], Y>(f as unknown as (...args: Tensor[]) => Y, specs, {
-    type: "float64",
-    threads: 1,
-  });
-  return compiled(...(widened as NdArray[])).finally(() => compiled.dispose());
+  const arrays = args.map((arg, i) =>
+    mapTree(arg, (leaf, path) => widened(leaf, `argument ${i}${path && `.${path}`}`), isArrayInput),
+  );
+  const specs = arrays.map((tree) => mapTree(tree, specOf, isNdArray));
+  const compiled = compile(f, specs as { [I in keyof X]: OpenSpecs<X[I]> }, { type: "float64", threads: 1 });
+  return compiled(...(arrays as { [I in keyof X]: ArrayInputs<X[I]> })).finally(() => compiled.dispose());
 }

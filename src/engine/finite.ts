@@ -1,50 +1,76 @@
 /** Where a NaN or infinity came from: every float value of the graph is looked at, in order of computation. */
-import { DiffeoError, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
-import { KeptArray } from "./kept.ts";
+import { fail, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
+import { toHost } from "./kept.ts";
 import type { Session } from "./session.ts";
 
-/** Flat position of the first NaN or infinity. */
-export function nonFinite(array: NdArray): number | undefined {
-  if (!isFloat(array.dtype) || array instanceof KeptArray) return undefined;
-  const values = array.data as Float64Array;
-  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
-  return undefined;
+type Arrays = Readonly<Record<string, NdArray>>;
+type Bad = (value: number) => boolean;
+
+const isBad: Bad = (value) => !Number.isFinite(value);
+
+/** The first bad number of an array, wherever that is kept, and its flat position. */
+async function find(array: NdArray, bad: Bad): Promise<{ value: number; at: number } | undefined> {
+  if (!isFloat(array.dtype)) return undefined;
+  const values = (await toHost(array)).data as Float64Array;
+  const at = values.findIndex(bad);
+  return at < 0 ? undefined : { value: values[at], at };
 }
 
-/** The error to raise for a result that is not finite. `open` makes a session whose outputs are all values of the graph. */
-export async function firstBadOperation<Y>(
-  traced: Trace<Y>,
-  feeds: Readonly<Record<string, NdArray>>,
-  open: (traced: Trace<Y>) => Promise<Session>,
-): Promise<DiffeoError> {
+async function anyOf(arrays: Arrays, bad: Bad): Promise<boolean> {
+  for (const array of Object.values(arrays)) if (await find(array, bad)) return true;
+  return false;
+}
+
+/** Whether some result is NaN or infinite. */
+export const hasNonFinite = (results: Arrays): Promise<boolean> => anyOf(results, isBad);
+
+/** Refuses the first argument in which a number is bad. The inputs of a compiled function are `x0`, `x1.w`, …. */
+async function refuse(feeds: Arrays, bad: Bad): Promise<void> {
   for (const [name, array] of Object.entries(feeds)) {
-    const at = nonFinite(array);
-    if (at !== undefined)
-      return new DiffeoError(
+    const found = await find(array, bad);
+    if (found)
+      fail(
         "numerical",
-        `input ${name} holds ${array.data[at]} at flat position ${at}`,
+        `argument ${name.slice(1)} holds ${found.value} at flat position ${found.at}`,
         "give finite numbers",
       );
   }
+}
+
+/** Operations may lose a NaN: a comparison with one is false, and a runtime's maximum may pass over it. */
+export const requireNoNaN = (feeds: Arrays): Promise<void> => refuse(feeds, Number.isNaN);
+
+/**
+ * Raises the error for results that are not finite. Where they hold a NaN, that is what it looks for: an infinity may be
+ * meant, as the logarithm of a mask. `open` makes a session whose outputs are all values of the graph.
+ */
+export async function blame<Y>(
+  traced: Trace<Y>,
+  feeds: Arrays,
+  results: Arrays,
+  open: (traced: Trace<Y>) => Promise<Session>,
+): Promise<never> {
+  const bad = (await anyOf(results, Number.isNaN)) ? Number.isNaN : isBad;
+  await refuse(feeds, bad);
   const nodes = topological(traced.outputs.map((o) => o.tensor)).filter((t) => isFloat(t.dtype) && t.inputs.length > 0);
   const session = await open({ ...traced, outputs: nodes.map((tensor, i) => ({ name: `probe${i}`, tensor })) });
   try {
     const values = await session.run(feeds);
     for (let i = 0; i < nodes.length; i++) {
-      const at = nonFinite(values[`probe${i}`]);
-      if (at === undefined) continue;
-      const node = nodes[i];
-      const from = node.inputs.map((t) => `${t.op.name} ${showShape(t.shape)}`).join(" and ");
-      return new DiffeoError(
+      const found = await find(values[`probe${i}`], bad);
+      if (!found) continue;
+      const { op, shape, inputs } = nodes[i];
+      const from = inputs.map((t) => `${t.op.name} ${showShape(t.shape)}`).join(" and ");
+      fail(
         "numerical",
-        `${node.op.name} made the first value that is not finite: ${values[`probe${i}`].data[at]} at flat position ${at} of shape ${showShape(node.shape)}, from ${from}`,
+        `${op.name} made the first ${found.value}, at flat position ${found.at} of shape ${showShape(shape)}, from ${from}`,
         "look at the inputs of that operation; in a logarithm, a quotient or an exponential, a form in log space may help",
       );
     }
   } finally {
     await session.dispose();
   }
-  return new DiffeoError(
+  return fail(
     "numerical",
     "a result is not finite, though every value of the graph is when it is looked at",
     "run in float64 to compare",

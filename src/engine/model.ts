@@ -1,12 +1,13 @@
 /** Runs an ONNX model as it is, without a graph: one that was written before, or was read from a file. */
 import type { OnnxModel } from "../graph/index.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
-import type { Session, SessionOptions } from "./session.ts";
+import { requireThreads, type Session, type SessionOptions } from "./session.ts";
 
 export async function openModel(
   model: OnnxModel,
   { device = "cpu", ...options }: SessionOptions & { readonly device?: string } = {},
 ): Promise<Session> {
+  requireThreads(options);
   await deviceNamed(device);
   const { create } = await loadRuntime();
   return create(model, device, options);

@@ -1,7 +1,7 @@
 /** ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where its libraries are. */
 import * as ort from "onnxruntime-node";
 import type { OnnxModel } from "../graph/index.ts";
-import { type Guard, guarded, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
+import { type Guard, guarded, refusal, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
 import type { Create, Device, Runtime, Session } from "./session.ts";
 import { threaded } from "./thread.ts";
 
@@ -54,7 +54,7 @@ const createWith =
     try {
       return guarded(await open(model), guard);
     } catch (error) {
-      throw device === "cpu" ? error : await startError(error, device, remedies[device], open);
+      throw device === "cpu" ? refusal(error, device) : await startError(error, device, remedies[device], open);
     }
   };
 

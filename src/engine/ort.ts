@@ -135,15 +135,53 @@ export function wrapSession(
   };
 }
 
-/** A session whose calls all go through a guard. */
+/** A session whose calls all go through a guard, and whose errors are ours. */
 export const guarded = (session: Session, guard: Guard): Session => ({
-  run: (feeds) => guard(() => session.run(feeds)),
+  run: async (feeds) => {
+    try {
+      return await guard(() => session.run(feeds));
+    } catch (error) {
+      throw runError(error);
+    }
+  },
   dispose: () => guard(() => session.dispose()),
 });
 
+/** What the runtime said, without the place in its sources and the names of its nodes. */
+const said = (message: string): string =>
+  message
+    .replace(/^.*(?:Status Message:|was false\.)/s, "")
+    .trim()
+    .replace(/^\S+\.(?:cc|h):\d+ \S+ /, "")
+    .replace(/\.$/, "");
+
+/** What to raise when a run failed: a graph may ask for what only its numbers forbid, as an entry that is not there. */
+function runError(error: unknown): unknown {
+  if (error instanceof DiffeoError) return error;
+  const { message } = error as Error;
+  const [, operator] = /while running (\w+) node/.exec(message) ?? [];
+  return new DiffeoError(
+    "numerical",
+    `the runtime failed${operator ? ` in the ONNX operator ${operator}` : ""}: ${said(message)}`,
+    'if memory did not run out, an index is out of range or an integer was divided by 0: device "reference" with checkFinite names an operation that makes NaN of it',
+    { cause: error },
+  );
+}
+
+/** What to raise when the runtime refused a graph on a device that works. */
+export const refusal = (error: unknown, device: string): unknown =>
+  error instanceof DiffeoError
+    ? error
+    : new DiffeoError(
+        "device",
+        `device "${device}" refused the graph: ${said((error as Error).message)}`,
+        'use another device ("reference" runs every graph), or other operations',
+        { cause: error },
+      );
+
 /**
  * What to raise when a device refused a graph: that the device is missing, with a remedy, if it refuses x + 1 too;
- * otherwise the error as it came.
+ * otherwise that it refused.
  */
 export async function startError(
   error: unknown,
@@ -154,11 +192,9 @@ export async function startError(
   try {
     const trivial = await start(writeOnnx([{ name: "y", tensor: add(input("x", [1]), 1) }]));
     await trivial.dispose();
-    return error;
+    return refusal(error, device);
   } catch (cause) {
-    // The message opens with a place in the runtime's sources; what a person can read comes last.
-    const [, said = (cause as Error).message] = /was false\. (.*)/s.exec((cause as Error).message) ?? [];
-    return new DiffeoError("device", `device "${device}" did not start: ${said.trim().replace(/\.$/, "")}`, remedy, {
+    return new DiffeoError("device", `device "${device}" did not start: ${said((cause as Error).message)}`, remedy, {
       cause,
     });
   }

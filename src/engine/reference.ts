@@ -1,6 +1,27 @@
 /** The device `reference`: the pure TypeScript evaluator of `diffeo/graph`, in float64. Slow, independent, exact to rounding. */
-import { convert, reference, type Trace, toFloat64 } from "../graph/index.ts";
+import {
+  convert,
+  type DType,
+  fail,
+  isFloat,
+  reference,
+  type Trace,
+  type TypedArray,
+  toFloat64,
+} from "../graph/index.ts";
 import type { Session } from "./session.ts";
+
+/** Values of a result in its own type. An integer that came of a NaN, as from an index out of range, is none. */
+function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
+  const bad = isFloat(dtype) ? undefined : values.find((v) => !Number.isFinite(v));
+  if (bad !== undefined)
+    fail(
+      "numerical",
+      `result ${name} holds ${bad}, which is no ${dtype}`,
+      "look for an index out of range or a division of integers by 0",
+    );
+  return convert(values.slice(), dtype);
+}
 
 export function referenceSession({ inputs, outputs }: Trace<unknown>): Session {
   return {
@@ -13,7 +34,7 @@ export function referenceSession({ inputs, outputs }: Trace<unknown>): Session {
       return Object.fromEntries(
         outputs.map(({ name, tensor: { shape, dtype } }, i) => [
           name,
-          { shape, dtype, data: convert(values[i].slice(), dtype) },
+          { shape, dtype, data: typed(values[i], dtype, name) },
         ]),
       );
     },

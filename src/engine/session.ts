@@ -1,5 +1,5 @@
 /** What a runtime offers: devices by name, and sessions that run ONNX bytes on one of them. */
-import type { FloatType, NdArray, OnnxModel, Target } from "../graph/index.ts";
+import { type FloatType, fail, type NdArray, type OnnxModel, type Target } from "../graph/index.ts";
 
 export interface SessionOptions {
   /**
@@ -17,6 +17,15 @@ export interface SessionOptions {
    * They come back as arrays whose numbers `toHost` reads. Elsewhere it changes nothing.
    */
   readonly keep?: readonly string[];
+}
+
+export function requireThreads({ threads }: SessionOptions): void {
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1))
+    fail(
+      "usage",
+      `the ${typeof threads} ${threads} is no number of threads`,
+      "give a whole number from 1, or leave it out",
+    );
 }
 
 /** A compiled model on a device. */

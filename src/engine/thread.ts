@@ -46,20 +46,22 @@ class Thread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   #nextCall = 0;
+  /** Why the thread answers no more. */
+  #death: Error | undefined;
 
   constructor() {
     // Plain JavaScript, and without the flags of this process: the worker needs no TypeScript loader.
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: this.#state, execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (reply: Reply) => this.#settle(reply));
-    this.#worker.on("error", (error) => this.#rejectAll(error));
+    this.#worker.on("error", (error) => this.#die(error.message, error));
     if (live.size === 0) process.on("exit", waitForAll);
     live.add(this.#state);
     this.#ended = new Promise((resolve) => {
       this.#worker.on("exit", (code) => {
         live.delete(this.#state);
         if (live.size === 0) process.off("exit", waitForAll);
-        this.#rejectAll(new Error(`the worker thread ended with code ${code}`));
+        this.#die(`code ${code}`);
         resolve();
       });
     });
@@ -67,6 +69,7 @@ class Thread {
 
   /** Asks the thread; the process stays alive until it has answered. */
   call(session: number, request: Request, transfer: readonly ArrayBufferLike[] = []): Promise<Record<string, NdArray>> {
+    if (this.#death) return Promise.reject(this.#death);
     const call = this.#nextCall++;
     return new Promise((resolve, reject) => {
       this.#calls.set(call, { session, resolve, reject });
@@ -101,8 +104,16 @@ class Thread {
     else pending?.resolve(results);
   }
 
-  #rejectAll(error: unknown): void {
-    for (const { reject } of this.#calls.values()) reject(error);
+  get dead(): boolean {
+    return this.#death !== undefined;
+  }
+
+  /** Rejects all calls, those to come as well. */
+  #die(why: string, cause?: unknown): void {
+    this.#death ??= new DiffeoError("device", `the worker thread ended: ${why}`, "compile the function again", {
+      cause,
+    });
+    for (const { reject } of this.#calls.values()) reject(this.#death);
     this.#calls.clear();
   }
 }
@@ -125,7 +136,7 @@ export function threaded(): (model: OnnxModel, options: InferenceSession.Session
     const session = nextSession++;
     sessions++;
     const leave = async (): Promise<void> => {
-      if (--sessions > 0) return void (await thread.call(session, { kind: "dispose" }));
+      if (--sessions > 0) return void (thread.dead || (await thread.call(session, { kind: "dispose" })));
       current = undefined;
       await thread.end();
     };

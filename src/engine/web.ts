@@ -5,7 +5,14 @@
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
 import { guarded, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
-import type { Create, Device, Runtime, Session, SessionOptions } from "./session.ts";
+import {
+  type Create,
+  type Device,
+  type Runtime,
+  requireThreads,
+  type Session,
+  type SessionOptions,
+} from "./session.ts";
 
 export interface WebOptions {
   /**
@@ -38,8 +45,7 @@ const page: { options: WebOptions; started: boolean } = { options: {}, started: 
 /** Settings of the page. Call it before anything is compiled. */
 export function configureWeb(options: WebOptions): void {
   if (page.started) fail("usage", "configureWeb came after the first session", "call it before the first computation");
-  if (options.threads !== undefined && !(Number.isInteger(options.threads) && options.threads >= 1))
-    fail("usage", `configureWeb: ${options.threads} threads`, "give a whole number from 1");
+  requireThreads(options);
   page.options = options;
 }
 

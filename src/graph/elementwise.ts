@@ -6,7 +6,7 @@
 import type { Emitter } from "./emitter.ts";
 import { erfExpression, erfValue } from "./erf.ts";
 import { fuseBias, fuseScale } from "./linalg.ts";
-import { equal, greater, where } from "./logic.ts";
+import { equal, greater, logicalAnd, where } from "./logic.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat, sizeOf } from "./ndarray.ts";
 import { joinedPads } from "./pieces.ts";
@@ -184,6 +184,8 @@ export const square = (x: Operand): Tensor => {
 interface BinaryRule {
   readonly onnx: string;
   readonly f: (a: number, b: number) => number;
+  /** The same of integers, where it differs. */
+  readonly whole?: (a: number, b: number) => number;
   /** Cotangents of a and b before their broadcast axes are summed away. */
   readonly vjp: readonly [
     (g: Tensor, a: Tensor, b: Tensor, y: Tensor) => Tensor,
@@ -220,7 +222,7 @@ function binary(name: string, rule: BinaryRule) {
         node.shape,
         node.inputs.map((t) => t.shape),
         inputs,
-        node.dtype.startsWith("int") && name === "div" ? (a, b) => Math.trunc(a / b) : rule.f,
+        isFloat(node.dtype) ? rule.f : (rule.whole ?? rule.f),
       ),
   });
   return make;
@@ -281,14 +283,21 @@ export function unscaled(t: Tensor): { readonly tensor: Tensor; readonly factor:
   return factor === undefined ? undefined : { tensor: t.inputs[0], factor };
 }
 
+/** ±2ᵏ, so that 1/c is exact; with |k| ≤ 126 it is a normal number of every float type. */
+function isPowerOfTwo(c: number): boolean {
+  const k = Math.round(Math.log2(Math.abs(c)));
+  return Math.abs(k) <= 126 && Math.abs(c) === 2 ** k;
+}
+
 const divNode = binary("div", {
   onnx: "Div",
   f: (a, b) => a / b,
+  whole: (a, b) => Math.trunc(a / b),
   vjp: [(g, _, b) => div(g, b), (g, _, b, y) => neg(div(mul(g, y), b))], // (a/b)′ = a′/b − (a/b) b′/b
   simplify: (a, b) => {
     const c = uniformValue(b);
     if (c === 1) return a;
-    if (c !== undefined && isFloat(b.dtype) && Math.abs(Math.log2(Math.abs(c))) % 1 === 0) return mul(a, 1 / c);
+    if (c !== undefined && isFloat(b.dtype) && isPowerOfTwo(c)) return mul(a, 1 / c);
     if (is(a, negNode)) return neg(div(a.inputs[0], b));
     return undefined;
   },
@@ -302,10 +311,12 @@ const powNode = binary("pow", {
   onnx: "Pow",
   f: Math.pow,
   vjp: [
-    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for a fixed exponent 0, where a⁻¹ would make NaN of 0·∞ at a = 0.
+    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for b = 0, where a⁻¹ would make NaN of 0·∞ at a = 0. For a ≠ 0 the exponent must stay as it
+    // is, as ∂_b is still to be taken of this.
     (g, a, b) => {
       const c = uniformValue(b);
-      return mul(g, c === 0 ? 0 : mul(b, pow(a, c === undefined ? sub(b, 1) : c - 1)));
+      if (c !== undefined) return mul(g, c === 0 ? 0 : mul(b, pow(a, c - 1)));
+      return mul(g, mul(b, pow(a, where(logicalAnd(equal(a, 0), equal(b, 0)), 0, sub(b, 1)))));
     },
     (g, a, _, y) => mul(g, where(equal(a, 0), 0, mul(y, log(where(equal(a, 0), 1, a))))), // ∂_b aᵇ = aᵇ log a
   ],
@@ -342,7 +353,13 @@ export const pow = (a: Operand, b: Operand): Tensor => powNode(asTensors(a, b, "
 export const maximum = (a: Operand, b: Operand): Tensor => maximumNode(asTensors(a, b, "maximum"), {});
 export const minimum = (a: Operand, b: Operand): Tensor => minimumNode(asTensors(a, b, "minimum"), {});
 /** x held within [low, high]; the derivative outside is zero. */
-export const clip = (x: Operand, low: Operand, high: Operand): Tensor => minimum(maximum(x, low), high);
+export function clip(x: Operand, low: Operand, high: Operand): Tensor {
+  const [t, least] = asTensors(x, low, "clip");
+  const [, most] = asTensors(t, high, "clip");
+  requireNumbers(t, "clip");
+  broadcastShapes(broadcastShapes(t.shape, least.shape, "clip"), most.shape, "clip");
+  return minimum(maximum(t, least), most);
+}
 
 /** Sum of any number of tensors; none is an error of ours. */
 export const addAll = (terms: readonly Tensor[]): Tensor => terms.reduce((a, b) => add(a, b));

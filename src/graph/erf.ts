@@ -23,7 +23,7 @@ function seriesErf(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** log(erfc(x)) + x² for x ≥ 2 by Lentz-free backward recurrence of the continued fraction, whose depth is generous. */
+/** log(erfc(x)) + x² for x ≥ 1.5 by Lentz-free backward recurrence of the continued fraction, whose depth is generous. */
 function tailLog(x: number): number {
   let fraction = 0;
   for (let n = 200; n >= 1; n--) fraction = n / 2 / (x + fraction);

@@ -2,25 +2,28 @@
  * Reading at indices and its adjoint, adding at indices; and the order of numbers: argmax, sort, top-k.
  *   take      y[…, j, …] = x[…, i_j, …]        one list of indices for a whole axis
  *   takeAlong y[…, j, …] = x[…, i[…, j, …], …]  an index for every entry
+ * Negative indices count from the end of the axis, as in `at` and `slice`. Where a NaN stands in an order is up to the runtime.
  */
-import { mul } from "./elementwise.ts";
 import { fail } from "./error.ts";
 import { equal } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
 import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { expandDims } from "./shape.ts";
 import { asTensor, constantValue, type Make, type Operand, primitive, requireNumbers, Tensor } from "./tensor.ts";
-import { cast, iota } from "./value.ts";
+import { cast, iota, requireSize } from "./value.ts";
 
-function asIndices(indices: Operand, size: number, operation: string): Tensor {
+function asIndices(indices: Operand, size: number, operation: string, least = -size): Tensor {
   const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");
   if (t.dtype !== "int32" && t.dtype !== "int64")
     fail("type", `${operation}: indices must be int32 or int64, got ${t.dtype}`, "cast them to int32");
   for (const v of constantValue(t)?.data ?? [])
-    if (v < 0 || v >= size)
+    if (v < least || v >= size)
       fail("shape", `${operation}: index ${v} is outside 0 … ${size - 1}`, "keep indices within the axis");
   return t;
 }
+
+/** Indices counted from the start. */
+const fromStart = (index: Float64Array, size: number): Float64Array => index.map((i) => (i < 0 ? i + size : i));
 
 /** Sizes before the axis, of the axis, and after it. */
 const aroundAxis = (shape: Shape, axis: number): [number, number, number] => [
@@ -40,9 +43,10 @@ const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Gather", inputs, { axis }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
     const [outer, size, inner] = aroundAxis(x.shape, axis);
+    const from = fromStart(index, size);
     const out = new Float64Array(sizeOf(shape));
     for (let o = 0, at = 0; o < outer; o++)
-      for (const i of index) for (let k = 0; k < inner; k++) out[at++] = data[(o * size + i) * inner + k];
+      for (const i of from) for (let k = 0; k < inner; k++) out[at++] = data[(o * size + i) * inner + k];
     return out;
   },
 });
@@ -78,9 +82,10 @@ const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: numb
   },
   evaluate: ({ attributes: { axis, size }, shape }, [data, index]) => {
     const [outer, , inner] = aroundAxis(shape, axis);
+    const into = fromStart(index, size);
     const out = new Float64Array(sizeOf(shape));
     for (let o = 0, at = 0; o < outer; o++)
-      for (const i of index) for (let k = 0; k < inner; k++) out[(o * size + i) * inner + k] += data[at++];
+      for (const i of into) for (let k = 0; k < inner; k++) out[(o * size + i) * inner + k] += data[at++];
     return out;
   },
 });
@@ -102,10 +107,11 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
     const [outer, size, inner] = aroundAxis(x.shape, axis);
     const count = shape[axis];
+    const from = fromStart(index, size);
     const out = new Float64Array(sizeOf(shape));
     for (let o = 0, at = 0; o < outer; o++)
       for (let j = 0; j < count; j++)
-        for (let k = 0; k < inner; k++, at++) out[at] = data[(o * size + index[at]) * inner + k];
+        for (let k = 0; k < inner; k++, at++) out[at] = data[(o * size + from[at]) * inner + k];
     return out;
   },
 });
@@ -127,17 +133,19 @@ const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{ axis:
   },
   evaluate: ({ inputs: [g], attributes: { axis, size }, shape }, [data, index]) => {
     const [outer, count, inner] = aroundAxis(g.shape, axis);
+    const into = fromStart(index, size);
     const out = new Float64Array(sizeOf(shape));
     for (let o = 0, at = 0; o < outer; o++)
       for (let j = 0; j < count; j++)
-        for (let k = 0; k < inner; k++, at++) out[(o * size + index[at]) * inner + k] += data[at];
+        for (let k = 0; k < inner; k++, at++) out[(o * size + into[at]) * inner + k] += data[at];
     return out;
   },
 });
 
 /** 1 at the given class of a new last axis, 0 elsewhere. */
 export function oneHot(indices: Operand, classes: number, dtype: DType = "float32"): Tensor {
-  const i = asIndices(indices, classes, "oneHot");
+  requireSize(classes, "oneHot");
+  const i = asIndices(indices, classes, "oneHot", 0);
   return cast(equal(expandDims(i, -1), iota(classes, i.dtype)), dtype);
 }
 
@@ -163,22 +171,27 @@ const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
 /** Position of the largest entry, the first of several. */
 export function argmax(x: Operand, axis = -1): Tensor {
   const t = asTensor(x);
-  return argmaxNode([t], { axis: normaliseAxis(axis, t.shape.length, "argmax") });
+  const a = normaliseAxis(axis, t.shape.length, "argmax");
+  if (t.shape[a] === 0)
+    fail("shape", `argmax: axis ${axis} of ${showShape(t.shape)} is empty`, "give it something to choose from");
+  return argmaxNode([t], { axis: a });
 }
 
-const argTopNode: Make<{ k: number; axis: number }> = primitive<{ k: number; axis: number }>({
+type Extreme = { k: number; axis: number; largest: boolean };
+
+/** Positions of the k largest or smallest entries, the most extreme first. */
+const extremeNode: Make<Extreme> = primitive<Extreme>({
   name: "argTop",
-  infer: ([x], { k, axis }) => {
-    requireNumbers(x, "argTop");
-    return { shape: x.shape.map((d, a) => (a === axis ? k : d)), dtype: "int64" };
-  },
-  emit: ({ attributes: { k, axis } }, [x], emitter) =>
-    emitter.node("TopK", [x, emitter.int64([k])], { axis, largest: 1, sorted: 1 }, { output: 1 }),
-  evaluate: ({ inputs: [x], attributes: { k, axis }, shape }, [data]) => {
+  infer: ([x], { k, axis }) => ({ shape: x.shape.with(axis, k), dtype: "int64" }),
+  emit: ({ attributes: { k, axis, largest } }, [x], emitter) =>
+    emitter.node("TopK", [x, emitter.int64([k])], { axis, largest: largest ? 1 : 0, sorted: 1 }, { output: 1 }),
+  evaluate: ({ inputs: [x], attributes: { k, axis, largest }, shape }, [data]) => {
+    const sign = largest ? -1 : 1;
     const out = new Float64Array(sizeOf(shape));
     const [, size, inner] = aroundAxis(x.shape, axis);
     forEachLine(x.shape, axis, (start, step) => {
-      const order = [...Array(size).keys()].sort((i, j) => data[start + j * step] - data[start + i * step] || i - j);
+      const key = (i: number): number => sign * data[start + i * step];
+      const order = [...Array(size).keys()].sort((i, j) => key(i) - key(j) || i - j);
       const block = Math.floor(start / (size * inner));
       for (let r = 0; r < k; r++) out[(block * k + r) * inner + (start % inner)] = order[r];
     });
@@ -186,23 +199,34 @@ const argTopNode: Make<{ k: number; axis: number }> = primitive<{ k: number; axi
   },
 });
 
-/** Positions of the k largest entries, largest first. */
-export function argTop(x: Operand, k: number, axis = -1): Tensor {
-  const t = asTensor(x);
-  const a = normaliseAxis(axis, t.shape.length, "argTop");
+function argTopOf(t: Tensor, k: number, axis: number, operation: string): Tensor {
+  requireNumbers(t, operation);
+  const a = normaliseAxis(axis, t.shape.length, operation);
   if (!(Number.isInteger(k) && k >= 1 && k <= t.shape[a]))
-    fail("shape", `argTop: cannot take ${k} of ${t.shape[a]} entries`, "use 1 ≤ k ≤ size");
-  return argTopNode([t], { k, axis: a });
+    fail("shape", `${operation}: cannot take ${k} of ${t.shape[a]} entries`, "use 1 ≤ k ≤ size");
+  return extremeNode([t], { k, axis: a, largest: true });
 }
+
+function argsortOf(t: Tensor, axis: number, operation: string): Tensor {
+  requireNumbers(t, operation);
+  const a = normaliseAxis(axis, t.shape.length, operation);
+  return extremeNode([t], { k: t.shape[a], axis: a, largest: false });
+}
+
+/** Positions of the k largest entries, largest first. */
+export const argTop = (x: Operand, k: number, axis = -1): Tensor => argTopOf(asTensor(x), k, axis, "argTop");
 
 /** Positions that sort an axis in ascending order. */
-export function argsort(x: Operand, axis = -1): Tensor {
-  const t = asTensor(x);
-  return argTop(mul(t, -1), t.shape[normaliseAxis(axis, t.shape.length, "argsort")], axis);
-}
+export const argsort = (x: Operand, axis = -1): Tensor => argsortOf(asTensor(x), axis, "argsort");
 
 /** An axis in ascending order. Differentiable: the cotangent returns along the permutation. */
-export const sort = (x: Operand, axis = -1): Tensor => takeAlong(x, argsort(x, axis), axis);
+export function sort(x: Operand, axis = -1): Tensor {
+  const t = asTensor(x);
+  return takeAlong(t, argsortOf(t, axis, "sort"), axis);
+}
 
 /** The k largest entries, largest first. */
-export const top = (x: Operand, k: number, axis = -1): Tensor => takeAlong(x, argTop(x, k, axis), axis);
+export function top(x: Operand, k: number, axis = -1): Tensor {
+  const t = asTensor(x);
+  return takeAlong(t, argTopOf(t, k, axis, "top"), axis);
+}

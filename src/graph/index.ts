@@ -4,6 +4,7 @@ export {
   grad,
   gradEach,
   hvp,
+  type Jacobian,
   jacobian,
   jvp,
   laplacian,

@@ -1,12 +1,23 @@
 /** Products and small dense linear algebra. All batch over leading axes. */
-import { add, div, log, mul, neg, sub, unscaled } from "./elementwise.ts";
-import { fail } from "./error.ts";
+import { abs, add, clip, div, floor, log, mul, neg, pow, sub, unscaled } from "./elementwise.ts";
+import { fail, internal } from "./error.ts";
+import { equal, where } from "./logic.ts";
 import { broadcastOffsets } from "./loops.ts";
-import { broadcastShapes, divisorNear, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
-import { at, slice } from "./pieces.ts";
-import { sum, unbroadcast } from "./reduce.ts";
-import { expand, expandDims, reshape, swapped, transpose, unexpanded } from "./shape.ts";
-import { asTensor, asTensors, is, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import { broadcastShapes, divisorNear, type FloatType, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
+import { slice } from "./pieces.ts";
+import { max, sum, unbroadcast } from "./reduce.ts";
+import { expand, expandDims, reshape, swapped, transpose, unexpanded, unreshaped } from "./shape.ts";
+import {
+  asTensor,
+  asTensors,
+  fill,
+  is,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
 const matrixSize = (t: Tensor): [number, number] => [t.shape.at(-2) as number, t.shape.at(-1) as number];
 const batchShape = (t: Tensor): Shape => t.shape.slice(0, -2);
@@ -62,11 +73,10 @@ const matmulNode: Make = primitive({
       // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the left is turned first.
       if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
         return gemmNode([left ?? a, b], { transA: left !== undefined, transB: false });
-      const sides = [bare(left ?? a), bare(right ?? b)];
-      return gemmNode(
-        sides.map((s) => s.tensor),
-        { transA: left !== undefined, transB: right !== undefined, alpha: sides[0].factor * sides[1].factor },
-      );
+      const first = bare(left ?? a, 1);
+      const second = bare(right ?? b, first.factor);
+      const trans = { transA: left !== undefined, transB: right !== undefined };
+      return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
     }
     if (target !== "cpu") return undefined;
     const [left, right] = [swapped(a), swapped(b)];
@@ -109,14 +119,17 @@ function splitProduct(a: Tensor, b: Tensor): Tensor {
   return m <= n ? sum(matmul(transpose(cut(a)), cut(b)), 0) : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
 }
 
-/** A factor without a number that Gemm can apply itself. */
-function bare(t: Tensor): { readonly tensor: Tensor; readonly factor: number } {
+/** Whether Gemm can apply a number: its factor is an attribute in float32, whatever the type of the graph. */
+const isAlpha = (factor: number): boolean => Math.fround(factor) === factor;
+
+/** A factor without a number that Gemm can apply itself, beside the one it applies already. */
+function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly factor: number } {
   const scaled = unscaled(t);
-  return scaled && Math.fround(scaled.factor) === scaled.factor ? scaled : { tensor: t, factor: 1 };
+  return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };
 }
 
 /** All leading axes as one. */
-const rows = (t: Tensor): Tensor => reshape(t, [-1, t.shape.at(-1) as number]);
+const rows = (t: Tensor): Tensor => reshape(t, [sizeOf(t.shape.slice(0, -1)), t.shape.at(-1) as number]);
 
 /** A tensor before an expansion that left its matrix axes alone; itself otherwise. */
 function unrepeated(t: Tensor): Tensor {
@@ -209,7 +222,7 @@ function evaluateProduct(inputs: readonly Tensor[], attributes: Scaled, values: 
 }
 
 /**
- * a·b + c as one Gemm, where the sum is the product's only use. `sum` calls this on both orders of its operands;
+ * a·b + c as one Gemm, where the sum is the product's only use. `add` calls this on both orders of its operands;
  * the product may be under a reshape, as after a convolution, if the last axis survived it.
  */
 export function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: (t: Tensor) => number): Tensor | undefined {
@@ -217,27 +230,24 @@ export function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: (t: 
   const n = shape.at(-1);
   if (is(product, gemmNode) && product.inputs.length === 2 && bias.shape.length <= 2)
     return gemmNode([...product.inputs, bias], product.attributes);
-  const [inner] = product.inputs;
-  if (product.op.name !== "reshape" || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1)
-    return undefined;
+  const inner = unreshaped(product);
+  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
   if (!isRow || inner.shape.at(-1) !== n) return undefined;
   return reshape(gemmNode([...inner.inputs, reshape(bias, [n as number])], inner.attributes), shape);
 }
 
-/**
- * c·(a·b) as one Gemm, where that is the product's only use. Its factor is an attribute in float32 whatever the type of
- * the graph, so only numbers that float32 has are taken.
- */
+/** c·(a·b) as one Gemm, where that is the product's only use. */
 export function fuseScale(
   product: Tensor,
   factor: number | undefined,
   shape: Shape,
   uses: (t: Tensor) => number,
 ): Tensor | undefined {
-  if (factor === undefined || Math.fround(factor) !== factor || !sameShape(product.shape, shape)) return undefined;
+  if (factor === undefined || !sameShape(product.shape, shape)) return undefined;
   if (!is(product, gemmNode) || product.inputs.length !== 2 || uses(product) !== 1) return undefined;
-  return gemmNode(product.inputs, { ...product.attributes, alpha: factor * (product.attributes.alpha ?? 1) });
+  const alpha = factor * (product.attributes.alpha ?? 1);
+  return isAlpha(alpha) ? gemmNode(product.inputs, { ...product.attributes, alpha }) : undefined;
 }
 
 function requireSquare(t: Tensor, operation: string): void {
@@ -320,7 +330,7 @@ const logAbsDetNode: Make = primitive({
   // Jacobi: d log|det A| = Tr(A⁻¹ dA)
   vjp: (g, { inputs: [a] }) => mul(expandDims(expandDims(g, -1), -1), transpose(inverse(a))),
   lower: ({ inputs: [a] }) => logAbsDetExpression(a),
-  emit: (_, [a], emitter) => emitter.node("Log", [emitter.node("Abs", [emitter.node("Det", [a])])]),
+  emit: () => internal("logAbsDet is lowered before it is written"),
   evaluate: ({ inputs: [t], shape }, [data]) => {
     const n = t.shape.at(-1) as number;
     const out = new Float64Array(sizeOf(shape));
@@ -339,6 +349,7 @@ function logAbsDetOf(a: Float64Array, n: number): number {
     let p = c;
     for (let r = c + 1; r < n; r++) if (Math.abs(a[r * n + c]) > Math.abs(a[p * n + c])) p = r;
     for (let j = 0; j < n; j++) [a[c * n + j], a[p * n + j]] = [a[p * n + j], a[c * n + j]];
+    if (a[c * n + c] === 0) return Number.NEGATIVE_INFINITY;
     total += Math.log(Math.abs(a[c * n + c]));
     for (let r = c + 1; r < n; r++) {
       const factor = a[r * n + c] / a[c * n + c];
@@ -348,25 +359,33 @@ function logAbsDetOf(a: Float64Array, n: number): number {
   return total;
 }
 
+/** Exponents of the normal numbers of a type. */
+const exponents = { float32: [-126, 127], float64: [-1022, 1023] } as const;
+
 /**
  * log|det A| = Σ_k log‖u_k‖, u_k the rows left by modified Gram–Schmidt: A = L Q with L's diagonal ‖u_k‖.
- * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone), and neither over- nor underflows.
+ * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone). Each row is first divided by a power of two
+ * near its largest entry, u = s·v: exactly, and no square of v over- or underflows. A row of which nothing is left gives −∞.
  */
 function logAbsDetExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
   const whole = batchShape(a).map(() => null);
+  const [least, most] = exponents[a.dtype as FloatType];
   let rest = a;
-  let total: Tensor | undefined;
+  let total = expand(fill([], 0, a.dtype), batchShape(a));
   for (let k = 0; k < n; k++) {
-    const u = at(rest, 0, -2);
-    const norm2 = squaredNorm(u);
-    const term = mul(log(norm2), 0.5);
-    total = total ? add(total, term) : term;
+    const u = slice(rest, ...whole, [0, 1]);
+    const largest = max(abs(u), -1, { keepDims: true });
+    const s = pow(2, clip(floor(mul(log(largest), Math.LOG2E)), least, most));
+    const v = div(u, s);
+    const norm2 = sum(mul(v, v), -1, { keepDims: true });
+    const none = equal(norm2, 0); // where the logarithm of some GPUs is finite
+    const term = where(none, Number.NEGATIVE_INFINITY, add(log(s), mul(log(norm2), 0.5)));
+    total = add(total, reshape(term, batchShape(a)));
     if (k === n - 1) break;
     const others = slice(rest, ...whole, [1, n - k]);
-    const row = expandDims(u, -2);
-    const along = div(sum(mul(others, row), -1, { keepDims: true }), expandDims(expandDims(norm2, -1), -1));
-    rest = sub(others, mul(along, row));
+    const along = div(sum(mul(others, v), -1, { keepDims: true }), where(none, 1, norm2));
+    rest = sub(others, mul(along, v));
   }
-  return total as Tensor;
+  return total;
 }

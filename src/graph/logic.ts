@@ -98,6 +98,9 @@ const whereNode: Make = primitive({
     if (known !== undefined) return expand(known ? a : b, node.shape);
     return a === b ? expand(a, node.shape) : undefined;
   },
+  // ONNX Runtime has no Where of booleans.
+  lower: ({ inputs: [c, a, b], dtype }) =>
+    dtype === "bool" ? logicalOr(logicalAnd(c, a), logicalAnd(logicalNot(c), b)) : undefined,
   emit: (_, inputs, emitter) => emitter.node("Where", inputs),
   evaluate: (node, inputs) =>
     mapBroadcast(

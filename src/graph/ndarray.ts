@@ -16,9 +16,15 @@ export interface NdArray {
   readonly data: TypedArray;
 }
 
-/** Whether a value is a host array: the leaves of a tree of parameters. */
+/** Whether a value is a host array, among operands or in a tree of parameters. A tree may have a key `shape` or `data`. */
 export const isNdArray = (value: unknown): value is NdArray =>
-  typeof value === "object" && value !== null && "shape" in value && "data" in value;
+  typeof value === "object" &&
+  value !== null &&
+  "data" in value &&
+  "dtype" in value &&
+  typeof value.dtype === "string" &&
+  "shape" in value &&
+  Array.isArray(value.shape);
 
 /** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
 export type Nested = number | readonly Nested[];
@@ -89,7 +95,41 @@ export function allocate(dtype: DType, size: number): TypedArray {
       return new BigInt64Array(size);
     case "bool":
       return new Uint8Array(size);
+    default:
+      return fail("type", `there is no element type ${dtype}`, "use float32, float64, int32, int64 or bool");
   }
+}
+
+/** Every number of `type` is one of `within`. */
+export const holds = (within: DType, type: DType): boolean =>
+  within === type ||
+  type === "bool" ||
+  (within === "float64" && (type === "float32" || type === "int32")) ||
+  (within === "int64" && type === "int32");
+
+const limits: Readonly<Partial<Record<DType, number>>> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+/** Numbers as `dtype`, where `convert` would cut off fractions and wrap what is too large: such a number is an error. */
+export function convertExact(data: ArrayLike<number> | BigInt64Array, dtype: DType, where: string): TypedArray {
+  if (!isFloat(dtype) && !(data instanceof BigInt64Array && dtype === "int64")) {
+    const limit = limits[dtype] ?? Infinity;
+    for (let i = 0; i < data.length; i++) {
+      const v = Number(data[i]);
+      if (!Number.isInteger(v) || v < -limit || v >= limit)
+        fail("type", `${where}: ${v} is no ${dtype}`, "give whole numbers in its range, or use a float type");
+    }
+  }
+  return convert(data, dtype);
+}
+
+/** What a value is, in a message that it is the wrong thing. */
+export function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
+  if (isNdArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** The same numbers in the typed array of `dtype`; the input itself where it already is one. */
@@ -119,7 +159,7 @@ export function flattenNested(value: Nested): { shape: number[]; data: number[] 
     } else if (!Array.isArray(part)) {
       fail(
         "type",
-        `${part === null ? "null" : typeof part} given where a number belongs${path && `, at ${path}`}`,
+        `${describe(part)} given where a number belongs${path && `, at ${path}`}`,
         "give a tensor, a number, nested numbers or { shape, dtype, data }",
       );
     } else if (part.length === shape[depth]) {
@@ -141,5 +181,5 @@ export function flattenNested(value: Nested): { shape: number[]; data: number[] 
 /** A host array from nested numbers: `ndarray([[1, 2], [3, 4]])`. */
 export function ndarray(value: Nested, dtype: DType = "float32"): NdArray {
   const { shape, data } = flattenNested(value);
-  return { shape, dtype, data: convert(data, dtype) };
+  return { shape, dtype, data: convertExact(data, dtype, "ndarray") };
 }

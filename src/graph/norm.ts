@@ -95,7 +95,7 @@ export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: nu
   const t = asTensor(x);
   requireFloat(t, "groupNorm");
   const c = t.shape.at(-1) ?? 0;
-  if (t.shape.length < 2 || c % groups !== 0)
+  if (t.shape.length < 2 || !Number.isInteger(groups) || groups < 1 || c % groups !== 0)
     fail(
       "shape",
       `groupNorm: ${c} channels of shape ${showShape(t.shape)} do not divide into ${groups} groups`,

@@ -6,12 +6,20 @@ import { PbfWriter } from "pbf";
 import { type Emitter, type OnnxAttribute, onnxType } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, type NdArray, type Shape, sameShape } from "./ndarray.ts";
-import { lower } from "./simplify.ts";
+import { bytesOf, lower } from "./simplify.ts";
 import { constantValue, isInput, type Target, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 const OPSET = 17;
 const IR_VERSION = 8;
+
+/** From this many entries on, an array of one number only is written as that number, which the runtime repeats. */
+const LARGE = 2 ** 16;
+
+function isRepeated({ data }: NdArray): boolean {
+  for (const v of data) if (!Object.is(v, data[0])) return false;
+  return true;
+}
 
 interface OnnxNode {
   readonly type: string;
@@ -69,9 +77,13 @@ class Writer implements Emitter {
 
   constant(value: NdArray): string {
     const small = value.data.length <= 64;
-    const key = small ? `${value.dtype}|${value.shape}|${value.data.join()}|${Object.is(value.data[0], -0)}` : "";
+    const key = small ? `${value.dtype}|${value.shape}|${bytesOf(value)}` : "";
     const known = small ? this.#known.get(key) : undefined;
     if (known) return known;
+    if (value.data.length >= LARGE && isRepeated(value)) {
+      const one = this.constant({ ...value, shape: [], data: value.data.slice(0, 1) });
+      return this.node("Expand", [one, this.int64(value.shape)]);
+    }
     const name = this.#fresh("constant");
     this.initializers.push({ name, value });
     if (small) this.#known.set(key, name);

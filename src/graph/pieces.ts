@@ -21,7 +21,7 @@ const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; ste
   vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
     // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the slice began.
     const wide = dilate(g, steps);
-    const after = x.shape.map((d, i) => d - starts[i] - ((shape[i] - 1) * steps[i] + 1));
+    const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
     return pad(wide, starts, after);
   },
   simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
@@ -68,7 +68,8 @@ export function slice(
     const [start, stop, step = 1] = ranges[axis] ?? [0, size];
     const from = start < 0 ? start + size : start;
     const to = stop < 0 ? stop + size : stop;
-    if (!([from, to, step].every(Number.isInteger) && step >= 1 && from >= 0 && from < to && to <= size))
+    const something = from < to || (from === to && size === 0); // all of an empty axis is what was asked for
+    if (!([from, to, step].every(Number.isInteger) && step >= 1 && from >= 0 && something && to <= size))
       fail(
         "shape",
         `slice: [${start}, ${stop}, ${step}] takes nothing from axis ${axis} of size ${size}`,
@@ -81,6 +82,15 @@ export function slice(
   return sliceNode([t], { starts, stops, steps });
 }
 
+/** Entries start … stop − 1 of one axis; there may be none. */
+function part(t: Tensor, axis: number, start: number, stop: number): Tensor {
+  return sliceNode([t], {
+    starts: t.shape.map((_, a) => (a === axis ? start : 0)),
+    stops: t.shape.with(axis, stop),
+    steps: t.shape.map(() => 1),
+  });
+}
+
 /** One entry of an axis, which disappears. */
 export function at(x: Operand, index: number, axis = 0): Tensor {
   const t = asTensor(x);
@@ -88,7 +98,7 @@ export function at(x: Operand, index: number, axis = 0): Tensor {
   const i = index < 0 ? index + t.shape[a] : index;
   if (!Number.isInteger(i) || i < 0 || i >= t.shape[a])
     fail("shape", `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`, "keep it within the axis");
-  return squeeze(slice(t, ...t.shape.map((_, k) => (k === a ? ([i, i + 1] as const) : null))), a);
+  return squeeze(part(t, a, i, i + 1), a);
 }
 
 const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{
@@ -98,7 +108,7 @@ const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = p
   name: "pad",
   infer: ([x], { before, after }) => ({ shape: x.shape.map((d, i) => d + before[i] + after[i]), dtype: x.dtype }),
   vjp: (g, { inputs: [x], attributes: { before } }) =>
-    slice(g, ...x.shape.map((d, i) => [before[i], before[i] + d] as const)),
+    sliceNode([g], { starts: before, stops: x.shape.map((d, i) => before[i] + d), steps: x.shape.map(() => 1) }),
   simplify: ({ inputs: [x], attributes: { before, after } }) =>
     [...before, ...after].every((p) => p === 0) ? x : undefined,
   emit: ({ attributes: { before, after } }, [x], emitter) =>
@@ -121,7 +131,7 @@ const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = p
  * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
  */
 export function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
-  if (!is(a, padNode) || !is(b, padNode)) return undefined;
+  if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;
   const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
   const [from, to] = [a.attributes.before, b.attributes.before];
   const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
@@ -148,7 +158,10 @@ export function pad(x: Operand, before: readonly number[], after: readonly numbe
   return padNode([t], { before, after });
 }
 
-/** s − 1 zeros between neighbours along every axis with step s: [n] → [(n − 1)s + 1]. */
+/** n entries with s − 1 between neighbours. */
+const dilated = (n: number, s: number): number => Math.max(0, (n - 1) * s + 1);
+
+/** s − 1 zeros between neighbours along every axis with step s. */
 function dilate(x: Tensor, steps: readonly number[]): Tensor {
   return steps.reduce((t, step, axis) => {
     if (step === 1) return t;
@@ -163,7 +176,7 @@ function dilate(x: Tensor, steps: readonly number[]): Tensor {
       ),
       t.shape.map((d, i) => (i === axis ? n * step : d)),
     );
-    return slice(wide, ...t.shape.map((_, i) => (i === axis ? ([0, (n - 1) * step + 1] as const) : null)));
+    return part(wide, axis, 0, dilated(n, step));
   }, x);
 }
 
@@ -193,7 +206,10 @@ const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly n
 /** The given axes backwards. */
 export function flip(x: Operand, axes: readonly number[]): Tensor {
   const t = asTensor(x);
-  return flipNode([t], { axes: axes.map((a) => normaliseAxis(a, t.shape.length, "flip")) });
+  const list = axes.map((a) => normaliseAxis(a, t.shape.length, "flip"));
+  if (new Set(list).size !== list.length)
+    fail("shape", `flip: axes ${showShape(axes)} of ${showShape(t.shape)} name one twice`, "name every axis once");
+  return flipNode([t], { axes: list });
 }
 
 const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
@@ -214,8 +230,7 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
   vjp: (g, { inputs, attributes: { axis } }, i) => {
     const start = inputs.slice(0, i).reduce((n, t) => n + t.shape[axis], 0);
-    const range = [start, start + inputs[i].shape[axis]] as const;
-    return slice(g, ...g.shape.map((_, a) => (a === axis ? range : null)));
+    return part(g, axis, start, start + inputs[i].shape[axis]);
   },
   simplify: ({ inputs, attributes: { axis } }) => {
     if (inputs.length === 1) return inputs[0];
@@ -282,7 +297,5 @@ export function split(x: Operand, parts: number, axis = -1): Tensor[] {
       `split: axis ${axis} of ${showShape(t.shape)} does not divide into ${parts}`,
       "choose a divisor of its size",
     );
-  return Array.from({ length: parts }, (_, k) =>
-    slice(t, ...t.shape.map((_, i) => (i === a ? ([k * size, (k + 1) * size] as const) : null))),
-  );
+  return Array.from({ length: parts }, (_, k) => part(t, a, k * size, (k + 1) * size));
 }

@@ -1,9 +1,10 @@
 /** Reductions over axes, and the running sum. */
-import { add, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
+import { add, clip, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
+import { internal } from "./error.ts";
 import { matmul } from "./linalg.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
-import { divisorNear, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
+import { divisorNear, type FloatType, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
 import { expand, reshape, unexpanded } from "./shape.ts";
 import {
   asTensor,
@@ -141,6 +142,8 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
     const hit = cast(equal(x, node), g.dtype);
     return mul(div(g, sum(hit, node.attributes.axes, { keepDims: true })), hit);
   },
+  // Not only for speed: ONNX takes no axes for all.
+  simplify: ({ inputs: [x], shape }) => (sameShape(x.shape, shape) ? x : undefined),
   emit: ({ attributes: { axes } }, [x], emitter) => emitter.node("ReduceMax", [x], { axes, keepdims: 1 }),
   evaluate: (node, [data]) =>
     reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, (m, v) =>
@@ -148,11 +151,20 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
     ),
 });
 
+/**
+ * The largest entry. A NaN among the entries need not come through: ONNX Runtime on the CPU may pass over it. Where that
+ * matters, compile with `checkFinite`, which looks at the inputs too.
+ */
 export function max(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
   const list = resolveAxes(t.shape, axes, "max");
   return reduced(t, list, maxNode([t], { axes: list }), options);
 }
+
+const largestFinite: Readonly<Record<FloatType, number>> = {
+  float32: (2 - 2 ** -23) * 2 ** 127,
+  float64: Number.MAX_VALUE,
+};
 
 const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
   name: "logSumExp",
@@ -161,13 +173,15 @@ const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: reado
     return { shape: keptShape(x.shape, axes), dtype: x.dtype };
   },
   vjp: (g, node) => mul(g, exp(sub(node.inputs[0], node))), // ∂ log Σ eˣ = e^{x − log Σ eˣ}
+  // log Σ eˣ = m + log Σ e^{x − m} with m the largest x, held finite, as ∞ − ∞ would be NaN.
   lower: ({ inputs: [x], attributes: { axes } }) => {
-    const m = max(x, axes, { keepDims: true });
+    const bound = largestFinite[x.dtype as FloatType];
+    const m = clip(max(x, axes, { keepDims: true }), -bound, bound);
     return add(log(sum(exp(sub(x, m)), axes, { keepDims: true })), m);
   },
-  emit: (_, [x], emitter) => emitter.node("ReduceLogSumExp", [x]),
+  emit: () => internal("logSumExp is lowered before it is written"),
   evaluate: (node, [data]) => {
-    const m = reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, Math.max);
+    const m = reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, Math.max).map((v) => (Number.isFinite(v) ? v : 0));
     const into = broadcastOffsets(node.shape, node.inputs[0].shape);
     const s = new Float64Array(m.length);
     for (let i = 0; i < data.length; i++) s[into[i]] += Math.exp(data[i] - m[into[i]]);

@@ -105,11 +105,11 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   name: "expand",
   infer: ([x], { shape }) => {
     const to = broadcastShapes(x.shape, shape, "expand");
-    if (!sameShape(to, shape))
+    if (!sameShape(to, shape) || shape.some((d) => !Number.isInteger(d) || d < 0))
       fail(
         "shape",
         `expand: ${showShape(x.shape)} does not fit into ${showShape(shape)}`,
-        "expand only axes of size 1 or new leading axes",
+        "expand only axes of size 1 or new leading axes, to whole sizes",
       );
     return { shape, dtype: x.dtype };
   },
@@ -143,6 +143,9 @@ export function outsideExpand(
   if (slim.every((t, i) => t === inputs[i])) return undefined;
   return expand(make(slim), shape);
 }
+
+/** The tensor before a reshape. */
+export const unreshaped = (t: Tensor): Tensor | undefined => (is(t, reshapeNode) ? t.inputs[0] : undefined);
 
 /** The tensor before an expansion, with the shape it was expanded from. */
 export const unexpanded = (t: Tensor): Tensor | undefined => (is(t, expandNode) ? t.inputs[0] : undefined);

@@ -3,8 +3,8 @@
  * everything unreachable gone. One bottom-up pass; each node's own rules live with its primitive.
  */
 import { reference } from "./evaluate.ts";
-import { convert, type NdArray, sizeOf } from "./ndarray.ts";
-import { constant, constantValue, isInput, rebuild, type Target, type Tensor } from "./tensor.ts";
+import { allocate, convert, isFloat, type NdArray, sizeOf, toFloat64 } from "./ndarray.ts";
+import { constant, constantValue, isInput, type Primitive, rebuild, type Target, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 /** Constants larger than this are left to the runtime: folding them would only fatten the file. */
@@ -12,23 +12,20 @@ const FOLD_LIMIT = 4096;
 
 /** Structural identity: the same operation on the same (already canonical) inputs has the same key. */
 class Interner {
-  readonly #ids = new Map<Tensor, number>();
+  /** Numbers for what is equal only to itself: nodes, operations (whose names need not differ) and large arrays. */
+  readonly #ids = new Map<Tensor | Primitive | NdArray["data"], number>();
   readonly #nodes = new Map<string, Tensor>();
-  readonly #arrays = new Map<NdArray["data"], number>();
 
-  #id(t: Tensor): number {
-    const known = this.#ids.get(t);
+  #id(one: Tensor | Primitive | NdArray["data"]): number {
+    const known = this.#ids.get(one);
     if (known !== undefined) return known;
-    this.#ids.set(t, this.#ids.size);
+    this.#ids.set(one, this.#ids.size);
     return this.#ids.size - 1;
   }
 
   /** Small constants are equal when their bytes are; large ones, such as weights, when they are the same array. */
   #content(value: NdArray): string {
-    if (value.data.length <= FOLD_LIMIT) return bytesOf(value);
-    const known = this.#arrays.get(value.data) ?? this.#arrays.size;
-    this.#arrays.set(value.data, known);
-    return `#${known}`;
+    return value.data.length <= FOLD_LIMIT ? bytesOf(value) : `#${this.#id(value.data)}`;
   }
 
   /** The first node seen with this structure. */
@@ -36,7 +33,7 @@ class Interner {
     if (isInput(t)) return t;
     const value = constantValue(t);
     const attributes = value ? this.#content(value) : JSON.stringify(t.attributes);
-    const key = `${t.op.name}|${t.dtype}|${t.shape}|${t.inputs.map((i) => this.#id(i))}|${attributes}`;
+    const key = `${this.#id(t.op)}|${t.dtype}|${t.shape}|${t.inputs.map((i) => this.#id(i))}|${attributes}`;
     const known = this.#nodes.get(key);
     if (known) return known;
     this.#nodes.set(key, t);
@@ -44,7 +41,9 @@ class Interner {
   }
 }
 
-const bytesOf = ({ data }: NdArray): string => latin1(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+/** The content of an array, as a key. */
+export const bytesOf = ({ data }: NdArray): string =>
+  latin1(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 
 /** One character a byte: a key that is equal exactly when the bytes are. */
 function latin1(bytes: Uint8Array): string {
@@ -53,11 +52,19 @@ function latin1(bytes: Uint8Array): string {
   return out;
 }
 
+/** Whether float64, in which the reference computes, knows these numbers from their neighbours. */
+const isExact = ({ dtype, data }: Pick<NdArray, "dtype" | "data">): boolean =>
+  isFloat(dtype) || toFloat64(data).every((v) => Number.isSafeInteger(v));
+
 function fold(t: Tensor): Tensor | undefined {
-  if (t.inputs.length === 0 || sizeOf(t.shape) > FOLD_LIMIT || !t.inputs.every((i) => constantValue(i)))
-    return undefined;
-  const [value] = reference([t], new Map());
-  return constant({ shape: t.shape, dtype: t.dtype, data: convert(value, t.dtype) }, t.dtype);
+  const { inputs, shape, dtype } = t;
+  if (inputs.length === 0) return undefined;
+  // An empty result needs no computing, and not every runtime survives it.
+  if (sizeOf(shape) === 0) return constant({ shape, dtype, data: allocate(dtype, 0) }, dtype);
+  const values = inputs.flatMap((i) => constantValue(i) ?? []);
+  if (sizeOf(shape) > FOLD_LIMIT || values.length < inputs.length || !values.every(isExact)) return undefined;
+  const [data] = reference([t], new Map());
+  return isExact({ dtype, data }) ? constant({ shape, dtype, data: convert(data, dtype) }, dtype) : undefined;
 }
 
 /** Rewrites every node by `rule` until it has nothing more to say, sharing equal results. */

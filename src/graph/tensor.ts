@@ -9,9 +9,12 @@ import type { Emitter } from "./emitter.ts";
 import { fail } from "./error.ts";
 import {
   convert,
+  convertExact,
   type DType,
   flattenNested,
+  holds,
   isFloat,
+  isNdArray,
   type NdArray,
   type Nested,
   type Shape,
@@ -114,25 +117,16 @@ const constantNode = primitive<{ value: NdArray }>({
   evaluate: ({ attributes: { value } }) => convert(value.data, "float64") as Float64Array,
 });
 
-const isHostArray = (value: Operand | Float64Array | Float32Array): value is NdArray =>
-  typeof value === "object" && value !== null && "data" in value;
-
 /** A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other operand's type. */
 export function constant(value: Nested | NdArray | Float64Array | Float32Array, dtype: DType = "float32"): Tensor {
-  if (value instanceof Float64Array || value instanceof Float32Array)
-    return constantNode([], { value: { shape: [value.length], dtype, data: convert(value, dtype) } });
-  if (isHostArray(value))
-    return constantNode([], {
-      value: value.dtype === dtype ? value : { ...value, dtype, data: convert(value.data, dtype) },
-    });
-  const { shape, data } = flattenNested(value);
-  if (!isFloat(dtype) && data.some((v) => !Number.isInteger(v)))
-    fail(
-      "type",
-      `constant: ${data.find((v) => !Number.isInteger(v))} is not an integer`,
-      `round it, or cast the ${dtype} operand to a float type`,
-    );
-  return constantNode([], { value: { shape, dtype, data: convert(data, dtype) } });
+  if (isNdArray(value) && value.dtype === dtype) return constantNode([], { value });
+  const flat = value instanceof Float64Array || value instanceof Float32Array;
+  const { shape, data } = flat
+    ? { shape: [value.length], data: value }
+    : isNdArray(value)
+      ? value
+      : flattenNested(value);
+  return constantNode([], { value: { shape, dtype, data: convertExact(data, dtype, "constant") } });
 }
 
 export const constantValue = (t: Tensor): NdArray | undefined => (is(t, constantNode) ? t.attributes.value : undefined);
@@ -159,13 +153,20 @@ export type Operand = Tensor | Nested | NdArray;
 
 export function asTensor(value: Operand, like?: DType): Tensor {
   if (value instanceof Tensor) return value;
-  return constant(value, like ?? (isHostArray(value) ? value.dtype : "float32"));
+  return constant(value, like ?? (isNdArray(value) ? value.dtype : "float32"));
 }
 
-/** Two operands of one type. Mixed tensor types are an error: nothing is widened or narrowed unseen. */
+/**
+ * Two operands of one type. Tensors of two types are an error. An array takes the type of the tensor beside it if that
+ * type holds all its numbers, and numbers take the type of whatever is beside them: nothing is narrowed unseen.
+ */
 export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
-  const like = a instanceof Tensor ? a.dtype : b instanceof Tensor ? b.dtype : undefined;
-  const pair: [Tensor, Tensor] = [asTensor(a, like), asTensor(b, like)];
+  const beside = (value: Operand, other: Operand): Tensor => {
+    const typed = other instanceof Tensor || isNdArray(other) ? other.dtype : undefined;
+    if (value instanceof Tensor || !isNdArray(value)) return asTensor(value, typed);
+    return asTensor(value, other instanceof Tensor && holds(other.dtype, value.dtype) ? other.dtype : value.dtype);
+  };
+  const pair: [Tensor, Tensor] = [beside(a, b), beside(b, a)];
   if (pair[0].dtype !== pair[1].dtype)
     fail("type", `${operation}: operands are ${pair[0].dtype} and ${pair[1].dtype}`, "cast one of them");
   return pair;

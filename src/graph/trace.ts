@@ -1,16 +1,29 @@
 /** From a function on tensors to a graph: named inputs of given shapes, and the outputs the function makes of them. */
-import { DiffeoError, fail } from "./error.ts";
+import { fail } from "./error.ts";
 import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
 import { input, type Tensor } from "./tensor.ts";
-import { leavesOf, mapTree } from "./tree.ts";
+import { leavesOf, mapTree, tensorsOf } from "./tree.ts";
 
 /** Shape and type of one argument. A bare list of sizes has the float type of the trace. */
 export type Spec = Shape | { readonly shape: Shape; readonly dtype?: DType };
 
+const isSizes = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((d) => d === null || typeof d === "number");
+
+/** What may stand in a spec: an array is one too. */
+const parts: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["shape", isSizes],
+  ["dtype", (value) => value === undefined || typeof value === "string"],
+  ["data", (value) => ArrayBuffer.isView(value)],
+]);
+
+/** Whether a value is a spec and not a tree of them, in which a tensor may be called `shape`. `[]` is a scalar's. */
 export const isSpec = (value: unknown): value is Spec =>
-  Array.isArray(value)
-    ? value.every((d) => d === null || typeof d === "number")
-    : typeof value === "object" && value !== null && "shape" in value;
+  isSizes(value) ||
+  (typeof value === "object" &&
+    value !== null &&
+    "shape" in value &&
+    Object.entries(value).every(([key, part]) => parts.get(key)?.(part) ?? false));
 
 export interface Trace<Y> {
   /** One a leaf of the arguments, in order, named by argument and path: `x0`, `x1.layers.0.w`. */
@@ -39,19 +52,9 @@ export function trace<Y>(
     ),
   );
   const result = f(...(args as never[]));
-  const outputs: { name: string; tensor: Tensor }[] = [];
-  try {
-    mapTree<Tensor, void>(result, (tensor, path) => void outputs.push({ name: path === "" ? "y" : path, tensor }));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new DiffeoError(
-      "type",
-      `the function returned something that is no tensor: ${error.message}`,
-      "return a tensor, or a list or object of tensors",
-    );
-  }
-  if (outputs.length === 0)
-    fail("type", "the function returned no tensor at all", "return a tensor, or a list or object of tensors");
+  const remedy = "return a tensor, or a list or object of tensors";
+  const outputs = tensorsOf(result, "the function returned something that is no tensor:", remedy);
+  if (outputs.length === 0) fail("type", "the function returned no tensor at all", remedy);
   // Outputs and inputs share one name space in ONNX.
   const inputs = leavesOf(args);
   const taken = new Set(inputs.map((t) => t.attributes.name as string));
@@ -59,8 +62,8 @@ export function trace<Y>(
   return {
     inputs,
     result,
-    outputs: outputs.map(({ name, tensor }) => {
-      const own = free(name);
+    outputs: outputs.map(({ path, tensor }) => {
+      const own = free(path || "y");
       taken.add(own);
       return { name: own, tensor };
     }),

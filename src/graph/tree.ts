@@ -2,6 +2,8 @@
  * Trees: nested objects and arrays whose leaves are tensors (or whatever a predicate calls a leaf).
  * Object keys are visited in their own order, so that flattening is deterministic and reversible.
  */
+import { fail } from "./error.ts";
+import { describe, isNdArray } from "./ndarray.ts";
 import { Tensor } from "./tensor.ts";
 
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> };
@@ -20,7 +22,11 @@ export function mapTree<L, M>(
   if (Array.isArray(tree)) return tree.map((child, i) => mapTree(child, f, isLeaf, below(i)));
   if (tree !== null && typeof tree === "object")
     return Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, mapTree(child, f, isLeaf, below(key))]));
-  throw new TypeError(`${path || "tree"}: ${String(tree)} is neither a leaf nor a list or object of leaves`);
+  return fail(
+    "type",
+    `${path || "tree"}: ${describe(tree)} is neither a leaf nor a list or object of leaves`,
+    "give a tree whose ends are all leaves",
+  );
 }
 
 /** Leaves in order. */
@@ -38,4 +44,28 @@ export function withLeaves<M>(
 ): Tree<M> {
   let next = 0;
   return mapTree<unknown, M>(tree, () => leaves[next++], isLeaf);
+}
+
+/** Whether a value is no list or object to look into: where a walk through anything at all ends. */
+const isEnd = (value: unknown): boolean =>
+  typeof value !== "object" || value === null || isTensor(value) || isNdArray(value) || ArrayBuffer.isView(value);
+
+/** The tensors of a tree that a caller or a caller's function made; anything else in it is an error: `complaint` opens it. */
+export function tensorsOf(tree: unknown, complaint: string, remedy: string): { path: string; tensor: Tensor }[] {
+  const found: { path: string; tensor: Tensor }[] = [];
+  const visit = (end: unknown, path: string): void => {
+    if (!isTensor(end)) fail("type", `${complaint} ${describe(end)}${path && `, at ${path}`}`, remedy);
+    found.push({ path, tensor: end });
+  };
+  mapTree<unknown, void>(tree, visit, isEnd);
+  return found;
+}
+
+/** The leaves of a tree in the order of another's, each found by its key. Where the two differ, `differs` is told. */
+export function leavesLike(like: unknown, tree: unknown, differs: (path: string) => never, path = ""): Tensor[] {
+  if (isEnd(like) || isEnd(tree)) return isTensor(like) && isTensor(tree) ? [tree] : differs(path);
+  const [wanted, given] = [like, tree] as Record<string, unknown>[];
+  const below = (key: string): string => (path === "" ? key : `${path}.${key}`);
+  for (const key of Object.keys(given)) if (!Object.hasOwn(wanted, key)) differs(below(key));
+  return Object.keys(wanted).flatMap((key) => leavesLike(wanted[key], given[key], differs, below(key)));
 }

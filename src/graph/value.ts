@@ -1,5 +1,6 @@
 /** The same numbers under another type or another name, and the two constants that index algebra needs. */
 import { onnxType } from "./emitter.ts";
+import { fail } from "./error.ts";
 import { convert, type DType, isFloat, toFloat64 } from "./ndarray.ts";
 import { asTensor, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
 
@@ -42,24 +43,21 @@ const variableNode: Make = primitive({
 /** A fresh node with the same value: what a derivative is taken with respect to, apart from other uses of `x`. */
 export const variable = (x: Operand): Tensor => variableNode([asTensor(x)], {});
 
+/** A size an operation is told in so many words. */
+export function requireSize(n: number, operation: string): void {
+  if (!Number.isInteger(n) || n < 0) fail("shape", `${operation}: ${n} is no size`, "give a whole number ≥ 0");
+}
+
 /** 0, 1, … n−1 */
-export const iota = (n: number, dtype: DType = "int64"): Tensor =>
-  asTensor({
-    shape: [n],
-    dtype,
-    data: convert(
-      Float64Array.from({ length: n }, (_, i) => i),
-      dtype,
-    ),
-  });
+export function iota(n: number, dtype: DType = "int64"): Tensor {
+  requireSize(n, "iota");
+  const data = Float64Array.from({ length: n }, (_, i) => i);
+  return asTensor({ shape: [n], dtype, data: convert(data, dtype) });
+}
 
 /** The n×n identity matrix. */
-export const eye = (n: number, dtype: DType = "float32"): Tensor =>
-  asTensor({
-    shape: [n, n],
-    dtype,
-    data: convert(
-      Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
-      dtype,
-    ),
-  });
+export function eye(n: number, dtype: DType = "float32"): Tensor {
+  requireSize(n, "eye");
+  const data = Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0));
+  return asTensor({ shape: [n, n], dtype, data: convert(data, dtype) });
+}

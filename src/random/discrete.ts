@@ -9,7 +9,7 @@
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
 import { planned, uniform } from "./draw.ts";
-import { isIndex, type Key, type Keys, packed, show } from "./key.ts";
+import { isIndex, type Key, type Keys, show } from "./key.ts";
 import { log } from "./quantile.ts";
 import { threefry } from "./threefry.ts";
 
@@ -44,22 +44,32 @@ export function integers(source: Key | Keys, shape: number | Shape, low: number,
   return { shape: plan.shape, dtype: "int32", data };
 }
 
-/** The numbers 0 … n − 1 in random order, every order equally likely. */
-export const permutation = (source: Key, n: number): IntArray => deal(source, n, n, "permutation");
+/** The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order a key. */
+export const permutation = (source: Key | Keys, n: number): IntArray => deal(source, n, n, "permutation");
 
 /**
- * `count` of the indices 0 … n − 1. Without replacement and weights they are the first of `permutation(source, n)`;
+ * `count` of the indices 0 … n − 1, or a row of as many for each of `Keys`. Without replacement and weights they are the first of `permutation(source, n)`;
  * with weights they come as from an urn: each in turn by the weights of those that remain.
  */
-export function choice(source: Key, n: number, count: number, options: ChoiceOptions = {}): IntArray {
+export function choice(source: Key | Keys, n: number, count: number, options: ChoiceOptions = {}): IntArray {
   const { replace = true, weights } = options;
   if (!isIndex(n) || !isIndex(count) || n > 0x80000000 || (n === 0 && count > 0))
     fail("usage", `choice: cannot choose ${show(count)} of ${show(n)} indices`, "use natural numbers, n at least 1");
   if (weights === undefined)
     return replace ? integers(source, count, 0, Math.max(n, 1)) : deal(source, n, count, "choice");
   const total = checkedTotal(weights, n);
-  const data = replace ? spin(source, weights, total, count) : race(source, weights, count);
-  return { shape: [count], dtype: "int32", data };
+  return rows(source, count, "choice", (row) =>
+    replace ? spin(row, weights, total, count) : race(row, weights, count),
+  );
+}
+
+/** One draw of `count` integers a key, each from its own key alone. */
+function rows(source: Key | Keys, count: number, operation: string, draw: (row: Keys) => Int32Array): IntArray {
+  const { keys, shape } = planned(source, count, operation);
+  const data = new Int32Array(keys.count * count);
+  for (let row = 0; row < keys.count; row++)
+    data.set(draw({ count: 1, words: keys.words.subarray(4 * row, 4 * row + 4) }), row * count);
+  return { shape, dtype: "int32", data };
 }
 
 /** A uniform integer from 0 to `span` − 1, span ≤ 2³²: element j of the key at `keyAt`. */
@@ -74,30 +84,31 @@ function below(span: number, keys: Uint32Array, keyAt: number, j: number, block:
 }
 
 /** The first `count` cards of a shuffled deck of n: Fisher and Yates' shuffle, stopped early. */
-function deal(source: Key, n: number, count: number, operation: string): IntArray {
+function deal(source: Key | Keys, n: number, count: number, operation: string): IntArray {
   if (!isIndex(n) || n > 0x80000000 || count > n)
     fail(
       "usage",
       `${operation}: cannot take ${show(count)} of ${show(n)} indices without replacement`,
       "use a natural number of indices, and take at most that many",
     );
-  const { words } = packed(source, operation);
-  const deck = Int32Array.from({ length: n }, (_, i) => i);
   const block = new Uint32Array(4);
-  for (let i = 0; i < count; i++) {
-    const j = i + below(n - i, words, 0, i, block);
-    const card = deck[j];
-    deck[j] = deck[i];
-    deck[i] = card;
-  }
-  return { shape: [count], dtype: "int32", data: deck.slice(0, count) };
+  return rows(source, count, operation, ({ words }) => {
+    const deck = Int32Array.from({ length: n }, (_, i) => i);
+    for (let i = 0; i < count; i++) {
+      const j = i + below(n - i, words, 0, i, block);
+      const card = deck[j];
+      deck[j] = deck[i];
+      deck[i] = card;
+    }
+    return deck.subarray(0, count);
+  });
 }
 
 /**
  * With replacement: the first index whose cumulative weight exceeds u times the total. It never is one of weight zero,
  * whose cumulative weight is its predecessor's; should u·total round up to the total, it is the last of positive weight.
  */
-function spin(source: Key, weights: ArrayLike<number>, total: number, count: number): Int32Array {
+function spin(source: Keys, weights: ArrayLike<number>, total: number, count: number): Int32Array {
   const cumulative = new Float64Array(weights.length);
   let last = 0;
   for (let i = 0, sum = 0; i < weights.length; i++) {
@@ -120,7 +131,7 @@ function spin(source: Key, weights: ArrayLike<number>, total: number, count: num
  * Without replacement: the first `count` of a race in which runner i needs the time −ln(uᵢ)/wᵢ, exponential of rate wᵢ.
  * The first comes in with probability wᵢ / Σw, and, since exponentials forget, the next likewise among the rest.
  */
-function race(source: Key, weights: ArrayLike<number>, count: number): Int32Array {
+function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Array {
   const { data } = uniform(source, weights.length, { dtype: "float64" });
   const time = data.map((u, i) => -log(u) / weights[i]);
   const runners = Array.from(data.keys()).filter((i) => weights[i] > 0);

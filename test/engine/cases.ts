@@ -81,6 +81,7 @@ function logic(g: G): Case[] {
     line("equal", "4", (x) => g.cast(g.equal(g.sign(x), 1), x.dtype)),
     line("logicalAnd", "2×6 6", number(both)),
     line("logicalOr and logicalNot", "2×6 6", number(either)),
+    line("where of booleans", "2×6 6", (a, b) => g.cast(g.where(g.less(a, b), g.less(a, 0), g.less(b, 0)), a.dtype)),
     line("where", "2×6 6", (a, b) => g.where(g.less(a, b), a, g.mul(b, 2))),
   ];
 }
@@ -132,6 +133,7 @@ function indices(g: G): Case[] {
   const pull = (f: (x: T) => T) => (x: T, u: T) => g.vjp(f, x)[1](u);
   return [
     line("take", "4×3", (x) => g.take(x, rows)),
+    line("take from the end", "4×3", (x) => g.take(x, g.constant([-1, 0, -4], "int32"))),
     line("take along the last axis", "3×4", (x) => g.take(x, rows, -1)),
     line("takeAlong", "3×4", (x) => g.takeAlong(x, along)),
     line("oneHot", "3×4", (x) => g.oneHot(rows, 4, x.dtype)),
@@ -180,6 +182,7 @@ function linear(g: G): Case[] {
     line("inverse", "2×4×4", (x) => g.inverse(posed(x))),
     line("solve", "2×4×4 2×4×2", (a, b) => g.solve(posed(a), b)),
     line("logAbsDet", "2×4×4", (x) => g.logAbsDet(posed(x))),
+    line("logAbsDet of small numbers", "2×4×4", (x) => g.logAbsDet(g.mul(posed(x), 1e-25))),
     line(
       "gradient of logAbsDet",
       "2×4×4",

@@ -2,8 +2,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { hasNonFinite, requireNoNaN } from "../../src/engine/finite.ts";
 import {
   add,
+  type CompileOptions,
   compile,
   DiffeoError,
   devices,
@@ -11,14 +13,22 @@ import {
   type ErrorKind,
   evaluate,
   exp,
+  type FloatType,
+  greater,
+  inverse,
+  KeptArray,
   log,
   matmul,
+  max,
   mul,
   ndarray,
   softmax,
+  sqrt,
   sub,
   sum,
   type Tensor,
+  take,
+  where,
 } from "../../src/index.ts";
 
 const identity = (x: Tensor): Tensor => mul(x, 1.5);
@@ -127,6 +137,35 @@ describe("memory", () => {
 });
 
 describe("evaluate", () => {
+  it("takes trees of arrays as compile does", async () => {
+    const f = ({ w, layers }: { w: Tensor; layers: readonly Tensor[] }, x: Tensor): { y: Tensor } => ({
+      y: add(mul(w, x), add(layers[0], layers[1])),
+    });
+    const { y } = await evaluate(f, { w: [1, 2], layers: [ndarray([3, 4]), Float32Array.of(5, 6)] }, 10);
+    expect(y).toEqual({ shape: [2], dtype: "float64", data: Float64Array.of(18, 30) });
+  });
+
+  it("takes arrays as operands in the type of what is beside them, if that holds their numbers", async () => {
+    const { data } = await evaluate(() => add(ndarray([0.1], "float64"), 2));
+    expect(data).toEqual(Float64Array.of(2.1));
+    const wide = await evaluate((x: Tensor) => add(mul(ndarray([2]), x), ndarray([1], "int32")), [0.1]);
+    expect(wide.data).toEqual(Float64Array.of(1.2));
+  });
+
+  it("makes every float a float64 and leaves integers and booleans alone", async () => {
+    const third = await evaluate((x: Tensor) => div(x, 3), ndarray([1]));
+    expect(third.data).toEqual(Float64Array.of(1 / 3));
+    const total = await evaluate((x: Tensor, y: Tensor) => add(x, y), ndarray([1, 2]), [3, 4]);
+    expect(total.data).toEqual(Float64Array.of(4, 6));
+    const [i, j, b] = await evaluate(
+      (...x: [Tensor, Tensor, Tensor]) => x,
+      ndarray([1], "int32"),
+      BigInt64Array.of(2n),
+      ndarray([1], "bool"),
+    );
+    expect([i.dtype, j.dtype, b.dtype]).toEqual(["int32", "int64", "bool"]);
+  });
+
   it("computes once, in float64", async () => {
     expect(await evaluate((x: Tensor, y: Tensor) => div(x, sub(x, y)), [1, 2], 4)).toEqual({
       shape: [2],
@@ -166,6 +205,31 @@ describe("devices", () => {
   });
 });
 
+describe("a tree", () => {
+  it("may have tensors called shape and data", async () => {
+    const f = compile((p: { shape: Tensor; data: Tensor }) => mul(p.shape, p.data), [{ shape: [2], data: [2] }]);
+    expect((await f({ shape: [1, 2], data: [3, 4] })).data).toEqual(Float32Array.of(3, 8));
+    await f.dispose();
+  });
+
+  it("with a list of no tensors is told that [] is a scalar", async () => {
+    const f = compile((p: { w: Tensor; rest: readonly Tensor[] }) => p.w, [{ w: [1], rest: [] }]);
+    expect((await refusal(() => f({ w: [1], rest: [] }))).message).toMatch(/argument 0\.rest: .*\[\] is a scalar/);
+  });
+});
+
+describe("bad options", () => {
+  it.each<[string, CompileOptions, ErrorKind]>([
+    ["no threads", { threads: 0 }, "usage"],
+    ["a negative number of threads", { threads: -1 }, "usage"],
+    ["half a thread", { threads: 1.5 }, "usage"],
+    ["threads in a string", { threads: "2" as unknown as number }, "usage"],
+    ["an unknown type", { type: "float16" as FloatType }, "type"],
+  ])("%s", async (_, options, kind) => {
+    expect((await refusal(async () => compile(identity, [[1]], options)([1]))).kind).toBe(kind);
+  });
+});
+
 describe("bad input", () => {
   const f = compile((x: Tensor, p: { w: Tensor }) => matmul(x, p.w), [[null, 3], { w: [3, 2] }]);
   const w = new Float32Array(6);
@@ -193,14 +257,64 @@ describe("bad input", () => {
       /argument 1\.w: a Float64Array given to a float32 graph.*Float32Array/,
       [rows, { w: new Float64Array(6) }],
     ],
-    ["a string", "type", /argument 0: string given where an array belongs/, ["1 2 3", { w }]],
+    ["a string", "type", /argument 0: a string given where an array belongs/, ["1 2 3", { w }]],
+    [
+      "an array without numbers",
+      "type",
+      /argument 0: nothing given to a float32 graph/,
+      [{ ...ndarray(rows), data: undefined }, { w }],
+    ],
     ["nothing", "type", /argument 1\.w: nothing given/, [rows, {}]],
-    ["an array where a group belongs", "type", /argument 1: number given where a group of arrays belongs/, [rows, 1]],
+    ["a number where a group belongs", "type", /argument 1: a number given where a group of arrays belongs/, [rows, 1]],
+    ["an array where a group belongs", "type", /argument 1: a Float32Array given where a group/, [rows, w]],
+    ["a key too many", "type", /argument 1\.b: a number given where nothing belongs/, [rows, { w, b: 1 }]],
     ["too few arguments", "usage", /1 arguments given, 2 expected/, [rows]],
+    ["too many arguments", "usage", /3 arguments given, 2 expected/, [rows, { w }, 1]],
   ])("%s is refused", async (_, kind, message, args) => {
     const error = await refusal(() => anything(...args));
     expect(error.kind).toBe(kind);
     expect(error.message).toMatch(message);
+  });
+
+  it.each<[string, ErrorKind, RegExp, unknown]>([
+    ["too short", "type", /argument 0\.1: nothing given where an array belongs/, [[1, 2]]],
+    ["too long", "type", /argument 0\.2: a list given where nothing belongs/, [[1, 2], [3], [4]]],
+    ["with a wrong shape inside", "shape", /argument 0\.1: shape \[2\] given, \[1\] expected/, [[1, 2], [3, 4]]], // biome-ignore format: a list
+    ["missing", "type", /argument 0: nothing given where a list of arrays belongs/, undefined],
+  ])("a list %s is refused", async (_, kind, message, list) => {
+    const second = compile(([, x]: readonly [Tensor, Tensor]) => x, [[[2], [1]]] as const);
+    const error = await refusal(() => second(list as never));
+    expect(error).toEqual({ kind, message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    ["int32", 0.5],
+    ["int32", 2 ** 31],
+    ["int64", 0.5],
+    ["int64", Number.NaN],
+    ["int64", 2 ** 63],
+  ] as const)("a number that is no %s is refused: %d", async (dtype, value) => {
+    const integers = compile((x: Tensor) => x, [{ shape: [2], dtype }]);
+    const { kind, message } = await refusal(() => integers([0, value]));
+    expect([kind, message]).toEqual(["type", expect.stringContaining(`argument 0: ${value} is no ${dtype}`)]);
+  });
+
+  it.each([
+    [undefined, "nothing"],
+    [null, "null"],
+    ["1", "a string"],
+  ])("evaluate refuses %s", async (value, name) => {
+    const { message } = await refusal(() => evaluate((x: Tensor, _: { y: Tensor }) => x, 1, { y: value as never }));
+    expect(message).toMatch(`argument 1.y: ${name} given where an array belongs`);
+  });
+
+  it("two open sizes cannot be read off a flat array", async () => {
+    const open = compile(identity, [[null, null]]);
+    const { kind, message } = await refusal(() => open(new Float32Array(6)));
+    expect([kind, message]).toEqual([
+      "shape",
+      expect.stringMatching(/argument 0: .*2 open sizes.*\{ shape, dtype, data \}/),
+    ]);
   });
 
   it("in the function itself is refused by the operation that meets it, and the next call may be right", async () => {
@@ -218,10 +332,38 @@ describe("bad input", () => {
     await product.dispose();
   });
 
-  it("a result that is no tensor is refused", async () => {
-    const { kind, message } = await refusal(() => compile(() => 3 as unknown as Tensor, [])());
-    expect(kind).toBe("type");
-    expect(message).toMatch(/returned something that is no tensor/);
+  it.each<[string, unknown, RegExp]>([
+    ["no tensor", 3, /returned something that is no tensor: a number/],
+    ["no tensor somewhere inside", [ndarray(1)], /returned something that is no tensor: an array, at 0/],
+    ["empty", {}, /returned no tensor at all/],
+  ])("a result that is %s is refused", async (_, result, message) => {
+    const error = await refusal(() => compile(() => result as Tensor, [])());
+    expect(error).toEqual({ kind: "type", message: expect.stringMatching(message) });
+  });
+});
+
+describe("what only the numbers forbid", () => {
+  const entry = (x: Tensor, i: Tensor): Tensor => take(x, i);
+  const int = { shape: [1], dtype: "int32" } as const;
+
+  it.each([false, true])("comes back with the runtime's own words (worker: %s)", async (worker) => {
+    const f = compile(entry, [[3], int], { worker });
+    const { kind, message } = await refusal(() => f([1, 2, 3], [5]));
+    expect(kind).toBe("numerical");
+    expect(message).toMatch(
+      /^the runtime failed in the ONNX operator Gather: indices element out of data bounds, idx=5/,
+    );
+    await f.dispose();
+    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { worker });
+    expect((await refusal(() => quotient([1], [0]))).message).toMatch(/operator Div: Integer division by zero/);
+    await quotient.dispose();
+  });
+
+  it("is traced to its operation by the reference, as the remedy says", async () => {
+    const f = compile(entry, [[3], int], { device: "reference", checkFinite: true });
+    expect((await refusal(() => f([1, 2, 3], [5]))).message).toMatch(/^take made the first NaN/);
+    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { device: "reference" });
+    expect((await refusal(() => quotient([1], [0]))).message).toMatch(/^result y holds Infinity, which is no int32/);
   });
 });
 
@@ -231,20 +373,55 @@ describe("checkFinite", () => {
   it.each(["cpu", "reference"])("names the first operation that made a NaN or infinity on %s", async (device) => {
     const f = compile(bad, [[3]], { device, type: "float64", checkFinite: true });
     expect((await f([3, 4, 5])).data).toHaveLength(3);
-    const quotient = await refusal(() => f([3, 1, 4]));
-    expect(quotient.kind).toBe("numerical");
-    expect(quotient.message).toMatch(
-      /^div made the first value that is not finite: Infinity at flat position 1 of shape \[3\]/,
-    );
     const logarithm = await refusal(() => f([3, 4, 1.5]));
-    expect(logarithm.message).toMatch(/^log made the first value that is not finite: NaN at flat position 2/);
+    expect(logarithm.kind).toBe("numerical");
+    expect(logarithm.message).toMatch(/^log made the first NaN, at flat position 2 of shape \[3\], from sub \[3\]/);
+    await f.dispose();
+    const reciprocal = compile((x: Tensor) => div(1, x), [[2]], { device, checkFinite: true });
+    expect((await refusal(() => reciprocal([1, 0]))).message).toMatch(
+      /^div made the first Infinity, at flat position 1/,
+    );
+    await reciprocal.dispose();
+  });
+
+  it("looks for a NaN where there is one: an infinity may be meant", async () => {
+    const masked = (x: Tensor, mask: Tensor): Tensor[] => [softmax(add(x, log(mask))), sqrt(sub(x, 5))];
+    const f = compile(masked, [[2], [2]], { checkFinite: true });
+    expect((await refusal(() => f([6, 4], [0, 1]))).message).toMatch(/^sqrt made the first NaN, at flat position 1/);
+    expect((await f([6, 7], [0, 1]))[0].data).toEqual(Float32Array.of(0, 1));
     await f.dispose();
   });
 
-  it("names an input that is not finite", async () => {
-    const f = compile(identity, [[2]], { checkFinite: true });
-    expect((await refusal(() => f([1, Number.NaN]))).message).toMatch(/input x0 holds NaN at flat position 1/);
+  it("names a NaN in an argument, also where the function would lose it", async () => {
+    const f = compile((x: Tensor, p: { y: Tensor }) => [max(x), where(greater(p.y, 0), 1, 0)], [[4], { y: [2] }], {
+      checkFinite: true,
+    });
+    const y = [1, 2];
+    expect((await refusal(() => f([1, Number.NaN, 3, 2], { y }))).message).toMatch(
+      /argument 0 holds NaN at flat position 1/,
+    );
+    expect((await refusal(() => f([1, 2, 3, 4], { y: [1, Number.NaN] }))).message).toMatch(/argument 1\.y holds NaN/);
     await f.dispose();
+  });
+
+  it("looks at arrays that are kept on their device", async () => {
+    const kept = (...values: number[]): KeptArray =>
+      new KeptArray(
+        [values.length],
+        "float32",
+        "webgpu",
+        undefined,
+        async () => ndarray(values),
+        () => undefined,
+      );
+    expect(await hasNonFinite({ y: kept(1, 2) })).toBe(false);
+    expect(await hasNonFinite({ y: kept(1, Number.NaN) })).toBe(true);
+    await expect(requireNoNaN({ x0: kept(1, Number.NaN) })).rejects.toThrow("argument 0 holds NaN at flat position 1");
+  });
+
+  it("names a singular matrix's inverse", async () => {
+    const f = compile((a: Tensor) => inverse(a), [[2, 2]], { device: "reference", checkFinite: true });
+    expect((await refusal(() => f([[1, 2], [2, 4]]))).message).toMatch(/^inverse made the first/); // biome-ignore format: a matrix
   });
 
   it("is off unless asked for", async () => {

@@ -51,7 +51,7 @@ describe("the table of cases", () => {
         "mapTree",
         "withLeaves",
       ],
-      ...["isSpec", "fitsShape", "showOpenShape", "showShape", "sameShape", "sizeOf"],
+      ...["isSpec", "fitsShape", "showOpenShape", "showShape", "sizeOf"],
       ...["allocate", "convert", "flattenNested", "isFloat", "ndarray", "toFloat64"],
     ];
     const used = new Set<PropertyKey>(others);

@@ -2,7 +2,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it, vi } from "vitest";
 import { compile, log, matmul, type NdArray, ndarray, sub, sum, type Tensor, tanh } from "../../src/index.ts";
 import { root } from "./packed.ts";
 
@@ -91,6 +92,21 @@ describe("a function compiled for a worker", () => {
       return messages;
     };
     expect(await attempt(true)).toEqual(await attempt(false));
+  });
+
+  it("rejects its calls when the thread has died, and frees itself all the same", async () => {
+    const posts = vi.spyOn(Worker.prototype, "postMessage");
+    const f = compile((x: Tensor) => sum(x), [[null]], { worker: true });
+    await f([1, 2]);
+    await (posts.mock.contexts[0] as Worker).terminate();
+    posts.mockRestore();
+    const refusal = {
+      kind: "device",
+      message: expect.stringMatching(/worker thread ended.*Compile the function again/),
+    };
+    await expect(f([1, 2])).rejects.toMatchObject(refusal);
+    await expect(f([1, 2, 3])).rejects.toMatchObject(refusal);
+    await f.dispose();
   });
 
   it("rejects what is under way when it is disposed, and can be compiled again", async () => {

@@ -51,6 +51,11 @@ import { key, normal } from "../../src/random/index.ts";
 const values = (...outputs: Tensor[]): number[][] => reference(outputs, new Map()).map((v) => [...v]);
 const number = (t: Tensor): number => values(t)[0][0];
 const scalar = (v: number): Tensor => constant(v, "float64");
+const zeros = (shape: readonly number[]): NdArray => ({
+  shape,
+  dtype: "float64",
+  data: new Float64Array(shape.reduce((n, d) => n * d, 1)),
+});
 const random = (name: string, shape: readonly number[]): Tensor => {
   const a: NdArray = normal(key(name), shape, { dtype: "float64" });
   return constant(a, "float64");
@@ -106,6 +111,15 @@ describe("trees of tensors", () => {
     close(tangent[1].z, add(mul(at.x, v.y), mul(v.x, at.y)));
   });
 
+  it("are paired by key, in whatever order the keys stand", () => {
+    const h = (x: { a: Tensor; b: Tensor }): { p: Tensor; q: Tensor } => ({ p: mul(x.b, 100), q: x.a });
+    const at = { a: scalar(1), b: scalar(2) };
+    const [, tangent] = jvp(h, at, { b: scalar(1), a: scalar(0) });
+    expect([number(tangent.p), number(tangent.q)]).toEqual([100, 0]);
+    const back = vjp(h, at)[1]({ q: scalar(1), p: scalar(0) });
+    expect([number(back.a), number(back.b)]).toEqual([1, 0]);
+  });
+
   it("give zeros for outputs that do not depend on the arguments", () => {
     const [, tangent] = jvp((x: Tensor) => ({ y: sin(x), fixed: scalar(2) }), scalar(1), scalar(1));
     expect(number(tangent.fixed)).toBe(0);
@@ -150,6 +164,40 @@ describe.each([[[3]], [[5, 3]], [[2, 4, 3]]])("per-sample derivatives over shape
     close(traceJacobian(h, x, v), dot(v, jvp(h, x, v)[1]));
     // Tr(A + ‖x‖²I + 2xxᵀ) = Tr A + (n + 2)‖x‖²
     close(traceJacobian(h, x), add(traceOfA, mul(squaredNorm(x), 5)));
+  });
+});
+
+describe.each([[[2]], [[4, 2]]])("per-sample derivatives in a tree of tensors of shape %s", (shape) => {
+  const z = { q: random("q", shape), p: random("p", [...shape.slice(0, -1), 3]) };
+  const v = { p: random("vp", z.p.shape), q: random("vq", shape) };
+  const m = random("coupling", [2, 3]);
+  /** qᵀMp + Σ sin p: Hessian blocks ∂q∂p = M, ∂p∂p = −diag sin p. */
+  const energy = ({ q, p }: typeof z): Tensor => add(dot(q, matvec(m, p)), sum(sin(p), -1));
+
+  it("hvp has the blocks of the Hessian, each where its leaves are", () => {
+    const { q, p } = hvp(energy, z, v);
+    close(q, matvec(m, v.p));
+    close(p, sub(matvec(transpose(m), v.q), mul(sin(z.p), v.p)));
+  });
+
+  it("jacobian is a tree of outputs of trees of inputs", () => {
+    const [j] = jacobian(({ q, p }) => [{ force: tanh(matvec(m, p)), speed: mul(q, 2) }], z);
+    close(matvec(j.force.p, v.p), jvp((p: Tensor) => tanh(matvec(m, p)), z.p, v.p)[1]);
+    close(j.force.q, constant(zeros([...shape, 2]), "float64"));
+    close(j.speed.q, expand(mul(eye(2, "float64"), 2), [...shape, 2]));
+    close(j.speed.p, constant(zeros([...shape, 3]), "float64"));
+  });
+
+  it("traceJacobian and laplacian add up the diagonal blocks", () => {
+    const flow = ({ q, p }: typeof z): typeof z => ({
+      p: add(sin(p), sum(q, -1, { keepDims: true })),
+      q: mul(q, sum(p, -1, { keepDims: true })),
+    });
+    const expected = add(sum(cos(z.p), -1), mul(sum(z.p, -1), 2));
+    close(traceJacobian(flow, z), expected);
+    const along = jvp(flow, z, v)[1];
+    close(traceJacobian(flow, z, v), add(dot(v.q, along.q), dot(v.p, along.p)));
+    close(laplacian(energy, z), neg(sum(sin(z.p), -1)));
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type DType,
   exp,
   type FloatType,
+  grad,
   input,
   isFloat,
   matmul,
@@ -129,6 +130,17 @@ describe("ONNX files", () => {
     const tensor = sum(add(matmul(x, constant(weights)), matmul(mul(x, 2), constant(weights))));
     const { bytes } = writeOnnx([{ name: "y", tensor }]);
     expect(bytes.length).toBeLessThan(1.1 * 160_000);
+  });
+});
+
+describe("a large array of one number", () => {
+  it("is written as that number, and is whole again when it is run", async () => {
+    const [a, unused] = [input("a", [2]), input("unused", [300, 300])];
+    const [, tensor] = grad(([t]: readonly Tensor[]) => sum(t))([a, unused]);
+    const outputs = [{ name: "y", tensor }];
+    expect(writeOnnx(outputs).bytes.length).toBeLessThan(1000);
+    const [{ shape, data }] = await runOnCpu(outputs, new Map(), "cpu");
+    expect([shape, data.length, largest(toFloat64(data))]).toEqual([[300, 300], 90_000, 0]);
   });
 });
 

@@ -201,12 +201,12 @@ export const smooth: readonly Entry[] = [
   entry("take", gathered, ({ at: { shape, axis }, indices }) => [
     (x, i) => g.take(x, i, axis),
     [shape, real],
-    [indices, whole(0, (shape.at(axis) as number) - 1)],
+    [indices, whole(-(shape.at(axis) as number), (shape.at(axis) as number) - 1)],
   ]),
   entry("takeAlong", fc.tuple(shapeAndAxis(), size()), ([{ shape, axis }, n]) => [
     (x, i) => g.takeAlong(x, i, axis),
     [shape, real],
-    [shape.with(axis, n), whole(0, (shape.at(axis) as number) - 1, "int64")],
+    [shape.with(axis, n), whole(-(shape.at(axis) as number), (shape.at(axis) as number) - 1, "int64")],
   ]),
   along("sort", (x, a) => g.sort(x, a), distinct),
   along("top", (x, a) => g.top(x, Math.ceil((x.shape.at(a) as number) / 2), a), distinct),
@@ -271,6 +271,7 @@ export const discrete: readonly Entry[] = [
   two("logicalAnd", g.logicalAnd, flag, flag),
   two("logicalOr", g.logicalOr, flag, flag),
   one("logicalNot", g.logicalNot, flag),
+  entry("where, of booleans", broadcastable(3), ([s, t, r]) => [g.where, [s, flag], [t, flag], [r, flag]]),
   along("argmax", g.argmax, near),
   along("argmax, of ties", g.argmax, whole(0, 2, "float64")),
   along("argsort", g.argsort, distinct),

@@ -5,9 +5,11 @@ import {
   expm1,
   gradEach,
   log1p,
+  logAbsDet,
   logSigmoid,
   logSumExp,
   type NdArray,
+  reshape,
   sigmoid,
   silu,
   softmax,
@@ -17,6 +19,8 @@ import {
 } from "../../src/graph/index.ts";
 
 type Function = (x: Tensor) => Tensor;
+
+const logDet2 = (x: Tensor): Tensor => logAbsDet(reshape(x, [2, 2]));
 
 const derivative = (f: Function, order: number): Function => (order === 0 ? f : derivative(gradEach(f), order - 1));
 
@@ -77,6 +81,9 @@ const table: readonly (readonly [name: string, f: Function, order: number, x: nu
   ["log Σ exp", (x) => logSumExp(x), 0, [1000, 1000.5], 1000.9740769841801],
   ["log Σ exp", (x) => logSumExp(x), 0, [-1000, -999.5], -999.0259230158199],
   ["softmax₀", (x) => softmax(x), 0, [-40, 0, 1], 1.142558431901387e-18],
+  ["log |det|", logDet2, 0, [2 ** -84, 0, 0, 2 ** -84], -116.44872633407081],
+  ["log |det|", logDet2, 0, [2 ** 84, 0, 2 ** 84, 2 ** 84], 116.44872633407081],
+  ["log |det|", logDet2, 0, [1, 0, 1, 2 ** -84], -58.224363167035406],
   ["softmax₀", (x) => softmax(x), 0, [-80, 0, 1], 4.853992976087543e-36],
 ];
 

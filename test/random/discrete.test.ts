@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { choice, fold, integers, key, permutation } from "../../src/random/index.ts";
+import {
+  choice,
+  fold,
+  type IntArray,
+  integers,
+  type Key,
+  type Keys,
+  key,
+  permutation,
+  sampleKeys,
+} from "../../src/random/index.ts";
 import { ALPHA, counted, countsP, evenly } from "./statistics.ts";
 
 describe("integers", () => {
@@ -73,6 +83,25 @@ describe("a permutation", () => {
   it("puts any number anywhere: 0 of a hundred lands evenly", () => {
     const places = Array.from({ length: 20_000 }, (_, i) => permutation(fold(key(6), i), 100).data.indexOf(0));
     expect(countsP(counted(places, 100), evenly(100))).toBeGreaterThan(ALPHA);
+  });
+});
+
+describe("from keys, one a row", () => {
+  const parent = key("rows");
+  it.each<[string, (source: Key | Keys) => IntArray]>([
+    ["permutation", (source) => permutation(source, 5)],
+    ["choice", (source) => choice(source, 5, 3)],
+    ["choice without replacement", (source) => choice(source, 5, 3, { replace: false })],
+    ["choice with weights", (source) => choice(source, 3, 7, { weights: [1, 2, 3] })],
+    [
+      "choice with weights, without replacement",
+      (source) => choice(source, 3, 2, { weights: [1, 2, 3], replace: false }),
+    ],
+  ])("%s is row by row that of each key", (_, draw) => {
+    const alone = [0, 1, 2].map((i) => draw(fold(parent, i)));
+    const { shape, data } = draw(sampleKeys(parent, 3));
+    expect(shape).toEqual([3, ...alone[0].shape]);
+    expect([...data]).toEqual(alone.flatMap((row) => [...row.data]));
   });
 });
 
