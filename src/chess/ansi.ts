@@ -51,6 +51,18 @@ function rankOf(board: ArrayLike<number>, rank: number, colour: boolean): string
   return colour ? `${text}\u001b[0m` : text;
 }
 
+/** A line as lines no longer than `width`, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last === "") lines[lines.length - 1] = word;
+    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** The text of boards with captions, ready to print. */
 export function ansiBoards(pictures: readonly Picture[], { colour = true, width = 80 }: AnsiOptions = {}): string {
   const cell = 16;
@@ -60,11 +72,11 @@ export function ansiBoards(pictures: readonly Picture[], { colour = true, width 
     const row = pictures.slice(at, at + columns);
     for (let rank = 0; rank < 8; rank++)
       rows.push(row.map(({ board }) => rankOf(board, rank, colour)).join(" ".repeat(GAP)));
-    const captions = row.map(({ caption }) => caption?.split("\n") ?? []);
+    const captions = row.map(({ caption }) => caption?.split("\n").flatMap((text) => wrapped(text, cell)) ?? []);
     for (let line = 0; line < Math.max(...captions.map((c) => c.length)); line++)
       rows.push(
         captions
-          .map((c) => [...(c[line] ?? "")].slice(0, cell).join("").padEnd(cell))
+          .map((c) => (c[line] ?? "").padEnd(cell))
           .join(" ".repeat(GAP))
           .trimEnd(),
       );

@@ -12,23 +12,23 @@ export const writeCalibration = (path: string, calibration: Calibration): Promis
 
 /** The calibration of a model; an error where there is none, or where it is another model's. */
 export async function readCalibration(path: string, model: string): Promise<Calibration> {
-  const command = `diffeo chess calibrate --model ${model} --out ${path}`;
+  const command = (out: string): string => `diffeo chess calibrate --model ${model} --out ${out}`;
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new DiffeoError(
       "data",
       error.code === "ENOENT" ? `there is no calibration ${path}` : `cannot read ${path} (${error.code})`,
-      `make it with ${command}`,
+      `make it with ${command(path)}`,
       { cause: error },
     );
   });
   const calibration = parsed(text);
-  if (!calibration) fail("data", `${path} is no calibration of w`, `make one with ${command}`);
+  if (!calibration) fail("data", `${path} is no calibration of w`, `make one with ${command(calibrationPath(model))}`);
   const digest = await modelDigest(model);
   if (calibration.model !== digest)
     fail(
       "data",
       `${path} was made for the model ${calibration.model}, ${model} is ${digest}: another model has another curve`,
-      `make its own with ${command}`,
+      `make its own with ${command(calibrationPath(model))}`,
     );
   return calibration;
 }

@@ -69,10 +69,16 @@ export function risingKnots(points: readonly Pick<ScalePoint, "w" | "pieces" | "
   return blocks.map(({ w, pieces }) => ({ w, pieces }));
 }
 
-/** The w at which boards have so many pieces in the mean. */
-export function driftScaleFor({ points }: Pick<Calibration, "points">, pieces: number): number {
+/** The least and the greatest mean number of pieces that a calibration gives a w for. */
+export function reachOf({ points }: Pick<Calibration, "points">): [least: number, most: number] {
   const knots = risingKnots(points);
-  const [least, most] = [knots[0].pieces, (knots.at(-1) as Knot).pieces];
+  return [knots[0].pieces, (knots.at(-1) as Knot).pieces];
+}
+
+/** The w at which boards have so many pieces in the mean. */
+export function driftScaleFor(calibration: Pick<Calibration, "points">, pieces: number): number {
+  const knots = risingKnots(calibration.points);
+  const [least, most] = reachOf(calibration);
   if (!(pieces >= least && pieces <= most))
     fail(
       "usage",

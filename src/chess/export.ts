@@ -33,10 +33,11 @@ export function exportOnnx(model: Model, { what, batch, target }: ExportOptions)
   const { spec, encoding, denoiser } = model;
   const f = exported(model, what);
   const shapes = [[batch, ...encoding.grid, encoding.channels], [batch]];
-  const { outputs } = trace((x: Tensor, t: Tensor) => ({ [what]: f(x, t) }), shapes, "float32", ["x", "t"]);
-  return writeOnnx(outputs, target, {
+  const { outputs, inputs } = trace((x: Tensor, t: Tensor) => ({ [what]: f(x, t) }), shapes, "float32", ["x", "t"]);
+  const metadata = {
     format: "diffeo-denoiser-1",
     spec: JSON.stringify(spec),
     process: `${denoiser.sde.name}, t from 0 to ${denoiser.sde.horizon}`,
-  });
+  };
+  return writeOnnx(outputs, target, metadata, inputs);
 }

@@ -121,7 +121,7 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
 export function parseFen(text: string, options: FenOptions = {}): Board {
   const board = new Uint8Array(SQUARES);
   const bad = scanFen(text, board, options);
-  if (bad) fail("data", `FEN ${JSON.stringify(text)}, column ${bad.column}: ${bad.cause}`, bad.remedy);
+  if (bad) fail("usage", `FEN ${JSON.stringify(text)}, column ${bad.column}: ${bad.cause}`, bad.remedy);
   return board;
 }
 

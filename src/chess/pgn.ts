@@ -87,7 +87,10 @@ function explain(error: unknown, lines: readonly string[], start: number): Param
     ];
   }
   const { line = 1, column = 1 } = location?.start ?? {};
-  return [start + line - 1, { column, cause: `the game that begins on line ${start} is no PGN: ${message}`, remedy }];
+  return [
+    start + line - 1,
+    { column, cause: `the game that begins on line ${start} is no PGN: ${message.replace(/\.$/, "")}`, remedy },
+  ];
 }
 
 /** Where a line has the move as a word of its own: after a blank or a move number's dot. */

@@ -70,7 +70,7 @@ export function select({ count, bytes }: Positions, indices: ArrayLike<number>):
 
 /** The packed bytes as eight 32-bit words a position, one rank each. */
 export function wordsOf({ bytes }: Positions): Uint32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4);
 }
 

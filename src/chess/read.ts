@@ -84,7 +84,7 @@ export async function readPositions(paths: string | readonly string[], options: 
     if (entry.rows === 0 && !sink.full) nothingRead(file, entry.format, problems);
   }
   return {
-    positions: distinct ? set.positions() : { count: kept.length, bytes: joined(kept) },
+    positions: distinct ? set.positions() : { count: kept.length, bytes: Buffer.concat(kept) },
     sides: Uint8Array.from(sides),
     ...(games.length === sides.length && games.length > 0 ? { games: Uint32Array.from(games) } : {}),
     files,
@@ -96,7 +96,9 @@ export async function readPositions(paths: string | readonly string[], options: 
 
 /** A bad row after good ones is a flaw of the data; before any, the file may be something else. */
 const remedyFor = ({ remedy }: TextProblem, rows: number): string =>
-  rows > 0 ? `${remedy}; or count bad rows and go on (skipBad, --skip-bad)` : remedy;
+  rows > 0
+    ? `${remedy}; or leave bad rows out (skipBad; diffeo chess data --skip-bad --out makes a clean copy)`
+    : remedy;
 
 function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   if (file.head.length === 0)
@@ -121,7 +123,7 @@ function walkOf(format: Format, file: OpenFile, options: ReadOptions & { readonl
   return async (_, sink) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of file.chunks) chunks.push(chunk);
-    const boards = unpack(decodeDataset(joined(chunks), file.name));
+    const boards = unpack(decodeDataset(Buffer.concat(chunks), file.name));
     for (let at = 0; at < boards.length && !sink.full; at += 64) sink.row(boards.subarray(at, at + 64), undefined);
   };
 }
@@ -134,16 +136,6 @@ function nothingRead(file: OpenFile, format: Format, problems: readonly string[]
       : `${file.name}: there are no positions in it (read as ${format})`,
     "check the file, or name another format",
   );
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((n, c) => n + c.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 /** Sets aside about `share` of the games, whole, or of the placements where games are not known. */

@@ -64,10 +64,14 @@ function joined(rounds: readonly Boards[]): Boards {
     bytes.set(positions.bytes, at);
     at += positions.bytes.length;
   }
+  const most = (of: (round: Boards) => number): number => Math.max(...rounds.map(of));
   const traces = rounds.flatMap(({ trace }) => trace ?? []);
   return {
     ...rounds[0],
     positions: { count: total(({ positions }) => positions.count), bytes },
+    steps: most(({ steps }) => steps),
+    rejected: most(({ rejected }) => rejected),
+    scoreEvaluations: most(({ scoreEvaluations }) => scoreEvaluations),
     exits: total(({ exits }) => exits),
     clamps: total(({ clamps }) => clamps),
     ...(traces.length > 0 && { trace: joinTraces(traces) }),

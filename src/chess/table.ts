@@ -32,19 +32,18 @@ const ROWS: readonly (readonly [label: string, show: (m: Measures) => string])[]
 ];
 
 /** The measures of the samples beside those of real positions and of independent squares. */
-export const measureTable = ({ samples, real, independent }: Comparison, name = "samples"): string =>
+export const measureTable = ({ samples, real, independent }: Comparison): string =>
   layOut([
-    ["measure", name, "real", "independent"],
+    ["measure", "samples", "real", "independent"],
     ...ROWS.map(([label, show]) => [label, show(samples), show(real), show(independent)]),
   ]);
 
 /** The statistics that fit a screen; the marginals are left to JSON. */
 export function statisticsTable(s: Statistics): string {
-  const [p5, p25, p50, p75, p95] = s.pieces.percentiles_5_25_50_75_95;
   const rows: string[][] = [
     ["positions", s.positions.toLocaleString("en")],
     ["pieces, mean (SD)", meanSd(s.pieces.mean, s.pieces.sd)],
-    ["pieces, 5/25/50/75/95 %", [p5, p25, p50, p75, p95].join("/")],
+    ["pieces, 5/25/50/75/95 %", s.pieces.percentiles_5_25_50_75_95.map(plain).join("/")],
     ["empty squares", share(s.empty_square_fraction)],
     ["exactly one king each", share(s.share_exactly_one_king_each)],
     ["no pawn on ranks 1 and 8", share(s.share_no_pawn_on_rank_1_or_8)],

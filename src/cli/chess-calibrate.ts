@@ -1,12 +1,17 @@
 /** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type Calibration, driftScaleFor, measureScale, risingKnots, type ScalePoint } from "../chess/calibration.ts";
+import { type Calibration, driftScaleFor, measureScale, reachOf, type ScalePoint } from "../chess/calibration.ts";
 import { calibrationPath, readCalibration, writeCalibration } from "../chess/calibration-file.ts";
 import { loadModel, modelDigest } from "../chess/model-file.ts";
+import { shippedModel } from "../chess/shipped.ts";
 import { layOut } from "../chess/table.ts";
+import { fail } from "../graph/index.ts";
 import { fold, type Key, key } from "../random/index.ts";
-import { engineOf, integer, interruption, modelOption, numbers, type RunOptions, withRunOptions } from "./options.ts";
-import { progress } from "./progress.ts";
+import { modelOption } from "./chess-aim.ts";
+import { checkWritable, integer, numbers, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
 
 interface CalibrateCommand extends RunOptions {
   readonly model: string;
@@ -34,26 +39,17 @@ async function measureAll(
 ): Promise<ScalePoint[]> {
   const { count, batch } = options;
   const model = await loadModel(options.model);
-  const bar = progress(scales.length * steps * Math.ceil(count / batch), "calibrating");
-  const signal = interruption();
   const points: ScalePoint[] = [];
-  let done = 0;
-  for (const [i, w] of scales.entries()) {
-    const note = `w = ${w.toFixed(4)}`;
-    const point = await measureScale(model, w, {
-      count,
-      steps,
-      batch,
-      key: fold(own, i),
-      ...engineOf(options),
-      signal,
-      onStep: () => bar.update(++done, note),
-    });
-    points.push(point);
-    if (!process.stderr.isTTY)
-      process.stderr.write(`${note}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
-  }
-  bar.end();
+  await stepper(options)(scales.length * steps * Math.ceil(count / batch), "calibrating", async (how, note) => {
+    for (const [i, w] of scales.entries()) {
+      const name = `w = ${w.toFixed(4)}`;
+      note(name);
+      const point = await measureScale(model, w, { count, steps, batch, key: fold(own, i), ...how });
+      points.push(point);
+      if (!process.stderr.isTTY)
+        process.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
+    }
+  });
   return points;
 }
 
@@ -67,6 +63,9 @@ const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
 const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
 
 async function calibrate(options: CalibrateCommand, path: string): Promise<void> {
+  if (options.out === undefined && resolve(options.model) === shippedModel && existsSync(path))
+    fail("usage", `${path} came with the shipped model`, "name another file with --out, or that one to replace it");
+  await checkWritable(path);
   const { steps, seed, count, json = false } = options;
   const scales = [...new Set(options.w)].sort((a, b) => a - b);
   const points = await measureAll(options, scales, steps, fold(key(seed), "calibrate"));
@@ -81,10 +80,10 @@ async function calibrate(options: CalibrateCommand, path: string): Promise<void>
   };
   await writeCalibration(path, calibration);
   if (json) return void process.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
-  const knots = risingKnots(points);
+  const [least, most] = reachOf(calibration);
   process.stdout.write(layOut([HEAD, ...points.map(cells)]));
   process.stdout.write(
-    `${count} boards a w, ${steps} steps; from ${knots[0].pieces.toFixed(1)} to ${knots[knots.length - 1].pieces.toFixed(1)} pieces: ${path}\n`,
+    `${count} boards a w, ${steps} steps; from ${least.toFixed(1)} to ${most.toFixed(1)} pieces: ${path}\n`,
   );
 }
 
@@ -109,7 +108,8 @@ async function verify(options: CalibrateCommand, path: string, targets: readonly
   );
 }
 
-function run(options: CalibrateCommand): Promise<void> {
+function run(options: CalibrateCommand, command: Command): Promise<void> {
+  if (options.verify) refuseBeside(command, "--verify", ["w", "steps"]);
   const path = options.out ?? calibrationPath(options.model);
   return options.verify ? verify(options, path, options.verify) : calibrate(options, path);
 }
@@ -123,7 +123,7 @@ export function addChessCalibrate(chess: Command): void {
     .option("--count <n>", "boards for each", integer(2), 1000)
     .option("--steps <n>", "steps of the reverse process", integer(1), 250)
     .option("--batch <n>", "boards at a time", integer(1), 64)
-    .option("--out <file>", "where the calibration goes (default: beside the model)")
+    .option("--out <file>", "where the calibration goes, once every w is measured (default: beside the model)")
     .option(
       "--verify <list>",
       "numbers of pieces: sample at the w that the calibration in the file gives for them, with its steps",

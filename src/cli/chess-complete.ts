@@ -9,26 +9,26 @@ import {
   defaultCompletion,
   hideSquares,
 } from "../chess/complete.ts";
+import { type BoardCondition, parseCondition } from "../chess/condition.ts";
 import { parseFen } from "../chess/fen.ts";
-import { loadModel, type Model } from "../chess/model-file.ts";
-import { SQUARES, select, UNKNOWN } from "../chess/position.ts";
+import { loadModel, type Model, modelDigest } from "../chess/model-file.ts";
+import { type Board, EMPTY, SQUARES, select, UNKNOWN } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
-import { drawAccepted } from "../chess/rejection.ts";
 import type { Boards } from "../chess/sample.ts";
 import { layOut } from "../chess/table.ts";
 import { fail } from "../graph/index.ts";
 import { fold, key, permutation } from "../random/index.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
-import { checkOutput, type OutputOptions, triesOf, withOutputOptions, writeBoards } from "./chess-output.ts";
-import { engineOf, integer, interruption, positive, type RunOptions, withRunOptions } from "./options.ts";
-import { progress } from "./progress.ts";
+import { drawMeeting } from "./chess-draw.ts";
+import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./chess-output.ts";
+import { integer, positive, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
 
-interface CompleteCommand extends AimOptions, Omit<OutputOptions, "count">, RunOptions {
+interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
   readonly count?: number;
   readonly method?: Completion;
   readonly resample?: number;
   readonly guidance?: number;
-  readonly batch: number;
   readonly evaluate?: string;
   readonly hide: number;
   readonly json?: boolean;
@@ -39,50 +39,72 @@ type Complete = (partial: Uint8Array, completion: Completion, first?: number) =>
 /** What completes boards as the options say, with a line of progress. */
 async function completer(model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
   const { batch, seed, resample, guidance, frames, trace } = options;
-  const { w, steps } = await aimOf(options);
-  const signal = interruption();
-  const complete: Complete = async (partial, completion, first = 0) => {
-    const bar = progress(steps * Math.ceil(partial.length / SQUARES / batch), `completing, ${completion}`);
-    let done = 0;
-    const boards = await completeBoards(model, partial, {
-      completion,
-      first,
-      key: key(seed),
-      steps,
-      driftScale: w,
-      batch,
-      ...engineOf(options),
-      // Replacement has nothing to repeat: that is what it is.
-      ...(resample !== undefined && completion !== "replacement" && { resample }),
-      ...(guidance !== undefined && { guidance }),
-      ...(trace !== undefined && { frames }),
-      onStep: () => bar.update(++done),
-      signal,
-    });
-    bar.end();
-    return boards;
-  };
+  const { w, steps } = await aimOf(options, true);
+  const stepped = stepper(options);
+  const complete: Complete = (partial, completion, first = 0) =>
+    stepped(steps * Math.ceil(partial.length / SQUARES / batch), `completing, ${completion}`, (how) =>
+      completeBoards(model, partial, {
+        completion,
+        first,
+        key: key(seed),
+        steps,
+        driftScale: w,
+        batch,
+        // Replacement has nothing to repeat: that is what it is.
+        ...(resample !== undefined && completion !== "replacement" && { resample }),
+        ...(guidance !== undefined && { guidance }),
+        ...(trace !== undefined && { frames }),
+        ...how,
+      }),
+    );
   return { complete, w };
 }
 
-async function completeOne(fen: string, options: CompleteCommand): Promise<void> {
-  const output = { ...options, count: options.count ?? 4 };
-  checkOutput(output);
+/** The way boards are completed, and an error where options are given that it has no use for. */
+function methodOf(model: Model, { method = defaultCompletion(model) }: CompleteCommand, command: Command): Completion {
+  if (method !== "guided") refuseBeside(command, `the method ${method}`, ["guidance"]);
+  if (method === "replacement") refuseBeside(command, `the method ${method}`, ["resample"]);
+  return method;
+}
+
+/** The conditions, and that of --pieces, which the known squares must leave room for. */
+function conditionsOf(
+  { require: conditions, pieces }: CompleteCommand,
+  board: Board,
+): readonly BoardCondition[] | undefined {
+  if (pieces === undefined) return conditions;
+  const known = board.filter((k) => k < EMPTY).length;
+  const unknown = board.filter((k) => k === UNKNOWN).length;
+  if (pieces < known || pieces > known + unknown)
+    fail(
+      "usage",
+      `${pieces} pieces: ${known} are known and ${unknown} squares are to be filled in`,
+      `give --pieces a number from ${known} to ${known + unknown}`,
+    );
+  return [...(conditions ?? []), parseCondition(`pieces=${pieces}`)];
+}
+
+async function completeOne(fen: string, options: CompleteCommand, command: Command): Promise<void> {
+  refuseBeside(command, "a FEN", ["json", "hide"]);
+  const { count = 4, seed } = options;
   const board = parseFen(fen, { unknown: true });
   const known = [...board.keys()].filter((square) => board[square] !== UNKNOWN);
   if (known.length === SQUARES)
     fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
+  const conditions = conditionsOf(options, board);
+  const output = { ...options, ...(conditions && { require: conditions }) };
+  await checkOutput(output, command);
   const model = await loadModel(options.model);
-  const method = options.method ?? defaultCompletion(model);
+  const method = methodOf(model, options, command);
   const { complete, w } = await completer(model, options);
-  const draw = (first: number, count: number) => {
-    const partial = new Uint8Array(count * SQUARES);
-    for (let i = 0; i < count; i++) partial.set(board, i * SQUARES);
+  const draw = (first: number, drawn: number): Promise<Boards> => {
+    const partial = new Uint8Array(drawn * SQUARES);
+    for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
     return complete(partial, method, first);
   };
-  const { batch, require: conditions = [] } = options;
-  const boards = await drawAccepted(draw, { count: output.count, conditions, tries: triesOf(output), batch });
-  await writeBoards(boards, output, { given: fen, method, w }, known);
+  const boards = await drawMeeting(draw, count, output);
+  const digest = await modelDigest(options.model);
+  await writeBoards(boards, count, output, { given: fen, model: digest, seed, method, w }, known);
 }
 
 const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => string])[] = [
@@ -96,15 +118,25 @@ const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => 
 ];
 
 /** Real boards with squares hidden, completed once by the method and once by plain replacement. */
-async function evaluate(file: string, options: CompleteCommand): Promise<void> {
+async function evaluate(file: string, options: CompleteCommand, command: Command): Promise<void> {
+  refuseBeside(command, "--evaluate", [
+    "pieces",
+    "calibration",
+    "require",
+    "tries",
+    "format",
+    "out",
+    "trace",
+    "frames",
+  ]);
   const { seed, hide, json = false } = options;
   const { positions } = await readPositions(file);
   const order = permutation(fold(key(seed), "boards"), positions.count).data;
   const truth = select(positions, order.slice(0, options.count ?? 500));
   const partial = hideSquares(truth, hide, fold(key(seed), "hidden"));
   const model = await loadModel(options.model);
+  const method = methodOf(model, options, command);
   const { complete } = await completer(model, options);
-  const method = options.method ?? defaultCompletion(model);
   const columns: Record<string, CompletionMeasures> = { real: completionMeasures(truth, partial, truth) };
   const evaluations: Record<string, number> = {};
   for (const completion of new Set<Completion>([method, "replacement"])) {
@@ -120,17 +152,18 @@ async function evaluate(file: string, options: CompleteCommand): Promise<void> {
   }
   const names = Object.keys(columns);
   const rows = ROWS.map(([label, show]) => [label, ...names.map((name) => show(columns[name]))]);
-  rows.push(["score evaluations a board", ...names.map((name) => String(evaluations[name] ?? "–"))]);
+  // The likelihood of the known squares is differentiated through the network, which no count of scores shows.
+  const cost = (name: string): string =>
+    `${evaluations[name] ?? "–"}${name === "guided" ? ", each with a gradient" : ""}`;
+  rows.push(["score evaluations a board", ...names.map(cost)]);
   process.stdout.write(layOut([[`${Math.round(100 * hide)} % of squares hidden`, ...names], ...rows]));
 }
 
-function run(fen: string | undefined, options: CompleteCommand): Promise<void> {
-  if (fen !== undefined && options.evaluate === undefined) return completeOne(fen, options);
+function run(fen: string | undefined, options: CompleteCommand, command: Command): Promise<void> {
+  if (fen !== undefined && options.evaluate === undefined) return completeOne(fen, options, command);
   if (fen !== undefined || options.evaluate === undefined)
     fail("usage", "one thing to complete is needed", "give a FEN with ? squares, or --evaluate FILE");
-  if (options.require || options.trace !== undefined)
-    fail("usage", "--require and --trace mean nothing to --evaluate", "leave them out");
-  return evaluate(options.evaluate, options);
+  return evaluate(options.evaluate, options, command);
 }
 
 /** A share of the squares that leaves some known and some hidden. */
@@ -154,9 +187,14 @@ export function addChessComplete(chess: Command): void {
     )
     .option("--resample <n>", "how often each step is taken (default: 4 for resample, 1 for guided)", integer(1))
     .option("--guidance <x>", "strength of guidance; 1 is Bayes' rule for an exact posterior (default: 3)", positive);
-  withAimOptions(command);
+  withAimOptions(
+    command,
+    new Option(
+      "--pieces <n>",
+      "exactly so many pieces on the whole board, by rejection as --require pieces=<n>; w is taken from the calibration to get there",
+    ).argParser(integer(1)),
+  );
   withOutputOptions(command)
-    .option("--batch <n>", "boards at a time", integer(1), 64)
     .option("--evaluate <file>", "hide squares of real boards, complete them, and compare with plain replacement")
     .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)
     .option("--json", "with --evaluate, print JSON");

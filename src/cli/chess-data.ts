@@ -11,7 +11,7 @@ import { statisticsTable } from "../chess/table.ts";
 import { fail } from "../graph/index.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, positive } from "./options.ts";
+import { checkWritable, integer, refuseBeside, share } from "./options.ts";
 
 interface DataCommand {
   readonly out?: string;
@@ -51,14 +51,17 @@ const besides = (path: string): string => {
   return join(dirname(path), `${basename(path, extension)}.held-out${extension}`);
 };
 
-async function run(files: readonly string[], options: DataCommand): Promise<void> {
-  const { out, heldOut, seed, json = false } = options;
+async function run(files: readonly string[], options: DataCommand, command: Command): Promise<void> {
+  const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, json = false } = options;
   if (heldOut !== undefined && !out)
     fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
+  if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
+  else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
+  await checkWritable(out);
   const reading =
     files.length > 0
       ? await readPositions(files, { ...options, key: fold(key(seed), "plies") })
-      : played(options.playouts, seed);
+      : played(Math.min(options.playouts, limit), seed);
   const { positions, sides, duplicates, skipped, problems } = reading;
   const written: { readonly path: string; readonly positions: number }[] = [];
   const save = async (path: string, part: Positions): Promise<void> => {
@@ -67,6 +70,12 @@ async function run(files: readonly string[], options: DataCommand): Promise<void
   };
   if (out && heldOut !== undefined) {
     const parts = splitPositions(reading, heldOut);
+    if (parts.train.count === 0 || parts.heldOut.count === 0)
+      fail(
+        "data",
+        `with ${heldOut} held out, one of the two parts of ${positions.count} positions is empty`,
+        "give more positions, or another share",
+      );
     await save(out, parts.train);
     await save(besides(out), parts.heldOut);
   } else if (out) await save(out, positions);
@@ -95,7 +104,7 @@ export function addChessData(chess: Command): void {
     .description("read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them")
     .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
     .option("-o, --out <file>", "write them: packed, 32 bytes a position, or one FEN a line if the name ends in .fen")
-    .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", positive)
+    .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", share)
     .addOption(
       new Option("--format <format>", "format of the files; by default name or content tells").choices([
         "csv",

@@ -2,18 +2,16 @@
 import type { Command } from "commander";
 import { measureAll } from "../chess/measures.ts";
 import { loadModel } from "../chess/model-file.ts";
-import { playouts } from "../chess/playout.ts";
 import type { Positions } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
-import { sampleBoards } from "../chess/sample.ts";
 import { measureTable } from "../chess/table.ts";
 import { fold, key } from "../random/index.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
-import { engineOf, integer, interruption, type RunOptions, withRunOptions } from "./options.ts";
-import { progress } from "./progress.ts";
+import { type DrawOptions, drawSamples, reportRejection, shareRejected, withDrawOptions } from "./chess-draw.ts";
+import { positionsOf } from "./chess-positions.ts";
+import { integer, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
 
-interface EvaluateCommand extends AimOptions, RunOptions {
-  readonly batch: number;
+interface EvaluateCommand extends AimOptions, DrawOptions, RunOptions {
   readonly reference?: string[];
   readonly training?: string[];
   readonly count?: number;
@@ -25,61 +23,66 @@ interface EvaluateCommand extends AimOptions, RunOptions {
 /** Samples of a model when no number is given: minutes on a processor. */
 const SAMPLES = 200;
 
-/** What is measured, what to call it, and how many rows of its file were left out. */
+/** What is measured and where it is from: what to call it, and what was left out of it. */
 interface Measured {
-  readonly source: string;
+  readonly about: {
+    readonly source: string;
+    readonly skipped: number;
+    readonly conditions?: readonly string[];
+    readonly shareRejected?: number;
+  };
   readonly positions: Positions;
-  readonly skipped: number;
 }
 
 async function sampled(options: EvaluateCommand): Promise<Measured> {
-  const { count = SAMPLES, batch, seed } = options;
+  const { count = SAMPLES, seed, require: conditions } = options;
   const { w, steps } = await aimOf(options);
-  const bar = progress(steps * Math.ceil(count / batch), "sampling");
-  let done = 0;
-  const { positions } = await sampleBoards(await loadModel(options.model), {
-    count,
-    key: key(seed),
-    steps,
-    driftScale: w,
-    batch,
-    ...engineOf(options),
-    onStep: () => bar.update(++done),
-    signal: interruption(),
+  const model = await loadModel(options.model);
+  const boards = await drawSamples(model, options, { count, steps, driftScale: w });
+  reportRejection(boards, count, options);
+  return {
+    about: {
+      source: `${options.model}, w = ${w}, ${steps} steps, seed ${seed}`,
+      skipped: 0,
+      ...(conditions && {
+        conditions: conditions.map(({ text }) => text),
+        shareRejected: shareRejected(boards),
+      }),
+    },
+    positions: boards.positions,
+  };
+}
+
+async function inFile(file: string, { count, skipBad = false }: EvaluateCommand): Promise<Measured> {
+  const limit = count === undefined ? {} : { limit: count };
+  const { positions, skipped } = await readPositions(file, { distinct: false, skipBad, ...limit });
+  return { about: { source: file, skipped }, positions };
+}
+
+/** Options that shape samples, and nothing else. */
+const SAMPLING = ["model", "w", "pieces", "calibration", "steps", "require", "tries", "batch", "device", "threads"];
+
+async function run(file: string | undefined, options: EvaluateCommand, command: Command): Promise<void> {
+  const { neighbours, seed, skipBad = false, json = false } = options;
+  if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
+  if (!options.require) refuseBeside(command, "no --require", ["tries"]);
+  const real = await positionsOf(options.reference, {
+    seed,
+    skipBad,
+    without: "no --reference: the real column is of positions of random games, not of real ones",
   });
-  bar.end();
-  return { source: `${options.model}, w = ${w}, ${steps} steps, seed ${seed}`, positions, skipped: 0 };
-}
-
-async function measured(file: string | undefined, options: EvaluateCommand): Promise<Measured> {
-  if (file === undefined) return sampled(options);
-  const { count, skipBad = false } = options;
-  const reading = await readPositions(file, { distinct: false, skipBad, ...(count !== undefined && { limit: count }) });
-  return { source: file, positions: reading.positions, skipped: reading.skipped };
-}
-
-/** Without a reference there are at least legal positions to compare with. */
-async function referencePositions(files: readonly string[] | undefined, seed: number): Promise<Positions> {
-  if (files) return (await readPositions(files)).positions;
-  process.stderr.write("no --reference: the real column is of positions of random games, not of real ones\n");
-  return playouts(20_000, fold(key(seed), "playouts"));
-}
-
-async function run(file: string | undefined, options: EvaluateCommand): Promise<void> {
-  const { neighbours, seed, json = false } = options;
-  const { source, positions, skipped } = await measured(file, options);
-  const real = await referencePositions(options.reference, seed);
-  const training = options.training ? (await readPositions(options.training)).positions : undefined;
+  const training = options.training && (await readPositions(options.training, { skipBad })).positions;
+  const { about, positions } = await (file === undefined ? sampled(options) : inFile(file, options));
   const comparison = measureAll(positions, real, {
     key: fold(key(seed), "measures"),
     neighbours,
     ...(training && { training }),
   });
   if (json) {
-    process.stdout.write(`${JSON.stringify({ source, skipped, ...comparison }, null, 1)}\n`);
+    process.stdout.write(`${JSON.stringify({ ...about, ...comparison }, null, 1)}\n`);
     return;
   }
-  if (skipped > 0) process.stdout.write(`${skipped} bad rows were left out\n`);
+  if (about.skipped > 0) process.stdout.write(`${about.skipped} bad rows were left out\n`);
   process.stdout.write(measureTable(comparison));
 }
 
@@ -96,8 +99,8 @@ export function addChessEvaluate(chess: Command): void {
       integer(1),
     )
     .option("--neighbours <count>", "how many look for their nearest training position", integer(1), 1000)
-    .option("--skip-bad", "count bad rows of a file and go on")
+    .option("--skip-bad", "count bad rows of files and go on")
     .option("--json", "print JSON");
-  withAimOptions(command).option("--batch <n>", "boards at a time", integer(1), 64);
+  withDrawOptions(withAimOptions(command));
   withRunOptions(command, 0).action(run);
 }

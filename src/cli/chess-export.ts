@@ -7,7 +7,8 @@ import { compile, openModel } from "../engine/index.ts";
 import { fail, type NdArray, type OnnxModel, showShape, type Target } from "../graph/index.ts";
 import { fold, key, normal, uniform } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, modelOption } from "./options.ts";
+import { modelOption } from "./chess-aim.ts";
+import { integer } from "./options.ts";
 
 interface ExportCommand {
   readonly model: string;

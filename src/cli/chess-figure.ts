@@ -9,8 +9,10 @@ import { type Picture, sheetSvg } from "../chess/svg.ts";
 import { renderPng } from "../figure/png.ts";
 import { key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { engineOf, integer, interruption, modelOption, numbers, type RunOptions, withRunOptions } from "./options.ts";
-import { progress } from "./progress.ts";
+import { modelOption } from "./chess-aim.ts";
+import { screen } from "./chess-output.ts";
+import { checkWritable, integer, numbers, type RunOptions, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
 
 interface FigureCommand extends RunOptions {
   readonly model: string;
@@ -22,27 +24,16 @@ interface FigureCommand extends RunOptions {
 
 async function run(options: FigureCommand): Promise<void> {
   const { model: path, w: scales, boards, steps, seed, out } = options;
+  await checkWritable(`${out}.svg`, `${out}.png`);
   const model = await loadModel(path);
-  const bar = progress(scales.length * steps, "sampling");
-  const signal = interruption();
   const pictures: Picture[] = [];
-  let done = 0;
-  for (const w of scales) {
-    const { positions } = await sampleBoards(model, {
-      count: boards,
-      key: key(seed),
-      steps,
-      driftScale: w,
-      ...engineOf(options),
-      signal,
-      onStep: () => bar.update(++done),
-    });
-    pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
-  }
-  bar.end();
-  process.stdout.write(
-    ansiBoards(pictures, { colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 }),
-  );
+  await stepper(options)(scales.length * steps, "sampling", async (how) => {
+    for (const w of scales) {
+      const { positions } = await sampleBoards(model, { count: boards, key: key(seed), steps, driftScale: w, ...how });
+      pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
+    }
+  });
+  process.stdout.write(ansiBoards(pictures, screen()));
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writeFileAtomic(`${out}.svg`, svg);
   await writeFileAtomic(`${out}.png`, renderPng(svg));

@@ -20,17 +20,9 @@ import { studyPage } from "../chess/study-report.ts";
 import { renderPng } from "../figure/png.ts";
 import { fail } from "../graph/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import {
-  engineOf,
-  integer,
-  integers,
-  interruption,
-  modelOption,
-  numbers,
-  type RunOptions,
-  withRunOptions,
-} from "./options.ts";
-import { progress } from "./progress.ts";
+import { modelOption } from "./chess-aim.ts";
+import { checkWritable, integer, integers, interruption, numbers, type RunOptions, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
 
 interface StudyCommand extends RunOptions {
   readonly model: string;
@@ -53,26 +45,19 @@ async function runAll(
 ): Promise<void> {
   const { out, batch } = options;
   const batches = Math.ceil(options.count / batch);
-  const bar = progress(
-    tasks.reduce((n, { steps }) => n + steps * batches, 0),
-    "study",
-  );
-  let done = 0;
-  for (const [i, task] of tasks.entries()) {
-    const note = `${i + 1} of ${tasks.length}: ${taskName(task)}`;
-    const record = await runTask(model, task, {
-      ...engineOf(options),
-      batch,
-      signal,
-      onStep: () => bar.update(++done, note),
-    });
-    await saveRecord(out, record);
-    if (!process.stderr.isTTY)
-      process.stderr.write(
-        `${note}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal, ${record.seconds.toFixed(1)} s\n`,
-      );
-  }
-  bar.end();
+  const steps = tasks.reduce((n, task) => n + task.steps * batches, 0);
+  await stepper(options, signal)(steps, "study", async (how, note) => {
+    for (const [i, task] of tasks.entries()) {
+      const name = `${i + 1} of ${tasks.length}: ${taskName(task)}`;
+      note(name);
+      const record = await runTask(model, task, { batch, ...how });
+      await saveRecord(out, record);
+      if (!process.stderr.isTTY)
+        process.stderr.write(
+          `${name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal, ${record.seconds.toFixed(1)} s\n`,
+        );
+    }
+  });
 }
 
 /** The page and the figure, as SVG and PNG. Prints the page, or the records. */
@@ -89,6 +74,7 @@ async function writeReport(out: string, json: boolean): Promise<void> {
 
 async function study(options: StudyCommand): Promise<void> {
   const { out, w, count, seed, steps, json = false } = options;
+  await checkWritable(join(out, "README.md"));
   const model = await loadModel(options.model);
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
   const signal = interruption();

@@ -1,4 +1,5 @@
 /** diffeo chess train: a U-Net score on positions. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { BOUND, type LossOptions, type Parameterisation, parameterisations, weights } from "../chess/denoiser.ts";
@@ -8,21 +9,22 @@ import {
   loadModel,
   type Model,
   type ModelSpec,
+  modelDigest,
   modelOf,
   parameterCount,
   saveModel,
 } from "../chess/model-file.ts";
 import { judged } from "../chess/pictures.ts";
-import { playouts } from "../chess/playout.ts";
 import { CLASSES, type Positions } from "../chess/position.ts";
-import { readPositions } from "../chess/read.ts";
 import { sampleBoards } from "../chess/sample.ts";
 import { sheetSvg } from "../chess/svg.ts";
 import { compileDenoiserStep, denoiserBatch, type Focus } from "../chess/train.ts";
-import { DiffeoError, fail } from "../graph/index.ts";
+import { compile } from "../engine/index.ts";
+import { add, DiffeoError, fail, type Tensor } from "../graph/index.ts";
 import { unetInit } from "../model/unet.ts";
 import { fold, key } from "../random/index.ts";
 import { initialState, RunFolder, rateAt, stateOf, train, writeFileAtomic } from "../train/index.ts";
+import { positionsOf } from "./chess-positions.ts";
 import {
   engineOf,
   integer,
@@ -32,6 +34,7 @@ import {
   numbers,
   positive,
   type RunOptions,
+  refuseBeside,
   share,
   withRunOptions,
 } from "./options.ts";
@@ -68,12 +71,6 @@ const GROUPS = 8;
 /** Boards of one look at the model, and the steps each takes. */
 const LOOK = { count: 8, steps: 50 };
 
-async function positionsOf(files: readonly string[] | undefined, seed: number): Promise<Positions> {
-  if (files) return (await readPositions(files)).positions;
-  process.stderr.write("no --data: training on positions of random games\n");
-  return playouts(20_000, fold(key(seed), "playouts"));
-}
-
 /** The network and encoding that the options describe, with fresh parameters. */
 function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "spec" | "parameters"> {
   const { width, multipliers, blocks, attention, predict } = options;
@@ -82,6 +79,13 @@ function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "s
     fail("usage", `a level of ${width} × ${odd} channels`, `choose --width and --multipliers that give multiples of 8`);
   if (multipliers.length > 4)
     fail("usage", `${multipliers.length} levels of a board of 8×8`, "give --multipliers at most four: 8, 4, 2, 1");
+  const level = attention.find((l) => l >= multipliers.length);
+  if (level !== undefined)
+    fail(
+      "usage",
+      `attention at level ${level} of a network of ${multipliers.length}`,
+      `give --attention levels from 0 to ${multipliers.length - 1}`,
+    );
   const channels = CLASSES - 1;
   const spec: ModelSpec = {
     network: {
@@ -131,7 +135,18 @@ async function look(
   }
 }
 
-async function run(options: TrainCommand): Promise<void> {
+/** Raises what is wrong with a device before a run is begun on it. */
+async function tryDevice(options: RunOptions): Promise<void> {
+  const f = compile((x: Tensor) => add(x, 1), [[1]], engineOf(options));
+  await f([1]).finally(() => f.dispose());
+}
+
+/** What tells data from other data: how many positions, and a digest of them in their order. */
+function identityOf({ count, bytes }: Positions): string {
+  return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
+}
+
+async function run(options: TrainCommand, command: Command): Promise<void> {
   const { steps, batch, seed, out, init, weight, bound, saveEvery, samplesEvery = saveEvery } = options;
   if (samplesEvery % saveEvery !== 0)
     fail(
@@ -139,18 +154,26 @@ async function run(options: TrainCommand): Promise<void> {
       `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
       "give --samples-every a multiple of --save-every, or 0",
     );
-  const positions = await positionsOf(options.data, seed);
+  if (init !== undefined) refuseBeside(command, "--init", ["width", "multipliers", "blocks", "attention", "predict"]);
+  if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
+  await tryDevice(options);
+  const positions = await positionsOf(options.data, {
+    seed,
+    without: "no --data: training on positions of random games",
+  });
   const { spec, parameters } = init === undefined ? freshModel(options, positions) : await loadModel(init);
   const { denoiser } = denoiserOf(spec);
   const focus = focusOf(options.focus, denoiser.sde.horizon);
   const config = {
     version,
+    files: { data: options.data ?? [], ...(init !== undefined && { init }) },
+    // Before the spec, whose encoding is fitted to the data: of what differs, the first is named.
+    data: identityOf(positions),
+    ...(init !== undefined && { init: await modelDigest(init) }),
     spec,
-    ...(init !== undefined && { init }),
     steps,
     batch,
     seed,
-    positions: positions.count,
     ...(weight !== "none" && { weight }),
     ...(weight === "bounded" && { bound }),
     rate: options.rate,
@@ -194,7 +217,7 @@ async function run(options: TrainCommand): Promise<void> {
     onStep: (s) => bar.update(s, note),
     onReport: ({ step: s, loss, speed }) => {
       note = `loss ${loss.toPrecision(4)}  ${speed.toFixed(0)} boards/s`;
-      if (!process.stderr.isTTY) process.stderr.write(`step ${s}  ${note}\n`);
+      if (!process.stderr.isTTY) process.stderr.write(`step ${s}  ${note}  ${bar.left(s)} left\n`);
     },
     onSave: async ({ ema }, s) => {
       const flat = ema.data as Float32Array;

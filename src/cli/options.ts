@@ -1,6 +1,9 @@
 /** Turning words of the command line into values, with errors that name the option, and options that commands share. */
+import { access, constants, mkdir, open, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { shippedModel } from "../chess/shipped.ts";
+import { fail } from "../graph/index.ts";
+import { cannotWrite } from "../train/atomic.ts";
 
 export function integer(least: number): (text: string) => number {
   return (text) => {
@@ -45,18 +48,46 @@ export interface RunOptions {
 export const withRunOptions = (command: Command, seed: number, about = "seed of everything that is drawn"): Command =>
   command
     .option("--seed <n>", about, integer(0), seed)
-    .option("--device <name>", "cpu, webgpu or cuda", "cpu")
+    .addOption(new Option("--device <name>", "where to run").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1));
-
-/** --model, the shipped one if it is not given. */
-export const modelOption = (): Option =>
-  new Option("--model <file>", "model.safetensors of a training run").default(shippedModel, "the shipped one");
 
 /** Where to run, as `compile` takes it. */
 export const engineOf = ({ device, threads }: RunOptions): { device: string; threads?: number } => ({
   device,
   ...(threads !== undefined && { threads }),
 });
+
+/** Raises an error where one of the named options was given: it would change nothing beside `what`. */
+export function refuseBeside(command: Command, what: string, names: readonly string[]): void {
+  const given = command.options.filter((option) => {
+    const name = option.attributeName();
+    return names.includes(name) && command.getOptionValueSource(name) === "cli";
+  });
+  if (given.length > 0)
+    fail("usage", `${given.map(({ long }) => long).join(", ")} would change nothing beside ${what}`, "leave it out");
+}
+
+/** Raises what writing the files would raise, before the work that goes into them. Leaves nothing but their folders. */
+export async function checkWritable(...paths: readonly (string | undefined)[]): Promise<void> {
+  for (const path of paths) {
+    if (path === undefined) continue;
+    const probe = `${path}.${process.pid}.tmp`;
+    try {
+      const there = await stat(path).catch(() => undefined);
+      if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
+      // A pipe or a device is written to; a file is replaced by one written beside it.
+      if (there && !there.isFile()) {
+        await access(path, constants.W_OK);
+        continue;
+      }
+      await mkdir(dirname(path), { recursive: true });
+      await (await open(probe, "w")).close();
+      await rm(probe);
+    } catch (error) {
+      throw cannotWrite(path, error);
+    }
+  }
+}
 
 /** A signal that Ctrl-C sets, once: work stops at the next safe point; a second Ctrl-C ends the process. */
 export function interruption(): AbortSignal {

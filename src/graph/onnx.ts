@@ -173,12 +173,13 @@ function writePort(port: Port, pbf: PbfWriter): void {
 
 /**
  * ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given. `metadata` goes
- * into the file, for whoever loads it.
+ * into the file, for whoever loads it. `inputs` come first among the file's, in this order.
  */
 export function writeOnnx(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
   target: Target = "cpu",
   metadata: Readonly<Record<string, string>> = {},
+  inputs: readonly Tensor[] = [],
 ): OnnxModel {
   const lowered = lower(
     outputs.map((o) => o.tensor),
@@ -187,14 +188,16 @@ export function writeOnnx(
   return writeGraph(
     outputs.map((o, i) => ({ name: o.name, tensor: lowered[i] })),
     metadata,
+    inputs,
   );
 }
 
 function writeGraph(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
   metadata: Readonly<Record<string, string>>,
+  first: readonly Tensor[],
 ): OnnxModel {
-  const order = topological(outputs.map((o) => o.tensor));
+  const order = topological([...first, ...outputs.map((o) => o.tensor)]);
   const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
   const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
   const twice = outputs.find((o, i) => outputs.findIndex((p) => p.name === o.name) < i || inputNames.includes(o.name));

@@ -146,7 +146,7 @@ export async function blameScore(
     fail(
       "numerical",
       `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${told(step)})`,
-      "look at the score there: is it defined at that time and that far out?",
+      "see whether the score is defined at that time and that far out",
     );
   }
 }

@@ -9,7 +9,8 @@ import type { StepResult, TrainState } from "./step.ts";
 
 export interface TrainReport {
   readonly step: number;
-  /** Mean since the last report. */
+  /** How many steps it averages: those since the last report, or since the run was continued. */
+  readonly steps: number;
   readonly loss: number;
   readonly norm: number;
   readonly rate: number;
@@ -123,6 +124,7 @@ export async function train(
       const speed = (1000 * batchSize * losses.length) / (performance.now() - marked);
       const report = {
         step,
+        steps: losses.length,
         loss: mean(losses),
         norm: mean(norms),
         rate: options.rate(step),

@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fail } from "../graph/index.ts";
+import { DiffeoError, fail } from "../graph/index.ts";
 import { cannotWrite, writeFileAtomic } from "./atomic.ts";
 import { readSafetensors, type Tensors, writeSafetensors } from "./safetensors.ts";
 
@@ -24,6 +24,8 @@ export interface Checkpoint extends Tensors {
 export interface RunConfig {
   /** Of the program that began the run: for the record, any may continue it. */
   readonly version?: string;
+  /** Where its data lay: for the record, they may have moved. */
+  readonly files?: unknown;
   /** What shapes the run's numbers. */
   readonly [setting: string]: unknown;
 }
@@ -44,6 +46,8 @@ function difference(
   }
   return undefined;
 }
+
+const settingsOf = ({ version: _, files: __, ...settings }: RunConfig): RunConfig => settings;
 
 const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
 
@@ -72,11 +76,11 @@ export class RunFolder {
   }
 
   /** A run to be continued, as it was at its newest checkpoint. Its settings must be those it began with. */
-  static async open(path: string, { version: _, ...config }: RunConfig): Promise<RunFolder> {
+  static async open(path: string, config: RunConfig): Promise<RunFolder> {
     if (!existsSync(join(path, "config.json")))
       fail("usage", `${path} holds no run`, "leave out --resume to begin one");
-    const { version: __, ...begun } = JSON.parse(await readFile(join(path, "config.json"), "utf8")) as RunConfig;
-    const odd = difference(begun, JSON.parse(JSON.stringify(config)));
+    const begun = JSON.parse(await readFile(join(path, "config.json"), "utf8")) as RunConfig;
+    const odd = difference(settingsOf(begun), JSON.parse(JSON.stringify(settingsOf(config))));
     if (odd)
       fail(
         "usage",
@@ -116,8 +120,19 @@ export class RunFolder {
 
   /** The newest checkpoint, if there is one. */
   async latest(): Promise<Checkpoint | undefined> {
-    const step = (await this.#steps()).at(-1);
+    const [step, before] = (await this.#steps()).reverse();
     if (step === undefined) return undefined;
-    return { step, ...(await readSafetensors(join(this.path, `step-${step}.safetensors`))) };
+    const file = join(this.path, `step-${step}.safetensors`);
+    const tensors = await readSafetensors(file).catch((error: Error & { cause?: NodeJS.ErrnoException }) => {
+      if (!(error instanceof DiffeoError) || error.cause?.code) throw error;
+      const from = before === undefined ? "its beginning" : `step ${before}`;
+      throw new DiffeoError(
+        "data",
+        `the newest checkpoint, ${file}, is damaged`,
+        `delete it, and the run continues from ${from}`,
+        { cause: error },
+      );
+    });
+    return { step, ...tensors };
   }
 }

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -66,9 +67,25 @@ describe("diffeo chess data", () => {
     expect(await run("data", path, "--skip-bad")).toContain("1 bad rows were left out; the first:\n");
   });
 
+  it("makes no more positions of random games than the limit", async () => {
+    const report = JSON.parse(await run("data", "--playouts", "100", "--limit", "5", "--json"));
+    expect(report.statistics.positions).toBe(5);
+  });
+
+  it("writes no file without positions", async () => {
+    const out = join(folder, "none.positions");
+    const split = run("data", "--playouts", "5", "--out", out, "--held-out", "0.001");
+    await expect(split).rejects.toThrow("one of the two parts of 5 positions is empty");
+    expect(existsSync(out)).toBe(false);
+  });
+
   it("refuses options that make no sense", async () => {
     await expect(run("data", "--held-out", "0.1")).rejects.toThrow("there is no file to write");
     await expect(run("data", "--limit", "none")).rejects.toThrow("give a whole number");
+    await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow("--skip-bad, --per-game would change");
+    await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
+      "--playouts would change nothing beside files",
+    );
     await expect(run("data", "--format", "doc")).rejects.toThrow("Allowed choices are csv, fen, pgn, positions");
   });
 });
@@ -100,5 +117,30 @@ describe("diffeo chess evaluate", () => {
     expect(JSON.parse(await run(...words, "--batch", "5"))).toEqual(whole);
     const shifted = JSON.parse(await run(...words, "--w", "1.3"));
     expect(shifted.samples.piecesMean).not.toBe(whole.samples.piecesMean);
+  });
+
+  it("measures samples that meet conditions, and says what share did not", async () => {
+    const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "few.positions")];
+    const words = ["evaluate", "--model", model, "--count", "6", "--steps", "4", "--reference", real, "--json"];
+    const most = Math.floor(JSON.parse(await run(...words)).samples.piecesMean);
+    const { conditions, shareRejected, samples } = JSON.parse(await run(...words, "--require", `pieces<=${most}`));
+    expect(conditions).toEqual([`pieces<=${most}`]);
+    expect(samples.piecesMean).toBeLessThanOrEqual(most);
+    // Some of the first six have more than the mean.
+    expect(shareRejected).toBeGreaterThan(0);
+    expect(shareRejected).toBeLessThan(1);
+    expect(samples.count).toBe(6);
+  });
+
+  it("reads the reference before the work, and leaves its bad rows out where it may", async () => {
+    const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "real.fen")];
+    await run("data", "--playouts", "30", "--out", real);
+    await appendFile(real, "nonsense\n");
+    const words = ["evaluate", "--model", model, "--count", "4", "--reference", real];
+    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(/line 31.*a clean copy/);
+    expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain("positions");
+    await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
+      "--w, --steps would change nothing beside a file of positions",
+    );
   });
 });

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { validateFen } from "chess.js";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Calibration } from "../../src/chess/calibration.ts";
@@ -70,6 +71,8 @@ async function run(...words: string[]): Promise<{ readonly out: string; readonly
   }
   return text;
 }
+const placementOf = (fen: string): string => fen.split(" ")[0];
+const piecesOf = (fen: string): number => placementOf(fen).replaceAll(/[^a-zA-Z]/g, "").length;
 const sampled = (...words: string[]) =>
   run("sample", "--model", at("a.safetensors"), "--count", "3", "--format", "fen", ...words);
 
@@ -89,7 +92,7 @@ describe("diffeo chess sample", () => {
     await expect(other).rejects.toThrow(/no calibration .*b\.calibration\.json\. Make it with diffeo chess calibrate/);
     await writeFile(at("c.json"), JSON.stringify(straight("0123456789ab")));
     await expect(sampled("--pieces", "24", "--calibration", at("c.json"))).rejects.toThrow(
-      "was made for the model 0123456789ab",
+      /was made for the model 0123456789ab.*--out .*a\.calibration\.json\.$/m,
     );
     await writeFile(at("d.json"), "{}");
     await expect(sampled("--pieces", "24", "--calibration", at("d.json"))).rejects.toThrow("is no calibration");
@@ -98,7 +101,7 @@ describe("diffeo chess sample", () => {
 
   it("rejects boards that do not meet conditions, and says how many", async () => {
     const all = (await sampled("--steps", "4", "--count", "20")).out.trim().split("\n");
-    const counts = all.map((fen) => fen.replaceAll(/[^a-zA-Z]/g, "").length);
+    const counts = all.map(piecesOf);
     const middle = counts.toSorted((a, b) => a - b)[10];
     const passing = all.filter((_, i) => counts[i] <= middle);
     const { out, err } = await sampled("--steps", "4", "--require", `pieces<=${middle}`);
@@ -118,8 +121,48 @@ describe("diffeo chess sample", () => {
     const words = ["--steps", "4", "--trace", at("trace.json"), "--frames", "3", "--require", "pieces>=0"];
     const { out } = await sampled(...words);
     const trace = JSON.parse(await readFile(at("trace.json"), "utf8"));
-    expect(trace.fen).toEqual(out.trim().split("\n"));
+    expect(trace.fen).toEqual(out.trim().split("\n").map(placementOf));
     expect(trace.frames).toHaveLength(3);
+  });
+
+  it("writes FENs that other programs read", async () => {
+    for (const fen of (await sampled("--steps", "4")).out.trim().split("\n"))
+      expect(validateFen(fen).error ?? "").not.toMatch(/field|tokens/);
+  });
+
+  it("says in JSON what the boards are and how they came about", async () => {
+    const { out } = await sampled("--steps", "4", "--require", "pieces>=0", "--require", "Q>=0", "--format", "json");
+    const { boards, ...about } = JSON.parse(out);
+    expect(boards).toHaveLength(3);
+    expect(about).toMatchObject({
+      model: await modelDigest(at("a.safetensors")),
+      seed: 7,
+      space: "simplex",
+      method: "domainPreserving",
+      w: 1,
+      conditions: ["pieces>=0", "Q>=0"],
+      drawn: 3,
+      shareRejected: 0,
+      rejectedSteps: 0,
+      scoreEvaluations: 5,
+    });
+    expect(about).not.toHaveProperty("rejected");
+  });
+
+  it("fails before the work where the result could not be written, or options have no effect", async () => {
+    const refusal = (...words: string[]) => expect(sampled("--steps", "1000000", ...words)).rejects;
+    await refusal("--out", folder).toThrow(`cannot write ${folder} (EISDIR)`);
+    await refusal("--trace", join(at("a.safetensors"), "trace.json")).toThrow("cannot write");
+    await refusal("--tries", "7").toThrow("--tries would change nothing beside no --require");
+    await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
+    await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
+    await refusal("--calibration", at("a.calibration.json")).toThrow("Give --pieces too");
+  });
+
+  it("names w where the numbers run away", async () => {
+    await expect(sampled("--steps", "4", "--w", "1e30")).rejects.toThrow(
+      /drift was scaled by w = 1e\+30: try one nearer/,
+    );
   });
 });
 
@@ -156,7 +199,29 @@ describe("diffeo chess complete", () => {
       "2",
     );
     expect(out.trim().split("\n")).toHaveLength(2);
-    expect(err).toMatch(/w = 1\.0200[\s\S]*rejection: of \d+ boards drawn 2 met P>=8/);
+    for (const fen of out.trim().split("\n")) expect(piecesOf(fen)).toBe(24);
+    expect(err).toMatch(/^exactly 24 pieces by rejection; to get there, w = 1\.0200 by the calibration/);
+    expect(err).toMatch(/rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
+  });
+
+  it("takes any number of pieces that the known squares leave room for", async () => {
+    const nearly = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN?";
+    const { out, err } = await complete(nearly, "--pieces", "31", "--format", "fen", "--count", "1");
+    expect(piecesOf(out)).toBe(31);
+    expect(err).toContain("w = 1.0500");
+    await expect(complete(nearly, "--pieces", "33")).rejects.toThrow(
+      "33 pieces: 31 are known and 1 squares are to be filled in. Give --pieces a number from 31 to 32",
+    );
+  });
+
+  it("refuses options that would have no effect", async () => {
+    const refusal = (...words: string[]) => expect(complete(...words)).rejects;
+    await refusal(given, "--json", "--hide", "0.3").toThrow("--hide, --json would change nothing beside a FEN");
+    await refusal(given, "--method", "replacement", "--resample", "2").toThrow("beside the method replacement");
+    await refusal(given, "--method", "resample", "--guidance", "2").toThrow("beside the method resample");
+    await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
+      "--pieces, --format would change nothing beside --evaluate",
+    );
   });
 
   it("names the column of what is wrong with a FEN", async () => {
@@ -176,7 +241,10 @@ describe("diffeo chess complete", () => {
     const { out } = await complete(...words);
     expect(out).toMatch(/^25 % of squares hidden +real +guided +replacement\n/);
     expect(out).toContain(json.guided.squaresRecovered.toFixed(3));
-    await expect(complete(...words, "--require", "Q")).rejects.toThrow("mean nothing to --evaluate");
+    expect(out).toMatch(/score evaluations a board +– +4, each with a gradient +4\n/);
+    await expect(complete(...words, "--require", "Q")).rejects.toThrow(
+      "--require would change nothing beside --evaluate",
+    );
   });
 });
 
@@ -204,5 +272,11 @@ describe("diffeo chess calibrate", () => {
     expect(row.error).toBeCloseTo(row.pieces - row.target, 12);
     const table = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target);
     expect(table.out).toContain(row.pieces.toFixed(2));
+  });
+
+  it("leaves the shipped calibration alone, and does no work for a file that cannot be written", async () => {
+    await expect(run("calibrate")).rejects.toThrow("chess.calibration.json came with the shipped model");
+    await expect(run("calibrate", "--out", folder)).rejects.toThrow("(EISDIR)");
+    await expect(run("calibrate", "--verify", "20", "--steps", "3")).rejects.toThrow("--steps would change nothing");
   });
 });

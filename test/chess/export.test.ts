@@ -102,7 +102,11 @@ describe("diffeo chess export", () => {
         "--target",
         target,
       );
-      expect(report).toMatchObject({ file: out, outputs: [{ name: what, shape: [BATCH, 8, 8, 12] }] });
+      expect(report).toMatchObject({
+        file: out,
+        inputs: [{ name: "x" }, { name: "t" }],
+        outputs: [{ name: what, shape: [BATCH, 8, 8, 12] }],
+      });
       expect(report.difference).toBeGreaterThan(0);
       expect(report.difference).toBeLessThan(1e-5 * report.largest);
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ansiBoards } from "../../src/chess/ansi.ts";
 import { parseFen } from "../../src/chess/fen.ts";
+import { judged } from "../../src/chess/pictures.ts";
+import { pack } from "../../src/chess/position.ts";
 import { boardSvg, sheetSvg } from "../../src/chess/svg.ts";
 import { renderPng } from "../../src/figure/png.ts";
 
@@ -75,6 +77,19 @@ describe("boards in a terminal", () => {
     expect(lines[7]).toBe(". . . . K . . .    R N B Q K B N R");
     expect(lines[8]).toBe("kings              start");
     expect(lines[10]).toBe(". . . . k . . .");
+  });
+
+  it("have captions that wrap under their board", () => {
+    const [{ caption = "" }] = judged(pack(parseFen("8/8/8/3kK3/8/8/8/8")));
+    expect(caption).toBe("✗ kings touch,\nboth in check");
+    const picture = { board: START, caption: "✗ not one king each,\ntoo many pieces" };
+    const lines = ansiBoards([picture, picture], { colour: false }).split("\n");
+    expect(lines.slice(8)).toEqual([
+      "✗ not one king     ✗ not one king",
+      "each,              each,",
+      "too many pieces    too many pieces",
+      "",
+    ]);
   });
 
   it("have glyphs with colour, and every line ends plain", () => {

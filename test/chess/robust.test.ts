@@ -120,7 +120,39 @@ describe("a checkpoint of another architecture", () => {
     writeFileSync(newest, readFileSync(newest).subarray(0, 1000));
     const { version: _, ...config } = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
     const opened = await RunFolder.open(run, config);
-    await expect(opened.latest()).rejects.toThrow(newest);
+    const [, before] = checkpointsOf(run).reverse();
+    await expect(opened.latest()).rejects.toThrow(
+      `${newest}, is damaged. Delete it, and the run continues from step ${before}.`,
+    );
+    rmSync(newest);
+    expect((await opened.latest())?.step).toBe(before);
+  });
+});
+
+describe("other data", () => {
+  it("are told apart from those a run was begun with, also where their number and the encoding are the same", () => {
+    const init = join(folder, "whole", "model.safetensors");
+    const run = join(folder, "from-init");
+    const from = (file: string, ...more: readonly string[]) =>
+      diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", "--batch", "2", ...more);
+    expect(from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
+    const [first, ...rest] = readFileSync(data, "utf8").trim().split("\n");
+    const [moved, changed] = [join(folder, "moved.fen"), join(folder, "changed.fen")];
+    cpSync(data, moved);
+    writeFileSync(changed, [first.replace(/^\S+/, "4k3/8/8/8/8/8/8/4K3"), ...rest].join("\n"));
+    expect(from(moved, "--resume")).toMatchObject({ code: 0 });
+    const { code, stderr } = from(changed, "--resume");
+    expect(stderr).toMatch(/begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/);
+    expect(code).toBe(2);
+    expect(from(data, "--resume", "--width", "8").stderr).toContain("--width would change nothing beside --init");
+  });
+});
+
+describe("a device that is not there", () => {
+  it("leaves no run behind", () => {
+    const out = join(folder, "elsewhere");
+    const { code } = diffeo(...words(out, "--device", "cuda", "--steps", "1"));
+    expect(existsSync(out)).toBe(code === 0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -89,6 +89,11 @@ describe("training", () => {
     const resumed = await runTo("interrupted", STEPS, true);
     for (const name of ["theta", "m", "v", "ema"] as const)
       expect([...(resumed[name].data as Float32Array)]).toEqual([...(whole[name].data as Float32Array)]);
+    const reports = readFileSync(join(folder, "interrupted", "metrics.jsonl"), "utf8")
+      .trim()
+      .split("\n");
+    const averaged = reports.map((line) => JSON.parse(line)).map(({ step, steps }) => [step, steps]);
+    expect(averaged).toEqual([10, 17, 20, 30, 40].map((step, i) => [step, [10, 7, 3, 10, 10][i]]));
   });
 
   it("stops at a signal with a checkpoint that can be continued", async () => {

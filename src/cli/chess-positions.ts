@@ -1,0 +1,21 @@
+/** Positions of files or, so that a command runs without any, of random games. */
+import { playouts } from "../chess/playout.ts";
+import type { Positions } from "../chess/position.ts";
+import { readPositions } from "../chess/read.ts";
+import { fold, key } from "../random/index.ts";
+
+export interface PositionsOptions {
+  readonly seed: number;
+  readonly skipBad?: boolean;
+  /** What to say where there are no files. */
+  readonly without: string;
+}
+
+export async function positionsOf(
+  files: readonly string[] | undefined,
+  { seed, skipBad = false, without }: PositionsOptions,
+): Promise<Positions> {
+  if (files) return (await readPositions(files, { skipBad })).positions;
+  process.stderr.write(`${without}\n`);
+  return playouts(20_000, fold(key(seed), "playouts"));
+}
