@@ -1,19 +1,19 @@
 /** diffeo density fit: a deep kernel exponential family on a table of numbers. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { isSynthetic, isUci, uciSets, uciTable } from "../density/datasets.ts";
+import { preparationOf, tableOf, uciSets } from "../density/datasets.ts";
 import { ENOUGH_SAMPLES } from "../density/evaluate.ts";
 import { type Fit, fitDensity } from "../density/fit.ts";
-import { type Measures, measureFitted } from "../density/measure.ts";
+import { likelihood, type Measures, measureFitted } from "../density/measure.ts";
 import { saveDensity } from "../density/model-file.ts";
-import { type PrepareOptions, prepare, prune } from "../density/prepare.ts";
-import { generate, synthetics } from "../density/synthetic.ts";
-import { columnPositions, readTable, type Table, withoutColumns } from "../density/table.ts";
-import { DiffeoError } from "../graph/index.ts";
+import { prepare, prune } from "../density/prepare.ts";
+import { synthetics } from "../density/synthetic.ts";
+import { without } from "../density/table.ts";
+import { DiffeoError, fail } from "../graph/index.ts";
 import { type ObjectiveName, objectives } from "../matching/index.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, interruption, positive, share } from "./options.ts";
+import { integer, interruption, nonNegative, positive, share } from "./options.ts";
 import { progress } from "./progress.ts";
 
 interface FitCommand {
@@ -39,19 +39,18 @@ interface FitCommand {
   readonly json?: boolean;
 }
 
-/** The table a name or path stands for, and how such a table is prepared unless told otherwise. */
-async function tableOf(options: FitCommand): Promise<{ table: Table; defaults: PrepareOptions }> {
-  const { data, folder, rows } = options;
-  if (isUci(data)) return { table: await uciTable(data, folder), defaults: uciSets[data].options };
-  if (isSynthetic(data)) return { table: generate(data, rows, fold(key(0), data)), defaults: {} };
-  return { table: await readTable(data), defaults: {} };
-}
+/** What --data may name beside files. */
+export const TABLE_NAMES = [...Object.keys(uciSets), ...Object.keys(synthetics)].join(", ");
+
+/** Adds --folder and --rows, which named tables need. */
+export const withTableOptions = (command: Command): Command =>
+  command
+    .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
+    .option("--rows <n>", "rows of a generated table", integer(10), 2000);
 
 /** Where fit puts its model, and where score and sample look for it. */
 export const FIT_FOLDER = "runs/density";
 export const MODEL_FILE = "model.safetensors";
-
-const likelihood = (m: Measures): number => m.logDensity.mean - m.annealed.logZ;
 
 function report(m: Measures, found: Fit, n: number): string {
   const floor = { sm: -n / 2, ll: (-n / 2) * (1 + Math.log(2 * Math.PI)) };
@@ -75,11 +74,10 @@ function report(m: Measures, found: Fit, n: number): string {
 
 async function run(options: FitCommand): Promise<void> {
   const { out, loss, seed } = options;
-  const { table: whole, defaults } = await tableOf(options);
-  const dropped = options.drop ? withoutColumns(whole, columnPositions(whole, options.drop)) : whole;
-  const table = options.prune === undefined ? dropped : prune(dropped, options.prune);
+  const whole = await tableOf(options.data, options, without(options.drop ?? []));
+  const table = options.prune === undefined ? whole : prune(whole, options.prune);
   const data = prepare(table, fold(key(seed), "data"), {
-    ...defaults,
+    ...preparationOf(options.data),
     ...(options.dequantise !== undefined && { dequantise: options.dequantise }),
     whiten: options.whiten,
     noise: options.noise,
@@ -103,45 +101,51 @@ async function run(options: FitCommand): Promise<void> {
     },
   });
   bar?.end();
+  let lost: DiffeoError | undefined;
   const measures = await measureFitted(found.chosen, data, {
     key: fold(key(seed), "measure"),
     samples: options.samples,
     signal,
+  }).catch((error: unknown) => {
+    if (!(error instanceof DiffeoError) || error.kind !== "numerical") throw error;
+    lost = error;
+    return undefined;
   });
   const model = join(out, MODEL_FILE);
   await saveDensity(
     model,
-    { loss, seed, columns: data.columns, whitening: data.whitening, logZ: measures.annealed.logZ },
+    { loss, seed, columns: data.columns, whitening: data.whitening, ...(measures && { logZ: measures.annealed.logZ }) },
     found.chosen,
   );
-  const { curve, steps, stopped, failure } = found;
+  const { curve, steps, stopped } = found;
+  const failure = found.failure ?? lost?.message;
   const told = { data: table.source, loss, seed, columns: data.columns, steps, stopped, failure, measures, curve };
   const json = `${JSON.stringify(told, undefined, 1)}\n`;
   await writeFileAtomic(join(out, "report.json"), json);
-  process.stdout.write(options.json ? json : `${report(measures, found, data.n)}${model}\n`);
-  if (failure !== undefined)
-    throw new DiffeoError(
+  process.stdout.write(options.json ? json : `${measures ? report(measures, found, data.n) : ""}${model}\n`);
+  if (found.failure !== undefined)
+    fail(
       "numerical",
-      `${failure}; the model is that of step ${found.chosen.step}, the best before it`,
-      "use a smaller --rate, or look for outliers in the table",
+      `${found.failure}; the model is that of step ${found.chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
+      `${options.whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
     );
+  if (lost) throw lost;
 }
 
 export function addDensityFit(density: Command): void {
-  const names = [...Object.keys(uciSets), ...Object.keys(synthetics)].join(", ");
-  density
+  const fit = density
     .command("fit")
-    .description("fit a deep kernel exponential family to a table of numbers")
-    .requiredOption("--data <table>", `a CSV file, or one of ${names}`)
-    .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
+    .description("fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing")
+    .requiredOption("--data <table>", `a CSV file, or one of ${TABLE_NAMES}`);
+  withTableOptions(fit)
     .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
     .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
-    .option("--rows <n>", "rows of a generated table", integer(10), 2000)
     .option("--drop <columns...>", "columns to leave out, by name or number")
     .option("--prune <r>", "drop columns that correlate with another beyond this", share)
-    .option("--dequantise", "add noise of the size of a column's steps")
+    .option("--dequantise", "add noise of the size of a column's steps (default: for the wines alone)")
+    .option("--no-dequantise", "add none")
     .option("--no-whiten", "use the numbers as they are")
-    .option("--noise <x>", "standard deviation of the noise added in the end", Number, 0.05)
+    .option("--noise <x>", "standard deviation of the noise added in the end", nonNegative, 0.05)
     .option("--test <share>", "share of the rows for the test", share, 0.1)
     .option("--validation <share>", "share of the others for validation", share, 0.1)
     .option("--inducing <n>", "inducing points", integer(1), 200)

@@ -10,6 +10,7 @@ import { type DatasetName, isSynthetic, isUci, uciSets } from "../density/datase
 import { studyFigures } from "../density/figures.ts";
 import { studyTable } from "../density/report.ts";
 import { openTasks, type RunRecord, readRecords, runTask, saveRecord, type Task, taskName } from "../density/study.ts";
+import { synthetics } from "../density/synthetic.ts";
 import { renderPng } from "../figure/png.ts";
 import { fail } from "../graph/index.ts";
 import { type ObjectiveName, objectives } from "../matching/index.ts";
@@ -81,7 +82,9 @@ function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Pro
     };
     const finish = (): void => {
       clearTimeout(timer);
-      for (const child of children.keys()) child.kill();
+      const working = [...children.keys()];
+      children.clear(); // what they say from here on, and how they end, is no news
+      for (const child of working) child.kill();
       bar.end();
       resolve({ failed });
     };
@@ -103,8 +106,9 @@ function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Pro
       children.set(child, { step: 0 });
       child.on("message", async (message: Message) => {
         const current = children.get(child);
+        if (!current) return;
         if (message.kind === "step") {
-          if (current) current.step = message.step;
+          current.step = message.step;
           return show();
         }
         if (message.kind === "done") {
@@ -116,8 +120,9 @@ function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Pro
               `${done}/${total} ${taskName(message.record)}: ${message.record.steps} steps, chosen ${step}, score matching ${scoreMatching.mean.toFixed(2)}, ${message.record.seconds.toFixed(1)} s\n`,
             );
         } else if (message.kind === "failed") {
-          failed.push(`${current?.task ? taskName(current.task) : "a worker"}: ${message.message}`);
+          failed.push(`${current.task ? taskName(current.task) : "a worker"}: ${message.message}`);
         }
+        if (!children.has(child)) return;
         show();
         next(child);
       });
@@ -177,7 +182,7 @@ const listOf =
     });
 
 const isDataset = (name: string): name is DatasetName => isUci(name) || isSynthetic(name);
-const isLoss = (name: string): name is ObjectiveName => name in objectives;
+const isLoss = (name: string): name is ObjectiveName => Object.hasOwn(objectives, name);
 
 export function addDensityStudy(density: Command): void {
   const losses = Object.keys(objectives) as ObjectiveName[];
@@ -187,7 +192,7 @@ export function addDensityStudy(density: Command): void {
     .description("compare the losses over datasets and seeds; continues where it was stopped")
     .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
     .option("--out <folder>", "where records, table and figures go", "results/density")
-    .option("--datasets <list>", "which datasets", listOf(isDataset, sets), sets)
+    .option("--datasets <list>", "which datasets", listOf(isDataset, [...sets, ...Object.keys(synthetics)]), sets)
     .option("--losses <list>", "which losses", listOf(isLoss, losses), losses)
     .option("--seeds <n>", "seeds 0 … n − 1", integer(1), 15)
     .option("--workers <n>", "processes", integer(1), availableParallelism())

@@ -1,16 +1,15 @@
 /** diffeo density score, sample and picture: what fitted models say about rows, rows that they make, and how they look. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { isSynthetic } from "../density/datasets.ts";
+import { tableOf } from "../density/datasets.ts";
 import { type DensityModel, loadDensity } from "../density/model-file.ts";
 import { densityPicture } from "../density/picture.ts";
-import { generate } from "../density/synthetic.ts";
-import { readTable, type Table } from "../density/table.ts";
-import { sampleRows, scoreRows } from "../density/use.ts";
+import type { Table } from "../density/table.ts";
+import { modelColumns, sampleRows, scoreRows } from "../density/use.ts";
 import { renderPng } from "../figure/png.ts";
-import { fold, key } from "../random/index.ts";
+import { key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { FIT_FOLDER, MODEL_FILE } from "./density-fit.ts";
+import { FIT_FOLDER, MODEL_FILE, TABLE_NAMES, withTableOptions } from "./density-fit.ts";
 import { integer, interruption } from "./options.ts";
 
 const quoted = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
@@ -34,12 +33,14 @@ async function emit(table: Table, path: string | undefined): Promise<void> {
 interface ScoreCommand {
   readonly model: string;
   readonly data: string;
+  readonly folder: string;
+  readonly rows: number;
   readonly out?: string;
 }
 
-async function score({ model: path, data, out }: ScoreCommand): Promise<void> {
+async function scoreTable({ model: path, data, folder, rows, out }: ScoreCommand): Promise<void> {
   const model = await loadDensity(path);
-  const table = await readTable(data);
+  const table = await tableOf(data, { folder, rows }, modelColumns(model));
   const found = await scoreRows(model, table);
   const n = model.spec.columns.length;
   const width = n + 1;
@@ -74,14 +75,15 @@ async function sample({ model, count, method, steps, seed, out }: SampleCommand)
 interface PictureCommand {
   readonly models: string[];
   readonly data: string;
+  readonly folder: string;
   readonly rows: number;
   readonly out: string;
 }
 
-async function picture({ models, data, rows, out }: PictureCommand): Promise<void> {
-  const table = isSynthetic(data) ? generate(data, rows, fold(key(0), data)) : await readTable(data);
+async function drawPicture({ models, data, folder, rows, out }: PictureCommand): Promise<void> {
   const loaded: DensityModel[] = [];
   for (const path of models) loaded.push(await loadDensity(path));
+  const table = await tableOf(data, { folder, rows }, modelColumns(loaded[0]));
   const svg = await densityPicture(table, loaded);
   await writeFileAtomic(`${out}.svg`, svg);
   await writeFileAtomic(`${out}.png`, renderPng(svg));
@@ -92,13 +94,12 @@ const fittedOption = (): Option =>
   new Option("--model <file>", "a model that density fit wrote").default(join(FIT_FOLDER, MODEL_FILE));
 
 export function addDensityUse(density: Command): void {
-  density
+  const score = density
     .command("score")
     .description("log density and score of every row of a table")
     .addOption(fittedOption())
-    .requiredOption("--data <file>", "a CSV file with the columns the model was fitted on")
-    .option("--out <file>", "where the CSV goes (default: standard output)")
-    .action(score);
+    .requiredOption("--data <table>", `a CSV file with the columns the model was fitted on, or one of ${TABLE_NAMES}`);
+  withTableOptions(score).option("--out <file>", "where the CSV goes (default: standard output)").action(scoreTable);
   density
     .command("sample")
     .description("rows drawn from a fitted density")
@@ -109,12 +110,10 @@ export function addDensityUse(density: Command): void {
     .option("--seed <n>", "seed", integer(0), 0)
     .option("--out <file>", "where the CSV goes (default: standard output)")
     .action(sample);
-  density
+  const picture = density
     .command("picture")
     .description("densities of two columns and their scores beside the data, as SVG and PNG")
     .requiredOption("--models <files...>", "models that density fit wrote")
-    .requiredOption("--data <table>", "the CSV file, or the name of the generated table, they were fitted to")
-    .option("--rows <n>", "rows of a generated table", integer(10), 2000)
-    .option("--out <name>", "file name without its ending", "density")
-    .action(picture);
+    .requiredOption("--data <table>", "the CSV file, or the name of the table, they were fitted to");
+  withTableOptions(picture).option("--out <name>", "file name without its ending", "density").action(drawPicture);
 }

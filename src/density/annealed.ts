@@ -12,7 +12,7 @@
  *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
  */
 import { compile } from "../engine/index.ts";
-import { jacobian, type NdArray, softmax, sub, type Tensor } from "../graph/index.ts";
+import { fail, jacobian, type NdArray, softmax, sub, type Tensor } from "../graph/index.ts";
 import { BASE_VARIANCE, dkefScore, logDensity } from "../model/dkef.ts";
 import { choice, fold, type Key } from "../random/index.ts";
 import { type Normaliser, normaliserOf } from "./evaluate.ts";
@@ -60,8 +60,11 @@ const TRUST = 0.75;
 const adapted = (size: number, accepted: number): number =>
   Math.min(2, Math.max(1e-3, size * Math.exp(0.4 * (accepted - ACCEPTANCE))));
 
+const lost = (what: string): never =>
+  fail("numerical", `the normaliser cannot be found: ${what}`, "whiten the table, and look for outliers in it");
+
 /** Ends of chains that leave p̃ as it is, from inducing and training points. */
-async function centresOf(fitted: Fitted, train: NdArray, key: Key): Promise<Float32Array> {
+async function centresOf(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Float32Array> {
   const { inducing } = fitted.parameters;
   const [rows, n] = train.shape;
   const chosen = choice(fold(key, "rows"), rows, Math.min(STARTS, rows), { replace: false }).data;
@@ -76,6 +79,7 @@ async function centresOf(fitted: Fitted, train: NdArray, key: Key): Promise<Floa
     let particles = await walk.start(starts);
     let size = 0.2;
     for (let i = 0; i < CHAIN; i++) {
+      signal?.throwIfAborted();
       const moved = await walk.move(particles, 1, size, fold(fold(key, "chain"), i));
       particles = moved.particles;
       size = adapted(size, moved.accepted);
@@ -87,18 +91,20 @@ async function centresOf(fitted: Fitted, train: NdArray, key: Key): Promise<Floa
 }
 
 /** Local Gaussians at the ends of chains, under weights that importance sampling has set. */
-export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key): Promise<Mixture> {
+export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Mixture> {
   const { theta, parameters } = fitted;
   const alpha = Float32Array.from(fitted.alpha);
   const n = train.shape[1];
-  const centres = await centresOf(fitted, train, key);
+  const centres = await centresOf(fitted, train, key, signal);
   const hessian = compile(
     (t: Tensor, a: Tensor, x: Tensor) => jacobian(dkefScore(parametersOf(t, parameters), a), x),
     [[theta.length], [alpha.length], [null, n]],
     { threads: 1 },
   );
-  const first = localMixture(centres, (await hessian(theta, alpha, centres)).data as Float32Array, n, BASE_VARIANCE);
+  const hessians = (await hessian(theta, alpha, centres)).data as Float32Array;
   await hessian.dispose();
+  if (!hessians.every(Number.isFinite)) lost("the second derivatives of the log-density are not finite");
+  const first = localMixture(centres, hessians, n, BASE_VARIANCE);
 
   const explain = compile(
     (t: Tensor, a: Tensor, m: MixtureInputs<Tensor>, x: Tensor) => ({
@@ -115,6 +121,7 @@ export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key): 
       const mass = new Float64Array(first.weights.length);
       let largest = Number.NEGATIVE_INFINITY;
       for (let from = 0; from < ROUND_SAMPLES; from += CHUNK) {
+        signal?.throwIfAborted();
         const x = sampleMixture(mixture, CHUNK, fold(fold(fold(key, "round"), round), from));
         const { logWeight, shares } = await explain(theta, alpha, inputs, x);
         const weights = logWeight.data as Float32Array;
@@ -127,6 +134,7 @@ export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key): 
         }
       }
       const total = mass.reduce((a, b) => a + b, 0);
+      if (!(total > 0)) lost("the log-density is not finite where the mass should be");
       mixture = reweighted(
         first,
         first.weights.map((w, c) => (TRUST * mass[c]) / total + (1 - TRUST) * w),
@@ -153,14 +161,25 @@ function spread(p: ArrayLike<number>, q: ArrayLike<number>): number {
 const PILOT_PARTICLES = 256;
 /** Δβ·sd of the pilot's own steps. */
 const PILOT_STEP = 0.15;
+/** A path so long, ∫ sd_β dβ ≈ 150, would give log w a variance of 150²/K: one particle would outweigh all others. */
+const PILOT_STEPS = 1000;
 
-async function pilot(walk: Walk, mixture: Mixture, temperatures: number, key: Key): Promise<Schedule> {
+async function pilot(
+  walk: Walk,
+  mixture: Mixture,
+  temperatures: number,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Schedule> {
   let particles = await walk.start(sampleMixture(mixture, PILOT_PARTICLES, fold(key, "start")));
   let size = 0.3;
   let beta = 0;
   const seen = [{ beta, along: 0, size }];
   for (let i = 0; beta < 1; i++) {
+    signal?.throwIfAborted();
+    if (i === PILOT_STEPS) lost(`after ${i} steps of annealing β is ${beta.toPrecision(2)}, not 1`);
     const sd = Math.max(spread(particles.logP.data as Float32Array, particles.logQ.data as Float32Array), 1e-3);
+    if (!Number.isFinite(sd)) lost(`the log-density is not finite where β is ${beta.toPrecision(2)}`);
     const next = Math.min(1, beta + Math.min(PILOT_STEP / sd, 0.05));
     const along = seen[seen.length - 1].along + sd * (next - beta);
     beta = next;
@@ -186,12 +205,12 @@ async function pilot(walk: Walk, mixture: Mixture, temperatures: number, key: Ke
 /** log ∫p̃. `train` gives some of the chains their starts. */
 export async function annealedNormaliser(fitted: Fitted, train: NdArray, options: AnnealOptions): Promise<Annealed> {
   const { particles: wanted = 2048, enough = 1000, temperatures = 10, key, signal } = options;
-  const mixture = await adaptedMixture(fitted, train, fold(key, "mixture"));
+  const mixture = await adaptedMixture(fitted, train, fold(key, "mixture"), signal);
   const walk = walkOf(fitted, mixture, LEAPFROG);
   const logWeights: number[] = [];
   const shares: number[] = [];
   try {
-    const { betas, sizes } = await pilot(walk, mixture, temperatures, fold(key, "pilot"));
+    const { betas, sizes } = await pilot(walk, mixture, temperatures, fold(key, "pilot"), signal);
     const run = async (index: number): Promise<void> => {
       const own = fold(fold(key, "walk"), index);
       let particles = await walk.start(sampleMixture(mixture, CHUNK, fold(own, "start")));
@@ -210,6 +229,7 @@ export async function annealedNormaliser(fitted: Fitted, train: NdArray, options
     for (let goal = wanted; ; goal *= 2) {
       while (logWeights.length < goal) await run(logWeights.length / CHUNK);
       const found = normaliserOf(logWeights);
+      if (!Number.isFinite(found.logZ)) lost("the log-density is not finite on the way");
       if (found.effectiveSamples >= enough || goal >= 64 * wanted)
         return { ...found, acceptance: shares.reduce((a, b) => a + b, 0) / shares.length };
     }

@@ -10,7 +10,7 @@ import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import { type Prepared, type PrepareOptions, prepare, prune } from "./prepare.ts";
 import { generate, type SyntheticName, synthetics } from "./synthetic.ts";
-import { columnPositions, readTable, type Table, withoutColumns } from "./table.ts";
+import { allColumns, readTable, selected, type Table, without } from "./table.ts";
 
 interface UciSet {
   readonly file: string;
@@ -51,8 +51,8 @@ export const uciSets = {
 export type UciName = keyof typeof uciSets;
 export type DatasetName = UciName | SyntheticName;
 
-export const isUci = (name: string): name is UciName => name in uciSets;
-export const isSynthetic = (name: string): name is SyntheticName => name in synthetics;
+export const isUci = (name: string): name is UciName => Object.hasOwn(uciSets, name);
+export const isSynthetic = (name: string): name is SyntheticName => Object.hasOwn(synthetics, name);
 
 /** Fetches a file into the folder if it is not there. */
 async function fetched(set: UciSet, folder: string): Promise<string> {
@@ -73,15 +73,30 @@ async function fetched(set: UciSet, folder: string): Promise<string> {
 /** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
 export async function uciTable(name: UciName, folder: string): Promise<Table> {
   const set: UciSet = uciSets[name];
-  const table = await readTable(await fetched(set, folder));
-  const kept = withoutColumns(table, columnPositions(table, set.drop));
+  const kept = await readTable(await fetched(set, folder), without(set.drop));
   return set.prune === undefined ? kept : prune(kept, set.prune);
 }
 
+export interface TableOptions {
+  /** Where the UCI files are, or are fetched to. */
+  readonly folder: string;
+  /** Rows of a generated table. Default 2,000. */
+  readonly rows?: number;
+}
+
+/** The table that a name or the path of a CSV file stands for. Like the files, a generated one is always the same. */
+export async function tableOf(data: string, options: TableOptions, select = allColumns): Promise<Table> {
+  const { folder, rows = 2000 } = options;
+  if (isUci(data)) return selected(await uciTable(data, folder), select);
+  if (isSynthetic(data)) return selected(generate(data, rows, fold(key(0), data)), select);
+  return readTable(data, select);
+}
+
+/** How a table of that name is prepared unless told otherwise. */
+export const preparationOf = (data: string): PrepareOptions => (isUci(data) ? uciSets[data].options : {});
+
 /** A built-in dataset, prepared for one run's seed. */
-export async function prepareNamed(name: DatasetName, seed: number, folder: string, rows = 2000): Promise<Prepared> {
-  const root = fold(key(seed), "data");
-  if (isUci(name)) return prepare(await uciTable(name, folder), root, uciSets[name].options);
-  // Like the files, a generated table is the same for every run.
-  return prepare(generate(name, rows, fold(key(0), name)), root);
+export async function prepareNamed(name: DatasetName, seed: number, folder: string, rows?: number): Promise<Prepared> {
+  const table = await tableOf(name, { folder, ...(rows !== undefined && { rows }) });
+  return prepare(table, fold(key(seed), "data"), preparationOf(name));
 }

@@ -88,13 +88,19 @@ function energyFunction({ theta, parameters }: Fitted): Compiled<[Tensor, Tensor
 }
 
 /** Plain importance sampling from N(0, 4I), as the protocol has it. */
-export async function importanceNormaliser(fitted: Fitted, samples: number, key: Key): Promise<Normaliser> {
+export async function importanceNormaliser(
+  fitted: Fitted,
+  samples: number,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Normaliser> {
   const [, n] = fitted.parameters.inducing.shape;
   const energy = energyFunction(fitted);
   const alpha = Float32Array.from(fitted.alpha);
   const weights = new Float64Array(samples);
   try {
     for (let from = 0; from < samples; from += CHUNK) {
+      signal?.throwIfAborted();
       const count = Math.min(CHUNK, samples - from);
       const x = normal(fold(key, from), [count, n]);
       const data = x.data.map((v) => v * Math.sqrt(BASE_VARIANCE));

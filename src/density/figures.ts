@@ -1,6 +1,8 @@
 /** The figures of a study as SVG: one panel a dataset, one column a loss, every run a point, and a box of the quartiles. */
 import { FAINT, line, RULE, text } from "../figure/svg.ts";
-import { LOSSES, likelihood, type Measure, quantile } from "./report.ts";
+import { likelihood } from "./measure.ts";
+import { quantile } from "./quantile.ts";
+import { LOSSES, type Measure } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
 const WIDTH = 300;

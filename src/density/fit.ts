@@ -4,7 +4,7 @@
  * Every random number is a function of the seed, the purpose and the step, and all but the slices are the same for every
  * loss: two losses of one seed see the same data, start, inducing points and batches, so that they can be compared in pairs.
  */
-import { fail, type NdArray } from "../graph/index.ts";
+import { fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
 import { drawArrays, type Objective, type ObjectiveName, objectives } from "../matching/index.ts";
 import { type Dkef, type DkefOptions, dkefInit, partsOf } from "../model/dkef.ts";
 import { choice, fold, type Key, key, permutation } from "../random/index.ts";
@@ -15,7 +15,8 @@ import { type FitSteps, fitSteps } from "./steps.ts";
 import { rightSvd } from "./svd.ts";
 
 export interface FitOptions {
-  readonly loss: ObjectiveName;
+  /** One of the five by name, or an objective of one's own. */
+  readonly loss: ObjectiveName | Objective;
   readonly seed: number;
   /** L. Default 200. */
   readonly inducing?: number;
@@ -66,7 +67,7 @@ export interface Fit {
   readonly chosenByExact: Fitted;
   /** By step the validation loss, and by every fifth step exact score matching on the validation set. */
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
-  /** Why training ended early, if it did. */
+  /** Why training ended early, if it did. Where not even α can be found it is 0. */
   readonly failure?: string;
 }
 
@@ -99,7 +100,9 @@ const stateOf = ({ theta, m, v }: AdamState<NdArray>): AdamState<Float32Array> =
   v: v.data as Float32Array,
 });
 
-function requireRows(rows: number, inducing: number, batch: number): void {
+function requireSizes(rows: number, inducing: number, batch: number): void {
+  if (batch % 2 !== 0)
+    fail("usage", `a batch of ${batch} has no halves, one for α and one for the loss`, "give an even --batch");
   if (rows < inducing)
     fail(
       "data",
@@ -117,30 +120,16 @@ function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray
     at += data.length;
     return { shape, dtype: "float32", data: theta.slice(at - data.length, at) };
   };
-  const { w1, b1, w2, b2, w3, skip, logScales } = like.features;
-  return {
-    inducing: cut(like.inducing),
-    features: {
-      w1: cut(w1),
-      b1: cut(b1),
-      w2: cut(w2),
-      b2: cut(b2),
-      w3: cut(w3),
-      skip: cut(skip),
-      logScales: cut(logScales),
-    },
-    mixture: cut(like.mixture),
-    logLambda: cut(like.logLambda),
-  };
+  return mapTree(like, cut, isNdArray) as unknown as Dkef<NdArray>;
 }
 
 export async function fitDensity(data: Prepared, options: FitOptions): Promise<Fit> {
   const { train, validation, n } = data;
   const { inducing = 200, batch = 200, epochs = 500, patience = 200, leastSteps = 0, signal } = options;
   const rows = train.shape[0];
-  requireRows(rows, inducing, batch);
+  requireSizes(rows, inducing, batch);
   const root = key(options.seed);
-  const objective: Objective = objectives[options.loss]();
+  const objective = typeof options.loss === "string" ? objectives[options.loss]() : options.loss;
   const start = dkefInit(
     fold(root, "parameters"),
     rowsOf(train, choice(fold(root, "inducing"), rows, inducing, { replace: false }).data),
@@ -194,11 +183,19 @@ export async function fitDensity(data: Prepared, options: FitOptions): Promise<F
         draws("validation loss", step, validation.shape[0]),
       );
       const value = found.loss.data[0] as number;
+      if (!Number.isFinite(value)) {
+        failure = `the validation loss became ${value} at step ${step}`;
+        break;
+      }
       curve.loss.push(value);
       const open = stopped === undefined;
       if (open && value < best.value) best = { step, value, theta: state.theta };
       if (step % EXACT_EVERY === 0) {
         const exact = (await steps.exact(state.theta, found.alpha, validation)).data[0] as number;
+        if (!Number.isFinite(exact)) {
+          failure = `exact score matching on the validation set became ${exact} at step ${step}`;
+          break;
+        }
         curve.exact.push(exact);
         if (open && exact < bestExact.value) bestExact = { step, value: exact, theta: state.theta };
       }
@@ -207,14 +204,17 @@ export async function fitDensity(data: Prepared, options: FitOptions): Promise<F
     }
     const finished = async ({ theta, step: at }: Best): Promise<Fitted> => {
       const alpha = await finish(steps, theta, start, data, root, draws, options);
-      return { step: at, theta, alpha, parameters: parameterArrays(theta, start) };
+      if (!alpha)
+        failure = `${failure === undefined ? "" : `${failure}; `}the equations for α are not finite at step ${at}, so it is 0`;
+      return { step: at, theta, alpha: alpha ?? new Float64Array(inducing), parameters: parameterArrays(theta, start) };
     };
     const chosen = await finished(best);
+    const chosenByExact = bestExact.step === best.step ? chosen : await finished(bestExact);
     return {
       steps: step,
       stopped: stopped ?? step,
       chosen,
-      chosenByExact: bestExact.step === best.step ? chosen : await finished(bestExact),
+      chosenByExact,
       curve,
       ...(failure !== undefined && { failure }),
     };
@@ -230,7 +230,7 @@ function evenParts(rows: number): (readonly [number, number])[] {
   return partsOf(rows, Math.ceil(rows / even));
 }
 
-/** G and b over all training points, then λ alone adjusted on the validation set. Returns α. */
+/** G and b over all training points, then λ alone adjusted on the validation set. Returns α, if G and b are finite. */
 async function finish(
   steps: FitSteps,
   theta: Float32Array,
@@ -238,8 +238,8 @@ async function finish(
   { train, validation }: Prepared,
   root: Key,
   draws: (purpose: string, step: number, count: number) => ReturnType<typeof drawArrays>,
-  { ridgeSteps = 1000 }: FitOptions,
-): Promise<Float64Array> {
+  { ridgeSteps = 1000, signal }: FitOptions,
+): Promise<Float64Array | undefined> {
   const rows = train.shape[0];
   const size = like.inducing.shape[0];
   const g = new Float64Array(size * size);
@@ -254,6 +254,7 @@ async function finish(
     for (let i = 0; i < g.length; i++) g[i] += share * (part.g.data[i] as number);
     for (let i = 0; i < size; i++) b[i] += share * (part.b.data[i] as number);
   }
+  if (![g, b].every((part) => part.every(Number.isFinite))) return undefined;
   const { values, vectors } = rightSvd(g, size);
   const projected = Float64Array.from({ length: size }, (_, j) => {
     let total = 0;
@@ -265,6 +266,7 @@ async function finish(
   let state = zeros(logLambda);
   const batch = Math.min(100, validation.shape[0]);
   for (let step = 1; step <= ridgeSteps; step++) {
+    signal?.throwIfAborted();
     const chosen = choice(fold(fold(root, "ridge"), step), validation.shape[0], batch, { replace: false }).data;
     const result = await steps.ridge(
       theta,

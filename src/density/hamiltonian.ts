@@ -13,7 +13,9 @@ import {
   exp,
   expandDims,
   grad,
+  isNdArray,
   less,
+  mapTree,
   minimum,
   mul,
   type NdArray,
@@ -23,7 +25,7 @@ import {
   type Tensor,
   where,
 } from "../graph/index.ts";
-import { logDensity } from "../model/dkef.ts";
+import { logDensity, partsOf } from "../model/dkef.ts";
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import type { Fitted } from "./fit.ts";
 import { logMixture, type Mixture, type MixtureInputs, mixtureInputs, mixtureShapes } from "./mixture.ts";
@@ -56,6 +58,38 @@ export interface Walk {
   ): Promise<{ particles: Particles<NdArray>; accepted: number }>;
   dispose(): Promise<void>;
 }
+
+/** Particles a call takes, for memory grows with them. */
+const PART = 1000;
+
+const rowsOf = (a: NdArray, from: number, to: number): NdArray => {
+  const width = a.data.length / a.shape[0];
+  return { ...a, shape: [to - from, ...a.shape.slice(1)], data: a.data.slice(from * width, to * width) };
+};
+
+function joined(parts: readonly NdArray[]): NdArray {
+  const rows = parts.reduce((total, { shape }) => total + shape[0], 0);
+  const data = new Float32Array(parts.reduce((total, part) => total + part.data.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data as Float32Array, at);
+    at += part.data.length;
+  }
+  return { shape: [rows, ...parts[0].shape.slice(1)], dtype: "float32", data };
+}
+
+const eachArray = (
+  particles: Particles<NdArray>,
+  f: (a: NdArray, name: keyof Particles<NdArray>) => NdArray,
+): Particles<NdArray> =>
+  mapTree<NdArray, NdArray>(
+    particles,
+    (a, path) => f(a, path as keyof Particles<NdArray>),
+    isNdArray,
+  ) as unknown as Particles<NdArray>;
+
+const joinedParticles = (parts: readonly Particles<NdArray>[]): Particles<NdArray> =>
+  eachArray(parts[0], (_, name) => joined(parts.map((part) => part[name])));
 
 export function walkOf({ theta, alpha, parameters }: Fitted, mixture: Mixture, leapfrog: number): Walk {
   const { n } = mixture;
@@ -119,13 +153,25 @@ export function walkOf({ theta, alpha, parameters }: Fitted, mixture: Mixture, l
     options,
   );
   return {
-    start: (points) => begin(ends, points),
+    start: async (points) => {
+      const parts: Particles<NdArray>[] = [];
+      for (const [from, to] of partsOf(points.length / n, PART))
+        parts.push(await begin(ends, points.slice(from * n, to * n)));
+      return joinedParticles(parts);
+    },
     move: async (particles, beta, size, key) => {
       const count = particles.x.shape[0];
       const momentum = normal(fold(key, "momentum"), [count, n]);
       const u = uniform(fold(key, "accept"), [count]);
-      const result = await transition(ends, particles, momentum, u, beta, size);
-      return { particles: result.particles, accepted: (result.accepted.data[0] as number) / count };
+      const parts: Particles<NdArray>[] = [];
+      let accepted = 0;
+      for (const [from, to] of partsOf(count, PART)) {
+        const cut = (a: NdArray): NdArray => rowsOf(a, from, to);
+        const moved = await transition(ends, eachArray(particles, cut), cut(momentum), cut(u), beta, size);
+        parts.push(moved.particles);
+        accepted += moved.accepted.data[0] as number;
+      }
+      return { particles: joinedParticles(parts), accepted: accepted / count };
     },
     dispose: async () => {
       await begin.dispose();

@@ -9,5 +9,5 @@ export { densityPicture } from "./picture.ts";
 export { type Prepared, type PrepareOptions, prepare, prune, type Whitening } from "./prepare.ts";
 export { openTasks, type RunRecord, readRecords, runTask, saveRecord, type Task } from "./study.ts";
 export { generate, type SyntheticName } from "./synthetic.ts";
-export { parseTable, readTable, type Table } from "./table.ts";
+export { type Heading, parseTable, readTable, type Selection, type Table, without } from "./table.ts";
 export { type RowScores, type SampleOptions, sampleRows, scoreRows } from "./use.ts";

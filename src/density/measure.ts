@@ -4,6 +4,7 @@ import { fold, type Key } from "../random/index.ts";
 import { type Annealed, annealedNormaliser } from "./annealed.ts";
 import { importanceNormaliser, measurePoints, type Normaliser } from "./evaluate.ts";
 import type { Fitted } from "./fit.ts";
+import { quantile } from "./quantile.ts";
 
 /** Mean and quartiles over points. */
 export interface Summary {
@@ -32,21 +33,15 @@ export interface MeasureOptions {
   readonly signal?: AbortSignal;
 }
 
-function summary(values: Float64Array): Summary {
-  const sorted = values.toSorted();
-  const at = (share: number): number => {
-    const position = share * (sorted.length - 1);
-    const below = Math.floor(position);
-    const above = Math.min(below + 1, sorted.length - 1);
-    return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
-  };
-  return {
-    mean: values.reduce((a, b) => a + b, 0) / values.length,
-    lowerQuartile: at(0.25),
-    median: at(0.5),
-    upperQuartile: at(0.75),
-  };
-}
+/** Mean log-likelihood of the test points under the annealed normaliser. */
+export const likelihood = ({ logDensity, annealed }: Measures): number => logDensity.mean - annealed.logZ;
+
+const summary = (values: Float64Array): Summary => ({
+  mean: values.reduce((a, b) => a + b, 0) / values.length,
+  lowerQuartile: quantile(values, 0.25),
+  median: quantile(values, 0.5),
+  upperQuartile: quantile(values, 0.75),
+});
 
 export async function measureFitted(
   fitted: Fitted,
@@ -58,7 +53,7 @@ export async function measureFitted(
     step: fitted.step,
     scoreMatching: summary(points.scoreMatching),
     logDensity: summary(points.logDensity),
-    ...(samples > 0 && { importance: await importanceNormaliser(fitted, samples, fold(key, "importance")) }),
+    ...(samples > 0 && { importance: await importanceNormaliser(fitted, samples, fold(key, "importance"), signal) }),
     annealed: await annealedNormaliser(fitted, data.train, {
       key: fold(key, "annealed"),
       ...(signal && { signal }),

@@ -1,7 +1,7 @@
 /** A fitted density as a file: parameters and α by name, and beside them all that is needed to use them on raw rows. */
-import { fail, type NdArray } from "../graph/index.ts";
-import type { ObjectiveName } from "../matching/index.ts";
-import type { Dkef } from "../model/dkef.ts";
+import { fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
+import { type Dkef, dkefInit } from "../model/dkef.ts";
+import { key } from "../random/index.ts";
 import { flatten } from "../train/flat.ts";
 import { readSafetensors, writeSafetensors } from "../train/index.ts";
 import type { Fitted } from "./fit.ts";
@@ -10,12 +10,13 @@ import type { Whitening } from "./prepare.ts";
 const FORMAT = "diffeo-dkef-1";
 
 export interface DensitySpec {
-  readonly loss: ObjectiveName;
+  /** The name of its objective. */
+  readonly loss: string;
   readonly seed: number;
   readonly columns: readonly string[];
   readonly whitening: Whitening;
-  /** log ∫p̃ of the whitened points. */
-  readonly logZ: number;
+  /** log ∫p̃ of the whitened points. Absent where numbers were lost: the density is then known up to a factor. */
+  readonly logZ?: number;
 }
 
 export interface DensityModel {
@@ -38,20 +39,9 @@ export async function loadDensity(path: string): Promise<DensityModel> {
     fail("data", `${path} is no density of diffeo`, "give a model.safetensors that diffeo density fit wrote");
   const pick = (name: string): NdArray =>
     arrays[name] ?? fail("data", `${path}: the array "${name}" is missing`, "the file is damaged; fit again");
-  const parameters: Dkef<NdArray> = {
-    inducing: pick("inducing"),
-    features: {
-      w1: pick("w1"),
-      b1: pick("b1"),
-      w2: pick("w2"),
-      b2: pick("b2"),
-      w3: pick("w3"),
-      skip: pick("skip"),
-      logScales: pick("logScales"),
-    },
-    mixture: pick("mixture"),
-    logLambda: pick("logLambda"),
-  };
+  const like = dkefInit(key(0), pick("inducing"));
+  const named = (_: NdArray, path: string): NdArray => pick(path.replace("features.", ""));
+  const parameters = mapTree(like, named, isNdArray) as unknown as Dkef<NdArray>;
   const spec = JSON.parse(metadata.spec) as DensitySpec;
   if (parameters.inducing.shape[1] !== spec.columns.length)
     fail("data", `${path}: ${spec.columns.length} columns, points of ${parameters.inducing.shape[1]}`, "fit again");

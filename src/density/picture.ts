@@ -2,7 +2,7 @@
 import { FAINT, FONT, INK } from "../figure/svg.ts";
 import { fail } from "../graph/index.ts";
 import type { DensityModel } from "./model-file.ts";
-import type { Table } from "./table.ts";
+import { selected, type Table } from "./table.ts";
 import { modelColumns, scoreRows } from "./use.ts";
 
 const SIDE = 300;
@@ -111,9 +111,17 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
 /** The data beside the models fitted to them, as SVG. */
 export async function densityPicture(table: Table, models: readonly DensityModel[]): Promise<string> {
   const [first] = models;
-  if (first.spec.columns.length !== 2)
-    fail("usage", `the model has ${first.spec.columns.length} columns`, "pictures are of densities of two columns");
-  const points = modelColumns(first, table).values;
+  for (const [i, { spec }] of models.entries()) {
+    if (spec.columns.length !== 2)
+      fail("usage", `model ${i + 1} has ${spec.columns.length} columns`, "pictures are of densities of two columns");
+    if (spec.columns.some((name, j) => name !== first.spec.columns[j]))
+      fail(
+        "usage",
+        `model ${i + 1} has the columns ${spec.columns.join(", ")}, model 1 ${first.spec.columns.join(", ")}`,
+        "give models of the same columns in the same order",
+      );
+  }
+  const points = selected(table, modelColumns(first)).values;
   const frame = frameOf(points);
   const panels = [
     { title: `${table.rows} points`, content: dots(points, frame) },

@@ -11,7 +11,7 @@ import { fail, type NdArray } from "../graph/index.ts";
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import { legacyPermutation } from "./numpy.ts";
 import { rightSvd } from "./svd.ts";
-import { columnOf, type Table, withoutColumns } from "./table.ts";
+import { columnOf, selected, type Table } from "./table.ts";
 
 export interface PrepareOptions {
   /** Add uniform noise of the size of a column's median step. Default false. */
@@ -49,7 +49,12 @@ export interface Prepared {
 export function prune(table: Table, threshold: number): Table {
   const columns = table.columns.map((_, j) => columnOf(table, j));
   const first = columns.findIndex((a, i) => columns.some((b, j) => i !== j && Math.abs(correlation(a, b)) > threshold));
-  return first < 0 ? table : prune(withoutColumns(table, [first]), threshold);
+  if (first < 0) return table;
+  const others = columns.map((_, j) => j).filter((j) => j !== first);
+  return prune(
+    selected(table, () => others),
+    threshold,
+  );
 }
 
 const meanOf = (values: Float64Array): number => values.reduce((a, b) => a + b, 0) / values.length;
@@ -100,16 +105,25 @@ export function whiteningOf({ values, columns, rows, source }: Table): Whitening
     for (let i = 0; i < rows; i++) total += values[i * n + j];
     return total / rows;
   });
-  const svd = rightSvd(
-    values.map((v, i) => v - mean[i % n]),
+  const centred = values.map((v, i) => v - mean[i % n]);
+  // Whether columns depend on each other does not depend on their units.
+  const lengths = new Float64Array(n);
+  centred.forEach((v, i) => {
+    lengths[i % n] = Math.hypot(lengths[i % n], v);
+  });
+  const angles = rightSvd(
+    centred.map((v, i) => v / lengths[i % n]),
     n,
   );
-  if (!(svd.values[n - 1] > 1e-12 * svd.values[0]))
+  if (!(angles.values[n - 1] > 1e-12 * angles.values[0]))
     fail(
       "data",
       `${source}: some column is a linear combination of others, so the table has no density`,
       "leave it out with --drop, or prune with --prune 0.98",
     );
+  const svd = rightSvd(centred, n);
+  if (!(svd.values[n - 1] > 1e-15 * svd.values[0]))
+    fail("data", `${source}: columns differ by a factor of more than 10¹⁵ in scale`, "give them other units");
   const scale = svd.values.map((s) => Math.sqrt(rows) / s);
   return {
     mean,
@@ -138,6 +152,11 @@ export function whitened(values: Float64Array, { mean, matrix }: Whitening): Flo
 
 export function prepare(table: Table, key: Key, options: PrepareOptions = {}): Prepared {
   const { dequantise = false, whiten = true, noise = 0.05, shuffleSeed = 2019 } = options;
+  const testRows = Math.floor(table.rows * (options.test ?? 0.1));
+  const validationRows = Math.floor((table.rows - testRows) * (options.validation ?? 0.1));
+  const trainRows = table.rows - testRows - validationRows;
+  if (Math.min(testRows, validationRows, trainRows) < 1)
+    fail("data", `${table.source}: ${table.rows} rows do not make three sets`, "give more rows, or other shares");
   requireVariation(table);
   const n = table.columns.length;
   const spread = dequantise ? dequantised(table, fold(key, "dequantise")) : table;
@@ -146,12 +165,6 @@ export function prepare(table: Table, key: Key, options: PrepareOptions = {}): P
   const whitening = whiten ? whiteningOf({ ...spread, values: shuffled }) : unitMap(n);
   const points = whitened(shuffled, whitening);
   const extra = normal(fold(key, "noise"), [points.length], { dtype: "float64" }).data;
-
-  const testRows = Math.floor(table.rows * (options.test ?? 0.1));
-  const validationRows = Math.floor((table.rows - testRows) * (options.validation ?? 0.1));
-  const trainRows = table.rows - testRows - validationRows;
-  if (Math.min(testRows, validationRows, trainRows) < 1)
-    fail("data", `${table.source}: ${table.rows} rows do not make three sets`, "give more rows, or other shares");
   const part = (from: number, count: number): NdArray => ({
     shape: [count, n],
     dtype: "float32",

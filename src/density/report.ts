@@ -1,5 +1,7 @@
 /** The table of a study, from its records alone: means with their spread, and differences paired by seed. */
-import type { Measures } from "./measure.ts";
+import { ENOUGH_SAMPLES } from "./evaluate.ts";
+import { likelihood, type Measures } from "./measure.ts";
+import { quantile } from "./quantile.ts";
 import type { RunRecord } from "./study.ts";
 
 const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length;
@@ -7,17 +9,10 @@ const sd = (v: readonly number[]): number => {
   const m = mean(v);
   return Math.sqrt(v.reduce((a, b) => a + (b - m) ** 2, 0) / Math.max(1, v.length - 1));
 };
-export const quantile = (v: readonly number[], share: number): number => {
-  const sorted = v.toSorted((a, b) => a - b);
-  const at = share * (sorted.length - 1);
-  const below = Math.floor(at);
-  return sorted[below] + (at - below) * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
-};
 
 /** One number a run; undefined where a run does not have it. */
 export type Measure = (record: RunRecord) => number | undefined;
 
-export const likelihood = (m: Measures): number => m.logDensity.mean - m.annealed.logZ;
 const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
   importance && logDensity.mean - importance.logZ;
 
@@ -55,11 +50,8 @@ const PAIRS = [
   ["gssm-vr", "sm"],
 ] as const;
 
-const valuesOf = (records: readonly RunRecord[], of: Measure): number[] =>
-  records.flatMap((r) => {
-    const value = of(r);
-    return value === undefined ? [] : [value];
-  });
+const ofLoss = (records: readonly RunRecord[], loss: string, of: Measure): number[] =>
+  records.flatMap((r) => (r.loss === loss ? (of(r) ?? []) : []));
 
 const show = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(2));
 const withSpread = (v: readonly number[]): string =>
@@ -73,24 +65,14 @@ function lossTable(records: readonly RunRecord[]): string {
   return markdown(
     ["test set, mean ± sd over seeds", ...present],
     [
-      ["runs", ...present.map((loss) => String(records.filter((r) => r.loss === loss).length))],
-      ...columns.map(({ title, of }) => [
-        title,
-        ...present.map((loss) =>
-          withSpread(
-            valuesOf(
-              records.filter((r) => r.loss === loss),
-              of,
-            ),
-          ),
-        ),
-      ]),
+      ["runs", ...present.map((loss) => String(ofLoss(records, loss, (r) => r.seed).length))],
+      ...columns.map(({ title, of }) => [title, ...present.map((loss) => withSpread(ofLoss(records, loss, of)))]),
       [
         "log-likelihood, annealed: median over seeds",
         ...present.map((loss) =>
           show(
             quantile(
-              records.filter((r) => r.loss === loss).map((r) => likelihood(r.chosen)),
+              ofLoss(records, loss, (r) => likelihood(r.chosen)),
               0.5,
             ),
           ),
@@ -102,25 +84,22 @@ function lossTable(records: readonly RunRecord[]): string {
   );
 }
 
-const ofLoss = (records: readonly RunRecord[], loss: string, of: Measure): number[] =>
-  valuesOf(
-    records.filter((r) => r.loss === loss),
-    of,
-  );
-
 /** Effective samples as least – median – most over the seeds. */
 function effectiveRows(records: readonly RunRecord[], present: readonly string[]): string[][] {
   const range = (v: readonly number[]): string =>
     v.length === 0 ? "–" : [0, 0.5, 1].map((share) => quantile(v, share).toFixed(0)).join(" – ");
+  const row = (title: string, of: Measure): string[] => [
+    title,
+    ...present.map((loss) => range(ofLoss(records, loss, of))),
+  ];
+  const draws = new Set(records.flatMap((r) => r.chosen.importance?.samples ?? []));
   return [
-    [
-      "effective samples, annealed",
-      ...present.map((loss) => range(ofLoss(records, loss, (r) => r.chosen.annealed.effectiveSamples))),
-    ],
-    [
-      "effective samples, plain (of 10⁶)",
-      ...present.map((loss) => range(ofLoss(records, loss, (r) => r.chosen.importance?.effectiveSamples))),
-    ],
+    row("effective samples, annealed", (r) => r.chosen.annealed.effectiveSamples),
+    row("effective samples, annealed, chosen by score matching", (r) => r.chosenByExact.annealed.effectiveSamples),
+    row(
+      `effective samples, plain (of ${[...draws].map((count) => count.toLocaleString("en")).join(" or ")})`,
+      (r) => r.chosen.importance?.effectiveSamples,
+    ),
   ];
 }
 
@@ -144,6 +123,15 @@ function pairTable(records: readonly RunRecord[]): string {
   );
 }
 
+/** Runs whose annealed normaliser rests on few particles, in either of the states measured. */
+const scarce = (records: readonly RunRecord[]): string[] =>
+  records.flatMap(({ loss, seed, chosen, chosenByExact }) => {
+    const least = Math.min(chosen.annealed.effectiveSamples, chosenByExact.annealed.effectiveSamples);
+    return least < ENOUGH_SAMPLES
+      ? [`${loss}, seed ${seed}: the annealed normaliser rests on ${least.toFixed(0)} effective samples`]
+      : [];
+  });
+
 /** All of it as Markdown. */
 export function studyTable(records: readonly RunRecord[]): string {
   const sections = [...new Set(records.map((r) => r.dataset))].map((dataset) => {
@@ -155,6 +143,7 @@ export function studyTable(records: readonly RunRecord[]): string {
       lossTable(own),
       pairTable(own),
       ...failures.map((r) => `${r.loss}, seed ${r.seed}: ${r.failure}`),
+      ...scarce(own),
     ].join("\n\n");
   });
   return `${sections.join("\n\n")}\n`;

@@ -2,9 +2,9 @@
  * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its record is one JSON file
  * written whole or not at all, and what has a file is not run again.
  */
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DiffeoError } from "../graph/index.ts";
+import { DiffeoError, fail } from "../graph/index.ts";
 import type { ObjectiveName } from "../matching/index.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
@@ -117,25 +117,30 @@ export function openTasks(
   return all.filter((task) => !known.has(taskName(task))).sort((a, b) => cost(b) - cost(a));
 }
 
+/** The record of a file, or its list of them. */
+async function recordsIn(path: string): Promise<RunRecord[]> {
+  const remedy = "move it away and run again";
+  const text = await readFile(path, "utf8");
+  try {
+    const records = [JSON.parse(text)].flat() as Partial<RunRecord>[];
+    if (records.every((r) => r?.chosen && r.chosenByExact && r.curve && r.points)) return records as RunRecord[];
+  } catch (error) {
+    throw new DiffeoError("data", `${path} is no JSON`, remedy, { cause: error });
+  }
+  return fail("data", `${path} is no record of a run`, remedy);
+}
+
 /** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
 export async function readRecords(out: string): Promise<RunRecord[]> {
-  await mkdir(runsFolder(out), { recursive: true });
   const found = new Map<string, RunRecord>();
-  const read = async (path: string): Promise<unknown> => {
-    try {
-      return JSON.parse(await readFile(path, "utf8"));
-    } catch (error) {
-      throw new DiffeoError("data", `${path} is no record of a run`, "delete it and run again", { cause: error });
-    }
-  };
-  for (const name of await readdir(out))
-    if (name.endsWith(".json"))
-      for (const record of (await read(join(out, name))) as RunRecord[]) found.set(taskName(record), record);
-  for (const name of await readdir(runsFolder(out)))
-    if (name.endsWith(".json")) {
-      const record = (await read(join(runsFolder(out), name))) as RunRecord;
-      found.set(taskName(record), record);
-    }
+  for (const folder of [out, runsFolder(out)]) {
+    const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw new DiffeoError("data", `cannot read ${folder} (${error.code})`, "check the path", { cause: error });
+    });
+    for (const name of names.filter((file) => file.endsWith(".json")))
+      for (const record of await recordsIn(join(folder, name))) found.set(taskName(record), record);
+  }
   return [...found.values()].sort(
     (a, b) => a.dataset.localeCompare(b.dataset) || a.loss.localeCompare(b.loss) || a.seed - b.seed,
   );

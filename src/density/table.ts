@@ -12,22 +12,49 @@ export interface Table {
   readonly values: Float64Array;
 }
 
+/** What a table says before its rows. */
+export type Heading = Pick<Table, "source" | "columns">;
+
+/** Which columns to read, by position; cells of the others may hold anything. */
+export type Selection = (heading: Heading) => readonly number[];
+
+export const allColumns: Selection = ({ columns }) => [...columns.keys()];
+
 const DELIMITERS = [",", ";", "\t"] as const;
 
 /** The delimiter that cuts the first line into most cells; names may hold spaces, so a space only where no other does. */
-function delimiterOf(line: string): string {
+function delimiterOf(first: string): string {
+  const line = first.replace(/"[^"]*"/g, "");
   const best = DELIMITERS.reduce((a, b) => (line.split(b).length > line.split(a).length ? b : a));
   return !line.includes(best) && line.includes(" ") ? " " : best;
 }
 
 /** A number as CSV files write it, or undefined. */
 function numberOf(cell: string): number | undefined {
-  const value = cell.trim() === "" ? Number.NaN : Number(cell);
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Reads CSV text. The first line is a header if any of its cells is not a number; blank lines are passed over. */
-export function parseTable(text: string, source: string): Table {
+const notNumber = (cell: string): string => (cell === "" ? "the cell is empty" : `"${cell}" is not a number`);
+
+/** The names in a line that holds no number; undefined for a line of numbers. */
+function namesIn(cells: readonly string[], source: string, line: number): readonly string[] | undefined {
+  const wrong = cells.findIndex((cell) => numberOf(cell) === undefined);
+  if (wrong < 0) return undefined;
+  if (cells.some((cell) => numberOf(cell) !== undefined))
+    fail(
+      "data",
+      `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, though others in this line are`,
+      "mend the cell, or put a line of names first, none of them a number",
+    );
+  const twice = cells.find((name, j) => cells.indexOf(name) !== j);
+  if (twice !== undefined)
+    fail("data", `${source}, line ${line}: two columns are named "${twice}"`, "give every column a name of its own");
+  return cells;
+}
+
+/** Reads CSV text. The first line is a header if none of its cells is a number; blank lines are passed over. */
+export function parseTable(text: string, source: string, select: Selection = allColumns): Table {
   const delimiter = delimiterOf(text.slice(0, Math.max(0, text.search(/[\r\n]/)) || undefined));
   let records: { record: string[]; info: { lines: number } }[];
   try {
@@ -46,11 +73,12 @@ export function parseTable(text: string, source: string): Table {
   }
   if (records.length === 0) fail("data", `${source} is empty`, "give a table of numbers");
   const [first] = records;
-  const header = first.record.some((cell) => numberOf(cell) === undefined);
-  const columns = header ? first.record : first.record.map((_, i) => `column ${i + 1}`);
-  const body = header ? records.slice(1) : records;
+  const names = namesIn(first.record, source, first.info.lines);
+  const columns = names ?? first.record.map((_, i) => `column ${i + 1}`);
+  const body = names ? records.slice(1) : records;
   if (body.length === 0) fail("data", `${source} has a header and no rows`, "give a table of numbers");
-  const values = new Float64Array(body.length * columns.length);
+  const chosen = select({ source, columns });
+  const values = new Float64Array(body.length * chosen.length);
   body.forEach(({ record, info }, i) => {
     if (record.length !== columns.length)
       fail(
@@ -58,56 +86,60 @@ export function parseTable(text: string, source: string): Table {
         `${source}, line ${info.lines}: ${record.length} cells where ${columns.length} columns are`,
         "give every row the same number of cells",
       );
-    record.forEach((cell, j) => {
-      values[i * columns.length + j] =
-        numberOf(cell) ??
+    chosen.forEach((j, k) => {
+      values[i * chosen.length + k] =
+        numberOf(record[j]) ??
         fail(
           "data",
-          `${source}, line ${info.lines}, column ${j + 1} ("${columns[j]}"): ${cell === "" ? "the cell is empty" : `"${cell}" is not a number`}`,
+          `${source}, line ${info.lines}, column ${j + 1} ("${columns[j]}"): ${notNumber(record[j])}`,
           "mend the cell, drop the row, or leave the column out with --drop",
         );
     });
   });
-  return { source, columns, rows: body.length, values };
+  return { source, columns: chosen.map((j) => columns[j]), rows: body.length, values };
 }
 
-export async function readTable(path: string): Promise<Table> {
+export async function readTable(path: string, select?: Selection): Promise<Table> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", { cause: error });
   });
-  return parseTable(text, path);
+  return parseTable(text, path, select);
 }
 
 /** One column's numbers. */
 export const columnOf = ({ columns, rows, values }: Table, j: number): Float64Array =>
   Float64Array.from({ length: rows }, (_, i) => values[i * columns.length + j]);
 
-/** The table without the columns at these positions. */
-export function withoutColumns(table: Table, drop: readonly number[]): Table {
-  const kept = table.columns.map((_, j) => j).filter((j) => !drop.includes(j));
-  if (kept.length === 0)
-    fail("usage", `${table.source}: all ${table.columns.length} columns are dropped`, "keep at least one");
+/** The selected columns, in the order of the selection. */
+export function selected(table: Table, select: Selection): Table {
+  const chosen = select(table);
   const width = table.columns.length;
   return {
     ...table,
-    columns: kept.map((j) => table.columns[j]),
+    columns: chosen.map((j) => table.columns[j]),
     values: Float64Array.from(
-      { length: table.rows * kept.length },
-      (_, i) => table.values[Math.floor(i / kept.length) * width + kept[i % kept.length]],
+      { length: table.rows * chosen.length },
+      (_, i) => table.values[Math.floor(i / chosen.length) * width + chosen[i % chosen.length]],
     ),
   };
 }
 
-/** Positions of columns given by name or by number from 1. */
-export const columnPositions = (table: Table, names: readonly string[]): number[] =>
-  names.map((name) => {
-    const byName = table.columns.indexOf(name);
-    const position = byName >= 0 ? byName : Number(name) - 1;
-    if (!Number.isInteger(position) || position < 0 || position >= table.columns.length)
-      fail(
-        "usage",
-        `${table.source} has no column "${name}"`,
-        `use a number from 1 to ${table.columns.length} or one of ${table.columns.map((c) => `"${c}"`).join(", ")}`,
-      );
-    return position;
-  });
+/** All columns but those given by name or by number from 1. */
+export const without =
+  (names: readonly string[]): Selection =>
+  ({ source, columns }) => {
+    const dropped = names.map((name) => {
+      const byName = columns.indexOf(name);
+      const position = byName >= 0 ? byName : Number(name) - 1;
+      if (!Number.isInteger(position) || position < 0 || position >= columns.length)
+        fail(
+          "usage",
+          `${source} has no column "${name}"`,
+          `use a number from 1 to ${columns.length} or one of ${columns.map((c) => `"${c}"`).join(", ")}`,
+        );
+      return position;
+    });
+    const kept = [...columns.keys()].filter((j) => !dropped.includes(j));
+    if (kept.length === 0) fail("usage", `${source}: all ${columns.length} columns are dropped`, "keep at least one");
+    return kept;
+  };

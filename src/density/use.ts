@@ -5,7 +5,7 @@
  */
 import { compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
-import { logDensity } from "../model/dkef.ts";
+import { logDensity, partsOf } from "../model/dkef.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import { adaptedMixture } from "./annealed.ts";
 import { walkOf } from "./hamiltonian.ts";
@@ -14,7 +14,7 @@ import type { DensityModel } from "./model-file.ts";
 import { type Whitening, whitened } from "./prepare.ts";
 import { parametersOf } from "./steps.ts";
 import { rightSvd } from "./svd.ts";
-import type { Table } from "./table.ts";
+import { type Selection, selected, type Table } from "./table.ts";
 
 export interface RowScores {
   readonly logDensity: Float64Array;
@@ -22,31 +22,28 @@ export interface RowScores {
   readonly score: Float64Array;
 }
 
-/** The table's columns the model was fitted on, in its order. */
-export function modelColumns({ spec }: DensityModel, table: Table): Table {
-  const positions = spec.columns.map((name) => {
-    const at = table.columns.indexOf(name);
-    if (at < 0)
-      fail("data", `${table.source} has no column "${name}", which the model was fitted on`, "give a table with it");
-    return at;
-  });
-  const width = table.columns.length;
-  const n = positions.length;
-  return {
-    ...table,
-    columns: spec.columns,
-    values: Float64Array.from(
-      { length: table.rows * n },
-      (_, i) => table.values[Math.floor(i / n) * width + positions[i % n]],
-    ),
-  };
-}
+/** The columns a model was fitted on, in its order. */
+export const modelColumns =
+  ({ spec }: DensityModel): Selection =>
+  ({ source, columns }) =>
+    spec.columns.map((name) => {
+      const at = columns.indexOf(name);
+      if (at < 0)
+        fail("data", `${source} has no column "${name}", which the model was fitted on`, "give a table with it");
+      return at;
+    });
+
+/** Rows a call takes, for memory grows with them. */
+const PART = 1000;
 
 export async function scoreRows(model: DensityModel, table: Table): Promise<RowScores> {
   const { spec, fitted } = model;
+  const { logZ } = spec;
+  if (logZ === undefined)
+    fail("data", "the model has no normaliser, for its fit was lost", "fit again; sample needs none");
   const { matrix, logDet } = spec.whitening;
   const n = spec.columns.length;
-  const x = whitened(modelColumns(model, table).values, spec.whitening);
+  const x = whitened(selected(table, modelColumns(model)).values, spec.whitening);
   const evaluate = compile(
     (t: Tensor, a: Tensor, points: Tensor) => {
       const p = parametersOf(t, fitted.parameters);
@@ -57,12 +54,18 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
     { type: "float64", threads: 1 },
   );
   try {
-    const { value, score } = await evaluate(Float64Array.from(fitted.theta), fitted.alpha, x);
-    const raw = new Float64Array(x.length);
-    for (let row = 0; row < x.length; row += n)
-      for (let i = 0; i < n; i++)
-        for (let j = 0; j < n; j++) raw[row + i] += matrix[i * n + j] * (score.data[row + j] as number);
-    return { logDensity: Float64Array.from(value.data as Float64Array, (v) => v - spec.logZ + logDet), score: raw };
+    const theta = Float64Array.from(fitted.theta);
+    const found = { logDensity: new Float64Array(table.rows), score: new Float64Array(x.length) };
+    for (const [from, to] of partsOf(table.rows, PART)) {
+      const { value, score } = await evaluate(theta, fitted.alpha, x.slice(from * n, to * n));
+      for (let row = from; row < to; row++) {
+        found.logDensity[row] = (value.data[row - from] as number) - logZ + logDet;
+        for (let i = 0; i < n; i++)
+          for (let j = 0; j < n; j++)
+            found.score[row * n + i] += matrix[i * n + j] * (score.data[(row - from) * n + j] as number);
+      }
+    }
+    return found;
   } finally {
     await evaluate.dispose();
   }
@@ -109,7 +112,7 @@ export async function sampleRows(model: DensityModel, count: number, options: Sa
   const { method = "hmc", steps = 200, key, signal } = options;
   const { fitted, spec } = model;
   const n = spec.columns.length;
-  const mixture = await adaptedMixture(fitted, fitted.parameters.inducing, fold(key, "mixture"));
+  const mixture = await adaptedMixture(fitted, fitted.parameters.inducing, fold(key, "mixture"), signal);
   const walk = walkOf(fitted, mixture, LEAPFROG[method]);
   try {
     const candidates = await walk.start(sampleMixture(mixture, CANDIDATES * count, fold(key, "start")));

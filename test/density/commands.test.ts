@@ -1,5 +1,5 @@
 /** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ describe("diffeo density", () => {
   it("fits a table, scores its rows and draws new ones", () => {
     const lines = Array.from({ length: 400 }, (_, i) => {
       const u = i / 400;
-      return `${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
+      return `row ${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
     });
     writeFileSync(at("table.csv"), ["id,height,weight,constant", ...lines].join("\n"));
     const fit = diffeo(
@@ -31,9 +31,12 @@ describe("diffeo density", () => {
       "--out",
       at("fit"),
       ...quick,
+      "--samples",
+      "1000",
     );
     expect(fit.stderr).toBe("");
     expect(fit.code).toBe(0);
+    expect(fit.stdout).toMatch(/warning: the plain estimate rests on few draws/);
     expect(fit.stdout).toMatch(/test log-likelihood .* effective of/);
     const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
     expect(report.columns).toEqual(["height", "weight"]);
@@ -90,7 +93,20 @@ describe("diffeo density", () => {
     expect(result.stdout).toBe(readFileSync(at("lost/report.json"), "utf8"));
     expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
     expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
-    expect(existsSync(at("lost/model.safetensors"))).toBe(true);
+    const model = at("lost/model.safetensors");
+    const scored = diffeo("density", "score", "--model", model, "--data", "two-moons", "--rows", "20");
+    expect(parseTable(scored.stdout, "scores").rows).toBe(20);
+  });
+
+  it("ends with code 3 when not even a normaliser can be found, and leaves what there is", () => {
+    const lines = Array.from({ length: 400 }, (_, i) => `${1e9 * Math.sin(i)},${Math.cos(7 * i)}`);
+    writeFileSync(at("vast.csv"), ["a,b", ...lines].join("\n"));
+    const result = diffeo("density", "fit", "--data", at("vast.csv"), "--no-whiten", "--out", at("vast"), ...quick);
+    expect(result.code).toBe(3);
+    expect(result.stderr).toMatch(/became NaN at step 1.* has no normaliser. Leave out --no-whiten/);
+    expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(/became NaN at step 1/);
+    const scored = diffeo("density", "score", "--model", at("vast/model.safetensors"), "--data", at("vast.csv"));
+    expect([scored.code, scored.stderr]).toEqual([1, expect.stringMatching(/no normaliser/)]);
   });
 
   it("runs a study over processes, continues it, and reports from its records", () => {
@@ -110,15 +126,21 @@ describe("diffeo density", () => {
         "2",
         ...more,
       );
-    const stopped = study("--seeds", "1", "--minutes", "0.01");
-    expect(stopped.stdout).toMatch(/2 runs are still open; the same command continues/);
-    writeFileSync(
-      at("study/two-moons.json"),
-      `[${JSON.stringify(record("ssm", -20))},${JSON.stringify(record("gssm", -15))}]`,
-    );
+    mkdirSync(at("study"));
+    writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(record("ssm", -20))}]`);
+    // Long enough for a worker to have begun, too short for it to end.
+    const stopped = study("--seeds", "1", "--minutes", "0.1");
+    expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
+    expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
+    mkdirSync(at("study/runs"), { recursive: true });
+    writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(record("gssm", -15, 400)));
     const done = study("--seeds", "1");
     expect(done.code).toBe(0);
     expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
+    expect(done.stdout).toMatch(/\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/);
+    expect(done.stdout).toMatch(/effective samples, plain \(of 2,048\)/);
+    expect(done.stdout).toMatch(/\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/);
+    expect(done.stdout).not.toMatch(/\nssm, seed 0/);
     const report = diffeo("density", "report", at("study"));
     expect(report.stdout).toBe(done.stdout);
     expect(readdirSync(at("study")).sort()).toEqual([
@@ -133,10 +155,23 @@ describe("diffeo density", () => {
     expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(/^<svg .*two-moons.*gssm.*<\/svg>\n$/s);
   });
 
+  it("reports on records alone", () => {
+    const none = diffeo("density", "report", at("typo"));
+    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/typo holds no records/)]);
+    expect(existsSync(at("typo"))).toBe(false);
+    mkdirSync(at("foreign"));
+    writeFileSync(at("foreign/package.json"), '{"name": "x"}');
+    const foreign = diffeo("density", "report", at("foreign"));
+    expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/package\.json is no record of a run/)]);
+  });
+
   it.each([
     [["fit"], /required option '--data/],
     [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
+    [["fit", "--data", "rings", "--batch", "41"], /a batch of 41 has no halves/],
+    [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
     [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
+    [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
     [["worker"], /started by density study alone/],
   ])("refuses %j with code 2", (args, message) => {
     const result = diffeo("density", ...args);
@@ -146,9 +181,9 @@ describe("diffeo density", () => {
 });
 
 /** A record as a run leaves it. */
-function record(loss: string, value: number): object {
+function record(loss: string, value: number, effectiveSamples = 1500): object {
   const summary = { mean: value, lowerQuartile: value, median: value, upperQuartile: value };
-  const normaliser = { logZ: 3, effectiveSamples: 1500, samples: 2048 };
+  const normaliser = { logZ: 3, effectiveSamples, samples: 2048 };
   const measures = {
     step: 10,
     scoreMatching: summary,

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { prepareNamed, uciTable } from "../../src/density/datasets.ts";
+import { isSynthetic, isUci, prepareNamed, uciTable } from "../../src/density/datasets.ts";
 import { legacyPermutation } from "../../src/density/numpy.ts";
 import { prepare, prune, whitened, whiteningOf } from "../../src/density/prepare.ts";
 import { rightSvd } from "../../src/density/svd.ts";
 import { generate, type SyntheticName, synthetics } from "../../src/density/synthetic.ts";
-import { columnPositions, parseTable, readTable, type Table, withoutColumns } from "../../src/density/table.ts";
+import { parseTable, readTable, selected, type Table, without } from "../../src/density/table.ts";
 import { unwhitened } from "../../src/density/use.ts";
 import { key, normal } from "../../src/random/index.ts";
 
@@ -44,6 +44,17 @@ describe("reading CSV", () => {
     }
     expect(parseTable("a b c,b\n1,2\n", "t").columns).toEqual(["a b c", "b"]);
     expect(parseTable("1 2 3\n4 5 6\n", "t").columns.length).toBe(3);
+    const quoted = parseTable('"a, long, name";"b, other, name"\n1;2\n', "t");
+    expect(quoted.columns).toEqual(["a, long, name", "b, other, name"]);
+  });
+
+  it("passes over what is not selected, whatever it holds", () => {
+    const kept = parseTable("name,a,b\nAnn,1,2\nBob,3,4\n", "t", without(["name"]));
+    expect([kept.columns, [...kept.values]]).toEqual([
+      ["a", "b"],
+      [1, 2, 3, 4],
+    ]);
+    expect([...parseTable("a,b\n1,2\n3,4\n", "t", () => [1, 0]).values]).toEqual([2, 1, 4, 3]);
   });
 
   it.each([
@@ -51,6 +62,9 @@ describe("reading CSV", () => {
     ["x,y\n1,\n", /line 2, column 2 \("y"\): the cell is empty/],
     ["x,y\n1,2\n3\n", /line 3: 1 cells where 2 columns are/],
     ["x,y\n1,2\n\n1,NaN\n", /line 4, column 2/],
+    ["x,y\n1,0x10\n", /line 2, column 2 \("y"\): "0x10" is not a number/],
+    ["1,oops\n3,4\n", /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/],
+    ["x,y,x\n1,2,3\n", /t\.csv, line 1: two columns are named "x"/],
     ["x,y\n", /a header and no rows/],
     ["", /is empty/],
     ['x,y\n1,"2\n', /t\.csv: /],
@@ -64,9 +78,10 @@ describe("reading CSV", () => {
 
   it("drops columns by name and by number, and names those there are", () => {
     const table = parseTable("a,b,c\n1,2,3\n4,5,6\n", "t.csv");
-    const kept = withoutColumns(table, columnPositions(table, ["b", "3"]));
+    const kept = selected(table, without(["b", "3"]));
     expect([kept.columns, [...kept.values]]).toEqual([["a"], [1, 4]]);
-    expect(() => columnPositions(table, ["d"])).toThrow(/no column "d".*"a", "b", "c"/);
+    expect(() => selected(table, without(["d"]))).toThrow(/no column "d".*"a", "b", "c"/);
+    expect(() => selected(table, without(["a", "b", "c"]))).toThrow(/all 3 columns are dropped/);
   });
 });
 
@@ -84,6 +99,18 @@ describe("preparing", () => {
     const twice = rows.map(([a, b]) => [a, b, 2 * a - b]);
     expect(() => prepare(table(["a", "b", "c"], twice), key(1))).toThrow(/linear combination/);
     expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(/3 rows do not make three sets/);
+    expect(() => prepare(table(["a"], [[1]]), key(1))).toThrow(/1 rows do not make three sets/);
+  });
+
+  it("takes columns of any units for what they are", () => {
+    const rows = Array.from({ length: 50 }, (_, i) => [Math.cos(7 * i), Math.sin(i)]);
+    const inUnits = (unit: number) =>
+      table(
+        ["a", "b"],
+        rows.map(([a, b]) => [1e9 * a, unit * b]),
+      );
+    expect(whiteningOf(inUnits(1e-5)).logDet - whiteningOf(inUnits(1)).logDet).toBeCloseTo(5 * Math.LN10, 9);
+    expect(() => whiteningOf(inUnits(1e-9))).toThrow(/differ by a factor of more than 10¹⁵ in scale/);
   });
 
   it("prunes the first of two columns that correlate", () => {
@@ -156,6 +183,10 @@ it("finds singular values of all sizes", () => {
   expect(found.values[0] / 1e8).toBeCloseTo(1, 12);
   expect(found.values[1] / 3).toBeCloseTo(1, 7);
   expect(found.values[2] / 1e-5).toBeCloseTo(1, 7);
+});
+
+it("knows its tables by their own names alone", () => {
+  for (const name of ["constructor", "toString"]) expect([isUci(name), isSynthetic(name)]).toEqual([false, false]);
 });
 
 it.each(Object.keys(synthetics) as SyntheticName[])("generates %s, the same for the same key", (name) => {

@@ -4,10 +4,12 @@ import { annealedNormaliser } from "../../src/density/annealed.ts";
 import { prepareNamed } from "../../src/density/datasets.ts";
 import { importanceNormaliser, logBaseVolume, measurePoints } from "../../src/density/evaluate.ts";
 import { type Fitted, fitDensity } from "../../src/density/fit.ts";
+import { densityPicture } from "../../src/density/picture.ts";
 import { prepare, whitened } from "../../src/density/prepare.ts";
 import { openTasks, type RunRecord, runTask } from "../../src/density/study.ts";
 import { generate } from "../../src/density/synthetic.ts";
 import { sampleRows, scoreRows } from "../../src/density/use.ts";
+import { fourierSlices, gssm, objectives } from "../../src/matching/index.ts";
 import { fold, key } from "../../src/random/index.ts";
 
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
@@ -71,6 +73,20 @@ describe("a fit of two moons", () => {
     }
     expect(logDensity.every(Number.isFinite)).toBe(true);
 
+    const many = generate("two-moons", 2300, key(4));
+    const last = { ...many, rows: 2, values: many.values.slice(-4) };
+    const [whole, end] = [await scoreRows(model, many), await scoreRows(model, last)];
+    whole.logDensity.slice(-2).forEach((v, i) => {
+      expect(v).toBeCloseTo(end.logDensity[i], 9);
+    });
+    whole.score.slice(-4).forEach((v, i) => {
+      expect(v).toBeCloseTo(end.score[i], 9);
+    });
+
+    const other = (columns: readonly string[]) => ({ ...model, spec: { ...model.spec, columns } });
+    await expect(densityPicture(rows, [model, other(["y", "x"])])).rejects.toThrow(/model 2 has the columns y, x/);
+    await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(/model 2 has 3 columns/);
+
     for (const method of ["hmc", "langevin"] as const) {
       const count = 1500;
       const drawn = whitened(
@@ -121,14 +137,64 @@ it("stops at the patience, and goes on for the curve alone when told to", async 
 
 it("keeps the last good state when the numbers are lost, and says at which step", async () => {
   const found = await fitDensity(data, { loss: "ssm-vr", ...small, rate: 1e20 });
-  expect(found.failure).toMatch(/the training loss became .* at step [12]/);
+  expect(found.failure).toMatch(/the (training|validation) loss became .* at step [12]/);
   expect(found.chosen.theta.every(Number.isFinite)).toBe(true);
+});
+
+it("says when the validation loss is lost, and at which step", async () => {
+  const values = Float32Array.from(data.validation.data as Float32Array);
+  values[0] = 1e25;
+  const found = await fitDensity(
+    { ...data, validation: { ...data.validation, data: values } },
+    { loss: "ssm", ...small },
+  );
+  expect(found.failure).toBe("the validation loss became NaN at step 1");
+  expect(found.curve.loss).toEqual([]);
+});
+
+it("says when not even α can be found", async () => {
+  const train = { ...data.train, data: (data.train.data as Float32Array).map((v) => 1e20 * v) };
+  const found = await fitDensity({ ...data, train }, { loss: "ssm", ...small });
+  expect(found.failure).toMatch(/loss became .* at step 1; the equations for α are not finite at step 0, so it is 0/);
+  expect(found.chosen.alpha).toEqual(new Float64Array(40));
+});
+
+describe("a normaliser that cannot be found", () => {
+  const found = fitDensity(data, { loss: "ssm", ...small, inducing: 5, epochs: 1 });
+  const normaliser = async (alpha: readonly number[]) =>
+    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, data.train, { key: key(1) });
+
+  it("is given up where the path has no end", async () => {
+    await expect(normaliser([1e8, -1e8, 1e8, -1e8, 1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
+  });
+
+  it("is given up where the density is not finite", async () => {
+    await expect(normaliser(Array(5).fill(Number.NaN))).rejects.toThrow(/normaliser cannot be found: .* not finite/);
+  });
+
+  it("is given up when told to", async () => {
+    const { chosen } = await found;
+    const signal = AbortSignal.abort();
+    await expect(annealedNormaliser(chosen, data.train, { key: key(1), signal })).rejects.toThrow(/abort/);
+    await expect(importanceNormaliser(chosen, 1000, key(1), signal)).rejects.toThrow(/abort/);
+  });
+});
+
+it("takes an objective of one's own", async () => {
+  const options = { ...small, epochs: 1 };
+  const named = await fitDensity(data, { ...options, loss: "ssm" });
+  const own = await fitDensity(data, { ...options, loss: { ...objectives.ssm(), name: "own" } });
+  expect(own.chosen.alpha).toEqual(named.chosen.alpha);
+  const fourier = await fitDensity(data, { ...options, loss: gssm(fourierSlices()) });
+  expect(fourier.failure).toBeUndefined();
+  expect(fourier.curve.loss).toHaveLength(12);
 });
 
 it("says when there are fewer rows than inducing points", async () => {
   await expect(fitDensity(data, { loss: "ssm", seed: 1, inducing: 5000 })).rejects.toThrow(
     /1215 training rows are fewer than the 5000 inducing points.*--inducing/,
   );
+  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(/41 has no halves.*--batch/);
 });
 
 it("knows which runs of a study are open, longest first", () => {

@@ -82,15 +82,14 @@ describe.each(families)("%s slices", (_, family, n) => {
   });
 
   it("give a GSSM whose mean is ½sᵀCs + tr(C∇s) + div C·s, and a GSSM-VR with the same mean", async () => {
-    const few = 20_000;
     const whole = { ...gssm(family).draws(n), ...gssmVr(family).draws(n) };
     const found = await at(
       (y, draws) => ({
         plain: lossOf(gssm(family))(field, y, draws),
         reduced: lossOf(gssmVr(family))(field, y, draws),
       }),
-      repeated(point(n), few),
-      drawn(whole, [few]),
+      x,
+      drawn(whole, [DRAWS]),
     );
     const exact = await at(
       (y, draws) => {
@@ -99,8 +98,8 @@ describe.each(families)("%s slices", (_, family, n) => {
         const value = add(mul(metricForm(covariance, s), 0.5), traceWith(covariance, field, y));
         return divergence ? add(value, dot(divergence, s)) : value;
       },
-      repeated(point(n), few),
-      drawn(whole, [few], "other"),
+      x,
+      drawn(whole, [DRAWS], "other"),
     );
     const expected = moments(exact);
     const slack = expected.error * SIGMAS;
