@@ -63,7 +63,7 @@ function points(step: number): NdArray {
   return drawn;
 }
 
-async function fit(objective: Objective): Promise<{ c: number; sigma: number }> {
+async function learn(objective: Objective): Promise<{ c: number; sigma: number }> {
   const start = { c: ndarray(0), logSigma: ndarray(0) };
   const spec = objective.draws(2);
   const step = compileStep(
@@ -103,6 +103,6 @@ for (const [name, objective] of [
   ["GSSM-VR, quadratic slices", gssmVr(quadraticSlices())],
   ["GSSM, waves on a bowl", gssm(waves, { slices: 4 })],
 ] as const) {
-  const { c, sigma } = await fit(objective);
+  const { c, sigma } = await learn(objective);
   print([name, c.toFixed(3), sigma.toFixed(3)]);
 }

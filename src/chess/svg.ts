@@ -66,7 +66,7 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
     : "";
   const used = new Set(pictures.flatMap(({ board }) => classesIn(board)));
   const pieces = [...used].sort((a, b) => a - b).map((k) => pieceSvg(k, pieceId(k)));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escaped(title ?? "Chess positions")}</title><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
 }
 
 const pieceId = (k: number): string => `diffeo-${k < 6 ? "white" : "black"}-${PIECES[k % 6].toLowerCase()}`;
