@@ -1,4 +1,4 @@
-/** npm run bench -- graph: the tensor language beside PyTorch, in turns in one run. */
+/** npm run bench -- graph [--no-memory]: the tensor language beside PyTorch, in turns in one run; then memory over 1,000 steps. */
 import { fileURLToPath } from "node:url";
 import { compile } from "../src/engine/index.ts";
 import { backward, fill, leavesOf, matmul, mean, square, sub, type Tensor } from "../src/graph/index.ts";
@@ -100,7 +100,7 @@ export async function run(): Promise<void> {
     `U-Net: ${step.size} parameters; tracing, session and first step ${compileTime.toFixed(0)} ms\n`,
   );
 
-  if (process.argv.includes("--memory")) {
+  if (!process.argv.includes("--no-memory")) {
     const memory = (): number => process.memoryUsage().rss / 2 ** 20;
     for (let i = 0; i < 100; i++) await step.run();
     const before = memory();
