@@ -15,7 +15,7 @@ const rows: readonly (readonly string[])[] = [
   ["matching"],
   ["model"],
   ["train"],
-  ["figure"],
+  ["categorical", "figure"],
   ["chess", "density"],
   ["cli"],
 ];

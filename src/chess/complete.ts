@@ -6,13 +6,13 @@
  *   resample      each step repeated, so that the unknown squares can answer to the known (RePaint)
  *   replacement   neither: the known squares are put in at each step, and that is all
  */
+
+import { denoiserLogPosterior, knownSites } from "../categorical/index.ts";
 import { fail, type Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
 import { type Key, sampleKeys, uniform } from "../random/index.ts";
-import { denoiserLogPosterior } from "./denoiser.ts";
 import { meanAndSd } from "./histogram.ts";
-import { knownSites } from "./known-sites.ts";
 import { legalityShares } from "./legality.ts";
 import { materialOf } from "./material.ts";
 import type { Model } from "./model-file.ts";

@@ -1,5 +1,5 @@
 /** Chess positions as points: the 13 classes of 64 squares as x of shape [positions, 8, 8, 12], and back. */
-import { type Categorical, type CategoricalSpec, categorical, standardise } from "./categorical.ts";
+import { type Categorical, type CategoricalSpec, categorical, standardise } from "../categorical/index.ts";
 import { CLASSES, type Positions, pack, unpack } from "./position.ts";
 
 /** The share of each class among all squares. */

@@ -8,10 +8,11 @@
  * Shapes of a graph are concrete, so a file serves one size of batch. Its metadata say what the numbers are: the spec of
  * the model, by which x of classes and classes of x are found, and how time runs.
  */
+
+import { denoiserMean, denoiserPosterior, denoiserScore } from "../categorical/index.ts";
 import { type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
-import { denoiserMean, denoiserPosterior, denoiserScore } from "./denoiser.ts";
 import type { Model } from "./model-file.ts";
 
 export const exports = { score: denoiserScore, denoise: denoiserMean, posterior: denoiserPosterior } as const;

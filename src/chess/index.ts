@@ -2,13 +2,6 @@
 export { type AnsiOptions, ansiBoards } from "./ansi.ts";
 export { isAttacked } from "./attack.ts";
 export { type Calibration, driftScaleFor, measureScale, type ScalePoint } from "./calibration.ts";
-export {
-  type Categorical,
-  type CategoricalSpec,
-  categorical,
-  type StandardiseOptions,
-  standardise,
-} from "./categorical.ts";
 export { type CompleteOptions, type Completion, completeBoards } from "./complete.ts";
 export { type BoardCondition, parseCondition } from "./condition.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./covariance.ts";

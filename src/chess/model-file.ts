@@ -1,13 +1,18 @@
 /** A trained denoiser as a file: parameters by name, and beside them all that is needed to use them. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import {
+  type Categorical,
+  type CategoricalSpec,
+  categorical,
+  type Denoiser,
+  type Parameterisation,
+} from "../categorical/index.ts";
 import { fail, isNdArray, leavesOf, mapTree, type NdArray } from "../graph/index.ts";
 import { type UNet, type UNetOptions, unetInit } from "../model/unet.ts";
 import { key } from "../random/index.ts";
 import { vp } from "../sde/index.ts";
 import { readSafetensors, writeSafetensors } from "../train/index.ts";
-import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
-import type { Denoiser, Parameterisation } from "./denoiser.ts";
 
 /** Plain data that says what a network is and how classes became points. */
 export interface ModelSpec {

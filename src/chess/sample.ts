@@ -1,4 +1,6 @@
 /** Positions from a trained denoiser: the reverse process on the simplex, stepped in logits or on the simplex itself. */
+
+import { denoiserScore } from "../categorical/index.ts";
 import type { CompileOptions } from "../engine/index.ts";
 import { DiffeoError, type Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
@@ -6,7 +8,6 @@ import type { UNet } from "../model/unet.ts";
 import type { Key } from "../random/index.ts";
 import { clampToSimplex, type Known, type Method, type Progress, type SampleResult, sample } from "../sampler/index.ts";
 import { type ReverseProcess, reverse, reversePush } from "../sde/index.ts";
-import { denoiserScore } from "./denoiser.ts";
 import type { Model } from "./model-file.ts";
 import { type Positions, pack } from "./position.ts";
 import { type Trace, traceRecorder } from "./trace.ts";

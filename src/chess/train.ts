@@ -4,11 +4,11 @@
  * variance of the gradient, and the first halves the numbers to be drawn.
  */
 
+import { type Denoiser, denoiserLoss, type LossOptions } from "../categorical/index.ts";
 import type { NdArray, Tensor } from "../graph/index.ts";
 import type { UNet } from "../model/unet.ts";
 import { fold, integers, type Key, key, normal, uniform } from "../random/index.ts";
 import { compileStep, type Step, type StepOptions } from "../train/index.ts";
-import { type Denoiser, denoiserLoss, type LossOptions } from "./denoiser.ts";
 import { type Positions, SQUARES, select, unpack } from "./position.ts";
 
 /** Training stays this far from t = 0, where the score of a point mass is infinite. */

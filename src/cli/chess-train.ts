@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { BOUND, type LossOptions, type Parameterisation, parameterisations, weights } from "../chess/denoiser.ts";
+import { BOUND, type LossOptions, type Parameterisation, parameterisations, weights } from "../categorical/denoiser.ts";
 import { chessSpec } from "../chess/encoding.ts";
 import {
   denoiserOf,

@@ -11,7 +11,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, type Bijector, withoutClosedForms } from "../../src/bijector/index.ts";
-import { categorical, standardise } from "../../src/chess/categorical.ts";
+import { categorical, standardise } from "../../src/categorical/categorical.ts";
 import { type Shape, sizeOf } from "../../src/graph/index.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 import { pushedDiffusion, pushedReverseDrift, reversePush, vp } from "../../src/sde/index.ts";

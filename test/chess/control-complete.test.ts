@@ -1,8 +1,8 @@
 /** Completion: where the joint law is known exactly, so that the right conditional is too, and on whole boards. */
 import { describe, expect, it } from "vitest";
-import { type Categorical, categorical, standardise } from "../../src/chess/categorical.ts";
+import { type Categorical, categorical, standardise } from "../../src/categorical/categorical.ts";
+import { knownSites } from "../../src/categorical/known-sites.ts";
 import { COMPLETIONS, completeBoards, completionMeasures, hideSquares } from "../../src/chess/complete.ts";
-import { knownSites } from "../../src/chess/known-sites.ts";
 import { playouts } from "../../src/chess/playout.ts";
 import { EMPTY, UNKNOWN, unpack } from "../../src/chess/position.ts";
 import {

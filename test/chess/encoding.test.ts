@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { categorical, standardise } from "../../src/chess/categorical.ts";
+import { categorical, standardise } from "../../src/categorical/categorical.ts";
 import { chessEncoding, classShares, decodePositions, encodePositions } from "../../src/chess/encoding.ts";
 import { EMPTY } from "../../src/chess/position.ts";
 import { input, reference } from "../../src/graph/index.ts";

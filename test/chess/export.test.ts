@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import * as ort from "onnxruntime-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { denoiserMean, denoiserScore, type Parameterisation } from "../../src/chess/denoiser.ts";
+import { denoiserMean, denoiserScore, type Parameterisation } from "../../src/categorical/denoiser.ts";
 import { chessSpec } from "../../src/chess/encoding.ts";
 import { loadModel, type ModelSpec, saveModel } from "../../src/chess/model-file.ts";
 import { playouts } from "../../src/chess/playout.ts";

@@ -1,5 +1,5 @@
 /** A network of a few thousand random weights: it knows nothing of chess, and its boards are a function of the key. */
-import type { Parameterisation } from "../../src/chess/denoiser.ts";
+import type { Parameterisation } from "../../src/categorical/denoiser.ts";
 import { chessSpec } from "../../src/chess/encoding.ts";
 import { type Model, type ModelSpec, modelOf, saveModel } from "../../src/chess/model-file.ts";
 import { playouts } from "../../src/chess/playout.ts";

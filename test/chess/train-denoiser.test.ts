@@ -1,7 +1,7 @@
 /** What a network may predict, and how its errors are weighed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { categorical, standardise } from "../../src/chess/categorical.ts";
+import { categorical, standardise } from "../../src/categorical/categorical.ts";
 import {
   BOUND,
   type Denoiser,
@@ -9,7 +9,7 @@ import {
   denoiserScore,
   type Parameterisation,
   parameterisations,
-} from "../../src/chess/denoiser.ts";
+} from "../../src/categorical/denoiser.ts";
 import { compile, evaluate } from "../../src/engine/index.ts";
 import {
   add,
