@@ -6,7 +6,6 @@
  *   resample      each step repeated, so that the unknown squares can answer to the known (RePaint)
  *   replacement   neither: the known squares are put in at each step, and that is all
  */
-
 import { denoiserLogPosterior, knownSites } from "../categorical/index.ts";
 import { fail, type Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";

@@ -1,5 +1,4 @@
 /** What of chess needs Node: files of positions, of models and of their calibrations, and PNG. */
-
 export { renderPng } from "../figure/png.ts";
 export { calibrationPath, readCalibration, writeCalibration } from "./calibration-file.ts";
 export { readDataset, writeDataset } from "./dataset.ts";

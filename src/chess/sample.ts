@@ -1,8 +1,7 @@
 /** Positions from a trained denoiser: the reverse process on the simplex, stepped in logits or on the simplex itself. */
-
 import { denoiserScore } from "../categorical/index.ts";
 import type { CompileOptions } from "../engine/index.ts";
-import { DiffeoError, type Tensor } from "../graph/index.ts";
+import type { Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
 import type { Key } from "../random/index.ts";
@@ -55,10 +54,10 @@ export async function sampleBoards(model: Model, options: BoardOptions): Promise
   const { space = "simplex", method = "domainPreserving", batch = 64, frames, onStep, ...rest } = options;
   const process = boardProcess(model, space);
   const { encoding } = model;
-  const { count, steps = 250, first = 0, driftScale = 1 } = options;
+  const { count, steps = 250, first = 0 } = options;
   const mixture = space === "logit" ? encoding.mixture : encoding.mixtureOfSimplex;
   const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, first, mixture);
-  const drawn = sample(process, {
+  const { samples, ...report } = await sample(process, {
     // A GPU then moves while the host draws the next step's noise.
     worker: rest.device !== undefined && rest.device !== "cpu",
     ...rest,
@@ -71,13 +70,6 @@ export async function sampleBoards(model: Model, options: BoardOptions): Promise
       await recorder?.take(progress);
       await onStep?.(progress);
     },
-  });
-  const { samples, ...report } = await drawn.catch((error: unknown) => {
-    if (!(error instanceof DiffeoError && error.kind === "numerical") || driftScale === 1) throw error;
-    const cause = error.message.replace(/\.$/, "");
-    throw new DiffeoError("numerical", cause, `the drift was scaled by w = ${driftScale}: try one nearer to 1`, {
-      cause: error,
-    });
   });
   const decode = space === "logit" ? encoding.decode : encoding.decodeSimplex;
   const positions = pack(decode(samples.data as Float32Array));

@@ -13,9 +13,7 @@ import {
   exp,
   expandDims,
   grad,
-  isNdArray,
   less,
-  mapTree,
   minimum,
   mul,
   type NdArray,
@@ -27,6 +25,7 @@ import {
 } from "../graph/index.ts";
 import { logDensity, partsOf } from "../model/dkef.ts";
 import { fold, type Key, normal, uniform } from "../random/index.ts";
+import { stacked } from "../sampler/batch.ts";
 import type { Fitted } from "./fit.ts";
 import { logMixture, type Mixture, type MixtureInputs, mixtureInputs, mixtureShapes } from "./mixture.ts";
 import { parametersOf } from "./steps.ts";
@@ -59,37 +58,24 @@ export interface Walk {
   dispose(): Promise<void>;
 }
 
-/** Particles a call takes, for memory grows with them. */
-const PART = 1000;
+/** Points a call takes, for memory grows with them. */
+export const PART = 1000;
 
 const rowsOf = (a: NdArray, from: number, to: number): NdArray => {
   const width = a.data.length / a.shape[0];
   return { ...a, shape: [to - from, ...a.shape.slice(1)], data: a.data.slice(from * width, to * width) };
 };
 
-function joined(parts: readonly NdArray[]): NdArray {
-  const rows = parts.reduce((total, { shape }) => total + shape[0], 0);
-  const data = new Float32Array(parts.reduce((total, part) => total + part.data.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    data.set(part.data as Float32Array, at);
-    at += part.data.length;
-  }
-  return { shape: [rows, ...parts[0].shape.slice(1)], dtype: "float32", data };
-}
+const eachArray = <T>(of: (name: keyof Particles<T>) => T): Particles<T> => ({
+  x: of("x"),
+  logP: of("logP"),
+  logQ: of("logQ"),
+  gradP: of("gradP"),
+  gradQ: of("gradQ"),
+});
 
-const eachArray = (
-  particles: Particles<NdArray>,
-  f: (a: NdArray, name: keyof Particles<NdArray>) => NdArray,
-): Particles<NdArray> =>
-  mapTree<NdArray, NdArray>(
-    particles,
-    (a, path) => f(a, path as keyof Particles<NdArray>),
-    isNdArray,
-  ) as unknown as Particles<NdArray>;
-
-const joinedParticles = (parts: readonly Particles<NdArray>[]): Particles<NdArray> =>
-  eachArray(parts[0], (_, name) => joined(parts.map((part) => part[name])));
+const joined = (parts: readonly Particles<NdArray>[]): Particles<NdArray> =>
+  eachArray((name) => stacked(parts.map((part) => part[name])));
 
 export function walkOf({ theta, alpha, parameters }: Fitted, mixture: Mixture, leapfrog: number): Walk {
   const { n } = mixture;
@@ -157,7 +143,7 @@ export function walkOf({ theta, alpha, parameters }: Fitted, mixture: Mixture, l
       const parts: Particles<NdArray>[] = [];
       for (const [from, to] of partsOf(points.length / n, PART))
         parts.push(await begin(ends, points.slice(from * n, to * n)));
-      return joinedParticles(parts);
+      return joined(parts);
     },
     move: async (particles, beta, size, key) => {
       const count = particles.x.shape[0];
@@ -167,11 +153,18 @@ export function walkOf({ theta, alpha, parameters }: Fitted, mixture: Mixture, l
       let accepted = 0;
       for (const [from, to] of partsOf(count, PART)) {
         const cut = (a: NdArray): NdArray => rowsOf(a, from, to);
-        const moved = await transition(ends, eachArray(particles, cut), cut(momentum), cut(u), beta, size);
+        const moved = await transition(
+          ends,
+          eachArray((name) => cut(particles[name])),
+          cut(momentum),
+          cut(u),
+          beta,
+          size,
+        );
         parts.push(moved.particles);
         accepted += moved.accepted.data[0] as number;
       }
-      return { particles: joinedParticles(parts), accepted: accepted / count };
+      return { particles: joined(parts), accepted: accepted / count };
     },
     dispose: async () => {
       await begin.dispose();

@@ -8,7 +8,7 @@ import { fail, gradEach, type Tensor } from "../graph/index.ts";
 import { logDensity, partsOf } from "../model/dkef.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import { adaptedMixture } from "./annealed.ts";
-import { walkOf } from "./hamiltonian.ts";
+import { PART, walkOf } from "./hamiltonian.ts";
 import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-file.ts";
 import { type Whitening, whitened } from "./prepare.ts";
@@ -32,9 +32,6 @@ export const modelColumns =
         fail("data", `${source} has no column "${name}", which the model was fitted on`, "give a table with it");
       return at;
     });
-
-/** Rows a call takes, for memory grows with them. */
-const PART = 1000;
 
 export async function scoreRows(model: DensityModel, table: Table): Promise<RowScores> {
   const { spec, fitted } = model;

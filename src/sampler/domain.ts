@@ -23,7 +23,7 @@ import { convert, sizeOf } from "../graph/ndarray.ts";
 import { fold, sampleKeys } from "../random/index.ts";
 import type { Process } from "../sde/index.ts";
 import type { Batch } from "./batch.ts";
-import type { OnExit, Space } from "./options.ts";
+import type { OnExit, SampleOptions, Space } from "./options.ts";
 
 /** The x of a point of the space steps are taken in. */
 export const toX = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
@@ -125,9 +125,13 @@ export interface Stretch {
 
 const told = ({ step, from, to }: Stretch): string => `step ${step + 1}, from t = ${from} to ${to}`;
 
+/** What to do about numbers that were lost: a drift that was scaled is the first thing to look at. */
+const remedyFor = ({ driftScale: w = 1 }: SampleOptions, otherwise: string): string =>
+  w === 1 ? otherwise : `the drift was scaled by w = ${w}: try one nearer to 1`;
+
 /** Raises an error if the score at these points, at either end of the step, is no number. */
 export async function blameScore(
-  { process, build, first, count }: Batch,
+  { process, options, build, first, count }: Batch,
   space: Space,
   points: NdArray,
   step: Stretch,
@@ -146,7 +150,7 @@ export async function blameScore(
     fail(
       "numerical",
       `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${told(step)})`,
-      "see whether the score is defined at that time and that far out",
+      remedyFor(options, "see whether the score is defined at that time and that far out"),
     );
   }
 }
@@ -164,7 +168,7 @@ export async function failNotFinite(
   fail(
     "numerical",
     `${batch.process.name}: sample ${sample} is no longer a finite number after ${told(step)}, though its score was`,
-    "use smaller steps, end at a larger tEnd, or compute in float64",
+    remedyFor(batch.options, "use smaller steps, end at a larger tEnd, or compute in float64"),
   );
 }
 
