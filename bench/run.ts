@@ -2,6 +2,7 @@
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Promise<void> }>>> = {
   chess: () => import("./chess.ts"),
   graph: () => import("./graph.ts"),
+  half: () => import("./half.ts"),
   matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),
 };
