@@ -9,13 +9,22 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type DatasetName, isSynthetic, isUci, uciSets } from "../density/datasets.ts";
 import { studyFigures } from "../density/figures.ts";
 import { studyTable } from "../density/report.ts";
-import { openTasks, type RunRecord, readRecords, runTask, saveRecord, type Task, taskName } from "../density/study.ts";
+import {
+  openTasks,
+  type RunRecord,
+  readRecords,
+  recordPath,
+  runTask,
+  saveRecord,
+  type Task,
+  taskName,
+} from "../density/study.ts";
 import { synthetics } from "../density/synthetic.ts";
 import { renderPng } from "../figure/png.ts";
 import { fail } from "../graph/index.ts";
 import { type ObjectiveName, objectives } from "../matching/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { integer, interruption, positive } from "./options.ts";
+import { checkWritable, integer, interruption, positive } from "./options.ts";
 import { progress } from "./progress.ts";
 
 interface StudyCommand {
@@ -67,6 +76,9 @@ async function work(): Promise<void> {
   await new Promise(() => undefined);
 }
 
+/** The longest that a timer can wait, in milliseconds: 24 days. */
+const LONGEST = 2 ** 31 - 1;
+
 /** Runs the tasks on `count` processes until none is left, the signal is set or the time is over. */
 function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Promise<{ failed: string[] }> {
   const { out, data: folder, samples, minutes } = options;
@@ -88,8 +100,19 @@ function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Pro
       bar.end();
       resolve({ failed });
     };
-    const timer = setTimeout(finish, minutes === undefined ? 2 ** 31 - 1 : minutes * 60_000);
+    const timer = setTimeout(finish, Math.min(LONGEST, (minutes ?? Infinity) * 60_000));
     signal.addEventListener("abort", finish, { once: true });
+    const fault = (task: Task | undefined, message: string): void =>
+      void failed.push(`${task ? taskName(task) : "a worker"}: ${message}`);
+    const keep = async (record: RunRecord): Promise<void> => {
+      await saveRecord(out, record);
+      done++;
+      const { scoreMatching, step } = record.chosen;
+      if (!process.stderr.isTTY)
+        process.stderr.write(
+          `${done}/${total} ${taskName(record)}: ${record.steps} steps, chosen ${step}, score matching ${scoreMatching.mean.toFixed(2)}, ${record.seconds.toFixed(1)} s\n`,
+        );
+    };
     const next = (child: ChildProcess): void => {
       const task = tasks.shift();
       if (!task) {
@@ -111,28 +134,23 @@ function workAll(tasks: Task[], options: StudyCommand, signal: AbortSignal): Pro
           current.step = message.step;
           return show();
         }
-        if (message.kind === "done") {
-          await saveRecord(out, message.record);
-          done++;
-          const { scoreMatching, step } = message.record.chosen;
-          if (!process.stderr.isTTY)
-            process.stderr.write(
-              `${done}/${total} ${taskName(message.record)}: ${message.record.steps} steps, chosen ${step}, score matching ${scoreMatching.mean.toFixed(2)}, ${message.record.seconds.toFixed(1)} s\n`,
-            );
-        } else if (message.kind === "failed") {
-          failed.push(`${current.task ? taskName(current.task) : "a worker"}: ${message.message}`);
-        }
+        if (message.kind === "done") await keep(message.record).catch((e: Error) => fault(current.task, e.message));
+        else if (message.kind === "failed") fault(current.task, message.message);
         if (!children.has(child)) return;
         show();
         next(child);
       });
-      child.on("exit", (code) => {
+      // A worker ends when nothing is left for it, and counts no more; one that still counts is lost.
+      const lose = (how: string): void => {
         const current = children.get(child);
         if (!current) return;
+        fault(current.task, `its process ${how}`);
         children.delete(child);
-        if (code !== 0 && current.task) failed.push(`${taskName(current.task)}: its process ended with code ${code}`);
+        child.kill();
         if (children.size === 0) finish();
-      });
+      };
+      child.on("exit", (code, killed) => lose(`ended with ${killed ?? `code ${code}`}`));
+      child.on("error", ({ message }) => lose(`cannot be used: ${message}`));
     }
     if (total === 0) finish();
   });
@@ -153,9 +171,25 @@ async function writeReport(out: string, records: readonly RunRecord[]): Promise<
   return table;
 }
 
+/** Runs of one table are measured alike: those to come as those there are. */
+function requireSamples(records: readonly RunRecord[], { out, datasets, samples }: StudyCommand): void {
+  for (const record of records.filter(({ dataset }) => datasets.includes(dataset))) {
+    const draws = record.chosen.importance?.samples ?? samples;
+    if (draws !== samples)
+      fail(
+        "usage",
+        `${taskName(record)} in ${out} has ${draws} draws of the plain normaliser, not ${samples}`,
+        `give --samples ${draws}, or another --out`,
+      );
+  }
+}
+
 async function study(options: StudyCommand): Promise<void> {
   const { out, datasets, losses, seeds } = options;
-  const tasks = openTasks(await readRecords(out), datasets, losses, seeds);
+  const there = await readRecords(out);
+  requireSamples(there, options);
+  const tasks = openTasks(there, datasets, losses, seeds);
+  await checkWritable(join(out, "table.md"), ...tasks.slice(0, 1).map((task) => recordPath(out, task)));
   const signal = interruption();
   const { failed } = await workAll(tasks, options, signal);
   const records = await readRecords(out);
@@ -176,7 +210,7 @@ async function report(out: string): Promise<void> {
 const listOf =
   <T extends string>(known: (name: string) => name is T, names: readonly string[]) =>
   (text: string): T[] =>
-    text.split(",").map((name) => {
+    [...new Set(text.split(","))].map((name) => {
       if (!known(name)) throw new InvalidArgumentError(`"${name}" is none of ${names.join(", ")}.`);
       return name;
     });
@@ -197,7 +231,7 @@ export function addDensityStudy(density: Command): void {
     .option("--seeds <n>", "seeds 0 … n − 1", integer(1), 15)
     .option("--workers <n>", "processes", integer(1), availableParallelism())
     .option("--minutes <x>", "stop after this long; runs that are not done begin anew next time", positive)
-    .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
+    .option("--samples <n>", "draws of the plain normaliser, the same for all runs", integer(1000), 1_000_000)
     .action(study);
   density
     .command("report")

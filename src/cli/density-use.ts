@@ -9,16 +9,15 @@ import { modelColumns, sampleRows, scoreRows } from "../density/use.ts";
 import { renderPng } from "../figure/png.ts";
 import { key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
-import { FIT_FOLDER, MODEL_FILE, TABLE_NAMES, withTableOptions } from "./density-fit.ts";
-import { integer, interruption } from "./options.ts";
+import { FIT_FOLDER, MODEL_FILE } from "./density-fit.ts";
+import { type TableCommand, withTableOptions } from "./density-table.ts";
+import { checkWritable, integer, interruption } from "./options.ts";
 
 const quoted = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 
 function csvOf({ columns, rows, values }: Table): string {
   const n = columns.length;
-  const lines = Array.from({ length: rows }, (_, i) =>
-    Array.from(values.subarray(i * n, (i + 1) * n), (v) => String(Number(v.toPrecision(8)))).join(","),
-  );
+  const lines = Array.from({ length: rows }, (_, i) => values.subarray(i * n, (i + 1) * n).join(","));
   return `${[columns.map(quoted).join(","), ...lines].join("\n")}\n`;
 }
 
@@ -30,23 +29,21 @@ async function emit(table: Table, path: string | undefined): Promise<void> {
   }
 }
 
-interface ScoreCommand {
+interface ScoreCommand extends TableCommand {
   readonly model: string;
-  readonly data: string;
-  readonly folder: string;
-  readonly rows: number;
   readonly out?: string;
 }
 
-async function scoreTable({ model: path, data, folder, rows, out }: ScoreCommand): Promise<void> {
+async function scoreTable({ model: path, out, ...options }: ScoreCommand): Promise<void> {
   const model = await loadDensity(path);
-  const table = await tableOf(data, { folder, rows }, modelColumns(model));
+  const table = await tableOf(options.data, options, modelColumns(model));
+  await checkWritable(out);
   const found = await scoreRows(model, table);
   const n = model.spec.columns.length;
   const width = n + 1;
   await emit(
     {
-      source: data,
+      source: table.source,
       columns: ["log density", ...model.spec.columns.map((name) => `score of ${name}`)],
       rows: table.rows,
       values: Float64Array.from({ length: table.rows * width }, (_, i) => {
@@ -67,23 +64,22 @@ interface SampleCommand {
   readonly out?: string;
 }
 
-async function sample({ model, count, method, steps, seed, out }: SampleCommand): Promise<void> {
-  const options = { method, steps, key: key(seed), signal: interruption() };
-  await emit(await sampleRows(await loadDensity(model), count, options), out);
+async function sample({ model: path, count, method, steps, seed, out }: SampleCommand): Promise<void> {
+  const model = await loadDensity(path);
+  await checkWritable(out);
+  await emit(await sampleRows(model, count, { method, steps, key: key(seed), signal: interruption() }), out);
 }
 
-interface PictureCommand {
+interface PictureCommand extends TableCommand {
   readonly models: string[];
-  readonly data: string;
-  readonly folder: string;
-  readonly rows: number;
   readonly out: string;
 }
 
-async function drawPicture({ models, data, folder, rows, out }: PictureCommand): Promise<void> {
+async function drawPicture({ models, out, ...options }: PictureCommand): Promise<void> {
   const loaded: DensityModel[] = [];
   for (const path of models) loaded.push(await loadDensity(path));
-  const table = await tableOf(data, { folder, rows }, modelColumns(loaded[0]));
+  const table = await tableOf(options.data, options, modelColumns(loaded[0]));
+  await checkWritable(`${out}.svg`, `${out}.png`);
   const svg = await densityPicture(table, loaded);
   await writeFileAtomic(`${out}.svg`, svg);
   await writeFileAtomic(`${out}.png`, renderPng(svg));
@@ -97,9 +93,10 @@ export function addDensityUse(density: Command): void {
   const score = density
     .command("score")
     .description("log density and score of every row of a table")
-    .addOption(fittedOption())
-    .requiredOption("--data <table>", `a CSV file with the columns the model was fitted on, or one of ${TABLE_NAMES}`);
-  withTableOptions(score).option("--out <file>", "where the CSV goes (default: standard output)").action(scoreTable);
+    .addOption(fittedOption());
+  withTableOptions(score, "a CSV file with the columns the model was fitted on")
+    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .action(scoreTable);
   density
     .command("sample")
     .description("rows drawn from a fitted density")
@@ -113,7 +110,8 @@ export function addDensityUse(density: Command): void {
   const picture = density
     .command("picture")
     .description("densities of two columns and their scores beside the data, as SVG and PNG")
-    .requiredOption("--models <files...>", "models that density fit wrote")
-    .requiredOption("--data <table>", "the CSV file, or the name of the table, they were fitted to");
-  withTableOptions(picture).option("--out <name>", "file name without its ending", "density").action(drawPicture);
+    .requiredOption("--models <files...>", "models that density fit wrote");
+  withTableOptions(picture, "the CSV file they were fitted to")
+    .option("--out <name>", "file name without its ending", "density")
+    .action(drawPicture);
 }

@@ -82,14 +82,25 @@ export interface TableOptions {
   readonly folder: string;
   /** Rows of a generated table. Default 2,000. */
   readonly rows?: number;
+  /** Whether the first line of a file is names. Default: if it holds no number. */
+  readonly header?: boolean;
 }
+
+/** What a table may be called beside the path of a file. */
+export const tableNames: readonly string[] = [...Object.keys(uciSets), ...Object.keys(synthetics)];
 
 /** The table that a name or the path of a CSV file stands for. Like the files, a generated one is always the same. */
 export async function tableOf(data: string, options: TableOptions, select = allColumns): Promise<Table> {
-  const { folder, rows = 2000 } = options;
+  const { folder, rows = 2000, header } = options;
   if (isUci(data)) return selected(await uciTable(data, folder), select);
   if (isSynthetic(data)) return selected(generate(data, rows, fold(key(0), data)), select);
-  return readTable(data, select);
+  if (!existsSync(data))
+    fail(
+      "data",
+      `${data} is neither a file nor the name of a table`,
+      `give a CSV file, or one of ${tableNames.join(", ")}`,
+    );
+  return readTable(data, select, header);
 }
 
 /** How a table of that name is prepared unless told otherwise. */

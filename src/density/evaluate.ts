@@ -73,6 +73,12 @@ export const logBaseVolume = (n: number): number => (n / 2) * Math.log(2 * Math.
 /** Fewer effective samples than this, and an estimate says more about a few draws than about Ẑ. */
 export const ENOUGH_SAMPLES = 1000;
 
+/** What N(0, I) is worth on points, in the mean: ½‖x‖² − n, and −½‖x‖² − (n/2) log 2π. */
+export function unitGaussian({ shape: [rows, n], data }: NdArray): { scoreMatching: number; logLikelihood: number } {
+  const half = (data as Float32Array).reduce((total, v) => total + v * v, 0) / (2 * rows);
+  return { scoreMatching: half - n, logLikelihood: -half - (n / 2) * Math.log(2 * Math.PI) };
+}
+
 const CHUNK = 1000;
 
 /** f at points, in float32. */

@@ -63,13 +63,34 @@ export interface Fit {
   readonly stopped: number;
   /** Chosen by the loss itself on the validation set, as the protocol does. */
   readonly chosen: Fitted;
-  /** Chosen by exact score matching on the validation set. */
+  /** Chosen by exact score matching on the validation set, seen every fifth step; before the fifth it is `chosen`. */
   readonly chosenByExact: Fitted;
   /** By step the validation loss, and by every fifth step exact score matching on the validation set. */
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
   /** Why training ended early, if it did. Where not even α can be found it is 0. */
   readonly failure?: string;
 }
+
+/** What a fit is unless told otherwise. */
+export const protocol = {
+  inducing: 200,
+  batch: 200,
+  points: 1000,
+  epochs: 500,
+  patience: 200,
+  leastSteps: 0,
+  rate: 1e-2,
+  clip: 100,
+  ridgeSteps: 1000,
+  ridgeRate: 1e-3,
+} as const satisfies Partial<FitOptions>;
+
+type Settings = FitOptions & { readonly [name in keyof typeof protocol]: number };
+
+const LEAST: Partial<Record<keyof typeof protocol, number>> = { inducing: 1, batch: 2, points: 1 };
+
+/** Validation points a step of the ridge. */
+export const RIDGE_BATCH = 100;
 
 /** Rows of a matrix. */
 function rowsOf({ shape: [, n], data }: NdArray, indices: ArrayLike<number>): NdArray {
@@ -100,7 +121,12 @@ const stateOf = ({ theta, m, v }: AdamState<NdArray>): AdamState<Float32Array> =
   v: v.data as Float32Array,
 });
 
-function requireSizes(rows: number, inducing: number, batch: number): void {
+function requireSettings(rows: number, settings: Settings): void {
+  for (const name of Object.keys(protocol) as (keyof typeof protocol)[]) {
+    const least = LEAST[name] ?? 0;
+    if (!(settings[name] >= least)) fail("usage", `fitDensity: ${name} is ${settings[name]}`, `give at least ${least}`);
+  }
+  const { inducing, batch } = settings;
   if (batch % 2 !== 0)
     fail("usage", `a batch of ${batch} has no halves, one for α and one for the loss`, "give an even --batch");
   if (rows < inducing)
@@ -123,25 +149,34 @@ function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray
   return mapTree(like, cut, isNdArray) as unknown as Dkef<NdArray>;
 }
 
+function objectiveOf(loss: ObjectiveName | Objective): Objective {
+  if (typeof loss !== "string") return loss;
+  if (!Object.hasOwn(objectives, loss))
+    fail("usage", `there is no loss "${loss}"`, `use one of ${Object.keys(objectives).join(", ")}, or an objective`);
+  return objectives[loss]();
+}
+
 export async function fitDensity(data: Prepared, options: FitOptions): Promise<Fit> {
   const { train, validation, n } = data;
-  const { inducing = 200, batch = 200, epochs = 500, patience = 200, leastSteps = 0, signal } = options;
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings = { ...protocol, ...given } as Settings;
+  const { inducing, batch, epochs, patience, leastSteps, rate, clip, ridgeRate, signal } = settings;
   const rows = train.shape[0];
-  requireSizes(rows, inducing, batch);
+  requireSettings(rows, settings);
   const root = key(options.seed);
-  const objective = typeof options.loss === "string" ? objectives[options.loss]() : options.loss;
+  const objective = objectiveOf(options.loss);
   const start = dkefInit(
     fold(root, "parameters"),
     rowsOf(train, choice(fold(root, "inducing"), rows, inducing, { replace: false }).data),
     options.model,
   );
-  const points = Math.min(options.points ?? 1000, rows);
-  const ridgeBatch = Math.min(100, validation.shape[0]);
+  const points = Math.min(settings.points, rows);
+  const ridgeBatch = Math.min(RIDGE_BATCH, validation.shape[0]);
   const steps = fitSteps(
     objective,
     start,
     { n, batch, points, validation: validation.shape[0], ridgeBatch },
-    { rate: options.rate ?? 1e-2, clip: options.clip ?? 100, ridgeRate: options.ridgeRate ?? 1e-3 },
+    { rate, clip, ridgeRate },
   );
   const spec = objective.draws(n);
   const draws = (purpose: string, step: number, count: number) =>
@@ -153,7 +188,7 @@ export async function fitDensity(data: Prepared, options: FitOptions): Promise<F
     const curve = { loss: [] as number[], exact: [] as number[] };
     let state = zeros(flatten(start));
     let best: Best = { step: 0, value: Number.POSITIVE_INFINITY, theta: state.theta };
-    let bestExact = best;
+    let bestExact: Best | undefined;
     let stopped: number | undefined;
     let failure: string | undefined;
     let order: Int32Array = new Int32Array(0);
@@ -197,19 +232,20 @@ export async function fitDensity(data: Prepared, options: FitOptions): Promise<F
           break;
         }
         curve.exact.push(exact);
-        if (open && exact < bestExact.value) bestExact = { step, value: exact, theta: state.theta };
+        if (open && exact < (bestExact?.value ?? Number.POSITIVE_INFINITY))
+          bestExact = { step, value: exact, theta: state.theta };
       }
       if (open && step - best.step >= patience) stopped = step;
       options.onStep?.({ step, most, validation: value, best: best.value });
     }
     const finished = async ({ theta, step: at }: Best): Promise<Fitted> => {
-      const alpha = await finish(steps, theta, start, data, root, draws, options);
+      const alpha = await finish(steps, theta, start, data, root, draws, settings);
       if (!alpha)
         failure = `${failure === undefined ? "" : `${failure}; `}the equations for α are not finite at step ${at}, so it is 0`;
       return { step: at, theta, alpha: alpha ?? new Float64Array(inducing), parameters: parameterArrays(theta, start) };
     };
     const chosen = await finished(best);
-    const chosenByExact = bestExact.step === best.step ? chosen : await finished(bestExact);
+    const chosenByExact = !bestExact || bestExact.step === best.step ? chosen : await finished(bestExact);
     return {
       steps: step,
       stopped: stopped ?? step,
@@ -238,7 +274,7 @@ async function finish(
   { train, validation }: Prepared,
   root: Key,
   draws: (purpose: string, step: number, count: number) => ReturnType<typeof drawArrays>,
-  { ridgeSteps = 1000, signal }: FitOptions,
+  { ridgeSteps, signal }: Settings,
 ): Promise<Float64Array | undefined> {
   const rows = train.shape[0];
   const size = like.inducing.shape[0];
@@ -264,7 +300,7 @@ async function finish(
   const system = { vectors, values, projected };
   const logLambda = parameterArrays(theta, like).logLambda.data as Float32Array;
   let state = zeros(logLambda);
-  const batch = Math.min(100, validation.shape[0]);
+  const batch = Math.min(RIDGE_BATCH, validation.shape[0]);
   for (let step = 1; step <= ridgeSteps; step++) {
     signal?.throwIfAborted();
     const chosen = choice(fold(fold(root, "ridge"), step), validation.shape[0], batch, { replace: false }).data;

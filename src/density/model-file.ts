@@ -1,5 +1,5 @@
 /** A fitted density as a file: parameters and α by name, and beside them all that is needed to use them on raw rows. */
-import { fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
+import { fail, isNdArray, mapTree, type NdArray, type Shape } from "../graph/index.ts";
 import { type Dkef, dkefInit } from "../model/dkef.ts";
 import { key } from "../random/index.ts";
 import { flatten } from "../train/flat.ts";
@@ -33,25 +33,50 @@ export async function saveDensity(path: string, spec: DensitySpec, fitted: Fitte
   });
 }
 
+/** The settings a text holds; undefined where something is missing, or numbers do not fit the columns. */
+function specIn(text: string): DensitySpec | undefined {
+  try {
+    const spec = JSON.parse(text) as DensitySpec;
+    const { loss, columns, whitening, logZ = 0 } = spec;
+    const { mean, matrix, logDet } = whitening;
+    const whole =
+      [loss, ...columns].every((name) => typeof name === "string") &&
+      [...mean, ...matrix, logDet, logZ].every(Number.isFinite) &&
+      mean.length === columns.length &&
+      matrix.length === columns.length ** 2;
+    return whole ? spec : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export async function loadDensity(path: string): Promise<DensityModel> {
   const { arrays, metadata } = await readSafetensors(path);
   if (metadata.format !== FORMAT)
     fail("data", `${path} is no density of diffeo`, "give a model.safetensors that diffeo density fit wrote");
-  const pick = (name: string): NdArray =>
-    arrays[name] ?? fail("data", `${path}: the array "${name}" is missing`, "the file is damaged; fit again");
-  const like = dkefInit(key(0), pick("inducing"));
-  const named = (_: NdArray, path: string): NdArray => pick(path.replace("features.", ""));
+  const damaged = (what: string): never => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
+  const spec = specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
+  const pick = (name: string): NdArray => arrays[name] ?? damaged(`the array "${name}" is missing`);
+  const shaped = (name: string, shape: Shape): NdArray => {
+    const array = pick(name);
+    if (array.shape.join() !== shape.join())
+      damaged(`${name} has shape [${array.shape.join(", ")}], all else says [${shape.join(", ")}]`);
+    return array;
+  };
+  const [points] = pick("inducing").shape;
+  const like = dkefInit(key(0), shaped("inducing", [points, spec.columns.length]), {
+    width: pick("w1").shape[2],
+    logScales: Array.from(pick("logScales").data as Float32Array),
+  });
+  const named = ({ shape }: NdArray, name: string): NdArray => shaped(name.replace("features.", ""), shape);
   const parameters = mapTree(like, named, isNdArray) as unknown as Dkef<NdArray>;
-  const spec = JSON.parse(metadata.spec) as DensitySpec;
-  if (parameters.inducing.shape[1] !== spec.columns.length)
-    fail("data", `${path}: ${spec.columns.length} columns, points of ${parameters.inducing.shape[1]}`, "fit again");
   return {
     spec,
     fitted: {
       step: Number(metadata.step),
       parameters,
       theta: flatten(parameters),
-      alpha: Float64Array.from(pick("alpha").data as Float32Array),
+      alpha: Float64Array.from(shaped("alpha", [points]).data as Float32Array),
     },
   };
 }

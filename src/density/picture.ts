@@ -2,7 +2,7 @@
 import { FAINT, FONT, INK } from "../figure/svg.ts";
 import { fail } from "../graph/index.ts";
 import type { DensityModel } from "./model-file.ts";
-import { selected, type Table } from "./table.ts";
+import { columnOf, selected, type Table } from "./table.ts";
 import { modelColumns, scoreRows } from "./use.ts";
 
 const SIDE = 300;
@@ -17,10 +17,16 @@ interface Frame {
 }
 
 /** The data's range and a margin. */
-function frameOf(points: Float64Array): Frame {
+function frameOf(table: Table): Frame {
   const range = (j: number): [number, number] => {
-    const values = points.filter((_, i) => i % 2 === j);
+    const values = columnOf(table, j);
     const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+    if (low === high)
+      fail(
+        "data",
+        `${table.source}: column "${table.columns[j]}" is ${low} in every row, which is no range to draw`,
+        "give the table that the models were fitted to",
+      );
     return [low - 0.15 * (high - low), high + 0.15 * (high - low)];
   };
   const [x, y] = [range(0), range(1)];
@@ -121,10 +127,10 @@ export async function densityPicture(table: Table, models: readonly DensityModel
         "give models of the same columns in the same order",
       );
   }
-  const points = selected(table, modelColumns(first)).values;
-  const frame = frameOf(points);
+  const shown = selected(table, modelColumns(first));
+  const frame = frameOf(shown);
   const panels = [
-    { title: `${table.rows} points`, content: dots(points, frame) },
+    { title: `${table.rows} points`, content: dots(shown.values, frame) },
     ...(await Promise.all(
       models.map(async (model) => ({ title: model.spec.loss, content: await fieldPanel(model, frame) })),
     )),

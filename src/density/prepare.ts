@@ -100,6 +100,12 @@ function dequantised(table: Table, key: Key): Table {
 /** The map that gives the rows mean 0 and covariance I. */
 export function whiteningOf({ values, columns, rows, source }: Table): Whitening {
   const n = columns.length;
+  if (rows <= n)
+    fail(
+      "data",
+      `${source}: ${rows} rows are no more than the ${n} columns, so they span no volume`,
+      "give more rows, or leave columns out with --drop",
+    );
   const mean = columns.map((_, j) => {
     let total = 0;
     for (let i = 0; i < rows; i++) total += values[i * n + j];
@@ -121,10 +127,15 @@ export function whiteningOf({ values, columns, rows, source }: Table): Whitening
       `${source}: some column is a linear combination of others, so the table has no density`,
       "leave it out with --drop, or prune with --prune 0.98",
     );
-  const svd = rightSvd(centred, n);
+  // A power of two changes no digit, and keeps squares of very large or small numbers in range.
+  const unit = 2 ** Math.floor(Math.log2(Math.max(...lengths)));
+  const svd = rightSvd(
+    centred.map((v) => v / unit),
+    n,
+  );
   if (!(svd.values[n - 1] > 1e-15 * svd.values[0]))
     fail("data", `${source}: columns differ by a factor of more than 10¹⁵ in scale`, "give them other units");
-  const scale = svd.values.map((s) => Math.sqrt(rows) / s);
+  const scale = svd.values.map((s) => Math.sqrt(rows) / (s * unit));
   return {
     mean,
     matrix: Array.from(svd.vectors, (v, i) => v * scale[i % n]),
@@ -155,7 +166,8 @@ export function prepare(table: Table, key: Key, options: PrepareOptions = {}): P
   const testRows = Math.floor(table.rows * (options.test ?? 0.1));
   const validationRows = Math.floor((table.rows - testRows) * (options.validation ?? 0.1));
   const trainRows = table.rows - testRows - validationRows;
-  if (Math.min(testRows, validationRows, trainRows) < 1)
+  if (!(noise >= 0)) fail("usage", `a noise of ${noise}`, "give a standard deviation ≥ 0");
+  if (!(Math.min(testRows, validationRows, trainRows) >= 1))
     fail("data", `${table.source}: ${table.rows} rows do not make three sets`, "give more rows, or other shares");
   requireVariation(table);
   const n = table.columns.length;

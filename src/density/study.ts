@@ -9,8 +9,9 @@ import type { ObjectiveName } from "../matching/index.ts";
 import { fold, key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import { type DatasetName, prepareNamed } from "./datasets.ts";
-import { EXACT_EVERY, type FitProgress, fitDensity } from "./fit.ts";
+import { EXACT_EVERY, type Fit, type FitProgress, fitDensity } from "./fit.ts";
 import { type Measures, measureFitted } from "./measure.ts";
+import type { Prepared } from "./prepare.ts";
 
 export interface Task {
   readonly dataset: DatasetName;
@@ -53,7 +54,7 @@ const rounded = (values: readonly number[]): number[] => values.map((v) => Numbe
 
 export async function runTask(task: Task, options: RunOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
-  const { signal, onStep, samples = 1_000_000 } = options;
+  const { signal, onStep } = options;
   const data = await prepareNamed(dataset, seed, options.folder);
   const began = performance.now();
   let trained = began;
@@ -67,9 +68,20 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunRecor
     },
     ...(signal && { signal }),
   });
+  return recordOf(task, data, found, (trained - began) / 1000, options);
+}
+
+/** What is kept of a fit: its two states measured, and its curves thinned. */
+export async function recordOf(
+  task: Task,
+  data: Prepared,
+  found: Fit,
+  seconds: number,
+  { samples = 1_000_000, signal }: Pick<RunOptions, "samples" | "signal">,
+): Promise<RunRecord> {
   const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
     measureFitted(found[which], data, {
-      key: fold(key(seed), "measure"),
+      key: fold(key(task.seed), "measure"),
       samples: draws,
       ...(signal && { signal }),
     });
@@ -82,7 +94,7 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunRecor
     points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
     steps: found.steps,
     stopped: found.stopped,
-    seconds: (trained - began) / 1000,
+    seconds,
     chosen,
     chosenByExact: found.chosenByExact === found.chosen ? chosen : await measure("chosenByExact", 0),
     curve: { every: EVERY, loss: every(found.curve.loss, 1), exact: every(found.curve.exact, EXACT_EVERY) },
@@ -94,7 +106,7 @@ const runsFolder = (out: string): string => join(out, "runs");
 
 export const taskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
 
-const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
+export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
 
 export const saveRecord = (out: string, record: RunRecord): Promise<void> =>
   writeFileAtomic(recordPath(out, record), `${JSON.stringify(record)}\n`);

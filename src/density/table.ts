@@ -37,24 +37,32 @@ function numberOf(cell: string): number | undefined {
 
 const notNumber = (cell: string): string => (cell === "" ? "the cell is empty" : `"${cell}" is not a number`);
 
-/** The names in a line that holds no number; undefined for a line of numbers. */
-function namesIn(cells: readonly string[], source: string, line: number): readonly string[] | undefined {
+/** The names in a line that holds no number, or is said to hold names; undefined for a line of numbers. */
+function namesIn(
+  cells: readonly string[],
+  source: string,
+  line: number,
+  header?: boolean,
+): readonly string[] | undefined {
   const wrong = cells.findIndex((cell) => numberOf(cell) === undefined);
-  if (wrong < 0) return undefined;
-  if (cells.some((cell) => numberOf(cell) !== undefined))
+  if (header === undefined && wrong >= 0 && cells.some((cell) => numberOf(cell) !== undefined))
     fail(
       "data",
       `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, though others in this line are`,
-      "mend the cell, or put a line of names first, none of them a number",
+      "mend the cell, put a line of names first, or say with --header or --no-header whether this is one",
     );
+  if (!(header ?? wrong >= 0)) return undefined;
   const twice = cells.find((name, j) => cells.indexOf(name) !== j);
   if (twice !== undefined)
     fail("data", `${source}, line ${line}: two columns are named "${twice}"`, "give every column a name of its own");
   return cells;
 }
 
-/** Reads CSV text. The first line is a header if none of its cells is a number; blank lines are passed over. */
-export function parseTable(text: string, source: string, select: Selection = allColumns): Table {
+/**
+ * Reads CSV text. Unless `header` says whether the first line is one, it is if none of its cells is a number; blank lines
+ * are passed over.
+ */
+export function parseTable(text: string, source: string, select: Selection = allColumns, header?: boolean): Table {
   const delimiter = delimiterOf(text.slice(0, Math.max(0, text.search(/[\r\n]/)) || undefined));
   let records: { record: string[]; info: { lines: number } }[];
   try {
@@ -73,7 +81,7 @@ export function parseTable(text: string, source: string, select: Selection = all
   }
   if (records.length === 0) fail("data", `${source} is empty`, "give a table of numbers");
   const [first] = records;
-  const names = namesIn(first.record, source, first.info.lines);
+  const names = namesIn(first.record, source, first.info.lines, header);
   const columns = names ?? first.record.map((_, i) => `column ${i + 1}`);
   const body = names ? records.slice(1) : records;
   if (body.length === 0) fail("data", `${source} has a header and no rows`, "give a table of numbers");
@@ -99,11 +107,11 @@ export function parseTable(text: string, source: string, select: Selection = all
   return { source, columns: chosen.map((j) => columns[j]), rows: body.length, values };
 }
 
-export async function readTable(path: string, select?: Selection): Promise<Table> {
+export async function readTable(path: string, select?: Selection, header?: boolean): Promise<Table> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", { cause: error });
   });
-  return parseTable(text, path, select);
+  return parseTable(text, path, select, header);
 }
 
 /** One column's numbers. */

@@ -7,7 +7,7 @@
  *   const step = compile((x, draws) => …, [[batch, n], drawShapes(spec, [batch])]);
  *   await step(x, drawArrays(spec, [batch], fold(key, i)));
  */
-import type { FloatType, Shape } from "../graph/index.ts";
+import { type FloatType, fail, type Shape } from "../graph/index.ts";
 import { type FloatArray, fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
 
 /** One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1). */
@@ -43,6 +43,12 @@ export const drawArrays = <D extends FloatType = "float32">(
   mapSpec(spec, ({ law, shape }, name) =>
     laws[law](fold(key, name), [...batch, ...shape], { dtype: (dtype ?? "float32") as D }),
   );
+
+/** How many of something, if that can be. */
+export const countOf = (count: number, what: string): number =>
+  Number.isInteger(count) && count >= 1
+    ? count
+    : fail("usage", `the number of ${what} is ${count}`, "give a whole number, at least 1");
 
 /** The same arrays with leading axes of their own, for several slices at one point. */
 export const repeatSpec = (spec: DrawSpec, axes: Shape): DrawSpec =>

@@ -8,16 +8,16 @@
  * cheap, because the extra slices need no derivative of the score.
  */
 import { add, expand, expandDims, gradEach, hvp, laplacian, mean, mul, type Tensor } from "../graph/index.ts";
-import { type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
+import { countOf, type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
 import type { Metric } from "./metric.ts";
 
 /** One drawn v at each point. */
 export interface Slice {
   /** ∇v(x), […, n] */
   readonly grad: Tensor;
-  /** H_v(x)∇v(x), […, n]. Absent: v is linear, and this and Δv are zero. */
+  /** H_v(x)∇v(x), […, n]. Absent: zero, as for a linear v. */
   readonly hvp?: Tensor;
-  /** Δv(x), […]. */
+  /** Δv(x), […]. Absent: zero, as for a harmonic v. */
   readonly laplacian?: Tensor;
 }
 
@@ -69,7 +69,7 @@ const CONTROL = "control.";
 /** The family with C(x) and div C(x) estimated from `count` further slices. */
 export const withMonteCarlo = (family: SliceFamily, count: number): SliceFamily => ({
   ...family,
-  name: `${family.name} (C from ${count} slices)`,
+  name: `${family.name} (C from ${countOf(count, "slices for C")} slices)`,
   controlDraws: (n) => prefixSpec(CONTROL, repeatSpec(family.draws(n), [count])),
   moments: (x, control) => {
     const slices = slicesAt(family, x, withPrefix(CONTROL, control), count);

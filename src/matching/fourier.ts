@@ -6,11 +6,12 @@
  * Since b is uniform and independent of ω, E[sin²θ | ω] = ½ whatever x is, so C = (2/τ²)·½·E[ωωᵀ] = I and div C = 0.
  * H_v = −(√2/τ) cos θ ωωᵀ and ωᵀ∇v = −(√2/τ) sin θ ‖ω‖² give the middle one.
  */
-import { add, cos, dot, expandDims, fill, mul, sin, squaredNorm, type Tensor } from "../graph/index.ts";
+import { add, cos, dot, expandDims, fail, fill, mul, sin, squaredNorm, type Tensor } from "../graph/index.ts";
 import type { SliceFamily } from "./family.ts";
 
 /** Slices that oscillate over a length of about 1/`frequency`. */
 export const fourierSlices = (frequency = 1): SliceFamily => {
+  if (!(frequency > 0)) fail("usage", `the frequency of Fourier slices is ${frequency}`, "give a number > 0");
   const amplitude = Math.SQRT2 / frequency;
   return {
     name: "random Fourier",

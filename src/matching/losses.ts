@@ -14,8 +14,9 @@ import {
   sub,
   sum,
   type Tensor,
+  zerosLike,
 } from "../graph/index.ts";
-import { type Draws, repeatSpec } from "./draws.ts";
+import { countOf, type Draws, repeatSpec } from "./draws.ts";
 import { type Slice, type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
 import { type LinearLaw, linearSlices } from "./linear.ts";
 import { metricForm } from "./metric.ts";
@@ -26,6 +27,8 @@ export interface SliceOptions {
   /** How many slices a point, averaged. Default 1. */
   readonly slices?: number;
 }
+
+const slicesOf = ({ slices = 1 }: SliceOptions): number => countOf(slices, "slices a point");
 
 /** ½‖s‖² + tr ∇s  (eq:score_matching_loss_expanded) */
 export const scoreMatching = (): Objective => ({
@@ -43,18 +46,22 @@ const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
 };
 
 /** ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv  (eq:appendix_gssm_final) */
-export const gssm = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => ({
-  name: "gssm",
-  draws: (n) => repeatSpec(family.draws(n), [slices]),
-  terms: (x, draws) => {
-    const slice = slicesAt(family, x, draws, slices);
-    const directions = directionsOf(slice.grad);
-    return { metric: { directions }, slices: directions, ...driftOf(slice) };
-  },
-});
+export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective => {
+  const slices = slicesOf(options);
+  return {
+    name: "gssm",
+    draws: (n) => repeatSpec(family.draws(n), [slices]),
+    terms: (x, draws) => {
+      const slice = slicesAt(family, x, draws, slices);
+      const directions = directionsOf(slice.grad);
+      return { metric: { directions }, slices: directions, ...driftOf(slice) };
+    },
+  };
+};
 
 /** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not involved (eq:gssm_vr) */
-export const gssmVr = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => {
+export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective => {
+  const slices = slicesOf(options);
   const { moments, controlDraws } = family;
   if (!moments)
     fail(
@@ -93,21 +100,24 @@ export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {})
  * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v d)/g, both from
  * H_v∇v = g H_v d and Δv alone, and c = (∇d)d + d div d = (H_v d + (Δv − 2dᵀH_v d)d)/g.
  */
-export const normalisedGssm = (family: SliceFamily, { slices = 1 }: SliceOptions = {}): Objective => ({
-  name: "gssm-normalised",
-  draws: (n) => repeatSpec(family.draws(n), [slices]),
-  terms: (x, draws) => {
-    const { grad, hvp, laplacian } = slicesAt(family, x, draws, slices);
-    const g = expandDims(sqrt(squaredNorm(grad)), -1);
-    const d = div(grad, g);
-    const directions = directionsOf(d);
-    if (!hvp || !laplacian) return { metric: { directions }, slices: directions };
-    const bent = div(hvp, g);
-    const spread = sub(laplacian, mul(dot(d, bent), 2));
-    const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
-    return { metric: { directions }, slices: directions, drift };
-  },
-});
+export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}): Objective => {
+  const slices = slicesOf(options);
+  return {
+    name: "gssm-normalised",
+    draws: (n) => repeatSpec(family.draws(n), [slices]),
+    terms: (x, draws) => {
+      const { grad, hvp, laplacian } = slicesAt(family, x, draws, slices);
+      const g = expandDims(sqrt(squaredNorm(grad)), -1);
+      const d = div(grad, g);
+      const directions = directionsOf(d);
+      if (!hvp && !laplacian) return { metric: { directions }, slices: directions };
+      const bent = div(hvp ?? zerosLike(grad), g);
+      const spread = sub(laplacian ?? 0, mul(dot(d, bent), 2));
+      const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
+      return { metric: { directions }, slices: directions, drift };
+    },
+  };
+};
 
 /**
  * Any sliced objective with two evaluations of the score and no derivative of it:
@@ -116,9 +126,9 @@ export const normalisedGssm = (family: SliceFamily, { slices = 1 }: SliceOptions
  *
  * (T. Pang et al., "Efficient learning of generative models via finite-difference score matching", NeurIPS 2020).
  */
-export const finiteDifference =
-  (objective: Objective, step = 1e-2): Loss =>
-  (score, x, draws: Draws<Tensor>) => {
+export const finiteDifference = (objective: Objective, step = 1e-2): Loss => {
+  if (!(step > 0)) fail("usage", `the step of finite differences is ${step}`, "give a number > 0");
+  return (score, x, draws: Draws<Tensor>) => {
     const { metric, drift, slices: w } = objective.terms(x, draws);
     if (!w)
       fail(
@@ -134,6 +144,7 @@ export const finiteDifference =
     const value = add(mul(metricForm(metric, s), 0.5), curved);
     return drift ? add(value, dot(drift, s)) : value;
   };
+};
 
 /** The five losses of the paper's study, by the names they have on the command line. */
 export const objectives = {

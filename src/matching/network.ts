@@ -4,11 +4,13 @@
  * Its C(x) has no closed form, and nothing here but v itself: use several slices a point, or `withMonteCarlo`.
  */
 import { add, dot, expandDims, mul, squeeze, sum, tanh } from "../graph/index.ts";
+import { countOf } from "./draws.ts";
 import { type SliceFamily, smoothFamily } from "./family.ts";
 
 /** Slices through `width` hidden units. */
-export const networkSlices = (width = 8): SliceFamily =>
-  smoothFamily({
+export const networkSlices = (width = 8): SliceFamily => {
+  countOf(width, "hidden units");
+  return smoothFamily({
     name: "random network",
     draws: (n) => ({
       w: { law: "normal", shape: [width, n] },
@@ -20,3 +22,4 @@ export const networkSlices = (width = 8): SliceFamily =>
       return mul(dot(a, hidden), 1 / Math.sqrt(width));
     },
   });
+};

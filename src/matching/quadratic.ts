@@ -13,6 +13,7 @@ import {
   div,
   dot,
   expandDims,
+  fail,
   greater,
   matvec,
   mul,
@@ -52,6 +53,11 @@ const variances = (options: QuadraticOptions, n: number): Variances => ({
   off: options.varOffDiagonal ?? 1 / Math.sqrt(n),
   linear: options.varLinear ?? 1,
 });
+
+const requireVariances = ({ varDiagonal = 1, varOffDiagonal = 1, varLinear = 1 }: QuadraticOptions): void => {
+  for (const [name, value] of Object.entries({ varDiagonal, varOffDiagonal, varLinear }))
+    if (!(value >= 0)) fail("usage", `quadratic slices: ${name} is ${value}`, "give a variance ≥ 0");
+};
 
 const isExplicit = (options: QuadraticOptions, { diagonal, off }: Variances, n: number): boolean =>
   n > 1 && (options.explicit === true || diagonal < 2 * off);
@@ -121,39 +127,42 @@ function explicitSlice(x: Tensor, { a }: Draws<Tensor>, { diagonal, off }: Varia
   return { grad: w, hvp: matvec(matrix, w), laplacian: sum(middle, [-2, -1]) };
 }
 
-export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => ({
-  name: "quadratic",
-  draws: (n): DrawSpec => {
-    const law = variances(options, n);
-    const b = { b: { law: options.linear ?? "rademacher", shape: [n] } } as const;
-    if (n === 1) return { ...b, a: { law: "normal", shape: [1] } };
-    if (isExplicit(options, law, n)) return { ...b, a: { law: "normal", shape: [n, n] } };
-    const vector = { law: "normal", shape: [n] } as const;
-    const joint: DrawSpec = { ...b, entries: { law: "normal", shape: [3] }, h: vector, k: vector };
-    return law.diagonal > 2 * law.off ? { ...joint, d: vector } : joint;
-  },
-  slice: (x, draws) => {
-    const n = x.shape.at(-1) as number;
-    const law = variances(options, n);
-    const b = scaled(draws.b, law.linear);
-    if (n === 1) {
-      const a = scaled(draws.a, law.diagonal);
-      const w = add(mul(a, x), b);
-      return { grad: w, hvp: mul(a, w), laplacian: sum(a, -1) };
-    }
-    return (isExplicit(options, law, n) ? explicitSlice : jointSlice)(x, draws, law, b);
-  },
-  moments: (x) => {
-    const n = x.shape.at(-1) as number;
-    const { diagonal, off, linear } = variances(options, n);
-    const isotropic = expandDims(add(mul(squaredNorm(x), off), linear), -1);
-    const excess = diagonal - 2 * off;
-    return {
-      covariance: {
-        diagonal: Math.abs(excess) < 1e-12 ? isotropic : add(isotropic, mul(mul(x, x), excess)),
-        directions: expandDims(mul(x, Math.sqrt(off)), -2),
-      },
-      divergence: mul(x, 2 * diagonal + (n - 1) * off),
-    };
-  },
-});
+export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => {
+  requireVariances(options);
+  return {
+    name: "quadratic",
+    draws: (n): DrawSpec => {
+      const law = variances(options, n);
+      const b = { b: { law: options.linear ?? "rademacher", shape: [n] } } as const;
+      if (n === 1) return { ...b, a: { law: "normal", shape: [1] } };
+      if (isExplicit(options, law, n)) return { ...b, a: { law: "normal", shape: [n, n] } };
+      const vector = { law: "normal", shape: [n] } as const;
+      const joint: DrawSpec = { ...b, entries: { law: "normal", shape: [3] }, h: vector, k: vector };
+      return law.diagonal > 2 * law.off ? { ...joint, d: vector } : joint;
+    },
+    slice: (x, draws) => {
+      const n = x.shape.at(-1) as number;
+      const law = variances(options, n);
+      const b = scaled(draws.b, law.linear);
+      if (n === 1) {
+        const a = scaled(draws.a, law.diagonal);
+        const w = add(mul(a, x), b);
+        return { grad: w, hvp: mul(a, w), laplacian: sum(a, -1) };
+      }
+      return (isExplicit(options, law, n) ? explicitSlice : jointSlice)(x, draws, law, b);
+    },
+    moments: (x) => {
+      const n = x.shape.at(-1) as number;
+      const { diagonal, off, linear } = variances(options, n);
+      const isotropic = expandDims(add(mul(squaredNorm(x), off), linear), -1);
+      const excess = diagonal - 2 * off;
+      return {
+        covariance: {
+          diagonal: Math.abs(excess) < 1e-12 ? isotropic : add(isotropic, mul(mul(x, x), excess)),
+          directions: expandDims(mul(x, Math.sqrt(off)), -2),
+        },
+        divergence: mul(x, 2 * diagonal + (n - 1) * off),
+      };
+    },
+  };
+};

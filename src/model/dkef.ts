@@ -64,8 +64,8 @@ export const baseScore = (x: Tensor): Tensor => mul(x, -1 / BASE_VARIANCE);
 
 export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {}): Dkef<NdArray> {
   const { width = 30, logScales = [0, 0.5185, 1], logLambda = -2 } = options;
-  if (inducing.shape.length !== 2)
-    fail("shape", `the inducing points have rank ${inducing.shape.length}`, "give one row a point: shape [L, n]");
+  if (inducing.shape.length !== 2 || inducing.data.length === 0)
+    fail("shape", `the inducing points have shape [${inducing.shape}]`, "give one row a point: shape [L, n]");
   return {
     inducing,
     features: featuresInit(key, inducing.shape[1], width, logScales),

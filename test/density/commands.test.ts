@@ -1,10 +1,16 @@
 /** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseTable } from "../../src/density/table.ts";
+import { fitReport } from "../../src/cli/density-fit.ts";
+import { fitDensity } from "../../src/density/fit.ts";
+import { prepare } from "../../src/density/prepare.ts";
+import { parseTable, readTable, without } from "../../src/density/table.ts";
+import { fold, key } from "../../src/random/index.ts";
 import { diffeo } from "../cli/run.ts";
+import { measures, record } from "./records.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -12,7 +18,7 @@ const at = (name: string): string => join(folder, name);
 const quick = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
 
 describe("diffeo density", () => {
-  it("fits a table, scores its rows and draws new ones", () => {
+  it("fits a table, scores its rows and draws new ones", async () => {
     const lines = Array.from({ length: 400 }, (_, i) => {
       const u = i / 400;
       return `row ${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
@@ -33,6 +39,11 @@ describe("diffeo density", () => {
       ...quick,
       "--samples",
       "1000",
+      "--dequantise",
+      "--noise",
+      "0.02",
+      "--seed",
+      "5",
     );
     expect(fit.stderr).toBe("");
     expect(fit.code).toBe(0);
@@ -41,6 +52,13 @@ describe("diffeo density", () => {
     const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
     expect(report.columns).toEqual(["height", "weight"]);
     expect(report.measures.annealed.effectiveSamples).toBeGreaterThan(1000);
+    // What the report says is enough to make the fit again.
+    const table = await readTable(report.data, without(["id", "constant"]));
+    expect(report.sha256).toBe(createHash("sha256").update(table.values).digest("hex"));
+    const data = prepare(table, fold(key(report.seed), "data"), report.preparation);
+    const { curve } = await fitDensity(data, { loss: report.loss, seed: report.seed, ...report.training });
+    expect(report.curve).toEqual(curve);
+    expect([report.rows, report.samples]).toEqual([400, 1000]);
 
     const model = at("fit/model.safetensors");
     const score = diffeo("density", "score", "--model", model, "--data", at("table.csv"), "--out", at("score.csv"));
@@ -70,6 +88,11 @@ describe("diffeo density", () => {
     expect(again.stdout).toBe(drawn.stdout);
   });
 
+  it("answers a name that is none with those there are", () => {
+    const result = diffeo("density", "fit", "--data", "redwine");
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/redwine is neither .* red-wine, white-/)]);
+  });
+
   it.each([
     ["a,b\n1,x\n", 1, /line 2, column 2 \("b"\): "x" is not a number/],
     [`a,b\n${Array.from({ length: 90 }, (_, i) => `${i},5`).join("\n")}`, 1, /column 2 \("b"\) is 5 in every row/],
@@ -83,7 +106,7 @@ describe("diffeo density", () => {
     const result = diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
     expect(result.code).toBe(code);
     expect(result.stderr).toMatch(message);
-    expect(existsSync(at("bad"))).toBe(false);
+    expect(existsSync(at("bad/model.safetensors"))).toBe(false);
   });
 
   it("ends with code 3 when the numbers are lost, and leaves the last good model", () => {
@@ -126,19 +149,21 @@ describe("diffeo density", () => {
         "2",
         ...more,
       );
+    const two = (loss: "ssm" | "gssm", scoreMatching: number, effective = 1500) =>
+      record({ loss }, { scoreMatching, effective, plain: { likelihood: -2, effective: 9, samples: 2000 } });
     mkdirSync(at("study"));
-    writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(record("ssm", -20))}]`);
+    writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(two("ssm", -20))}]`);
     // Long enough for a worker to have begun, too short for it to end.
     const stopped = study("--seeds", "1", "--minutes", "0.1");
     expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
     mkdirSync(at("study/runs"), { recursive: true });
-    writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(record("gssm", -15, 400)));
+    writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(two("gssm", -15, 400)));
     const done = study("--seeds", "1");
     expect(done.code).toBe(0);
     expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
     expect(done.stdout).toMatch(/\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/);
-    expect(done.stdout).toMatch(/effective samples, plain \(of 2,048\)/);
+    expect(done.stdout).toMatch(/effective samples, plain \(of 2,000\)/);
     expect(done.stdout).toMatch(/\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/);
     expect(done.stdout).not.toMatch(/\nssm, seed 0/);
     const report = diffeo("density", "report", at("study"));
@@ -155,6 +180,15 @@ describe("diffeo density", () => {
     expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(/^<svg .*two-moons.*gssm.*<\/svg>\n$/s);
   });
 
+  it.each([
+    [[], /one of "column 1", "column 2"/],
+    [["--header"], /one of "1990", "1991"/],
+    [["--no-header"], /one of "column 1", "column 2"/],
+  ])("takes a line of numbers with %j for what it is", (said, message) => {
+    writeFileSync(at("years.csv"), "1990,1991\n1,2\n");
+    expect(diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none").stderr).toMatch(message);
+  });
+
   it("reports on records alone", () => {
     const none = diffeo("density", "report", at("typo"));
     expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/typo holds no records/)]);
@@ -168,7 +202,7 @@ describe("diffeo density", () => {
   it.each([
     [["fit"], /required option '--data/],
     [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
-    [["fit", "--data", "rings", "--batch", "41"], /a batch of 41 has no halves/],
+    [["fit", "--data", "rings", "--batch", "41", "--out", at("odd")], /a batch of 41 has no halves/],
     [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
     [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
     [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
@@ -180,28 +214,32 @@ describe("diffeo density", () => {
   });
 });
 
-/** A record as a run leaves it. */
-function record(loss: string, value: number, effectiveSamples = 1500): object {
-  const summary = { mean: value, lowerQuartile: value, median: value, upperQuartile: value };
-  const normaliser = { logZ: 3, effectiveSamples, samples: 2048 };
-  const measures = {
-    step: 10,
-    scoreMatching: summary,
-    logDensity: summary,
-    importance: normaliser,
-    annealed: { ...normaliser, acceptance: 0.7 },
-  };
-  return {
-    dataset: "two-moons",
-    loss,
-    seed: 0,
-    n: 2,
-    points: { train: 1620, validation: 180, test: 200 },
-    steps: 600,
-    stopped: 210,
-    seconds: 1,
-    chosen: measures,
-    chosenByExact: measures,
-    curve: { every: 10, loss: Array(60).fill(-1), exact: Array(60).fill(-2) },
-  };
-}
+describe("what a fit says of itself", () => {
+  // ‖x‖² is 25 and 1: ½‖x‖² is 6.5 in the mean.
+  const test = { shape: [2, 2], dtype: "float32", data: Float32Array.of(3, 4, 0, -1) } as const;
+  const data = { test, whitening: { mean: [0, 0], matrix: [2, 0, 0, 2], logDet: Math.log(4) } };
+  const plain = (effective: number) => ({ likelihood: -2.5, effective, samples: 5000 });
+  const warnings = (effective: number, effectivePlain: number) =>
+    fitReport(measures({ scoreMatching: -3, effective, plain: plain(effectivePlain) }), 9, data, true)
+      .split("\n")
+      .filter((line) => line.startsWith("warning"));
+
+  it("has a unit Gaussian on the same points, and its units", () => {
+    const whitened = fitReport(measures({ scoreMatching: -3, median: -4, likelihood: -2 }), 90, data, true);
+    expect(whitened).toBe(`chosen at step 10 of 90
+test score matching   -3.000   (median -4.000; a unit Gaussian has 4.50)
+test log-likelihood   -2.000   (annealed, 1500 effective of 4096 particles; a unit Gaussian has -8.34)
+all in whitened units; in the table's own, as density score has them, the log-likelihood is -0.614
+`);
+    const asIs = fitReport(measures({ scoreMatching: -3 }), 90, data, false);
+    expect(asIs).toMatch(/\nall in the table's own units\n$/);
+  });
+
+  it("warns of estimates that rest on little", () => {
+    expect(warnings(1000, 1000)).toEqual([]);
+    expect(warnings(999, 1000)).toEqual(["warning: the annealed estimate rests on few particles"]);
+    expect(warnings(1000, 999)).toEqual([
+      "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
+    ]);
+  });
+});

@@ -48,6 +48,17 @@ describe("reading CSV", () => {
     expect(quoted.columns).toEqual(["a, long, name", "b, other, name"]);
   });
 
+  it("takes the first line for what it is said to be", () => {
+    const years = "1990,1991\n1,2\n";
+    expect(parseTable(years, "t")).toMatchObject({ rows: 2, columns: ["column 1", "column 2"] });
+    expect(parseTable(years, "t", undefined, true)).toMatchObject({ rows: 1, columns: ["1990", "1991"] });
+    const mixed = parseTable("Ann,1\nBob,2\n", "t", without(["1"]), false);
+    expect([mixed.rows, [...mixed.values]]).toEqual([2, [1, 2]]);
+    expect(parseTable("Ann,1\nBob,2\n", "t", without(["Ann"]), true)).toMatchObject({ rows: 1, columns: ["1"] });
+    expect(() => parseTable("7,7\n1,2\n", "t", undefined, true)).toThrow(/two columns are named "7"/);
+    expect(() => parseTable("a,b\n1,2\n", "t", undefined, false)).toThrow(/line 1, column 1 .*"a" is not a number/);
+  });
+
   it("passes over what is not selected, whatever it holds", () => {
     const kept = parseTable("name,a,b\nAnn,1,2\nBob,3,4\n", "t", without(["name"]));
     expect([kept.columns, [...kept.values]]).toEqual([

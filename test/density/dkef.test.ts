@@ -9,6 +9,7 @@ import {
   expandDims,
   eye,
   grad,
+  matmul,
   matvec,
   mean,
   mul,
@@ -191,4 +192,25 @@ it("sums normal equations over parts of the points", async () => {
     ...names.map((name) => draws[name]),
   );
   expect(largest(dataOf(whole).map((v, i) => v - dataOf(halves)[i]))).toBeLessThan(1e-12);
+});
+
+it("solves for α to the last digits however ill-conditioned G is", async () => {
+  // b = G·1 with Hilbert's G: α is near −1, but (G + λI)⁻¹ has entries of 1/λ, whose roundings one refinement takes back.
+  const [size, logLambda] = [12, -9];
+  const g = Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => 1 / (i + j + 1)));
+  const b = g.map((row) => row.reduce((total, v) => total + v, 0));
+  const found = await evaluate(
+    (m: Tensor, c: Tensor, l: Tensor) => {
+      const system = { g: m, b: c, times: (column: Tensor): Tensor => matmul(m, column) };
+      return { solved: solveAlpha(system, l), trained: trainedAlpha(system, l) };
+    },
+    g,
+    b,
+    logLambda,
+  );
+  for (const { data } of Object.values(found)) {
+    const a = data as Float64Array;
+    const residual = g.map((row, i) => row.reduce((t, v, j) => t + v * a[j], 10 ** logLambda * a[i] + b[i]));
+    expect(largest(residual)).toBeLessThan(1e-13);
+  }
 });

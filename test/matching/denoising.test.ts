@@ -10,15 +10,17 @@ import {
   expand,
   expandDims,
   gradEach,
+  jacobian,
   mul,
   type NdArray,
   neg,
   sin,
   squaredNorm,
   sub,
+  sum,
   type Tensor,
 } from "../../src/graph/index.ts";
-import { denoising } from "../../src/matching/index.ts";
+import { type DenoisingOptions, denoising } from "../../src/matching/index.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 import { gaussian, mixture, pushedScore, sampleFrom } from "../../src/score/index.ts";
 import { ornsteinUhlenbeck, sdes, vp } from "../../src/sde/index.ts";
@@ -174,6 +176,29 @@ it("weighs no error more than n times its bound, and is the unbounded weight far
   });
   expect(free[0]).toBeGreaterThan(1e5);
   expect(loose[1] / free[1]).toBeCloseTo(1, 9);
+});
+
+it.each([
+  ["on each coordinate alone", sigmoidMap()],
+  ["of all coordinates", additiveLogistic()],
+])("divides by 1 + γ/bound, γ = ‖J_{φ⁻¹}‖²_F/n, for a map %s", async (_, phi) => {
+  const [n, bound] = [3, 0.7];
+  const numbers = (name: string, shape: readonly number[]) => normal(fold(key(name), 1), shape, { dtype: "float64" });
+  const { free, bounded, gamma } = await evaluate(
+    (x: Tensor, s: Tensor, e: Tensor) => {
+      const { meanFactor, std } = vp().transition;
+      const noisy = add(mul(x, expandDims(meanFactor(s), -1)), mul(e, expandDims(std(s), -1)));
+      const matrix = jacobian((y: Tensor) => phi.inverse(y), phi.forward(noisy));
+      const loss = (options: DenoisingOptions): Tensor => denoising(vp(), { through: phi, ...options })(wrong, x, s, e);
+      return { free: loss({}), bounded: loss({ bound }), gamma: mul(sum(mul(matrix, matrix), [-2, -1]), 1 / n) };
+    },
+    numbers("x", [6, n]),
+    uniform(key("t"), [6], { dtype: "float64", low: 0.1, high: 0.9 }),
+    numbers("noise", [6, n]),
+  );
+  (bounded.data as Float64Array).forEach((v, i) => {
+    expect((v * (1 + (gamma.data[i] as number) / bound)) / (free.data[i] as number)).toBeCloseTo(1, 10);
+  });
 });
 
 it("needs a Gaussian transition, and a map for a bound", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { evaluate } from "../../src/engine/index.ts";
 import {
   add,
+  DiffeoError,
   div,
   dot,
   expandDims,
@@ -13,6 +14,7 @@ import {
   sqrt,
   squaredNorm,
   squeeze,
+  sub,
   sum,
   type Tensor,
 } from "../../src/graph/index.ts";
@@ -75,14 +77,55 @@ describe("normalised GSSM", () => {
     },
   );
 
-  it("is the divergence form ½(d·s)² + ∇·((d·s)d) of the unit field d = ∇v/‖∇v‖", async () => {
-    const value = (x: Tensor, { a, b }: Readonly<Record<string, Tensor>>): Tensor =>
-      add(dot(mul(a, x), mul(x, x)), mul(dot(b, x), dot(b, x)));
-    const family = smoothFamily({
-      name: "cubic",
-      draws: (n) => ({ a: { law: "normal", shape: [n] }, b: { law: "normal", shape: [n] } }),
-      value,
-    });
+  const cubic = smoothFamily({
+    name: "cubic",
+    draws: (n) => ({ a: { law: "normal", shape: [n] }, b: { law: "normal", shape: [n] } }),
+    value: (x, { a, b }) => add(dot(mul(a, x), mul(x, x)), mul(dot(b, x), dot(b, x))),
+  });
+  /** v = ½a(x₁² − x₂²): H_v∇v = a²(x₁, x₂, 0) and Δv = 0, which is not said. */
+  const harmonic: SliceFamily = {
+    name: "harmonic",
+    draws: () => ({ a: { law: "normal", shape: [1] } }),
+    slice: (x, { a }) => ({
+      grad: mul(mul(x, [1, -1, 0]), a),
+      hvp: mul(mul(x, [1, 1, 0]), mul(a, a)),
+    }),
+  };
+  /** v = a‖x − b‖ with ‖∇v‖ = |a| everywhere, so that H_v∇v = ½∇‖∇v‖² = 0, which is not said. */
+  const eikonal: SliceFamily = {
+    name: "eikonal",
+    draws: (n) => ({ a: { law: "normal", shape: [1] }, b: { law: "normal", shape: [n] } }),
+    slice: (x, { a, b }) => {
+      const gap = sub(x, b);
+      const distance = expandDims(sqrt(squaredNorm(gap)), -1);
+      return {
+        grad: mul(div(gap, distance), a),
+        laplacian: squeeze(div(mul(a, (x.shape.at(-1) as number) - 1), distance), -1),
+      };
+    },
+  };
+
+  it.each([harmonic, eikonal])("takes what is not said for zero: $name", async (family) => {
+    const said: SliceFamily = {
+      ...family,
+      slice: (x, d) => {
+        const { grad, hvp = mul(grad, 0), laplacian = mul(sum(grad, -1), 0) } = family.slice(x, d);
+        return { grad, hvp, laplacian };
+      },
+    };
+    const found = await at(
+      (x, d) => ({
+        bare: lossOf(normalisedGssm(family))(field, x, d),
+        said: lossOf(normalisedGssm(said))(field, x, d),
+      }),
+      numbers("points", [10, 3]),
+      drawn(normalisedGssm(family).draws(3), [10]),
+    );
+    expect(found.bare).toEqual(found.said);
+  });
+
+  const form = "is the divergence form ½(d·s)² + ∇·((d·s)d) of the unit field d = ∇v/‖∇v‖: $name";
+  it.each([cubic, harmonic, eikonal])(form, async (family) => {
     const draws = drawn(normalisedGssm(family).draws(3), [10]);
     const found = await at(
       (y, d) => {
@@ -217,6 +260,21 @@ it("finite differences approach the derivative with the square of the step", asy
   const error = (values: Float64Array): number => Math.max(...values.map((v, i) => Math.abs(v - found.exact[i])));
   expect(error(found.coarse) / error(found.fine)).toBeGreaterThan(13);
   expect(error(found.coarse) / error(found.fine)).toBeLessThan(19);
+});
+
+it.each([
+  ["slices: 0", () => gssm(quadraticSlices(), { slices: 0 }), /slices a point is 0/],
+  ["slices: 1.5", () => ssmVr("normal", { slices: 1.5 }), /slices a point is 1\.5/],
+  ["slices: −1", () => normalisedGssm(quadraticSlices(), { slices: -1 }), /slices a point is -1/],
+  ["no slices for C", () => withMonteCarlo(quadraticSlices(), 0), /slices for C is 0/],
+  ["no hidden units", () => networkSlices(0), /hidden units is 0/],
+  ["a frequency of 0", () => fourierSlices(0), /frequency of Fourier slices is 0/],
+  ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /varOffDiagonal is -1/],
+  ["a variance that is no number", () => quadraticSlices({ varLinear: Number.NaN }), /varLinear is NaN/],
+  ["a step of 0", () => finiteDifference(ssm(), 0), /step of finite differences is 0/],
+])("refuses %s", (_, make, message) => {
+  expect(make).toThrow(message);
+  expect(make).toThrow(DiffeoError);
 });
 
 it("says what to do when a family gives no C, and when a loss has no slices", async () => {

@@ -27,6 +27,7 @@ import {
   type SliceFamily,
   smoothFamily,
   ssm,
+  ssmVr,
   withMonteCarlo,
 } from "../../src/matching/index.ts";
 import { at, drawn, field, misses, moments, numbers, repeated, traceWith } from "./support.ts";
@@ -138,6 +139,21 @@ it("has the C and div C of L₁ and L₂ in the paper", async () => {
     {},
   );
   for (const values of Object.values(found)) for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
+});
+
+it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
+  const n = 5;
+  const plain = quadraticSlices();
+  const said = quadraticSlices({ varDiagonal: 2 / Math.sqrt(n), varOffDiagonal: 1 / Math.sqrt(n), varLinear: 1 });
+  expect(plain.draws(n)).toEqual(said.draws(n));
+  const found = await at(
+    (x, d) => ({ plain: plain.slice(x, d).hvp as Tensor, said: said.slice(x, d).hvp as Tensor }),
+    numbers("points", [4, n]),
+    drawn(plain.draws(n), [4]),
+  );
+  expect(found.plain).toEqual(found.said);
+  expect([plain.draws(n).b.law, linearSlices().draws(n).v.law]).toEqual(["rademacher", "rademacher"]);
+  for (const objective of [ssm(), ssmVr()]) expect(objective.draws(n).v.law).toBe("rademacher");
 });
 
 const traceOf = (m: Tensor): Tensor => {
