@@ -12,11 +12,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { loadModel, type Model, parameterCount } from "../src/chess/model-file.ts";
+import { loadModel } from "../src/categorical/files.ts";
+import { type Model, parameterCount } from "../src/categorical/model.ts";
+import { compileDenoiserStep, denoiserBatch } from "../src/categorical/training.ts";
+import { positionGrids } from "../src/chess/encoding.ts";
 import { playouts } from "../src/chess/playout.ts";
 import { sampleBoards } from "../src/chess/sample.ts";
 import { shippedModel } from "../src/chess/shipped.ts";
-import { compileDenoiserStep, denoiserBatch } from "../src/chess/train.ts";
 import { compile, release, toHost } from "../src/engine/index.ts";
 import type { NdArray, Tensor } from "../src/graph/index.ts";
 import { frozen } from "../src/model/layers.ts";
@@ -48,8 +50,8 @@ const placed = ({ device, threads }: Settings) => ({ device, ...(device === "cpu
 
 /** Training as `diffeo chess train` does it, one step a call; state stays on the device. */
 function trainer(model: Model, batch: number, settings: Settings) {
-  const positions = playouts(2000, key(SEED));
-  const step = compileDenoiserStep(model.denoiser, model.parameters, placed(settings));
+  const grids = positionGrids(playouts(2000, key(SEED)));
+  const step = compileDenoiserStep(model, placed(settings));
   let state: TrainState<NdArray> = initialState(model.parameters);
   let count = 0;
   const times = { batch: [] as number[], step: [] as number[] };
@@ -57,7 +59,7 @@ function trainer(model: Model, batch: number, settings: Settings) {
     times,
     run: async (): Promise<void> => {
       const began = performance.now();
-      const data = denoiserBatch(positions, model.denoiser, batch, SEED, ++count);
+      const data = denoiserBatch(model, grids, { size: batch, seed: SEED, step: ++count });
       const made = performance.now();
       const result = await step(state, data, count, 1e-4);
       // Reading the loss waits for the device.
@@ -112,8 +114,12 @@ function sampler(model: Model, settings: Settings) {
 /** The largest relative difference between the two sides: what the network gives, a batch's loss, and its gradient. */
 async function disagreement(model: Model, peer: TorchPeer, settings: Settings): Promise<number> {
   const count = 4;
-  const [classes, t, noise] = denoiserBatch(playouts(2000, key(SEED)), model.denoiser, count, SEED, 1);
-  const step = compileDenoiserStep(model.denoiser, model.parameters, { ...placed(settings), clip: 1e9 });
+  const [classes, t, noise] = denoiserBatch(model, positionGrids(playouts(2000, key(SEED))), {
+    size: count,
+    seed: SEED,
+    step: 1,
+  });
+  const step = compileDenoiserStep(model, { ...placed(settings), clip: 1e9 });
   const { state, loss: kept } = await step(initialState(model.parameters), [classes, t, noise], 1, 1e-4);
   const loss = await toHost(kept);
   // The first moment after one step is a tenth of the gradient, which was not clipped.

@@ -73,8 +73,12 @@ export function standardise(shares: ArrayLike<number>, { grid, epsilon = 0.01 }:
   return { grid, classes: n + 1, epsilon, mean, scale: Math.sqrt(variance) };
 }
 
+/** As many classes as a byte can tell apart. */
+const MOST = 256;
+
 /** c = log((1 − nε)/ε) */
 function contrast(n: number, epsilon: number): number {
+  if (!(n < MOST)) fail("usage", `${n + 1} classes`, `use at most ${MOST}: a class is stored as a byte`);
   if (!(n >= 1 && epsilon > 0 && epsilon < 1 / (n + 1)))
     fail(
       "usage",
@@ -84,14 +88,21 @@ function contrast(n: number, epsilon: number): number {
   return Math.log((1 - n * epsilon) / epsilon);
 }
 
+/** How many grids of this shape so many numbers are. */
+export function gridCount(length: number, shape: Shape): number {
+  if (length % sizeOf(shape) !== 0)
+    fail("shape", `${length} numbers are not whole grids [${shape.join(", ")}]`, "check the shape");
+  return length / sizeOf(shape);
+}
+
 export function categorical(spec: CategoricalSpec): Categorical {
   const { grid, classes, epsilon, mean, scale } = spec;
   const n = classes - 1;
   const c = contrast(n, epsilon);
-  if (mean.length !== n || !(scale > 0))
+  if (mean.length !== n || !mean.every(Number.isFinite) || !(scale > 0 && scale < Infinity))
     fail(
       "usage",
-      `categorical: ${mean.length} means and scale ${scale} for ${n} channels`,
+      `categorical: means ${mean.join(", ")} and scale ${scale} for ${n} channels`,
       "make them with standardise",
     );
   const points = new Float64Array(classes * n);
@@ -101,12 +112,7 @@ export function categorical(spec: CategoricalSpec): Categorical {
   const table = Float32Array.from(points);
   const onSite = chain(affine({ scale, shift: mean }), additiveLogistic());
 
-  const sitesOf = (values: ArrayLike<number>): number => {
-    const sites = values.length / n;
-    if (sites % sizeOf(grid) !== 0)
-      fail("shape", `${values.length} numbers are not whole grids [${[...grid, n].join(", ")}]`, "check the shape");
-    return sites;
-  };
+  const sitesOf = ({ length }: ArrayLike<number>): number => gridCount(length, [...grid, n]) * sizeOf(grid);
   const logit = (x: number, j: number): number => mean[j] + scale * x;
   const same = (y: number): number => y;
 
@@ -143,7 +149,7 @@ export function categorical(spec: CategoricalSpec): Categorical {
     site: onSite,
     points,
     encode: (data) => {
-      const out = new Float32Array(data.length * n);
+      const out = new Float32Array(gridCount(data.length, grid) * sizeOf(grid) * n);
       for (let i = 0, to = 0; i < data.length; i++) {
         if (data[i] > n) fail("data", `site ${i} has class ${data[i]} of ${classes}`, `use classes 0 to ${n}`);
         for (let from = data[i] * n, j = 0; j < n; j++) out[to++] = table[from + j];

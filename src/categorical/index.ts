@@ -1,4 +1,7 @@
-/** diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them, and known sites. */
+/**
+ * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them with its training, and known
+ * sites; all of it runs in a page too. Files are in files.ts.
+ */
 export {
   type Categorical,
   type CategoricalSpec,
@@ -18,3 +21,13 @@ export {
   parameterisations,
 } from "./denoiser.ts";
 export { type KnownSitesOptions, knownSites } from "./known-sites.ts";
+export { denoiserOf, type Model, type ModelSpec, modelOf } from "./model.ts";
+export {
+  type BatchOptions,
+  compileDenoiserStep,
+  type DenoiserBatch,
+  denoiserBatch,
+  type Focus,
+  type Grids,
+  gridsOf,
+} from "./training.ts";

@@ -1,9 +1,10 @@
 /** A calibration as a file beside its model: `chess.safetensors` has `chess.calibration.json`. */
 import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { modelDigest } from "../categorical/files.ts";
 import { DiffeoError, fail } from "../graph/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import type { Calibration, ScalePoint } from "./calibration.ts";
-import { modelDigest } from "./model-file.ts";
 
 export const calibrationPath = (model: string): string => `${model.replace(/\.safetensors$/, "")}.calibration.json`;
 
@@ -33,12 +34,44 @@ export async function readCalibration(path: string, model: string): Promise<Cali
   return calibration;
 }
 
+const isPoint = ({ w, pieces, count }: ScalePoint): boolean =>
+  [w, pieces, count].every(Number.isFinite) && w > 0 && pieces >= 0 && count > 0;
+
+/** What decides the points of a calibration. */
+export interface CalibrationSettings extends Pick<Calibration, "model" | "steps" | "seed"> {
+  readonly w: readonly number[];
+  readonly count: number;
+  readonly batch: number;
+  readonly device: string;
+}
+
+/** Where a calibration keeps its points until all are measured. */
+export const partialPath = (path: string): string => `${path.replace(/\.json$/, "")}.partial.json`;
+
+export const writePartial = (
+  path: string,
+  settings: CalibrationSettings,
+  points: readonly ScalePoint[],
+): Promise<void> => writeFileAtomic(partialPath(path), `${JSON.stringify({ settings, points }, undefined, 1)}\n`);
+
+/** The points at the first w of a calibration that was stopped; nothing where what was kept does not fit the settings. */
+export async function readPartial(path: string, settings: CalibrationSettings): Promise<ScalePoint[] | undefined> {
+  const text = await readFile(partialPath(path), "utf8").catch(() => undefined);
+  if (text === undefined) return [];
+  try {
+    const read = JSON.parse(text) as { readonly settings: CalibrationSettings; readonly points: ScalePoint[] };
+    const fits = (point: ScalePoint, i: number): boolean => isPoint(point) && point.w === settings.w[i];
+    return isDeepStrictEqual(read.settings, settings) && read.points.every(fits) ? read.points : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function parsed(text: string): Calibration | undefined {
   try {
     const read = JSON.parse(text) as Calibration;
-    const whole = ({ w, pieces, count }: ScalePoint): boolean => [w, pieces, count].every(Number.isFinite);
-    const good = read.format === "diffeo-calibration-1" && read.points.length > 0 && read.points.every(whole);
-    return good ? read : undefined;
+    const good = read.format === "diffeo-calibration-1" && read.steps >= 1 && Number.isInteger(read.steps);
+    return good && read.points.length > 0 && read.points.every(isPoint) ? read : undefined;
   } catch {
     return undefined;
   }

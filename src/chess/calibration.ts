@@ -6,11 +6,11 @@
  * violators, the least-squares fit of a rising sequence: R. Barlow et al. 1972); between the pooled points w is linear in
  * the number of pieces. At one w the numbers of pieces spread widely, by six or seven; it is their mean that is aimed at.
  */
+import type { Model } from "../categorical/model.ts";
 import { fail } from "../graph/index.ts";
 import { meanAndSd } from "./histogram.ts";
 import { legalityShares } from "./legality.ts";
 import { materialOf } from "./material.ts";
-import type { Model } from "./model-file.ts";
 import { type BoardOptions, sampleBoards } from "./sample.ts";
 
 /** What boards at one w are like. */

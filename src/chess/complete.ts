@@ -7,6 +7,7 @@
  *   replacement   neither: the known squares are put in at each step, and that is all
  */
 import { denoiserLogPosterior, knownSites } from "../categorical/index.ts";
+import type { Model } from "../categorical/model.ts";
 import { fail, type Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
@@ -14,7 +15,6 @@ import { type Key, sampleKeys, uniform } from "../random/index.ts";
 import { meanAndSd } from "./histogram.ts";
 import { legalityShares } from "./legality.ts";
 import { materialOf } from "./material.ts";
-import type { Model } from "./model-file.ts";
 import { EMPTY, type Positions, SQUARES, UNKNOWN, unpack } from "./position.ts";
 import { type BoardOptions, type Boards, sampleBoards } from "./sample.ts";
 

@@ -1,6 +1,7 @@
 /** Chess positions as points: the 13 classes of 64 squares as x of shape [positions, 8, 8, 12], and back. */
-import { type Categorical, type CategoricalSpec, categorical, standardise } from "../categorical/index.ts";
-import { CLASSES, type Positions, pack, unpack } from "./position.ts";
+import { type Categorical, type CategoricalSpec, categorical, type Grids, standardise } from "../categorical/index.ts";
+import { fail } from "../graph/index.ts";
+import { CLASSES, type Positions, pack, select, unpack } from "./position.ts";
 
 /** The share of each class among all squares. */
 export function classShares(positions: Positions): number[] {
@@ -17,9 +18,25 @@ export const chessSpec = (positions: Positions, epsilon = 0.01): CategoricalSpec
 export const chessEncoding = (positions: Positions, epsilon = 0.01): Categorical =>
   categorical(chessSpec(positions, epsilon));
 
+/** Refuses the encoding of anything but positions. */
+export function requireChess({ grid, classes }: CategoricalSpec): void {
+  if (grid.join() !== "8,8" || classes !== CLASSES)
+    fail(
+      "usage",
+      `a model of ${classes} classes on a grid [${grid.join(", ")}], not of chess`,
+      "give a model of chess",
+    );
+}
+
 /** x of packed positions. */
 export const encodePositions = (encoding: Categorical, positions: Positions): Float32Array =>
   encoding.encode(unpack(positions));
+
+/** Positions to train on. */
+export const positionGrids = (positions: Positions): Grids => ({
+  count: positions.count,
+  select: (chosen) => unpack(select(positions, chosen)),
+});
 
 /** Packed positions of x, or of y. */
 export const decodePositions = (encoding: Categorical, values: ArrayLike<number>, space: "x" | "y" = "x"): Positions =>

@@ -10,10 +10,10 @@
  */
 
 import { denoiserMean, denoiserPosterior, denoiserScore } from "../categorical/index.ts";
+import type { Model } from "../categorical/model.ts";
 import { type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
 import type { UNet } from "../model/unet.ts";
-import type { Model } from "./model-file.ts";
 
 export const exports = { score: denoiserScore, denoise: denoiserMean, posterior: denoiserPosterior } as const;
 

@@ -98,7 +98,18 @@ const FIELDS: readonly { readonly name: string; readonly form: RegExp; readonly 
   { name: "move number", form: /^\d+$/, remedy: "write a whole number" },
 ];
 
-/** The fields after the placement, which may stop at any point. With `operations`, anything may follow the third. */
+/** An operation of EPD: its code, its operands, and the semicolon that ends it. */
+const OPERATION = /[a-z]\w*(?: +(?:"[^"]*"|[^\s;"]+))* *; */iy;
+
+/** Where the first operation begins that is none, else the end. */
+function scanOperations(text: string, from: number): number {
+  OPERATION.lastIndex = from;
+  let at = from;
+  while (OPERATION.test(text)) at = OPERATION.lastIndex;
+  return at;
+}
+
+/** The fields after the placement, which may stop at any point. With `operations`, those may follow the third. */
 function scanFields(text: string, from: number, operations: boolean): TextProblem | undefined {
   let at = from;
   for (let field = 0; at < text.length; field++) {
@@ -108,7 +119,16 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
     if (end < 0) end = text.length;
     const word = text.slice(at, end);
     const rule = FIELDS[field];
-    if (operations && field >= 3 && !rule?.form.test(word)) return undefined;
+    if (operations && field >= 3 && !rule?.form.test(word)) {
+      const bad = scanOperations(text, at);
+      if (bad === text.length) return undefined;
+      const cause = `${JSON.stringify(text.slice(bad).split(" ", 1)[0])} begins no operation of EPD`;
+      return problem(
+        bad + 1,
+        cause,
+        "write operations as bm e4; with a semicolon after each, or end the row before it",
+      );
+    }
     if (!rule) return problem(at + 1, `${JSON.stringify(word)} follows the sixth field`, "end the FEN before it");
     if (!rule.form.test(word))
       return problem(at + 1, `${JSON.stringify(word)} is no ${rule.name}`, `${rule.remedy}, or end the FEN before it`);
@@ -149,6 +169,5 @@ export function makeFen(board: ArrayLike<number>): string {
 
 /** The side to move of a FEN that has one. */
 export function sideOf(text: string): "w" | "b" | undefined {
-  const side = text.charAt(text.indexOf(" ") + 1);
-  return side === "w" || side === "b" ? side : undefined;
+  return /^\S+ +([wb])(?: |$)/.exec(text)?.[1] as "w" | "b" | undefined;
 }

@@ -77,7 +77,7 @@ function scanRow(fen: string, offset: number, line: number, board: Board, sink: 
 export function textFormat(name: string, head: string): TextFormat | undefined {
   const extension = /\.(csv|fen|epd|pgn)(\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (extension) return extension === "epd" ? "fen" : (extension as TextFormat);
-  const line = head.split(/\r?\n/).find((l) => l.trim() !== "" && l[0] !== "#" && l[0] !== "%") ?? "";
+  const line = head.split(/\r\n|\r|\n/).find((l) => l.trim() !== "" && l[0] !== "#" && l[0] !== "%") ?? "";
   if (/^\[\w+\s+"/.test(line) || /^1\.\s*\S/.test(line)) return "pgn";
   if (/(^|,)\s*"?fen"?\s*(,|$)/i.test(line)) return "csv";
   return /^([^\s/,]+\/){3}/.test(line) ? "fen" : undefined;

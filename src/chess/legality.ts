@@ -96,5 +96,12 @@ export function mayMove(board: Board, white: boolean): boolean {
   return king < 0 || !isAttacked(board, king, white);
 }
 
-/** All six fields, for programs that want them: a side that may be to move (white if both may), no castling. */
-export const makeFullFen = (board: Board): string => `${makeFen(board)} ${mayMove(board, true) ? "w" : "b"} - - 0 1`;
+/**
+ * All six fields, for programs that want them.
+ * @param fields those after the placement that are known, from the side to move on; by default a side that may be to move
+ *   (white if both may), and no castling
+ */
+export function makeFullFen(board: Board, fields: readonly string[] = []): string {
+  const others = [mayMove(board, true) ? "w" : "b", "-", "-", "0", "1"];
+  return [makeFen(board), ...fields, ...others.slice(fields.length)].join(" ");
+}

@@ -1,6 +1,6 @@
 /**
  * A text file as batches of lines, streamed: plain or gzip, told apart by the first two bytes, from a path or, as "-",
- * from standard input. Lines may end in \n or \r\n; a byte order mark at the start is dropped.
+ * from standard input. Lines may end in \n, \r\n or \r; a byte order mark at the start is dropped.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
@@ -27,8 +27,10 @@ export async function openFile(path: string): Promise<OpenFile> {
   const packed = await peek(raw, name);
   if (startsWith(packed.head, [0x28, 0xb5, 0x2f, 0xfd]))
     fail("data", `${name} is compressed with Zstandard, which is not read here`, "unpack it first with zstd -d");
-  if (!startsWith(packed.head, [0x1f, 0x8b])) return { name, ...packed };
-  return { name, ...(await peek(unzip(packed.chunks), name)) };
+  const file = startsWith(packed.head, [0x1f, 0x8b]) ? await peek(unzip(packed.chunks), name) : packed;
+  if (inUtf16(file.head))
+    fail("data", `${name} is text in UTF-16, which is not read here`, "save it as UTF-8: iconv -f UTF-16 -t UTF-8");
+  return { name, ...file };
 }
 
 /** The lines of an open file. An error of the stream names the last line that came whole. */
@@ -38,19 +40,22 @@ export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
   let first = 1;
   try {
     for await (const chunk of file.chunks) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      // A \r at the end may be half of \r\n.
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\n|\r\n|\r(?!$)/);
       rest = lines.pop() as string;
       if (lines.length === 0) continue;
-      yield { first, lines: lines.map(withoutReturn) };
+      yield { first, lines };
       first += lines.length;
     }
   } catch (error) {
     throw atLine(error, file.name, first - 1);
   }
-  if (rest !== "") yield { first, lines: [withoutReturn(rest)] };
+  if (rest !== "") yield { first, lines: [rest.replace(/\r$/, "")] };
 }
 
-const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
+/** A byte order mark of two bytes, or a letter of which one is 0. */
+const inUtf16 = (head: Uint8Array): boolean =>
+  startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]) || head.subarray(0, 2).includes(0);
 
 const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((b, i) => bytes[i] === b);
 

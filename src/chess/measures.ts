@@ -26,8 +26,9 @@ export interface Measures {
   readonly legal: number;
   /** Mean over squares of the total variation between the square's law and the real one. */
   readonly marginalDistance: number;
-  readonly covarianceCosine: number;
-  readonly covarianceError: number;
+  /** Of the cross-square covariance (covariance.ts); null where it vanishes, as that of equal boards does. */
+  readonly covarianceCosine: number | null;
+  readonly covarianceError: number | null;
   readonly piecesMean: number;
   readonly piecesSd: number;
   /** Wasserstein-1 distance of the number of pieces. */
@@ -113,8 +114,8 @@ export function measure(samples: Positions, reference: Reference, options: Measu
     feasibleMaterial,
     legal,
     marginalDistance: marginalDistance(squareMarginals(samples), reference.marginals),
-    covarianceCosine: covarianceCosine(covariance, reference.covariance),
-    covarianceError: covarianceError(covariance, reference.covariance),
+    covarianceCosine: finite(covarianceCosine(covariance, reference.covariance)),
+    covarianceError: finite(covarianceError(covariance, reference.covariance)),
     piecesMean: pieces.mean,
     piecesSd: pieces.sd,
     piecesDistance: wasserstein(histogram(material.pieces, SQUARES + 1), reference.pieces),
@@ -130,6 +131,8 @@ export function measure(samples: Positions, reference: Reference, options: Measu
     distinct: distinctShare(samples),
   };
 }
+
+const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
 function oppositePairs({ count, types, bishops }: Material): number | null {
   let pairs = 0;

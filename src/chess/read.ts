@@ -35,7 +35,7 @@ export interface Reading {
   readonly positions: Positions;
   /** The side to move of each: 0 white, 1 black, 2 unknown. */
   readonly sides: Uint8Array;
-  /** The number of each one's game, where all files are games. */
+  /** The number of each one's game, where there are games; a position without one is a game of its own. */
   readonly games?: Uint32Array;
   readonly files: readonly { readonly name: string; readonly format: Format; readonly rows: number }[];
   /** Rows whose placement had come before. */
@@ -53,7 +53,7 @@ export async function readPositions(paths: string | readonly string[], options: 
   const set = new PositionSet();
   const kept: Uint8Array[] = [];
   const sides: number[] = [];
-  const games: number[] = [];
+  const games: (number | undefined)[] = [];
   const problems: string[] = [];
   const files: { name: string; format: Format; rows: number }[] = [];
   let duplicates = 0;
@@ -71,7 +71,7 @@ export async function readPositions(paths: string | readonly string[], options: 
         if (distinct && !set.add(board)) return void duplicates++;
         if (!distinct) kept.push(pack(board).bytes);
         sides.push(side === "w" ? 0 : side === "b" ? 1 : 2);
-        if (game !== undefined) games.push(game);
+        games.push(game);
       },
       bad: (line, problem) => {
         const text = `${file.name}, line ${line.toLocaleString("en")}, column ${problem.column}: ${problem.cause}`;
@@ -83,10 +83,14 @@ export async function readPositions(paths: string | readonly string[], options: 
     await walkOf(entry.format, file, { ...options, key: fold(plies, i) })(readLines(file), sink);
     if (entry.rows === 0 && !sink.full) nothingRead(file, entry.format, problems);
   }
+  const positions = distinct ? set.positions() : { count: kept.length, bytes: Buffer.concat(kept) };
+  const words = wordsOf(positions);
   return {
-    positions: distinct ? set.positions() : { count: kept.length, bytes: Buffer.concat(kept) },
+    positions,
     sides: Uint8Array.from(sides),
-    ...(games.length === sides.length && games.length > 0 ? { games: Uint32Array.from(games) } : {}),
+    ...(games.some((game) => game !== undefined) && {
+      games: Uint32Array.from(games, (game, i) => game ?? hashWords(words, 8 * i)),
+    }),
     files,
     duplicates,
     skipped,
@@ -140,20 +144,30 @@ function nothingRead(file: OpenFile, format: Format, problems: readonly string[]
 
 /** Sets aside about `share` of the games, whole, or of the placements where games are not known. */
 export function splitPositions(
-  { positions, games }: Pick<Reading, "positions" | "games">,
+  reading: Pick<Reading, "positions" | "games">,
   share: number,
 ): { readonly train: Positions; readonly heldOut: Positions } {
+  const { train, heldOut } = splitRows(reading, share);
+  return { train: select(reading.positions, train), heldOut: select(reading.positions, heldOut) };
+}
+
+/** The same as indices of positions. */
+export function splitRows(
+  { positions, games }: Pick<Reading, "positions" | "games">,
+  share: number,
+): { readonly train: readonly number[]; readonly heldOut: readonly number[] } {
   if (!(share >= 0 && share < 1))
     fail("usage", `a share of ${share} cannot be held out`, "use a number from 0 up to 1");
   const words = wordsOf(positions);
   const game = new Uint32Array(1);
-  const sides: [number[], number[]] = [[], []];
+  const train: number[] = [];
+  const heldOut: number[] = [];
   for (let i = 0; i < positions.count; i++) {
     if (games) game[0] = games[i];
     const hash = games ? hashWords(game, 0, SPLIT_SEED, 1) : hashWords(words, 8 * i, SPLIT_SEED);
-    sides[hash < share * 2 ** 32 ? 1 : 0].push(i);
+    (hash < share * 2 ** 32 ? heldOut : train).push(i);
   }
-  return { train: select(positions, sides[0]), heldOut: select(positions, sides[1]) };
+  return { train, heldOut };
 }
 
 /** Any number but the hash table's: a hash table's neighbours should not be a split's. */

@@ -1,5 +1,6 @@
 /** Positions from a trained denoiser: the reverse process on the simplex, stepped in logits or on the simplex itself. */
 import { denoiserScore } from "../categorical/index.ts";
+import type { Model } from "../categorical/model.ts";
 import type { CompileOptions } from "../engine/index.ts";
 import type { Tensor } from "../graph/index.ts";
 import { frozen } from "../model/layers.ts";
@@ -7,7 +8,7 @@ import type { UNet } from "../model/unet.ts";
 import type { Key } from "../random/index.ts";
 import { clampToSimplex, type Known, type Method, type Progress, type SampleResult, sample } from "../sampler/index.ts";
 import { type ReverseProcess, reverse, reversePush } from "../sde/index.ts";
-import type { Model } from "./model-file.ts";
+import { requireChess } from "./encoding.ts";
 import { type Positions, pack } from "./position.ts";
 import { type Trace, traceRecorder } from "./trace.ts";
 
@@ -52,8 +53,9 @@ export interface Boards extends Omit<SampleResult, "samples"> {
 /** Samples positions. Board i is a function of (model, options, key, i): batches change speed, not boards. */
 export async function sampleBoards(model: Model, options: BoardOptions): Promise<Boards> {
   const { space = "simplex", method = "domainPreserving", batch = 64, frames, onStep, ...rest } = options;
-  const process = boardProcess(model, space);
   const { encoding } = model;
+  requireChess(encoding);
+  const process = boardProcess(model, space);
   const { count, steps = 250, first = 0 } = options;
   const mixture = space === "logit" ? encoding.mixture : encoding.mixtureOfSimplex;
   const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, first, mixture);

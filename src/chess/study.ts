@@ -8,13 +8,13 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Model } from "../categorical/model.ts";
 import { DiffeoError, fail } from "../graph/index.ts";
 import { key } from "../random/index.ts";
 import { writeFileAtomic } from "../train/index.ts";
 import { meanAndSd } from "./histogram.ts";
 import { type LegalityShares, legalityShares } from "./legality.ts";
 import { materialOf } from "./material.ts";
-import type { Model } from "./model-file.ts";
 import { sampleBoards } from "./sample.ts";
 
 export const STUDY_METHODS = ["domainPreserving", "eulerMaruyama"] as const;

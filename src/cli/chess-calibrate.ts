@@ -1,10 +1,19 @@
 /** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { loadModel, modelDigest } from "../categorical/files.ts";
+import type { Model } from "../categorical/model.ts";
 import { type Calibration, driftScaleFor, measureScale, reachOf, type ScalePoint } from "../chess/calibration.ts";
-import { calibrationPath, readCalibration, writeCalibration } from "../chess/calibration-file.ts";
-import { loadModel, modelDigest } from "../chess/model-file.ts";
+import {
+  calibrationPath,
+  partialPath,
+  readCalibration,
+  readPartial,
+  writeCalibration,
+  writePartial,
+} from "../chess/calibration-file.ts";
 import { shippedModel } from "../chess/shipped.ts";
 import { layOut } from "../chess/table.ts";
 import { fail } from "../graph/index.ts";
@@ -30,22 +39,33 @@ const SCALES = [
   1.03, 1.035, 1.04, 1.05, 1.06,
 ];
 
+interface Measuring {
+  readonly steps: number;
+  readonly key: Key;
+  /** Points of the first scales, which are not measured again. */
+  readonly known?: readonly ScalePoint[];
+  /** Called with all points after each. */
+  readonly keep?: (points: readonly ScalePoint[]) => Promise<void>;
+}
+
 /** Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. */
 async function measureAll(
+  model: Model,
   options: CalibrateCommand,
   scales: readonly number[],
-  steps: number,
-  own: Key,
+  { steps, key: own, known = [], keep }: Measuring,
 ): Promise<ScalePoint[]> {
   const { count, batch } = options;
-  const model = await loadModel(options.model);
-  const points: ScalePoint[] = [];
-  await stepper(options)(scales.length * steps * Math.ceil(count / batch), "calibrating", async (how, note) => {
-    for (const [i, w] of scales.entries()) {
+  const points = [...known];
+  const total = (scales.length - known.length) * steps * Math.ceil(count / batch);
+  await stepper(options)(total, "calibrating", async (how, note) => {
+    for (let i = known.length; i < scales.length; i++) {
+      const w = scales[i];
       const name = `w = ${w.toFixed(4)}`;
       note(name);
       const point = await measureScale(model, w, { count, steps, batch, key: fold(own, i), ...how });
       points.push(point);
+      await keep?.(points);
       if (!process.stderr.isTTY)
         process.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
     }
@@ -65,20 +85,35 @@ const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
 async function calibrate(options: CalibrateCommand, path: string): Promise<void> {
   if (options.out === undefined && resolve(options.model) === shippedModel && existsSync(path))
     fail("usage", `${path} came with the shipped model`, "name another file with --out, or that one to replace it");
-  await checkWritable(path);
-  const { steps, seed, count, json = false } = options;
+  const partial = partialPath(path);
+  await checkWritable(path, partial);
+  const { steps, seed, count, batch, device, json = false } = options;
   const scales = [...new Set(options.w)].sort((a, b) => a - b);
-  const points = await measureAll(options, scales, steps, fold(key(seed), "calibrate"));
-  const model = await modelDigest(options.model);
+  const model = await loadModel(options.model);
+  const digest = await modelDigest(options.model);
+  const settings = { model: digest, steps, seed, count, batch, device, w: scales };
+  const known = await readPartial(path, settings);
+  if (!known) process.stderr.write(`${partial} is of other settings: every w is measured anew\n`);
+  else if (known.length > 0) process.stderr.write(`${known.length} of ${scales.length} w are in ${partial}\n`);
+  const points = await measureAll(model, options, scales, {
+    steps,
+    key: fold(key(seed), "calibrate"),
+    ...(known && { known }),
+    keep: (measured) => writePartial(path, settings, measured),
+  }).catch((error: Error) => {
+    if (error.name === "AbortError") process.stderr.write("what is measured is kept; the same command continues\n");
+    throw error;
+  });
   const calibration: Calibration = {
     format: "diffeo-calibration-1",
-    model,
+    model: digest,
     method: "domainPreserving",
     steps,
     seed,
     points,
   };
   await writeCalibration(path, calibration);
+  await rm(partial, { force: true });
   if (json) return void process.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
   const [least, most] = reachOf(calibration);
   process.stdout.write(layOut([HEAD, ...points.map(cells)]));
@@ -89,9 +124,11 @@ async function calibrate(options: CalibrateCommand, path: string): Promise<void>
 
 /** Boards at the w that the calibration gives for each number of pieces, with other noise than it was made with. */
 async function verify(options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
+  const model = await loadModel(options.model);
   const calibration = await readCalibration(path, options.model);
   const scales = targets.map((pieces) => driftScaleFor(calibration, pieces));
-  const points = await measureAll(options, scales, calibration.steps, fold(key(options.seed), "verify"));
+  const { steps } = calibration;
+  const points = await measureAll(model, options, scales, { steps, key: fold(key(options.seed), "verify") });
   const rows = points.map((point, i) => ({ target: targets[i], error: point.pieces - targets[i], ...point }));
   if (options.json) return void process.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
   const signed = (x: number): string => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
@@ -117,7 +154,9 @@ function run(options: CalibrateCommand, command: Command): Promise<void> {
 export function addChessCalibrate(chess: Command): void {
   const command = chess
     .command("calibrate")
-    .description("measure how many pieces each w gives, for --pieces of sample and complete")
+    .description(
+      "measure how many pieces each w gives, for --pieces of sample and complete; continues where it was stopped",
+    )
     .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, SCALES)
     .option("--count <n>", "boards for each", integer(2), 1000)

@@ -1,5 +1,7 @@
 /** diffeo chess complete: the unknown squares of a position filled in, or how well that goes on real ones. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { loadModel, modelDigest } from "../categorical/files.ts";
+import type { Model } from "../categorical/model.ts";
 import {
   COMPLETIONS,
   type Completion,
@@ -11,7 +13,6 @@ import {
 } from "../chess/complete.ts";
 import { type BoardCondition, parseCondition } from "../chess/condition.ts";
 import { parseFen } from "../chess/fen.ts";
-import { loadModel, type Model, modelDigest } from "../chess/model-file.ts";
 import { type Board, EMPTY, SQUARES, select, UNKNOWN } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
 import type { Boards } from "../chess/sample.ts";
@@ -104,7 +105,9 @@ async function completeOne(fen: string, options: CompleteCommand, command: Comma
   };
   const boards = await drawMeeting(draw, count, output);
   const digest = await modelDigest(options.model);
-  await writeBoards(boards, count, output, { given: fen, model: digest, seed, method, w }, known);
+  const [, ...fields] = fen.trimEnd().split(/ +/);
+  const about = { given: fen, model: digest, seed, method, w };
+  await writeBoards(boards, count, output, about, { squares: known, fields });
 }
 
 const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => string])[] = [

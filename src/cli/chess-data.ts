@@ -4,8 +4,8 @@ import { type Command, Option } from "commander";
 import { writeDataset } from "../chess/dataset.ts";
 import { makeFullFen } from "../chess/legality.ts";
 import { playouts } from "../chess/playout.ts";
-import { boardAt, type Positions } from "../chess/position.ts";
-import { type Format, type Reading, readPositions, splitPositions } from "../chess/read.ts";
+import { boardAt, type Positions, select } from "../chess/position.ts";
+import { type Format, type Reading, readPositions, splitRows } from "../chess/read.ts";
 import { statisticsOf } from "../chess/statistics.ts";
 import { statisticsTable } from "../chess/table.ts";
 import { fail } from "../graph/index.ts";
@@ -39,11 +39,41 @@ function played(count: number, seed: number): Reading {
   };
 }
 
-/** Packed, or one FEN a line where the name asks for it. */
-async function write(path: string, positions: Positions): Promise<void> {
-  if (extname(path) !== ".fen") return writeDataset(path, positions);
-  const lines = Array.from({ length: positions.count }, (_, i) => `${makeFullFen(boardAt(positions, i))}\n`);
-  await writeFileAtomic(path, lines.join(""));
+/** One FEN a line, with the side to move where it is known. */
+function writeFens(path: string, positions: Positions, sides: Uint8Array): Promise<void> {
+  const known = [["w"], ["b"], []];
+  const lines = Array.from(sides, (side, i) => `${makeFullFen(boardAt(positions, i), known[side])}\n`);
+  return writeFileAtomic(path, lines.join(""));
+}
+
+/** What writes a file of that name. */
+function writerOf(path: string): typeof writeFens | typeof writeDataset {
+  const extension = extname(path).toLowerCase();
+  if (extension === ".fen") return writeFens;
+  if (extension === ".bin") return writeDataset;
+  return fail(
+    "usage",
+    `${path}: the name does not tell what to write`,
+    "end it in .bin to pack, or in .fen for a list",
+  );
+}
+
+/** Positions and their sides to move. */
+type Part = Pick<Reading, "positions" | "sides">;
+
+function split(reading: Reading, share: number): readonly Part[] {
+  const { positions, sides } = reading;
+  const { train, heldOut } = splitRows(reading, share);
+  if (train.length === 0 || heldOut.length === 0)
+    fail(
+      "data",
+      `with ${share} held out, one of the two parts of ${positions.count} positions is empty`,
+      "give more positions, or another share",
+    );
+  return [train, heldOut].map((rows) => ({
+    positions: select(positions, rows),
+    sides: Uint8Array.from(rows, (row) => sides[row]),
+  }));
 }
 
 const besides = (path: string): string => {
@@ -57,28 +87,20 @@ async function run(files: readonly string[], options: DataCommand, command: Comm
     fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
   else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
-  await checkWritable(out);
+  const outputs = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
+  const writers = outputs.map(writerOf);
+  await checkWritable(...outputs);
   const reading =
     files.length > 0
       ? await readPositions(files, { ...options, key: fold(key(seed), "plies") })
       : played(Math.min(options.playouts, limit), seed);
   const { positions, sides, duplicates, skipped, problems } = reading;
   const written: { readonly path: string; readonly positions: number }[] = [];
-  const save = async (path: string, part: Positions): Promise<void> => {
-    await write(path, part);
-    written.push({ path, positions: part.count });
-  };
-  if (out && heldOut !== undefined) {
-    const parts = splitPositions(reading, heldOut);
-    if (parts.train.count === 0 || parts.heldOut.count === 0)
-      fail(
-        "data",
-        `with ${heldOut} held out, one of the two parts of ${positions.count} positions is empty`,
-        "give more positions, or another share",
-      );
-    await save(out, parts.train);
-    await save(besides(out), parts.heldOut);
-  } else if (out) await save(out, positions);
+  const parts = heldOut === undefined ? [reading] : split(reading, heldOut);
+  for (const [i, write] of writers.entries()) {
+    await write(outputs[i], parts[i].positions, parts[i].sides);
+    written.push({ path: outputs[i], positions: parts[i].positions.count });
+  }
   const statistics = statisticsOf(positions, sides);
   if (json) {
     const report = { files: reading.files, duplicates, skipped, problems, written, statistics };
@@ -103,7 +125,7 @@ export function addChessData(chess: Command): void {
     .command("data")
     .description("read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them")
     .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
-    .option("-o, --out <file>", "write them: packed, 32 bytes a position, or one FEN a line if the name ends in .fen")
+    .option("-o, --out <file>", "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line")
     .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", share)
     .addOption(
       new Option("--format <format>", "format of the files; by default name or content tells").choices([

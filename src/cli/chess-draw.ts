@@ -1,7 +1,7 @@
 /** Boards of a model, by rejection where conditions are set: what sample and evaluate share, and complete in part. */
 import { type Command, Option } from "commander";
+import type { Model } from "../categorical/model.ts";
 import { type BoardCondition, parseCondition } from "../chess/condition.ts";
-import type { Model } from "../chess/model-file.ts";
 import { type Accepted, drawAccepted } from "../chess/rejection.ts";
 import { type BoardOptions, type Boards, sampleBoards } from "../chess/sample.ts";
 import { fail } from "../graph/index.ts";

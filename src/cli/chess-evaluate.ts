@@ -1,7 +1,7 @@
 /** diffeo chess evaluate: how like real positions samples of a model, or those of a file, are. */
 import type { Command } from "commander";
+import { loadModel } from "../categorical/files.ts";
 import { measureAll } from "../chess/measures.ts";
-import { loadModel } from "../chess/model-file.ts";
 import type { Positions } from "../chess/position.ts";
 import { readPositions } from "../chess/read.ts";
 import { measureTable } from "../chess/table.ts";

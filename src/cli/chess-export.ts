@@ -1,8 +1,9 @@
 /** diffeo chess export: a trained network as an ONNX file that any runtime can load, checked once it is written. */
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { loadModel } from "../categorical/files.ts";
+import type { Model } from "../categorical/model.ts";
 import { type ExportName, exported, exportOnnx, exports } from "../chess/export.ts";
-import { loadModel, type Model } from "../chess/model-file.ts";
 import { compile, openModel } from "../engine/index.ts";
 import { fail, type NdArray, type OnnxModel, showShape, type Target } from "../graph/index.ts";
 import { fold, key, normal, uniform } from "../random/index.ts";

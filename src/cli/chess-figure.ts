@@ -1,7 +1,7 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
 import type { Command } from "commander";
+import { loadModel } from "../categorical/files.ts";
 import { ansiBoards } from "../chess/ansi.ts";
-import { loadModel } from "../chess/model-file.ts";
 import { judged } from "../chess/pictures.ts";
 import { type Board, EMPTY } from "../chess/position.ts";
 import { sampleBoards } from "../chess/sample.ts";

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { ansiBoards } from "../chess/ansi.ts";
 import { flawsOf, makeFullFen } from "../chess/legality.ts";
 import { judged } from "../chess/pictures.ts";
-import { boardAt, type Positions } from "../chess/position.ts";
+import { boardAt } from "../chess/position.ts";
 import type { Accepted } from "../chess/rejection.ts";
 import { type Picture, sheetSvg } from "../chess/svg.ts";
 import { makeTrace } from "../chess/trace.ts";
@@ -13,19 +13,26 @@ import { writeFileAtomic } from "../train/index.ts";
 import { type DrawOptions, reportRejection, shareRejected, withDrawOptions } from "./chess-draw.ts";
 import { checkWritable, integer, refuseBeside } from "./options.ts";
 
-const boardsOf = (positions: Positions) => Array.from({ length: positions.count }, (_, i) => boardAt(positions, i));
-
-const fens = (positions: Positions): string =>
-  boardsOf(positions)
-    .map((board) => `${makeFullFen(board)}\n`)
-    .join("");
-
 /** What is said of the boards in JSON beside themselves. */
 type About = Readonly<Record<string, unknown>>;
 
-function json(accepted: Accepted, about: About): string {
+/** What was known of every board: squares, and fields of the FEN after the placement. */
+interface Given {
+  readonly squares: Iterable<number>;
+  readonly fields: readonly string[];
+}
+
+/** Boards in the forms that one may ask for. */
+interface Made {
+  readonly boards: Accepted;
+  readonly pictures: readonly Picture[];
+  readonly fens: readonly string[];
+  readonly about: About;
+}
+
+function json({ boards: accepted, fens, about }: Made): string {
   const { positions, trace: _, rejected: rejectedSteps, ...report } = accepted;
-  const boards = boardsOf(positions).map((board) => ({ fen: makeFullFen(board), flaws: flawsOf(board) }));
+  const boards = fens.map((fen, i) => ({ fen, flaws: flawsOf(boardAt(positions, i)) }));
   const record = { ...about, ...report, rejectedSteps, shareRejected: shareRejected(accepted), boards };
   return `${JSON.stringify(record, undefined, 1)}\n`;
 }
@@ -34,11 +41,11 @@ function json(accepted: Accepted, about: About): string {
 export const screen = () => ({ colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 });
 
 const formats = {
-  ansi: (_: Accepted, pictures: readonly Picture[]) => ansiBoards(pictures, screen()),
-  fen: ({ positions }: Accepted) => fens(positions),
-  json: (boards: Accepted, _: readonly Picture[], about: About) => json(boards, about),
-  svg: (_: Accepted, pictures: readonly Picture[]) => sheetSvg(pictures),
-  png: (_: Accepted, pictures: readonly Picture[]) => renderPng(sheetSvg(pictures)),
+  ansi: ({ pictures }: Made) => ansiBoards(pictures, screen()),
+  fen: ({ fens }: Made) => fens.map((fen) => `${fen}\n`).join(""),
+  json,
+  svg: ({ pictures }: Made) => sheetSvg(pictures),
+  png: ({ pictures }: Made) => renderPng(sheetSvg(pictures)),
 } as const;
 
 export interface OutputOptions extends DrawOptions {
@@ -69,13 +76,15 @@ export async function writeBoards(
   count: number,
   options: OutputOptions,
   about: About,
-  marked?: Iterable<number>,
+  { squares: marked, fields }: Given = { squares: [], fields: [] },
 ): Promise<void> {
   const { format, out, trace, require: conditions = [] } = options;
   const { positions } = boards;
   if (positions.count > 0) {
-    const pictures = judged(positions).map((picture) => (marked ? { ...picture, marked } : picture));
-    const made = formats[format](boards, pictures, { ...about, conditions: conditions.map(({ text }) => text) });
+    const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
+    const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
+    const said = { ...about, conditions: conditions.map(({ text }) => text) };
+    const made = formats[format]({ boards, pictures, fens, about: said });
     if (out) await writeFileAtomic(out, made);
     else process.stdout.write(made as string);
     if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));

@@ -1,6 +1,6 @@
 /** diffeo chess sample: boards from a trained model, in the terminal or as files. */
 import { type Command, Option } from "commander";
-import { loadModel, modelDigest } from "../chess/model-file.ts";
+import { loadModel, modelDigest } from "../categorical/files.ts";
 import { fail } from "../graph/index.ts";
 import { type Method, samplers } from "../sampler/index.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";

@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { loadModel, type Model, modelDigest } from "../chess/model-file.ts";
+import { loadModel, modelDigest } from "../categorical/files.ts";
+import type { Model } from "../categorical/model.ts";
 import {
   openTasks,
   readRecords,

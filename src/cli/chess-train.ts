@@ -3,22 +3,14 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { BOUND, type LossOptions, type Parameterisation, parameterisations, weights } from "../categorical/denoiser.ts";
-import { chessSpec } from "../chess/encoding.ts";
-import {
-  denoiserOf,
-  loadModel,
-  type Model,
-  type ModelSpec,
-  modelDigest,
-  modelOf,
-  parameterCount,
-  saveModel,
-} from "../chess/model-file.ts";
+import { loadModel, modelDigest, saveModel } from "../categorical/files.ts";
+import { denoiserOf, type Model, type ModelSpec, modelOf, parameterCount } from "../categorical/model.ts";
+import { compileDenoiserStep, denoiserBatch, type Focus } from "../categorical/training.ts";
+import { chessSpec, positionGrids, requireChess } from "../chess/encoding.ts";
 import { judged } from "../chess/pictures.ts";
 import { CLASSES, type Positions } from "../chess/position.ts";
 import { sampleBoards } from "../chess/sample.ts";
 import { sheetSvg } from "../chess/svg.ts";
-import { compileDenoiserStep, denoiserBatch, type Focus } from "../chess/train.ts";
 import { compile } from "../engine/index.ts";
 import { add, DiffeoError, fail, type Tensor } from "../graph/index.ts";
 import { unetInit } from "../model/unet.ts";
@@ -56,7 +48,7 @@ interface TrainCommand extends RunOptions {
   readonly weight: NonNullable<LossOptions["weight"]>;
   readonly bound: number;
   readonly rate: number;
-  readonly warmup: number;
+  readonly warmup?: number;
   readonly ema: number;
   readonly clip: number;
   readonly decay: number;
@@ -72,7 +64,7 @@ const GROUPS = 8;
 const LOOK = { count: 8, steps: 50 };
 
 /** The network and encoding that the options describe, with fresh parameters. */
-function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "spec" | "parameters"> {
+function freshModel(options: TrainCommand, positions: Positions): Model {
   const { width, multipliers, blocks, attention, predict } = options;
   const odd = multipliers.find((m) => (width * m) % GROUPS !== 0);
   if (odd !== undefined)
@@ -101,7 +93,7 @@ function freshModel(options: TrainCommand, positions: Positions): Pick<Model, "s
     parameterisation: predict,
     encoding: chessSpec(positions),
   };
-  return { spec, parameters: unetInit(fold(key(options.seed), "parameters"), spec.network) };
+  return { spec, parameters: unetInit(fold(key(options.seed), "parameters"), spec.network), ...denoiserOf(spec) };
 }
 
 /** Of the times of a step, this share is drawn from --focus. */
@@ -130,7 +122,7 @@ async function look(
     await writeFileAtomic(path, sheetSvg(judged(positions), { columns: 4, title }));
   } catch (error) {
     if (signal.aborted) return;
-    if (!(error instanceof DiffeoError && error.kind === "numerical")) throw error;
+    if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind))) throw error;
     process.stderr.write(`step ${step}  no sample boards: ${error.message}\n`);
   }
 }
@@ -148,6 +140,13 @@ function identityOf({ count, bytes }: Positions): string {
 
 async function run(options: TrainCommand, command: Command): Promise<void> {
   const { steps, batch, seed, out, init, weight, bound, saveEvery, samplesEvery = saveEvery } = options;
+  const { warmup = Math.min(500, Math.ceil(steps / 10)) } = options;
+  if (options.warmup !== undefined && warmup >= steps)
+    fail(
+      "usage",
+      `a rate that rises for ${warmup} steps of ${steps} never falls to zero`,
+      "give a --warmup below --steps",
+    );
   if (samplesEvery % saveEvery !== 0)
     fail(
       "usage",
@@ -161,8 +160,9 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
     seed,
     without: "no --data: training on positions of random games",
   });
-  const { spec, parameters } = init === undefined ? freshModel(options, positions) : await loadModel(init);
-  const { denoiser } = denoiserOf(spec);
+  const model = init === undefined ? freshModel(options, positions) : await loadModel(init);
+  requireChess(model.encoding);
+  const { spec, parameters, denoiser } = model;
   const focus = focusOf(options.focus, denoiser.sde.horizon);
   const config = {
     version,
@@ -177,7 +177,7 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
     ...(weight !== "none" && { weight }),
     ...(weight === "bounded" && { bound }),
     rate: options.rate,
-    warmup: options.warmup,
+    warmup,
     ema: options.ema,
     clip: options.clip,
     decay: options.decay,
@@ -189,7 +189,7 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
   const from = checkpoint?.step ?? 0;
   const start = checkpoint ? stateOf(checkpoint, size, join(out, `step-${from}`)) : initialState(parameters);
 
-  const step = compileDenoiserStep(denoiser, parameters, {
+  const step = compileDenoiserStep(model, {
     weight,
     bound,
     clip: options.clip,
@@ -197,7 +197,8 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
     weightDecay: options.decay,
     ...engineOf(options),
   });
-  const schedule = { peak: options.rate, warmup: options.warmup, steps };
+  const schedule = { peak: options.rate, warmup, steps };
+  const grids = positionGrids(positions);
   const signal = interruption();
   const bar = progress(steps, "training", from);
   const modelPath = join(out, "model.safetensors");
@@ -207,7 +208,13 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
     steps,
     batchSize: batch,
     rate: (s) => rateAt(s, schedule),
-    run: (state, s) => step(state, denoiserBatch(positions, denoiser, batch, seed, s, focus), s, rateAt(s, schedule)),
+    run: (state, s) =>
+      step(
+        state,
+        denoiserBatch(model, grids, { size: batch, seed, step: s, ...(focus && { focus }) }),
+        s,
+        rateAt(s, schedule),
+      ),
     reportEvery: Math.min(50, steps),
     saveEvery,
     folder,
@@ -220,11 +227,11 @@ async function run(options: TrainCommand, command: Command): Promise<void> {
       if (!process.stderr.isTTY) process.stderr.write(`step ${s}  ${note}  ${bar.left(s)} left\n`);
     },
     onSave: async ({ ema }, s) => {
-      const flat = ema.data as Float32Array;
-      await saveModel(modelPath, spec, flat);
+      const averaged = modelOf(spec, ema.data as Float32Array);
+      await saveModel(modelPath, averaged);
       if (samplesEvery === 0 || (s % samplesEvery !== 0 && s !== steps)) return;
       const path = join(out, `samples-${String(s).padStart(6, "0")}.svg`);
-      await look(path, modelOf(spec, flat), s, options, signal);
+      await look(path, averaged, s, options, signal);
     },
   });
   bar.end();
@@ -278,7 +285,7 @@ export function addChessTrain(chess: Command): void {
     .option("--focus <from,to>", "draw 85 % of the times from this part of (0, 1], where classes are decided", numbers)
     .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
-    .option("--warmup <n>", "steps of rising rate", integer(1), 500)
+    .option("--warmup <n>", "steps of rising rate (default: a tenth of --steps, at most 500)", integer(1))
     .option("--ema <x>", "decay of the parameter average", share, 0.9995)
     .option("--clip <x>", "largest gradient norm", positive, 1)
     .option("--decay <x>", "weight decay", nonNegative, 0)

@@ -1,6 +1,6 @@
 /** Turning words of the command line into values, with errors that name the option, and options that commands share. */
-import { access, constants, mkdir, open, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { access, constants, mkdir, open, realpath, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "../graph/index.ts";
 import { cannotWrite } from "../train/atomic.ts";
@@ -69,6 +69,7 @@ export function refuseBeside(command: Command, what: string, names: readonly str
 
 /** Raises what writing the files would raise, before the work that goes into them. Leaves nothing but their folders. */
 export async function checkWritable(...paths: readonly (string | undefined)[]): Promise<void> {
+  const targets = new Set<string>();
   for (const path of paths) {
     if (path === undefined) continue;
     const probe = `${path}.${process.pid}.tmp`;
@@ -86,6 +87,9 @@ export async function checkWritable(...paths: readonly (string | undefined)[]): 
     } catch (error) {
       throw cannotWrite(path, error);
     }
+    const target = await realpath(path).catch(() => resolve(path));
+    if (targets.has(target)) fail("usage", `two results would go to ${path}`, "name a file for each");
+    targets.add(target);
   }
 }
 

@@ -160,9 +160,12 @@ function runError(error: unknown): unknown {
   if (error instanceof DiffeoError) return error;
   const { message } = error as Error;
   const [, operator] = /while running (\w+) node/.exec(message) ?? [];
+  const cause = `the runtime failed${operator ? ` in the ONNX operator ${operator}` : ""}: ${said(message)}`;
+  if (/out of memory|failed to allocate|alloc_failed|bad_alloc/i.test(message))
+    return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", { cause: error });
   return new DiffeoError(
     "numerical",
-    `the runtime failed${operator ? ` in the ONNX operator ${operator}` : ""}: ${said(message)}`,
+    cause,
     'if memory did not run out, an index is out of range or an integer was divided by 0: device "reference" with checkFinite names an operation that makes NaN of it',
     { cause: error },
   );

@@ -7,6 +7,7 @@ import {
   averagePool,
   concat,
   expandDims,
+  fail,
   groupNorm,
   matmul,
   mul,
@@ -124,7 +125,46 @@ function upChannels({ width, multipliers, blocks }: UNetOptions): [number, numbe
   );
 }
 
+/** Refuses options that make no network. */
+function check({
+  channels,
+  width,
+  multipliers,
+  blocks,
+  groups,
+  attention = [],
+  heads = 4,
+  ...rest
+}: UNetOptions): void {
+  const counts = { channels, width, blocks, groups, heads, outputs: rest.outputs ?? channels };
+  for (const [name, value] of Object.entries(counts))
+    if (!(Number.isInteger(value) && value > 0))
+      fail("usage", `a U-Net of ${name} ${value}`, "give a whole number from 1");
+  if (width % 2 !== 0)
+    fail("usage", `a U-Net of width ${width}`, "give an even one: half its features of time are sines");
+  if (multipliers.length === 0) fail("usage", "a U-Net without levels", "give one multiplier or more");
+  for (const m of multipliers)
+    if (!(m > 0 && (width * m) % groups === 0))
+      fail(
+        "usage",
+        `a level of ${width} × ${m} channels in ${groups} groups`,
+        "give levels that are multiples of `groups`",
+      );
+  for (const level of attention) {
+    const m = multipliers[level];
+    if (m === undefined)
+      fail(
+        "usage",
+        `attention at level ${level} of ${multipliers.length}`,
+        `give levels 0 to ${multipliers.length - 1}`,
+      );
+    if ((width * m) % heads !== 0)
+      fail("usage", `${width * m} channels at level ${level} in ${heads} heads`, "give `heads` that divide them");
+  }
+}
+
 export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
+  check(options);
   const { channels, width, multipliers, blocks, attention = [], position, outputs: out = channels } = options;
   const embedding = embeddingSize(width);
   let current = width;

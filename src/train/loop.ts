@@ -2,6 +2,7 @@
  * The training loop. A batch is a pure function of the step, and state and step are all a checkpoint holds, so an
  * interrupted run continues to the numbers it would have reached.
  */
+import { join } from "node:path";
 import { KeptArray, release, toHost } from "../engine/index.ts";
 import { fail, type NdArray } from "../graph/index.ts";
 import type { Checkpoint, RunFolder } from "./run-folder.ts";
@@ -66,6 +67,20 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
   return { theta: pick("theta"), m: pick("m"), v: pick("v"), ema: pick("ema") };
 }
 
+/** Raises what is to be said of a run whose numbers are lost: its settings are kept, so others need another folder. */
+async function diverged(folder: RunFolder, what: string): Promise<never> {
+  const reached = await folder.reached();
+  return fail(
+    "numerical",
+    `${what}; ${reached ? `the newest checkpoint is that of step ${reached}` : "there is no checkpoint yet"}`,
+    `begin a run in another folder with a smaller learning rate or gradient norm (--rate, --clip)${
+      reached
+        ? `; --init ${join(folder.path, "model.safetensors")} goes on from that checkpoint's averaged weights`
+        : ""
+    }`,
+  );
+}
+
 /** Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step reached. */
 export async function train(
   start: TrainState<NdArray>,
@@ -89,18 +104,19 @@ export async function train(
       release(result.norm);
       losses.push(Number(loss.data[0]));
       norms.push(Number(norm.data[0]));
-      if (!Number.isFinite(losses.at(-1)))
-        fail(
-          "numerical",
-          `the loss became ${losses.at(-1)} at step ${reached - results.length + 1 + i}; the run folder keeps the last checkpoint`,
-          "continue with a smaller learning rate or stronger clipping",
-        );
+      const at = reached - results.length + 1 + i;
+      if (!Number.isFinite(losses.at(-1))) await diverged(folder, `the loss became ${losses.at(-1)} at step ${at}`);
+      if (!Number.isFinite(norms.at(-1)))
+        await diverged(folder, `the norm of the gradient became ${norms.at(-1)} at step ${at}`);
     }
   };
 
   const save = async (step: number): Promise<TrainState<NdArray>> => {
     const paused = performance.now();
     const host = await onHost(state);
+    for (const [name, { data }] of Object.entries(host))
+      if (!(data as Float32Array).every(Number.isFinite))
+        await diverged(folder, `${name} is not finite after step ${step}`);
     await folder.save({ step, arrays: { ...host }, metadata: options.metadata });
     await options.onSave?.(host, step);
     // Speed is that of training alone.

@@ -60,6 +60,21 @@ function stepOf(line: string): number {
   }
 }
 
+/** What a run was begun with; nothing where there is no run. */
+async function readConfig(path: string): Promise<RunConfig | undefined> {
+  if (!existsSync(path)) return undefined;
+  try {
+    return { ...(JSON.parse(await readFile(path, "utf8")) as RunConfig) };
+  } catch (error) {
+    throw new DiffeoError(
+      "data",
+      `${path} cannot be read as JSON`,
+      "restore it, or begin a new run with --init model.safetensors of this one",
+      { cause: error },
+    );
+  }
+}
+
 export class RunFolder {
   readonly path: string;
 
@@ -77,9 +92,8 @@ export class RunFolder {
 
   /** A run to be continued, as it was at its newest checkpoint. Its settings must be those it began with. */
   static async open(path: string, config: RunConfig): Promise<RunFolder> {
-    if (!existsSync(join(path, "config.json")))
-      fail("usage", `${path} holds no run`, "leave out --resume to begin one");
-    const begun = JSON.parse(await readFile(join(path, "config.json"), "utf8")) as RunConfig;
+    const begun = await readConfig(join(path, "config.json"));
+    if (begun === undefined) fail("usage", `${path} holds no run`, "leave out --resume to begin one");
     const odd = difference(settingsOf(begun), JSON.parse(JSON.stringify(settingsOf(config))));
     if (odd)
       fail(
@@ -96,7 +110,7 @@ export class RunFolder {
     for (const name of await readdir(this.path)) if (name.endsWith(".tmp")) await rm(join(this.path, name));
     const metrics = join(this.path, "metrics.jsonl");
     if (!existsSync(metrics)) return;
-    const reached = (await this.#steps()).at(-1) ?? 0;
+    const reached = (await this.reached()) ?? 0;
     const lines = (await readFile(metrics, "utf8")).split("\n").filter((line) => stepOf(line) <= reached);
     await writeFileAtomic(metrics, lines.map((line) => `${line}\n`).join(""));
   }
@@ -116,6 +130,11 @@ export class RunFolder {
   async save({ step, ...tensors }: Checkpoint): Promise<void> {
     await writeSafetensors(join(this.path, `step-${step}.safetensors`), tensors);
     for (const old of (await this.#steps()).slice(0, -KEPT)) await rm(join(this.path, `step-${old}.safetensors`));
+  }
+
+  /** The step of the newest checkpoint, if there is one. */
+  async reached(): Promise<number | undefined> {
+    return (await this.#steps()).at(-1);
   }
 
   /** The newest checkpoint, if there is one. */

@@ -1,20 +1,22 @@
 /** diffeo chess sample, complete and calibrate as a person uses them, on a network that knows nothing. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { validateFen } from "chess.js";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { modelDigest } from "../../src/categorical/files.ts";
 import type { Calibration } from "../../src/chess/calibration.ts";
+import { readPartial, writePartial } from "../../src/chess/calibration-file.ts";
 import { writeDataset } from "../../src/chess/dataset.ts";
 import { parseFen } from "../../src/chess/fen.ts";
-import { modelDigest } from "../../src/chess/model-file.ts";
 import { playouts } from "../../src/chess/playout.ts";
 import { UNKNOWN } from "../../src/chess/position.ts";
 import { addChessCalibrate } from "../../src/cli/chess-calibrate.ts";
 import { addChessComplete } from "../../src/cli/chess-complete.ts";
 import { addChessSample } from "../../src/cli/chess-sample.ts";
 import { key } from "../../src/random/index.ts";
+import { startDiffeo } from "../cli/run.ts";
 import { saveTinyModel } from "./tiny.ts";
 
 let folder: string;
@@ -94,8 +96,16 @@ describe("diffeo chess sample", () => {
     await expect(sampled("--pieces", "24", "--calibration", at("c.json"))).rejects.toThrow(
       /was made for the model 0123456789ab.*--out .*a\.calibration\.json\.$/m,
     );
-    await writeFile(at("d.json"), "{}");
-    await expect(sampled("--pieces", "24", "--calibration", at("d.json"))).rejects.toThrow("is no calibration");
+    const good = straight(await modelDigest(at("a.safetensors")));
+    const { steps: _, ...stepless } = good;
+    const [first, ...others] = good.points;
+    const bad = [{}, stepless, { ...good, steps: 2.5 }, { ...good, points: [] }];
+    for (const point of [{ w: -1 }, { pieces: null }, { count: 0 }])
+      bad.push({ ...good, points: [{ ...first, ...point }, ...others] });
+    for (const content of bad) {
+      await writeFile(at("d.json"), JSON.stringify(content));
+      await expect(sampled("--pieces", "24", "--calibration", at("d.json"))).rejects.toThrow("is no calibration");
+    }
     expect((await sampled("--pieces", "24", "--steps", "5")).err).toContain("calibrated at 6 steps: at 5 the mean");
   });
 
@@ -153,6 +163,9 @@ describe("diffeo chess sample", () => {
     const refusal = (...words: string[]) => expect(sampled("--steps", "1000000", ...words)).rejects;
     await refusal("--out", folder).toThrow(`cannot write ${folder} (EISDIR)`);
     await refusal("--trace", join(at("a.safetensors"), "trace.json")).toThrow("cannot write");
+    await refusal("--out", at("t.json"), "--trace", join(folder, ".", "x", "..", "t.json")).toThrow(
+      /two results would go to .*t\.json\. Name a file for each/,
+    );
     await refusal("--tries", "7").toThrow("--tries would change nothing beside no --require");
     await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
@@ -184,6 +197,15 @@ describe("diffeo chess complete", () => {
         });
       }
     }
+  });
+
+  it("keeps the fields that are given beside the placement", async () => {
+    const words = ["--count", "2", "--method", "replacement", "--format"];
+    const after = (fen: string): string => fen.slice(fen.indexOf(" "));
+    const { out } = await complete(`${given} b - - 3 20`, ...words, "fen");
+    expect(out.trim().split("\n").map(after)).toEqual([" b - - 3 20", " b - - 3 20"]);
+    const { boards } = JSON.parse((await complete(`${given} b `, ...words, "json")).out);
+    expect(boards.map(({ fen }: { fen: string }) => after(fen))).toEqual([" b - - 0 1", " b - - 0 1"]);
   });
 
   it("aims and rejects as sample does", async () => {
@@ -269,9 +291,63 @@ describe("diffeo chess calibrate", () => {
     const verified = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target, "--json");
     const [row] = JSON.parse(verified.out);
     expect(row).toMatchObject({ target: Number(target), w: 0.9, count: 4 });
+    expect([row.pieces, row.sd]).not.toEqual([written.points[0].pieces, written.points[0].sd]);
     expect(row.error).toBeCloseTo(row.pieces - row.target, 12);
     const table = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target);
     expect(table.out).toContain(row.pieces.toFixed(2));
+  });
+
+  const slow = (out: string): string[] => [
+    ...["calibrate", "--model", at("b.safetensors"), "--w", "1,0.9,1.05,0.95", "--count", "4", "--batch", "2"],
+    ...["--steps", "100", "--out", at(out), "--threads", "1"],
+  ];
+
+  it("continues where it was interrupted, to the numbers of a calibration that was not", async () => {
+    const { err } = await run(...slow("whole.json"));
+    expect(err.match(/^w = /gm)).toHaveLength(4);
+    const { child, ended } = startDiffeo("chess", ...slow("stopped.json"));
+    child.stderr?.on("data", (text) => {
+      // Once: a second one would end the process where it stands.
+      if (!child.killed && String(text).includes("w = 0.9500")) child.kill("SIGINT");
+    });
+    const { code, stderr } = await ended;
+    expect(stderr).toMatch(/what is measured is kept; the same command continues/);
+    expect(code).toBe(130);
+    expect(await readdir(folder)).not.toContain("stopped.json");
+    const kept = await readFile(at("stopped.partial.json"), "utf8");
+    expect(JSON.parse(kept).points).toHaveLength(2);
+
+    const again = await run(...slow("stopped.json"));
+    expect(again.err.match(/^.*w .*$/gm)).toEqual([
+      `2 of 4 w are in ${at("stopped.partial.json")}`,
+      expect.stringMatching(/^w = 1\.0000: /),
+      expect.stringMatching(/^w = 1\.0500: /),
+    ]);
+    expect(await readFile(at("stopped.json"), "utf8")).toBe(await readFile(at("whole.json"), "utf8"));
+    expect(await readdir(folder)).not.toContain("stopped.partial.json");
+
+    await writeFile(at("whole.partial.json"), kept);
+    const anew = await run(...slow("whole.json"), "--steps", "2", "--w", "1");
+    expect(anew.err).toMatch(/^.*whole\.partial\.json is of other settings: every w is measured anew\nw = 1\.0000: /);
+  });
+
+  it("mixes no points of other settings", async () => {
+    const settings = { model: "0123", steps: 4, seed: 7, count: 5, batch: 2, device: "cpu", w: [0.9, 1] };
+    const points = [{ w: 0.9, count: 5, pieces: 20, sd: 6, oneKingEach: 1, legal: 1 }];
+    const path = at("kept.json");
+    expect(await readPartial(path, settings)).toEqual([]);
+    await writePartial(path, settings, points);
+    expect(await readPartial(path, settings)).toEqual(points);
+    for (const other of [{ model: "4567" }, { steps: 3 }, { seed: 8 }, { count: 6 }, { batch: 3 }, { device: "cuda" }])
+      expect(await readPartial(path, { ...settings, ...other })).toBeUndefined();
+    for (const w of [[0.9], [0.9, 1, 1.1], [0.8, 1]])
+      expect(await readPartial(path, { ...settings, w })).toBeUndefined();
+    for (const damaged of [points[0].w / 2, -1, null]) {
+      await writeFile(at("kept.partial.json"), JSON.stringify({ settings, points: [{ ...points[0], w: damaged }] }));
+      expect(await readPartial(path, settings)).toBeUndefined();
+    }
+    await writeFile(at("kept.partial.json"), '{"settings": {');
+    expect(await readPartial(path, settings)).toBeUndefined();
   });
 
   it("leaves the shipped calibration alone, and does no work for a file that cannot be written", async () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { categorical, standardise } from "../../src/categorical/categorical.ts";
-import { chessEncoding, classShares, decodePositions, encodePositions } from "../../src/chess/encoding.ts";
+import {
+  chessEncoding,
+  classShares,
+  decodePositions,
+  encodePositions,
+  requireChess,
+} from "../../src/chess/encoding.ts";
 import { EMPTY } from "../../src/chess/position.ts";
 import { input, reference } from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
@@ -117,8 +123,21 @@ describe("other categorical data", () => {
     expect(() => standardise([0.5, 0.4], { grid: [2] })).toThrow("sum to 0.9");
     expect(() => standardise([0, 1], { grid: [2] })).toThrow("no spread");
     expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow("leaves no class in front");
-    expect(() => encoding.encode(Uint8Array.of(13))).toThrow("site 0 has class 13 of 13");
+    expect(() => encoding.encode(new Uint8Array(64).fill(13, 5))).toThrow("site 5 has class 13 of 13");
+    expect(() => encoding.encode(new Uint8Array(65))).toThrow("65 numbers are not whole grids [8, 8]");
+    expect(() => standardise(new Array(257).fill(1 / 257), { grid: [2], epsilon: 1e-3 })).toThrow("at most 256");
+    const spec = standardise([0.2, 0.2, 0.6], { grid: [5], epsilon: 0.05 });
+    expect(() => categorical({ ...spec, mean: [0, Number.NaN] })).toThrow("means 0, NaN and scale");
+    expect(() => categorical({ ...spec, scale: Number.POSITIVE_INFINITY })).toThrow("scale Infinity for 2 channels");
     expect(() => encoding.decode(new Float32Array(100))).toThrow("not whole grids [8, 8, 12]");
+  });
+
+  it("are not taken for chess", () => {
+    requireChess(encoding);
+    const grid = [8, 8];
+    const other = standardise([0.2, 0.2, 0.6], { grid });
+    expect(() => requireChess(other)).toThrow("a model of 3 classes on a grid [8, 8], not of chess");
+    expect(() => requireChess({ ...encoding, grid: [8, 4] })).toThrow("13 classes on a grid [8, 4]");
   });
 
   it("have shares of classes that sum to one", () => {

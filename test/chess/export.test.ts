@@ -6,8 +6,9 @@ import { Command } from "commander";
 import * as ort from "onnxruntime-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { denoiserMean, denoiserScore, type Parameterisation } from "../../src/categorical/denoiser.ts";
+import { loadModel, saveModel } from "../../src/categorical/files.ts";
+import { type ModelSpec, modelOf } from "../../src/categorical/model.ts";
 import { chessSpec } from "../../src/chess/encoding.ts";
-import { loadModel, type ModelSpec, saveModel } from "../../src/chess/model-file.ts";
 import { playouts } from "../../src/chess/playout.ts";
 import { addChessExport } from "../../src/cli/chess-export.ts";
 import { compile } from "../../src/engine/index.ts";
@@ -46,7 +47,7 @@ async function networkFile(parameterisation: Parameterisation): Promise<string> 
   const size = flatten(unetInit(key(0), spec.network)).length;
   const weights = normal(key("weights"), [size]).data.map((w) => 0.1 * w);
   const path = join(folder, `${parameterisation}.safetensors`);
-  await saveModel(path, spec, weights, "F32");
+  await saveModel(path, modelOf(spec, weights), "F32");
   return path;
 }
 

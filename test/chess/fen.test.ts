@@ -53,8 +53,26 @@ describe("FEN", () => {
     expect(scanFen(epd, board)?.cause).toBe('"bm" is no half-move count');
   });
 
+  it.each([
+    [' bm Qxf7+ Nf3; c0 "a; b";noop;', undefined, ""],
+    [" 0 1 hmvc 0;  fmvn 1;", undefined, ""],
+    [" 3 bm e4;", undefined, ""],
+    [" 0 1 some garbage here", 58, "some"],
+    [" 0 1 8/8/8/8/8/8/8/8 w - - 0 1", 58, "8/8/8/8/8/8/8/8"],
+    [" bm e4; id", 61, "id"],
+    [' id "start;', 54, "id"],
+    [" 0 1 2", 58, "2"],
+    [" -1 1", 54, "-1"],
+  ])("takes %j for operations of EPD, or says where they end", (rest, column, word) => {
+    const problem = scanFen(`${START} w KQkq -${rest}`, new Uint8Array(64), { operations: true });
+    expect(problem && [problem.column, problem.cause]).toEqual(
+      column && [column, `"${word}" begins no operation of EPD`],
+    );
+  });
+
   it("tells the side to move", () => {
-    expect([sideOf(`${START} w - - 0 1`), sideOf(`${START} b`), sideOf(START)]).toEqual(["w", "b", undefined]);
+    const texts = [`${START} w - - 0 1`, `${START} b`, `${START}  b -`, START, "b7/8/8/8/8/8/8/8", "8/8 white"];
+    expect(texts.map(sideOf)).toEqual(["w", "b", "b", undefined, undefined, undefined]);
   });
 
   it.each([

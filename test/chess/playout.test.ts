@@ -47,6 +47,27 @@ describe("playouts", () => {
     }
   });
 
+  it("draw a move m with probability ∝ exp(α·[m captures] − β·√|balance after m|)", () => {
+    const placement = "7k/1P6/8/8/3q4/8/8/n2R3K";
+    const lead = 1 + 5 - 9 - 3;
+    const weights = new Map<string, number>();
+    for (const { from, to, captured, promotion } of new Chess(`${placement} w - - 0 1`).moves({ verbose: true })) {
+      const after = lead + (captured === "q" ? 9 : captured === "n" ? 3 : promotion ? 9 - 1 : 0);
+      weights.set(from + to, Math.exp((captured ? 2.3 : 0) - 2 * Math.sqrt(Math.abs(after))));
+    }
+    const total = [...weights.values()].reduce((a, b) => a + b);
+    const drawn = new Map<string, number>();
+    const n = 20_000;
+    for (let i = 0; i < n; i++) {
+      const move = drawMove(parseFen(placement), true, (i + 0.5) / n) as number;
+      const name = squareName(fromOf(move)) + squareName(toOf(move));
+      drawn.set(name, (drawn.get(name) ?? 0) + 1);
+    }
+    expect([...drawn.keys()].sort()).toEqual([...weights.keys()].sort());
+    for (const [name, weight] of weights)
+      expect(Math.abs((drawn.get(name) as number) - (n * weight) / total)).toBeLessThanOrEqual(1);
+  });
+
   it("end where there is no legal move", () => {
     expect(drawMove(parseFen("k7/1Q6/1K6/8/8/8/8/8"), false, 0.5)).toBeUndefined();
   });

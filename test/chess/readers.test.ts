@@ -1,12 +1,14 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { Chess } from "chess.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDataset, writeDataset } from "../../src/chess/dataset.ts";
 import { makeFen, parseFen } from "../../src/chess/fen.ts";
 import { makeFullFen } from "../../src/chess/legality.ts";
+import { readLines } from "../../src/chess/lines.ts";
 import { playouts } from "../../src/chess/playout.ts";
 import { boardAt, type Positions, pack } from "../../src/chess/position.ts";
 import { readPositions, splitPositions } from "../../src/chess/read.ts";
@@ -116,8 +118,26 @@ describe("lists", () => {
     expect([...sides.slice(1)]).toEqual([2, 0]);
   });
 
+  it("may end their lines in \\n, \\r\\n or \\r, wherever the chunks of the file end", async () => {
+    const bytes = Buffer.from("one\r\ntwo\rthree\n\nfive\r\r\nseven\r");
+    for (let size = 1; size <= bytes.length; size++) {
+      const chunks = Array.from({ length: bytes.length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+      const lines: string[] = [];
+      for await (const batch of readLines({ name: "", head: bytes, chunks: Readable.from(chunks) })) {
+        expect(batch.first).toBe(lines.length + 1);
+        lines.push(...batch.lines);
+      }
+      expect(lines).toEqual(["one", "two", "three", "", "five", "", "seven"]);
+    }
+    const { positions: read } = await readPositions(await file("old", `${fens[0]}\r${fens[1]}\r`));
+    expect(read.bytes).toEqual(positions.bytes.slice(0, 64));
+  });
+
   it.each([
     ["empty.csv", "", "is empty"],
+    ["little.csv", Buffer.from("\uFEFFFEN,Evaluation\n", "utf16le"), "is text in UTF-16"],
+    ["big.csv.gz", gzipSync(Buffer.from("\uFEFFFEN\n", "utf16le").swap16()), "is text in UTF-16"],
+    ["unmarked.csv", Buffer.from("FEN,Evaluation\n", "utf16le"), "UTF-8: iconv -f UTF-16 -t UTF-8"],
     ["empty.csv.gz", gzipSync(""), "is empty"],
     ["header.csv", "FEN,Evaluation\n", "there are no positions in it (read as csv)"],
     ["blank.fen", "\n\n", "there are no positions in it (read as fen)"],
@@ -175,11 +195,50 @@ describe("PGN", () => {
     expect([read.positions.count, read.skipped]).toEqual([2, 1]);
   });
 
+  it.each([
+    ["a move that was played before", "1. e4 e5 2. Nf3 Nc6 3. Nf3", "4, column 24: the move Nf3"],
+    ["a move of a variation", "1. e4 e5 2. Nf3 (2. Qh5 (2. f4) Nc6) Nc6 3. Qh5", "4, column 45: the move Qh5"],
+    ["a move in comments", "1. e4 {Qh4} e5 ; Qh4\n2. Nf3 $1 Qh4 3.Qh4", "5, column 17: the move Qh4"],
+    ["castling", "1. e4 e5 2. O-O", "4, column 13: the move O-O"],
+    ["no PGN", "1. e4 {a} e5 2. Nf3 }", "4, column 21: the game that begins on line 1 is no PGN"],
+  ])("names the place of %s", async (_, moves, place) => {
+    expect(await complaint(await file("place.pgn", game(moves)))).toContain(`line ${place}`);
+  });
+
+  it.each([
+    ["a { after ;", "1. e4 ; not {a comment\n e5", undefined],
+    ["a ; in {}", "1. e4 {one; two} e5", undefined],
+    ["a { that is not closed", "1. e4\ne5 {forgotten", "5, column 4: the comment has no end in the game"],
+    ["a second one", "1. e4 {one} e5 {\ntwo} {three\nfour", "5, column 6: the comment has no end in the game"],
+  ])("loses no later game to %s", async (_, moves, place) => {
+    const path = await file("comments.pgn", game(moves) + game("1. d4 d5") + game("1. c4 {} c5"));
+    const { positions: read, skipped, problems } = await readPositions(path, { skipBad: true });
+    expect([read.count, skipped]).toEqual(place ? [4, 1] : [6, 0]);
+    if (place) expect(problems[0]).toContain(`line ${place} that begins on line 1`);
+  });
+
+  it("that is not standard chess is said to be that, where it cannot be replayed", async () => {
+    const tags =
+      '[Event "A"]\n[Variant "Chess960"]\n[FEN "bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1"]\n';
+    const path = await file("960.pgn", game("1. e4 e5 2. O-O", tags));
+    expect(await complaint(path)).toMatch(/line 2, column 1: the game that begins on line 1 is Chess960, which cannot/);
+    expect((await readPositions(await file("960a.pgn", game("1. e4 e5", tags)))).positions.count).toBe(2);
+    const standard = game("1. e4 e4", '[Event "A"]\n[Variant "Standard"]\n');
+    expect(await complaint(await file("standard.pgn", standard))).toContain("the move e4 cannot be played");
+  });
+
   it("is split by game", async () => {
     const openings = ["e4", "d4", "c4", "Nf3", "g3", "b3", "f4", "e3", "d3", "c3", "h3", "b4", "g4"];
     const replies = ["e5", "d5", "c5", "Nf6", "g6", "b6"];
     const text = openings.flatMap((o) => replies.map((r) => game(`1. ${o} ${r} 2. Na3 Na6`))).join("");
-    const read = await readPositions(await file("d.pgn", text));
+    // A list beside the games leaves them whole; its rows are games of their own.
+    const list = await file("d.fen", fens.slice(0, 500).join("\n"));
+    const alone = await readPositions(await file("d.pgn", text));
+    const read = await readPositions([join(folder, "d.pgn"), list]);
+    const { count } = alone.positions;
+    expect(read.games?.slice(0, count)).toEqual(alone.games);
+    expect(new Set(read.games?.slice(count)).size).toBe(read.positions.count - count);
+    expect((await readPositions(list)).games).toBeUndefined();
     const { train, heldOut } = splitPositions(read, 0.3);
     expect(train.count + heldOut.count).toBe(read.positions.count);
     const aside = PositionSet.of(heldOut);
@@ -191,9 +250,12 @@ describe("PGN", () => {
       expect(sides.get(game) ?? held).toBe(held);
       sides.set(game, held);
     }
-    const share = [...sides.values()].filter(Boolean).length / sides.size;
-    expect(share).toBeGreaterThan(0.15);
-    expect(share).toBeLessThan(0.45);
+    const own = new Set(alone.games).size;
+    for (const part of [[...sides.values()].slice(0, own), [...sides.values()].slice(own)]) {
+      const share = part.filter(Boolean).length / part.length;
+      expect(share).toBeGreaterThan(0.15);
+      expect(share).toBeLessThan(0.45);
+    }
   });
 });
 

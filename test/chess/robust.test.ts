@@ -133,9 +133,12 @@ describe("other data", () => {
   it("are told apart from those a run was begun with, also where their number and the encoding are the same", () => {
     const init = join(folder, "whole", "model.safetensors");
     const run = join(folder, "from-init");
+    const small = ["--batch", "2", "--focus", "0.2,0.5"];
     const from = (file: string, ...more: readonly string[]) =>
-      diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", "--batch", "2", ...more);
+      diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", ...small, ...more);
     expect(from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
+    const config = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
+    expect(config).toMatchObject({ warmup: 1, focus: { from: 0.2, to: 0.5, share: 0.85 } });
     const [first, ...rest] = readFileSync(data, "utf8").trim().split("\n");
     const [moved, changed] = [join(folder, "moved.fen"), join(folder, "changed.fen")];
     cpSync(data, moved);

@@ -1,7 +1,8 @@
 /** A network of a few thousand random weights: it knows nothing of chess, and its boards are a function of the key. */
 import type { Parameterisation } from "../../src/categorical/denoiser.ts";
+import { saveModel } from "../../src/categorical/files.ts";
+import { type Model, type ModelSpec, modelOf } from "../../src/categorical/model.ts";
 import { chessSpec } from "../../src/chess/encoding.ts";
-import { type Model, type ModelSpec, modelOf, saveModel } from "../../src/chess/model-file.ts";
 import { playouts } from "../../src/chess/playout.ts";
 import { unetInit } from "../../src/model/unet.ts";
 import { key, normal } from "../../src/random/index.ts";
@@ -30,5 +31,5 @@ export function tinyModel(parameterisation: Parameterisation = "posterior"): Mod
 /** The same as a file. */
 export function saveTinyModel(path: string): Promise<void> {
   const { spec, weights } = tiny("posterior");
-  return saveModel(path, spec, weights, "F32");
+  return saveModel(path, modelOf(spec, weights), "F32");
 }

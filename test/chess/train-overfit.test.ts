@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { chessSpec } from "../../src/chess/encoding.ts";
+import { type ModelSpec, modelOf } from "../../src/categorical/model.ts";
+import { compileDenoiserStep, denoiserBatch } from "../../src/categorical/training.ts";
+import { chessSpec, positionGrids } from "../../src/chess/encoding.ts";
 import { independentSquares, squareMarginals } from "../../src/chess/marginals.ts";
-import { denoiserOf, type ModelSpec, modelOf } from "../../src/chess/model-file.ts";
 import { EMPTY, PIECES, type Positions, pack, SQUARES, unpack } from "../../src/chess/position.ts";
 import { sampleBoards } from "../../src/chess/sample.ts";
-import { compileDenoiserStep, denoiserBatch } from "../../src/chess/train.ts";
 import { unetInit } from "../../src/model/unet.ts";
 import { key } from "../../src/random/index.ts";
-import { initialState, rateAt } from "../../src/train/index.ts";
+import { flatten, initialState, rateAt } from "../../src/train/index.ts";
 
 const BOARDS = 32;
 const COUNT = 64;
@@ -47,13 +47,13 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
     parameterisation: "posterior",
     encoding: chessSpec(positions),
   };
-  const { denoiser } = denoiserOf(spec);
-  const parameters = unetInit(key(1), spec.network);
-  const step = compileDenoiserStep(denoiser, parameters, { emaDecay: 0.98, threads: 1 });
-  let state = initialState(parameters);
+  const fresh = modelOf(spec, flatten(unetInit(key(1), spec.network)));
+  const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
+  const grids = positionGrids(positions);
+  let state = initialState(fresh.parameters);
   for (let s = 1; s <= STEPS; s++) {
     const rate = rateAt(s, { peak: 0.006, warmup: 50, steps: STEPS });
-    ({ state } = await step(state, denoiserBatch(positions, denoiser, 16, 1, s), s, rate));
+    ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 16, seed: 1, step: s }), s, rate));
   }
   await step.dispose();
 

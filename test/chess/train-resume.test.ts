@@ -64,6 +64,9 @@ describe("diffeo chess train", () => {
     expect(refusal("--width", "12")).toContain("a level of 12 × 1 channels");
     expect(refusal("--attention", "0,5")).toContain("attention at level 5 of a network of 2. Give --attention levels");
     expect(refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
+    expect(refusal("--warmup", "120")).toContain(
+      "rises for 120 steps of 120 never falls to zero. Give a --warmup below",
+    );
     expect(refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
     expect(refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
     expect(refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");

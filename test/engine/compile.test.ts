@@ -22,6 +22,7 @@ import {
   max,
   mul,
   ndarray,
+  reshape,
   softmax,
   sqrt,
   sub,
@@ -357,6 +358,16 @@ describe("what only the numbers forbid", () => {
     const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { worker });
     expect((await refusal(() => quotient([1], [0]))).message).toMatch(/operator Div: Integer division by zero/);
     await quotient.dispose();
+  });
+
+  it("is told from memory that runs out", async () => {
+    // 4·10¹⁴ bytes are more than a process can address.
+    const n = 1e7;
+    const outer = compile((x: Tensor) => mul(reshape(x, [n, 1]), x), [[n]]);
+    const { kind, message } = await refusal(() => outer(new Float32Array(n)));
+    expect(kind).toBe("device");
+    expect(message).toMatch(/Failed to allocate memory .*\. Take smaller batches, or a device with more memory\.$/);
+    await outer.dispose();
   });
 
   it("is traced to its operation by the reference, as the remedy says", async () => {

@@ -25,7 +25,9 @@ function run(program: string): unknown {
 
 it("has a path for every public folder, with code and types behind it", () => {
   const folders = readdirSync(join(root, "src")).filter((f) => existsSync(join(root, "src", f, "index.ts")));
-  expect(paths.toSorted()).toEqual([".", "./chess/files", "./web", ...folders.map((f) => `./${f}`)].toSorted());
+  expect(paths.toSorted()).toEqual(
+    [".", "./categorical/files", "./chess/files", "./web", ...folders.map((f) => `./${f}`)].toSorted(),
+  );
   const missing = paths
     .flatMap((path) => [exports[path].types, exports[path].default])
     .filter((file) => !existsSync(join(project.folder, "node_modules", "diffeo", file)));

@@ -54,6 +54,17 @@ describe("the U-Net", () => {
     await f.dispose();
   });
 
+  it.each<[Partial<UNetOptions>, string]>([
+    [{ attention: [9] }, "attention at level 9 of 2. Give levels 0 to 1"],
+    [{ heads: 3 }, "16 channels at level 1 in 3 heads"],
+    [{ multipliers: [] }, "without levels"],
+    [{ multipliers: [1, 1.1] }, "a level of 8 × 1.1 channels in 4 groups"],
+    [{ width: 9, groups: 3 }, "a U-Net of width 9. Give an even one"],
+    [{ blocks: 0 }, "a U-Net of blocks 0"],
+  ])("refuses %j", (odd, message) => {
+    expect(() => unetInit(key(1), { ...options, ...odd })).toThrow(message);
+  });
+
   it("sees each board of a batch alone", async () => {
     const f = compile(at, [[null], [null, 4, 4, 3], [null]], { type: "float64", threads: 1 });
     const both = (await f(theta, x, t)).data as Float64Array;

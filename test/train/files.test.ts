@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { DiffeoError } from "../../src/graph/index.ts";
 import { fromHalf, toHalf } from "../../src/train/half.ts";
 import {
   makeSafetensors,
@@ -73,6 +74,33 @@ describe("safetensors", () => {
     noise[8] = 0x20;
     expect(() => parseSafetensors(noise, "f")).toThrow(/no JSON/);
   });
+
+  const place = { dtype: "F32", shape: [1], data_offsets: [0, 4] };
+  it.each<[unknown, RegExp]>([
+    [null, /f: its header is no object/],
+    [{ __metadata__: 1 }, /f: its metadata are no object/],
+    [{ a: null }, /"a" has no type, shape and place/],
+    [{ a: { ...place, data_offsets: undefined } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, data_offsets: [-4, 0] } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, shape: [-1] } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, dtype: "BF16" } }, /type BF16, only F32 and F16 are read/],
+    [{ a: place }, /"a" holds NaN at flat position 0/],
+  ])("refuses the header %j", (header, message) => {
+    const json = Buffer.from(JSON.stringify(header));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(json.length));
+    const nan = Buffer.from(Float32Array.of(Number.NaN).buffer);
+    const broken = (): unknown => parseSafetensors(Buffer.concat([length, json, nan]), "f");
+    expect(broken).toThrow(DiffeoError);
+    expect(broken).toThrow(message);
+  });
+
+  it("refuses numbers that half precision cannot keep", () => {
+    const huge = { arrays: { w: array([1, -65_520]) }, metadata: {} };
+    expect(() => makeSafetensors(huge, "F16")).toThrow(/array "w" holds -65520, half precision ends at 65,504/);
+    expect(Buffer.concat(makeSafetensors(huge)).length).toBeGreaterThan(8);
+    makeSafetensors({ arrays: { w: array([65_504]) }, metadata: {} }, "F16");
+  });
 });
 
 describe("files", () => {
@@ -83,6 +111,15 @@ describe("files", () => {
     expect(readFileSync(path, "utf8")).toBe("second");
     expect(readdirSync(join(folder, "sub"))).toEqual(["x.txt"]);
     await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
+  });
+
+  it("are flushed to the disk", async () => {
+    const handle = await open(join(folder, "any"), "w");
+    await handle.close();
+    const flushed = vi.spyOn(Object.getPrototypeOf(handle), "sync");
+    await writeFileAtomic(join(folder, "flushed.txt"), "content");
+    expect(flushed).toHaveBeenCalledTimes(1);
+    flushed.mockRestore();
   });
 
   it("follow links, and write to a pipe instead of replacing it", async () => {
@@ -107,6 +144,8 @@ describe("a run folder", () => {
     await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(/already holds a run/);
     await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(/begun with rate = 1, now it is 2/);
     await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/holds no run/);
+    writeFileSync(join(path, "config.json"), '{"rate": 1, "se');
+    await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(/config\.json cannot be read as JSON/);
   });
 
   it("keeps the two newest checkpoints and does not trip over a half-written one", async () => {

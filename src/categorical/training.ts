@@ -1,15 +1,15 @@
 /**
- * Training a denoiser on positions. The batch of a step, its times and its noise are functions of (seed, step) alone.
- * Noise comes in antithetic pairs (ε, −ε) on different boards and times are stratified over (0, T]: both lower the
+ * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (seed, step) alone.
+ * Noise comes in antithetic pairs (ε, −ε) on different grids and times are stratified over (0, T]: both lower the
  * variance of the gradient, and the first halves the numbers to be drawn.
  */
-
-import { type Denoiser, denoiserLoss, type LossOptions } from "../categorical/index.ts";
-import type { NdArray, Tensor } from "../graph/index.ts";
+import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
 import type { UNet } from "../model/unet.ts";
 import { fold, integers, type Key, key, normal, uniform } from "../random/index.ts";
-import { compileStep, type Step, type StepOptions } from "../train/index.ts";
-import { type Positions, SQUARES, select, unpack } from "./position.ts";
+import { compileStep, type Step, type StepOptions } from "../train/step.ts";
+import { type Categorical, gridCount } from "./categorical.ts";
+import { denoiserLoss, type LossOptions } from "./denoiser.ts";
+import type { Model } from "./model.ts";
 
 /** Training stays this far from t = 0, where the score of a point mass is infinite. */
 const T_MIN = 1e-3;
@@ -18,20 +18,39 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 export type DenoiserBatch<T> = readonly [classes: T, t: T, noise: T];
 
+/** Compiles the training step of a model. */
 export const compileDenoiserStep = (
-  denoiser: Denoiser,
-  parameters: UNet<NdArray>,
-  options: StepOptions & LossOptions,
-): Step<DenoiserBatch<Tensor>> => {
-  const n = denoiser.codes.shape[1];
-  return compileStep(
+  { denoiser, encoding: { grid, channels }, parameters }: Model,
+  options: StepOptions & LossOptions = {},
+): Step<DenoiserBatch<Tensor>> =>
+  compileStep(
     (p: UNet<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) =>
       denoiserLoss(denoiser, p, classes, t, noise, options),
     parameters,
-    [{ shape: [null, 8, 8], dtype: "int32" }, [null], [null, 8, 8, n]],
+    [{ shape: [null, ...grid], dtype: "int32" }, [null], [null, ...grid, channels]],
     options,
   );
-};
+
+/** Grids to train on. */
+export interface Grids {
+  readonly count: number;
+  /** The classes of the grids with these numbers, one grid after the other. */
+  select(chosen: ArrayLike<number>): Uint8Array;
+}
+
+/** Grids whose classes lie one after the other. */
+export function gridsOf({ grid }: Categorical, classes: Uint8Array): Grids {
+  const size = sizeOf(grid);
+  return {
+    count: gridCount(classes.length, grid),
+    select: (chosen) => {
+      const out = new Uint8Array(chosen.length * size);
+      for (let i = 0; i < chosen.length; i++)
+        out.set(classes.subarray(chosen[i] * size, (chosen[i] + 1) * size), i * size);
+      return out;
+    },
+  };
+}
 
 /** ε for the first half of a batch, −ε for the second. */
 function antithetic(k: Key, count: number, event: readonly number[]): NdArray {
@@ -57,25 +76,31 @@ const timeAt = (u: number, horizon: number, focus: Focus = { from: T_MIN, to: ho
     ? focus.from + (focus.to - focus.from) * (u / focus.share)
     : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
 
+export interface BatchOptions {
+  /** Grids of a batch. */
+  readonly size: number;
+  readonly seed: number;
+  /** From 1. */
+  readonly step: number;
+  readonly focus?: Focus;
+}
+
 /** The batch of a step. */
 export function denoiserBatch(
-  positions: Positions,
-  denoiser: Denoiser,
-  size: number,
-  seed: number,
-  step: number,
-  focus?: Focus,
+  { denoiser, encoding: { grid, channels } }: Pick<Model, "denoiser" | "encoding">,
+  grids: Grids,
+  { size, seed, step, focus }: BatchOptions,
 ): DenoiserBatch<NdArray> {
   const k = fold(key(seed), step);
-  const chosen = integers(fold(k, "boards"), [size], 0, positions.count);
-  const classes = Int32Array.from(unpack(select(positions, chosen.data)));
+  const chosen = integers(fold(k, "boards"), [size], 0, grids.count);
+  const classes = Int32Array.from(grids.select(chosen.data));
   const offset = uniform(fold(k, "time"), [1], { dtype: "float64" }).data[0];
   const { horizon } = denoiser.sde;
   // Multiples of the golden ratio fill the interval evenly in any order, so partners get unlike times.
   const t = Float32Array.from({ length: size }, (_, i) => timeAt((i * GOLDEN + offset) % 1, horizon, focus));
   return [
-    { shape: [size, 8, SQUARES / 8], dtype: "int32", data: classes },
+    { shape: [size, ...grid], dtype: "int32", data: classes },
     { shape: [size], dtype: "float32", data: t },
-    antithetic(fold(k, "noise"), size, [8, 8, denoiser.codes.shape[1]]),
+    antithetic(fold(k, "noise"), size, [...grid, channels]),
   ];
 }
