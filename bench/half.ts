@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { compile } from "../src/engine/index.ts";
 import { constant, primitive, type Shape, sum, type Tensor } from "../src/graph/index.ts";
 import { key, normal } from "../src/random/index.ts";
-import { median, milliseconds } from "./timing.ts";
+import { inTurns, milliseconds } from "./timing.ts";
 
 const LAYERS = 24;
 const WIDTH = 128;
@@ -51,11 +51,10 @@ async function compareLayers(layer: Layer, batch: number, device: string): Promi
   const programs = precisions.map((precision) =>
     compile((t: Tensor) => sum(chain([t, w], { layer, precision })), [shape], { device }),
   );
-  const times = programs.map((): number[] => []);
-  for (const program of programs) await program(x); // its session, and what it makes ready at the first run
-  for (let round = 0; round < 12; round++)
-    for (const [i, program] of programs.entries()) times[i].push(await milliseconds(() => program(x)));
-  const [full, ...others] = times.map(median);
+  const [full, ...others] = await inTurns(
+    programs.map((program) => () => milliseconds(() => program(x))),
+    4,
+  );
   const line = others.map((ms, i) => `${precisions[i + 1]} ${ms.toFixed(2)} (${(ms / full).toFixed(2)}×)`);
   process.stdout.write(`${LAYERS} × ${layer}, batch ${batch}, ms: float32 ${full.toFixed(2)}, ${line.join(", ")}\n`);
   for (const program of programs) await program.dispose();

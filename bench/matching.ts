@@ -2,7 +2,8 @@
  * npm run bench -- matching: steps of a deep kernel exponential family by loss and dimension, beside PyTorch's.
  *
  * First a training step (200 points, 200 inducing points) as n grows; then at n = 15 a whole step of the protocol, training
- * and validation (α from 1,000 points, 500 validation points), beside closed-form PyTorch, and beside nested autodiff.
+ * and validation (α from 1,000 points, 500 validation points), beside closed-form PyTorch, and beside nested autodiff; last
+ * the variance-reduced losses and exact score matching beside each other.
  * Everything runs on one thread, as the study does, and random numbers are drawn inside the measured time.
  */
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,15 @@ import { dkefInit } from "../src/model/dkef.ts";
 import { fold, key, normal } from "../src/random/index.ts";
 import type { AdamState } from "../src/train/adam.ts";
 import { flatten } from "../src/train/flat.ts";
-import { type Comparison, compare, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
+import {
+  type Comparison,
+  compare,
+  inTurns,
+  milliseconds,
+  printComparisons,
+  pythonWithTorch,
+  TorchPeer,
+} from "./timing.ts";
 
 const sizes = { batch: 200, points: 1000, validation: 500, ridgeBatch: 100 } as const;
 const rates = { rate: 1e-2, clip: 100, ridgeRate: 1e-3 } as const;
@@ -60,6 +69,7 @@ function subject(loss: ObjectiveName, n: number): Subject {
 }
 
 const names = Object.keys(objectives) as ObjectiveName[];
+const DIMENSIONS = [10, 20, 50, 100, 200, 400];
 
 async function measure(
   task: "train" | "step",
@@ -74,13 +84,26 @@ async function measure(
   return row;
 }
 
+/** What the losses with exact means cost beside SSM-VR, all three in turns. */
+async function besideSsmVr(task: "train" | "step", n: number): Promise<void> {
+  const losses = ["ssm-vr", "gssm-vr", "sm"] as const;
+  const all = losses.map((loss) => subject(loss, n));
+  const [base, ...others] = await inTurns(
+    all.map((one) => () => milliseconds(one[task])),
+    n > 100 ? 3 : 5,
+  );
+  const cells = others.map((ms, i) => `${losses[i + 1]} ${ms.toFixed(1)} (${(ms / base).toFixed(2)}×)`);
+  process.stdout.write(`${`${task} ${n}`.padEnd(10)} ms in turns: ssm-vr ${base.toFixed(1)}, ${cells.join(", ")}\n`);
+  for (const one of all) await one.dispose();
+}
+
 export async function run(): Promise<void> {
   const python = pythonWithTorch();
   const script = fileURLToPath(new URL("./matching_peers.py", import.meta.url));
   const [peer, version] = python ? await TorchPeer.start(python, script, 1) : [undefined, undefined];
   const peers = peer ? [peer] : [];
   const rows: Comparison[] = [];
-  for (const n of [10, 20, 50, 100, 200, 400])
+  for (const n of DIMENSIONS)
     for (const loss of names) rows.push(await measure("train", loss, n, peers, n > 100 ? 1 : 3));
   printComparisons(rows, version);
 
@@ -97,4 +120,7 @@ export async function run(): Promise<void> {
   }
   printComparisons(nested, version);
   peer?.stop();
+
+  for (const n of DIMENSIONS) await besideSsmVr("train", n);
+  await besideSsmVr("step", 15);
 }

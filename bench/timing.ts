@@ -78,6 +78,13 @@ async function burst(run: () => Promise<number>): Promise<number[]> {
   return runs(run, 3, 100);
 }
 
+/** Medians of tasks that take turns, `rounds` of them. */
+export async function inTurns(tasks: readonly (() => Promise<number>)[], rounds: number): Promise<number[]> {
+  const times: number[][] = tasks.map(() => []);
+  for (let i = 0; i < rounds; i++) for (const [k, task] of tasks.entries()) times[k].push(...(await burst(task)));
+  return times.map(median);
+}
+
 /**
  * Medians over `rounds` turns. Each side is given in several settings (one thread, two); its fastest counts, since small
  * tasks are slowed down by a second thread on either side.
@@ -88,14 +95,15 @@ export async function compare(
   peers: readonly TorchPeer[],
   rounds: number,
 ): Promise<Comparison> {
-  const mine: number[][] = ours.map(() => []);
-  const other: number[][] = peers.map(() => []);
-  for (let i = 0; i < rounds; i++) {
-    for (const [k, run] of ours.entries()) mine[k].push(...(await burst(() => milliseconds(run))));
-    for (const [k, peer] of peers.entries()) other[k].push(...(await burst(() => peer.run(task))));
-  }
-  const best = (all: readonly number[][]): number => Math.min(...all.map(median));
-  return { task, ours: best(mine), theirs: peers.length > 0 ? best(other) : undefined };
+  const mine = ours.map((run) => () => milliseconds(run));
+  const other = peers.map((peer) => () => peer.run(task));
+  const all = await inTurns([...mine, ...other], rounds);
+  const best = (times: readonly number[]): number => Math.min(...times);
+  return {
+    task,
+    ours: best(all.slice(0, ours.length)),
+    theirs: other.length > 0 ? best(all.slice(ours.length)) : undefined,
+  };
 }
 
 const cell = (text: string, width: number): string => text.padStart(width);
