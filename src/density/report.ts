@@ -41,6 +41,21 @@ const columns: readonly Column[] = [
   { title: "after 600", of: exactAfter(600) },
 ];
 
+/** log-likelihood of N(0, I) on whitened points: −n/2 (log 2π + 1). */
+const floor = ({ n }: RunRecord): number => (-n / 2) * (Math.log(2 * Math.PI) + 1);
+
+/** Densities with spikes lose likelihood to them, which the plain normaliser does not see. */
+const SPIKE = 4;
+
+/** What is counted. */
+const warnings: readonly { readonly title: string; readonly of: (record: RunRecord) => boolean }[] = [
+  { title: "runs with less likelihood than a unit Gaussian", of: (r) => likelihood(r.chosen) < floor(r) },
+  {
+    title: `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain one`,
+    of: ({ chosen }) => (plainLikelihood(chosen) ?? Number.NEGATIVE_INFINITY) - likelihood(chosen) > SPIKE,
+  },
+];
+
 /** Losses in the order of the paper. */
 export const LOSSES = ["sm", "ssm", "ssm-vr", "gssm", "gssm-vr"] as const;
 const PAIRS = [
@@ -79,6 +94,10 @@ function lossTable(records: readonly RunRecord[]): string {
         ),
       ],
       ["steps until stopped", ...present.map((loss) => withSpread(ofLoss(records, loss, (r) => r.stopped)))],
+      ...warnings.map(({ title, of }) => [
+        title,
+        ...present.map((loss) => String(records.filter((r) => r.loss === loss && of(r)).length)),
+      ]),
       ...effectiveRows(records, present),
     ],
   );

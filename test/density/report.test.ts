@@ -107,6 +107,8 @@ describe("the table of a study", () => {
 | after 600 | -56.00 ± 3.00 | -57.50 ± 0.71 |
 | log-likelihood, annealed: median over seeds | -2.00 | -3.00 |
 | steps until stopped | 230.0 ± 26.46 | 310.0 ± 10.00 |
+| runs with less likelihood than a unit Gaussian | 1 | 2 |
+| runs with more than 4 nats less by the annealed normaliser than by the plain one | 2 | 1 |
 | effective samples, annealed | 1500 – 1700 – 2100 | 400 – 1100 – 1200 |
 | effective samples, annealed, chosen by score matching | 1000 – 2000 – 3000 | 900 – 4000 – 5000 |
 | effective samples, plain (of 2,000 or 1,000,000) | 10 – 20 – 60 | 6 – 7 – 8 |
