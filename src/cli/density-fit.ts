@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { preparationOf, tableOf } from "../density/datasets.ts";
 import { ENOUGH_SAMPLES, unitGaussian } from "../density/evaluate.ts";
 import { fitDensity, protocol } from "../density/fit.ts";
-import { likelihood, type Measures, measureFitted } from "../density/measure.ts";
+import { likelihood, type Measures, measureFitted, plainLikelihood } from "../density/measure.ts";
 import { saveDensity } from "../density/model-file.ts";
 import { type Prepared, prepare, prune } from "../density/prepare.ts";
 import { without } from "../density/table.ts";
@@ -55,9 +55,9 @@ export function fitReport(
     `test log-likelihood   ${likelihood(m).toFixed(3)}   (annealed, ${m.annealed.effectiveSamples.toFixed(0)} effective of ${m.annealed.samples} particles; a unit Gaussian has ${unit.logLikelihood.toFixed(2)})`,
   ];
   if (m.importance) {
-    const { logZ, effectiveSamples, samples } = m.importance;
+    const { effectiveSamples, samples } = m.importance;
     lines.push(
-      `                      ${(m.logDensity.mean - logZ).toFixed(3)}   (plain importance sampling, ${effectiveSamples.toFixed(0)} effective of ${samples})`,
+      `                      ${plainLikelihood(m)?.toFixed(3)}   (plain importance sampling, ${effectiveSamples.toFixed(0)} effective of ${samples})`,
     );
     if (effectiveSamples < ENOUGH_SAMPLES)
       lines.push(

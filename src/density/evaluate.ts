@@ -73,11 +73,20 @@ export const logBaseVolume = (n: number): number => (n / 2) * Math.log(2 * Math.
 /** Fewer effective samples than this, and an estimate says more about a few draws than about Ẑ. */
 export const ENOUGH_SAMPLES = 1000;
 
-/** What N(0, I) is worth on points, in the mean: ½‖x‖² − n, and −½‖x‖² − (n/2) log 2π. */
-export function unitGaussian({ shape: [rows, n], data }: NdArray): { scoreMatching: number; logLikelihood: number } {
-  const half = (data as Float32Array).reduce((total, v) => total + v * v, 0) / (2 * rows);
-  return { scoreMatching: half - n, logLikelihood: -half - (n / 2) * Math.log(2 * Math.PI) };
+interface Worth {
+  readonly scoreMatching: number;
+  readonly logLikelihood: number;
 }
+
+/** What N(0, I) is worth, ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n if points are whitened. */
+export const unitGaussianWith = (n: number, squares = n): Worth => ({
+  scoreMatching: squares / 2 - n,
+  logLikelihood: -squares / 2 - (n / 2) * Math.log(2 * Math.PI),
+});
+
+/** What N(0, I) is worth on points. */
+export const unitGaussian = ({ shape: [rows, n], data }: NdArray): Worth =>
+  unitGaussianWith(n, (data as Float32Array).reduce((total, v) => total + v * v, 0) / rows);
 
 const CHUNK = 1000;
 

@@ -36,6 +36,10 @@ export interface MeasureOptions {
 /** Mean log-likelihood of the test points under the annealed normaliser. */
 export const likelihood = ({ logDensity, annealed }: Measures): number => logDensity.mean - annealed.logZ;
 
+/** The same under the plain one, where there is one. */
+export const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
+  importance && logDensity.mean - importance.logZ;
+
 const summary = (values: Float64Array): Summary => ({
   mean: values.reduce((a, b) => a + b, 0) / values.length,
   lowerQuartile: quantile(values, 0.25),

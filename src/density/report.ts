@@ -1,6 +1,6 @@
 /** The table of a study, from its records alone: means with their spread, and differences paired by seed. */
-import { ENOUGH_SAMPLES } from "./evaluate.ts";
-import { likelihood, type Measures } from "./measure.ts";
+import { ENOUGH_SAMPLES, unitGaussianWith } from "./evaluate.ts";
+import { likelihood, plainLikelihood } from "./measure.ts";
 import { quantile } from "./quantile.ts";
 import type { RunRecord } from "./study.ts";
 
@@ -12,9 +12,6 @@ const sd = (v: readonly number[]): number => {
 
 /** One number a run; undefined where a run does not have it. */
 export type Measure = (record: RunRecord) => number | undefined;
-
-const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
-  importance && logDensity.mean - importance.logZ;
 
 /** Exact score matching on the validation set after so many steps. */
 const exactAfter =
@@ -41,15 +38,15 @@ const columns: readonly Column[] = [
   { title: "after 600", of: exactAfter(600) },
 ];
 
-/** log-likelihood of N(0, I) on whitened points: −n/2 (log 2π + 1). */
-const floor = ({ n }: RunRecord): number => (-n / 2) * (Math.log(2 * Math.PI) + 1);
-
 /** Densities with spikes lose likelihood to them, which the plain normaliser does not see. */
 const SPIKE = 4;
 
 /** What is counted. */
 const warnings: readonly { readonly title: string; readonly of: (record: RunRecord) => boolean }[] = [
-  { title: "runs with less likelihood than a unit Gaussian", of: (r) => likelihood(r.chosen) < floor(r) },
+  {
+    title: "runs with less likelihood than a unit Gaussian",
+    of: (r) => likelihood(r.chosen) < unitGaussianWith(r.n).logLikelihood,
+  },
   {
     title: `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain one`,
     of: ({ chosen }) => (plainLikelihood(chosen) ?? Number.NEGATIVE_INFINITY) - likelihood(chosen) > SPIKE,

@@ -45,19 +45,22 @@ const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
   return drift ? { drift: mean(drift, -2) } : {};
 };
 
-/** ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv  (eq:appendix_gssm_final) */
-export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective => {
+/** An objective of nothing but the slices at a point. */
+function sliced(name: string, family: SliceFamily, options: SliceOptions, terms: (slice: Slice) => Terms): Objective {
   const slices = slicesOf(options);
   return {
-    name: "gssm",
+    name,
     draws: (n) => repeatSpec(family.draws(n), [slices]),
-    terms: (x, draws) => {
-      const slice = slicesAt(family, x, draws, slices);
-      const directions = directionsOf(slice.grad);
-      return { metric: { directions }, slices: directions, ...driftOf(slice) };
-    },
+    terms: (x, draws) => terms(slicesAt(family, x, draws, slices)),
   };
-};
+}
+
+/** ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv  (eq:appendix_gssm_final) */
+export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective =>
+  sliced("gssm", family, options, (slice) => {
+    const directions = directionsOf(slice.grad);
+    return { metric: { directions }, slices: directions, ...driftOf(slice) };
+  });
 
 /** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not involved (eq:gssm_vr) */
 export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective => {
@@ -100,24 +103,17 @@ export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {})
  * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v d)/g, both from
  * H_v∇v = g H_v d and Δv alone, and c = (∇d)d + d div d = (H_v d + (Δv − 2dᵀH_v d)d)/g.
  */
-export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}): Objective => {
-  const slices = slicesOf(options);
-  return {
-    name: "gssm-normalised",
-    draws: (n) => repeatSpec(family.draws(n), [slices]),
-    terms: (x, draws) => {
-      const { grad, hvp, laplacian } = slicesAt(family, x, draws, slices);
-      const g = expandDims(sqrt(squaredNorm(grad)), -1);
-      const d = div(grad, g);
-      const directions = directionsOf(d);
-      if (!hvp && !laplacian) return { metric: { directions }, slices: directions };
-      const bent = div(hvp ?? zerosLike(grad), g);
-      const spread = sub(laplacian ?? 0, mul(dot(d, bent), 2));
-      const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
-      return { metric: { directions }, slices: directions, drift };
-    },
-  };
-};
+export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}): Objective =>
+  sliced("gssm-normalised", family, options, ({ grad, hvp, laplacian }) => {
+    const g = expandDims(sqrt(squaredNorm(grad)), -1);
+    const d = div(grad, g);
+    const directions = directionsOf(d);
+    if (!hvp && !laplacian) return { metric: { directions }, slices: directions };
+    const bent = div(hvp ?? zerosLike(grad), g);
+    const spread = sub(laplacian ?? 0, mul(dot(d, bent), 2));
+    const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
+    return { metric: { directions }, slices: directions, drift };
+  });
 
 /**
  * Any sliced objective with two evaluations of the score and no derivative of it:
