@@ -1,11 +1,12 @@
 import { defineConfig } from "tsdown";
 
-/** One file of `dist` a file of `src`, so that a worker finds its script and a bundler drops what a page does not use. */
+/** Every package by itself. One file of `dist` a file of `src`, so that a worker finds its script and a bundler drops what a page does not use. */
 export default defineConfig({
-  entry: ["src/index.ts", "src/web.ts", "src/*/index.ts", "src/*/files.ts", "src/engine/worker.js", "src/cli/main.ts"],
+  workspace: ["packages/*", "apps/cli"],
+  entry: ["src/{index,web,main,run}.ts", "src/*/index.ts", "src/engine/web.ts", "src/node/{runtime.ts,worker.js}"],
   format: "esm",
   platform: "neutral",
-  deps: { neverBundle: [/^node:/] },
+  deps: { neverBundle: [/^node:/, "#runtime"] },
   unbundle: true,
   dts: true,
   target: "es2022",

@@ -12,19 +12,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { loadModel } from "../src/categorical/files.ts";
-import { type Model, parameterCount } from "../src/categorical/model.ts";
-import { compileDenoiserStep, denoiserBatch } from "../src/categorical/training.ts";
-import { positionGrids } from "../src/chess/encoding.ts";
-import { playouts } from "../src/chess/playout.ts";
-import { sampleBoards } from "../src/chess/sample.ts";
-import { shippedModel } from "../src/chess/shipped.ts";
-import { compile, release, toHost } from "../src/engine/index.ts";
-import type { NdArray, Tensor } from "../src/graph/index.ts";
-import { frozen } from "../src/model/layers.ts";
-import { type UNet, unet } from "../src/model/unet.ts";
-import { key, normal } from "../src/random/index.ts";
-import { initialState, type TrainState, writeSafetensors } from "../src/train/index.ts";
+import { compileDenoiserStep, denoiserBatch, type Model, parameterCount } from "diffeo/categorical";
+import { compile, release, toHost } from "diffeo/engine";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { frozen, type UNet, unet } from "diffeo/model";
+import { loadModel, writeSafetensors } from "diffeo/node";
+import { key, normal } from "diffeo/random";
+import { initialState, type TrainState } from "diffeo/train";
+import { playouts, positionGrids, sampleBoards } from "diffeo-chess";
+import { shippedModel } from "diffeo-chess/node";
 import { describeProfile, profiled } from "./profile.ts";
 import {
   type Comparison,

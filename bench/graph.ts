@@ -1,11 +1,10 @@
 /** npm run bench -- graph [--no-memory]: the tensor language beside PyTorch, in turns in one run; then memory over 1,000 steps. */
 import { fileURLToPath } from "node:url";
-import { compile } from "../src/engine/index.ts";
-import { backward, fill, leavesOf, matmul, mean, square, sub, type Tensor } from "../src/graph/index.ts";
-import { type UNet, type UNetOptions, unet, unetInit } from "../src/model/unet.ts";
-import { fold, key, normal, uniform } from "../src/random/index.ts";
-import { type AdamState, adam } from "../src/train/adam.ts";
-import { flatten, flattenTensors, unflatten } from "../src/train/flat.ts";
+import { compile } from "diffeo/engine";
+import { backward, fill, leavesOf, matmul, mean, square, sub, type Tensor } from "diffeo/graph";
+import { type UNet, type UNetOptions, unet, unetInit } from "diffeo/model";
+import { fold, key, normal, uniform } from "diffeo/random";
+import { type AdamState, adam, flatten, flattenTensors, unflatten } from "diffeo/train";
 import * as third from "./third-order.ts";
 import { type Comparison, compare, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
 

@@ -5,9 +5,9 @@
  * ways: float32; float16 inside each layer, with casts around it; and float16 from end to end. Timed in turns.
  */
 import { parseArgs } from "node:util";
-import { compile } from "../src/engine/index.ts";
-import { constant, primitive, type Shape, sum, type Tensor } from "../src/graph/index.ts";
-import { key, normal } from "../src/random/index.ts";
+import { compile } from "diffeo/engine";
+import { constant, primitive, type Shape, sum, type Tensor } from "diffeo/graph";
+import { key, normal } from "diffeo/random";
 import { inTurns, milliseconds } from "./timing.ts";
 
 const LAYERS = 24;

@@ -7,12 +7,12 @@
  * Everything runs on one thread, as the study does, and random numbers are drawn inside the measured time.
  */
 import { fileURLToPath } from "node:url";
-import { type FitSteps, fitSteps } from "../src/density/steps.ts";
-import { drawArrays, type ObjectiveName, objectives } from "../src/matching/index.ts";
-import { dkefInit } from "../src/model/dkef.ts";
-import { fold, key, normal } from "../src/random/index.ts";
-import type { AdamState } from "../src/train/adam.ts";
-import { flatten } from "../src/train/flat.ts";
+import { drawArrays, type ObjectiveName, objectives } from "diffeo/matching";
+import { dkefInit } from "diffeo/model";
+import { fold, key, normal } from "diffeo/random";
+import type { AdamState } from "diffeo/train";
+import { flatten } from "diffeo/train";
+import { type FitSteps, fitSteps } from "diffeo-tables";
 import {
   type Comparison,
   compare,

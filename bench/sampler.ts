@@ -2,24 +2,16 @@
  * npm run bench -- sampler: samples a second and score evaluations to reach a given energy distance, by method; the bias of
  * steps in y near the boundary; and what sampling in y costs over sampling in x.
  */
-import { additiveLogistic, affine, chain, each } from "../src/bijector/index.ts";
-import { evaluate } from "../src/engine/index.ts";
-import { expand, mul, sub, type Tensor } from "../src/graph/index.ts";
-import { frozen } from "../src/model/layers.ts";
-import { type UNet, type UNetOptions, unet, unetInit } from "../src/model/unet.ts";
-import { key } from "../src/random/index.ts";
-import {
-  clampToSimplex,
-  energyDistance,
-  type Method,
-  type SampleOptions,
-  sample,
-  samplers,
-} from "../src/sampler/index.ts";
-import { sampleFrom } from "../src/score/index.ts";
-import { type MarginalScore, type Process, reverse, reversePush, vp } from "../src/sde/index.ts";
-import { occupancy, occupied, pieces, simplex, squareScore } from "../test/sampler/squares.ts";
-import { clusters, exactScore } from "../test/sampler/tools.ts";
+import { additiveLogistic, affine, chain, each } from "diffeo/bijector";
+import { sampleFrom } from "diffeo/distribution";
+import { evaluate } from "diffeo/engine";
+import { expand, mul, sub, type Tensor } from "diffeo/graph";
+import { frozen, type UNet, type UNetOptions, unet, unetInit } from "diffeo/model";
+import { key } from "diffeo/random";
+import { clampToSimplex, energyDistance, type Method, type SampleOptions, sample, samplers } from "diffeo/sampler";
+import { type MarginalScore, type Process, reverse, reversePush, vp } from "diffeo/sde";
+import { occupancy, occupied, pieces, simplex, squareScore } from "../packages/diffeo/test/sampler/squares.ts";
+import { clusters, exactScore } from "../packages/diffeo/test/sampler/tools.ts";
 import { median } from "./timing.ts";
 
 const print = (line = ""): void => void process.stdout.write(`${line}\n`);

@@ -18,8 +18,8 @@ import {
   traceJacobian,
   transpose,
   valueAndGrad,
-} from "../src/graph/index.ts";
-import { fold, key, normal, rademacher } from "../src/random/index.ts";
+} from "diffeo/graph";
+import { fold, key, normal, rademacher } from "diffeo/random";
 
 export const sizes = { batch: 200, n: 15, points: 200, width: 30 } as const;
 

@@ -1,6 +1,6 @@
 /** Tensors are expressions: build one, differentiate it as often as you like, run it. */
-import { compile, evaluate } from "../src/engine/index.ts";
-import { exp, gradEach, laplacian, mul, squaredNorm, type Tensor, toFloat64 } from "../src/graph/index.ts";
+import { compile, evaluate } from "diffeo/engine";
+import { exp, gradEach, laplacian, mul, squaredNorm, type Tensor, toFloat64 } from "diffeo/graph";
 
 // log of an unnormalised Gaussian, for points [..., n]; the last axis is the event, everything before it is batch.
 const logDensity = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);

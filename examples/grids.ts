@@ -7,7 +7,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadModel, saveModel } from "../src/categorical/files.ts";
 import {
   compileDenoiserStep,
   denoiserBatch,
@@ -16,13 +15,14 @@ import {
   type ModelSpec,
   modelOf,
   standardise,
-} from "../src/categorical/index.ts";
-import type { Tensor } from "../src/graph/index.ts";
-import { frozen, type UNet, unetInit } from "../src/model/index.ts";
-import { fold, integers, key } from "../src/random/index.ts";
-import { sample } from "../src/sampler/index.ts";
-import { reversePush } from "../src/sde/index.ts";
-import { flatten, initialState, rateAt } from "../src/train/index.ts";
+} from "diffeo/categorical";
+import type { Tensor } from "diffeo/graph";
+import { frozen, type UNet, unetInit } from "diffeo/model";
+import { loadModel, saveModel } from "diffeo/node";
+import { fold, integers, key } from "diffeo/random";
+import { sample } from "diffeo/sampler";
+import { reversePush } from "diffeo/sde";
+import { flatten, initialState, rateAt } from "diffeo/train";
 
 const [SIDE, COLOURS, COUNT, STEPS, SAMPLES] = [4, 3, 500, 300, 64];
 const seed = key(7);

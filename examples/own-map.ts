@@ -1,9 +1,10 @@
 /** A map of one's own is three functions; everything else is derived, and `checkMap` says whether to trust it. */
-import { bijector } from "../src/bijector/index.ts";
-import { evaluate } from "../src/engine/index.ts";
-import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "../src/graph/index.ts";
-import { checkMap, gaussian, pushedScore } from "../src/score/index.ts";
-import { processLaws } from "../src/sde/index.ts";
+import { bijector } from "diffeo/bijector";
+import { checkMap, processLaws } from "diffeo/check";
+import { gaussian } from "diffeo/distribution";
+import { evaluate } from "diffeo/engine";
+import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "diffeo/graph";
+import { pushedScore } from "diffeo/score";
 
 // y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method: any smooth invertible map will do.
 const cube = (x: Tensor): Tensor => add(mul(square(x), x), x);

@@ -5,13 +5,13 @@
  * is a law on the triangle, close to its edges. The reverse-time Itô lemma runs the diffusion there: once stepped on the
  * triangle itself, once by the domain-preserving sampler, which takes the same process's steps in the plane.
  */
-import { additiveLogistic } from "../src/bijector/index.ts";
-import { evaluate } from "../src/engine/index.ts";
-import type { NdArray, Tensor } from "../src/graph/index.ts";
-import { fold, key } from "../src/random/index.ts";
-import { energyDistance, type SampleOptions, sample } from "../src/sampler/index.ts";
-import { gaussian, mixture, sampleFrom } from "../src/score/index.ts";
-import { reversePush, vp } from "../src/sde/index.ts";
+import { additiveLogistic } from "diffeo/bijector";
+import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
+import { evaluate } from "diffeo/engine";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { fold, key } from "diffeo/random";
+import { energyDistance, type SampleOptions, sample } from "diffeo/sampler";
+import { reversePush, vp } from "diffeo/sde";
 
 const COUNT = 5000;
 const seed = key(7);

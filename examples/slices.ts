@@ -18,7 +18,7 @@ import {
   sub,
   type Tensor,
   take,
-} from "../src/graph/index.ts";
+} from "diffeo/graph";
 import {
   drawArrays,
   drawShapes,
@@ -29,9 +29,9 @@ import {
   quadraticSlices,
   smoothFamily,
   ssmVr,
-} from "../src/matching/index.ts";
-import { fold, key, normal } from "../src/random/index.ts";
-import { compileStep, initialState } from "../src/train/index.ts";
+} from "diffeo/matching";
+import { fold, key, normal } from "diffeo/random";
+import { compileStep, initialState } from "diffeo/train";
 
 interface Banana<T> {
   readonly c: T;

@@ -16,9 +16,13 @@ const says: Readonly<Record<string, RegExp>> = {
 describe("every example runs", () => {
   for (const name of readdirSync(folder))
     it(name, () => {
-      const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsx", `${folder}/${name}`], {
-        encoding: "utf8",
-      });
+      const { stdout, stderr, status } = spawnSync(
+        process.execPath,
+        ["--conditions=diffeo-source", "--import", "tsx", `${folder}/${name}`],
+        {
+          encoding: "utf8",
+        },
+      );
       expect(stderr).toBe("");
       expect(stdout).toMatch(says[name]);
       expect(status).toBe(0);

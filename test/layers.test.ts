@@ -1,72 +1,136 @@
+/** The house: which folder may know of which. Read from the sources, types and dynamic imports included. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-/** The house from top to bottom: a folder imports from those above it alone. Two in one row do not know each other. */
-const rows: readonly (readonly string[])[] = [
-  ["graph"],
-  ["engine"],
-  ["random"],
-  ["bijector"],
-  ["score"],
-  ["sde"],
-  ["sampler"],
-  ["matching"],
-  ["model"],
-  ["train"],
-  ["categorical", "figure"],
-  ["chess", "density"],
-  ["cli"],
-];
-const rank = new Map(rows.flatMap((row, i) => row.map((folder) => [folder, i] as const)));
+const root = fileURLToPath(new URL("..", import.meta.url));
 
-const root = fileURLToPath(new URL("../src", import.meta.url));
-const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts") && path.includes(sep))
-  .map((path) => join(root, path));
+/** Folders of each package from top to bottom: one imports from those above it alone. Two in one row do not know each other. */
+const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "packages/diffeo": [
+    ["graph"],
+    ["engine", "host"],
+    ["random"],
+    ["bijector"],
+    ["distribution"],
+    ["score"],
+    ["sde"],
+    ["sampler"],
+    ["matching"],
+    ["model"],
+    ["train"],
+    ["categorical", "check"],
+    ["node"],
+  ],
+  "packages/picture": [["node"]],
+  "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
+  "packages/tables": [["table"], ["dkef"], ["measure", "picture"], ["study"], ["node"]],
+  "apps/cli": [],
+};
 
-const folderOf = (file: string): string => relative(root, file).split(sep)[0];
+/** Which packages a package may import. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  "packages/diffeo": [],
+  "packages/picture": [],
+  "packages/chess": ["diffeo", "diffeo-picture", "diffeo-models"],
+  "packages/tables": ["diffeo", "diffeo-picture"],
+  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables"],
+};
 
-/** What a file imports or exports from elsewhere, statically or not, types included. */
-function importsOf(file: string): string[] {
+interface Import {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** What a file imports or exports from elsewhere. */
+function importsOf(file: string): Import[] {
   const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const statement = /^\s*(?:import|export)\s(?:[^;"']*?\sfrom\s)?\s*["']([^"']+)["']/gm;
   const expression = /\bimport\(\s*["']([^"']+)["']/g;
-  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => match[1]);
+  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => ({ file, name: match[1] }));
 }
 
-const all = files.flatMap((file) => importsOf(file).map((name) => ({ file, name, folder: folderOf(file) })));
-const show = ({ file, name }: { file: string; name: string }): string => `${relative(root, file)} imports ${name}`;
+const show = ({ file, name }: Import): string => `${relative(root, file)} imports ${name}`;
 
-describe("the folders of src", () => {
-  it("are the ones of the design", () => {
-    expect([...new Set(files.map(folderOf))].filter((folder) => !rank.has(folder))).toEqual([]);
+/** Files that lead back to themselves, as one cycle a strongly connected set. */
+function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) as number);
+    stack.push(file);
+    for (const next of edges.get(file) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(file, Math.min(low.get(file) as number, low.get(next) as number));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const set = stack.splice(stack.indexOf(file));
+    if (set.length > 1) found.push(set.map((f) => relative(root, f)).sort());
+  };
+  for (const file of edges.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
+
+describe.each(Object.keys(house))("%s", (name) => {
+  const src = join(root, name, "src");
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.[jt]s$/.test(path))
+    .map((path) => join(src, path));
+  const all = files.flatMap(importsOf);
+  const local = all.filter((i) => i.name.startsWith("."));
+  const target = ({ file, name: to }: Import): string => resolve(dirname(file), to);
+  const folderOf = (file: string): string => {
+    const path = relative(src, file);
+    return path.includes("/") ? path.split("/")[0] : "";
+  };
+  const rank = new Map(house[name].flatMap((row, i) => row.map((folder) => [folder, i] as const)));
+
+  it("has the folders of the design", () => {
+    const folders = new Set(files.map(folderOf).filter((folder) => folder !== ""));
+    expect([...folders].sort()).toEqual([...rank.keys()].sort());
   });
 
-  it("are read: every import leads to a file", () => {
-    const local = all.filter(({ name }) => name.startsWith("."));
-    expect(local.length).toBeGreaterThan(files.length);
-    expect(local.filter(({ file, name }) => !existsSync(resolve(dirname(file), name))).map(show)).toEqual([]);
+  it("imports files that are there", () => {
+    expect(local.filter((i) => !existsSync(target(i))).map(show)).toEqual([]);
   });
 
-  it("import only from folders above them", () => {
-    const wrong = all.filter(({ file, name, folder }) => {
-      if (!name.startsWith(".")) return false;
-      const other = folderOf(resolve(dirname(file), name));
-      return other !== folder && !((rank.get(other) ?? Number.POSITIVE_INFINITY) < (rank.get(folder) as number));
+  it("imports only from folders above", () => {
+    const wrong = local.filter((i) => {
+      const [from, to] = [folderOf(i.file), folderOf(target(i))];
+      if (from === to || from === "") return false;
+      return !((rank.get(to) ?? Number.POSITIVE_INFINITY) < (rank.get(from) as number));
     });
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it("know no runtime, unless they are the engine", () => {
-    expect(all.filter(({ name, folder }) => name.includes("onnxruntime") && folder !== "engine").map(show)).toEqual([]);
+  it("has no cycle of files", () => {
+    const edges = new Map(files.map((file) => [file, local.filter((i) => i.file === file).map(target)]));
+    expect(cyclesIn(edges)).toEqual([]);
+  });
+
+  it("enters other packages of the house through their doors, and only those it may", () => {
+    const others = all.filter((i) => /^diffeo(-|\/|$)/.test(i.name));
+    expect(others.filter((i) => !doors[name].includes(i.name.split("/")[0])).map(show)).toEqual([]);
+    expect(all.filter((i) => i.name.startsWith(".") && !target(i).startsWith(src)).map(show)).toEqual([]);
+  });
+
+  it("needs Node only under node/, and runtimes only in the engine", () => {
+    if (name === "apps/cli") return;
+    const needsNode = (i: Import): boolean => i.name.startsWith("node:") || /^diffeo[a-z-]*\/node$/.test(i.name);
+    expect(all.filter((i) => folderOf(i.file) !== "node" && needsNode(i)).map(show)).toEqual([]);
+    const runs = all.filter((i) => i.name.includes("onnxruntime") && !["engine", "node"].includes(folderOf(i.file)));
+    expect(runs.map(show)).toEqual([]);
   });
 });
 
-describe("src/graph", () => {
-  it("runs anywhere: of packages it imports pbf alone, and nothing of Node", () => {
-    const outside = all.filter(({ name, folder }) => folder === "graph" && !name.startsWith("."));
-    expect(outside.filter(({ name }) => name !== "pbf").map(show)).toEqual([]);
+describe("packages/diffeo/src/graph", () => {
+  it("imports pbf of all packages, and nothing else", () => {
+    const graph = join(root, "packages/diffeo/src/graph");
+    const all = readdirSync(graph).flatMap((file) => importsOf(join(graph, file)));
+    expect(all.filter((i) => !i.name.startsWith(".") && i.name !== "pbf").map(show)).toEqual([]);
   });
 });

@@ -1,0 +1,101 @@
+/** diffeo check: the laws of a built-in map or of one's own, with the worst error of each and where it happened. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
+import { type Bijector, bijector, catalogue, mapNamed } from "diffeo/bijector";
+import { checkMap, type LawResult, type MapReport, processLaws } from "diffeo/check";
+import { DiffeoError, fail, type Shape } from "diffeo/graph";
+import { integers } from "./options.ts";
+
+interface CheckCommand {
+  readonly map?: string;
+  readonly event?: number[];
+  readonly json?: boolean;
+}
+
+interface Subject {
+  readonly map: Bijector;
+  readonly event: Shape;
+  readonly from?: Bijector;
+}
+
+/** A map out of a module: its default export, three functions at least, or a bijector built from diffeo's own. */
+async function fromFile(path: string, event: readonly number[] | undefined): Promise<Subject> {
+  const module = await import(pathToFileURL(resolve(path)).href).catch((error: Error) => {
+    const typescript = path.endsWith(".ts");
+    throw new DiffeoError(
+      "data",
+      `cannot load ${path}: ${error.message}`,
+      typescript ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx" : "mend the module",
+      { cause: error },
+    );
+  });
+  const map = module.default as Partial<Bijector> | undefined;
+  const missing = (["forward", "inverse", "logDet"] as const).filter((name) => typeof map?.[name] !== "function");
+  if (!map || missing.length > 0)
+    fail(
+      "data",
+      `the default export of ${path} lacks ${missing.join(", ")}`,
+      "export default { name, forward, inverse, logDet }",
+    );
+  const shape = event ?? (module.event as Shape | undefined);
+  if (!shape)
+    fail("usage", `the size of one event of ${path} is not known`, "give --event 3, or export const event = [3]");
+  return { map: bijector({ ...(map as Bijector), name: map.name ?? path }), event: shape };
+}
+
+async function subjects({ map, event }: CheckCommand): Promise<Subject[]> {
+  if (map === undefined) return [...catalogue];
+  return [existsSync(map) ? await fromFile(map, event) : mapNamed(map)];
+}
+
+const numbers = (values: readonly number[]): string =>
+  `[${values
+    .slice(0, 4)
+    .map((v) => v.toPrecision(4))
+    .join(", ")}${values.length > 4 ? ", …" : ""}]`;
+
+function line({ law, worst, tolerance, pass, where }: LawResult): string {
+  const mark = pass ? "✓" : "✗";
+  return `  ${mark} ${law.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`;
+}
+
+function print({ map, pass, laws }: MapReport): void {
+  process.stdout.write(`${map}: ${pass ? "all laws hold" : "NOT to be trusted"}\n`);
+  for (const law of laws) {
+    process.stdout.write(`${line(law)}\n`);
+    if (law.remedy) process.stdout.write(`      ${law.remedy}\n`);
+  }
+}
+
+/** JSON has no infinities: an error that is not a number is written as a string. */
+const jsonSafe = (_: string, value: unknown): unknown =>
+  typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+
+async function run(options: CheckCommand): Promise<void> {
+  const reports: MapReport[] = [];
+  for (const { map, event, from } of await subjects(options)) {
+    const report = await checkMap(map, { event, ...(from && { from }), more: processLaws });
+    reports.push(report);
+    if (!options.json) print(report);
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(reports, jsonSafe, 2)}\n`);
+  const failed = reports.filter((r) => !r.pass);
+  if (failed.length > 0)
+    fail(
+      "numerical",
+      `${failed.map((r) => r.map).join(", ")} broke ${failed.reduce((n, r) => n + r.laws.filter((l) => !l.pass).length, 0)} laws`,
+      "see the lines marked ✗",
+    );
+}
+
+export function addCheck(program: Command): void {
+  program
+    .command("check")
+    .description("hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal")
+    .option("--map <name or file>", "a built-in map, or a module that exports one (default: all built-in maps)")
+    .option("--event <sizes>", "shape of one event of x for a map from a file, such as 12 or 8,8,12", integers(1))
+    .option("--json", "print the report as JSON")
+    .action(run);
+}

@@ -1,0 +1,172 @@
+/** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Model } from "diffeo/categorical";
+import { fail } from "diffeo/graph";
+import { loadModel, modelDigest } from "diffeo/node";
+import { fold, type Key, key } from "diffeo/random";
+import { type Calibration, driftScaleFor, layOut, measureScale, reachOf, type ScalePoint } from "diffeo-chess";
+import {
+  calibrationPath,
+  partialPath,
+  readCalibration,
+  readPartial,
+  shippedModel,
+  writeCalibration,
+  writePartial,
+} from "diffeo-chess/node";
+import { modelOption } from "./chess-aim.ts";
+import { checkWritable, integer, numbers, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
+
+interface CalibrateCommand extends RunOptions {
+  readonly model: string;
+  readonly w: number[];
+  readonly count: number;
+  readonly steps: number;
+  readonly batch: number;
+  readonly out?: string;
+  readonly verify?: number[];
+  readonly json?: boolean;
+}
+
+/** From next to no pieces to more than boards can hold, closest where most boards are. */
+const SCALES = [
+  0.9, 0.92, 0.94, 0.95, 0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1, 1.005, 1.01, 1.015, 1.02, 1.025,
+  1.03, 1.035, 1.04, 1.05, 1.06,
+];
+
+interface Measuring {
+  readonly steps: number;
+  readonly key: Key;
+  /** Points of the first scales, which are not measured again. */
+  readonly known?: readonly ScalePoint[];
+  /** Called with all points after each. */
+  readonly keep?: (points: readonly ScalePoint[]) => Promise<void>;
+}
+
+/** Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. */
+async function measureAll(
+  model: Model,
+  options: CalibrateCommand,
+  scales: readonly number[],
+  { steps, key: own, known = [], keep }: Measuring,
+): Promise<ScalePoint[]> {
+  const { count, batch } = options;
+  const points = [...known];
+  const total = (scales.length - known.length) * steps * Math.ceil(count / batch);
+  await stepper(options)(total, "calibrating", async (how, note) => {
+    for (let i = known.length; i < scales.length; i++) {
+      const w = scales[i];
+      const name = `w = ${w.toFixed(4)}`;
+      note(name);
+      const point = await measureScale(model, w, { count, steps, batch, key: fold(own, i), ...how });
+      points.push(point);
+      await keep?.(points);
+      if (!process.stderr.isTTY)
+        process.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
+    }
+  });
+  return points;
+}
+
+const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
+  w.toFixed(4),
+  pieces.toFixed(2),
+  sd.toFixed(2),
+  oneKingEach.toFixed(3),
+  legal.toFixed(3),
+];
+const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
+
+async function calibrate(options: CalibrateCommand, path: string): Promise<void> {
+  if (options.out === undefined && resolve(options.model) === shippedModel && existsSync(path))
+    fail("usage", `${path} came with the shipped model`, "name another file with --out, or that one to replace it");
+  const partial = partialPath(path);
+  await checkWritable(path, partial);
+  const { steps, seed, count, batch, device, json = false } = options;
+  const scales = [...new Set(options.w)].sort((a, b) => a - b);
+  const model = await loadModel(options.model);
+  const digest = await modelDigest(options.model);
+  const settings = { model: digest, steps, seed, count, batch, device, w: scales };
+  const known = await readPartial(path, settings);
+  if (!known) process.stderr.write(`${partial} is of other settings: every w is measured anew\n`);
+  else if (known.length > 0) process.stderr.write(`${known.length} of ${scales.length} w are in ${partial}\n`);
+  const points = await measureAll(model, options, scales, {
+    steps,
+    key: fold(key(seed), "calibrate"),
+    ...(known && { known }),
+    keep: (measured) => writePartial(path, settings, measured),
+  }).catch((error: Error) => {
+    if (error.name === "AbortError") process.stderr.write("what is measured is kept; the same command continues\n");
+    throw error;
+  });
+  const calibration: Calibration = {
+    format: "diffeo-calibration-1",
+    model: digest,
+    method: "domainPreserving",
+    steps,
+    seed,
+    points,
+  };
+  await writeCalibration(path, calibration);
+  await rm(partial, { force: true });
+  if (json) return void process.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
+  const [least, most] = reachOf(calibration);
+  process.stdout.write(layOut([HEAD, ...points.map(cells)]));
+  process.stdout.write(
+    `${count} boards a w, ${steps} steps; from ${least.toFixed(1)} to ${most.toFixed(1)} pieces: ${path}\n`,
+  );
+}
+
+/** Boards at the w that the calibration gives for each number of pieces, with other noise than it was made with. */
+async function verify(options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
+  const model = await loadModel(options.model);
+  const calibration = await readCalibration(path, options.model);
+  const scales = targets.map((pieces) => driftScaleFor(calibration, pieces));
+  const { steps } = calibration;
+  const points = await measureAll(model, options, scales, { steps, key: fold(key(options.seed), "verify") });
+  const rows = points.map((point, i) => ({ target: targets[i], error: point.pieces - targets[i], ...point }));
+  if (options.json) return void process.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
+  const signed = (x: number): string => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
+  process.stdout.write(
+    layOut([
+      ["target", ...HEAD, "error", "standard error"],
+      ...rows.map((row) => [
+        String(row.target),
+        ...cells(row),
+        signed(row.error),
+        (row.sd / Math.sqrt(row.count)).toFixed(2),
+      ]),
+    ]),
+  );
+}
+
+function run(options: CalibrateCommand, command: Command): Promise<void> {
+  if (options.verify) refuseBeside(command, "--verify", ["w", "steps"]);
+  const path = options.out ?? calibrationPath(options.model);
+  return options.verify ? verify(options, path, options.verify) : calibrate(options, path);
+}
+
+export function addChessCalibrate(chess: Command): void {
+  const command = chess
+    .command("calibrate")
+    .description(
+      "measure how many pieces each w gives, for --pieces of sample and complete; continues where it was stopped",
+    )
+    .addOption(modelOption())
+    .option("--w <list>", "drift scales", numbers, SCALES)
+    .option("--count <n>", "boards for each", integer(2), 1000)
+    .option("--steps <n>", "steps of the reverse process", integer(1), 250)
+    .option("--batch <n>", "boards at a time", integer(1), 64)
+    .option("--out <file>", "where the calibration goes, once every w is measured (default: beside the model)")
+    .option(
+      "--verify <list>",
+      "numbers of pieces: sample at the w that the calibration in the file gives for them, with its steps",
+      numbers,
+    )
+    .option("--json", "print JSON");
+  withRunOptions(command, 7).action(run);
+}

@@ -1,0 +1,210 @@
+/** diffeo chess complete: the unknown squares of a position filled in, or how well that goes on real ones. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Model } from "diffeo/categorical";
+import { fail } from "diffeo/graph";
+import { loadModel, modelDigest } from "diffeo/node";
+import { fold, key, permutation } from "diffeo/random";
+import type { Boards } from "diffeo-chess";
+import {
+  type Board,
+  type BoardCondition,
+  COMPLETIONS,
+  type Completion,
+  type CompletionMeasures,
+  completeBoards,
+  completionMeasures,
+  defaultCompletion,
+  EMPTY,
+  hideSquares,
+  layOut,
+  parseCondition,
+  parseFen,
+  SQUARES,
+  select,
+  UNKNOWN,
+} from "diffeo-chess";
+import { readPositions } from "diffeo-chess/node";
+import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
+import { drawMeeting } from "./chess-draw.ts";
+import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./chess-output.ts";
+import { integer, positive, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
+import { stepper } from "./stepper.ts";
+
+interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
+  readonly count?: number;
+  readonly method?: Completion;
+  readonly resample?: number;
+  readonly guidance?: number;
+  readonly evaluate?: string;
+  readonly hide: number;
+  readonly json?: boolean;
+}
+
+type Complete = (partial: Uint8Array, completion: Completion, first?: number) => Promise<Boards>;
+
+/** What completes boards as the options say, with a line of progress. */
+async function completer(model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
+  const { batch, seed, resample, guidance, frames, trace } = options;
+  const { w, steps } = await aimOf(options, true);
+  const stepped = stepper(options);
+  const complete: Complete = (partial, completion, first = 0) =>
+    stepped(steps * Math.ceil(partial.length / SQUARES / batch), `completing, ${completion}`, (how) =>
+      completeBoards(model, partial, {
+        completion,
+        first,
+        key: key(seed),
+        steps,
+        driftScale: w,
+        batch,
+        // Replacement has nothing to repeat: that is what it is.
+        ...(resample !== undefined && completion !== "replacement" && { resample }),
+        ...(guidance !== undefined && { guidance }),
+        ...(trace !== undefined && { frames }),
+        ...how,
+      }),
+    );
+  return { complete, w };
+}
+
+/** The way boards are completed, and an error where options are given that it has no use for. */
+function methodOf(model: Model, { method = defaultCompletion(model) }: CompleteCommand, command: Command): Completion {
+  if (method !== "guided") refuseBeside(command, `the method ${method}`, ["guidance"]);
+  if (method === "replacement") refuseBeside(command, `the method ${method}`, ["resample"]);
+  return method;
+}
+
+/** The conditions, and that of --pieces, which the known squares must leave room for. */
+function conditionsOf(
+  { require: conditions, pieces }: CompleteCommand,
+  board: Board,
+): readonly BoardCondition[] | undefined {
+  if (pieces === undefined) return conditions;
+  const known = board.filter((k) => k < EMPTY).length;
+  const unknown = board.filter((k) => k === UNKNOWN).length;
+  if (pieces < known || pieces > known + unknown)
+    fail(
+      "usage",
+      `${pieces} pieces: ${known} are known and ${unknown} squares are to be filled in`,
+      `give --pieces a number from ${known} to ${known + unknown}`,
+    );
+  return [...(conditions ?? []), parseCondition(`pieces=${pieces}`)];
+}
+
+async function completeOne(fen: string, options: CompleteCommand, command: Command): Promise<void> {
+  refuseBeside(command, "a FEN", ["json", "hide"]);
+  const { count = 4, seed } = options;
+  const board = parseFen(fen, { unknown: true });
+  const known = [...board.keys()].filter((square) => board[square] !== UNKNOWN);
+  if (known.length === SQUARES)
+    fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
+  const conditions = conditionsOf(options, board);
+  const output = { ...options, ...(conditions && { require: conditions }) };
+  await checkOutput(output, command);
+  const model = await loadModel(options.model);
+  const method = methodOf(model, options, command);
+  const { complete, w } = await completer(model, options);
+  const draw = (first: number, drawn: number): Promise<Boards> => {
+    const partial = new Uint8Array(drawn * SQUARES);
+    for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
+    return complete(partial, method, first);
+  };
+  const boards = await drawMeeting(draw, count, output);
+  const digest = await modelDigest(options.model);
+  const [, ...fields] = fen.trimEnd().split(/ +/);
+  const about = { given: fen, model: digest, seed, method, w };
+  await writeBoards(boards, count, output, about, { squares: known, fields });
+}
+
+const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => string])[] = [
+  ["boards", (m) => String(m.boards)],
+  ["known squares kept", (m) => m.kept.toFixed(3)],
+  ["exactly one king each", (m) => m.oneKingEach.toFixed(3)],
+  ["strictly legal", (m) => m.legal.toFixed(3)],
+  ["hidden squares recovered", (m) => m.squaresRecovered.toFixed(3)],
+  ["hidden pieces recovered", (m) => m.piecesRecovered.toFixed(3)],
+  ["pieces, mean", (m) => m.piecesMean.toFixed(2)],
+];
+
+/** Real boards with squares hidden, completed once by the method and once by plain replacement. */
+async function evaluate(file: string, options: CompleteCommand, command: Command): Promise<void> {
+  refuseBeside(command, "--evaluate", [
+    "pieces",
+    "calibration",
+    "require",
+    "tries",
+    "format",
+    "out",
+    "trace",
+    "frames",
+  ]);
+  const { seed, hide, json = false } = options;
+  const { positions } = await readPositions(file);
+  const order = permutation(fold(key(seed), "boards"), positions.count).data;
+  const truth = select(positions, order.slice(0, options.count ?? 500));
+  const partial = hideSquares(truth, hide, fold(key(seed), "hidden"));
+  const model = await loadModel(options.model);
+  const method = methodOf(model, options, command);
+  const { complete } = await completer(model, options);
+  const columns: Record<string, CompletionMeasures> = { real: completionMeasures(truth, partial, truth) };
+  const evaluations: Record<string, number> = {};
+  for (const completion of new Set<Completion>([method, "replacement"])) {
+    const boards = await complete(partial, completion);
+    columns[completion] = completionMeasures(boards.positions, partial, truth);
+    evaluations[completion] = boards.scoreEvaluations;
+  }
+  if (json) {
+    process.stdout.write(
+      `${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`,
+    );
+    return;
+  }
+  const names = Object.keys(columns);
+  const rows = ROWS.map(([label, show]) => [label, ...names.map((name) => show(columns[name]))]);
+  // The likelihood of the known squares is differentiated through the network, which no count of scores shows.
+  const cost = (name: string): string =>
+    `${evaluations[name] ?? "–"}${name === "guided" ? ", each with a gradient" : ""}`;
+  rows.push(["score evaluations a board", ...names.map(cost)]);
+  process.stdout.write(layOut([[`${Math.round(100 * hide)} % of squares hidden`, ...names], ...rows]));
+}
+
+function run(fen: string | undefined, options: CompleteCommand, command: Command): Promise<void> {
+  if (fen !== undefined && options.evaluate === undefined) return completeOne(fen, options, command);
+  if (fen !== undefined || options.evaluate === undefined)
+    fail("usage", "one thing to complete is needed", "give a FEN with ? squares, or --evaluate FILE");
+  return evaluate(options.evaluate, options, command);
+}
+
+/** A share of the squares that leaves some known and some hidden. */
+function hidden(text: string): number {
+  const squares = Math.round(Number(text) * SQUARES);
+  if (!(squares >= 1 && squares < SQUARES)) throw new InvalidArgumentError("give a number between 0 and 1.");
+  return Number(text);
+}
+
+export function addChessComplete(chess: Command): void {
+  const command = chess
+    .command("complete")
+    .description("fill in the unknown squares of a position; known ones are always kept")
+    .argument("[fen]", 'placement with ? for each unknown square, as in "????????/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"')
+    .option("--count <n>", "boards (default: 4; with --evaluate 500)", integer(1))
+    .addOption(
+      new Option(
+        "--method <name>",
+        "guided by the posterior of the known squares, steps repeated, or plain replacement (default: guided where the network gives posteriors, resample where not)",
+      ).choices(COMPLETIONS),
+    )
+    .option("--resample <n>", "how often each step is taken (default: 4 for resample, 1 for guided)", integer(1))
+    .option("--guidance <x>", "strength of guidance; 1 is Bayes' rule for an exact posterior (default: 3)", positive);
+  withAimOptions(
+    command,
+    new Option(
+      "--pieces <n>",
+      "exactly so many pieces on the whole board, by rejection as --require pieces=<n>; w is taken from the calibration to get there",
+    ).argParser(integer(1)),
+  );
+  withOutputOptions(command)
+    .option("--evaluate <file>", "hide squares of real boards, complete them, and compare with plain replacement")
+    .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)
+    .option("--json", "with --evaluate, print JSON");
+  withRunOptions(command, 7, "seed; board i is the same in any batch").action(run);
+}

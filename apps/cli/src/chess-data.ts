@@ -1,0 +1,141 @@
+/** diffeo chess data: positions of any format, counted, split and packed. */
+import { basename, dirname, extname, join } from "node:path";
+import { type Command, Option } from "commander";
+import { fail } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { fold, key } from "diffeo/random";
+import { boardAt, makeFullFen, type Positions, playouts, select, statisticsOf, statisticsTable } from "diffeo-chess";
+import { type Format, type Reading, readPositions, splitRows, writeDataset } from "diffeo-chess/node";
+import { checkWritable, integer, refuseBeside, share } from "./options.ts";
+
+interface DataCommand {
+  readonly out?: string;
+  readonly heldOut?: number;
+  readonly format?: Format;
+  readonly skipBad?: boolean;
+  readonly limit?: number;
+  readonly fromPly?: number;
+  readonly perGame?: number;
+  readonly playouts: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+/** Positions of random games in the form of a reading, so that both ways go on alike. */
+function played(count: number, seed: number): Reading {
+  const positions = playouts(count, fold(key(seed), "playouts"));
+  return {
+    positions,
+    sides: new Uint8Array(count).fill(2),
+    files: [],
+    duplicates: 0,
+    skipped: 0,
+    problems: [],
+  };
+}
+
+/** One FEN a line, with the side to move where it is known. */
+function writeFens(path: string, positions: Positions, sides: Uint8Array): Promise<void> {
+  const known = [["w"], ["b"], []];
+  const lines = Array.from(sides, (side, i) => `${makeFullFen(boardAt(positions, i), known[side])}\n`);
+  return writeFileAtomic(path, lines.join(""));
+}
+
+/** What writes a file of that name. */
+function writerOf(path: string): typeof writeFens | typeof writeDataset {
+  const extension = extname(path).toLowerCase();
+  if (extension === ".fen") return writeFens;
+  if (extension === ".bin") return writeDataset;
+  return fail(
+    "usage",
+    `${path}: the name does not tell what to write`,
+    "end it in .bin to pack, or in .fen for a list",
+  );
+}
+
+/** Positions and their sides to move. */
+type Part = Pick<Reading, "positions" | "sides">;
+
+function split(reading: Reading, share: number): readonly Part[] {
+  const { positions, sides } = reading;
+  const { train, heldOut } = splitRows(reading, share);
+  if (train.length === 0 || heldOut.length === 0)
+    fail(
+      "data",
+      `with ${share} held out, one of the two parts of ${positions.count} positions is empty`,
+      "give more positions, or another share",
+    );
+  return [train, heldOut].map((rows) => ({
+    positions: select(positions, rows),
+    sides: Uint8Array.from(rows, (row) => sides[row]),
+  }));
+}
+
+const besides = (path: string): string => {
+  const extension = extname(path);
+  return join(dirname(path), `${basename(path, extension)}.held-out${extension}`);
+};
+
+async function run(files: readonly string[], options: DataCommand, command: Command): Promise<void> {
+  const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, json = false } = options;
+  if (heldOut !== undefined && !out)
+    fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
+  if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
+  else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
+  const outputs = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
+  const writers = outputs.map(writerOf);
+  await checkWritable(...outputs);
+  const reading =
+    files.length > 0
+      ? await readPositions(files, { ...options, key: fold(key(seed), "plies") })
+      : played(Math.min(options.playouts, limit), seed);
+  const { positions, sides, duplicates, skipped, problems } = reading;
+  const written: { readonly path: string; readonly positions: number }[] = [];
+  const parts = heldOut === undefined ? [reading] : split(reading, heldOut);
+  for (const [i, write] of writers.entries()) {
+    await write(outputs[i], parts[i].positions, parts[i].sides);
+    written.push({ path: outputs[i], positions: parts[i].positions.count });
+  }
+  const statistics = statisticsOf(positions, sides);
+  if (json) {
+    const report = { files: reading.files, duplicates, skipped, problems, written, statistics };
+    process.stdout.write(`${JSON.stringify(report, null, 1)}\n`);
+    return;
+  }
+  const n = (count: number): string => count.toLocaleString("en");
+  if (files.length === 0) process.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
+  for (const { name, format, rows } of reading.files)
+    process.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
+  if (duplicates > 0) process.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
+  if (skipped > 0)
+    process.stdout.write(
+      `${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
+    );
+  for (const { path, positions: count } of written) process.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
+  process.stdout.write(`\n${statisticsTable(statistics)}`);
+}
+
+export function addChessData(chess: Command): void {
+  chess
+    .command("data")
+    .description("read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them")
+    .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
+    .option("-o, --out <file>", "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line")
+    .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", share)
+    .addOption(
+      new Option("--format <format>", "format of the files; by default name or content tells").choices([
+        "csv",
+        "fen",
+        "pgn",
+        "positions",
+      ]),
+    )
+    .option("--skip-bad", "count bad rows and go on")
+    .option("--limit <count>", "stop after so many positions", integer(1))
+    .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0))
+    .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1))
+    .option("--playouts <count>", "how many positions of random games, without files", integer(1), 10_000)
+    .option("--seed <number>", "seed of random games and plies", integer(0), 0)
+    .option("--json", "print everything as JSON, with the marginals of all squares")
+    .action(run);
+}

@@ -1,0 +1,22 @@
+/** Positions of files or, so that a command runs without any, of random games. */
+
+import { fold, key } from "diffeo/random";
+import type { Positions } from "diffeo-chess";
+import { playouts } from "diffeo-chess";
+import { readPositions } from "diffeo-chess/node";
+
+export interface PositionsOptions {
+  readonly seed: number;
+  readonly skipBad?: boolean;
+  /** What to say where there are no files. */
+  readonly without: string;
+}
+
+export async function positionsOf(
+  files: readonly string[] | undefined,
+  { seed, skipBad = false, without }: PositionsOptions,
+): Promise<Positions> {
+  if (files) return (await readPositions(files, { skipBad })).positions;
+  process.stderr.write(`${without}\n`);
+  return playouts(20_000, fold(key(seed), "playouts"));
+}

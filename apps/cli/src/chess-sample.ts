@@ -1,0 +1,51 @@
+/** diffeo chess sample: boards from a trained model, in the terminal or as files. */
+import { type Command, Option } from "commander";
+import { fail } from "diffeo/graph";
+import { loadModel, modelDigest } from "diffeo/node";
+import { type Method, samplers } from "diffeo/sampler";
+import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
+import { drawSamples } from "./chess-draw.ts";
+import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./chess-output.ts";
+import { integer, type RunOptions, withRunOptions } from "./options.ts";
+
+interface SampleCommand extends AimOptions, OutputOptions, RunOptions {
+  readonly count: number;
+  readonly space: "simplex" | "logit";
+  readonly method: Method;
+}
+
+async function run(options: SampleCommand, command: Command): Promise<void> {
+  const { count, space, method, seed, frames } = options;
+  if (options.pieces !== undefined && (space !== "simplex" || method !== "domainPreserving"))
+    fail(
+      "usage",
+      `--pieces is calibrated for the domain-preserving sampler on the simplex, not for ${method} in ${space} space`,
+      "leave --space and --method out, or give --w",
+    );
+  await checkOutput(options, command);
+  const { w, steps } = await aimOf(options);
+  const model = await loadModel(options.model);
+  const boards = await drawSamples(model, options, {
+    count,
+    steps,
+    driftScale: w,
+    space,
+    method,
+    ...(options.trace !== undefined && { frames }),
+  });
+  await writeBoards(boards, count, options, { model: await modelDigest(options.model), seed, space, method, w });
+}
+
+export function addChessSample(chess: Command): void {
+  const command = chess
+    .command("sample")
+    .description("draw chess positions from a trained model")
+    .option("--count <n>", "boards", integer(1), 16);
+  withAimOptions(command)
+    .addOption(
+      new Option("--space <space>", "where the process lives").choices(["simplex", "logit"]).default("simplex"),
+    )
+    .addOption(new Option("--method <name>", "integrator").choices(Object.keys(samplers)).default("domainPreserving"));
+  withOutputOptions(command);
+  withRunOptions(command, 7, "seed; board i is the same in any batch").action(run);
+}

@@ -1,0 +1,186 @@
+/** diffeo density fit: a deep kernel exponential family on a table of numbers. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { DiffeoError, fail } from "diffeo/graph";
+import { type ObjectiveName, objectives } from "diffeo/matching";
+import { writeFileAtomic } from "diffeo/node";
+import { fold, key } from "diffeo/random";
+import {
+  ENOUGH_SAMPLES,
+  fitDensity,
+  likelihood,
+  type Measures,
+  measureFitted,
+  type Prepared,
+  plainLikelihood,
+  preparationOf,
+  prepare,
+  protocol,
+  prune,
+  unitGaussian,
+  without,
+} from "diffeo-tables";
+import { saveDensity, tableOf } from "diffeo-tables/node";
+import { type TableCommand, withTableOptions } from "./density-table.ts";
+import { checkWritable, integer, interruption, nonNegative, positive, share } from "./options.ts";
+import { progress } from "./progress.ts";
+
+interface FitCommand extends TableCommand {
+  readonly loss: ObjectiveName;
+  readonly out: string;
+  readonly drop?: string[];
+  readonly prune?: number;
+  readonly dequantise?: boolean;
+  readonly whiten: boolean;
+  readonly noise: number;
+  readonly test: number;
+  readonly validation: number;
+  readonly inducing: number;
+  readonly batch: number;
+  readonly epochs: number;
+  readonly patience: number;
+  readonly rate: number;
+  readonly samples: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+/** Where fit puts its model, and where score and sample look for it. */
+export const FIT_FOLDER = "runs/density";
+export const MODEL_FILE = "model.safetensors";
+
+/** What fit says of a density, in the units it was fitted in: those of the table, or those that whitening gave it. */
+export function fitReport(
+  m: Measures,
+  steps: number,
+  { test, whitening }: Pick<Prepared, "test" | "whitening">,
+  whiten: boolean,
+): string {
+  const unit = unitGaussian(test);
+  const lines = [
+    `chosen at step ${m.step} of ${steps}`,
+    `test score matching   ${m.scoreMatching.mean.toFixed(3)}   (median ${m.scoreMatching.median.toFixed(3)}; a unit Gaussian has ${unit.scoreMatching.toFixed(2)})`,
+    `test log-likelihood   ${likelihood(m).toFixed(3)}   (annealed, ${m.annealed.effectiveSamples.toFixed(0)} effective of ${m.annealed.samples} particles; a unit Gaussian has ${unit.logLikelihood.toFixed(2)})`,
+  ];
+  if (m.importance) {
+    const { effectiveSamples, samples } = m.importance;
+    lines.push(
+      `                      ${plainLikelihood(m)?.toFixed(3)}   (plain importance sampling, ${effectiveSamples.toFixed(0)} effective of ${samples})`,
+    );
+    if (effectiveSamples < ENOUGH_SAMPLES)
+      lines.push(
+        "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
+      );
+  }
+  if (m.annealed.effectiveSamples < ENOUGH_SAMPLES) lines.push("warning: the annealed estimate rests on few particles");
+  lines.push(
+    whiten
+      ? `all in whitened units; in the table's own, as density score has them, the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
+      : "all in the table's own units",
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+async function run(options: FitCommand): Promise<void> {
+  const { out, loss, seed } = options;
+  const { drop = [], whiten, noise, test, validation, inducing, batch, epochs, patience, rate, samples } = options;
+  const whole = await tableOf(options.data, options, without(drop));
+  const table = options.prune === undefined ? whole : prune(whole, options.prune);
+  const preparation = {
+    ...preparationOf(options.data),
+    ...(options.dequantise !== undefined && { dequantise: options.dequantise }),
+    whiten,
+    noise,
+    test,
+    validation,
+  };
+  const training = { inducing, batch, epochs, patience, rate };
+  const data = prepare(table, fold(key(seed), "data"), preparation);
+  const model = join(out, MODEL_FILE);
+  const written = join(out, "report.json");
+  await checkWritable(model, written);
+  const signal = interruption();
+  let bar: ReturnType<typeof progress> | undefined;
+  const found = await fitDensity(data, {
+    loss,
+    seed,
+    ...training,
+    signal,
+    onStep: ({ step, most, validation, best }) => {
+      bar ??= progress(most, "fitting");
+      bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
+    },
+  });
+  bar?.end();
+  let lost: DiffeoError | undefined;
+  const measures = await measureFitted(found.chosen, data, {
+    key: fold(key(seed), "measure"),
+    samples,
+    signal,
+  }).catch((error: unknown) => {
+    if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind))) throw error;
+    lost = error;
+    return undefined;
+  });
+  await saveDensity(
+    model,
+    { loss, seed, columns: data.columns, whitening: data.whitening, ...(measures && { logZ: measures.annealed.logZ }) },
+    found.chosen,
+  );
+  const { curve, steps, stopped } = found;
+  const failure = found.failure ?? lost?.message;
+  const told = {
+    data: table.source,
+    rows: table.rows,
+    columns: data.columns,
+    // Of the numbers as float64, row by row.
+    sha256: createHash("sha256").update(table.values).digest("hex"),
+    loss,
+    seed,
+    preparation,
+    training,
+    samples,
+    steps,
+    stopped,
+    failure,
+    measures,
+    curve,
+  };
+  const json = `${JSON.stringify(told, undefined, 1)}\n`;
+  await writeFileAtomic(written, json);
+  process.stdout.write(options.json ? json : `${measures ? fitReport(measures, steps, data, whiten) : ""}${model}\n`);
+  if (found.failure !== undefined)
+    fail(
+      "numerical",
+      `${found.failure}; the model is that of step ${found.chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
+      `${whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
+    );
+  if (lost) throw lost;
+}
+
+export function addDensityFit(density: Command): void {
+  const fit = density
+    .command("fit")
+    .description("fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing");
+  withTableOptions(fit)
+    .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
+    .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
+    .option("--drop <columns...>", "columns to leave out, by name or number")
+    .option("--prune <r>", "drop columns that correlate with another beyond this", share)
+    .option("--dequantise", "add noise of the size of a column's steps (default: for the wines alone)")
+    .option("--no-dequantise", "add none")
+    .option("--no-whiten", "use the numbers as they are")
+    .option("--noise <x>", "standard deviation of the noise added in the end", nonNegative, 0.05)
+    .option("--test <share>", "share of the rows for the test", share, 0.1)
+    .option("--validation <share>", "share of the others for validation", share, 0.1)
+    .option("--inducing <n>", "inducing points", integer(1), protocol.inducing)
+    .option("--batch <n>", "points a step, an even number", integer(2), protocol.batch)
+    .option("--epochs <n>", "passes over the data at most", integer(1), protocol.epochs)
+    .option("--patience <n>", "steps without a better validation loss before it stops", integer(1), protocol.patience)
+    .option("--rate <x>", "learning rate", positive, protocol.rate)
+    .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
+    .option("--seed <n>", "seed", integer(0), 0)
+    .option("--json", "print the report as JSON")
+    .action(run);
+}

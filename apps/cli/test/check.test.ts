@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo } from "./run.ts";
+
+const graph = JSON.stringify(fileURLToPath(new URL("../../../packages/diffeo/src/graph/index.ts", import.meta.url)));
+let folder: string;
+
+/** y = 2eˣ on each coordinate, with whatever is to be wrong about it. */
+const doubled = ({ inverse = "log(mul(y, 0.5))", logDet = "sum(add(x, Math.LN2), -1)" } = {}): string => `
+import { add, exp, log, mul, sum } from ${graph};
+export const event = [2];
+export default {
+  name: "doubled exp",
+  eventRank: 1,
+  forward: (x) => mul(exp(x), 2),
+  inverse: (y) => ${inverse},
+  logDet: (x) => ${logDet},
+};
+`;
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-check-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("diffeo check", () => {
+  it("finds a built-in map in order and says so", () => {
+    const { stdout, code } = diffeo("check", "--map", "alr");
+    expect(stdout).toContain("additive logistic: all laws hold");
+    expect(stdout).toContain("Reverse(φ(X)) = φ(Reverse(X)), drift");
+    expect(code).toBe(0);
+  });
+
+  it("prints a report as JSON", () => {
+    const { stdout, code } = diffeo("check", "--map", "sigmoid", "--json");
+    const [report] = JSON.parse(stdout);
+    expect(report.pass).toBe(true);
+    for (const { worst, tolerance } of report.laws) expect(worst).toBeLessThanOrEqual(tolerance);
+    expect(code).toBe(0);
+  });
+
+  it("trusts a map from a file whose three functions agree", () => {
+    const { stdout, code } = diffeo("check", "--map", file("good.mjs", doubled()));
+    expect(stdout).toContain("doubled exp: all laws hold");
+    expect(code).toBe(0);
+  });
+
+  it("names the laws that a wrong inverse breaks, and ends with code 3", () => {
+    const { stdout, stderr, code } = diffeo("check", "--map", file("inverse.mjs", doubled({ inverse: "log(y)" })));
+    expect(stdout).toMatch(/✗ φ⁻¹\(φ\(x\)\) = x/);
+    expect(stderr).toMatch(/doubled exp broke \d+ laws/);
+    expect(code).toBe(3);
+  });
+
+  it("names the law that a wrong log-determinant breaks, even by a constant", () => {
+    const { stdout, code } = diffeo("check", "--map", file("logdet.mjs", doubled({ logDet: "sum(x, -1)" })));
+    expect(stdout).toMatch(/✗ log\|det J\| = log\|det\| of the dense J/);
+    expect(code).toBe(3);
+  });
+
+  it("says what a module lacks, which names there are, and how usage was wrong", () => {
+    const lacking = diffeo("check", "--map", file("empty.mjs", "export default { forward: (x) => x };"));
+    expect(lacking.stderr).toMatch(/lacks inverse, logDet/);
+    expect(lacking.code).toBe(1);
+    const unknown = diffeo("check", "--map", "simplexx");
+    expect(unknown.stderr).toMatch(/alr, ilr/);
+    expect(unknown.code).toBe(2);
+    expect(diffeo("check", "--mop").code).toBe(2);
+  });
+});

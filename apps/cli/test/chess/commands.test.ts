@@ -1,0 +1,195 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { makeFen, parseFen } from "diffeo-chess";
+import { readDataset } from "diffeo-chess/node";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
+import { addChessData } from "../../src/chess-data.ts";
+import { addChessEvaluate } from "../../src/chess-evaluate.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "diffeo-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** What a command prints. */
+async function run(...words: string[]): Promise<string> {
+  const chess = new Command("chess").exitOverride().configureOutput({ writeErr: () => {} });
+  addChessData(chess);
+  addChessEvaluate(chess);
+  for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
+  let printed = "";
+  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    printed += text;
+    return true;
+  });
+  const err = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+  try {
+    await chess.parseAsync(words, { from: "user" });
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+  return printed;
+}
+
+describe("diffeo chess data", () => {
+  it("makes positions of random games, splits and packs them, and says so", async () => {
+    const out = join(folder, "a.bin");
+    const text = await run("data", "--playouts", "1000", "--seed", "3", "--out", out, "--held-out", "0.2");
+    const train = await readDataset(out);
+    const heldOut = await readDataset(join(folder, "a.held-out.bin"));
+    expect(train.count + heldOut.count).toBe(1000);
+    expect(text).toContain(`wrote ${train.count} positions to ${out}\n`);
+    expect(text).toMatch(/strictly legal +1\.000\n/);
+  });
+
+  it("converts to FEN and reads that again, all of it as JSON", async () => {
+    const out = join(folder, "b.fen");
+    await run("data", "--playouts", "50", "--out", out);
+    expect((await readFile(out, "utf8")).split("\n")).toHaveLength(51);
+    const report = JSON.parse(await run("data", out, out, "--json"));
+    expect(report).toMatchObject({ duplicates: 50, skipped: 0, statistics: { positions: 50 } });
+    expect(report.files).toEqual([
+      { name: out, format: "fen", rows: 50 },
+      { name: out, format: "fen", rows: 50 },
+    ]);
+    expect(Object.keys(report.statistics.square_marginals)).toHaveLength(64);
+  });
+
+  it("keeps the side to move in a list, also of a part", async () => {
+    const bare = parseFen("k7/8/8/8/8/8/8/7K");
+    const rows = Array.from({ length: 40 }, (_, i) => makeFen(bare.with(8 + i, 0)));
+    const path = join(folder, "sides.epd");
+    const sideOf = (i: number): string => (i % 3 === 0 ? " b - -" : i % 3 === 1 ? " w - -" : "");
+    await writeFile(path, rows.map((row, i) => `${row}${sideOf(i)}\n`).join(""));
+    const expected = rows.map((row, i) => `${row} ${i % 3 === 0 ? "b" : "w"} - - 0 1`);
+    const lines = async (name: string): Promise<string[]> =>
+      (await readFile(join(folder, name), "utf8")).trim().split("\n");
+    await run("data", path, "--out", join(folder, "sides.FEN"));
+    expect(await lines("sides.FEN")).toEqual(expected);
+    await run("data", path, "--out", join(folder, "part.fen"), "--held-out", "0.3");
+    const [train, heldOut] = [await lines("part.fen"), await lines("part.held-out.fen")];
+    expect([...train, ...heldOut].sort()).toEqual(expected.toSorted());
+  });
+
+  it("refuses names that do not tell what to write, and those that cannot be written", async () => {
+    for (const name of ["x.csv", "x.fen.gz", "x"])
+      await expect(run("data", "--out", join(folder, name))).rejects.toThrow("End it in .bin to pack, or in .fen");
+    await mkdir(join(folder, "y.held-out.bin"));
+    const split = run("data", "--out", join(folder, "y.bin"), "--held-out", "0.2");
+    await expect(split).rejects.toThrow("y.held-out.bin (EISDIR)");
+    expect(existsSync(join(folder, "y.bin"))).toBe(false);
+  });
+
+  it("counts bad rows where it is asked to, and shows the first", async () => {
+    const path = join(folder, "c.fen");
+    await writeFile(path, "4k3/8/8/8/8/8/8/4K3\nnonsense\n");
+    await expect(run("data", path)).rejects.toThrow("line 2, column 2");
+    expect(await run("data", path, "--skip-bad")).toContain("1 bad rows were left out; the first:\n");
+  });
+
+  it("makes no more positions of random games than the limit", async () => {
+    const report = JSON.parse(await run("data", "--playouts", "100", "--limit", "5", "--json"));
+    expect(report.statistics.positions).toBe(5);
+  });
+
+  it("writes no file without positions", async () => {
+    const out = join(folder, "none.bin");
+    const split = run("data", "--playouts", "5", "--out", out, "--held-out", "0.001");
+    await expect(split).rejects.toThrow("one of the two parts of 5 positions is empty");
+    expect(existsSync(out)).toBe(false);
+  });
+
+  it("refuses options that make no sense", async () => {
+    await expect(run("data", "--held-out", "0.1")).rejects.toThrow("there is no file to write");
+    await expect(run("data", "--limit", "none")).rejects.toThrow("give a whole number");
+    await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow("--skip-bad, --per-game would change");
+    await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
+      "--playouts would change nothing beside files",
+    );
+    await expect(run("data", "--format", "doc")).rejects.toThrow("Allowed choices are csv, fen, pgn, positions");
+  });
+});
+
+describe("diffeo chess evaluate", () => {
+  it("prints a table, or the same as JSON", async () => {
+    const samples = join(folder, "samples.fen");
+    const real = join(folder, "real.bin");
+    await run("data", "--playouts", "200", "--seed", "1", "--out", samples);
+    await run("data", "--playouts", "1500", "--seed", "2", "--out", real);
+    const words = ["evaluate", samples, "--reference", real, "--neighbours", "50"];
+    const table = await run(...words);
+    const json = JSON.parse(await run(...words, "--json"));
+    expect(Object.keys(json)).toEqual(["source", "skipped", "samples", "real", "independent"]);
+    expect(json.samples.legal).toBe(1);
+    expect(table).toContain(json.samples.covarianceCosine.toFixed(3));
+    expect(table).toContain(json.independent.auc.toFixed(3));
+  });
+
+  it("looks for copies and neighbours among the positions of --training, else in the reference", async () => {
+    const [samples, real] = [join(folder, "samples.fen"), join(folder, "real.bin")];
+    const words = ["evaluate", samples, "--reference", real, "--neighbours", "200", "--json"];
+    const trained = JSON.parse(await run(...words, "--training", samples));
+    expect(trained.samples).toMatchObject({ copies: 1, nearestMedian: 0, nearest95: 0 });
+    const { samples: plain, ...others } = JSON.parse(await run(...words));
+    expect(plain.copies).toBeLessThan(0.1);
+    expect(plain.nearestMedian).toBeGreaterThan(5);
+    expect(others.real.copies).toBe(0);
+    expect(trained.samples).toEqual({ ...plain, copies: 1, nearest5: 0, nearestMedian: 0, nearest95: 0 });
+  });
+
+  it("has no covariance to compare where all boards are one", async () => {
+    const one = join(folder, "one.fen");
+    await writeFile(one, "4k3/8/8/8/8/8/8/4K3\n");
+    const words = ["evaluate", one, "--reference", join(folder, "real.bin")];
+    expect(JSON.parse(await run(...words, "--json")).samples).toMatchObject({
+      covarianceCosine: null,
+      covarianceError: 1,
+    });
+    expect(await run(...words)).toMatch(/cosine of the cross-square covariance +– +– +–\n/);
+  });
+
+  it("measures samples of a model where no file is given, the same boards in any batch", async () => {
+    const model = join(folder, "tiny.safetensors");
+    const real = join(folder, "few.bin");
+    await saveTinyModel(model);
+    await run("data", "--playouts", "300", "--seed", "2", "--out", real);
+    const words = ["evaluate", "--model", model, "--count", "12", "--steps", "4", "--reference", real, "--json"];
+    const whole = JSON.parse(await run(...words));
+    expect(whole.samples.count).toBe(12);
+    expect(whole.source).toContain("w = 1, 4 steps, seed 0");
+    expect(JSON.parse(await run(...words, "--batch", "5"))).toEqual(whole);
+    const shifted = JSON.parse(await run(...words, "--w", "1.3"));
+    expect(shifted.samples.piecesMean).not.toBe(whole.samples.piecesMean);
+  });
+
+  it("measures samples that meet conditions, and says what share did not", async () => {
+    const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "few.bin")];
+    const words = ["evaluate", "--model", model, "--count", "6", "--steps", "4", "--reference", real, "--json"];
+    const most = Math.floor(JSON.parse(await run(...words)).samples.piecesMean);
+    const { conditions, shareRejected, samples } = JSON.parse(await run(...words, "--require", `pieces<=${most}`));
+    expect(conditions).toEqual([`pieces<=${most}`]);
+    expect(samples.piecesMean).toBeLessThanOrEqual(most);
+    // Some of the first six have more than the mean.
+    expect(shareRejected).toBeGreaterThan(0);
+    expect(shareRejected).toBeLessThan(1);
+    expect(samples.count).toBe(6);
+  });
+
+  it("reads the reference before the work, and leaves its bad rows out where it may", async () => {
+    const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "real.fen")];
+    await run("data", "--playouts", "30", "--out", real);
+    await appendFile(real, "nonsense\n");
+    const words = ["evaluate", "--model", model, "--count", "4", "--reference", real];
+    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(/line 31.*a clean copy/);
+    expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain("positions");
+    await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
+      "--w, --steps would change nothing beside a file of positions",
+    );
+  });
+});

@@ -1,0 +1,181 @@
+/** What can go wrong around a training run: nothing is lost, and the message says what to do. */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { RunFolder, readSafetensors, writeSafetensors } from "diffeo/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, diffeoWithin, startDiffeo } from "../run.ts";
+import { checkpointsOf, outcomeOf, STEPS, temporariesOf, trainWords, until, writeBoards } from "./train-run.ts";
+
+let folder: string;
+let data: string;
+/** A run that was killed, as it lies on the disk. */
+let killed: string;
+let expected: Record<string, Buffer>;
+
+const words = (out: string, ...more: readonly string[]): string[] =>
+  trainWords(data, out, "--save-every", "4", "--samples-every", "0", ...more);
+
+/** Ends a run at once, with no word of warning, when a checkpoint is being written. Returns whether it caught one. */
+async function killInCheckpoint(run: readonly string[], out: string, atStep: number): Promise<boolean> {
+  const { child, ended } = startDiffeo(...run);
+  await until(() => existsSync(out) && ((checkpointsOf(out).at(-1) ?? 0) >= atStep || child.exitCode !== null));
+  await until(() => temporariesOf(out).length > 0 || child.exitCode !== null);
+  child.kill("SIGKILL");
+  await ended;
+  return temporariesOf(out).length > 0;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-robust-"));
+  data = writeBoards(folder);
+  const whole = join(folder, "whole");
+  expect(diffeo(...words(whole))).toMatchObject({ code: 0 });
+  expected = outcomeOf(whole);
+  killed = join(folder, "killed");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("kill −9", () => {
+  it("in the middle of a checkpoint loses nothing that was saved, however often", async () => {
+    let caught = 0;
+    for (let round = 0, before = 0; round < 4; round++) {
+      const torn = await killInCheckpoint(words(killed, ...(round > 0 ? ["--resume"] : [])), killed, before + 8);
+      if (torn) caught++;
+      const steps = checkpointsOf(killed);
+      for (const step of steps) {
+        const { arrays } = await readSafetensors(join(killed, `step-${step}.safetensors`));
+        expect(Object.keys(arrays)).toEqual(["theta", "m", "v", "ema"]);
+      }
+      expect(steps.at(-1)).toBeGreaterThanOrEqual(before + 8);
+      before = steps.at(-1) as number;
+    }
+    expect(caught).toBeGreaterThan(0);
+    expect(checkpointsOf(killed).at(-1)).toBeLessThan(STEPS);
+  });
+
+  it("leaves a run that ends as if nothing had happened", () => {
+    const run = join(folder, "continued");
+    cpSync(killed, run, { recursive: true });
+    writeFileSync(join(run, "step-116.safetensors.4711.tmp"), readFileSync(join(run, "config.json")));
+    appendFileSync(join(run, "metrics.jsonl"), `{"step":100,"loss":1}\n{"step":1`);
+    expect(diffeo(...words(run, "--resume"))).toMatchObject({ code: 0 });
+    expect(outcomeOf(run)).toEqual(expected);
+    expect(temporariesOf(run)).toEqual([]);
+    const reports = readFileSync(join(run, "metrics.jsonl"), "utf8").trim().split("\n");
+    expect(reports.map((line) => JSON.parse(line).step)).toEqual([50, 100, 120]);
+  });
+});
+
+describe("a full disk", () => {
+  it("ends a run with a message and leaves it at its last checkpoint", () => {
+    const run = join(folder, "full");
+    cpSync(killed, run, { recursive: true });
+    for (const name of temporariesOf(run)) rmSync(join(run, name));
+    const [before, steps] = [readdirSync(run).sort(), checkpointsOf(run)];
+    const newest = `step-${steps.at(-1)}.safetensors`;
+    // A checkpoint has some 800 KiB.
+    const { code, stderr } = diffeoWithin(300, ...words(run, "--resume"));
+    expect(stderr).toMatch(
+      /^diffeo: cannot write .*step-\d+\.safetensors \(EFBIG\)\. Free some space on the disk; what was there before is untouched\.$/m,
+    );
+    expect(code).toBe(1);
+    expect(readdirSync(run).sort()).toEqual(before);
+    expect(readFileSync(join(run, newest))).toEqual(readFileSync(join(killed, newest)));
+  });
+});
+
+describe("a checkpoint of another architecture", () => {
+  it("is refused by the settings of its run", () => {
+    const { code, stderr } = diffeo(...words(killed, "--resume", "--width", "24"));
+    expect(stderr).toContain("was begun with spec.network.width = 16, now it is 24. Give the same settings");
+    expect(code).toBe(2);
+  });
+
+  it("is refused by its size where the settings are right", async () => {
+    const run = join(folder, "foreign");
+    cpSync(killed, run, { recursive: true });
+    const numbers = { shape: [7], dtype: "float32", data: new Float32Array(7) } as const;
+    const arrays = { theta: numbers, m: numbers, v: numbers, ema: numbers };
+    await writeSafetensors(join(run, "step-118.safetensors"), { arrays, metadata: {} });
+    const { code, stderr } = diffeo(...words(run, "--resume"));
+    expect(stderr).toMatch(/step-118.*: theta has 7 numbers, this architecture has \d+\. Use the settings/);
+    expect(code).toBe(1);
+  });
+
+  it("that is damaged is named", async () => {
+    const run = join(folder, "damaged");
+    cpSync(killed, run, { recursive: true });
+    const newest = join(run, `step-${checkpointsOf(run).at(-1)}.safetensors`);
+    writeFileSync(newest, readFileSync(newest).subarray(0, 1000));
+    const { version: _, ...config } = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
+    const opened = await RunFolder.open(run, config);
+    const [, before] = checkpointsOf(run).reverse();
+    await expect(opened.latest()).rejects.toThrow(
+      `${newest}, is damaged. Delete it, and the run continues from step ${before}.`,
+    );
+    rmSync(newest);
+    expect((await opened.latest())?.step).toBe(before);
+  });
+});
+
+describe("other data", () => {
+  it("are told apart from those a run was begun with, also where their number and the encoding are the same", () => {
+    const init = join(folder, "whole", "model.safetensors");
+    const run = join(folder, "from-init");
+    const small = ["--batch", "2", "--focus", "0.2,0.5"];
+    const from = (file: string, ...more: readonly string[]) =>
+      diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", ...small, ...more);
+    expect(from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
+    const config = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
+    expect(config).toMatchObject({ warmup: 1, focus: { from: 0.2, to: 0.5, share: 0.85 } });
+    const [first, ...rest] = readFileSync(data, "utf8").trim().split("\n");
+    const [moved, changed] = [join(folder, "moved.fen"), join(folder, "changed.fen")];
+    cpSync(data, moved);
+    writeFileSync(changed, [first.replace(/^\S+/, "4k3/8/8/8/8/8/8/4K3"), ...rest].join("\n"));
+    expect(from(moved, "--resume")).toMatchObject({ code: 0 });
+    const { code, stderr } = from(changed, "--resume");
+    expect(stderr).toMatch(/begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/);
+    expect(code).toBe(2);
+    expect(from(data, "--resume", "--width", "8").stderr).toContain("--width would change nothing beside --init");
+  });
+});
+
+describe("a device that is not there", () => {
+  it("leaves no run behind", () => {
+    const out = join(folder, "elsewhere");
+    const { code } = diffeo(...words(out, "--device", "cuda", "--steps", "1"));
+    expect(existsSync(out)).toBe(code === 0);
+  });
+});
+
+describe("bad data", () => {
+  it.each([
+    [
+      "a truncated gzip",
+      "a.fen.gz",
+      () => gzipSync(readFileSync(data).toString().repeat(50)).subarray(0, 2000),
+      "too early",
+    ],
+    ["an empty file", "b.csv", () => "", "is empty"],
+  ])("such as %s ends training before a run is begun", (_, name, content, message) => {
+    const path = join(folder, name);
+    writeFileSync(path, content());
+    const out = join(folder, "never");
+    const { code, stderr } = diffeo("chess", "train", "--data", path, "--out", out);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("    at ");
+    expect(code).toBe(1);
+    expect(existsSync(out)).toBe(false);
+  });
+});

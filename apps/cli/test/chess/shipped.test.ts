@@ -1,0 +1,67 @@
+/** The model that comes with the package, as a stranger first meets it. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { denoiserLoss, type Model } from "diffeo/categorical";
+import { compile } from "diffeo/engine";
+import type { Tensor } from "diffeo/graph";
+import { frozen, type UNet } from "diffeo/model";
+import { loadModel } from "diffeo/node";
+import { key, normal } from "diffeo/random";
+import { parseFen } from "diffeo-chess";
+import { calibrationPath, readCalibration, shippedModel } from "diffeo-chess/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo } from "../run.ts";
+
+let folder: string;
+let model: Model;
+beforeAll(async () => {
+  model = await loadModel(shippedModel);
+  folder = mkdtempSync(join(tmpdir(), "diffeo-shipped-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("the shipped model", () => {
+  it("is small, and a denoiser of chess positions", () => {
+    expect(statSync(shippedModel).size).toBeLessThanOrEqual(20 * 2 ** 20);
+    const { encoding, spec } = model;
+    expect([encoding.grid, encoding.classes, spec.parameterisation]).toEqual([[8, 8], 13, "posterior"]);
+  });
+
+  // The nats a square that the weights were left with: a network that is evaluated otherwise than it was trained loses more.
+  it("finds a Ruy Lopez again under noise, as well as when it was trained", async () => {
+    const { denoiser, parameters } = model;
+    const board = parseFen("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R");
+    const classes = { shape: [1, 8, 8], dtype: "int32", data: Int32Array.from(board) } as const;
+    const loss = compile(
+      (c: Tensor, t: Tensor, noise: Tensor) => denoiserLoss(denoiser, frozen<UNet<Tensor>>(parameters), c, t, noise),
+      [{ shape: [1, 8, 8], dtype: "int32" }, [1], [1, 8, 8, 12]],
+      { threads: 1 },
+    );
+    const noise = normal(key("ruy lopez"), [1, 8, 8, 12]);
+    for (const [t, nats] of [
+      [0.2, 0.0001],
+      [0.4, 0.1256],
+      [0.6, 0.3816],
+      [0.8, 1.0036],
+    ])
+      expect(Number((await loss(classes, [t], noise)).data[0])).toBeCloseTo(nats, 3);
+    await loss.dispose();
+  });
+
+  it("has a calibration of its own, by its digest", async () => {
+    const { points } = await readCalibration(calibrationPath(shippedModel), shippedModel);
+    expect(points.length).toBeGreaterThan(2);
+  });
+
+  it("draws the figure without being named", () => {
+    const out = join(folder, "figure");
+    const words = ["chess", "figure", "--w", "0.95,1.05", "--boards", "1", "--steps", "3", "--out", out];
+    const { code, stdout } = diffeo(...words, "--threads", "1");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Written to ${out}.svg and ${out}.png`);
+    const svg = readFileSync(`${out}.svg`, "utf8");
+    for (const text of ["w = 0.95", "w = 1.05"]) expect(svg).toContain(text);
+    expect(readFileSync(`${out}.png`).subarray(1, 4).toString()).toBe("PNG");
+  });
+});

@@ -1,0 +1,228 @@
+/** The study of w: what its records hold, how it continues, and what its page and figure say. */
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { loadModel } from "diffeo/node";
+import { key } from "diffeo/random";
+import {
+  boardAt,
+  EMPTY,
+  fallsOf,
+  isLegal,
+  openTasks,
+  runTask,
+  STUDY_METHODS,
+  type StudyRecord,
+  sampleBoards,
+  studyFigure,
+  studyPage,
+} from "diffeo-chess";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
+import { addChessStudy } from "../../src/chess-study.ts";
+
+let folder: string;
+const at = (path: string): string => join(folder, path);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "diffeo-"));
+  await saveTinyModel(at("model.safetensors"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const record = (method: StudyRecord["method"], w: number, mean: number, legal = 0.5): StudyRecord => ({
+  method,
+  w,
+  steps: method === "domainPreserving" ? 250 : 1000,
+  count: 400,
+  seed: 7,
+  model: "0123456789ab",
+  pieces: { mean, sd: 2 },
+  oneKingEach: 0.75,
+  pawnsInside: 1,
+  feasibleMaterial: 0.875,
+  legal,
+  exits: method === "domainPreserving" ? 0 : 100_000,
+  clamps: 0,
+  device: "cpu",
+  seconds: 1,
+});
+const settings = { count: 400, seed: 7, model: "0123456789ab", steps: { domainPreserving: 250, eulerMaruyama: 1000 } };
+
+describe("a run", () => {
+  it("records the boards that the sampler gives, on the simplex by either method", async () => {
+    const model = await loadModel(at("model.safetensors"));
+    for (const method of STUDY_METHODS) {
+      const task = { method, w: 0.97, steps: 12, count: 6, seed: 3, model: "x" };
+      const found = await runTask(model, task, { device: "cpu", batch: 4 });
+      const { positions, exits, clamps } = await sampleBoards(model, {
+        count: 6,
+        key: key(3),
+        steps: 12,
+        method,
+        driftScale: 0.97,
+        space: "simplex",
+      });
+      const boards = Array.from({ length: 6 }, (_, i) => boardAt(positions, i));
+      const pieces = boards.map((board) => board.filter((k) => k !== EMPTY).length);
+      const mean = pieces.reduce((a, b) => a + b) / 6;
+      expect(found.pieces.mean).toBeCloseTo(mean, 12);
+      expect(found.pieces.sd).toBeCloseTo(Math.sqrt(pieces.reduce((s, n) => s + (n - mean) ** 2, 0) / 6), 12);
+      expect(found.legal).toBe(boards.filter(isLegal).length / 6);
+      expect(found).toMatchObject({ ...task, exits, clamps, device: "cpu" });
+      if (method === "domainPreserving") expect([exits, clamps]).toEqual([0, 0]);
+      else expect(Math.min(exits, clamps)).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("a study", () => {
+  it("knows what is still to be run, each once", () => {
+    const open = openTasks([record("eulerMaruyama", 1, 4)], [0.9, 1, 0.9], settings);
+    expect(open.map(({ method, w, steps }) => `${method} ${w} ${steps}`)).toEqual([
+      "domainPreserving 0.9 250",
+      "domainPreserving 1 250",
+      "eulerMaruyama 0.9 1000",
+    ]);
+  });
+
+  it.each([
+    ["count", { ...settings, count: 500 }, /count 400, now it is 500/],
+    ["steps", { ...settings, steps: { ...settings.steps, domainPreserving: 9 } }, /steps 250, now it is 9/],
+    ["model", { ...settings, model: "other" }, /model 0123456789ab, now it is other/],
+    ["seed", { ...settings, seed: 8 }, /seed 7, now it is 8/],
+  ])("does not mix records of another %s", (_, other, message) => {
+    expect(() => openTasks([record("domainPreserving", 1, 20)], [1], other)).toThrow(message);
+    expect(() => openTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(message);
+  });
+
+  /** What the command prints, in this process. */
+  async function diffeo(...words: string[]): Promise<{ out: string; err: string }> {
+    const chess = new Command("chess").exitOverride().configureOutput({ writeErr: () => {} });
+    addChessStudy(chess);
+    for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
+    const printed = { out: "", err: "" };
+    const spies = (["stdout", "stderr"] as const).map((name) =>
+      vi.spyOn(process[name], "write").mockImplementation((text) => {
+        printed[name === "stdout" ? "out" : "err"] += text;
+        return true;
+      }),
+    );
+    try {
+      await chess.parseAsync(words, { from: "user" });
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+    return printed;
+  }
+  const quick = (): string[] => {
+    const words = ["study", "--model", at("model.safetensors"), "--out", at("study"), "--w", "0.95,1"];
+    return [...words, "--count", "4", "--batch", "2", "--steps", "3,5", "--seed", "2"];
+  };
+  const runs = async (): Promise<Record<string, string>> => {
+    const names = (await readdir(at("study/runs"))).sort();
+    return Object.fromEntries(
+      await Promise.all(names.map(async (name) => [name, await readFile(at(`study/runs/${name}`), "utf8")])),
+    );
+  };
+
+  it("runs, continues with what is missing, and reports from its records", async () => {
+    const { out, err } = await diffeo(...quick());
+    expect(err.match(/^\d of 4: /gm)).toHaveLength(4);
+    expect(out).toMatch(/## domain-preserving, 3 steps[\s\S]*## Euler–Maruyama on the simplex, clamped, 5 steps/);
+    const before = await runs();
+    expect(Object.keys(before)).toEqual([
+      "domainPreserving-0.95.json",
+      "domainPreserving-1.json",
+      "eulerMaruyama-0.95.json",
+      "eulerMaruyama-1.json",
+    ]);
+
+    await rm(at("study/runs/eulerMaruyama-1.json"));
+    const again = await diffeo(...quick(), "--json");
+    expect(again.err.match(/^\d of \d: .*/gm)).toEqual([expect.stringMatching(/^1 of 1: eulerMaruyama-1: /)]);
+    const timeless = (text: string) => ({ ...JSON.parse(text), seconds: 0 });
+    const after = await runs();
+    expect(Object.values(after).map(timeless)).toEqual(Object.values(before).map(timeless));
+    expect(after["domainPreserving-1.json"]).toBe(before["domainPreserving-1.json"]);
+    expect(JSON.parse(again.out)).toEqual(Object.values(after).map((text) => JSON.parse(text)));
+
+    const page = await readFile(at("study/README.md"), "utf8");
+    expect(page).toBe(out);
+    await rm(at("study/drift-scale.svg"));
+    expect((await diffeo("report", at("study"))).out).toBe(page);
+    expect((await readdir(at("study"))).sort()).toEqual(["README.md", "drift-scale.png", "drift-scale.svg", "runs"]);
+    expect((await readFile(at("study/drift-scale.png"))).subarray(1, 4).toString()).toBe("PNG");
+
+    await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(/count 4, now it is 5.*--out/);
+    await writeFile(at("study/runs/eulerMaruyama-1.json"), '{"method":"eulerMaruyama","w":1}');
+    await expect(diffeo("report", at("study"))).rejects.toThrow(/eulerMaruyama-1.json is no record/);
+  });
+
+  it("says what it cannot use", async () => {
+    await expect(diffeo("report", at("nowhere"))).rejects.toThrow(/holds no records.*chess study first/);
+    await expect(diffeo("study", "--model", at("none"), "--out", at("x"))).rejects.toThrow(/cannot read .*none/);
+    await expect(diffeo("study", "--steps", "250")).rejects.toThrow(/two numbers/);
+    await expect(diffeo("study", "--w", "0.9,-1")).rejects.toThrow(/positive number/);
+  });
+
+  it("keeps its records when it is interrupted", async () => {
+    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+    const words = ["chess", ...quick(), "--out", at("stopped"), "--steps", "2,100000"];
+    const child = spawn(process.execPath, ["--conditions=diffeo-source", "--import", "tsx", main, ...words]);
+    let said = "";
+    child.stderr.on("data", (text) => {
+      said += text;
+      // Once: a second one would end the process where it stands.
+      if (!child.killed && /^2 of 4: /m.test(said)) child.kill("SIGINT");
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).toBe(130);
+    expect(said).toMatch(/2 runs are still open; the same command continues/);
+    expect(await readdir(at("stopped/runs"))).toHaveLength(2);
+    expect(await readdir(at("stopped"))).toEqual(["runs"]);
+  });
+});
+
+describe("its report", () => {
+  const rising = [0.9, 1, 1.1].map((w, i) => record("domainPreserving", w, 8 + 8 * i, 0.2 * i));
+  const bent = [3, 2, 4].map((mean, i) => record("eulerMaruyama", [0.9, 1, 1.1][i], mean));
+
+  it("tells where pieces do not rise with w, in any order of records", () => {
+    expect(fallsOf(rising.toReversed())).toEqual([]);
+    expect(fallsOf(bent.toReversed())).toEqual([[0.9, 1]]);
+    const page = studyPage([...rising, ...bent], "figure.png");
+    expect(page).toContain("Mean pieces rise with w throughout.");
+    expect(page).toContain("Mean pieces do not rise from w = 0.9 to 1.");
+    expect(page).toContain("| 1.1 | 24.0 (2.0) | 0.750 | 0.875 | 0.400 | 0.000 |");
+    expect(page).toContain("| 1 | 2.0 (2.0) | 0.750 | 0.875 | 0.500 | 0.250 |");
+    expect(page).toContain("standard error of a share is at most 0.025");
+  });
+
+  it("draws every record at its place on both axes", () => {
+    const svg = studyFigure([...rising, ...bent]);
+    const [pieces, legal] = svg.split("<g transform=").slice(1);
+    const marks = (panel: string) =>
+      [...panel.matchAll(/translate\(([\d.]+) ([\d.]+)\)" fill="(#\w+)"[^>]*><title>w = ([\d.]+): ([\d.]+)</g)].map(
+        ([, x, y, colour, w, value]) => ({ x: Number(x), y: Number(y), colour, w, value }),
+      );
+    /** Where a tick's label stands. */
+    const tick = (panel: string, axis: "end" | "middle", label: string): number[] => {
+      const found = new RegExp(`<text x="([\\d.]+)" y="([\\d.]+)"[^>]*text-anchor="${axis}">${label}<`).exec(panel);
+      return [Number(found?.[1]), Number(found?.[2])];
+    };
+    for (const panel of [pieces, legal]) {
+      expect(marks(panel)).toHaveLength(6);
+      for (const { x, w } of marks(panel)) expect(x).toBeCloseTo(tick(panel, "middle", w)[0], 1);
+    }
+    for (const { y, value } of marks(pieces).slice(0, 3))
+      expect(y + 4).toBeCloseTo(tick(pieces, "end", value as string)[1], 1);
+    for (const { y, value } of marks(legal).slice(0, 3))
+      expect(y + 4).toBeCloseTo(tick(legal, "end", value as string)[1], 1);
+    expect(new Set(marks(pieces).map((m) => m.colour)).size).toBe(2);
+    expect(svg).toMatch(/domain-preserving, 250 steps.*Euler–Maruyama on the simplex, clamped, 1000 steps/s);
+  });
+});

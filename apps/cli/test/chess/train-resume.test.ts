@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, type Ended, startDiffeo } from "../run.ts";
+import { checkpointsOf, outcomeOf, STEPS, trainWords, until, writeBoards } from "./train-run.ts";
+
+let folder: string;
+let data: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-resume-"));
+  data = writeBoards(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const steps = (path: string): number[] =>
+  readFileSync(join(path, "metrics.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).step);
+
+describe("diffeo chess train", () => {
+  it("stopped by Ctrl-C writes a checkpoint, and with --resume ends where an uninterrupted run does", async () => {
+    const [whole, stopped] = [join(folder, "whole"), join(folder, "stopped")];
+    const words = (out: string): string[] => trainWords(data, out, "--save-every", "40", "--weight", "bounded");
+    const uninterrupted: Ended = diffeo(...words(whole), "--samples-every", "80");
+    expect(uninterrupted).toMatchObject({ code: 0 });
+    expect(uninterrupted.stdout).toMatch(/^120 steps of 8 boards, \d+ parameters: .*model\.safetensors\n$/);
+
+    const { child, ended } = startDiffeo(...words(stopped), "--samples-every", "0");
+    await until(() => existsSync(join(stopped, "step-40.safetensors")));
+    child.kill("SIGINT");
+    const { code, stdout, stderr } = await ended;
+    expect([code, stderr]).toEqual([130, expect.stringContaining("stopping after this step")]);
+    const reached = checkpointsOf(stopped).at(-1) as number;
+    expect(reached).toBeGreaterThanOrEqual(40);
+    expect(reached).toBeLessThan(STEPS);
+    expect(stdout).toBe(`stopped at step ${reached} of 120; continue with the same command and --resume\n`);
+
+    expect(diffeo(...words(stopped), "--resume", "--samples-every", "120")).toMatchObject({ code: 0 });
+    expect(outcomeOf(stopped)).toEqual(outcomeOf(whole));
+    expect(steps(stopped)).toEqual(steps(whole));
+  });
+
+  it("draws boards of the averaged weights beside the checkpoints asked for, and at the end", () => {
+    const sheetsOf = (out: string): string[] =>
+      readdirSync(join(folder, out))
+        .filter((name) => name.startsWith("samples"))
+        .sort();
+    expect(sheetsOf("whole")).toEqual(["samples-000080.svg", "samples-000120.svg"]);
+    expect(sheetsOf("stopped")).toEqual(["samples-000120.svg"]);
+    const last = (out: string): string => readFileSync(join(folder, out, "samples-000120.svg"), "utf8");
+    expect(last("whole")).toContain("After 120 steps of training");
+    expect(last("stopped")).toBe(last("whole"));
+  });
+
+  it("refuses settings that make no network or no run", () => {
+    const refusal = (...more: string[]): string => {
+      const { code, stderr } = diffeo(...trainWords(data, join(folder, "none"), ...more));
+      expect(code).toBe(2);
+      expect(existsSync(join(folder, "none"))).toBe(false);
+      return stderr;
+    };
+    expect(refusal("--width", "12")).toContain("a level of 12 × 1 channels");
+    expect(refusal("--attention", "0,5")).toContain("attention at level 5 of a network of 2. Give --attention levels");
+    expect(refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
+    expect(refusal("--warmup", "120")).toContain(
+      "rises for 120 steps of 120 never falls to zero. Give a --warmup below",
+    );
+    expect(refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
+    expect(refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
+    expect(refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");
+  });
+});

@@ -1,0 +1,41 @@
+/** A training run small enough for tests, as a command: its options, and what its folder holds. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { key } from "diffeo/random";
+import { boardAt, makeFullFen, playouts } from "diffeo-chess";
+
+export const STEPS = 120;
+
+/** Positions to train on, as a FEN list in a folder. */
+export function writeBoards(folder: string): string {
+  const positions = playouts(64, key("training"));
+  const path = join(folder, "boards.fen");
+  writeFileSync(path, Array.from({ length: 64 }, (_, i) => `${makeFullFen(boardAt(positions, i))}\n`).join(""));
+  return path;
+}
+
+/** diffeo chess train … of a run of 120 steps that takes few seconds. */
+export const trainWords = (data: string, out: string, ...more: readonly string[]): string[] => [
+  ...["chess", "train", "--data", data, "--out", out, "--steps", `${STEPS}`, "--batch", "8", "--threads", "1"],
+  ...["--width", "16", "--multipliers", "1,1", "--blocks", "1", "--attention", "1", "--warmup", "5"],
+  ...more,
+];
+
+/** The steps a folder has checkpoints of. */
+export const checkpointsOf = (folder: string): number[] =>
+  readdirSync(folder)
+    .flatMap((name) => /^step-(\d+)\.safetensors$/.exec(name)?.slice(1).map(Number) ?? [])
+    .sort((a, b) => a - b);
+
+export const temporariesOf = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith(".tmp"));
+
+/** What a finished run has come to, byte for byte. */
+export const outcomeOf = (folder: string): Record<string, Buffer> =>
+  Object.fromEntries(
+    [`step-${STEPS}.safetensors`, "model.safetensors"].map((name) => [name, readFileSync(join(folder, name))]),
+  );
+
+/** Waits until something is so, looking often. */
+export async function until(so: () => boolean): Promise<void> {
+  while (!so()) await new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -1,0 +1,244 @@
+/** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fold, key } from "diffeo/random";
+import { fitDensity, parseTable, prepare, without } from "diffeo-tables";
+import { readTable } from "diffeo-tables/node";
+import { afterAll, describe, expect, it } from "vitest";
+import { measures, record } from "../../../../packages/tables/test/records.ts";
+import { fitReport } from "../../src/density-fit.ts";
+import { diffeo } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+const quick = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
+
+describe("diffeo density", () => {
+  it("fits a table, scores its rows and draws new ones", async () => {
+    const lines = Array.from({ length: 400 }, (_, i) => {
+      const u = i / 400;
+      return `row ${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
+    });
+    writeFileSync(at("table.csv"), ["id,height,weight,constant", ...lines].join("\n"));
+    const fit = diffeo(
+      "density",
+      "fit",
+      "--data",
+      at("table.csv"),
+      "--drop",
+      "id",
+      "constant",
+      "--loss",
+      "ssm-vr",
+      "--out",
+      at("fit"),
+      ...quick,
+      "--samples",
+      "1000",
+      "--dequantise",
+      "--noise",
+      "0.02",
+      "--seed",
+      "5",
+    );
+    expect(fit.stderr).toBe("");
+    expect(fit.code).toBe(0);
+    expect(fit.stdout).toMatch(/warning: the plain estimate rests on few draws/);
+    expect(fit.stdout).toMatch(/test log-likelihood .* effective of/);
+    const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
+    expect(report.columns).toEqual(["height", "weight"]);
+    expect(report.measures.annealed.effectiveSamples).toBeGreaterThan(1000);
+    // What the report says is enough to make the fit again.
+    const table = await readTable(report.data, without(["id", "constant"]));
+    expect(report.sha256).toBe(createHash("sha256").update(table.values).digest("hex"));
+    const data = prepare(table, fold(key(report.seed), "data"), report.preparation);
+    const { curve } = await fitDensity(data, { loss: report.loss, seed: report.seed, ...report.training });
+    expect(report.curve).toEqual(curve);
+    expect([report.rows, report.samples]).toEqual([400, 1000]);
+
+    const model = at("fit/model.safetensors");
+    const score = diffeo("density", "score", "--model", model, "--data", at("table.csv"), "--out", at("score.csv"));
+    expect([score.code, score.stdout]).toEqual([0, `400 rows: ${at("score.csv")}\n`]);
+    const scored = parseTable(readFileSync(at("score.csv"), "utf8"), "score");
+    expect(scored.columns).toEqual(["log density", "score of height", "score of weight"]);
+
+    const picture = diffeo(
+      "density",
+      "picture",
+      "--models",
+      model,
+      model,
+      "--data",
+      at("table.csv"),
+      "--out",
+      at("picture"),
+    );
+    expect(picture.code).toBe(0);
+    expect(readFileSync(at("picture.svg"), "utf8").match(/ssm-vr/g)).toHaveLength(2);
+    expect(readFileSync(at("picture.png")).subarray(1, 4).toString()).toBe("PNG");
+
+    const drawn = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    expect(drawn.code).toBe(0);
+    expect(parseTable(drawn.stdout, "samples").rows).toBe(50);
+    const again = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    expect(again.stdout).toBe(drawn.stdout);
+  });
+
+  it("answers a name that is none with those there are", () => {
+    const result = diffeo("density", "fit", "--data", "redwine");
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/redwine is neither .* red-wine, white-/)]);
+  });
+
+  it.each([
+    ["a,b\n1,x\n", 1, /line 2, column 2 \("b"\): "x" is not a number/],
+    [`a,b\n${Array.from({ length: 90 }, (_, i) => `${i},5`).join("\n")}`, 1, /column 2 \("b"\) is 5 in every row/],
+    [
+      `a,b\n${Array.from({ length: 90 }, (_, i) => `${i},${(i * i) % 17}`).join("\n")}`,
+      1,
+      /73 training rows are fewer than the 200 inducing/,
+    ],
+  ])("says what is wrong with a table (%#)", (text, code, message) => {
+    writeFileSync(at("bad.csv"), text);
+    const result = diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(message);
+    expect(existsSync(at("bad/model.safetensors"))).toBe(false);
+  });
+
+  it("ends with code 3 when the numbers are lost, and leaves the last good model", () => {
+    const lost = ["--rate", "1e20", "--out", at("lost"), "--json"];
+    const result = diffeo("density", "fit", "--data", "two-moons", ...lost, ...quick);
+    expect(result.code).toBe(3);
+    expect(result.stdout).toBe(readFileSync(at("lost/report.json"), "utf8"));
+    expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
+    expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
+    const model = at("lost/model.safetensors");
+    const scored = diffeo("density", "score", "--model", model, "--data", "two-moons", "--rows", "20");
+    expect(parseTable(scored.stdout, "scores").rows).toBe(20);
+  });
+
+  it("ends with code 3 when not even a normaliser can be found, and leaves what there is", () => {
+    const lines = Array.from({ length: 400 }, (_, i) => `${1e9 * Math.sin(i)},${Math.cos(7 * i)}`);
+    writeFileSync(at("vast.csv"), ["a,b", ...lines].join("\n"));
+    const result = diffeo("density", "fit", "--data", at("vast.csv"), "--no-whiten", "--out", at("vast"), ...quick);
+    expect(result.code).toBe(3);
+    expect(result.stderr).toMatch(/became NaN at step 1.* has no normaliser. Leave out --no-whiten/);
+    expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(/became NaN at step 1/);
+    const scored = diffeo("density", "score", "--model", at("vast/model.safetensors"), "--data", at("vast.csv"));
+    expect([scored.code, scored.stderr]).toEqual([1, expect.stringMatching(/no normaliser/)]);
+  });
+
+  it("runs a study over processes, continues it, and reports from its records", () => {
+    const study = (...more: string[]) =>
+      diffeo(
+        "density",
+        "study",
+        "--out",
+        at("study"),
+        "--datasets",
+        "two-moons",
+        "--losses",
+        "ssm,gssm",
+        "--samples",
+        "2000",
+        "--workers",
+        "2",
+        ...more,
+      );
+    const two = (loss: "ssm" | "gssm", scoreMatching: number, effective = 1500) =>
+      record({ loss }, { scoreMatching, effective, plain: { likelihood: -2, effective: 9, samples: 2000 } });
+    mkdirSync(at("study"));
+    writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(two("ssm", -20))}]`);
+    // Long enough for a worker to have begun, too short for it to end.
+    const stopped = study("--seeds", "1", "--minutes", "0.1");
+    expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
+    expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
+    mkdirSync(at("study/runs"), { recursive: true });
+    writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(two("gssm", -15, 400)));
+    const done = study("--seeds", "1");
+    expect(done.code).toBe(0);
+    expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
+    expect(done.stdout).toMatch(/\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/);
+    expect(done.stdout).toMatch(/effective samples, plain \(of 2,000\)/);
+    expect(done.stdout).toMatch(/\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/);
+    expect(done.stdout).not.toMatch(/\nssm, seed 0/);
+    const report = diffeo("density", "report", at("study"));
+    expect(report.stdout).toBe(done.stdout);
+    expect(readdirSync(at("study")).sort()).toEqual([
+      "log-likelihood.png",
+      "log-likelihood.svg",
+      "runs",
+      "score-matching.png",
+      "score-matching.svg",
+      "table.md",
+      "two-moons.json",
+    ]);
+    expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(/^<svg .*two-moons.*gssm.*<\/svg>\n$/s);
+  });
+
+  it.each([
+    [[], /one of "column 1", "column 2"/],
+    [["--header"], /one of "1990", "1991"/],
+    [["--no-header"], /one of "column 1", "column 2"/],
+  ])("takes a line of numbers with %j for what it is", (said, message) => {
+    writeFileSync(at("years.csv"), "1990,1991\n1,2\n");
+    expect(diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none").stderr).toMatch(message);
+  });
+
+  it("reports on records alone", () => {
+    const none = diffeo("density", "report", at("typo"));
+    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/typo holds no records/)]);
+    expect(existsSync(at("typo"))).toBe(false);
+    mkdirSync(at("foreign"));
+    writeFileSync(at("foreign/package.json"), '{"name": "x"}');
+    const foreign = diffeo("density", "report", at("foreign"));
+    expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/package\.json is no record of a run/)]);
+  });
+
+  it.each([
+    [["fit"], /required option '--data/],
+    [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
+    [["fit", "--data", "rings", "--batch", "41", "--out", at("odd")], /a batch of 41 has no halves/],
+    [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
+    [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
+    [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
+    [["worker"], /started by density study alone/],
+  ])("refuses %j with code 2", (args, message) => {
+    const result = diffeo("density", ...args);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(message);
+  });
+});
+
+describe("what a fit says of itself", () => {
+  // ‖x‖² is 25 and 1: ½‖x‖² is 6.5 in the mean.
+  const test = { shape: [2, 2], dtype: "float32", data: Float32Array.of(3, 4, 0, -1) } as const;
+  const data = { test, whitening: { mean: [0, 0], matrix: [2, 0, 0, 2], logDet: Math.log(4) } };
+  const plain = (effective: number) => ({ likelihood: -2.5, effective, samples: 5000 });
+  const warnings = (effective: number, effectivePlain: number) =>
+    fitReport(measures({ scoreMatching: -3, effective, plain: plain(effectivePlain) }), 9, data, true)
+      .split("\n")
+      .filter((line) => line.startsWith("warning"));
+
+  it("has a unit Gaussian on the same points, and its units", () => {
+    const whitened = fitReport(measures({ scoreMatching: -3, median: -4, likelihood: -2 }), 90, data, true);
+    expect(whitened).toBe(`chosen at step 10 of 90
+test score matching   -3.000   (median -4.000; a unit Gaussian has 4.50)
+test log-likelihood   -2.000   (annealed, 1500 effective of 4096 particles; a unit Gaussian has -8.34)
+all in whitened units; in the table's own, as density score has them, the log-likelihood is -0.614
+`);
+    const asIs = fitReport(measures({ scoreMatching: -3 }), 90, data, false);
+    expect(asIs).toMatch(/\nall in the table's own units\n$/);
+  });
+
+  it("warns of estimates that rest on little", () => {
+    expect(warnings(1000, 1000)).toEqual([]);
+    expect(warnings(999, 1000)).toEqual(["warning: the annealed estimate rests on few particles"]);
+    expect(warnings(1000, 999)).toEqual([
+      "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
+    ]);
+  });
+});

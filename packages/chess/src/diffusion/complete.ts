@@ -1,0 +1,115 @@
+/**
+ * Positions completed: known squares are kept, unknown ones filled in by the reverse diffusion, which sees the known ones
+ * noised as it sees everything.
+ *
+ *   guided        the score of the conditional law, by the gradient of the posterior of the known squares (known-sites.ts)
+ *   resample      each step repeated, so that the unknown squares can answer to the known (RePaint)
+ *   replacement   neither: the known squares are put in at each step, and that is all
+ */
+
+import type { Model } from "diffeo/categorical";
+import { denoiserLogPosterior, knownSites } from "diffeo/categorical";
+import { fail, type Tensor } from "diffeo/graph";
+import type { UNet } from "diffeo/model";
+import { frozen } from "diffeo/model";
+import { type Key, sampleKeys, uniform } from "diffeo/random";
+import { legalityShares } from "../board/legality.ts";
+import { materialOf } from "../board/material.ts";
+import { EMPTY, type Positions, SQUARES, UNKNOWN, unpack } from "../board/position.ts";
+import { meanAndSd } from "../measure/histogram.ts";
+import { type BoardOptions, type Boards, sampleBoards } from "./sample.ts";
+
+export const COMPLETIONS = ["guided", "resample", "replacement"] as const;
+export type Completion = (typeof COMPLETIONS)[number];
+
+export interface CompleteOptions extends Omit<BoardOptions, "count" | "space" | "method" | "known"> {
+  /** Default guided where the network gives posteriors, resample where not. */
+  readonly completion?: Completion;
+  /** How often each step is taken. Default 4 for resample, 1 otherwise. */
+  readonly resample?: number;
+  /** The strength of guidance. Default 3. */
+  readonly guidance?: number;
+}
+
+/** 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and legality rises up to here. */
+const GUIDANCE = 3;
+
+/** The way a model's positions are completed unless told otherwise. */
+export const defaultCompletion = ({ spec }: Pick<Model, "spec">): Completion =>
+  spec.parameterisation === "posterior" ? "guided" : "resample";
+
+/** Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is to be filled in. */
+export async function completeBoards(model: Model, partial: Uint8Array, options: CompleteOptions): Promise<Boards> {
+  const { completion = defaultCompletion(model), resample, guidance = GUIDANCE, ...rest } = options;
+  if (partial.length === 0 || partial.length % SQUARES !== 0)
+    fail("shape", `complete: ${partial.length} squares are not whole boards`, "give 64 classes a board");
+  const { encoding, denoiser, parameters } = model;
+  const known = knownSites(encoding, partial, {
+    resample: resample ?? (completion === "resample" ? 4 : 1),
+    ...(completion === "guided" && {
+      logPosterior: denoiserLogPosterior(denoiser, frozen<UNet<Tensor>>(parameters)),
+      guidance,
+    }),
+  });
+  const boards = await sampleBoards(model, { ...rest, count: partial.length / SQUARES, known });
+  const made = unpack(boards.positions);
+  for (let i = 0; i < made.length; i++)
+    if (partial[i] !== UNKNOWN && made[i] !== partial[i])
+      throw new Error(`internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`);
+  return boards;
+}
+
+/** Boards with a share of their squares hidden: the same number on every board, others on each. */
+export function hideSquares(positions: Positions, share: number, key: Key): Uint8Array {
+  const boards = unpack(positions);
+  const hidden = Math.round(share * SQUARES);
+  const { data } = uniform(sampleKeys(key, positions.count), [SQUARES]);
+  for (let at = 0; at < boards.length; at += SQUARES) {
+    const order = Array.from({ length: SQUARES }, (_, square) => square);
+    order.sort((a, b) => data[at + a] - data[at + b]);
+    for (const square of order.slice(0, hidden)) boards[at + square] = UNKNOWN;
+  }
+  return boards;
+}
+
+export interface CompletionMeasures {
+  readonly boards: number;
+  /** Share of known squares that are as they were. */
+  readonly kept: number;
+  readonly oneKingEach: number;
+  readonly legal: number;
+  /** Share of hidden squares, and of pieces on hidden squares, that are as they were. */
+  readonly squaresRecovered: number;
+  readonly piecesRecovered: number;
+  readonly piecesMean: number;
+}
+
+/** What completions of `partial` are like, beside the boards it was made from. */
+export function completionMeasures(completed: Positions, partial: Uint8Array, truth: Positions): CompletionMeasures {
+  const made = unpack(completed);
+  const real = unpack(truth);
+  const tally = { known: 0, kept: 0, hidden: 0, right: 0, pieces: 0, found: 0 };
+  for (let i = 0; i < made.length; i++) {
+    const same = made[i] === real[i] ? 1 : 0;
+    if (partial[i] !== UNKNOWN) {
+      tally.known++;
+      tally.kept += same;
+      continue;
+    }
+    tally.hidden++;
+    tally.right += same;
+    if (real[i] === EMPTY) continue;
+    tally.pieces++;
+    tally.found += same;
+  }
+  const { oneKingEach, legal } = legalityShares(completed);
+  return {
+    boards: completed.count,
+    kept: tally.kept / tally.known,
+    oneKingEach,
+    legal,
+    squaresRecovered: tally.right / tally.hidden,
+    piecesRecovered: tally.found / tally.pieces,
+    piecesMean: meanAndSd(materialOf(completed).pieces).mean,
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * A denoiser as an ONNX model, parameters and all: x [batch, rows, columns, n] and t [batch] in, one of these out.
+ *
+ *   score      ∇ log p_t(x)            [batch, rows, columns, n]
+ *   denoise    x̂₀ = E[x₀ | x_t]        [batch, rows, columns, n]
+ *   posterior  p(k | x_t)              [batch, rows, columns, n + 1], of a network that gives it
+ *
+ * Shapes of a graph are concrete, so a file serves one size of batch. Its metadata say what the numbers are: the spec of
+ * the model, by which x of classes and classes of x are found, and how time runs.
+ */
+
+import type { Model } from "diffeo/categorical";
+import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categorical";
+import { type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
+import type { UNet } from "diffeo/model";
+import { frozen } from "diffeo/model";
+
+export const exports = { score: denoiserScore, denoise: denoiserMean, posterior: denoiserPosterior } as const;
+
+export type ExportName = keyof typeof exports;
+
+/** What is exported, as a function of x and t. */
+export const exported = ({ denoiser, parameters }: Model, what: ExportName): ((x: Tensor, t: Tensor) => Tensor) =>
+  exports[what](denoiser, frozen<UNet<Tensor>>(parameters));
+
+export interface ExportOptions {
+  readonly what: ExportName;
+  readonly batch: number;
+  /** The form that runs best there: convolutions as products of gathered patches, or as they are. */
+  readonly target: Target;
+}
+
+export function exportOnnx(model: Model, { what, batch, target }: ExportOptions): OnnxModel {
+  const { spec, encoding, denoiser } = model;
+  const f = exported(model, what);
+  const shapes = [[batch, ...encoding.grid, encoding.channels], [batch]];
+  const { outputs, inputs } = trace((x: Tensor, t: Tensor) => ({ [what]: f(x, t) }), shapes, "float32", ["x", "t"]);
+  const metadata = {
+    format: "diffeo-denoiser-1",
+    spec: JSON.stringify(spec),
+    process: `${denoiser.sde.name}, t from 0 to ${denoiser.sde.horizon}`,
+  };
+  return writeOnnx(outputs, target, metadata, inputs);
+}

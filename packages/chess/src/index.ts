@@ -1,0 +1,88 @@
+/** diffeo/chess: positions, their encoding, sampling, measures and pictures; all of it runs in a page too. Files are in files.ts. */
+
+export { isAttacked } from "./board/attack.ts";
+export { type FenOptions, makeFen, parseFen, scanFen, sideOf, type TextProblem } from "./board/fen.ts";
+export {
+  FLAWS,
+  type Flaw,
+  flawBits,
+  flawsOf,
+  isLegal,
+  type LegalityShares,
+  legalityShares,
+  makeFullFen,
+  mayMove,
+} from "./board/legality.ts";
+export { balanceOf, type Material, materialOf } from "./board/material.ts";
+export { type PlayoutOptions, playouts } from "./board/playout.ts";
+export {
+  type Board,
+  boardAt,
+  CLASSES,
+  EMPTY,
+  PIECES,
+  type Positions,
+  pack,
+  range,
+  SQUARES,
+  select,
+  squareName,
+  UNKNOWN,
+  unpack,
+} from "./board/position.ts";
+export { PositionSet } from "./board/set.ts";
+export { type Calibration, driftScaleFor, measureScale, reachOf, type ScalePoint } from "./diffusion/calibration.ts";
+export {
+  COMPLETIONS,
+  type CompleteOptions,
+  type Completion,
+  type CompletionMeasures,
+  completeBoards,
+  completionMeasures,
+  defaultCompletion,
+  hideSquares,
+} from "./diffusion/complete.ts";
+export { type BoardCondition, parseCondition } from "./diffusion/condition.ts";
+export {
+  chessEncoding,
+  chessSpec,
+  classShares,
+  decodePositions,
+  encodePositions,
+  positionGrids,
+  requireChess,
+} from "./diffusion/encoding.ts";
+export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
+export { type Accepted, drawAccepted, type RejectionOptions } from "./diffusion/rejection.ts";
+export { type BoardOptions, type Boards, sampleBoards } from "./diffusion/sample.ts";
+export { makeTrace, type Trace } from "./diffusion/trace.ts";
+export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
+export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
+export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
+export {
+  type Comparison,
+  type MeasureOptions,
+  type Measures,
+  measure,
+  measureAll,
+  type Reference,
+  referenceOf,
+} from "./measure/measures.ts";
+export { exactCopies, nearestDistances } from "./measure/neighbours.ts";
+export { type Statistics, statisticsOf } from "./measure/statistics.ts";
+export { layOut, measureTable, statisticsTable } from "./measure/table.ts";
+export { areaUnderCurve, twoSampleAuc } from "./measure/two-sample.ts";
+export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
+export { judged } from "./picture/pictures.ts";
+export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
+export {
+  openTasks,
+  runTask,
+  STUDY_METHODS,
+  type StudyMethod,
+  type StudyRecord,
+  type StudyTask,
+  taskName,
+} from "./study/study.ts";
+export { studyFigure } from "./study/study-figure.ts";
+export { fallsOf, studyPage } from "./study/study-report.ts";

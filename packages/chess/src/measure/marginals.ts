@@ -1,0 +1,36 @@
+/**
+ * Each square's own law: p_s(k), how often class k stands on square s; and the trivial model that draws every square from
+ * it, all independent. It passes every test that looks at squares one at a time, so it stands beside every measure.
+ */
+import { type Key, uniform } from "diffeo/random";
+import { CLASSES, type Positions, pack, SQUARES, unpack } from "../board/position.ts";
+import { totalVariation } from "./histogram.ts";
+
+/** 64 × 13 shares. */
+export function squareMarginals(positions: Positions): Float64Array {
+  const shares = new Float64Array(SQUARES * CLASSES);
+  const boards = unpack(positions);
+  for (let i = 0; i < boards.length; i++) shares[(i % SQUARES) * CLASSES + boards[i]]++;
+  return shares.map((n) => n / positions.count);
+}
+
+/** Mean over squares of the total variation between the two laws. */
+export function marginalDistance(p: Float64Array, q: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < p.length; at += CLASSES)
+    sum += totalVariation(p.subarray(at, at + CLASSES), q.subarray(at, at + CLASSES));
+  return sum / SQUARES;
+}
+
+/** Positions whose squares are drawn independently, each from its own marginal. */
+export function independentSquares(marginals: Float64Array, count: number, key: Key): Positions {
+  const draws = uniform(key, [count, SQUARES], { dtype: "float64" }).data;
+  const boards = new Uint8Array(count * SQUARES);
+  for (let i = 0; i < boards.length; i++) {
+    const at = (i % SQUARES) * CLASSES;
+    let k = 0;
+    for (let sum = marginals[at]; k < CLASSES - 1 && draws[i] >= sum; sum += marginals[at + ++k]);
+    boards[i] = k;
+  }
+  return pack(boards);
+}

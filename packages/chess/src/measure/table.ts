@@ -1,0 +1,81 @@
+/** Measures and statistics as text: the rows of the protocol, one column a set of positions. */
+
+import { PIECES } from "../board/position.ts";
+import type { Comparison, Measures } from "./measures.ts";
+import type { Statistics } from "./statistics.ts";
+
+const share = (x: number | null): string => (x === null ? "–" : x.toFixed(3));
+const plain = (x: number): string => String(Math.round(10 * x) / 10);
+const meanSd = (mean: number, sd: number): string =>
+  `${mean.toFixed(2).replace(/^-(0\.0*)$/, "$1")} (${sd.toFixed(2)})`;
+const percent = (x: number): string => `${(100 * x).toFixed(2)} %`;
+
+const ROWS: readonly (readonly [label: string, show: (m: Measures) => string])[] = [
+  ["positions", (m) => m.count.toLocaleString("en")],
+  ["exactly one king each", (m) => share(m.oneKingEach)],
+  ["feasible material", (m) => share(m.feasibleMaterial)],
+  ["strictly legal", (m) => share(m.legal)],
+  ["mean TV of a square's marginal", (m) => share(m.marginalDistance)],
+  ["cosine of the cross-square covariance", (m) => share(m.covarianceCosine)],
+  ["relative error of that covariance", (m) => share(m.covarianceError)],
+  ["pieces, mean (SD)", (m) => meanSd(m.piecesMean, m.piecesSd)],
+  ["piece-count W₁", (m) => m.piecesDistance.toFixed(2)],
+  ["mean TV of the counts by type", (m) => share(m.typesDistance)],
+  ["material balance, mean (SD)", (m) => meanSd(m.balanceMean, m.balanceSd)],
+  ["bishop pairs on opposite colours", (m) => share(m.bishopPairsOpposite)],
+  ["AUC of the two-sample test", (m) => share(m.auc)],
+  [
+    "nearest training position, median (5–95 %)",
+    (m) => `${plain(m.nearestMedian)} (${plain(m.nearest5)}–${plain(m.nearest95)})`,
+  ],
+  ["exact copies of training positions", (m) => percent(m.copies)],
+  ["distinct", (m) => share(m.distinct)],
+];
+
+/** The measures of the samples beside those of real positions and of independent squares. */
+export const measureTable = ({ samples, real, independent }: Comparison): string =>
+  layOut([
+    ["measure", "samples", "real", "independent"],
+    ...ROWS.map(([label, show]) => [label, show(samples), show(real), show(independent)]),
+  ]);
+
+/** The statistics that fit a screen; the marginals are left to JSON. */
+export function statisticsTable(s: Statistics): string {
+  const rows: string[][] = [
+    ["positions", s.positions.toLocaleString("en")],
+    ["pieces, mean (SD)", meanSd(s.pieces.mean, s.pieces.sd)],
+    ["pieces, 5/25/50/75/95 %", s.pieces.percentiles_5_25_50_75_95.map(plain).join("/")],
+    ["empty squares", share(s.empty_square_fraction)],
+    ["exactly one king each", share(s.share_exactly_one_king_each)],
+    ["no pawn on ranks 1 and 8", share(s.share_no_pawn_on_rank_1_or_8)],
+    ["feasible material", share(s.share_material_feasible)],
+    ["strictly legal", share(s.share_strictly_legal)],
+    ["material balance, mean (SD)", meanSd(s.material_balance.mean, s.material_balance.sd)],
+    ["white pairs of bishops; on opposite colours", pair(s, "white")],
+    ["black pairs of bishops; on opposite colours", pair(s, "black")],
+  ];
+  if (s.share_white_to_move !== undefined) rows.push(["white to move", share(s.share_white_to_move)]);
+  if (s.share_legal_with_own_side_to_move !== undefined)
+    rows.push(["legal with the side to move", share(s.share_legal_with_own_side_to_move)]);
+  const counts = layOut([
+    ["share of boards by count", "mean", ...Array.from({ length: 9 }, (_, i) => String(i))],
+    ...[...PIECES].map((piece) => [
+      piece,
+      s.mean_count_by_type[piece].toFixed(3),
+      ...s.count_histogram_by_type[piece].slice(0, 9).map((p) => (p === 0 ? "·" : p.toFixed(3))),
+    ]),
+  ]);
+  return `${layOut(rows)}\n${counts}`;
+}
+
+const pair = ({ bishops }: Statistics, side: string): string =>
+  `${share(bishops[`${side}_pair_share`])}; ${share(bishops[`${side}_pair_opposite`])}`;
+
+/** Columns as wide as their widest cell, the first to the left, the others to the right. */
+export function layOut(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, j) => Math.max(...rows.map((row) => row[j]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row.map((cell, j) => (j === 0 ? cell.padEnd(widths[j]) : cell.padStart(widths[j]))).join("  ");
+  return `${rows.map((row) => line(row).trimEnd()).join("\n")}\n`;
+}

@@ -1,0 +1,116 @@
+/**
+ * A text file as batches of lines, streamed: plain or gzip, told apart by the first two bytes, from a path or, as "-",
+ * from standard input. Lines may end in \n, \r\n or \r; a byte order mark at the start is dropped.
+ */
+import { createReadStream } from "node:fs";
+import { pipeline, Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { DiffeoError, fail } from "diffeo/graph";
+import type { LineBatch } from "../board/formats.ts";
+
+/** A file's first bytes, and the whole of it as chunks, unpacked where it is gzip. */
+export interface OpenFile {
+  readonly name: string;
+  readonly head: Uint8Array;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Opens a file far enough to see what it is. */
+export async function openFile(path: string): Promise<OpenFile> {
+  const name = path === "-" ? "standard input" : path;
+  const raw: Readable = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  const packed = await peek(raw, name);
+  if (startsWith(packed.head, [0x28, 0xb5, 0x2f, 0xfd]))
+    fail("data", `${name} is compressed with Zstandard, which is not read here`, "unpack it first with zstd -d");
+  const file = startsWith(packed.head, [0x1f, 0x8b]) ? await peek(unzip(packed.chunks), name) : packed;
+  if (inUtf16(file.head))
+    fail("data", `${name} is text in UTF-16, which is not read here`, "save it as UTF-8: iconv -f UTF-16 -t UTF-8");
+  return { name, ...file };
+}
+
+/** The lines of an open file. An error of the stream names the last line that came whole. */
+export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
+  const decoder = new TextDecoder("utf-8");
+  let rest = "";
+  let first = 1;
+  try {
+    for await (const chunk of file.chunks) {
+      // A \r at the end may be half of \r\n.
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\n|\r\n|\r(?!$)/);
+      rest = lines.pop() as string;
+      if (lines.length === 0) continue;
+      yield { first, lines };
+      first += lines.length;
+    }
+  } catch (error) {
+    throw atLine(error, file.name, first - 1);
+  }
+  if (rest !== "") yield { first, lines: [rest.replace(/\r$/, "")] };
+}
+
+/** A byte order mark of two bytes, or a letter of which one is 0. */
+const inUtf16 = (head: Uint8Array): boolean =>
+  startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]) || head.subarray(0, 2).includes(0);
+
+const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((b, i) => bytes[i] === b);
+
+/** Reads until there are enough bytes to tell formats apart, and puts them back in front. */
+async function peek(
+  source: AsyncIterable<Uint8Array>,
+  name: string,
+): Promise<{ readonly head: Uint8Array; readonly chunks: AsyncIterable<Uint8Array> }> {
+  const iterator = source[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (size < 4096) {
+      const { done, value } = await iterator.next();
+      if (done) break;
+      seen.push(value);
+      size += value.length;
+    }
+  } catch (error) {
+    throw atLine(error, name, 0);
+  }
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* seen;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  };
+  return { head: Buffer.concat(seen), chunks: chunks() };
+}
+
+/** Chunks through gunzip; an error on either side ends both. */
+const unzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  pipeline(Readable.from(chunks), createGunzip(), () => {});
+
+/** A stream's error in words: which file, how far it was read, what to do. */
+function atLine(error: unknown, name: string, line: number): Error {
+  if (error instanceof DiffeoError) return error;
+  const { code = "", message = String(error) } = error as NodeJS.ErrnoException;
+  const read = line > 0 ? `; ${line.toLocaleString("en")} lines came whole` : "";
+  const say = (cause: string, remedy: string): DiffeoError => new DiffeoError("data", cause, remedy, { cause: error });
+  switch (code) {
+    case "ENOENT":
+      return say(`${name}: there is no such file`, "check the path");
+    case "EISDIR":
+      return say(`${name} is a folder`, "name a file in it");
+    case "EACCES":
+      return say(`${name} may not be read`, "check its permissions");
+    case "Z_BUF_ERROR":
+      return say(
+        `${name}: the gzip data end too early${read}`,
+        "fetch or copy the file again; gzip -t tells if it is whole",
+      );
+    case "Z_DATA_ERROR":
+      return say(
+        `${name}: the gzip data are damaged (${message})${read}`,
+        "fetch or copy the file again; gzip -t tells if it is whole",
+      );
+    default:
+      return say(`${name}: ${message}${read}`, "check the file and the disk it is on");
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The study of w, which scales the reverse drift on the simplex, f̂_w = w f̂ (the paper's "Controlling Piece Density"): boards
+ * at every w by two samplers of one process, one record a sampler and a w. A record is one JSON file written whole or not
+ * at all, and what has a file is not run again.
+ *
+ *   domainPreserving   steps in logits, mapped to the simplex
+ *   eulerMaruyama      steps on the simplex itself; what leaves it is put back
+ */
+import type { Model } from "diffeo/categorical";
+import { fail } from "diffeo/graph";
+import { key } from "diffeo/random";
+import { type LegalityShares, legalityShares } from "../board/legality.ts";
+import { materialOf } from "../board/material.ts";
+import { sampleBoards } from "../diffusion/sample.ts";
+import { meanAndSd } from "../measure/histogram.ts";
+
+export const STUDY_METHODS = ["domainPreserving", "eulerMaruyama"] as const;
+export type StudyMethod = (typeof STUDY_METHODS)[number];
+
+/** What decides the boards of a run. */
+export interface StudyTask {
+  readonly method: StudyMethod;
+  readonly w: number;
+  readonly steps: number;
+  readonly count: number;
+  readonly seed: number;
+  /** The digest of the model's file. */
+  readonly model: string;
+}
+
+export interface StudyRecord extends StudyTask, LegalityShares {
+  readonly pieces: { readonly mean: number; readonly sd: number };
+  /** How often a step took a board off the simplex, and how often one was changed to put it back. */
+  readonly exits: number;
+  readonly clamps: number;
+  readonly device: string;
+  readonly seconds: number;
+}
+
+export interface StudyOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly steps: Readonly<Record<StudyMethod, number>>;
+  readonly model: string;
+}
+
+export const taskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string => `${method}-${w}`;
+
+/** What is still to be run. A record made in another way is an error: the two would not compare. */
+export function openTasks(
+  records: readonly StudyRecord[],
+  scales: readonly number[],
+  { steps, ...settings }: StudyOptions,
+): StudyTask[] {
+  const taskOf = (method: StudyMethod, w: number): StudyTask => ({ method, w, steps: steps[method], ...settings });
+  for (const record of records) {
+    const now = taskOf(record.method, record.w);
+    for (const name of ["model", "count", "steps", "seed"] as const)
+      if (record[name] !== now[name])
+        fail(
+          "usage",
+          `the record of ${taskName(record)} has ${name} ${record[name]}, now it is ${now[name]}`,
+          "continue with the same settings, or choose another folder with --out",
+        );
+  }
+  const known = new Set(records.map(taskName));
+  const all = STUDY_METHODS.flatMap((method) => [...new Set(scales)].map((w) => taskOf(method, w)));
+  return all.filter((task) => !known.has(taskName(task)));
+}
+
+export interface RunOptions {
+  readonly device: string;
+  readonly threads?: number;
+  readonly batch: number;
+  readonly onStep?: () => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Boards of one task and what they are like. All tasks start from the same noise. */
+export async function runTask(model: Model, task: StudyTask, options: RunOptions): Promise<StudyRecord> {
+  const began = performance.now();
+  const { positions, exits, clamps } = await sampleBoards(model, {
+    method: task.method,
+    count: task.count,
+    steps: task.steps,
+    driftScale: task.w,
+    key: key(task.seed),
+    ...options,
+  });
+  return {
+    ...task,
+    pieces: meanAndSd(materialOf(positions).pieces),
+    ...legalityShares(positions),
+    exits,
+    clamps,
+    device: options.device,
+    seconds: (performance.now() - began) / 1000,
+  };
+}

@@ -1,0 +1,215 @@
+/** Control over samples: conditions and rejection, traces, the calibration of w. */
+
+import { key } from "diffeo/random";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { makeFen, parseFen } from "../src/board/fen.ts";
+import { playouts } from "../src/board/playout.ts";
+import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/position.ts";
+import { driftScaleFor, risingKnots } from "../src/diffusion/calibration.ts";
+import { parseCondition } from "../src/diffusion/condition.ts";
+import { drawAccepted } from "../src/diffusion/rejection.ts";
+import { type Boards, sampleBoards } from "../src/diffusion/sample.ts";
+import { makeTrace, quantised, type Trace } from "../src/diffusion/trace.ts";
+import { sparseBoard } from "./arbitrary.ts";
+import { tinyModel } from "./tiny.ts";
+
+describe("a condition on a board", () => {
+  // Seven white pieces worth 1 + 3 + 3 + 5 + 9 + 9 = 30, four black ones worth 1 + 3 + 5 = 9.
+  const board = parseFen("3rk3/p5n1/8/8/3BN3/8/P6Q/R3K2Q");
+  it.each([
+    ["legal", true],
+    ["Q", true],
+    ["Q=2", true],
+    ["Q>2", false],
+    ["q", false],
+    ["q = 0", true],
+    ["n!=1", false],
+    ["pieces<=11", true],
+    ["pieces<11", false],
+    ["white=7", true],
+    ["black>=5", false],
+    ["balance=21", true],
+    ["balance<-3", false],
+  ])("%s is %s", (text, holds) => {
+    expect(parseCondition(text).holds(board)).toBe(holds);
+  });
+
+  it("counts the letters of the FEN", () => {
+    fc.assert(
+      fc.property(sparseBoard, fc.constantFrom(...PIECES), (board, piece) => {
+        const count = makeFen(board).split(piece).length - 1;
+        return parseCondition(`${piece}=${count}`).holds(board) && parseCondition(piece).holds(board) === count > 0;
+      }),
+    );
+  });
+
+  it.each(["", "Z", "Q=", "=3", "pieces", "Q==1", "Q<>1", "Q=x", "toString=1"])("is not %j", (text) => {
+    expect(() => parseCondition(text)).toThrow(/Write legal, a piece/);
+  });
+});
+
+describe("rejection", () => {
+  const all = playouts(400, key("rejection"));
+  const report = { steps: 1, rejected: 0, scoreEvaluations: 1, exits: 1, clamps: 0, times: [1, 0] };
+  const draw = async (first: number, count: number): Promise<Boards> => ({
+    ...report,
+    positions: range(all, first, first + count),
+  });
+  const conditions = [parseCondition("pieces<=24"), parseCondition("Q=1")];
+  const passing = Array.from({ length: 400 }, (_, i) => i).filter((i) =>
+    conditions.every(({ holds }) => holds(boardAt(all, i))),
+  );
+
+  it("gives the first boards that meet all conditions, whatever the batch, and says how many were drawn", async () => {
+    expect(passing.length).toBeGreaterThan(20);
+    for (const batch of [1, 7, 64, 400]) {
+      const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries: 400, batch });
+      expect(positions.count).toBe(15);
+      expect(unpack(positions)).toEqual(Uint8Array.from(passing.slice(0, 15).flatMap((i) => [...boardAt(all, i)])));
+      expect(drawn).toBe(passing[14] + 1);
+    }
+  });
+
+  it("stops at the limit with what it has", async () => {
+    const tries = passing[4] + 1;
+    const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries, batch: 10 });
+    expect(positions.count).toBe(5);
+    expect(drawn).toBe(tries);
+  });
+
+  it("draws as many as are wanted where nothing is asked of them", async () => {
+    const { positions, drawn, exits } = await drawAccepted(draw, { count: 9, conditions: [], tries: 9, batch: 4 });
+    expect([positions.count, drawn, exits]).toEqual([9, 9, 1]);
+  });
+});
+
+/** The largest byte of each square. */
+function likeliest(bytes: Uint8Array): number[] {
+  return Array.from({ length: bytes.length / CLASSES }, (_, square) => {
+    const own = bytes.subarray(square * CLASSES, (square + 1) * CLASSES);
+    const most = Math.max(...own);
+    expect(own.filter((byte) => byte === most)).toHaveLength(1);
+    return own.indexOf(most);
+  });
+}
+
+describe("a trace", () => {
+  const options = { count: 5, key: key(2), steps: 12, threads: 1 } as const;
+
+  it.each(["simplex", "logit"] as const)("ends with the boards themselves (%s)", async (space) => {
+    const { positions, trace, times } = await sampleBoards(tinyModel(), { ...options, space, frames: 5 });
+    const { frames, times: shown } = trace as Trace;
+    expect(shown).toEqual([times[1], times[5], times[8], times[12], 0]);
+    for (const frame of frames) expect(frame).toHaveLength(5 * SQUARES * CLASSES);
+    expect(likeliest(frames[4])).toEqual([...unpack(positions)]);
+    expect(frames[0]).not.toEqual(frames[1]);
+    for (let at = 0; at < frames[2].length; at += CLASSES) {
+      const total = frames[2].subarray(at, at + CLASSES).reduce((a, b) => a + b, 0);
+      expect(Math.abs(total - 255)).toBeLessThanOrEqual(CLASSES / 2 + 1);
+    }
+  });
+
+  it("does not depend on batches, and cannot have more frames than steps and the board", async () => {
+    const whole = await sampleBoards(tinyModel(), { ...options, frames: 4 });
+    const parts = await sampleBoards(tinyModel(), { ...options, frames: 4, batch: 2 });
+    expect(parts.trace?.frames.map(likeliest)).toEqual(whole.trace?.frames.map(likeliest));
+    const dense = await sampleBoards(tinyModel(), { ...options, steps: 3, frames: 40 });
+    expect(dense.trace?.times).toHaveLength(4);
+    expect((await sampleBoards(tinyModel(), options)).trace).toBeUndefined();
+  });
+
+  it("is a file that a page can read", async () => {
+    const { positions, trace } = await sampleBoards(tinyModel(), { ...options, frames: 3 });
+    const file = JSON.parse(makeTrace(trace as Trace, positions));
+    expect(file).toMatchObject({ format: "diffeo-trace-1", grid: [8, 8], boards: 5, times: (trace as Trace).times });
+    const last = Uint8Array.from(atob(file.frames[2]), (c) => c.charCodeAt(0));
+    expect(last).toEqual((trace as Trace).frames[2]);
+    const fen = (board: number): string =>
+      likeliest(last.subarray(board * SQUARES * CLASSES, (board + 1) * SQUARES * CLASSES))
+        .map((k) => file.classes[k])
+        .join("")
+        .replaceAll(/(.{8})(?!$)/g, "$1/")
+        .replaceAll(/\.+/g, (run) => String(run.length));
+    expect(Array.from({ length: 5 }, (_, i) => fen(i))).toEqual(file.fen);
+  });
+
+  it("keeps the likeliest class in front of its rounding", () => {
+    const weights = fc.array(fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })), {
+      minLength: CLASSES,
+      maxLength: CLASSES,
+    });
+    fc.assert(
+      fc.property(weights, (w) => {
+        const total = w.reduce((a, b) => a + b, 0) || 1;
+        const p = Float32Array.from(w[0] + total === total ? w.map(() => 1 / CLASSES) : w, (v) => v / total);
+        const bytes = quantised(p);
+        const most = Math.max(...p);
+        const first = p[CLASSES - 1] === most ? CLASSES - 1 : p.indexOf(most);
+        expect(likeliest(bytes)).toEqual([first]);
+        p.forEach((v, i) => {
+          expect(Math.abs(bytes[i] - 255 * v)).toBeLessThanOrEqual(i === first ? 1.5001 : 0.5001);
+        });
+      }),
+    );
+  });
+});
+
+describe("the calibration of w", () => {
+  const points = fc.array(
+    fc.record({ pieces: fc.integer({ min: 0, max: 30 }), count: fc.integer({ min: 1, max: 9 }) }),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  );
+
+  it("is the least-squares rising fit, by the max–min formula", () => {
+    fc.assert(
+      fc.property(points, (drawn) => {
+        const given = drawn.map((point, i) => ({ ...point, w: 0.9 + 0.01 * i }));
+        const knots = risingKnots(given);
+        const average = (a: number, b: number): number => {
+          const part = given.slice(a, b + 1);
+          return part.reduce((s, p) => s + p.pieces * p.count, 0) / part.reduce((s, p) => s + p.count, 0);
+        };
+        const indices = [...given.keys()];
+        // g(i) = max over a ≤ i of min over b ≥ i of the mean of a … b
+        const fitted = indices.map((i) =>
+          Math.max(...indices.slice(0, i + 1).map((a) => Math.min(...indices.slice(i).map((b) => average(a, b))))),
+        );
+        const distinct = fitted.filter((g, i) => i === 0 || g > fitted[i - 1] + 1e-9);
+        expect(knots).toHaveLength(distinct.length);
+        knots.forEach(({ pieces }, i) => {
+          expect(pieces).toBeCloseTo(distinct[i], 9);
+        });
+        // A pooled point stands at the mean w of its boards.
+        knots.forEach(({ w }, i) => {
+          const part = given.filter((_, j) => Math.abs(fitted[j] - distinct[i]) < 1e-9);
+          const boards = part.reduce((s, p) => s + p.count, 0);
+          expect(w).toBeCloseTo(part.reduce((s, p) => s + p.w * p.count, 0) / boards, 9);
+        });
+      }),
+    );
+  });
+
+  const curve = (w: number): number => 20 + 350 * (w - 1) - 2000 * (w - 1) ** 2;
+  const measured = Array.from({ length: 13 }, (_, i) => 0.94 + 0.01 * i).map((w) => ({
+    ...{ w, count: 100, sd: 6, oneKingEach: 1, legal: 1 },
+    pieces: curve(w),
+  }));
+
+  it("finds the w of a number of pieces between the points", () => {
+    for (const { w, pieces } of measured) expect(driftScaleFor({ points: measured }, pieces)).toBeCloseTo(w, 10);
+    for (const pieces of [8, 12, 16, 20, 24, 28])
+      expect(Math.abs(curve(driftScaleFor({ points: measured }, pieces)) - pieces)).toBeLessThan(0.06);
+  });
+
+  it("says how far it reaches", () => {
+    expect(() => driftScaleFor({ points: measured }, 60)).toThrow(
+      "60 pieces: the calibration reaches from -8.2 to 33.8",
+    );
+    expect(() => driftScaleFor({ points: [measured[3]] }, 60)).toThrow("60 pieces");
+    expect(driftScaleFor({ points: [measured[6]] }, 20)).toBe(measured[6].w);
+  });
+});

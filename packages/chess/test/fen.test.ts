@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { makeFen, parseFen, scanFen, sideOf } from "../src/board/fen.ts";
+import { makeFullFen } from "../src/board/legality.ts";
+import { boardAt, pack, SQUARES, squareName, UNKNOWN, unpack } from "../src/board/position.ts";
+import { anyBoard, somePositions, sparseBoard } from "./arbitrary.ts";
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+
+describe("FEN", () => {
+  it("reads the classes PNBRQKpnbrqk and empty in order, from a8 to h1", () => {
+    const board = parseFen("PNBRQKpn/bqrk4/8/8/8/8/8/7K w - - 0 1");
+    expect([...board.subarray(0, 16)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9, 11, 12, 12, 12, 12]);
+    expect(board[63]).toBe(5);
+    expect([squareName(0), squareName(7), squareName(56), squareName(63)]).toEqual(["a8", "h8", "a1", "h1"]);
+  });
+
+  it("gives back every board it writes", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyBoard, sparseBoard), (board) => {
+        expect(parseFen(makeFen(board))).toEqual(board);
+      }),
+    );
+  });
+
+  it("writes every placement of real games as it read it", async () => {
+    const positions = await somePositions(3000);
+    for (let i = 0; i < positions.count; i++) {
+      const fen = makeFullFen(boardAt(positions, i));
+      expect(makeFullFen(parseFen(fen))).toBe(fen);
+    }
+  });
+
+  it("writes digits as few as can be", () => {
+    expect(makeFen(parseFen(START))).toBe(START);
+    expect(makeFen(new Uint8Array(64).fill(12))).toBe("8/8/8/8/8/8/8/8");
+  });
+
+  it("keeps unknown squares where they are allowed", () => {
+    const text = "4k3/????????/8/8/2?2?2/8/8/4K3";
+    const board = parseFen(text, { unknown: true });
+    expect([...board].filter((k) => k === UNKNOWN)).toHaveLength(10);
+    expect(makeFen(board)).toBe(text);
+    expect(() => parseFen(text)).toThrow('column 5: "?" is no piece');
+  });
+
+  it("accepts one to six fields, and operations of EPD where they are allowed", () => {
+    const board = new Uint8Array(64);
+    for (const rest of ["", " w", " b KQkq", " w - e3", " w Kq - 12", " b HAha - 0 31"])
+      expect(scanFen(START + rest, board)).toBeUndefined();
+    const epd = `${START} w KQkq - bm e4; id "start";`;
+    expect(scanFen(epd, board, { operations: true })).toBeUndefined();
+    expect(scanFen(epd, board)?.cause).toBe('"bm" is no half-move count');
+  });
+
+  it.each([
+    [' bm Qxf7+ Nf3; c0 "a; b";noop;', undefined, ""],
+    [" 0 1 hmvc 0;  fmvn 1;", undefined, ""],
+    [" 3 bm e4;", undefined, ""],
+    [" 0 1 some garbage here", 58, "some"],
+    [" 0 1 8/8/8/8/8/8/8/8 w - - 0 1", 58, "8/8/8/8/8/8/8/8"],
+    [" bm e4; id", 61, "id"],
+    [' id "start;', 54, "id"],
+    [" 0 1 2", 58, "2"],
+    [" -1 1", 54, "-1"],
+  ])("takes %j for operations of EPD, or says where they end", (rest, column, word) => {
+    const problem = scanFen(`${START} w KQkq -${rest}`, new Uint8Array(64), { operations: true });
+    expect(problem && [problem.column, problem.cause]).toEqual(
+      column && [column, `"${word}" begins no operation of EPD`],
+    );
+  });
+
+  it("tells the side to move", () => {
+    const texts = [`${START} w - - 0 1`, `${START} b`, `${START}  b -`, START, "b7/8/8/8/8/8/8/8", "8/8 white"];
+    expect(texts.map(sideOf)).toEqual(["w", "b", "b", undefined, undefined, undefined]);
+  });
+
+  it.each([
+    ["", 1, "the FEN is empty"],
+    [" 8/8", 1, "the FEN begins with a blank"],
+    ["rnbqkbnr/ppppXppp/8/8/8/8/8/8", 14, '"X" is no piece'],
+    ["rnbqkbnr/pppp♟ppp/8/8/8/8/8/8", 14, '"♟" is no piece'],
+    ["rnbqkbnr/ppppppp/8/8/8/8/8/8", 17, "rank 7 has 7 squares, not 8"],
+    ["rnbqkbnrr/8/8/8/8/8/8/8", 9, "rank 8 has more than 8 squares"],
+    ["8/8/5p4/8/8/8/8/8", 7, "rank 6 has more than 8 squares"],
+    ["8/8/44/8/8/8/8/8", 6, "two numbers stand side by side"],
+    ["8/9/8/8/8/8/8/8", 3, '"9" is no piece'],
+    ["8/8/8/8/8/8/8", 14, "the placement ends after 7 ranks"],
+    ["8/8/8/8/8/8/8/", 15, "the placement ends after 7 ranks"],
+    ["8/8/8/8/8/8/8/4k", 17, "rank 1 has 5 squares, not 8"],
+    ["8/8/8/8/8/8/8/8/8", 16, "a ninth rank begins"],
+    [`${START} x`, 45, '"x" is no side to move'],
+    [`${START} w KQxq - 0 1`, 47, '"KQxq" is no castling field'],
+    [`${START} w KQkq e5`, 52, '"e5" is no en passant field'],
+    [`${START} w KQkq - -1 1`, 54, '"-1" is no half-move count'],
+    [`${START} w KQkq - 0 1 2`, 58, '"2" follows the sixth field'],
+  ])("says what is wrong with %j, and in which column", (text, column, cause) => {
+    const problem = scanFen(text, new Uint8Array(64));
+    expect(problem).toMatchObject({ column, cause });
+    expect(problem?.remedy).not.toBe("");
+    expect(() => parseFen(text)).toThrow(`column ${column}: ${cause}`);
+  });
+});
+
+describe("packing", () => {
+  it("takes 32 bytes a position and loses nothing", () => {
+    fc.assert(
+      fc.property(fc.array(anyBoard, { maxLength: 5 }), (boards) => {
+        const classes = Uint8Array.from(boards.flatMap((b) => [...b]));
+        const packed = pack(classes);
+        expect(packed.bytes.length).toBe(32 * boards.length);
+        expect(unpack(packed)).toEqual(classes);
+        boards.forEach((board, i) => {
+          expect(boardAt(packed, i)).toEqual(board);
+        });
+      }),
+    );
+  });
+
+  it("refuses half a board", () => {
+    expect(() => pack(new Uint8Array(SQUARES + 32))).toThrow("96 squares are not whole boards");
+  });
+});

@@ -1,0 +1,299 @@
+import { readFile } from "node:fs/promises";
+import { key } from "diffeo/random";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseFen } from "../src/board/fen.ts";
+import { materialOf } from "../src/board/material.ts";
+import { playouts } from "../src/board/playout.ts";
+import { type Positions, pack, range, unpack } from "../src/board/position.ts";
+import { PositionSet } from "../src/board/set.ts";
+import { covarianceCosine, covarianceError, crossCovariance } from "../src/measure/covariance.ts";
+import { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "../src/measure/histogram.ts";
+import { independentSquares, marginalDistance, squareMarginals } from "../src/measure/marginals.ts";
+import { measure, measureAll, referenceOf } from "../src/measure/measures.ts";
+import { exactCopies, nearestDistances } from "../src/measure/neighbours.ts";
+import { statisticsOf } from "../src/measure/statistics.ts";
+import { measureTable, statisticsTable } from "../src/measure/table.ts";
+import { areaUnderCurve, twoSampleAuc } from "../src/measure/two-sample.ts";
+import { readPositions } from "../src/node/read.ts";
+import { anyBoard, realData, somePositions, sparseBoard } from "./arbitrary.ts";
+
+const boards = (...fens: string[]): Positions => pack(Uint8Array.from(fens.flatMap((fen) => [...parseFen(fen)])));
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+const KINGS = "4k3/8/8/8/8/8/8/4K3";
+
+describe("distances of histograms", () => {
+  it("are known for moved masses", () => {
+    expect(histogram([0, 1, 1, 9], 4)).toEqual(Float64Array.of(0.25, 0.5, 0, 0.25));
+    expect(histogram([7, 0, 7, 1, 7, 1], 2, 1, 2)).toEqual(Float64Array.of(1 / 3, 2 / 3));
+    expect(totalVariation([0.5, 0.5, 0], [0, 0.5, 0.5])).toBe(0.5);
+    expect(wasserstein([1, 0, 0, 0], [0, 0, 0, 1])).toBe(3);
+    expect(wasserstein([0.5, 0, 0.5], [0, 1, 0])).toBe(1);
+  });
+
+  it("W₁ of two samples is the mean distance of their sorted values", () => {
+    const samples = fc.array(fc.integer({ min: 0, max: 64 }), { minLength: 20, maxLength: 20 });
+    fc.assert(
+      fc.property(samples, samples, (a, b) => {
+        const sort = (v: number[]): number[] => v.slice().sort((x, y) => x - y);
+        const paired = sort(a).reduce((sum, x, i) => sum + Math.abs(x - sort(b)[i]), 0) / 20;
+        expect(wasserstein(histogram(a, 65), histogram(b, 65))).toBeCloseTo(paired, 10);
+      }),
+    );
+  });
+
+  it("moments and quantiles are those of the sample", () => {
+    expect(meanAndSd([2, 4, 4, 4, 5, 5, 7, 9])).toEqual({ mean: 5, sd: 2 });
+    expect(quantiles([10, 30, 20], [0, 0.25, 0.5, 1])).toEqual([10, 15, 20, 30]);
+  });
+});
+
+describe("material", () => {
+  it("is counted by type, colour of square, file and worth", () => {
+    // White: king, queen, bishops on c1 (dark) and f1 (light), pawns a2 and a3. Black: king, knight, rook, bishop f8 (dark).
+    const m = materialOf(boards("4kb1r/8/6n1/8/8/P7/P7/2BQKB2"));
+    expect([...m.types]).toEqual([2, 0, 2, 0, 1, 1, 0, 1, 1, 1, 0, 1]);
+    expect(m.pieces[0]).toBe(10);
+    expect([...m.bishops]).toEqual([1, 1, 0, 1]);
+    expect([...m.pawnFiles]).toEqual([2, ...new Array(15).fill(0)]);
+    expect(m.balance[0]).toBe(2 + 6 + 9 - (3 + 3 + 5));
+  });
+});
+
+describe("marginals", () => {
+  it("of one board are certain, and two boards that differ in all squares are at distance 1", () => {
+    const p = squareMarginals(boards(KINGS));
+    expect(p[4 * 13 + 11]).toBe(1);
+    expect(p[60 * 13 + 5]).toBe(1);
+    expect(p[0 * 13 + 12]).toBe(1);
+    expect(marginalDistance(p, squareMarginals(boards("8/8/8/8/8/8/8/8")))).toBeCloseTo(2 / 64, 12);
+    const full = pack(new Uint8Array(64).fill(0));
+    expect(marginalDistance(squareMarginals(full), squareMarginals(boards("8/8/8/8/8/8/8/8")))).toBe(1);
+  });
+
+  it("are kept by independent squares, and nothing else is", () => {
+    const positions = playouts(2000, key("marginals"));
+    const drawn = independentSquares(squareMarginals(positions), 2000, key(1));
+    expect(marginalDistance(squareMarginals(drawn), squareMarginals(positions))).toBeLessThan(0.03);
+    expect(Math.abs(covarianceCosine(crossCovariance(drawn), crossCovariance(positions)))).toBeLessThan(0.1);
+    expect(independentSquares(squareMarginals(positions), 2000, key(1))).toEqual(drawn);
+  });
+});
+
+describe("the cross-square covariance", () => {
+  it("is that of the one-hot vectors, square by square, without a square's own block", () => {
+    fc.assert(
+      fc.property(fc.array(sparseBoard, { minLength: 1, maxLength: 4 }), (list) => {
+        const positions = pack(Uint8Array.from(list.flatMap((b) => [...b])));
+        const covariance = crossCovariance(positions);
+        const oneHot = list.map((b) =>
+          Array.from({ length: 768 }, (_, i) => (b[Math.floor(i / 12)] === i % 12 ? 1 : 0)),
+        );
+        const mean = (f: (row: number[]) => number): number => oneHot.reduce((s, row) => s + f(row), 0) / oneHot.length;
+        const means = Array.from({ length: 768 }, (_, i) => mean((row) => row[i]));
+        for (let n = 0; n < 3000; n++) {
+          const a = (n * 7919) % 768;
+          const b = (n * 104729 + 13) % 768;
+          const expected =
+            Math.floor(b / 12) > Math.floor(a / 12) ? mean((row) => row[a] * row[b]) - means[a] * means[b] : 0;
+          expect(covariance[768 * a + b]).toBeCloseTo(expected, 12);
+        }
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it("has cosine 1 and error 0 with itself, and −1 and 2 with its negative", () => {
+    const a = crossCovariance(playouts(200, key(1)));
+    expect(covarianceCosine(a, a)).toBeCloseTo(1, 12);
+    expect(covarianceError(a, a)).toBeLessThan(1e-7);
+    expect(
+      covarianceCosine(
+        a,
+        a.map((x) => -x),
+      ),
+    ).toBeCloseTo(-1, 12);
+    expect(
+      covarianceError(
+        a.map((x) => -x),
+        a,
+      ),
+    ).toBeCloseTo(2, 12);
+  });
+});
+
+describe("nearest neighbours", () => {
+  it("are at the Hamming distance of the nearest board", () => {
+    const sets = fc.array(fc.oneof(anyBoard, sparseBoard), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(sets, sets, (a, b) => {
+        const packed = (list: Uint8Array[]): Positions => pack(Uint8Array.from(list.flatMap((x) => [...x])));
+        const hamming = (x: Uint8Array, y: Uint8Array): number => x.filter((k, i) => k !== y[i]).length;
+        expect([...nearestDistances(packed(a), packed(b))]).toEqual(
+          a.map((x) => Math.min(...b.map((y) => hamming(x, y)))),
+        );
+      }),
+    );
+  });
+
+  it("at distance 0 are copies", () => {
+    const training = playouts(300, key("training"));
+    const known = PositionSet.of(training);
+    expect(exactCopies(range(training, 100, 200), known)).toBe(100);
+    expect(exactCopies(boards("8/8/8/8/8/8/8/8"), known)).toBe(0);
+    // A view that does not begin at a multiple of four bytes is read as well.
+    const shifted = new Uint8Array(33);
+    shifted.set(training.bytes.subarray(0, 32), 1);
+    expect(exactCopies({ count: 1, bytes: shifted.subarray(1) }, known)).toBe(1);
+  });
+});
+
+describe("the two-sample test", () => {
+  it("counts the pairs that are in order, and ties half", () => {
+    expect(areaUnderCurve([1, 2], [3, 4])).toBe(1);
+    expect(areaUnderCurve([3, 4], [1, 2])).toBe(0);
+    expect(areaUnderCurve([1, 2], [1, 2])).toBe(0.5);
+    expect(areaUnderCurve([0, 2], [1, 1, 3])).toBeCloseTo(4 / 6, 12);
+  });
+
+  it("cannot tell two samples of one law apart, and tells independent squares", () => {
+    // One position a game: several are alike, and the test would learn which games they come from.
+    const positions = playouts(2000, key("auc"), { perGame: 1, plies: 60 });
+    const [a, b] = [range(positions, 0, 1000), range(positions, 1000, 2000)];
+    expect(Math.abs(twoSampleAuc(materialOf(a), materialOf(b), key(1)) - 0.5)).toBeLessThan(0.05);
+    const drawn = independentSquares(squareMarginals(positions), 1000, key(2));
+    expect(twoSampleAuc(materialOf(drawn), materialOf(b), key(1))).toBeGreaterThan(0.98);
+  });
+
+  it("stays finite where one look is enough", () => {
+    const few = pack(Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(KINGS)]).flat()));
+    const many = pack(Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(START)]).flat()));
+    expect(twoSampleAuc(materialOf(few), materialOf(many), key(1))).toBe(1);
+  });
+});
+
+describe("all measures", () => {
+  it("of two boards against the same two are perfect", () => {
+    const two = boards(START, KINGS);
+    const m = measure(two, referenceOf(two), { key: key(0) });
+    expect(m).toMatchObject({
+      count: 2,
+      oneKingEach: 1,
+      feasibleMaterial: 1,
+      legal: 1,
+      marginalDistance: 0,
+      piecesMean: 17,
+      piecesSd: 15,
+      piecesDistance: 0,
+      typesDistance: 0,
+      balanceMean: 0,
+      balanceSd: 0,
+      bishopPairsOpposite: 1,
+      auc: null,
+      nearestMedian: 0,
+      copies: 1,
+      distinct: 1,
+    });
+    expect(m.covarianceCosine).toBeCloseTo(1, 12);
+  });
+
+  it("of known faults are known", () => {
+    const reference = referenceOf(boards(KINGS, KINGS, KINGS, KINGS));
+    const m = measure(boards(KINGS, KINGS, "4k3/8/8/8/8/8/8/3QK3", "8/8/8/8/8/8/8/4K3"), reference, { key: key(0) });
+    expect(m).toMatchObject({
+      oneKingEach: 0.75,
+      legal: 0.75,
+      piecesMean: 2,
+      piecesDistance: 0.5,
+      balanceMean: 9 / 4,
+      bishopPairsOpposite: null,
+      copies: 0.5,
+      distinct: 0.75,
+      nearest95: 1,
+      // Equal boards have no covariance.
+      covarianceCosine: null,
+      covarianceError: null,
+    });
+    // Of 64 squares, d1 is off in a quarter of boards and e8 too; of 12 types, Q and k.
+    expect(m.marginalDistance).toBeCloseTo(0.5 / 64, 12);
+    expect(m.typesDistance).toBeCloseTo(0.5 / 12, 12);
+  });
+
+  it("stand beside real positions and independent squares, the same every time", async () => {
+    const positions = await somePositions(6000);
+    const options = { key: key("columns"), neighbours: 100 };
+    const [samples, real] = [range(positions, 0, 1000), range(positions, 1000, 6000)];
+    const all = measureAll(samples, real, options);
+    expect(measureAll(samples, real, options)).toEqual(all);
+    for (const column of [all.samples, all.real]) {
+      expect(column.legal).toBe(1);
+      expect(column.covarianceCosine).toBeGreaterThan(0.85);
+      expect(column.bishopPairsOpposite).toBe(1);
+      expect(column.copies).toBe(0);
+    }
+    expect(all.independent.legal).toBeLessThan(0.3);
+    expect(Math.abs(all.independent.covarianceCosine as number)).toBeLessThan(0.15);
+    expect(all.independent.auc).toBeGreaterThan(0.97);
+    const table = measureTable(all);
+    expect(table).toMatch(/^measure +samples +real +independent\n/);
+    expect(table).toMatch(/strictly legal +1\.000 +1\.000 +0\.\d{3}\n/);
+  });
+});
+
+describe("statistics", () => {
+  it("of the two boards are known", () => {
+    const s = statisticsOf(boards(START, KINGS), Uint8Array.of(0, 1));
+    expect(s.pieces).toMatchObject({ mean: 17, sd: 15 });
+    expect(s.pieces.histogram_2_to_32).toEqual([0.5, ...new Array(29).fill(0), 0.5]);
+    expect(s.mean_count_by_type).toMatchObject({ P: 4, q: 0.5, K: 1 });
+    expect(s.square_marginals.e1).toEqual([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    expect(s.square_marginals.a1).toEqual([0.5, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(s.share_white_to_move).toBe(0.5);
+    expect(s.bishops).toMatchObject({ white_pair_share: 0.5, white_pair_opposite: 1, one_each_share: 0 });
+    expect(statisticsOf(boards(START)).share_white_to_move).toBeUndefined();
+    expect(statisticsTable(s)).toContain("pieces, mean (SD)");
+  });
+});
+
+if (realData) {
+  const files = realData;
+  describe("the public data set", () => {
+    it("has the statistics of its statistics file, digit by digit", async () => {
+      const { positions, sides } = await readPositions(files.positions);
+      const wanted = JSON.parse(await readFile(files.statistics, "utf8"));
+      const { source, ...rest } = wanted;
+      expect(source).toBe("positions.csv.gz");
+      expect(statisticsOf(positions, sides)).toMatchObject(rest);
+    });
+
+    it("has measures near the published floor and independent columns", async () => {
+      const { positions } = await readPositions(files.positions);
+      const { real, independent } = measureAll(range(positions, 0, 5000), positions, { key: key(5), neighbours: 200 });
+      expect(real).toMatchObject({ oneKingEach: 1, legal: 1, bishopPairsOpposite: 1, copies: 0 });
+      expect(real.marginalDistance).toBeLessThan(0.013);
+      expect(real.covarianceCosine).toBeGreaterThan(0.98);
+      expect(real.balanceSd).toBeCloseTo(1.7, 0);
+      expect(Math.abs((real.auc as number) - 0.5)).toBeLessThan(0.03);
+      // Standard errors at n = 5,000: 0.0056 for 0.192 and 0.005 for 0.144.
+      expect(Math.abs(independent.oneKingEach - 0.192)).toBeLessThan(0.02);
+      expect(Math.abs(independent.legal - 0.144)).toBeLessThan(0.02);
+      expect(Math.abs(independent.piecesDistance - 2.85)).toBeLessThan(0.15);
+      expect(Math.abs(independent.typesDistance - 0.265)).toBeLessThan(0.01);
+      expect(Math.abs(independent.balanceSd - 13.7)).toBeLessThan(0.5);
+      expect(Math.abs((independent.bishopPairsOpposite as number) - 0.53)).toBeLessThan(0.04);
+      expect(independent.auc).toBeGreaterThan(0.995);
+      expect(Math.abs(independent.nearestMedian - 16)).toBeLessThanOrEqual(1);
+    });
+  });
+}
+
+describe("a set of positions", () => {
+  it("holds each board once and finds all of them", () => {
+    const positions = playouts(3000, key("set"));
+    const set = new PositionSet();
+    const classes = unpack(positions);
+    for (let i = 0; i < 3000; i++) expect(set.add(classes.subarray(64 * i, 64 * i + 64))).toBe(true);
+    for (let i = 0; i < 3000; i += 7) expect(set.add(classes.subarray(64 * i, 64 * i + 64))).toBe(false);
+    expect(set.positions()).toEqual(positions);
+  });
+});

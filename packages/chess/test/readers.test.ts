@@ -1,0 +1,313 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { Chess } from "chess.js";
+import { DiffeoError } from "diffeo/graph";
+import { key } from "diffeo/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeFen, parseFen } from "../src/board/fen.ts";
+import { makeFullFen } from "../src/board/legality.ts";
+import { playouts } from "../src/board/playout.ts";
+import { boardAt, type Positions, pack } from "../src/board/position.ts";
+import { PositionSet } from "../src/board/set.ts";
+import { readDataset, writeDataset } from "../src/node/dataset.ts";
+import { readLines } from "../src/node/lines.ts";
+import { readPositions, splitPositions } from "../src/node/read.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "diffeo-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** The message of the error that reading raises. */
+async function complaint(path: string, options = {}): Promise<string> {
+  const error = await readPositions(path, options).then(
+    () => undefined,
+    (e: unknown) => e,
+  );
+  expect(error).toBeInstanceOf(DiffeoError);
+  expect((error as DiffeoError).kind).toBe("data");
+  return (error as DiffeoError).message;
+}
+
+const positions = playouts(5000, key("readers"));
+const fens = Array.from({ length: positions.count }, (_, i) => makeFullFen(boardAt(positions, i)));
+const csv = (rows: readonly string[]): string => `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
+
+describe("the Kaggle CSV", () => {
+  it("is read plain and as gzip, whatever the name", async () => {
+    const plain = await readPositions(await file("a.csv", csv(fens)));
+    const zipped = await readPositions(await file("a-csv-without-extension", gzipSync(csv(fens))));
+    expect(plain.positions.bytes).toEqual(positions.bytes);
+    expect(zipped.positions.bytes).toEqual(positions.bytes);
+    expect(plain.files).toEqual([{ name: join(folder, "a.csv"), format: "csv", rows: 5000 }]);
+    expect(plain.sides).toEqual(Uint8Array.from(fens, (fen) => (fen.includes(" w ") ? 0 : 1)));
+  });
+
+  it("may have Windows line ends, quotes, a byte order mark, other columns and no last line end", async () => {
+    const text = `\uFEFFid,"FEN"\r\n7,"${fens[0]}"\r\n8,${fens[1]}`;
+    const { positions: read } = await readPositions(await file("b.csv", text));
+    expect([makeFen(boardAt(read, 0)), makeFen(boardAt(read, 1)), read.count]).toEqual([
+      makeFen(boardAt(positions, 0)),
+      makeFen(boardAt(positions, 1)),
+      2,
+    ]);
+  });
+
+  it("keeps each placement once, in the order it came", async () => {
+    const again = [...fens.slice(0, 10), ...fens.slice(5, 20)].map((fen) => fen.replace("0 1", "3 9"));
+    const path = await file("c.csv", csv(again));
+    const read = await readPositions(path);
+    expect(read.positions.bytes).toEqual(positions.bytes.slice(0, 20 * 32));
+    expect(read.duplicates).toBe(5);
+    expect((await readPositions(path, { distinct: false })).positions.count).toBe(25);
+  });
+
+  it("stops at a limit", async () => {
+    expect((await readPositions(await file("d.csv", csv(fens)), { limit: 7 })).positions.count).toBe(7);
+  });
+
+  it("names file, line and column of an illegal FEN in row 4,711, and what to do", async () => {
+    const rows = fens.slice();
+    // The header is line 1, so row 4,711 is line 4,712.
+    rows[4710] = rows[4710].replace("/", "/x");
+    const path = await file("e.csv", csv(rows));
+    const column = rows[4710].indexOf("x") + 1;
+    expect(await complaint(path)).toBe(
+      `${path}, line 4,712, column ${column}: "x" is no piece. Use PNBRQKpnbrqk for pieces, 1 to 8 for empty squares; or leave bad rows out (skipBad; diffeo chess data --skip-bad --out makes a clean copy).`,
+    );
+    const read = await readPositions(path, { skipBad: true });
+    expect([read.positions.count, read.skipped]).toEqual([4999, 1]);
+    expect(read.problems).toEqual([`${path}, line 4,712, column ${column}: "x" is no piece`]);
+  });
+
+  it("says when gzip data end too early, and how far they came", async () => {
+    const whole = gzipSync(csv(fens));
+    const message = await complaint(await file("f.csv.gz", whole.subarray(0, whole.length >> 1)));
+    expect(message).toMatch(/f\.csv\.gz: the gzip data end too early; [\d,]+ lines came whole\. Fetch or copy/);
+  });
+
+  it("says when gzip data are damaged", async () => {
+    const whole = gzipSync(csv(fens));
+    whole.fill(0xff, 5000, 5100);
+    expect(await complaint(await file("g.csv.gz", whole))).toMatch(/the gzip data are damaged/);
+  });
+
+  it("says when the header is another", async () => {
+    const path = await file("h.csv", "position,score\n8/8/8/8/8/8/8/8 w - - 0 1,3\n");
+    const cause = 'line 1, column 1: the header "position,score" has no column FEN';
+    expect(await complaint(path)).toContain(cause);
+    expect(await complaint(path, { skipBad: true })).toContain(cause);
+  });
+});
+
+describe("lists", () => {
+  it("of FEN and of EPD are told by their first line; blank lines and comments are passed over", async () => {
+    const text = `# a list\n\n${fens[0]}\n${makeFen(boardAt(positions, 1))}\n${makeFen(boardAt(positions, 2))} w - - bm e4; id "3";\n`;
+    const { positions: read, sides } = await readPositions(await file("list", text));
+    expect(read.bytes).toEqual(positions.bytes.slice(0, 96));
+    expect([...sides.slice(1)]).toEqual([2, 0]);
+  });
+
+  it("may end their lines in \\n, \\r\\n or \\r, wherever the chunks of the file end", async () => {
+    const bytes = Buffer.from("one\r\ntwo\rthree\n\nfive\r\r\nseven\r");
+    for (let size = 1; size <= bytes.length; size++) {
+      const chunks = Array.from({ length: bytes.length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+      const lines: string[] = [];
+      for await (const batch of readLines({ name: "", head: bytes, chunks: Readable.from(chunks) })) {
+        expect(batch.first).toBe(lines.length + 1);
+        lines.push(...batch.lines);
+      }
+      expect(lines).toEqual(["one", "two", "three", "", "five", "", "seven"]);
+    }
+    const { positions: read } = await readPositions(await file("old", `${fens[0]}\r${fens[1]}\r`));
+    expect(read.bytes).toEqual(positions.bytes.slice(0, 64));
+  });
+
+  it.each([
+    ["empty.csv", "", "is empty"],
+    ["little.csv", Buffer.from("\uFEFFFEN,Evaluation\n", "utf16le"), "is text in UTF-16"],
+    ["big.csv.gz", gzipSync(Buffer.from("\uFEFFFEN\n", "utf16le").swap16()), "is text in UTF-16"],
+    ["unmarked.csv", Buffer.from("FEN,Evaluation\n", "utf16le"), "UTF-8: iconv -f UTF-16 -t UTF-8"],
+    ["empty.csv.gz", gzipSync(""), "is empty"],
+    ["header.csv", "FEN,Evaluation\n", "there are no positions in it (read as csv)"],
+    ["blank.fen", "\n\n", "there are no positions in it (read as fen)"],
+    ["what", "hello world\n", "its name and its first line do not tell what it is"],
+    ["lichess.pgn.zst", Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0), "is compressed with Zstandard"],
+  ])("of nothing are refused: %s", async (name, content, cause) => {
+    expect(await complaint(await file(name, content))).toContain(cause);
+  });
+
+  it("that are not there, or are folders, are refused", async () => {
+    expect(await complaint(join(folder, "nowhere.fen"))).toContain("there is no such file");
+    expect(await complaint(folder)).toContain("is a folder");
+  });
+});
+
+describe("PGN", () => {
+  const game = (moves: string, tags = '[Event "A"]\n[Result "*"]\n'): string => `${tags}\n${moves} *\n\n`;
+
+  it("is replayed: every ply a position, with comments, variations, numbers and set-up positions", async () => {
+    const text =
+      game("1. e4 {a comment over\n[%clk 0:03:00] two lines} e5 2. Nf3 (2. f4 exf4) Nc6 $1") +
+      game("1. Kd2 Kd7", '[Event "B"]\n[SetUp "1"]\n[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]\n');
+    const read = await readPositions(await file("a.pgn", text));
+    const chess = new Chess();
+    const expected = ["e4", "e5", "Nf3", "Nc6"].map((move) => {
+      chess.move(move);
+      return makeFen(parseFen(chess.fen()));
+    });
+    expected.push("4k3/8/8/8/8/8/3K4/8", "8/3k4/8/8/8/8/3K4/8");
+    const found = Array.from({ length: read.positions.count }, (_, i) => makeFen(boardAt(read.positions, i)));
+    expect(found).toEqual(expected);
+    expect([...read.sides]).toEqual([1, 0, 1, 0, 1, 0]);
+    expect(new Set(read.games).size).toBe(2);
+  });
+
+  it("is sampled by ply, the same plies every time", async () => {
+    const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
+    const path = await file("b.pgn", game(moves));
+    const options = { fromPly: 6, perGame: 4, key: key(1) };
+    const read = await readPositions(path, options);
+    expect(read.positions.count).toBe(4);
+    expect(await readPositions(path, options)).toEqual(read);
+    const all = PositionSet.of((await readPositions(path, { fromPly: 6 })).positions);
+    expect(all.count).toBe(11);
+    const words = new Uint32Array(read.positions.bytes.slice().buffer);
+    for (let i = 0; i < 4; i++) expect(all.hasWords(words, 8 * i)).toBe(true);
+  });
+
+  it("names the move that cannot be played, and its place", async () => {
+    const path = await file("c.pgn", game("1. e4 e5") + game("1. d4 d5\n2. c4 Nf6 3. Bxh7 e6"));
+    expect(await complaint(path)).toContain(
+      "c.pgn, line 10, column 14: the move Bxh7 cannot be played in the game that begins on line 6",
+    );
+    const read = await readPositions(path, { skipBad: true });
+    expect([read.positions.count, read.skipped]).toEqual([2, 1]);
+  });
+
+  it.each([
+    ["a move that was played before", "1. e4 e5 2. Nf3 Nc6 3. Nf3", "4, column 24: the move Nf3"],
+    ["a move of a variation", "1. e4 e5 2. Nf3 (2. Qh5 (2. f4) Nc6) Nc6 3. Qh5", "4, column 45: the move Qh5"],
+    ["a move in comments", "1. e4 {Qh4} e5 ; Qh4\n2. Nf3 $1 Qh4 3.Qh4", "5, column 17: the move Qh4"],
+    ["castling", "1. e4 e5 2. O-O", "4, column 13: the move O-O"],
+    ["no PGN", "1. e4 {a} e5 2. Nf3 }", "4, column 21: the game that begins on line 1 is no PGN"],
+  ])("names the place of %s", async (_, moves, place) => {
+    expect(await complaint(await file("place.pgn", game(moves)))).toContain(`line ${place}`);
+  });
+
+  it.each([
+    ["a { after ;", "1. e4 ; not {a comment\n e5", undefined],
+    ["a ; in {}", "1. e4 {one; two} e5", undefined],
+    ["a { that is not closed", "1. e4\ne5 {forgotten", "5, column 4: the comment has no end in the game"],
+    ["a second one", "1. e4 {one} e5 {\ntwo} {three\nfour", "5, column 6: the comment has no end in the game"],
+  ])("loses no later game to %s", async (_, moves, place) => {
+    const path = await file("comments.pgn", game(moves) + game("1. d4 d5") + game("1. c4 {} c5"));
+    const { positions: read, skipped, problems } = await readPositions(path, { skipBad: true });
+    expect([read.count, skipped]).toEqual(place ? [4, 1] : [6, 0]);
+    if (place) expect(problems[0]).toContain(`line ${place} that begins on line 1`);
+  });
+
+  it("that is not standard chess is said to be that, where it cannot be replayed", async () => {
+    const tags =
+      '[Event "A"]\n[Variant "Chess960"]\n[FEN "bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1"]\n';
+    const path = await file("960.pgn", game("1. e4 e5 2. O-O", tags));
+    expect(await complaint(path)).toMatch(/line 2, column 1: the game that begins on line 1 is Chess960, which cannot/);
+    expect((await readPositions(await file("960a.pgn", game("1. e4 e5", tags)))).positions.count).toBe(2);
+    const standard = game("1. e4 e4", '[Event "A"]\n[Variant "Standard"]\n');
+    expect(await complaint(await file("standard.pgn", standard))).toContain("the move e4 cannot be played");
+  });
+
+  it("is split by game", async () => {
+    const openings = ["e4", "d4", "c4", "Nf3", "g3", "b3", "f4", "e3", "d3", "c3", "h3", "b4", "g4"];
+    const replies = ["e5", "d5", "c5", "Nf6", "g6", "b6"];
+    const text = openings.flatMap((o) => replies.map((r) => game(`1. ${o} ${r} 2. Na3 Na6`))).join("");
+    // A list beside the games leaves them whole; its rows are games of their own.
+    const list = await file("d.fen", fens.slice(0, 500).join("\n"));
+    const alone = await readPositions(await file("d.pgn", text));
+    const read = await readPositions([join(folder, "d.pgn"), list]);
+    const { count } = alone.positions;
+    expect(read.games?.slice(0, count)).toEqual(alone.games);
+    expect(new Set(read.games?.slice(count)).size).toBe(read.positions.count - count);
+    expect((await readPositions(list)).games).toBeUndefined();
+    const { train, heldOut } = splitPositions(read, 0.3);
+    expect(train.count + heldOut.count).toBe(read.positions.count);
+    const aside = PositionSet.of(heldOut);
+    const words = new Uint32Array(read.positions.bytes.slice().buffer);
+    const sides = new Map<number, boolean>();
+    for (let i = 0; i < read.positions.count; i++) {
+      const game = read.games?.[i] as number;
+      const held = aside.hasWords(words, 8 * i);
+      expect(sides.get(game) ?? held).toBe(held);
+      sides.set(game, held);
+    }
+    const own = new Set(alone.games).size;
+    for (const part of [[...sides.values()].slice(0, own), [...sides.values()].slice(own)]) {
+      const share = part.filter(Boolean).length / part.length;
+      expect(share).toBeGreaterThan(0.15);
+      expect(share).toBeLessThan(0.45);
+    }
+  });
+});
+
+describe("a split without games", () => {
+  it("goes by the placement: the same whatever the order, and about the share", () => {
+    const { train, heldOut } = splitPositions({ positions }, 0.2);
+    expect(heldOut.count / positions.count).toBeCloseTo(0.2, 1);
+    expect(train.count + heldOut.count).toBe(positions.count);
+    const backwards: Positions = pack(
+      Uint8Array.from(Array.from({ length: 200 }, (_, i) => [...boardAt(positions, 199 - i)]).flat()),
+    );
+    const known = PositionSet.of(heldOut);
+    const words = new Uint32Array(splitPositions({ positions: backwards }, 0.2).heldOut.bytes.buffer);
+    for (let at = 0; at < words.length; at += 8) expect(known.hasWords(words, at)).toBe(true);
+  });
+});
+
+describe("a file of packed positions", () => {
+  it("gives back what was written, and is told by its first bytes", async () => {
+    const path = join(folder, "a.positions");
+    await writeDataset(path, positions);
+    expect((await readFile(path)).length).toBe(32 + 32 * positions.count);
+    expect((await readDataset(path)).bytes).toEqual(Buffer.from(positions.bytes));
+    const read = await readPositions(path);
+    expect(read.files[0].format).toBe("positions");
+    expect(read.positions.bytes).toEqual(positions.bytes);
+  });
+
+  it("replaces an older one whole and leaves nothing else behind", async () => {
+    const path = join(folder, "b.positions");
+    await writeDataset(path, positions);
+    await writeDataset(path, pack(parseFen("4k3/8/8/8/8/8/8/4K3")));
+    expect((await readDataset(path)).count).toBe(1);
+    expect((await readdir(folder)).filter((name) => name.includes("b.positions"))).toEqual(["b.positions"]);
+  });
+
+  it.each([
+    ["another file", (b: Buffer) => b.fill(65, 0, 4), "does not begin as a file of packed positions"],
+    ["a header cut short", (b: Buffer) => b.subarray(0, 20), "the header ends after 20 of 32 bytes"],
+    ["a later version", (b: Buffer) => b.fill(2, 8, 9), "has version 2 of the format"],
+    ["an end cut off", (b: Buffer) => b.subarray(0, -40), "the header promises 5000 positions, 4998.75 are there"],
+    ["a changed byte", (b: Buffer) => b.fill(0, 100, 101), "the checksum does not fit"],
+  ])("is refused with %s", async (name, damage, cause) => {
+    const path = join(folder, "c.positions");
+    await writeDataset(path, positions);
+    const damaged = await file(`${name}.positions`, damage(await readFile(path)));
+    await expect(readDataset(damaged)).rejects.toThrow(cause);
+  });
+
+  it("is refused with a square of no class", async () => {
+    const path = join(folder, "d.positions");
+    await writeDataset(path, { count: 2, bytes: new Uint8Array(64).fill(0xcc, 0, 40).fill(0xdc, 40) });
+    await expect(readDataset(path)).rejects.toThrow("position 1 has a square of no class, at byte 72");
+  });
+});

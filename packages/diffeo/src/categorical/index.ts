@@ -1,0 +1,36 @@
+/**
+ * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them with its training, and known
+ * sites; all of it runs in a page too. Files are in files.ts.
+ */
+export {
+  type Categorical,
+  type CategoricalSpec,
+  categorical,
+  type StandardiseOptions,
+  standardise,
+} from "./categorical.ts";
+export {
+  BOUND,
+  type Denoiser,
+  denoiserLogPosterior,
+  denoiserLoss,
+  denoiserMean,
+  denoiserPosterior,
+  denoiserScore,
+  type LossOptions,
+  type Parameterisation,
+  parameterisations,
+  weights,
+} from "./denoiser.ts";
+export { type KnownSitesOptions, knownSites } from "./known-sites.ts";
+export { denoiserOf, type Model, type ModelSpec, modelOf, parameterCount } from "./model.ts";
+export { makeModel, parseModel } from "./model-bytes.ts";
+export {
+  type BatchOptions,
+  compileDenoiserStep,
+  type DenoiserBatch,
+  denoiserBatch,
+  type Focus,
+  type Grids,
+  gridsOf,
+} from "./training.ts";

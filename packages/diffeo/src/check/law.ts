@@ -1,0 +1,79 @@
+/**
+ * What a law of maps is: a pair of expressions that must agree, whatever φ is. A law is about one event; the pairs hold
+ * a batch of them.
+ */
+import {
+  type Bijector,
+  type Diffusion,
+  gradLogDet,
+  itoTrace,
+  pullCovector,
+  pullVector,
+  pushCovector,
+  pushVector,
+  timeDerivative,
+} from "../bijector/index.ts";
+import { add, mul, sub, type Tensor } from "../graph/index.ts";
+import { pushScore } from "../score/score.ts";
+
+/** Points and random directions at them: what the laws are stated for. */
+export interface Probe {
+  readonly x: Tensor;
+  /** Of the batch; maps that do not depend on time ignore it. */
+  readonly t: Tensor;
+  /** In the space of x. */
+  readonly v: Tensor;
+  readonly s: Tensor;
+  /** In the space of y. */
+  readonly w: Tensor;
+  readonly scalar: Diffusion;
+  readonly diagonal: Diffusion;
+  /** […, n, 2] */
+  readonly matrix: Diffusion;
+}
+
+export interface Law {
+  readonly law: string;
+  /** What must equal what. */
+  readonly sides: (phi: Bijector, probe: Probe) => readonly [Tensor, Tensor];
+  /** Whether the law says anything about this map. */
+  readonly applies?: (phi: Bijector, embeds: boolean) => boolean;
+  /** Largest error, relative to the size of the right side or to `floor` if that is larger. */
+  readonly tolerance: number;
+  readonly floor: number;
+  /** Whether it is also held where |x| is large, to the digits that rounding leaves there. */
+  readonly hard?: boolean;
+  /** What a failure means. */
+  readonly remedy: string;
+}
+
+/** ∂f along v by central differences of fourth order; their error is about 1e-16 h⁻¹ + h⁴ in units of f. */
+export function difference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor, h = 1e-5): Tensor {
+  const step = (k: number): Tensor => f(add(x, mul(v, k * h)));
+  return mul(sub(mul(sub(step(1), step(-1)), 8), sub(step(2), step(-2))), 1 / (12 * h));
+}
+
+/** ∂²f along v, the same way. */
+export function secondDifference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor, h = 1e-4): Tensor {
+  const step = (k: number): Tensor => f(add(x, mul(v, k * h)));
+  const near = mul(add(step(1), step(-1)), 16);
+  const far = add(step(2), step(-2));
+  return mul(sub(sub(near, far), mul(f(x), 30)), 1 / (12 * h * h));
+}
+
+/** What is computed from x alone, and must be a number wherever x is. */
+export function fromX(phi: Bijector, { x, t, v, s, w, scalar, matrix }: Probe): Readonly<Record<string, Tensor>> {
+  return {
+    "φ(x)": phi.forward(x, t),
+    "log|det J|": phi.logDet(x, t),
+    "J v": pushVector(phi, x, v, t),
+    Jᵀu: pullCovector(phi, x, w, t),
+    "J⁻¹v": pullVector(phi, x, w, t),
+    "J⁻ᵀu": pushCovector(phi, x, s, t),
+    "∇ log|det J|": gradLogDet(phi, x, t),
+    "Tr[GᵀHG], scalar G": itoTrace(phi, x, scalar, t),
+    "Tr[GᵀHG], matrix G": itoTrace(phi, x, matrix, t),
+    "pushed score": pushScore(phi, x, s, t),
+    ...(phi.timeDependent && { "∂ₜφ": timeDerivative(phi, x, t) }),
+  };
+}

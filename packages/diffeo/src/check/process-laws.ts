@@ -1,0 +1,84 @@
+/**
+ * Laws of a process seen through a map, for `checkMap`: what the reverse-time Itô lemma needs of φ.
+ *   Itô        f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]         against finite differences of φ along f, G and t
+ *   the lemma  Reverse(φ(X)) ≡ φ(Reverse(X))        transform then reverse, against reverse then transform
+ */
+import { type Bijector, columnsOf } from "../bijector/index.ts";
+import { add, fill, mul, sin, sub, sum, type Tensor } from "../graph/index.ts";
+import { pushedScore } from "../score/index.ts";
+import { type ReverseProcess, reverse, reversePush } from "../sde/process.ts";
+import { push, pushedDrift } from "../sde/push.ts";
+import type { MarginalScore } from "../sde/sde.ts";
+import { vp } from "../sde/vp.ts";
+import { difference, type Law, secondDifference } from "./law.ts";
+
+/** A smooth field that stands for a score: the laws hold for any. */
+const score: MarginalScore = (x, t) => sub(mul(sin(add(x, mul(sum(t), 0.1))), 0.5), x);
+
+/** The time at which a map that does not depend on it is looked at. */
+const timeOf = (t: Tensor | undefined, x: Tensor): Tensor => t ?? fill([], 0.4, x.dtype);
+
+/** ∂ₜφ + J f + ½ Σₖ ∂²φ/∂Gₖ² by finite differences. */
+function generator(phi: Bijector, x: Tensor, t: Tensor): Tensor {
+  const sde = vp({ eventRank: phi.eventRank });
+  const at = (z: Tensor): Tensor => phi.forward(z, t);
+  const columns = columnsOf(sde.diffusion(x, t), x, phi.eventRank);
+  const spread = mul(sum(secondDifference(at, x, columns), 0), 0.5);
+  const along = add(difference(at, x, sde.drift(x, t)), spread);
+  if (!phi.timeDependent) return along;
+  return add(
+    along,
+    difference((s) => phi.forward(x, s), t, fill(t.shape, 1, t.dtype)),
+  );
+}
+
+/** Both sides of the lemma for one coefficient of the process. */
+const bothWays =
+  (of: (process: ReverseProcess, y: Tensor, t: Tensor) => Tensor): Law["sides"] =>
+  (phi, { x, t }) => {
+    const sde = vp({ eventRank: phi.eventRank });
+    const time = timeOf(t, x);
+    const y = phi.forward(x, time);
+    const inY = pushedScore(phi, (z) => score(z, time));
+    return [
+      of(
+        reverse(push(sde, phi), (z) => inY(z, time)),
+        y,
+        time,
+      ),
+      of(reversePush(sde, phi, score), y, time),
+    ];
+  };
+
+const sameDimension: NonNullable<Law["applies"]> = (_, embeds) => !embeds;
+const remedy = "the inverse, logDet or one of the closed forms is wrong; the laws above say which";
+
+export const processLaws: readonly Law[] = [
+  {
+    law: "Itô drift = finite differences of φ",
+    sides: (phi, { x, t }) => [
+      pushedDrift(vp({ eventRank: phi.eventRank }), phi, x, timeOf(t, x)),
+      generator(phi, x, timeOf(t, x)),
+    ],
+    // Second differences keep about half of float64's digits.
+    tolerance: 1e-4,
+    floor: 1,
+    remedy,
+  },
+  {
+    law: "Reverse(φ(X)) = φ(Reverse(X)), drift",
+    applies: sameDimension,
+    sides: bothWays((p, y, t) => p.drift(y, t)),
+    tolerance: 1e-9,
+    floor: 1e-3,
+    remedy,
+  },
+  {
+    law: "the same, probability flow",
+    applies: sameDimension,
+    sides: bothWays((p, y, t) => p.velocity(y, t)),
+    tolerance: 1e-9,
+    floor: 1e-3,
+    remedy,
+  },
+];

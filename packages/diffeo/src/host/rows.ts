@@ -1,0 +1,38 @@
+/** Arrays by rows: the first axis counts samples. */
+import { fail, type NdArray } from "../graph/index.ts";
+import { allocate, sizeOf } from "../graph/ndarray.ts";
+
+/** Rows from … from + count of an array. */
+export function rowsOf({ shape, dtype, data }: NdArray, from: number, count: number): NdArray {
+  const size = sizeOf(shape.slice(1));
+  return { shape: [count, ...shape.slice(1)], dtype, data: data.slice(from * size, (from + count) * size) };
+}
+
+/** `[from, count]` of each batch of at most `size` out of `count`. */
+export function batches(count: number, size = count): [number, number][] {
+  const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;
+  if (!isCount(count) || !isCount(size))
+    fail("usage", `count is ${count}, batch is ${size}`, "give whole numbers of samples, at least 1");
+  return Array.from({ length: Math.ceil(count / size) }, (_, i) => [i * size, Math.min(size, count - i * size)]);
+}
+
+/** [from, to) of `count` points, in even parts of at most `size`. */
+export function partsOf(count: number, size: number): (readonly [number, number])[] {
+  const parts = Math.ceil(count / Math.max(1, size));
+  const even = Math.ceil(count / parts);
+  return Array.from({ length: parts }, (_, i) => [i * even, Math.min(count, (i + 1) * even)] as const);
+}
+
+/** Arrays one below the other. */
+export function stacked(parts: readonly NdArray[]): NdArray {
+  const [{ shape, dtype }] = parts;
+  if (parts.length === 1) return parts[0];
+  const count = parts.reduce((n, part) => n + part.shape[0], 0);
+  const data = allocate(dtype, count * sizeOf(shape.slice(1))) as Float64Array;
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data as Float64Array, at);
+    at += part.data.length;
+  }
+  return { shape: [count, ...shape.slice(1)], dtype, data };
+}

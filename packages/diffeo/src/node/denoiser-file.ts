@@ -1,0 +1,22 @@
+/** Trained denoisers on disk. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { type Model, makeModel, parseModel } from "../categorical/index.ts";
+import type { StoredType } from "../train/index.ts";
+import { readBytes, writeFileAtomic } from "./atomic.ts";
+
+/** Writes a model, its parameters in half precision unless told otherwise. */
+export const saveModel = (
+  path: string,
+  model: Pick<Model, "spec" | "parameters">,
+  type: StoredType = "F16",
+): Promise<void> => writeFileAtomic(path, makeModel(model, type));
+
+export const loadModel = async (path: string): Promise<Model> => parseModel(await readBytes(path), path);
+
+/** What tells one model's file from another: the first twelve hexadecimal digits of its SHA-256. */
+export const modelDigest = async (path: string): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex")
+    .slice(0, 12);

@@ -1,0 +1,156 @@
+/**
+ * The density of y under the model, by the probability flow dx = v dt that carries x to the prior:
+ *
+ *   log p₀(x) = log p_T(x_T) + ∫₀ᵀ ∇·v(x_t, t) dt,      log q(y) = log p₀(x) − log|det J_φ(x)|,  x = φ⁻¹(y)
+ *
+ * The divergence is exact, at the cost of one derivative a coordinate, or Hutchinson's estimate eᵀ(∂v/∂x)e, whose mean it
+ * is for random signs e. The signs are held along the path, so the equation stays an ordinary one.
+ */
+import { units } from "../bijector/diffusion.ts";
+import { contains, sumEvent } from "../bijector/index.ts";
+import type { CompileOptions } from "../engine/index.ts";
+import {
+  add,
+  constant,
+  expand,
+  expandDims,
+  type FloatType,
+  fail,
+  jvp,
+  mean,
+  mul,
+  type NdArray,
+  sub,
+  sum,
+  swapAxes,
+  type Tensor,
+} from "../graph/index.ts";
+import { allocate, convert, showShape } from "../graph/ndarray.ts";
+import { batches, rowsOf, stacked } from "../host/index.ts";
+import { fold, type Key, rademacher, sampleKeys } from "../random/index.ts";
+import { flowVelocity, type ReverseProcess } from "../sde/index.ts";
+import { followFlow } from "./adaptive.ts";
+import { type Build, floatType, withCompiler } from "./batch.ts";
+import { type Field, stagesPerStep } from "./rungekutta.ts";
+
+export interface DensityOptions extends Omit<CompileOptions, "keep"> {
+  /** `exact`, or how many draws of random signs estimate the divergence at each point. Default exact. */
+  readonly divergence?: "exact" | { readonly probes: number; readonly key: Key };
+  /** The time at which y is data. Default T/1000, where samplers stop. */
+  readonly tStart?: number;
+  /** Error allowed to a step, relative and absolute. Default 1e-5. */
+  readonly tolerance?: number;
+  /** How many points run at once. Default: all. */
+  readonly batch?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface DensityResult {
+  /** log q(y) in nats, one number a point. */
+  readonly logDensity: NdArray;
+  /** Steps of the flow, and its score evaluations, those inside the divergence not counted; the most of any batch. */
+  readonly steps: number;
+  readonly scoreEvaluations: number;
+}
+
+/** log q(y) of points y, [count, ...event], in the space of the process. */
+export async function logDensity(
+  process: ReverseProcess,
+  y: NdArray,
+  options: DensityOptions = {},
+): Promise<DensityResult> {
+  const { sde, eventRank, horizon } = process;
+  const { prior } = sde;
+  const { tStart = horizon / 1000, tolerance = 1e-5, signal } = options;
+  if (!prior) fail("usage", `${sde.name} has no prior, hence no density at T`, "give the SDE a prior");
+  if (y.shape.length !== eventRank + 1)
+    fail("shape", `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`, "give [count, ...event]");
+  if (!(tStart >= 0 && tStart < horizon))
+    fail("usage", `tStart is ${tStart}`, `give a time from 0 to below the horizon, ${horizon}`);
+  const type = floatType(options);
+
+  return withCompiler(options, type, async (build) => {
+    const results: { density: NdArray; steps: number; evaluations: number }[] = [];
+    for (const [from, count] of batches(y.shape[0], options.batch)) {
+      const { x, volume } = await entered(process, build, rowsOf(y, from, count), tStart, type, from);
+      const start = [x, { shape: [count], dtype: type, data: allocate(type, count) }];
+      const { state, times, rejected } = await followFlow({
+        build,
+        field: withDivergence(process),
+        fixed: probesFor(options.divergence, x, from, type),
+        start,
+        from: tStart,
+        to: horizon,
+        tolerance,
+        ...(signal && { signal }),
+      });
+      const leave = build(
+        "density",
+        (end: Tensor, gained: Tensor, logDet: Tensor) => sub(add(prior.logDensity(end), gained), logDet),
+        [[null, ...x.shape.slice(1)], [null], [null]],
+      );
+      const density = await leave(state[0], state[1], volume);
+      const steps = times.length - 1;
+      results.push({ density, steps, evaluations: 1 + stagesPerStep * (steps + rejected) });
+    }
+    return {
+      logDensity: stacked(results.map((r) => r.density)),
+      steps: Math.max(...results.map((r) => r.steps)),
+      scoreEvaluations: Math.max(...results.map((r) => r.evaluations)),
+    };
+  });
+}
+
+/** The points in x, and log|det J_φ| there. */
+async function entered(
+  { phi }: ReverseProcess,
+  build: Build,
+  rows: NdArray,
+  tStart: number,
+  type: FloatType,
+  first: number,
+): Promise<{ readonly x: NdArray; readonly volume: NdArray }> {
+  const y = { ...rows, dtype: type, data: convert(rows.data as Float64Array, type) };
+  const count = y.shape[0];
+  if (!phi) return { x: y, volume: { shape: [count], dtype: type, data: allocate(type, count) } };
+  const enter = build(
+    "enter",
+    (p: Tensor) => {
+      const t = constant(tStart, p.dtype);
+      const x = phi.inverse(p, t);
+      return { x, volume: phi.logDet(x, t), inside: contains(phi, p, t) };
+    },
+    [[null, ...y.shape.slice(1)]],
+  );
+  const { x, volume, inside } = await enter(y);
+  const outside = inside.data.findIndex((v: number | bigint) => !v);
+  if (outside >= 0)
+    fail(
+      "usage",
+      `point ${first + outside} lies outside the domain of ${phi.name}, where there is no density`,
+      "give points in the image of the map",
+    );
+  return { x, volume };
+}
+
+/** (v, ∇·v); with signs [count, probes, ...event], the divergence is estimated along them. */
+const withDivergence =
+  ({ sde, score, eventRank }: ReverseProcess): Field =>
+  ([x], t, [probes]) => {
+    const velocity = (p: Tensor): Tensor => flowVelocity(sde, score, p, t);
+    const signs = probes ? swapAxes(probes, 0, 1) : units(x, eventRank);
+    const wide = [signs.shape[0], ...x.shape];
+    const e = expand(signs, wide);
+    const along = sumEvent(mul(e, jvp(velocity, expand(expandDims(x, 0), wide), e)[1]), eventRank);
+    return [velocity(x), probes ? mean(along, 0) : sum(along, 0)];
+  };
+
+/** Signs [count, probes, ...event] of points `first` …, those of a point a function of its number and the key alone. */
+function probesFor(divergence: DensityOptions["divergence"], x: NdArray, first: number, dtype: FloatType): NdArray[] {
+  if (divergence === undefined || divergence === "exact") return [];
+  const { probes, key } = divergence;
+  if (!Number.isInteger(probes) || probes < 1)
+    fail("usage", `divergence: ${probes} probes`, "give a whole number, at least 1");
+  const keys = sampleKeys(fold(key, "divergence"), x.shape[0], first);
+  return [rademacher(keys, [probes, ...x.shape.slice(1)], { dtype })];
+}

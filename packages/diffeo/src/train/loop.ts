@@ -1,0 +1,156 @@
+/**
+ * The training loop. A batch is a pure function of the step, and state and step are all a checkpoint holds, so an
+ * interrupted run continues to the numbers it would have reached.
+ */
+import { KeptArray, release, toHost } from "../engine/index.ts";
+import { fail, type NdArray } from "../graph/index.ts";
+import type { Checkpoint, RunStore } from "./run-store.ts";
+import type { StepResult, TrainState } from "./step.ts";
+
+export interface TrainReport {
+  readonly step: number;
+  /** How many steps it averages: those since the last report, or since the run was continued. */
+  readonly steps: number;
+  readonly loss: number;
+  readonly norm: number;
+  readonly rate: number;
+  /** Samples a second since the last report. */
+  readonly speed: number;
+  readonly seconds: number;
+}
+
+export interface TrainOptions {
+  /** The step that has been reached, and the one to stop at. */
+  readonly from: number;
+  readonly steps: number;
+  readonly batchSize: number;
+  /** Runs step number `step` (from 1). */
+  readonly run: (state: TrainState<NdArray>, step: number) => Promise<StepResult<NdArray>>;
+  readonly rate: (step: number) => number;
+  /** Steps between reports and between checkpoints. */
+  readonly reportEvery: number;
+  readonly saveEvery: number;
+  /** Where checkpoints and reports go: a folder in Node (`RunFolder`), memory in a page (`memoryStore`). */
+  readonly store: RunStore;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly onStep?: (step: number) => void;
+  readonly onReport?: (report: TrainReport) => Promise<void> | void;
+  /** Called with the state on the host after each checkpoint. */
+  readonly onSave?: (state: TrainState<NdArray>, step: number) => Promise<void>;
+  /** Stops after the current step with a checkpoint. */
+  readonly signal?: AbortSignal;
+  /** Stops with a checkpoint once this much time has passed. */
+  readonly seconds?: number;
+}
+
+/** A GPU is given this many steps before their losses are read, so that it never waits for the host. */
+const AHEAD = 16;
+
+/** State, with everything read from its device. */
+async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> {
+  const [theta, m, v, ema] = await Promise.all([state.theta, state.m, state.v, state.ema].map(toHost));
+  return { theta, m, v, ema };
+}
+
+/** State out of a checkpoint; one of another architecture is an error. */
+export function stateOf({ arrays }: Checkpoint, size: number, where: string): TrainState<NdArray> {
+  const pick = (name: keyof TrainState<NdArray>): NdArray => {
+    const array = arrays[name];
+    if (!array || array.data.length !== size)
+      fail(
+        "data",
+        `${where}: ${name} has ${array ? `${array.data.length} numbers` : "no entry"}, this architecture has ${size}`,
+        "use the settings the checkpoint was made with",
+      );
+    return array;
+  };
+  return { theta: pick("theta"), m: pick("m"), v: pick("v"), ema: pick("ema") };
+}
+
+/** Raises what is to be said of a run whose numbers are lost: its settings are kept, so others need another folder. */
+async function diverged(store: RunStore, what: string): Promise<never> {
+  const reached = await store.reached();
+  return fail(
+    "numerical",
+    `${what}; ${reached ? `the newest checkpoint is that of step ${reached}` : "there is no checkpoint yet"}`,
+    `begin another run with a smaller learning rate or gradient norm${
+      reached ? ", from that checkpoint's averaged weights if they are of use" : ""
+    }`,
+  );
+}
+
+/** Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step reached. */
+export async function train(
+  start: TrainState<NdArray>,
+  options: TrainOptions,
+): Promise<{ state: TrainState<NdArray>; step: number }> {
+  const { from, steps, batchSize, store, reportEvery, saveEvery, signal } = options;
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
+  let state = start;
+  let losses: number[] = [];
+  let norms: number[] = [];
+  let marked = performance.now();
+  let unread: StepResult<NdArray>[] = [];
+
+  const readLosses = async (reached: number): Promise<void> => {
+    const results = unread;
+    unread = [];
+    for (const [i, result] of results.entries()) {
+      const [loss, norm] = await Promise.all([toHost(result.loss), toHost(result.norm)]);
+      release(result.loss);
+      release(result.norm);
+      losses.push(Number(loss.data[0]));
+      norms.push(Number(norm.data[0]));
+      const at = reached - results.length + 1 + i;
+      if (!Number.isFinite(losses.at(-1))) await diverged(store, `the loss became ${losses.at(-1)} at step ${at}`);
+      if (!Number.isFinite(norms.at(-1)))
+        await diverged(store, `the norm of the gradient became ${norms.at(-1)} at step ${at}`);
+    }
+  };
+
+  const save = async (step: number): Promise<TrainState<NdArray>> => {
+    const paused = performance.now();
+    const host = await onHost(state);
+    for (const [name, { data }] of Object.entries(host))
+      if (!(data as Float32Array).every(Number.isFinite))
+        await diverged(store, `${name} is not finite after step ${step}`);
+    await store.save({ step, arrays: { ...host }, metadata: options.metadata });
+    await options.onSave?.(host, step);
+    // Speed is that of training alone.
+    marked += performance.now() - paused;
+    return host;
+  };
+
+  let step = from;
+  while (step < steps && !signal?.aborted && seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)) {
+    const result = await options.run(state, step + 1);
+    for (const old of Object.values(state)) release(old);
+    state = result.state;
+    step++;
+    unread.push(result);
+    const reports = step % reportEvery === 0 || step === steps;
+    const saves = step % saveEvery === 0;
+    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves) await readLosses(step);
+    options.onStep?.(step);
+    if (reports) {
+      const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+      const speed = (1000 * batchSize * losses.length) / (performance.now() - marked);
+      const report = {
+        step,
+        steps: losses.length,
+        loss: mean(losses),
+        norm: mean(norms),
+        rate: options.rate(step),
+        speed,
+        seconds: seconds(),
+      };
+      await store.log(report);
+      await options.onReport?.(report);
+      [losses, norms, marked] = [[], [], performance.now()];
+    }
+    if (saves && step < steps) await save(step);
+  }
+  await readLosses(step);
+  return { state: await save(step), step };
+}

@@ -1,0 +1,99 @@
+/**
+ * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header that gives type,
+ * shape and place of every array, then the numbers.
+ */
+import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
+import { fromHalf, toHalf } from "./half.ts";
+
+export type StoredType = "F32" | "F16";
+
+export interface Tensors {
+  readonly arrays: Readonly<Record<string, NdArray>>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface Entry {
+  readonly dtype: StoredType;
+  readonly shape: Shape;
+  readonly data_offsets: readonly [number, number];
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+const areSizes = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
+
+const isEntry = (value: unknown): value is Entry =>
+  isObject(value) && areSizes(value.shape) && areSizes(value.data_offsets) && value.data_offsets.length === 2;
+
+const bytesOf = (data: ArrayBufferView): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+/** The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds to 11 bits. */
+export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType = "F32"): Uint8Array[] {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const [name, { shape, data }] of Object.entries(arrays)) {
+    if (!(data instanceof Float32Array)) fail("type", `array "${name}" is not float32`, "store float32 arrays");
+    const stored = type === "F32" ? data : toHalf(data);
+    const lost = type === "F32" ? -1 : stored.findIndex((half) => (half & 0x7c00) === 0x7c00);
+    if (lost >= 0)
+      fail(
+        "numerical",
+        `array "${name}" holds ${data[lost]}, half precision ends at 65,504`,
+        "train with a smaller learning rate, or store float32",
+      );
+    const bytes = bytesOf(stored);
+    header[name] = { dtype: type, shape, data_offsets: [at, at + bytes.length] };
+    at += bytes.length;
+    parts.push(bytes);
+  }
+  // The header is padded with spaces so that the numbers begin at a multiple of eight.
+  const text = JSON.stringify(header);
+  const json = new TextEncoder().encode(
+    text.padEnd(text.length + ((8 - (new TextEncoder().encode(text).length % 8)) % 8)),
+  );
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(json.length), true);
+  return [length, json, ...parts];
+}
+
+/** Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors. */
+export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
+  const broken: (what: string) => never = (what) =>
+    fail("data", `${where}: ${what}`, "the file is damaged or no safetensors file; use another checkpoint");
+  if (bytes.length < 8) broken(`only ${bytes.length} bytes long`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = Number(view.getBigUint64(0, true));
+  if (length > bytes.length - 8) broken(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  } catch (error) {
+    throw new DiffeoError("data", `${where}: its header is no JSON`, "the file is damaged or no safetensors file", {
+      cause: error,
+    });
+  }
+  if (!isObject(header)) broken("its header is no object");
+  const { __metadata__: metadata = {}, ...entries } = header;
+  if (!isObject(metadata)) broken("its metadata are no object");
+  const arrays: Record<string, NdArray> = {};
+  for (const [name, value] of Object.entries(entries)) {
+    if (!isEntry(value)) broken(`array "${name}" has no type, shape and place`);
+    const {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    } = value;
+    const size = { F32: 4, F16: 2 }[dtype] ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+    if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
+      broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
+    // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
+    const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
+    const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
+    const bad = data.findIndex((v) => !Number.isFinite(v));
+    if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
+    arrays[name] = { shape, dtype: "float32", data };
+  }
+  return { arrays, metadata: metadata as Record<string, string> };
+}

@@ -1,0 +1,85 @@
+/** Every public operation, on every device that runs in plain Node, against the reference. */
+import { describe, expect, it } from "vitest";
+import type { Create } from "../../src/engine/session.ts";
+import { runtime as web } from "../../src/engine/web.ts";
+import * as graph from "../../src/graph/index.ts";
+import * as diffeo from "../../src/index.ts";
+import { runtime as node } from "../../src/node/runtime.ts";
+import { cases } from "./cases.ts";
+import { type Evaluate, type Finding, onDevice, survey } from "./survey.ts";
+
+/** Findings beyond a bound; NaN is beyond every one. */
+const beyond = (bound: number, findings: readonly Finding[]): Finding[] => findings.filter((f) => !(f.error <= bound));
+
+/** A graph in the form of one target, on the processor of a runtime. */
+const onRuntime =
+  (create: Create, target: diffeo.Target): Evaluate =>
+  async (f, args, type) => {
+    const shapes = args.map((a) => a.shape);
+    const { outputs } = diffeo.trace(f as (...x: never[]) => diffeo.Tensor, shapes, type);
+    const session = await create(diffeo.writeOnnx(outputs, target), "cpu", {});
+    const results = await session.run(Object.fromEntries(args.map((a, i) => [`x${i}`, a])));
+    await session.dispose();
+    return results[outputs[0].name];
+  };
+
+describe("the table of cases", () => {
+  it("uses every public operation of diffeo/graph", () => {
+    /** Functions that make, describe or carry tensors, and operate on none. */
+    const others = [
+      ...[
+        "backward",
+        "valueAndGrad",
+        "reference",
+        "lower",
+        "simplify",
+        "writeOnnx",
+        "trace",
+        "primitive",
+        "topological",
+      ],
+      ...[
+        "DiffeoError",
+        "fail",
+        "Tensor",
+        "input",
+        "fill",
+        "onesLike",
+        "zerosLike",
+        "isNdArray",
+        "leavesOf",
+        "mapTree",
+        "withLeaves",
+      ],
+      ...["isSpec", "fitsShape", "showOpenShape", "showShape", "sizeOf"],
+      ...["allocate", "convert", "flattenNested", "isFloat", "ndarray", "toFloat64"],
+    ];
+    const used = new Set<PropertyKey>(others);
+    const watched = new Proxy(graph, {
+      get: (target, name, receiver) => {
+        used.add(name);
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    for (const { f, shapes } of cases(watched)) f(...shapes.map((s, i) => graph.input(`x${i}`, s)));
+    expect(Object.keys(graph).filter((name) => !used.has(name))).toEqual([]);
+  });
+});
+
+describe("against the reference", () => {
+  it("the processor is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
+    const evaluate = onDevice(diffeo, { device: "cpu", threads: 1 });
+    expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
+    expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
+  });
+
+  it("WebAssembly is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
+    const evaluate = onRuntime(web.create, "cpu");
+    expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
+    expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
+  });
+
+  it("graphs written for a GPU are right to 1e-5 in float32 when the processor runs them", async () => {
+    expect(beyond(1e-5, await survey(diffeo, onRuntime(node.create, "gpu"), ["float32"]))).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+/** The package as it is published: every path of its exports map, in a fresh process, from the built files. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { house, packed, root } from "./packed.ts";
+
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, { readonly types: string; readonly default: string }>;
+};
+const paths = Object.keys(exports).filter((path) => path !== "./package.json");
+
+let project: ReturnType<typeof packed>;
+beforeAll(() => {
+  project = packed({ types: true });
+}, 300_000);
+afterAll(() => project.remove());
+
+/** What a program prints, run in the folder of a project that has diffeo installed. */
+function run(program: string): unknown {
+  const file = join(project.folder, "program.mjs");
+  writeFileSync(file, program);
+  return JSON.parse(execFileSync(process.execPath, [file], { cwd: project.folder, encoding: "utf8" }));
+}
+
+it("has a path for every public folder, with code and types behind it", () => {
+  const folders = readdirSync(join(root, "src")).filter((f) => existsSync(join(root, "src", f, "index.ts")));
+  expect(paths.toSorted()).toEqual([".", "./web", ...folders.map((f) => `./${f}`)].toSorted());
+  const missing = paths
+    .flatMap((path) => [exports[path].types, exports[path].default])
+    .filter((file) => !existsSync(join(project.folder, "node_modules", "diffeo", file)));
+  expect(missing).toEqual([]);
+});
+
+it("imports every path and computes a gradient, here and on a worker thread", () => {
+  const imports = paths.map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`).join("\n");
+  const { names, here, there } = run(`
+    ${imports}
+    import { compile, exp, grad, sum } from "diffeo";
+    const f = grad((x) => sum(exp(x)));
+    const results = [];
+    for (const worker of [false, true]) {
+      const g = compile(f, [[2]], { type: "float64", worker });
+      results.push([...(await g([0, 1])).data]);
+      await g.dispose();
+    }
+    const names = [${paths.map((_, i) => `Object.keys(m${i}).length`)}];
+    console.log(JSON.stringify({ names, here: results[0], there: results[1] }));
+  `) as { names: number[]; here: number[]; there: number[] };
+  expect(Math.min(...names)).toBeGreaterThan(0);
+  expect(here[0]).toBe(1);
+  expect(here[1]).toBeCloseTo(Math.E, 14);
+  expect(there).toEqual(here);
+});
+
+it("has types that strict programs compile against, the README's among them", () => {
+  writeFileSync(
+    join(project.folder, "program.mts"),
+    `${paths.map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`).join("\n")}
+     import { compile, softmax, type Tensor } from "diffeo";
+     export const all = [${paths.map((_, i) => `m${i}`)}];
+     export const f = compile((x: Tensor) => softmax(x), [[null, 3]], { worker: true });
+     export const y: Promise<number> = f([[1, 2, 3]]).then(({ shape }) => shape.length);
+     // @ts-expect-error: one argument is missing
+     f();`,
+  );
+  const [, shown] = readFileSync(join(house, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
+  expect(shown).toContain("sample(process");
+  writeFileSync(join(project.folder, "readme.mts"), shown);
+  const tsc = join(house, "node_modules", "typescript", "bin", "tsc");
+  const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
+  const compiled = (): string => {
+    try {
+      const args = [tsc, ...flags, "program.mts", "readme.mts"];
+      return execFileSync(process.execPath, args, { cwd: project.folder, encoding: "utf8" });
+    } catch (error) {
+      return (error as { stdout: string }).stdout;
+    }
+  };
+  expect(compiled()).toBe("");
+});

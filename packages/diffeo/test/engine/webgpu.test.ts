@@ -1,0 +1,73 @@
+/**
+ * WebGPU without a GPU: onnxruntime-node's provider on SwiftShader, the software Vulkan of Debian's chromium. In a process
+ * of its own, because the driver is chosen when Vulkan starts.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { compile, exp, type Tensor } from "../../src/index.ts";
+import { hasChromium, swiftShader } from "./browser.ts";
+import { root } from "./packed.ts";
+import type { Report } from "./swiftshader.ts";
+
+async function onSwiftShader(): Promise<Report> {
+  const script = join(root, "test", "engine", "swiftshader.ts");
+  const env = { ...process.env, VK_ICD_FILENAMES: swiftShader };
+  const options = { cwd: root, env, maxBuffer: 1 << 26 };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--conditions=diffeo-source", "--import", "tsx", script],
+    options,
+  );
+  return JSON.parse(stdout) as Report;
+}
+
+if (hasChromium())
+  describe("WebGPU on SwiftShader", () => {
+    let report: Report;
+    beforeAll(async () => {
+      report = await onSwiftShader();
+    }, 600_000);
+
+    it("agrees with the reference to 1e-4 on every operation", () => {
+      expect(report.findings.length).toBeGreaterThan(100);
+      expect(report.findings.filter((f) => !(f.error <= 1e-4))).toEqual([]);
+    });
+
+    it("leaves nothing to the processor but inverses and positions as int64", () => {
+      expect(report.onProcessor).toEqual([
+        "oneHot of argmax",
+        "argmax",
+        "argTop",
+        "argsort",
+        "inverse",
+        "solve",
+        "gradient of logAbsDet",
+      ]);
+    });
+
+    it("runs what is asked at once one after another, on every thread, to the same numbers", () => {
+      const [f, g] = report.together.alone;
+      expect(report.together.atOnce).toEqual([f, g, f, f, g, f]);
+    });
+
+    it("keeps state on the device from step to step, and other devices refuse it", () => {
+      expect(report.kept.value).toEqual([101, 102, 103]);
+      expect(report.kept.refusal).toMatch(/webgpu keeps .* Read it with toHost/);
+    });
+  });
+else
+  describe("WebGPU without SwiftShader", () => {
+    it("works, or says how to get it", async () => {
+      console.error("chromium's SwiftShader is not installed: WebGPU is only asked whether it starts");
+      const f = compile((x: Tensor) => exp(x), [[2]], { device: "webgpu" });
+      const outcome = await f([0, 0]).then(
+        ({ data }) => [...(data as Float32Array)],
+        (error: Error) => error.message,
+      );
+      if (typeof outcome === "string") expect(outcome).toMatch(/did not start.*Install a Vulkan loader/s);
+      else expect(outcome).toEqual([1, 1]);
+      await f.dispose();
+    });
+  });

@@ -1,0 +1,263 @@
+/** Drift scale, time dilation, guidance and known coordinates. */
+import { describe, expect, it } from "vitest";
+import { additiveLogistic, type Bijector, chain, sigmoidMap, timeAffine, unitBall } from "../../src/bijector/index.ts";
+import { gaussian } from "../../src/distribution/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
+import {
+  add,
+  at,
+  constant,
+  div,
+  exp,
+  log,
+  mul,
+  type NdArray,
+  square,
+  sub,
+  type Tensor,
+} from "../../src/graph/index.ts";
+import { key, normal, sampleKeys } from "../../src/random/index.ts";
+import {
+  brownianPath,
+  domainPreserving,
+  guide,
+  heun,
+  type Known,
+  type KnownPoints,
+  milstein,
+  type SampleOptions,
+  type Sampler,
+  sample,
+  uniformGrid,
+} from "../../src/sampler/index.ts";
+import { linearSchedule, reversePush, vp } from "../../src/sde/index.ts";
+import { clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+
+const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
+const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
+
+describe("scaling the drift of y", () => {
+  const stepCounts = [64, 128, 256];
+  const count = 400;
+  const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
+  const path = brownianPath(key("control"), times(256));
+  const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
+  const score = exactScore(gentle, clusters(2));
+
+  const differences = async (phi: Bijector, control: Partial<SampleOptions>, pair: readonly [Sampler, Sampler]) => {
+    const process = reversePush(gentle, phi, score);
+    const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
+    const found: number[] = [];
+    for (const steps of stepCounts) {
+      const options = {
+        ...control,
+        start: first,
+        key: key(1),
+        grid: times(steps),
+        noise: path,
+        type: "float64",
+        threads: 1,
+      } as const;
+      const [one, two] = [await pair[0](process, options), await pair[1](process, options)];
+      found.push(meanDistance(one.samples, two.samples));
+    }
+    return found;
+  };
+  const inY: Sampler = (process, options) => milstein(process, { ...options, space: "y" });
+
+  for (const phi of [additiveLogistic(), unitBall(), moving])
+    for (const control of [
+      { driftScale: 0.8 },
+      { driftScale: 1.2 },
+      { timeDilation: 0.6 },
+      { driftScale: 0.9, timeDilation: 1.3 },
+    ])
+      it(`is the same process stepped in y and in x (${phi.name}, ${JSON.stringify(control)})`, async () => {
+        const found = await differences(phi, control, [inY, domainPreserving]);
+        expect(fittedOrder(stepCounts, found)).toBeGreaterThan(0.88);
+        expect(found[2]).toBeLessThan(0.008);
+      });
+
+  it("is not scaling the drift of x", async () => {
+    const plain = reversePush(gentle, additiveLogistic(), score);
+    const options = { start, key: key(1), grid: times(256), noise: path, driftScale: 0.8, type: "float64" } as const;
+    const { phi: _, ...inX } = plain;
+    const naive = await domainPreserving(inX, options);
+    const mapped = await evaluate((x: Tensor) => additiveLogistic().forward(x), naive.samples);
+    const first = await evaluate((x: Tensor) => additiveLogistic().forward(x), start);
+    const right = await domainPreserving(plain, { ...options, start: first });
+    const stepped = await inY(plain, { ...options, start: first });
+    expect(meanDistance(right.samples, stepped.samples)).toBeLessThan(0.001);
+    expect(meanDistance(mapped, stepped.samples)).toBeGreaterThan(0.005);
+  });
+
+  it("moves the probability flow the same way in both spaces", async () => {
+    const found = await differences(moving, { driftScale: 0.8 }, [
+      (process, options) => heun(process, { ...options, space: "x" }),
+      (process, options) => heun(process, { ...options, space: "y" }),
+    ]);
+    expect(fittedOrder(stepCounts, found)).toBeGreaterThan(1.8);
+  });
+});
+
+describe("guidance", () => {
+  it("by the exact energy of a tilted law gives that law's process, in any space", async () => {
+    const sde = vp();
+    const { meanFactor, std } = sde.transition;
+    const [before, after] = [
+      gaussian({ mean: [0.5, -0.2], covariance: 0.8 }),
+      gaussian({ mean: [-0.3, 0.6], covariance: [0.2, 0.5] }),
+    ];
+    const phi = unitBall();
+    // E(y, t) = log p_t(x) − log p′_t(x), so that p_t e^{−E} = p′_t
+    const energy = (y: Tensor, t: Tensor): Tensor => {
+      const x = phi.inverse(y);
+      return sub(
+        before.marginal(meanFactor(t), std(t)).logDensity(x),
+        after.marginal(meanFactor(t), std(t)).logDensity(x),
+      );
+    };
+    const guided = guide(reversePush(sde, phi, exactScore(sde, before)), energy);
+    const wanted = reversePush(sde, phi, exactScore(sde, after));
+    const y: NdArray = { shape: [3, 2], dtype: "float64", data: Float64Array.of(0.1, 0.2, -0.5, 0.6, 0.3, -0.8) };
+    for (const t of [0.1, 0.5, 0.9]) {
+      const [a, b] = await evaluate(
+        (p: Tensor) => [guided.drift(p, constant(t, "float64")), wanted.drift(p, constant(t, "float64"))],
+        y,
+      );
+      for (let i = 0; i < 6; i++) expect(Number(a.data[i])).toBeCloseTo(Number(b.data[i]), 9);
+    }
+  });
+
+  it("pulls samples towards low energy", async () => {
+    const sde = vp();
+    const process = reversePush(sde, additiveLogistic(), exactScore(sde, clusters(2)));
+    const options = { count: 500, shape: [2], key: key(1), steps: 60 } as const;
+    const mean = ({ samples: { data } }: { samples: NdArray }): number =>
+      Array.from(data as Float32Array).reduce((s, v, i) => s + (i % 2 === 0 ? v / 500 : 0), 0);
+    const free = mean(await sample(process, options));
+    const pulled = mean(
+      await sample(
+        guide(process, (y) => mul(log(at(y, 0, -1)), -1), 2),
+        options,
+      ),
+    );
+    expect(pulled).toBeGreaterThan(free + 0.1);
+  });
+});
+
+describe("known coordinates", () => {
+  // (X₁, X₂) with correlation 0.9: given X₁ = 1, X₂ ~ N(0.9, 0.19)
+  const sde = vp();
+  const data = gaussian({
+    mean: [0, 0],
+    covariance: [
+      [1, 0.9],
+      [0.9, 1],
+    ],
+  });
+  const process = reversePush(sde, sigmoidMap(), exactScore(sde, data));
+  const known = (resample: number, likelihood?: Known["likelihood"]) =>
+    ({
+      ...(likelihood && { likelihood }),
+      mask: { shape: [2], dtype: "float64", data: Float64Array.of(1, 0) },
+      value: { shape: [2], dtype: "float64", data: Float64Array.of(1 / (1 + Math.exp(-1)), 0.5) },
+      resample,
+    }) as const;
+  const run = async (resample: number, steps: number, likelihood?: Known["likelihood"]) => {
+    const count = 2000;
+    const result = await sample(process, {
+      count,
+      shape: [2],
+      key: key(3),
+      steps,
+      known: known(resample, likelihood),
+      type: "float64",
+      threads: 1,
+    });
+    const logit = Array.from(result.samples.data as Float64Array, (y) => Math.log(y) - Math.log1p(-y));
+    const unknown = logit.filter((_, i) => i % 2 === 1);
+    const mean = unknown.reduce((s, v) => s + v, 0) / count;
+    const variance = unknown.reduce((s, v) => s + (v - mean) ** 2, 0) / count;
+    console.log(
+      `resample ${resample}, ${steps} steps: mean ${mean.toFixed(3)} of 0.9, variance ${variance.toFixed(3)} of 0.19`,
+    );
+    return { mean, variance, result };
+  };
+
+  it("stay what they are, and the others follow their conditional law once steps are repeated", async () => {
+    const once = await run(1, 100);
+    const often = await run(20, 100);
+    for (let i = 0; i < 2000; i++)
+      expect(Number(often.result.samples.data[2 * i])).toBeCloseTo(1 / (1 + Math.exp(-1)), 12);
+    expect(often.result.scoreEvaluations).toBe(2000);
+    expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
+    expect(Math.abs(often.variance - 0.19)).toBeLessThan(0.03);
+    expect(Math.abs(once.mean - 0.9)).toBeGreaterThan(2 * Math.abs(often.mean - 0.9));
+  });
+
+  it("may differ from sample to sample and from batch to batch, and survive denoising", async () => {
+    const value = {
+      shape: [5, 2],
+      dtype: "float64",
+      data: Float64Array.from({ length: 10 }, (_, i) => 0.1 + 0.08 * i),
+    } as const;
+    const options = { count: 5, shape: [2], key: key(3), steps: 10, type: "float64", denoise: true } as const;
+    const whole = await sample(process, { ...options, known: { ...known(2), value } });
+    const parts = await sample(process, { ...options, known: { ...known(2), value }, batch: 2 });
+    for (let i = 0; i < 5; i++) expect(Number(whole.samples.data[2 * i])).toBeCloseTo(value.data[2 * i], 12);
+    for (let i = 0; i < 10; i++) expect(Number(parts.samples.data[i])).toBeCloseTo(Number(whole.samples.data[i]), 12);
+  });
+
+  it("guide the others to their conditional law in one pass, by the gradient of their likelihood", async () => {
+    // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ b),
+    // a = mλ/(m²λ + σ²), b = λσ²/(m²λ + σ²).
+    const likelihood = (x: Tensor, t: Tensor, { points }: KnownPoints): Tensor => {
+      const { meanFactor, std } = sde.transition;
+      const [m, noise] = [meanFactor(t), square(std(t))];
+      const over = (lambda: number): Tensor => add(mul(square(m), lambda), noise);
+      const [x1, x2] = [at(x, 0, -1), at(x, 1, -1)];
+      const along = (lambda: number, u: Tensor): Tensor => mul(div(mul(m, lambda), over(lambda)), u);
+      const mean = mul(add(along(1.9, add(x1, x2)), along(0.1, sub(x1, x2))), 0.5);
+      const variance = mul(add(div(mul(noise, 1.9), over(1.9)), div(mul(noise, 0.1), over(0.1))), 0.5);
+      return div(square(sub(at(points, 0, -1), mean)), mul(variance, -2));
+    };
+    const { mean, variance, result } = await run(1, 200, likelihood);
+    expect(result.scoreEvaluations).toBe(200);
+    // 2,000 samples: 3 standard errors are 0.03 of the mean, 0.018 of the variance.
+    expect(Math.abs(mean - 0.9)).toBeLessThan(0.03);
+    expect(Math.abs(variance - 0.19)).toBeLessThan(0.02);
+  });
+
+  it("may be others in every sample", async () => {
+    const options = { count: 2, shape: [2], key: key(3), steps: 10, type: "float64" } as const;
+    const value = { shape: [2], dtype: "float64", data: Float64Array.of(0.3, 0.6) } as const;
+    const given = (mask: number[], shape: number[]) =>
+      sample(process, {
+        ...options,
+        known: { value, mask: { shape, dtype: "float64", data: Float64Array.from(mask) }, resample: 2 },
+      });
+    const both = (await given([1, 0, 0, 1], [2, 2])).samples.data;
+    const first = (await given([1, 0], [2])).samples.data;
+    const second = (await given([0, 1], [2])).samples.data;
+    expect([...(both as Float64Array)]).toEqual([first[0], first[1], second[2], second[3]]);
+    expect(both[0]).toBeCloseTo(0.3, 12);
+    expect(both[3]).toBeCloseTo(0.6, 12);
+    await expect(given([1, 0, 0], [3])).rejects.toThrow("known: the mask has shape [3]");
+  });
+
+  it("must not depend on unknown ones", async () => {
+    const mixed = reversePush(sde, additiveLogistic(), exactScore(sde, data));
+    await expect(
+      sample(mixed, {
+        count: 4,
+        shape: [2],
+        key: key(1),
+        known: {
+          mask: { shape: [2], dtype: "float32", data: Float32Array.of(1, 0) },
+          value: { shape: [2], dtype: "float32", data: Float32Array.of(0.3, 0.3) },
+        },
+      }),
+    ).rejects.toThrow(/mixes known and unknown coordinates/);
+  });
+});

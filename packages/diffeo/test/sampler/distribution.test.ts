@@ -1,0 +1,92 @@
+/** Samples in y against φ of exact samples: the energy distance is zero to sampling error, for every constrained map. */
+import { describe, expect, it } from "vitest";
+import { flattenEvent } from "../../src/bijector/event.ts";
+import { catalogue, type MapEntry } from "../../src/bijector/index.ts";
+import { sampleFrom } from "../../src/distribution/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
+import { constant, type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
+import { key, normal, sampleKeys } from "../../src/random/index.ts";
+import { energyDistance, type Method, sample } from "../../src/sampler/index.ts";
+import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
+import { clusters, exactScore } from "./tools.ts";
+
+const count = 20_000;
+const constrained = catalogue.filter(({ domain }) => domain !== "Rⁿ");
+
+/** The process of an entry, with the exact score of clusters in x. */
+function problem({ map, event }: MapEntry): ReverseProcess {
+  const flat = exactScore(vp(), clusters(sizeOf(event)));
+  const score = (x: Tensor, t: Tensor): Tensor => reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
+  return reversePush(vp({ eventRank: map.eventRank }), map, score);
+}
+
+/** φ of exact samples. */
+async function exactSamples({ map, event }: MapEntry, seed: string): Promise<NdArray> {
+  const x = sampleFrom(clusters(sizeOf(event)), key(seed), count, "float64");
+  return evaluate((z: Tensor) => map.forward(z, constant(0, "float64")), { ...x, shape: [count, ...event] });
+}
+
+/** How far samples are from exact ones, beyond chance and in its standard deviations. */
+async function excess(
+  entry: MapEntry,
+  options: { method: Method; steps: number; driftScale?: number },
+): Promise<number> {
+  const { samples, exits } = await sample(problem(entry), {
+    ...options,
+    count,
+    shape: entry.event,
+    key: key("samples"),
+    grid: "quadratic",
+    onExit: "hold",
+    threads: 1,
+  });
+  const found = energyDistance(samples, await exactSamples(entry, "exact"), { key: key("energy") });
+  console.log(
+    `${entry.name}, ${options.method}: energy distance ${found.value.toExponential(1)}, by chance ` +
+      `${found.chance.mean.toExponential(1)} ± ${found.chance.deviation.toExponential(1)}; ${exits} exits`,
+  );
+  return found.excess;
+}
+
+describe("20,000 samples of a mixture, in y", () => {
+  for (const entry of constrained)
+    it(`are those of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
+      expect(await excess(entry, { method: "domainPreserving", steps: 100 })).toBeLessThan(4);
+    });
+
+  for (const entry of constrained.filter(({ name }) => name === "sigmoid" || name === "alr"))
+    it(`are those of the image of the mixture, stepped in y too (${entry.name})`, async () => {
+      expect(await excess(entry, { method: "milstein", steps: 200 })).toBeLessThan(4);
+    });
+
+  it("are told from those of a drift scaled by 0.9", async () => {
+    const entry = constrained.find(({ name }) => name === "alr") as MapEntry;
+    expect(await excess(entry, { method: "domainPreserving", steps: 100, driftScale: 0.9 })).toBeGreaterThan(8);
+  });
+
+  it("are told from exact samples no better than exact ones are", async () => {
+    const entry = constrained.find(({ name }) => name === "alr") as MapEntry;
+    const found = energyDistance(await exactSamples(entry, "exact"), await exactSamples(entry, "other"), {
+      key: key(1),
+    });
+    expect(found.excess).toBeLessThan(4);
+  });
+
+  it("have in one dimension the distance of Cramér, and in more that of all pairs", () => {
+    for (const n of [1, 2, 5]) {
+      const [a, b] = ["a", "b"].map((name) => normal(sampleKeys(key(name), 150), [n], { dtype: "float64" }));
+      const between = (u: typeof a, v: typeof a): number => {
+        let total = 0;
+        for (let i = 0; i < 150; i++)
+          for (let j = 0; j < 150; j++) {
+            const d = Array.from({ length: n }, (_, k) => u.data[i * n + k] - v.data[j * n + k]);
+            total += Math.hypot(...d);
+          }
+        return total / 150 ** 2;
+      };
+      const pairs = 2 * between(a, b) - between(a, a) - between(b, b);
+      const { value } = energyDistance(a, b, { key: key(2), directions: n === 1 ? 1 : 4000, permutations: 0 });
+      expect(Math.abs(value / pairs - 1)).toBeLessThan(n === 1 ? 1e-12 : 0.05);
+    }
+  });
+});

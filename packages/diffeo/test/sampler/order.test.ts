@@ -1,0 +1,200 @@
+/** Measured orders of convergence, of every integrator, on problems with known solutions. */
+import { describe, expect, it } from "vitest";
+import { affine, expMap } from "../../src/bijector/index.ts";
+import { gaussian } from "../../src/distribution/index.ts";
+import { mul, type NdArray } from "../../src/graph/index.ts";
+import { key } from "../../src/random/index.ts";
+import {
+  brownianPath,
+  domainPreserving,
+  eulerMaruyama,
+  heun,
+  milstein,
+  type NoiseSource,
+  predictorCorrector,
+  rungeKutta,
+  type Sampler,
+  uniformGrid,
+} from "../../src/sampler/index.ts";
+import { forward, linearSchedule, ornsteinUhlenbeck, reversePush, type Sde, vp } from "../../src/sde/index.ts";
+import { exactScore, fittedOrder } from "./tools.ts";
+
+const filled = (count: number, value: number): NdArray => ({
+  shape: [count, 1],
+  dtype: "float64",
+  data: new Float64Array(count).fill(value),
+});
+
+/** dX = ½ X dt + 0.8 X dW, whose solution is X₀ exp((½ − 0.32) t + 0.8 W). */
+const geometric: Sde = {
+  name: "geometric Brownian motion",
+  eventRank: 1,
+  horizon: 1,
+  drift: (x) => mul(x, 0.5),
+  diffusion: (x) => ({ kind: "diagonal", value: mul(x, 0.8) }),
+};
+
+const count = 2000;
+const stepCounts = [16, 32, 64, 128, 256];
+const finest = uniformGrid(0, 1, 256);
+const draw = { step: 0, index: 0, from: 0, to: 1, first: 0, count, shape: [1], dtype: "float64" } as const;
+
+describe("strong order", () => {
+  const measure = async (sampler: Sampler, process: Parameters<Sampler>[0], exact: Float64Array, start: number) => {
+    const errors: number[] = [];
+    for (const steps of stepCounts) {
+      const { samples } = await sampler(process, {
+        start: filled(count, start),
+        key: key(1),
+        grid: uniformGrid(0, 1, steps),
+        noise: brownianPath(key("path"), finest),
+        type: "float64",
+      });
+      const total = exact.reduce((s, v, i) => s + Math.abs(v - Number(samples.data[i])), 0);
+      errors.push(total / count);
+    }
+    return fittedOrder(stepCounts, errors);
+  };
+  const end = brownianPath(key("path"), finest)(draw);
+  const solution = Float64Array.from(end, (w) => Math.exp(0.5 - 0.32 + 0.8 * w));
+
+  it.each([
+    ["Euler–Maruyama", eulerMaruyama, 0.5],
+    ["Milstein", milstein, 1],
+  ] as const)("of %s is that of the book, where the noise is proportional to x", async (name, sampler, order) => {
+    const found = await measure(sampler, forward(geometric), solution, 1);
+    console.log(`strong order of ${name}: ${found.toFixed(3)}`);
+    expect(found).toBeGreaterThan(order - 0.1);
+    expect(found).toBeLessThan(order + 0.1);
+  });
+
+  it("of the domain-preserving method is 1, where noise in x does not depend on x", async () => {
+    // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid 8 times finer still
+    const sde = ornsteinUhlenbeck({ horizon: 1 });
+    const [n, count] = [2048, 500];
+    const fine = uniformGrid(0, 1, n);
+    const path = brownianPath(key("path"), fine);
+    const x = new Float64Array(count);
+    for (let k = 0; k < n; k++) {
+      const z = path({ ...draw, count, from: fine[k], to: fine[k + 1] });
+      const weight = Math.exp((fine[k] + fine[k + 1]) / 2 - 1) * Math.SQRT2 * Math.sqrt(1 / n);
+      for (let i = 0; i < count; i++) x[i] += weight * z[i];
+    }
+    const errors: number[] = [];
+    for (const steps of stepCounts) {
+      const { samples } = await domainPreserving(forward(sde, expMap()), {
+        start: filled(count, 1),
+        key: key(1),
+        grid: uniformGrid(0, 1, steps),
+        noise: path,
+        type: "float64",
+      });
+      errors.push(x.reduce((s, v, i) => s + Math.abs(Math.exp(v) - Number(samples.data[i])), 0) / count);
+    }
+    const found = fittedOrder(stepCounts, errors);
+    console.log(`strong order of the domain-preserving method: ${found.toFixed(3)}`);
+    expect(found).toBeGreaterThan(0.9);
+    expect(found).toBeLessThan(1.1);
+  });
+});
+
+/**
+ * Reverse VP of N(0, s²) through an affine map is linear in its start and its noise, y = a x_T + Σ cₖ zₖ + b. Unit noise in
+ * one draw after the other shows a and every cₖ, hence the variance a² Var x_T + Σ cₖ² to rounding, with no sampling error.
+ */
+describe("weak order", () => {
+  const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 6 }) });
+  const process = reversePush(
+    sde,
+    affine({ scale: [2], shift: [3] }),
+    exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })),
+  );
+  const tEnd = 0.05;
+  const integral = (t: number): number => 0.5 * t + 2.75 * t * t;
+  const varianceAt = (t: number): number => 0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t));
+
+  const variance = async (sampler: Sampler, steps: number, draws: number): Promise<number> => {
+    const samples = 1 + steps * draws;
+    const start = filled(samples, 3);
+    (start.data as Float64Array)[0] = 3 + 2 * Math.sqrt(varianceAt(1));
+    const noise: NoiseSource = ({ step, index }) => {
+      const z = new Float64Array(samples);
+      z[1 + step * draws + index] = 1;
+      return z;
+    };
+    const result = await sampler(process, { start, key: key(1), steps, tEnd, noise, type: "float64" });
+    return Array.from(result.samples.data as Float64Array).reduce((s, y) => s + ((y - 3) / 2) ** 2, 0);
+  };
+
+  it.each([
+    ["Euler–Maruyama", eulerMaruyama, 1],
+    ["Milstein", milstein, 1],
+    ["domain-preserving", domainPreserving, 1],
+  ] as const)("of %s is 1", async (name, sampler, draws) => {
+    const counts = [20, 40, 80, 160];
+    const errors: number[] = [];
+    for (const steps of counts) errors.push(Math.abs((await variance(sampler, steps, draws)) / varianceAt(tEnd) - 1));
+    const found = fittedOrder(counts, errors);
+    console.log(`weak order of ${name}: ${found.toFixed(3)}`);
+    expect(found).toBeGreaterThan(0.9);
+    expect(found).toBeLessThan(1.15);
+  });
+
+  it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
+    const counts = [20, 40, 80, 160];
+    const error = async (steps: number, ratio: number): Promise<number> => {
+      const sampler: Sampler = (p, options) => predictorCorrector(p, { ...options, corrector: { steps: 1, ratio } });
+      return (await variance(sampler, steps, 2)) / varianceAt(tEnd) - 1;
+    };
+    const errors: number[] = [];
+    for (const steps of counts) errors.push(await error(steps, Math.sqrt(0.8 / steps)));
+    const found = fittedOrder(counts, errors);
+    // Errors a + b/n at n and 2n leave a = 2e(2n) − e(n), the limit of many steps of one ratio.
+    const bias: number[] = [];
+    for (const ratio of [0.16, 0.32]) bias.push(2 * (await error(320, ratio)) - (await error(160, ratio)));
+    console.log(
+      `weak order of predictor–corrector: ${found.toFixed(3)}; bias at ratio .16, .32: ${bias.map((v) => v.toExponential(2))}`,
+    );
+    expect(found).toBeGreaterThan(0.9);
+    expect(found).toBeLessThan(1.15);
+    expect(bias[0]).toBeGreaterThan(0);
+    expect(bias[1] / bias[0]).toBeGreaterThan(2.5);
+    expect(bias[1]).toBeLessThan(0.32 ** 2);
+  });
+});
+
+describe("order", () => {
+  const sde = vp();
+  const process = reversePush(sde, expMap(), exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
+  const integral = (t: number): number => 0.1 * t + 9.95 * t * t;
+  const deviation = (t: number): number => Math.sqrt(0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t)));
+
+  it.each([
+    ["Heun", heun, 2, [20, 40, 80, 160]],
+    ["Dormand–Prince on a grid", rungeKutta, 5, [10, 20, 40, 80]],
+  ] as const)("of %s is that of the book, on the flow of a Gaussian", async (name, sampler, order, counts) => {
+    for (const space of ["x", "y"] as const) {
+      const errors: number[] = [];
+      for (const steps of counts) {
+        const start = filled(1, Math.exp(1.3));
+        const { samples } = await sampler(process, { start, key: key(1), steps, tEnd: 0, space, type: "float64" });
+        // x_t / √Var x_t is constant along the flow
+        errors.push(Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1));
+      }
+      const found = fittedOrder(counts, errors);
+      console.log(`order of ${name} in ${space}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
+      expect(found).toBeGreaterThan(order - 0.3);
+    }
+  });
+
+  it("of adaptive steps does not matter: the error follows the tolerance", async () => {
+    for (const tolerance of [1e-3, 1e-6, 1e-9]) {
+      const start = filled(1, Math.exp(1.3));
+      const result = await rungeKutta(process, { start, key: key(1), tEnd: 0, tolerance, type: "float64" });
+      const error = Math.abs(Math.log(Number(result.samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1);
+      console.log(`tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`);
+      expect(error).toBeLessThan(10 * tolerance);
+      expect(result.scoreEvaluations).toBe(1 + 6 * (result.steps + result.rejected));
+    }
+  });
+});

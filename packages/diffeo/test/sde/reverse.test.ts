@@ -1,0 +1,226 @@
+/** Reversal against what is known by other means: finite differences, exact marginals, closed forms. */
+import { describe, expect, it } from "vitest";
+import { columnsOf } from "../../src/bijector/diffusion.ts";
+import { additiveLogistic, expMap, itoTrace, pullItoTrace, pullVector, unitBall } from "../../src/bijector/index.ts";
+import { gaussian, mixture } from "../../src/distribution/index.ts";
+import {
+  add,
+  div,
+  dot,
+  expandDims,
+  jvp,
+  log,
+  mul,
+  neg,
+  onesLike,
+  square,
+  sub,
+  sum,
+  type Tensor,
+  traceJacobian,
+  transpose,
+} from "../../src/graph/index.ts";
+import {
+  applyCovariance,
+  covarianceDivergence,
+  flowVelocity,
+  gaussianPrior,
+  ornsteinUhlenbeck,
+  push,
+  pushedReverseDrift,
+  pushPrior,
+  reverseDrift,
+  type Sde,
+  sdes,
+} from "../../src/sde/index.ts";
+import { at, draws, field, relativeError, slope, stateDependent } from "./table.ts";
+
+const batch = 4;
+const times = [[batch], [0.15, 0.4, 0.65, 0.9]] as const;
+const shape = [batch, 3];
+const x = draws("points", shape).map((v) => 0.4 * v);
+
+describe("∇·(G Gᵀ)", () => {
+  const pushed = stateDependent.map((make) => push(make(1), unitBall()));
+  for (const sde of [...stateDependent.map((make) => make(1)), ...pushed])
+    it(`is the divergence that finite differences give (${sde.name})`, () => {
+      const exact = at((z, t) => covarianceDivergence((p) => sde.diffusion(p, t), z, 1), [shape, x], times);
+      const total = new Float64Array(x.length);
+      for (let j = 0; j < 3; j++) {
+        const unit = [shape, Float64Array.from(x, (_, i) => (i % 3 === j ? 1 : 0))] as const;
+        const column = (h: number): Float64Array =>
+          at((z, e, t) => applyCovariance(sde.diffusion(add(z, mul(e, h)), t), e, [3]), [shape, x], unit, times);
+        slope(column, 1e-3).forEach((v, i) => {
+          total[i] += v;
+        });
+      }
+      expect(relativeError(exact, total)).toBeLessThan(1e-9);
+    });
+
+  it("is the same for a number, a diagonal and the matrix that says the same", () => {
+    for (const make of stateDependent.slice(0, 2)) {
+      const sde = make(1);
+      const dense: Sde = {
+        ...sde,
+        diffusion: (z, t) => {
+          const columns = columnsOf(sde.diffusion(z, t), z, 1);
+          const axes = [...columns.shape.keys()];
+          return { kind: "matrix", value: transpose(columns, [...axes.slice(1), 0]) };
+        },
+      };
+      for (const of of [reverseDrift, flowVelocity]) {
+        const own = at((z, t) => of(sde, field(1), z, t), [shape, x], times);
+        const same = at((z, t) => of(dense, field(1), z, t), [shape, x], times);
+        expect(relativeError(own, same)).toBeLessThan(1e-12);
+      }
+    }
+  });
+});
+
+/** ∂ₜ log p + v·∇ log p + ∇·v, which vanishes if v carries p_t along. */
+function continuity(
+  logDensity: (z: Tensor, t: Tensor) => Tensor,
+  score: (z: Tensor, t: Tensor) => Tensor,
+  sde: Sde,
+  points: Float64Array,
+): { readonly residual: Float64Array; readonly rate: Float64Array } {
+  const rate = (z: Tensor, t: Tensor): Tensor => jvp((s: Tensor) => logDensity(z, s), t, onesLike(t))[1];
+  const residual = (z: Tensor, t: Tensor): Tensor => {
+    const v = (p: Tensor): Tensor => flowVelocity(sde, score, p, t);
+    return add(add(rate(z, t), dot(v(z), score(z, t))), traceJacobian(v, z));
+  };
+  return { residual: at(residual, [shape, points], times), rate: at(rate, [shape, points], times) };
+}
+
+const size = (v: Float64Array): number => Math.max(...v.map(Math.abs));
+
+describe("the probability flow", () => {
+  const data = mixture([
+    { weight: 2, distribution: gaussian({ mean: [1, -0.5, 0.3], covariance: 0.3 }) },
+    { distribution: gaussian({ mean: [-0.8, 0.6, 0], covariance: [0.5, 0.1, 0.4] }) },
+  ]);
+
+  for (const make of Object.values(sdes))
+    it(`carries the exact marginals of a mixture along (${make(1).name})`, () => {
+      const sde = make(1);
+      const { meanFactor, std } = sde.transition;
+      const law = (t: Tensor) => data.marginal(meanFactor(t), std(t));
+      const { residual, rate } = continuity(
+        (z, t) => law(t).logDensity(z),
+        (z, t) => law(t).score(z),
+        sde,
+        x,
+      );
+      expect(size(residual) / size(rate)).toBeLessThan(1e-9);
+    });
+
+  it("carries log-normals along, where the noise is proportional to x", () => {
+    // dX = ½ X dt + X dW is e^W with W ~ N(0.2, 0.3 + t) in each coordinate
+    const sde: Sde = {
+      name: "geometric Brownian motion",
+      eventRank: 1,
+      horizon: 1,
+      drift: (z) => mul(z, 0.5),
+      diffusion: (z) => ({ kind: "diagonal", value: z }),
+    };
+    const variance = (t: Tensor): Tensor => expandDims(add(t, 0.3), -1);
+    const logDensity = (z: Tensor, t: Tensor): Tensor => {
+      const w = log(z);
+      const quadratic = div(square(sub(w, 0.2)), mul(variance(t), 2));
+      return neg(sum(add(add(quadratic, w), mul(log(variance(t)), 0.5)), -1));
+    };
+    const score = (z: Tensor, t: Tensor): Tensor => neg(div(add(div(sub(log(z), 0.2), variance(t)), 1), z));
+    const { residual, rate } = continuity(logDensity, score, sde, x.map(Math.exp));
+    expect(size(residual) / size(rate)).toBeLessThan(1e-12);
+  });
+});
+
+describe("a Gaussian transition", () => {
+  for (const make of Object.values(sdes))
+    it(`solves the moment equations of its SDE and begins at the data (${make(1).name})`, () => {
+      const sde = make(1);
+      const { meanFactor, std } = sde.transition;
+      // f = a(t) x and G = g(t):  m′ = a m,  (σ²)′ = 2aσ² + g²
+      const grid = [[4], [0.02, 0.3, 0.6, 0.9]] as const;
+      const rate = (t: Tensor): Tensor => sum(sde.drift(expandDims(onesLike(t), -1), t), -1);
+      const noise = (t: Tensor): Tensor => square(sde.diffusion(expandDims(t, -1), t).value);
+      const slopeOf = (f: (t: Tensor) => Tensor) => (t: Tensor) => jvp(f, t, onesLike(t))[1];
+      const variance = (t: Tensor): Tensor => square(std(t));
+      const scale = at((t) => noise(t), grid);
+      const mean = at((t) => sub(slopeOf(meanFactor)(t), mul(rate(t), meanFactor(t))), grid);
+      const spread = at((t) => sub(slopeOf(variance)(t), add(mul(mul(rate(t), variance(t)), 2), noise(t))), grid);
+      expect(size(mean)).toBeLessThan(1e-12 * Math.max(1, size(scale)));
+      expect(size(spread)).toBeLessThan(1e-12 * Math.max(1, size(scale)));
+      expect(at((t) => meanFactor(t), [[1], [0]])[0]).toBeCloseTo(1, 14);
+      expect(at((t) => std(t), [[1], [0]])[0]).toBe(0);
+    });
+});
+
+describe("priors", () => {
+  it("are pushed with the map's volume: N(0, s²) through exp is log-normal", () => {
+    const pushed = pushPrior(gaussianPrior(1.5, 1), expMap(), 1);
+    const y = x.map(Math.exp);
+    const found = at((p) => pushed.logDensity(p), [shape, y]);
+    const expected = at(
+      (p) => {
+        const w = log(p);
+        const each = add(add(div(square(w), 2 * 1.5 ** 2), w), Math.log(1.5) + 0.5 * Math.log(2 * Math.PI));
+        return neg(sum(each, -1));
+      },
+      [shape, y],
+    );
+    expect(relativeError(found, expected)).toBeLessThan(1e-13);
+  });
+
+  it("fit the process: at T the transition has forgotten the data", () => {
+    for (const make of Object.values(sdes)) {
+      const sde = make(1);
+      const { meanFactor, std } = sde.transition;
+      const [m] = at((t) => meanFactor(t), [[1], [sde.horizon]]);
+      const [sigma] = at((t) => std(t), [[1], [sde.horizon]]);
+      expect(m / sigma, sde.name).toBeLessThan(0.021);
+      const [density] = at((z) => (sde.prior as NonNullable<Sde["prior"]>).logDensity(z), [[1, 1], [0]]);
+      const spread = Math.exp(-density) / Math.sqrt(2 * Math.PI);
+      expect(Math.abs(spread / sigma - 1), sde.name).toBeLessThan(1e-4);
+    }
+  });
+});
+
+describe("on the simplex", () => {
+  const sde = ornsteinUhlenbeck({ noise: 1.3 });
+  const phi = additiveLogistic();
+
+  it("the reverse drift is f̂ᵢ = yᵢ(kᵢ − Σ yⱼkⱼ) with k = f̄ + ½g²(2y − 1)", () => {
+    const lemma = at((z, t) => pushedReverseDrift(sde, phi, field(1), z, t), [shape, x], times);
+    const closed = at(
+      (z, t) => {
+        const y = phi.forward(z);
+        const k = add(reverseDrift(sde, field(1), z, t), mul(sub(mul(y, 2), 1), 0.5 * 1.3 ** 2));
+        return mul(y, sub(k, expandDims(dot(y, k), -1)));
+      },
+      [shape, x],
+      times,
+    );
+    expect(relativeError(lemma, closed)).toBeLessThan(1e-13);
+  });
+
+  it("J⁻¹Tr[GᵀHG] = g²(1 − 2y): what scaling the drift of y costs in x", () => {
+    const found = at((z, t) => pullVector(phi, z, itoTrace(phi, z, sde.diffusion(z, t))), [shape, x], times);
+    const closed = at((z) => mul(sub(1, mul(phi.forward(z), 2)), 1.3 ** 2), [shape, x]);
+    expect(relativeError(found, closed)).toBeLessThan(1e-12);
+    // Far beyond the last positive number that y could be, the closed form is still one.
+    const far = at(
+      (z, t) => pullItoTrace(phi, z, sde.diffusion(z, t)),
+      [
+        [1, 2],
+        [-2000, 2000],
+      ],
+      [[1], [0.5]],
+    );
+    expect(Array.from(far)).toEqual([1.3 ** 2, -(1.3 ** 2)]);
+  });
+});
+
+it("refuses a map and an SDE whose events differ in rank", () => {
+  expect(() => push(ornsteinUhlenbeck({ eventRank: 3 }), additiveLogistic())).toThrow(/rank 3.*rank 1/);
+});

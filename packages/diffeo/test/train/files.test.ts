@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { DiffeoError } from "../../src/graph/index.ts";
+import { RunFolder, readSafetensors, writeFileAtomic, writeSafetensors } from "../../src/node/index.ts";
+import { fromHalf, toHalf } from "../../src/train/half.ts";
+import { makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-train-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const array = (data: number[], shape = [data.length]) => ({
+  shape,
+  dtype: "float32" as const,
+  data: Float32Array.from(data),
+});
+
+describe("float16", () => {
+  it("keeps every half exactly", () => {
+    const all = Uint16Array.from({ length: 65_536 }, (_, i) => i);
+    const back = toHalf(fromHalf(all));
+    for (let i = 0; i < all.length; i++) {
+      const nan = (i & 0x7c00) === 0x7c00 && (i & 0x3ff) !== 0;
+      if (!nan) expect(back[i]).toBe(i);
+    }
+  });
+
+  it("rounds to the nearest half, ties to even", () => {
+    fc.assert(
+      fc.property(fc.float({ noNaN: true, min: -65_000, max: 65_000 }), (v) => {
+        const [h] = toHalf(Float32Array.of(v));
+        const near = fromHalf(Uint16Array.of(h, (h & 0x7fff) === 0 ? h : h - 1, h + 1));
+        for (const other of near.subarray(1))
+          if (Number.isFinite(other)) expect(Math.abs(near[0] - v)).toBeLessThanOrEqual(Math.abs(other - v));
+      }),
+    );
+    expect([...toHalf(Float32Array.of(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, -1e9))]).toEqual([
+      0x3c00, 0x3c02, 0x7c00, 0xfc00,
+    ]);
+  });
+});
+
+describe("safetensors", () => {
+  const tensors = { arrays: { "a.w": array([1, -2.5, 3e-8, 4], [2, 2]), b: array([7]) }, metadata: { note: "ψ" } };
+
+  it("gives back what was stored", async () => {
+    const path = join(folder, "t.safetensors");
+    await writeSafetensors(path, tensors);
+    const { arrays, metadata } = await readSafetensors(path);
+    expect(arrays["a.w"].shape).toEqual([2, 2]);
+    expect([...(arrays["a.w"].data as Float32Array)]).toEqual([...tensors.arrays["a.w"].data]);
+    expect(metadata).toEqual({ note: "ψ" });
+  });
+
+  it("says what is wrong with a damaged file", () => {
+    const whole = Buffer.concat(makeSafetensors(tensors));
+    expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: only 5 bytes/);
+    expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header claims/);
+    expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(/"b" of shape \[1\] does not fit/);
+    const noise = Buffer.from(whole);
+    noise[8] = 0x20;
+    expect(() => parseSafetensors(noise, "f")).toThrow(/no JSON/);
+  });
+
+  const place = { dtype: "F32", shape: [1], data_offsets: [0, 4] };
+  it.each<[unknown, RegExp]>([
+    [null, /f: its header is no object/],
+    [{ __metadata__: 1 }, /f: its metadata are no object/],
+    [{ a: null }, /"a" has no type, shape and place/],
+    [{ a: { ...place, data_offsets: undefined } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, data_offsets: [-4, 0] } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, shape: [-1] } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, dtype: "BF16" } }, /type BF16, only F32 and F16 are read/],
+    [{ a: place }, /"a" holds NaN at flat position 0/],
+  ])("refuses the header %j", (header, message) => {
+    const json = Buffer.from(JSON.stringify(header));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(json.length));
+    const nan = Buffer.from(Float32Array.of(Number.NaN).buffer);
+    const broken = (): unknown => parseSafetensors(Buffer.concat([length, json, nan]), "f");
+    expect(broken).toThrow(DiffeoError);
+    expect(broken).toThrow(message);
+  });
+
+  it("refuses numbers that half precision cannot keep", () => {
+    const huge = { arrays: { w: array([1, -65_520]) }, metadata: {} };
+    expect(() => makeSafetensors(huge, "F16")).toThrow(/array "w" holds -65520, half precision ends at 65,504/);
+    expect(Buffer.concat(makeSafetensors(huge)).length).toBeGreaterThan(8);
+    makeSafetensors({ arrays: { w: array([65_504]) }, metadata: {} }, "F16");
+  });
+});
+
+describe("files", () => {
+  it("are written whole or not at all", async () => {
+    const path = join(folder, "sub", "x.txt");
+    await writeFileAtomic(path, "first");
+    await writeFileAtomic(path, "second");
+    expect(readFileSync(path, "utf8")).toBe("second");
+    expect(readdirSync(join(folder, "sub"))).toEqual(["x.txt"]);
+    await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
+  });
+
+  it("are flushed to the disk", async () => {
+    const handle = await open(join(folder, "any"), "w");
+    await handle.close();
+    const flushed = vi.spyOn(Object.getPrototypeOf(handle), "sync");
+    await writeFileAtomic(join(folder, "flushed.txt"), "content");
+    expect(flushed).toHaveBeenCalledTimes(1);
+    flushed.mockRestore();
+  });
+
+  it("follow links, and write to a pipe instead of replacing it", async () => {
+    const path = join(folder, "linked.txt");
+    writeFileSync(path, "old");
+    symlinkSync("linked.txt", join(folder, "link.txt"));
+    await writeFileAtomic(join(folder, "link.txt"), "new");
+    expect(readFileSync(path, "utf8")).toBe("new");
+    expect(lstatSync(join(folder, "link.txt")).isSymbolicLink()).toBe(true);
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [read] = await Promise.all([readFile(pipe, "utf8"), writeFileAtomic(pipe, "through")]);
+    expect(read).toBe("through");
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+  });
+});
+
+describe("a run folder", () => {
+  it("is never overwritten, and resumed only with the settings it began with", async () => {
+    const path = join(folder, "run");
+    await RunFolder.create(path, { rate: 1, seed: 2 });
+    await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(/already holds a run/);
+    await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(/begun with rate = 1, now it is 2/);
+    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/holds no run/);
+    writeFileSync(join(path, "config.json"), '{"rate": 1, "se');
+    await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(/config\.json cannot be read as JSON/);
+  });
+
+  it("keeps the two newest checkpoints and does not trip over a half-written one", async () => {
+    const path = join(folder, "checkpoints");
+    const run = await RunFolder.create(path, {});
+    for (const step of [5, 10, 15]) await run.save({ step, arrays: { theta: array([step]) }, metadata: {} });
+    writeFileSync(join(path, "step-20.safetensors.99.tmp"), "cut off by a crash");
+    expect((await run.latest())?.step).toBe(15);
+    expect(
+      readdirSync(path)
+        .filter((n) => n.endsWith(".safetensors"))
+        .sort(),
+    ).toEqual(["step-10.safetensors", "step-15.safetensors"]);
+  });
+});

@@ -1,0 +1,2 @@
+/** diffeo-picture/node: pictures as PNG. */
+export { renderPng } from "./png.ts";

@@ -1,0 +1,175 @@
+/**
+ * The graphs of a fit, compiled once for a dataset's sizes and a loss:
+ *
+ *   train     200 points: α from the first half, the loss on the second, Adam on everything through α
+ *   validate  α from random training points, then the loss on the validation set
+ *   exact     exact score matching on the validation set, for a given α
+ *   equations sums of G and b over points
+ *   ridge     one Adam step on log λ alone, α(λ) from the eigenvectors of G
+ */
+import { type Compiled, compile } from "diffeo/engine";
+import {
+  add,
+  backward,
+  cast,
+  div,
+  exp,
+  expandDims,
+  fill,
+  leavesOf,
+  matmul,
+  mean,
+  mul,
+  type NdArray,
+  neg,
+  type Shape,
+  slice,
+  sqrt,
+  squaredNorm,
+  squeeze,
+  type Tensor,
+  valueAndGrad,
+} from "diffeo/graph";
+import { type Draws, drawShapes, lossOf, type Objective, scoreMatching } from "diffeo/matching";
+import { type Dkef, dkefScore, type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "diffeo/model";
+import { type AdamState, adam, clipFactor, flatten, flattenTensors, unflatten } from "diffeo/train";
+
+export interface FitSizes {
+  readonly n: number;
+  /** Points a step; even. */
+  readonly batch: number;
+  /** Points that give α for validation. */
+  readonly points: number;
+  readonly validation: number;
+  /** Points a step of the ridge. */
+  readonly ridgeBatch: number;
+}
+
+export interface FitSteps {
+  readonly train: Compiled<
+    [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
+    { state: AdamState<Tensor>; loss: Tensor }
+  >;
+  readonly validate: Compiled<[Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>], { loss: Tensor; alpha: Tensor }>;
+  readonly exact: Compiled<[Tensor, Tensor, Tensor], Tensor>;
+  readonly equations: Compiled<[Tensor, Tensor, Draws<Tensor>], NormalEquations<Tensor>>;
+  readonly ridge: Compiled<
+    [Tensor, RidgeSystem<Tensor>, AdamState<Tensor>, Tensor, Draws<Tensor>, Tensor],
+    { state: AdamState<Tensor>; loss: Tensor }
+  >;
+  dispose(): Promise<void>;
+}
+
+/** G = V diag(e) Vᵀ and c = Vᵀb, so that α(λ) = −V (c/(e + λ)) for every λ. */
+interface RidgeSystem<T> {
+  readonly vectors: T;
+  readonly values: T;
+  readonly projected: T;
+}
+
+export interface FitRates {
+  readonly rate: number;
+  readonly clip: number;
+  readonly ridgeRate: number;
+}
+
+export const parametersOf = (theta: Tensor, like: Dkef<NdArray>): Dkef<Tensor> =>
+  unflatten(theta, like) as unknown as Dkef<Tensor>;
+
+/** α(λ) = −V (c/(e + λ)), in float64. */
+function ridgeAlpha({ vectors, values, projected }: RidgeSystem<Tensor>, logLambda: Tensor): Tensor {
+  const lambda = exp(mul(cast(logLambda, "float64"), Math.LN10));
+  return neg(squeeze(matmul(vectors, expandDims(div(projected, add(values, lambda)), -1)), -1));
+}
+
+export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSizes, rates: FitRates): FitSteps {
+  const { n, batch } = sizes;
+  const half = batch / 2;
+  const loss = lossOf(objective);
+  const spec = objective.draws(n);
+  const drawn = (count: number) => drawShapes(spec, [count]);
+  const size = flatten(like).length;
+  const [inducing] = like.inducing.shape;
+  const state = (count: number) => ({ theta: [count], m: [count], v: [count] });
+  const options = { threads: 1 } as const;
+
+  const train = compile(
+    (before: AdamState<Tensor>, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>, step: Tensor) => {
+      const p = parametersOf(before.theta, like);
+      const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
+      const value = mean(loss(dkefScore(p, alpha), slice(x, [half, batch]), second));
+      const gradients = backward([value], [fill([], 1, value.dtype)], leavesOf(p)) as Tensor[];
+      const gradient = flattenTensors(gradients);
+      const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
+      return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss: value };
+    },
+    [state(size), [batch, n], drawn(half), drawn(half), []],
+    options,
+  );
+
+  const validate = compile(
+    (theta: Tensor, x: Tensor, draws: Draws<Tensor>, y: Tensor, second: Draws<Tensor>) => {
+      const p = parametersOf(theta, like);
+      const alpha = solveAlpha(normalEquations(p, objective, x, draws), p.logLambda);
+      return { loss: mean(loss(dkefScore(p, alpha), y, second)), alpha };
+    },
+    [[size], [sizes.points, n], drawn(sizes.points), [sizes.validation, n], drawn(sizes.validation)],
+    options,
+  );
+
+  const exact = compile(
+    (theta: Tensor, alpha: Tensor, y: Tensor) =>
+      mean(lossOf(scoreMatching())(dkefScore(parametersOf(theta, like), alpha), y, {})),
+    [[size], [inducing], [sizes.validation, n]],
+    options,
+  );
+
+  const equations = compile(
+    (theta: Tensor, x: Tensor, draws: Draws<Tensor>) => {
+      const { g, b } = normalEquations(parametersOf(theta, like), objective, x, draws);
+      return { g, b };
+    },
+    [[size], [null, n], drawShapes(spec, [null])],
+    options,
+  );
+
+  const double = (shape: Shape) => ({ shape, dtype: "float64" as const });
+  const ridge = compile(
+    (
+      theta: Tensor,
+      system: RidgeSystem<Tensor>,
+      before: AdamState<Tensor>,
+      x: Tensor,
+      draws: Draws<Tensor>,
+      step: Tensor,
+    ) => {
+      const p = parametersOf(theta, like);
+      const value = (logLambda: Tensor): Tensor => {
+        const alpha = cast(ridgeAlpha(system, squeeze(logLambda, 0)), x.dtype);
+        return mean(loss(dkefScore(p, alpha), x, draws));
+      };
+      const [found, gradient] = valueAndGrad(value)(before.theta);
+      return { state: adam(before, gradient, step, fill([], rates.ridgeRate, x.dtype)), loss: found };
+    },
+    [
+      [size],
+      { vectors: double([inducing, inducing]), values: double([inducing]), projected: double([inducing]) },
+      state(1),
+      [sizes.ridgeBatch, n],
+      drawn(sizes.ridgeBatch),
+      [],
+    ],
+    options,
+  );
+
+  return {
+    train,
+    validate,
+    exact,
+    equations,
+    ridge,
+    dispose: async () => {
+      await Promise.all([train, validate, exact, equations, ridge].map((f) => f.dispose()));
+    },
+  };
+}

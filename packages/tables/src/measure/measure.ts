@@ -1,0 +1,66 @@
+/** Everything the study says about one fitted density, as plain data. */
+import type { NdArray } from "diffeo/graph";
+import { quantile } from "diffeo/host";
+import { fold, type Key } from "diffeo/random";
+import { type Annealed, annealedNormaliser } from "../dkef/annealed.ts";
+import { importanceNormaliser, measurePoints, type Normaliser } from "../dkef/evaluate.ts";
+import type { Fitted } from "../dkef/fit.ts";
+
+/** Mean and quartiles over points. */
+export interface Summary {
+  readonly mean: number;
+  readonly lowerQuartile: number;
+  readonly median: number;
+  readonly upperQuartile: number;
+}
+
+export interface Measures {
+  /** The step whose state was measured. */
+  readonly step: number;
+  /** ½‖s‖² + tr ∇s over the test points. */
+  readonly scoreMatching: Summary;
+  /** log p̃ over the test points; less a logZ it is the log-likelihood. */
+  readonly logDensity: Summary;
+  /** From N(0, 4I), as earlier studies had it; only where it was asked for. */
+  readonly importance?: Normaliser;
+  readonly annealed: Annealed;
+}
+
+export interface MeasureOptions {
+  /** Draws of plain importance sampling. Default 0: none. */
+  readonly samples?: number;
+  readonly key: Key;
+  readonly signal?: AbortSignal;
+}
+
+/** Mean log-likelihood of the test points under the annealed normaliser. */
+export const likelihood = ({ logDensity, annealed }: Measures): number => logDensity.mean - annealed.logZ;
+
+/** The same under the plain one, where there is one. */
+export const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
+  importance && logDensity.mean - importance.logZ;
+
+const summary = (values: Float64Array): Summary => ({
+  mean: values.reduce((a, b) => a + b, 0) / values.length,
+  lowerQuartile: quantile(values, 0.25),
+  median: quantile(values, 0.5),
+  upperQuartile: quantile(values, 0.75),
+});
+
+export async function measureFitted(
+  fitted: Fitted,
+  data: { readonly train: NdArray; readonly test: NdArray },
+  { samples = 0, key, signal }: MeasureOptions,
+): Promise<Measures> {
+  const points = await measurePoints(fitted, data.test);
+  return {
+    step: fitted.step,
+    scoreMatching: summary(points.scoreMatching),
+    logDensity: summary(points.logDensity),
+    ...(samples > 0 && { importance: await importanceNormaliser(fitted, samples, fold(key, "importance"), signal) }),
+    annealed: await annealedNormaliser(fitted, data.train, {
+      key: fold(key, "annealed"),
+      ...(signal && { signal }),
+    }),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Tables by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0) and are read from a
+ * folder; files that are not there can be fetched, and are used only if their checksum is the known one.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DiffeoError, fail } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { fold, key } from "diffeo/random";
+import { type Prepared, prepare, prune } from "../table/prepare.ts";
+import { generate } from "../table/synthetic.ts";
+import { allColumns, selected, type Table, without } from "../table/table.ts";
+import {
+  type DatasetName,
+  isSynthetic,
+  isUci,
+  preparationOf,
+  tableNames,
+  type UciName,
+  type UciSet,
+  uciSets,
+} from "../table/uci.ts";
+import { readTable } from "./table-file.ts";
+
+/** Fetches a file into the folder if it is not there. */
+async function fetched(set: UciSet, folder: string): Promise<string> {
+  const path = join(folder, set.file);
+  if (existsSync(path)) return path;
+  const remedy = `put ${set.file} into ${folder} by hand`;
+  const response = await fetch(set.address).catch((error: unknown) => {
+    throw new DiffeoError("data", `${set.address} cannot be reached`, remedy, { cause: error });
+  });
+  if (!response.ok) fail("data", `${set.address} answered ${response.status}`, remedy);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const found = createHash("sha256").update(bytes).digest("hex");
+  if (found !== set.sha256) fail("data", `${set.address} has checksum ${found}, not the known ${set.sha256}`, remedy);
+  await writeFileAtomic(path, bytes);
+  return path;
+}
+
+/** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
+export async function uciTable(name: UciName, folder: string): Promise<Table> {
+  const set: UciSet = uciSets[name];
+  const kept = await readTable(await fetched(set, folder), without(set.drop));
+  return set.prune === undefined ? kept : prune(kept, set.prune);
+}
+
+export interface TableOptions {
+  /** Where the UCI files are, or are fetched to. */
+  readonly folder: string;
+  /** Rows of a generated table. Default 2,000. */
+  readonly rows?: number;
+  /** Whether the first line of a file is names. Default: if it holds no number. */
+  readonly header?: boolean;
+}
+
+/** The table that a name or the path of a CSV file stands for. Like the files, a generated one is always the same. */
+export async function tableOf(data: string, options: TableOptions, select = allColumns): Promise<Table> {
+  const { folder, rows = 2000, header } = options;
+  if (isUci(data)) return selected(await uciTable(data, folder), select);
+  if (isSynthetic(data)) return selected(generate(data, rows, fold(key(0), data)), select);
+  if (!existsSync(data))
+    fail(
+      "data",
+      `${data} is neither a file nor the name of a table`,
+      `give a CSV file, or one of ${tableNames.join(", ")}`,
+    );
+  return readTable(data, select, header);
+}
+
+/** A built-in dataset, prepared for one run's seed. */
+export async function prepareNamed(name: DatasetName, seed: number, folder: string, rows?: number): Promise<Prepared> {
+  const table = await tableOf(name, { folder, ...(rows !== undefined && { rows }) });
+  return prepare(table, fold(key(seed), "data"), preparationOf(name));
+}

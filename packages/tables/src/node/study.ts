@@ -1,0 +1,72 @@
+/** The study on disk: a run from its name to its record, and the records of a folder. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DiffeoError, fail } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { type FitProgress, fitDensity } from "../dkef/fit.ts";
+import { EQUAL_STEPS, type RunRecord, recordOf, type Task, taskName } from "../study/study.ts";
+import { prepareNamed } from "./datasets.ts";
+
+export interface RunOptions {
+  /** Where the UCI files are. */
+  readonly folder: string;
+  /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
+  readonly samples?: number;
+  readonly onStep?: (progress: FitProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export async function runTask(task: Task, options: RunOptions): Promise<RunRecord> {
+  const { dataset, loss, seed } = task;
+  const { signal, onStep } = options;
+  const data = await prepareNamed(dataset, seed, options.folder);
+  const began = performance.now();
+  let trained = began;
+  const found = await fitDensity(data, {
+    loss,
+    seed,
+    leastSteps: EQUAL_STEPS,
+    onStep: (progress) => {
+      trained = performance.now();
+      onStep?.(progress);
+    },
+    ...(signal && { signal }),
+  });
+  return recordOf(task, data, found, (trained - began) / 1000, options);
+}
+
+const runsFolder = (out: string): string => join(out, "runs");
+
+export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
+
+export const saveRecord = (out: string, record: RunRecord): Promise<void> =>
+  writeFileAtomic(recordPath(out, record), `${JSON.stringify(record)}\n`);
+
+/** The record of a file, or its list of them. */
+async function recordsIn(path: string): Promise<RunRecord[]> {
+  const remedy = "move it away and run again";
+  const text = await readFile(path, "utf8");
+  try {
+    const records = [JSON.parse(text)].flat() as Partial<RunRecord>[];
+    if (records.every((r) => r?.chosen && r.chosenByExact && r.curve && r.points)) return records as RunRecord[];
+  } catch (error) {
+    throw new DiffeoError("data", `${path} is no JSON`, remedy, { cause: error });
+  }
+  return fail("data", `${path} is no record of a run`, remedy);
+}
+
+/** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
+export async function readRecords(out: string): Promise<RunRecord[]> {
+  const found = new Map<string, RunRecord>();
+  for (const folder of [out, runsFolder(out)]) {
+    const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw new DiffeoError("data", `cannot read ${folder} (${error.code})`, "check the path", { cause: error });
+    });
+    for (const name of names.filter((file) => file.endsWith(".json")))
+      for (const record of await recordsIn(join(folder, name))) found.set(taskName(record), record);
+  }
+  return [...found.values()].sort(
+    (a, b) => a.dataset.localeCompare(b.dataset) || a.loss.localeCompare(b.loss) || a.seed - b.seed,
+  );
+}

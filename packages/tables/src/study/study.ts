@@ -1,0 +1,91 @@
+/**
+ * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its record is one JSON file
+ * written whole or not at all, and what has a file is not run again.
+ */
+import type { ObjectiveName } from "diffeo/matching";
+import { fold, key } from "diffeo/random";
+import { EXACT_EVERY, type Fit } from "../dkef/fit.ts";
+import { type Measures, measureFitted } from "../measure/measure.ts";
+import type { Prepared } from "../table/prepare.ts";
+import type { DatasetName } from "../table/uci.ts";
+
+export interface Task {
+  readonly dataset: DatasetName;
+  readonly loss: ObjectiveName;
+  readonly seed: number;
+}
+
+export interface RunRecord extends Task {
+  readonly n: number;
+  readonly points: { readonly train: number; readonly validation: number; readonly test: number };
+  /** Steps made, and the step at which patience ended. */
+  readonly steps: number;
+  readonly stopped: number;
+  /** Of training alone, on one thread. */
+  readonly seconds: number;
+  /** The state chosen by the loss on the validation set, and that chosen by exact score matching there. */
+  readonly chosen: Measures;
+  readonly chosenByExact: Measures;
+  /** Every `every`-th step, from that step on: the validation loss, and exact score matching on the validation set. */
+  readonly curve: { readonly every: number; readonly loss: readonly number[]; readonly exact: readonly number[] };
+  readonly failure?: string;
+}
+
+/** Steps between the points of a recorded curve. */
+const EVERY = 10;
+/** Curves of all runs reach at least this far, so that losses can be compared after equal steps. */
+export const EQUAL_STEPS = 600;
+
+/** Six digits say all there is in a number that noise has touched. */
+const rounded = (values: readonly number[]): number[] => values.map((v) => Number(v.toPrecision(6)));
+
+/** What is kept of a fit: its two states measured, and its curves thinned. */
+export async function recordOf(
+  task: Task,
+  data: Prepared,
+  found: Fit,
+  seconds: number,
+  { samples = 1_000_000, signal }: { readonly samples?: number; readonly signal?: AbortSignal },
+): Promise<RunRecord> {
+  const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
+    measureFitted(found[which], data, {
+      key: fold(key(task.seed), "measure"),
+      samples: draws,
+      ...(signal && { signal }),
+    });
+  const chosen = await measure("chosen", samples);
+  const every = (values: readonly number[], steps: number): number[] =>
+    rounded(values.filter((_, i) => ((i + 1) * steps) % EVERY === 0));
+  return {
+    ...task,
+    n: data.n,
+    points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
+    steps: found.steps,
+    stopped: found.stopped,
+    seconds,
+    chosen,
+    chosenByExact: found.chosenByExact === found.chosen ? chosen : await measure("chosenByExact", 0),
+    curve: { every: EVERY, loss: every(found.curve.loss, 1), exact: every(found.curve.exact, EXACT_EVERY) },
+    ...(found.failure !== undefined && { failure: found.failure }),
+  };
+}
+
+export const taskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
+
+/** Longest first, so that the cores end together: more coordinates, then losses that need all derivatives. */
+const cost = ({ dataset, loss }: Task): number =>
+  (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) * (loss === "ssm" || loss === "gssm" ? 1 : 2);
+
+/** What is still to be run, given the records there are. */
+export function openTasks(
+  records: readonly RunRecord[],
+  datasets: readonly DatasetName[],
+  losses: readonly ObjectiveName[],
+  seeds: number,
+): Task[] {
+  const known = new Set(records.map(taskName));
+  const all = datasets.flatMap((dataset) =>
+    losses.flatMap((loss) => Array.from({ length: seeds }, (_, seed) => ({ dataset, loss, seed }))),
+  );
+  return all.filter((task) => !known.has(taskName(task))).sort((a, b) => cost(b) - cost(a));
+}

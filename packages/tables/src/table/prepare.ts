@@ -1,0 +1,193 @@
+/**
+ * From a table to training, validation and test points:
+ *
+ *   dequantise  x_ij + u_ij·median(diff(unique(column j))),  u uniform on (−1, 1)     in file order, with the run's seed
+ *   shuffle     NumPy's legacy permutation of one seed, the same for every run
+ *   whiten      (x − mean) V Σ⁻¹ √N, from the singular value decomposition of the centred table
+ *   split       test last: ⌊N/10⌋ points; validation before it: ⌊(N − test)/10⌋
+ *   noise       + 0.05 ε, once
+ */
+import { fail, type NdArray } from "diffeo/graph";
+import { rightSvd } from "diffeo/host";
+import { fold, type Key, normal, uniform } from "diffeo/random";
+import { legacyPermutation } from "./numpy.ts";
+import { columnOf, selected, type Table } from "./table.ts";
+
+export interface PrepareOptions {
+  /** Add uniform noise of the size of a column's median step. Default false. */
+  readonly dequantise?: boolean;
+  /** PCA-whiten. Default true. */
+  readonly whiten?: boolean;
+  /** Standard deviation of the noise added in the end. Default 0.05. */
+  readonly noise?: number;
+  /** Seed of the shuffle, which runs share. Default 2019. */
+  readonly shuffleSeed?: number;
+  /** Shares of the test set, and of the rest for validation. Default 0.1 each. */
+  readonly test?: number;
+  readonly validation?: number;
+}
+
+/** x ↦ (x − mean) · matrix, and log|det matrix|, which turns a density in x into one of the result. */
+export interface Whitening {
+  readonly mean: readonly number[];
+  /** n×n row-major. */
+  readonly matrix: readonly number[];
+  readonly logDet: number;
+}
+
+export interface Prepared {
+  readonly n: number;
+  readonly columns: readonly string[];
+  readonly whitening: Whitening;
+  /** Points as rows, float32. */
+  readonly train: NdArray;
+  readonly validation: NdArray;
+  readonly test: NdArray;
+}
+
+/** Drops columns one by one, each time the first that correlates with another beyond the threshold. */
+export function prune(table: Table, threshold: number): Table {
+  const columns = table.columns.map((_, j) => columnOf(table, j));
+  const first = columns.findIndex((a, i) => columns.some((b, j) => i !== j && Math.abs(correlation(a, b)) > threshold));
+  if (first < 0) return table;
+  const others = columns.map((_, j) => j).filter((j) => j !== first);
+  return prune(
+    selected(table, () => others),
+    threshold,
+  );
+}
+
+const meanOf = (values: Float64Array): number => values.reduce((a, b) => a + b, 0) / values.length;
+
+function correlation(a: Float64Array, b: Float64Array): number {
+  const [ma, mb] = [meanOf(a), meanOf(b)];
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    ab += (a[i] - ma) * (b[i] - mb);
+    aa += (a[i] - ma) ** 2;
+    bb += (b[i] - mb) ** 2;
+  }
+  return ab / Math.sqrt(aa * bb);
+}
+
+/** median(diff(unique(column))) */
+function medianStep(column: Float64Array): number {
+  const unique = [...new Set(column)].sort((a, b) => a - b);
+  const steps = unique.slice(1).map((v, i) => v - unique[i]);
+  steps.sort((a, b) => a - b);
+  const middle = steps.length >> 1;
+  return steps.length % 2 === 1 ? steps[middle] : (steps[middle - 1] + steps[middle]) / 2;
+}
+
+function requireVariation(table: Table): void {
+  table.columns.forEach((name, j) => {
+    const column = columnOf(table, j);
+    if (column.every((v) => v === column[0]))
+      fail(
+        "data",
+        `${table.source}: column ${j + 1} ("${name}") is ${column[0]} in every row, so it has no density`,
+        "leave it out with --drop",
+      );
+  });
+}
+
+function dequantised(table: Table, key: Key): Table {
+  const steps = table.columns.map((_, j) => medianStep(columnOf(table, j)));
+  const noise = uniform(key, [table.values.length], { low: -1, high: 1, dtype: "float64" }).data;
+  return { ...table, values: table.values.map((v, i) => v + noise[i] * steps[i % steps.length]) };
+}
+
+/** The map that gives the rows mean 0 and covariance I. */
+export function whiteningOf({ values, columns, rows, source }: Table): Whitening {
+  const n = columns.length;
+  if (rows <= n)
+    fail(
+      "data",
+      `${source}: ${rows} rows are no more than the ${n} columns, so they span no volume`,
+      "give more rows, or leave columns out with --drop",
+    );
+  const mean = columns.map((_, j) => {
+    let total = 0;
+    for (let i = 0; i < rows; i++) total += values[i * n + j];
+    return total / rows;
+  });
+  const centred = values.map((v, i) => v - mean[i % n]);
+  // Whether columns depend on each other does not depend on their units.
+  const lengths = new Float64Array(n);
+  centred.forEach((v, i) => {
+    lengths[i % n] = Math.hypot(lengths[i % n], v);
+  });
+  const angles = rightSvd(
+    centred.map((v, i) => v / lengths[i % n]),
+    n,
+  );
+  if (!(angles.values[n - 1] > 1e-12 * angles.values[0]))
+    fail(
+      "data",
+      `${source}: some column is a linear combination of others, so the table has no density`,
+      "leave it out with --drop, or prune with --prune 0.98",
+    );
+  // A power of two changes no digit, and keeps squares of very large or small numbers in range.
+  const unit = 2 ** Math.floor(Math.log2(Math.max(...lengths)));
+  const svd = rightSvd(
+    centred.map((v) => v / unit),
+    n,
+  );
+  if (!(svd.values[n - 1] > 1e-15 * svd.values[0]))
+    fail("data", `${source}: columns differ by a factor of more than 10¹⁵ in scale`, "give them other units");
+  const scale = svd.values.map((s) => Math.sqrt(rows) / (s * unit));
+  return {
+    mean,
+    matrix: Array.from(svd.vectors, (v, i) => v * scale[i % n]),
+    logDet: scale.reduce((total, s) => total + Math.log(s), 0),
+  };
+}
+
+const unitMap = (n: number): Whitening => ({
+  mean: Array<number>(n).fill(0),
+  matrix: Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
+  logDet: 0,
+});
+
+/** (x − mean) · matrix for every row. */
+export function whitened(values: Float64Array, { mean, matrix }: Whitening): Float64Array {
+  const n = mean.length;
+  const out = new Float64Array(values.length);
+  for (let row = 0; row < values.length; row += n)
+    for (let i = 0; i < n; i++) {
+      const centred = values[row + i] - mean[i];
+      for (let j = 0; j < n; j++) out[row + j] += centred * matrix[i * n + j];
+    }
+  return out;
+}
+
+export function prepare(table: Table, key: Key, options: PrepareOptions = {}): Prepared {
+  const { dequantise = false, whiten = true, noise = 0.05, shuffleSeed = 2019 } = options;
+  const testRows = Math.floor(table.rows * (options.test ?? 0.1));
+  const validationRows = Math.floor((table.rows - testRows) * (options.validation ?? 0.1));
+  const trainRows = table.rows - testRows - validationRows;
+  if (!(noise >= 0)) fail("usage", `a noise of ${noise}`, "give a standard deviation ≥ 0");
+  if (!(Math.min(testRows, validationRows, trainRows) >= 1))
+    fail("data", `${table.source}: ${table.rows} rows do not make three sets`, "give more rows, or other shares");
+  requireVariation(table);
+  const n = table.columns.length;
+  const spread = dequantise ? dequantised(table, fold(key, "dequantise")) : table;
+  const order = legacyPermutation(shuffleSeed, table.rows);
+  const shuffled = Float64Array.from(spread.values, (_, i) => spread.values[order[Math.floor(i / n)] * n + (i % n)]);
+  const whitening = whiten ? whiteningOf({ ...spread, values: shuffled }) : unitMap(n);
+  const points = whitened(shuffled, whitening);
+  const extra = normal(fold(key, "noise"), [points.length], { dtype: "float64" }).data;
+  const part = (from: number, count: number): NdArray => ({
+    shape: [count, n],
+    dtype: "float32",
+    data: Float32Array.from({ length: count * n }, (_, i) => points[from * n + i] + noise * extra[from * n + i]),
+  });
+  return {
+    n,
+    columns: table.columns,
+    whitening,
+    train: part(0, trainRows),
+    validation: part(trainRows, validationRows),
+    test: part(trainRows + validationRows, testRows),
+  };
+}

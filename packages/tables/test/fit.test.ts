@@ -1,0 +1,216 @@
+/** Fitting, measuring and using small densities, and what happens when numbers are lost. */
+
+import { fourierSlices, gssm, objectives } from "diffeo/matching";
+import { fold, key } from "diffeo/random";
+import { describe, expect, it } from "vitest";
+import { annealedNormaliser } from "../src/dkef/annealed.ts";
+import { importanceNormaliser, logBaseVolume, measurePoints } from "../src/dkef/evaluate.ts";
+import { type Fitted, fitDensity } from "../src/dkef/fit.ts";
+import { sampleRows, scoreRows } from "../src/dkef/use.ts";
+import { prepareNamed } from "../src/node/datasets.ts";
+import { runTask } from "../src/node/study.ts";
+import { densityPicture } from "../src/picture/picture.ts";
+import { openTasks, type RunRecord } from "../src/study/study.ts";
+import { prepare, whitened } from "../src/table/prepare.ts";
+import { generate } from "../src/table/synthetic.ts";
+
+const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
+const small = { seed: 1, inducing: 40, batch: 100, points: 300, epochs: 12, ridgeSteps: 50 } as const;
+
+const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.length;
+
+/** log ∫p̃ by a grid, and the means of x, y, x², y², xy under p̃. */
+async function onGrid(fitted: Fitted): Promise<{ logZ: number; moments: number[] }> {
+  const [cells, reach] = [300, 8];
+  const step = (2 * reach) / cells;
+  const points = new Float32Array(2 * cells * cells);
+  for (let i = 0; i < cells * cells; i++) {
+    points[2 * i] = (Math.floor(i / cells) + 0.5) * step - reach;
+    points[2 * i + 1] = ((i % cells) + 0.5) * step - reach;
+  }
+  const { logDensity } = await measurePoints(fitted, { shape: [cells * cells, 2], dtype: "float32", data: points });
+  const mass = logDensity.map(Math.exp);
+  const total = mass.reduce((a, b) => a + b, 0);
+  const of = (f: Moment): number => mass.reduce((t, w, i) => t + w * f(points[2 * i], points[2 * i + 1]), 0) / total;
+  return { logZ: Math.log(total * step * step), moments: powers.map(of) };
+}
+
+type Moment = (x: number, y: number) => number;
+const powers: readonly Moment[] = [(x) => x, (_, y) => y, (x) => x * x, (_, y) => y * y, (x, y) => x * y];
+
+describe("a fit of two moons", () => {
+  it("beats a Gaussian, has the normaliser of a grid, and is scored and sampled as it is", async () => {
+    const options = { loss: "ssm-vr", ...small, inducing: 80, epochs: 40 } as const;
+    const found = await fitDensity(data, options);
+    expect(found.failure).toBeUndefined();
+
+    const points = await measurePoints(found.chosen, data.test);
+    expect(mean(points.scoreMatching)).toBeLessThan(-5); // a unit Gaussian has −1
+    const exact = await onGrid(found.chosen);
+    const plain = await importanceNormaliser(found.chosen, 200_000, key(5));
+    const annealed = await annealedNormaliser(found.chosen, data.train, { key: key(6) });
+    for (const { logZ, effectiveSamples } of [plain, annealed]) {
+      expect(effectiveSamples).toBeGreaterThan(1000);
+      // Five standard errors of an estimate of that many effective samples.
+      expect(Math.abs(logZ - exact.logZ)).toBeLessThan(5 / Math.sqrt(effectiveSamples));
+    }
+    expect(mean(points.logDensity) - annealed.logZ).toBeGreaterThan(-2.75); // a unit Gaussian has −2.84
+
+    const model = {
+      fitted: found.chosen,
+      spec: { loss: "ssm-vr", seed: 1, columns: data.columns, whitening: data.whitening, logZ: annealed.logZ },
+    } as const;
+    const rows = generate("two-moons", 3, key(4));
+    const { logDensity, score } = await scoreRows(model, rows);
+    // The score of raw rows is the gradient of their log-density.
+    const h = 1e-5;
+    for (let j = 0; j < 2; j++) {
+      const moved = (sign: number) => ({
+        ...rows,
+        values: rows.values.map((v, i) => (i % 2 === j ? v + sign * h : v)),
+      });
+      const [ahead, behind] = [await scoreRows(model, moved(1)), await scoreRows(model, moved(-1))];
+      for (let i = 0; i < 3; i++)
+        expect((ahead.logDensity[i] - behind.logDensity[i]) / (2 * h)).toBeCloseTo(score[2 * i + j], 4);
+    }
+    expect(logDensity.every(Number.isFinite)).toBe(true);
+
+    const many = generate("two-moons", 2300, key(4));
+    const last = { ...many, rows: 2, values: many.values.slice(-4) };
+    const [whole, end] = [await scoreRows(model, many), await scoreRows(model, last)];
+    whole.logDensity.slice(-2).forEach((v, i) => {
+      expect(v).toBeCloseTo(end.logDensity[i], 9);
+    });
+    whole.score.slice(-4).forEach((v, i) => {
+      expect(v).toBeCloseTo(end.score[i], 9);
+    });
+
+    const other = (columns: readonly string[]) => ({ ...model, spec: { ...model.spec, columns } });
+    await expect(densityPicture(rows, [model, other(["y", "x"])])).rejects.toThrow(/model 2 has the columns y, x/);
+    await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(/model 2 has 3 columns/);
+
+    for (const method of ["hmc", "langevin"] as const) {
+      const count = 1500;
+      const drawn = whitened(
+        (await sampleRows(model, count, { method, steps: 60, key: key(8) })).values,
+        data.whitening,
+      );
+      powers.forEach((f, k) => {
+        const values = Float64Array.from({ length: count }, (_, i) => f(drawn[2 * i], drawn[2 * i + 1]));
+        const spread = Math.sqrt(mean(values.map((v) => (v - mean(values)) ** 2)) / count);
+        expect(Math.abs(mean(values) - exact.moments[k]), method).toBeLessThan(6 * spread);
+      });
+    }
+  });
+
+  it.each(["sm", "ssm", "gssm", "gssm-vr"] as const)("improves exact score matching with %s too", async (loss) => {
+    const found = await fitDensity(data, { loss, ...small });
+    const points = await measurePoints(found.chosenByExact, data.test);
+    expect(mean(points.scoreMatching)).toBeLessThan(-3);
+    expect(found.curve.exact.length).toBe(Math.floor(found.steps / 5));
+  });
+});
+
+it("comes out the same twice", async () => {
+  const options = { loss: "gssm-vr", ...small, epochs: 3 } as const;
+  const [one, other] = [await fitDensity(data, options), await fitDensity(data, options)];
+  expect(other.chosen.alpha).toEqual(one.chosen.alpha);
+  expect(other.curve).toEqual(one.curve);
+});
+
+it("has for α = 0 the volume of q₀, from both estimates", async () => {
+  const found = await fitDensity(data, { loss: "ssm", ...small, epochs: 1, ridgeSteps: 0 });
+  const flat: Fitted = { ...found.chosen, alpha: new Float64Array(small.inducing) };
+  expect((await importanceNormaliser(flat, 2000, key(1))).logZ).toBeCloseTo(logBaseVolume(2), 6);
+  const { logZ, effectiveSamples } = await annealedNormaliser(flat, data.train, { key: key(1), particles: 1024 });
+  expect(Math.abs(logZ - logBaseVolume(2))).toBeLessThan(5 / Math.sqrt(effectiveSamples));
+});
+
+it("stops at the patience, and goes on for the curve alone when told to", async () => {
+  const options = { loss: "gssm", ...small, epochs: 40, patience: 10 } as const;
+  const found = await fitDensity(data, options);
+  expect(found.steps).toBe(found.stopped);
+  expect(found.stopped - found.chosen.step).toBe(10);
+  const longer = await fitDensity(data, { ...options, leastSteps: found.steps + 15 });
+  expect(longer.steps).toBe(found.steps + 15);
+  expect(longer.stopped).toBe(found.stopped);
+  expect(longer.chosen.alpha).toEqual(found.chosen.alpha);
+});
+
+it("keeps the last good state when the numbers are lost, and says at which step", async () => {
+  const found = await fitDensity(data, { loss: "ssm-vr", ...small, rate: 1e20 });
+  expect(found.failure).toMatch(/the (training|validation) loss became .* at step [12]/);
+  expect(found.chosen.theta.every(Number.isFinite)).toBe(true);
+});
+
+it("says when the validation loss is lost, and at which step", async () => {
+  const values = Float32Array.from(data.validation.data as Float32Array);
+  values[0] = 1e25;
+  const found = await fitDensity(
+    { ...data, validation: { ...data.validation, data: values } },
+    { loss: "ssm", ...small },
+  );
+  expect(found.failure).toBe("the validation loss became NaN at step 1");
+  expect(found.curve.loss).toEqual([]);
+});
+
+it("says when not even α can be found", async () => {
+  const train = { ...data.train, data: (data.train.data as Float32Array).map((v) => 1e20 * v) };
+  const found = await fitDensity({ ...data, train }, { loss: "ssm", ...small });
+  expect(found.failure).toMatch(/loss became .* at step 1; the equations for α are not finite at step 0, so it is 0/);
+  expect(found.chosen.alpha).toEqual(new Float64Array(40));
+});
+
+describe("a normaliser that cannot be found", () => {
+  const found = fitDensity(data, { loss: "ssm", ...small, inducing: 5, epochs: 1 });
+  const normaliser = async (alpha: readonly number[]) =>
+    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, data.train, { key: key(1) });
+
+  it("is given up where the path has no end", async () => {
+    await expect(normaliser([1e8, -1e8, 1e8, -1e8, 1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
+  });
+
+  it("is given up where the density is not finite", async () => {
+    await expect(normaliser(Array(5).fill(Number.NaN))).rejects.toThrow(/normaliser cannot be found: .* not finite/);
+  });
+
+  it("is given up when told to", async () => {
+    const { chosen } = await found;
+    const signal = AbortSignal.abort();
+    await expect(annealedNormaliser(chosen, data.train, { key: key(1), signal })).rejects.toThrow(/abort/);
+    await expect(importanceNormaliser(chosen, 1000, key(1), signal)).rejects.toThrow(/abort/);
+  });
+});
+
+it("takes an objective of one's own", async () => {
+  const options = { ...small, epochs: 1 };
+  const named = await fitDensity(data, { ...options, loss: "ssm" });
+  const own = await fitDensity(data, { ...options, loss: { ...objectives.ssm(), name: "own" } });
+  expect(own.chosen.alpha).toEqual(named.chosen.alpha);
+  const fourier = await fitDensity(data, { ...options, loss: gssm(fourierSlices()) });
+  expect(fourier.failure).toBeUndefined();
+  expect(fourier.curve.loss).toHaveLength(12);
+});
+
+it("says when there are fewer rows than inducing points", async () => {
+  await expect(fitDensity(data, { loss: "ssm", seed: 1, inducing: 5000 })).rejects.toThrow(
+    /1215 training rows are fewer than the 5000 inducing points.*--inducing/,
+  );
+  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(/41 has no halves.*--batch/);
+});
+
+it("knows which runs of a study are open, longest first", () => {
+  const record = { dataset: "red-wine", loss: "ssm", seed: 0 } as RunRecord;
+  const open = openTasks([record], ["red-wine", "parkinsons"], ["ssm", "sm"], 1);
+  expect(open.map(({ dataset, loss }) => `${dataset} ${loss}`)).toEqual([
+    "parkinsons sm",
+    "parkinsons ssm",
+    "red-wine sm",
+  ]);
+});
+
+it("stops a run when it is told to", async () => {
+  const signal = AbortSignal.abort();
+  await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { folder: "", signal })).rejects.toThrow(/abort/);
+  expect((await prepareNamed("rings", 0, "")).n).toBe(2);
+});

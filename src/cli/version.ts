@@ -1,4 +1,0 @@
-/** The package's version, from its package.json: two folders up from `src/cli` as from `dist/cli`. */
-import { createRequire } from "node:module";
-
-export const version: string = createRequire(import.meta.url)("../../package.json").version;
