@@ -9,7 +9,7 @@ export interface SessionOptions {
   readonly threads?: number;
   /**
    * Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive: in Node, ONNX Runtime blocks the
-   * thread it is called from. In a browser, start a Web Worker and compile there.
+   * thread it is called from. In a page it is a Web Worker, one for all such functions.
    */
   readonly worker?: boolean;
   /**

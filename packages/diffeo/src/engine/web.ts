@@ -13,6 +13,7 @@ import {
   type Session,
   type SessionOptions,
 } from "./session.ts";
+import { inWorker } from "./web-thread.ts";
 
 export interface WebOptions {
   /**
@@ -100,16 +101,11 @@ const create: Create = async (model, device, { keep }) => {
   }
 };
 
+const threaded = inWorker(() => page.options);
+
 export const runtime: Runtime = {
   devices,
   create,
-  // Off the page's main thread there is nothing more to do.
-  thread: () =>
-    "document" in globalThis
-      ? fail(
-          "usage",
-          "worker: a page cannot start diffeo on another thread by itself",
-          "start a Web Worker whose script imports diffeo/web, and compile there",
-        )
-      : create,
+  // A worker is off the page's main thread already.
+  thread: () => ("document" in globalThis ? threaded : create),
 };

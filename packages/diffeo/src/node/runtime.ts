@@ -1,9 +1,15 @@
-/** ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where its libraries are. */
-import * as ort from "onnxruntime-node";
+/**
+ * ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where its libraries are.
+ * Where the native runtime could not be installed, its WebAssembly build serves: the processor alone, and slower.
+ */
+import type { InferenceSession } from "onnxruntime-common";
 import { type Guard, guarded, refusal, serialiser, sessionOptions, startError, wrapSession } from "../engine/ort.ts";
 import type { Create, Device, Runtime, Session } from "../engine/session.ts";
 import type { OnnxModel } from "../graph/index.ts";
+import { loadOrt } from "./ort.js";
 import { threaded } from "./thread.ts";
+
+const { ort, native } = await loadOrt();
 
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
@@ -11,7 +17,7 @@ const remedies: Readonly<Record<string, string>> = {
   cuda: 'install onnxruntime-node with its CUDA libraries (npm install --onnxruntime-node-install=cuda12), or use device "webgpu" or "cpu"',
 };
 
-const devices: readonly Device[] = [
+const nativeDevices: readonly Device[] = [
   {
     name: "cpu",
     target: "cpu",
@@ -28,20 +34,30 @@ const devices: readonly Device[] = [
     name: "cuda",
     target: "gpu",
     types: ["float32", "float64"],
-    description: "ONNX Runtime on an NVIDIA GPU through CUDA, where its libraries are installed",
+    description:
+      "ONNX Runtime on an NVIDIA GPU through CUDA, where its libraries are installed; nobody has seen it run yet",
   },
 ];
 
-// The WebGPU provider is not re-entrant: two runs at once end the process. One lock for the sessions of all threads.
+const wasmDevices: readonly Device[] = [
+  {
+    name: "cpu",
+    target: "cpu",
+    types: ["float32", "float64"],
+    description: "ONNX Runtime in WebAssembly: onnxruntime-node, which is faster, is not installed",
+  },
+];
+
+// The WebGPU provider is not re-entrant: two runs at once end the process. Nor is WebAssembly while it starts. One lock for
+// the sessions of all threads.
 const oneAtATime = serialiser();
 const atOnce: Guard = (task) => task();
 
 /** Starts a session on some thread. */
-type Start = (model: OnnxModel, options: ort.InferenceSession.SessionOptions) => Promise<Session>;
+type Start = (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session>;
 
 const onThisThread: Start = async (model, options) => {
   const { preferredOutputLocation: _, ...elsewhere } = options;
-  ort.env.logLevel = "fatal"; // as for a session: errors are thrown, not logged
   const session = await ort.InferenceSession.create(model.bytes, options);
   return wrapSession(ort, session, model, (other) => onThisThread(other, elsewhere), oneAtATime);
 };
@@ -49,8 +65,9 @@ const onThisThread: Start = async (model, options) => {
 const createWith =
   (start: Start): Create =>
   async (model, device, options) => {
-    const guard = device === "webgpu" ? oneAtATime : atOnce;
-    const open = (m: OnnxModel): Promise<Session> => guard(() => start(m, sessionOptions(m, device, options)));
+    const guard = device === "webgpu" || !native ? oneAtATime : atOnce;
+    const provider = native ? device : "wasm";
+    const open = (m: OnnxModel): Promise<Session> => guard(() => start(m, sessionOptions(m, provider, options)));
     try {
       return guarded(await open(model), guard);
     } catch (error) {
@@ -59,7 +76,7 @@ const createWith =
   };
 
 export const runtime: Runtime = {
-  devices,
+  devices: native ? nativeDevices : wasmDevices,
   create: createWith(onThisThread),
   thread: () => createWith(threaded()),
 };

@@ -3,20 +3,22 @@
  * a worker starts from a file that Node itself reads, also where the rest runs from TypeScript sources.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import * as ort from "onnxruntime-node";
+import { loadOrt } from "./ort.js";
+
+const { ort } = await loadOrt();
 
 const BUSY = 0;
 const CLOSING = 1;
 const state = /** @type {Int32Array} */ (workerData);
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 
-/** @type {Map<number, ort.InferenceSession>} */
+/** @type {Map<number, import("onnxruntime-common").InferenceSession>} */
 const sessions = new Map();
 
 /** @typedef {{ readonly shape: readonly number[], readonly dtype: "float32", readonly data: Float32Array }} NdArray */
 /**
  * @typedef {{ call: number, session: number } & (
- *   { kind: "create", bytes: Uint8Array, options: ort.InferenceSession.SessionOptions } |
+ *   { kind: "create", bytes: Uint8Array, options: import("onnxruntime-common").InferenceSession.SessionOptions } |
  *   { kind: "run", feeds: Record<string, NdArray> } |
  *   { kind: "dispose" } | { kind: "end" }
  * )} Request
@@ -28,11 +30,10 @@ const sessions = new Map();
  */
 async function answer(request) {
   if (request.kind === "create") {
-    ort.env.logLevel = "fatal";
     sessions.set(request.session, await ort.InferenceSession.create(request.bytes, request.options));
     return {};
   }
-  const session = /** @type {ort.InferenceSession} */ (sessions.get(request.session));
+  const session = /** @type {import("onnxruntime-common").InferenceSession} */ (sessions.get(request.session));
   if (request.kind !== "run") {
     sessions.delete(request.session);
     // A graph that was refused never became a session.

@@ -1,0 +1,14 @@
+/**
+ * What a package takes along from the house when it is packed: the licence, and for the library its README, documents and
+ * examples. Run by npm in the package's folder.
+ */
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const house = join(import.meta.dirname, "..");
+const { name, files } = JSON.parse(readFileSync("package.json", "utf8"));
+if (files.includes("dist") && !existsSync("dist"))
+  throw new Error(`${name} is not built. Run npm run build in the folder of the house first.`);
+for (const file of files)
+  if (["LICENSE", "README.md", "docs", "examples"].includes(file) && existsSync(join(house, file)) && !(name === "diffeo-models" && file === "README.md"))
+    cpSync(join(house, file), file, { recursive: true });
