@@ -1,0 +1,31 @@
+/** Node without onnxruntime-node, whose install step may fail where nothing but a package registry can be reached. */
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+const missing = `export const resolve = (name, context, next) => {
+  if (name === "onnxruntime-node") throw new Error("not installed");
+  return next(name, context);
+};`;
+const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
+
+it("computes in WebAssembly, and says that the native runtime is missing", () => {
+  const program = `
+    import { compile, devices, grad, exp, sum } from "diffeo";
+    const f = compile(grad((x) => sum(exp(x))), [[2]], { type: "float64" });
+    const { data } = await f([0, 1]);
+    await f.dispose();
+    console.log(JSON.stringify({ data: [...data], devices: await devices() }));`;
+  const flags = [
+    "--conditions=diffeo-source",
+    "--import",
+    "tsx",
+    "--import",
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+  ];
+  const words = [...flags, "--input-type=module", "--eval", program];
+  const found = JSON.parse(execFileSync(process.execPath, words, { cwd: import.meta.dirname, encoding: "utf8" }));
+  expect(found.data[0]).toBe(1);
+  expect(found.data[1]).toBeCloseTo(Math.E, 14);
+  expect(found.devices.map(({ name }: { name: string }) => name)).toEqual(["cpu", "reference"]);
+  expect(found.devices[0].description).toMatch(/WebAssembly: onnxruntime-node, which is faster, is not installed/);
+});
