@@ -3,30 +3,16 @@
  *   T(x, w, g) = Σ g[b,p,q,o] · x[b, ps+u−a, qs+v−c, i] · w[u,v,i,o]
  * whose three partial derivatives are the three primitives below: ∂T/∂g = conv2d(x, w), ∂T/∂x = convInput(g, w),
  * ∂T/∂w = convWeight(x, g). The derivative of each is made of the other two, so every order exists.
- *
- * On the CPU each becomes one Gather with a constant table and one Gemm, several times faster than ONNX's Conv
- * in training. On a GPU the first two are native convolutions, and ∂T/∂w is the Gather and a product.
  */
+import { expand } from "./broadcast.ts";
 import { fail, internal } from "./error.ts";
-import { take } from "./gather.ts";
-import { matmul } from "./linalg.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
-import { flip, pad } from "./pieces.ts";
 import { max, mean } from "./reduce.ts";
-import { expand, reshape, transpose } from "./shape.ts";
-import {
-  asTensor,
-  asTensors,
-  constant,
-  type Make,
-  type Operand,
-  primitive,
-  requireFloat,
-  type Tensor,
-} from "./tensor.ts";
+import { reshape } from "./shape.ts";
+import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 
 /** Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the input. */
-type Geometry = {
+export type Geometry = {
   h: number;
   w: number;
   kh: number;
@@ -39,7 +25,7 @@ type Geometry = {
 };
 
 /** Calls `visit(p, u, i)` for the output row p, kernel row u and input row i = ps + u − a that meet, likewise columns. */
-function meetings(
+export function meetings(
   n: number,
   k: number,
   out: number,
@@ -76,70 +62,20 @@ function accumulate(
   });
 }
 
-/** Which input pixel each (output pixel, tap) reads; the one past the end is a row of zeros. */
-function inputTable(q: Geometry): number[] {
-  const table = new Array<number>(q.oh * q.ow * q.kh * q.kw).fill(q.h * q.w);
-  meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
-    meetings(q.w, q.kw, q.ow, q.stride, q.left, (r, v, j) => {
-      table[((p * q.ow + r) * q.kh + u) * q.kw + v] = i * q.w + j;
-    });
-  });
-  return table;
-}
-
-/** Which output pixel each (input pixel, tap) was written to. */
-function outputTable(q: Geometry): number[] {
-  const table = new Array<number>(q.h * q.w * q.kh * q.kw).fill(q.oh * q.ow);
-  meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
-    meetings(q.w, q.kw, q.ow, q.stride, q.left, (r, v, j) => {
-      table[((i * q.w + j) * q.kh + u) * q.kw + v] = p * q.ow + r;
-    });
-  });
-  return table;
-}
-
-/** Rows of a [batch, pixels, channels] tensor gathered by a table: one row a pixel, its taps side by side. */
-function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
-  const [b, h, w, c] = x.shape;
-  const pixels = h * w;
-  const flat = reshape(x, [b, pixels, c]);
-  const trivial = table.length === pixels && table.every((v, i) => v === i);
-  const rows = table.includes(pixels) ? pad(flat, [0, 0, 0], [0, 1, 0]) : flat;
-  const index = constant({ shape: [table.length], dtype: "int32", data: Int32Array.from(table) }, "int32");
-  return reshape(trivial ? flat : take(rows, index, 1), [(b * table.length) / taps, taps * c]);
-}
-
 /** Rows and columns the last window reaches past the input; negative where a stride leaves some unread. */
-const reach = (q: Geometry): [bottom: number, right: number] => [
+export const reach = (q: Geometry): [bottom: number, right: number] => [
   (q.oh - 1) * q.stride + q.kh - q.h - q.top,
   (q.ow - 1) * q.stride + q.kw - q.w - q.left,
 ];
 /** ONNX's zeros around the image. Fewer than `stride` unread pixels make no further window, so they may stay. */
 const pads = (q: Geometry): number[] => [q.top, q.left, ...reach(q).map((r) => Math.max(0, r))];
-/**
- * With stride 1, the gradient of the input is a convolution of the output's size with the kernel turned round, as long as
- * there are not more zeros around the image than the kernel reaches over.
- */
-const turned = (q: Geometry): Geometry => ({
-  ...q,
-  h: q.oh,
-  w: q.ow,
-  oh: q.h,
-  ow: q.w,
-  top: q.kh - 1 - q.top,
-  left: q.kw - 1 - q.left,
-});
 const toNCHW = { perm: [0, 3, 1, 2] };
 const toNHWC = { perm: [0, 2, 3, 1] };
 
-const convNode: Make<Geometry> = primitive<Geometry>({
+export const convNode: Make<Geometry> = primitive<Geometry>({
   name: "conv2d",
   infer: ([x, w], q) => ({ shape: [x.shape[0], q.oh, q.ow, w.shape[3]], dtype: x.dtype }),
   vjp: (g, { inputs: [x, w], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convWeightNode([x, g], q)),
-  lower: ({ inputs: [x, w], attributes: q, shape, dtype }, target) =>
-    target === "cpu" || dtype === "float64"
-      ? reshape(matmul(patches(x, inputTable(q), q.kh * q.kw), reshape(w, [-1, shape[3]])), shape)
-      : undefined,
   emit: ({ attributes: q }, [x, w], e) => {
     const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
     const y = e.node("Conv", [e.node("Transpose", [x], toNCHW), kernel], {
@@ -157,19 +93,10 @@ const convNode: Make<Geometry> = primitive<Geometry>({
   },
 });
 
-const convInputNode: Make<Geometry> = primitive<Geometry>({
+export const convInputNode: Make<Geometry> = primitive<Geometry>({
   name: "convInput",
   infer: ([g, w], q) => ({ shape: [g.shape[0], q.h, q.w, w.shape[2]], dtype: g.dtype }),
   vjp: (x, { inputs: [g, w], attributes: q }, i) => (i === 0 ? convNode([x, w], q) : convWeightNode([x, g], q)),
-  lower: ({ inputs: [g, w], attributes: q, shape, dtype }, target) =>
-    target === "cpu" || dtype === "float64"
-      ? reshape(
-          matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(transpose(w, [0, 1, 3, 2]), [-1, shape[3]])),
-          shape,
-        )
-      : q.stride === 1 && q.top < q.kh && q.left < q.kw && reach(turned(q)).every((r) => r >= 0)
-        ? convNode([g, flip(transpose(w, [0, 1, 3, 2]), [0, 1])], turned(q))
-        : undefined,
   emit: ({ attributes: q }, [g, w], e) => {
     const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
     const x = e.node("ConvTranspose", [e.node("Transpose", [g], toNCHW), kernel], {
@@ -189,12 +116,10 @@ const convInputNode: Make<Geometry> = primitive<Geometry>({
   },
 });
 
-const convWeightNode: Make<Geometry> = primitive<Geometry>({
+export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   name: "convWeight",
   infer: ([x, g], q) => ({ shape: [q.kh, q.kw, x.shape[3], g.shape[3]], dtype: x.dtype }),
   vjp: (w, { inputs: [x, g], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convNode([x, w], q)),
-  lower: ({ inputs: [x, g], attributes: q, shape }) =>
-    reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape),
   emit: () => internal("convWeight is lowered to a product before it is written"),
   evaluate: ({ inputs: [x, g], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));

@@ -1,31 +1,23 @@
 /** Comparisons, boolean algebra and selection. Only `where` has a derivative: it passes to the branch taken. */
 
+import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes } from "./ndarray.ts";
-import { unbroadcast } from "./reduce.ts";
-import { expand, outsideExpand } from "./shape.ts";
 import {
   asTensor,
   asTensors,
   fill,
   type Make,
   type Operand,
-  type Primitive,
   primitive,
   requireNumbers,
   Tensor,
   uniformValue,
 } from "./tensor.ts";
 
-function comparison(
-  name: string,
-  onnx: string,
-  f: (a: number, b: number) => boolean,
-  more: Pick<Primitive, "lower"> = {},
-) {
+function comparison(name: string, onnx: string, f: (a: number, b: number) => boolean) {
   const make: Make = primitive({
-    ...more,
     name,
     infer: ([a, b]) => ({ shape: broadcastShapes(a.shape, b.shape, name), dtype: "bool" }),
     simplify: (node) => outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
@@ -45,11 +37,7 @@ const lessNode = comparison("less", "Less", (a, b) => a < b);
 const lessEqualNode = comparison("lessEqual", "LessOrEqual", (a, b) => a <= b);
 const equalNode = comparison("equal", "Equal", (a, b) => a === b);
 const andNode = comparison("and", "And", (a, b) => a !== 0 && b !== 0);
-const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0, {
-  // a ∨ b = ¬(¬a ∧ ¬b): ONNX Runtime's WebGPU has no Or.
-  lower: ({ inputs: [a, b] }, target) =>
-    target === "gpu" ? logicalNot(logicalAnd(logicalNot(a), logicalNot(b))) : undefined,
-});
+export const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0);
 const notNode: Make = primitive({
   name: "not",
   infer: ([a]) => ({ shape: a.shape, dtype: "bool" }),
@@ -79,7 +67,7 @@ export const logicalAnd = (a: Tensor, b: Tensor): Tensor => andNode([requireBool
 export const logicalOr = (a: Tensor, b: Tensor): Tensor => orNode([requireBool(a, "or"), requireBool(b, "or")], {});
 export const logicalNot = (a: Tensor): Tensor => notNode([requireBool(a, "not")], {});
 
-const whereNode: Make = primitive({
+export const whereNode: Make = primitive({
   name: "where",
   infer: ([c, a, b]) => ({
     shape: broadcastShapes(broadcastShapes(c.shape, a.shape, "where"), b.shape, "where"),
@@ -98,9 +86,6 @@ const whereNode: Make = primitive({
     if (known !== undefined) return expand(known ? a : b, node.shape);
     return a === b ? expand(a, node.shape) : undefined;
   },
-  // ONNX Runtime has no Where of booleans.
-  lower: ({ inputs: [c, a, b], dtype }) =>
-    dtype === "bool" ? logicalOr(logicalAnd(c, a), logicalAnd(logicalNot(c), b)) : undefined,
   emit: (_, inputs, emitter) => emitter.node("Where", inputs),
   evaluate: (node, inputs) =>
     mapBroadcast(

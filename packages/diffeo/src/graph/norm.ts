@@ -4,11 +4,11 @@
  *
  *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
  */
-import { add, div, mul, sigmoid, sqrt, sub } from "./elementwise.ts";
+import { add, div, mul, sub } from "./arithmetic.ts";
+import { sum } from "./broadcast.ts";
 import { fail, internal } from "./error.ts";
 import { matmul } from "./linalg.ts";
 import { sameShape, showShape } from "./ndarray.ts";
-import { sum } from "./reduce.ts";
 import { reshape } from "./shape.ts";
 import {
   asTensor,
@@ -20,6 +20,7 @@ import {
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
+import { sigmoid, sqrt } from "./transcendental.ts";
 
 /** Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with a block matrix. */
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {

@@ -101,7 +101,7 @@ export function at(x: Operand, index: number, axis = 0): Tensor {
   return squeeze(part(t, a, i, i + 1), a);
 }
 
-const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{
+export const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = primitive<{
   before: readonly number[];
   after: readonly number[];
 }>({
@@ -125,22 +125,6 @@ const padNode: Make<{ before: readonly number[]; after: readonly number[] }> = p
     return out;
   },
 });
-
-/**
- * a + b, where both are padded to one size and one begins where the other ends, is their concatenation, padded. The
- * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
- */
-export function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
-  if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;
-  const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
-  const [from, to] = [a.attributes.before, b.attributes.before];
-  const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
-  if (apart.length !== 1) return undefined;
-  const [axis] = apart;
-  if (to[axis] + q[axis] === from[axis]) return joinedPads(b, a);
-  if (from[axis] + p[axis] !== to[axis]) return undefined;
-  return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);
-}
 
 /** Zeros before and after every axis. */
 export function pad(x: Operand, before: readonly number[], after: readonly number[]): Tensor {

@@ -1,133 +1,19 @@
-/** Reductions over axes, and the running sum. */
-import { add, clip, div, exp, log, mul, sub, unscaled } from "./elementwise.ts";
+/** Reductions over axes beyond the sum, and the running sum. */
+import { add, clip, div, mul, sub } from "./arithmetic.ts";
+import { type Axes, keptShape, type ReduceOptions, reduced, reduceEvaluate, resolveAxes, sum } from "./broadcast.ts";
 import { internal } from "./error.ts";
-import { matmul } from "./linalg.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
-import { divisorNear, type FloatType, normaliseAxis, type Shape, sameShape, sizeOf } from "./ndarray.ts";
-import { expand, reshape, unexpanded } from "./shape.ts";
-import {
-  asTensor,
-  constant,
-  type Make,
-  type Operand,
-  primitive,
-  requireFloat,
-  requireNumbers,
-  type Tensor,
-} from "./tensor.ts";
+import { type FloatType, normaliseAxis, sameShape } from "./ndarray.ts";
+import { asTensor, type Make, type Operand, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
+import { exp, log } from "./transcendental.ts";
 import { cast } from "./value.ts";
-
-type Axes = number | readonly number[];
-
-interface ReduceOptions {
-  /** Keep reduced axes with size 1. */
-  readonly keepDims?: boolean;
-}
-
-const keptShape = (shape: Shape, axes: readonly number[]): number[] => shape.map((d, i) => (axes.includes(i) ? 1 : d));
-
-function resolveAxes(shape: Shape, axes: Axes | undefined, operation: string): number[] {
-  const list = axes === undefined ? [...shape.keys()] : typeof axes === "number" ? [axes] : axes;
-  return [...new Set(list.map((a) => normaliseAxis(a, shape.length, operation)))].sort((a, b) => a - b);
-}
-
-/** All reductions keep their axes inside the graph; `keepDims: false` is a reshape on top. */
-function reduced(x: Tensor, axes: readonly number[], kept: Tensor, options: ReduceOptions): Tensor {
-  return options.keepDims
-    ? kept
-    : reshape(
-        kept,
-        x.shape.filter((_, i) => !axes.includes(i)),
-      );
-}
-
-function reduceEvaluate(
-  node: Tensor,
-  data: Float64Array,
-  start: number,
-  step: (total: number, value: number) => number,
-): Float64Array {
-  const out = new Float64Array(sizeOf(node.shape)).fill(start);
-  const into = broadcastOffsets(node.shape, node.inputs[0].shape);
-  for (let i = 0; i < data.length; i++) out[into[i]] = step(out[into[i]], data[i]);
-  return out;
-}
-
-const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
-  name: "sum",
-  infer: ([x], { axes }) => {
-    requireNumbers(x, "sum");
-    return { shape: keptShape(x.shape, axes), dtype: x.dtype };
-  },
-  vjp: (g, { inputs: [x] }) => expand(g, x.shape),
-  simplify: ({ inputs: [x], attributes: { axes }, shape }) => {
-    const real = axes.filter((a) => x.shape[a] !== 1);
-    if (real.length === 0) return x;
-    const scaled = unscaled(x);
-    if (scaled) return mul(sumNode([scaled.tensor], { axes }), scaled.factor);
-    // Σ over an expanded axis is a multiple.
-    const before = unexpanded(x);
-    if (before !== undefined) {
-      const lead = x.shape.length - before.shape.length;
-      const aligned = reshape(before, [...Array<number>(lead).fill(1), ...before.shape]);
-      const repeated = real.filter((a) => aligned.shape[a] === 1);
-      if (repeated.length > 0) {
-        const count = repeated.reduce((n, a) => n * x.shape[a], 1);
-        return expand(mul(sumNode([aligned], { axes }), count), shape);
-      }
-    }
-    return undefined;
-  },
-  lower: ({ inputs: [x], attributes: { axes }, shape }, target) => {
-    if (target === "cpu") return productWithOnes(x, axes, shape);
-    // A GPU gives each result to one thread: a long sum into few results is split into two shorter ones.
-    const count = axes.reduce((n, a) => n * x.shape[a], 1);
-    const adjacent = axes.every((a, i) => i === 0 || a === axes[i - 1] + 1);
-    if (!adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
-    const parts = divisorNear(count, Math.sqrt(count));
-    const outer = sizeOf(x.shape.slice(0, axes[0]));
-    const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
-    if (parts === 1) return undefined;
-    return reshape(sum(sum(reshape(x, [outer, parts, count / parts, inner]), 2), 1), shape);
-  },
-  emit: ({ attributes: { axes } }, [x], emitter) =>
-    emitter.node("ReduceSum", [x, emitter.int64(axes)], { keepdims: 1 }),
-  evaluate: (node, [data]) => reduceEvaluate(node, data, 0, (s, v) => s + v),
-});
-
-/**
- * A sum over leading axes as 1ᵀX: ONNX Runtime's own walks down the columns of X, its product along the rows, which is two to
- * four times faster.
- */
-function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
-  const columns = sizeOf(shape);
-  const rows = sizeOf(x.shape) / columns;
-  const leading = axes.every((a, i) => a === i) && axes.length < x.shape.length;
-  if (x.dtype !== "float32" || !leading || columns < 16 || rows < 16 || rows > 16_384) return undefined;
-  const ones = constant({ shape: [1, rows], dtype: "float32", data: new Float32Array(rows).fill(1) }, "float32");
-  return reshape(matmul(ones, reshape(x, [rows, columns])), shape);
-}
-
-export function sum(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
-  const t = asTensor(x);
-  const list = resolveAxes(t.shape, axes, "sum");
-  return reduced(t, list, sumNode([t], { axes: list }), options);
-}
 
 export function mean(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
   requireFloat(t, "mean");
   const count = resolveAxes(t.shape, axes, "mean").reduce((n, a) => n * t.shape[a], 1);
   return mul(sum(t, axes, options), 1 / count);
-}
-
-/** The adjoint of broadcasting: sums a cotangent back to the shape it was broadcast from. */
-export function unbroadcast(g: Tensor, shape: Shape): Tensor {
-  if (sameShape(g.shape, shape)) return g;
-  const lead = g.shape.length - shape.length;
-  const axes = g.shape.map((_, i) => i).filter((i) => i < lead || (shape[i - lead] === 1 && g.shape[i] !== 1));
-  return reshape(sum(g, axes, { keepDims: true }), shape);
 }
 
 const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({

@@ -1,27 +1,19 @@
 /**
- * Operations on the axes of a tensor, which move or repeat numbers without changing them. Each is linear, and its
- * derivative is the move backwards: reshape ↔ reshape, transpose ↔ inverse transpose, expand ↔ sum.
+ * Operations on the axes of a tensor, which move numbers without changing them. Each is linear, and its derivative is
+ * the move backwards: reshape ↔ reshape, transpose ↔ inverse transpose.
  */
 import { fail } from "./error.ts";
-import { broadcastOffsets, offsets, pick } from "./loops.ts";
-import { broadcastShapes, normaliseAxis, type Shape, sameShape, showShape, sizeOf, stridesOf } from "./ndarray.ts";
-import { unbroadcast } from "./reduce.ts";
-import { asTensor, fill, is, type Make, type Operand, primitive, type Tensor, uniformValue } from "./tensor.ts";
+import { offsets, pick } from "./loops.ts";
+import { normaliseAxis, type Shape, sameShape, showShape, sizeOf, stridesOf } from "./ndarray.ts";
+import { asTensor, is, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
 
-const reshapeNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
+export const reshapeNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   name: "reshape",
   infer: ([x], { shape }) => ({ shape, dtype: x.dtype }),
   vjp: (g, { inputs: [x] }) => reshape(g, x.shape),
   simplify: ({ inputs: [x], shape }) => {
     if (sameShape(x.shape, shape)) return x;
-    if (is(x, reshapeNode)) return reshapeNode([x.inputs[0]], { shape });
-    // New leading axes that the reshape leaves alone can be repeated afterwards.
-    const before = unexpanded(x);
-    const lead = before ? x.shape.length - before.shape.length : 0;
-    if (!before || lead <= 0 || !sameShape(before.shape, x.shape.slice(lead))) return undefined;
-    return sameShape(x.shape.slice(0, lead), shape.slice(0, lead))
-      ? expand(reshape(before, shape.slice(lead)), shape)
-      : undefined;
+    return is(x, reshapeNode) ? reshapeNode([x.inputs[0]], { shape }) : undefined;
   },
   emit: ({ inputs: [x], shape }, [name], emitter) => emitter.reshape(name, x.shape, shape),
   evaluate: (_, [x]) => x,
@@ -101,54 +93,8 @@ export function swapped(t: Tensor): Tensor | undefined {
   return axes.every((a, i) => a === (i < rank - 2 ? i : 2 * rank - 3 - i)) ? t.inputs[0] : undefined;
 }
 
-const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
-  name: "expand",
-  infer: ([x], { shape }) => {
-    const to = broadcastShapes(x.shape, shape, "expand");
-    if (!sameShape(to, shape) || shape.some((d) => !Number.isInteger(d) || d < 0))
-      fail(
-        "shape",
-        `expand: ${showShape(x.shape)} does not fit into ${showShape(shape)}`,
-        "expand only axes of size 1 or new leading axes, to whole sizes",
-      );
-    return { shape, dtype: x.dtype };
-  },
-  vjp: (g, { inputs: [x] }) => unbroadcast(g, x.shape),
-  simplify: ({ inputs: [x], shape }) => {
-    if (sameShape(x.shape, shape)) return x;
-    if (is(x, expandNode)) return expandNode([x.inputs[0]], { shape });
-    // Leading axes of size 1 come with the expansion: [1, n] → [m, n] is [n] → [m, n].
-    const extra = x.shape.findIndex((d) => d !== 1);
-    if (x.shape[0] === 1 && extra > 0) return expandNode([reshape(x, x.shape.slice(extra))], { shape });
-    const value = uniformValue(x);
-    return value !== undefined && sizeOf(shape) <= 4096 ? fill(shape, value, x.dtype) : undefined;
-  },
-  emit: (node, [x], emitter) => emitter.node("Expand", [x, emitter.int64(node.shape)]),
-  evaluate: ({ inputs: [x], shape }, [data]) => pick(data, broadcastOffsets(x.shape, shape)),
-});
-
-/** Repeats along new leading axes and axes of size 1. */
-export const expand = (x: Operand, shape: Shape): Tensor => expandNode([asTensor(x)], { shape });
-
-/**
- * An elementwise operation on expanded operands is the expansion of the operation: `make` gets operands without the
- * expansions that broadcasting makes anyway, and its result is expanded where all of them repeated.
- */
-export function outsideExpand(
-  inputs: readonly Tensor[],
-  shape: Shape,
-  make: (inputs: readonly Tensor[]) => Tensor,
-): Tensor | undefined {
-  const slim = inputs.map((t) => (is(t, expandNode) ? t.inputs[0] : t));
-  if (slim.every((t, i) => t === inputs[i])) return undefined;
-  return expand(make(slim), shape);
-}
-
 /** The tensor before a reshape. */
 export const unreshaped = (t: Tensor): Tensor | undefined => (is(t, reshapeNode) ? t.inputs[0] : undefined);
-
-/** The tensor before an expansion, with the shape it was expanded from. */
-export const unexpanded = (t: Tensor): Tensor | undefined => (is(t, expandNode) ? t.inputs[0] : undefined);
 
 /** A new axis of size 1 before position `axis`. */
 export function expandDims(x: Operand, axis: number): Tensor {

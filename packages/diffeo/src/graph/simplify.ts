@@ -1,9 +1,11 @@
 /**
  * An equal and smaller graph: constants folded, algebraic identities applied, equal expressions computed once,
- * everything unreachable gone. One bottom-up pass; each node's own rules live with its primitive.
+ * everything unreachable gone. One bottom-up pass; each node's own rules live with its primitive, those between families
+ * and those of one runtime in `rewrite/`.
  */
 import { reference } from "./evaluate.ts";
 import { allocate, convert, isFloat, type NdArray, sizeOf, toFloat64 } from "./ndarray.ts";
+import { identityOf, loweringOf } from "./rewrite/index.ts";
 import { constant, constantValue, isInput, type Primitive, rebuild, type Target, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
@@ -97,7 +99,8 @@ const apply = (outputs: readonly Tensor[], rule: (t: Tensor) => Tensor | undefin
   return outputs.map((t) => done.get(t) as Tensor);
 };
 
-export const simplify = (outputs: readonly Tensor[]): Tensor[] => apply(outputs, (t) => fold(t) ?? t.op.simplify?.(t));
+export const simplify = (outputs: readonly Tensor[]): Tensor[] =>
+  apply(outputs, (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t));
 
 /** Replaces operations by the forms a target runs well, or runs at all. */
 export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
@@ -112,7 +115,7 @@ export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
 function loweredOutputs(outputs: readonly Tensor[], target: Target, uses: Map<Tensor, number>): Tensor[] {
   const countOf = (t: Tensor): number => uses.get(t) ?? 1;
   return apply(outputs, (t) => {
-    const better = t.op.lower?.(t, target, countOf);
+    const better = t.op.lower?.(t, target) ?? loweringOf.get(t.op)?.(t, target, countOf);
     if (better && !uses.has(better)) uses.set(better, countOf(t));
     return better;
   });

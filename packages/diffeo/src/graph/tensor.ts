@@ -61,8 +61,8 @@ export interface Primitive<A extends Attributes = Attributes> {
   readonly evaluate: (node: Tensor<A>, inputs: readonly Float64Array[]) => Float64Array;
   /** An equal and cheaper expression of the same shape and type, if the node's form allows one. */
   readonly simplify?: (node: Tensor<A>) => Tensor | undefined;
-  /** An equal expression that a target runs faster or at all. `uses` counts the consumers of a tensor. */
-  readonly lower?: (node: Tensor<A>, target: Target, uses: (t: Tensor) => number) => Tensor | undefined;
+  /** An equal expression in other primitives: for an operation that ONNX, or a target, does not have. */
+  readonly lower?: (node: Tensor<A>, target: Target) => Tensor | undefined;
 }
 
 /** The constructor of a primitive's nodes, which also knows the primitive. */

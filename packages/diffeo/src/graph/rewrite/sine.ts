@@ -6,8 +6,8 @@
  * 2π is split in two so that k times its first part is exact (Cody and Waite). The series stops at r¹⁵, where
  * the first term left out is π¹⁷/17! < 10⁻⁶.
  */
-import { add, clip, floor, mul, sub } from "./elementwise.ts";
-import type { Tensor } from "./tensor.ts";
+import { add, clip, floor, mul, sub } from "../arithmetic.ts";
+import type { Tensor } from "../tensor.ts";
 
 const HIGH = 6.28125; // seven significant bits
 const LOW = 2 * Math.PI - HIGH;

@@ -1,0 +1,144 @@
+/**
+ * Products as ONNX Runtime runs them best: one Gemm with transposes, a factor and a bias in place.
+ *   Gemm  α AᵗBᵗ + C        FusedMatMul  AᵗBᵗ over batches, on the CPU
+ */
+import { addNode, mulNode, negNode, unscaled } from "../arithmetic.ts";
+import { sum } from "../broadcast.ts";
+import { batchShape, matmul, matmulNode } from "../linalg.ts";
+import { broadcastOffsets } from "../loops.ts";
+import { broadcastShapes, divisorNear, type Shape, sameShape, sizeOf } from "../ndarray.ts";
+import { reshape, swapped, transpose, unreshaped } from "../shape.ts";
+import { is, type Make, primitive, type Tensor, uniformValue } from "../tensor.ts";
+import type { Lowering, Uses } from "./rule.ts";
+
+type Transposed = { transA: boolean; transB: boolean };
+
+const transposedShape = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): number[] => [
+  ...broadcastShapes(batchShape(a), batchShape(b), "matmul"),
+  a.shape.at(transA ? -1 : -2) as number,
+  b.shape.at(transB ? -2 : -1) as number,
+];
+
+/** aᵀ·b etc. as the expression they came from: what the reference evaluates. */
+const unfused = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): Tensor =>
+  matmulNode([transA ? transpose(a) : a, transB ? transpose(b) : b], {});
+
+/** A multiple of the product, too. */
+type Scaled = Transposed & { alpha?: number };
+
+/** The product ONNX calls Gemm: transposes in place, an optional third input added to every row. Made by lowering. */
+const gemmNode: Make<Scaled> = primitive<Scaled>({
+  name: "gemm",
+  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  emit: ({ attributes: { transA, transB, alpha = 1 } }, inputs, emitter) =>
+    emitter.node("Gemm", inputs, { alpha: { float: alpha }, transA: transA ? 1 : 0, transB: transB ? 1 : 0 }),
+  evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
+});
+
+/** Batched product with transposes in place (com.microsoft, CPU). Made by lowering. */
+const fusedNode: Make<Transposed> = primitive<Transposed>({
+  name: "fusedMatmul",
+  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  emit: ({ attributes: { transA, transB } }, inputs, emitter) =>
+    emitter.node(
+      "FusedMatMul",
+      inputs,
+      { transA: transA ? 1 : 0, transB: transB ? 1 : 0 },
+      { domain: "com.microsoft" },
+    ),
+  evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
+});
+
+function evaluateProduct(inputs: readonly Tensor[], attributes: Scaled, values: readonly Float64Array[]): Float64Array {
+  const turn = (k: number): Float64Array => {
+    const t = k === 0 ? attributes.transA : attributes.transB;
+    const turned = transpose(inputs[k]);
+    return t ? turned.op.evaluate(turned, [values[k]]) : values[k];
+  };
+  const product = unfused(inputs, attributes);
+  const out = matmulNode.op.evaluate(product, [turn(0), turn(1)]);
+  for (let i = 0; i < out.length; i++) out[i] *= attributes.alpha ?? 1;
+  if (inputs.length === 3) {
+    const bias = broadcastOffsets(inputs[2].shape, product.shape);
+    for (let i = 0; i < out.length; i++) out[i] += values[2][bias[i]];
+  }
+  return out;
+}
+
+/** A·B: transposes move into the product, and long thin ones are cut. */
+const product: Lowering = ({ inputs: [a, b], shape }, target) => {
+  if (shape.length === 2) {
+    const [left, right] = [swapped(a), swapped(b)];
+    if (left && !right && left.shape[0] >= LONG) {
+      if (target === "gpu") return splitProduct(left, b);
+      // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
+      if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
+    }
+    // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the left is turned first.
+    if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
+      return gemmNode([left ?? a, b], { transA: left !== undefined, transB: false });
+    const first = bare(left ?? a, 1);
+    const second = bare(right ?? b, first.factor);
+    const trans = { transA: left !== undefined, transB: right !== undefined };
+    return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
+  }
+  if (target !== "cpu") return undefined;
+  const [left, right] = [swapped(a), swapped(b)];
+  return left || right
+    ? fusedNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined })
+    : undefined;
+};
+
+/** From this many rows on, AᵀB is worth a form of its own. */
+const LONG = 4096;
+
+/**
+ * AᵀB over many rows on a GPU: so few results keep most of it idle. The rows are cut into slices that are multiplied
+ * side by side and summed, the narrow factor being the one that is transposed.
+ */
+function splitProduct(a: Tensor, b: Tensor): Tensor {
+  const [k, m] = a.shape;
+  const n = b.shape[1];
+  const parts = divisorNear(k, Math.min(64, k / 256));
+  const cut = (t: Tensor): Tensor => reshape(t, [parts, k / parts, t.shape[1]]);
+  return m <= n ? sum(matmul(transpose(cut(a)), cut(b)), 0) : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
+}
+
+/** Whether Gemm can apply a number: its factor is an attribute in float32, whatever the type of the graph. */
+const isAlpha = (factor: number): boolean => Math.fround(factor) === factor;
+
+/** A factor without a number that Gemm can apply itself, beside the one it applies already. */
+function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly factor: number } {
+  const scaled = unscaled(t);
+  return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };
+}
+
+/**
+ * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution, if the last axis survived it.
+ */
+function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
+  if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
+  const n = shape.at(-1);
+  if (is(product, gemmNode) && product.inputs.length === 2 && bias.shape.length <= 2)
+    return gemmNode([...product.inputs, bias], product.attributes);
+  const inner = unreshaped(product);
+  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
+  const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
+  if (!isRow || inner.shape.at(-1) !== n) return undefined;
+  return reshape(gemmNode([...inner.inputs, reshape(bias, [n as number])], inner.attributes), shape);
+}
+
+/** c·(a·b) as one Gemm, where that is the product's only use. */
+function fuseScale(product: Tensor, factor: number | undefined, shape: Shape, uses: Uses): Tensor | undefined {
+  if (factor === undefined || !sameShape(product.shape, shape)) return undefined;
+  if (!is(product, gemmNode) || product.inputs.length !== 2 || uses(product) !== 1) return undefined;
+  const alpha = factor * (product.attributes.alpha ?? 1);
+  return isAlpha(alpha) ? gemmNode(product.inputs, { ...product.attributes, alpha }) : undefined;
+}
+
+export const products: readonly (readonly [Make, Lowering])[] = [
+  [matmulNode, product],
+  [addNode, ({ inputs: [a, b], shape }, _, uses) => fuseBias(a, b, shape, uses) ?? fuseBias(b, a, shape, uses)],
+  [mulNode, ({ inputs: [a, b], shape }, _, uses) => fuseScale(a, uniformValue(b), shape, uses)],
+  [negNode, ({ inputs: [x], shape }, _, uses) => fuseScale(x, -1, shape, uses)],
+];

@@ -1,0 +1,58 @@
+/** Identities between families of primitives: what derivatives leave behind, made smaller. */
+import { addNode, mul, unscaled } from "../arithmetic.ts";
+import { expand, sumNode, unexpanded } from "../broadcast.ts";
+import { sameShape } from "../ndarray.ts";
+import { concat, pad, padNode } from "../pieces.ts";
+import { reshape, reshapeNode } from "../shape.ts";
+import { is, type Make, type Tensor } from "../tensor.ts";
+import type { Identity } from "./rule.ts";
+
+/** New leading axes that a reshape leaves alone can be repeated afterwards. */
+const expandAfterReshape: Identity = ({ inputs: [x], shape }) => {
+  const before = unexpanded(x);
+  const lead = before ? x.shape.length - before.shape.length : 0;
+  if (!before || lead <= 0 || !sameShape(before.shape, x.shape.slice(lead))) return undefined;
+  return sameShape(x.shape.slice(0, lead), shape.slice(0, lead))
+    ? expand(reshape(before, shape.slice(lead)), shape)
+    : undefined;
+};
+
+/** Σ c·x = c·Σx, and Σ over an expanded axis is a multiple. */
+const multipleOfSum: Identity = (node) => {
+  if (!is(node, sumNode)) return undefined;
+  const [x] = node.inputs;
+  const { axes } = node.attributes;
+  const scaled = unscaled(x);
+  if (scaled) return mul(sumNode([scaled.tensor], { axes }), scaled.factor);
+  const before = unexpanded(x);
+  if (before === undefined) return undefined;
+  const lead = x.shape.length - before.shape.length;
+  const aligned = reshape(before, [...Array<number>(lead).fill(1), ...before.shape]);
+  const repeated = axes.filter((a) => x.shape[a] !== 1 && aligned.shape[a] === 1);
+  if (repeated.length === 0) return undefined;
+  const count = repeated.reduce((n, a) => n * x.shape[a], 1);
+  return expand(mul(sumNode([aligned], { axes }), count), node.shape);
+};
+
+/**
+ * a + b, where both are padded to one size and one begins where the other ends, is their concatenation, padded. The
+ * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
+ */
+function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
+  if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;
+  const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
+  const [from, to] = [a.attributes.before, b.attributes.before];
+  const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
+  if (apart.length !== 1) return undefined;
+  const [axis] = apart;
+  if (to[axis] + q[axis] === from[axis]) return joinedPads(b, a);
+  if (from[axis] + p[axis] !== to[axis]) return undefined;
+  return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);
+}
+
+/** In the order they are tried, after the primitive's own. */
+export const identities: readonly (readonly [Make, Identity])[] = [
+  [reshapeNode as Make, expandAfterReshape],
+  [sumNode as Make, multipleOfSum],
+  [addNode, ({ inputs: [a, b] }) => joinedPads(a, b)],
+];

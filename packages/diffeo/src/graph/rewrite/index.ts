@@ -1,0 +1,14 @@
+/** All rules that stand apart from the primitives, by the primitive they are about. */
+import type { Primitive } from "../tensor.ts";
+import { convolutions } from "./conv.ts";
+import { products } from "./gemm.ts";
+import { identities } from "./identities.ts";
+import type { Identity, Lowering } from "./rule.ts";
+import { runtimes } from "./runtimes.ts";
+import { sums } from "./sums.ts";
+
+export const identityOf: ReadonlyMap<Primitive, Identity> = new Map(identities.map(([{ op }, rule]) => [op, rule]));
+
+export const loweringOf: ReadonlyMap<Primitive, Lowering> = new Map(
+  [...products, ...sums, ...convolutions, ...runtimes].map(([{ op }, rule]) => [op, rule]),
+);
