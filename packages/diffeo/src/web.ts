@@ -3,5 +3,6 @@
  * when the first function is compiled.
  */
 
-export { configureWeb, type WebOptions } from "./engine/web.ts";
+export { configureWeb } from "./engine/web.ts";
+export type { WebOptions } from "./engine/web-thread.ts";
 export * from "./index.ts";

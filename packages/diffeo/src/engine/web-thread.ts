@@ -4,7 +4,16 @@
  */
 import { DiffeoError, type ErrorKind, type NdArray, type OnnxModel } from "../graph/index.ts";
 import type { Create, Session, SessionOptions } from "./session.ts";
-import type { WebOptions } from "./web.ts";
+
+export interface WebOptions {
+  /**
+   * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a bundler puts them beside
+   * the script.
+   */
+  readonly wasmPaths?: string;
+  /** Threads of the page's one pool: by default half of the cores, at most 4. One where the page is not cross-origin isolated. */
+  readonly threads?: number;
+}
 
 export type Request =
   | {

@@ -13,17 +13,7 @@ import {
   type Session,
   type SessionOptions,
 } from "./session.ts";
-import { inWorker } from "./web-thread.ts";
-
-export interface WebOptions {
-  /**
-   * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a bundler puts them beside
-   * the script.
-   */
-  readonly wasmPaths?: string;
-  /** Threads of the page's one pool: by default half of the cores, at most 4. One where the page is not cross-origin isolated. */
-  readonly threads?: number;
-}
+import { inWorker, type WebOptions } from "./web-thread.ts";
 
 const devices: readonly Device[] = [
   { name: "cpu", target: "cpu", types: ["float32", "float64"], description: "ONNX Runtime in WebAssembly" },
