@@ -30,7 +30,7 @@ import {
   where,
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { columnsOf, rowSquares } from "./diffusion.ts";
+import { columnsOf, rowSquares } from "./coefficient.ts";
 import { everyCoordinate } from "./event.ts";
 
 const total = (x: Tensor): Tensor => sum(x, -1, { keepDims: true });

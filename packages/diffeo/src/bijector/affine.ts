@@ -99,6 +99,7 @@ export function linear(
     pushCovector: (x, u) => apply(transpose(inv(x)), u),
     gradLogDet: (x) => filled(x.shape, 0, x.dtype),
     itoTrace: (x) => filled(x.shape, 0, x.dtype),
+    pullItoTrace: (x) => filled(x.shape, 0, x.dtype),
   };
 }
 

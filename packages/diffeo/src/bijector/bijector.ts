@@ -22,7 +22,7 @@ export interface Bijector {
   /** Whether every yᵢ depends on xᵢ alone, so that J is diagonal. Absent: it may depend on all. */
   readonly coordinatewise?: boolean;
 
-  // Closed forms. Each overrides what autodiff would derive; a law test holds the two together.
+  // Closed forms. Each overrides what autodiff would derive; a law holds the two together.
   /** J v */
   readonly pushVector?: (x: Tensor, v: Tensor, t?: Tensor) => Tensor;
   /** Jᵀ u */
@@ -45,6 +45,15 @@ export interface Bijector {
    */
   readonly contains?: (y: Tensor, t?: Tensor) => Tensor;
 }
+
+/**
+ * The closed forms: everything of a map but what it cannot do without and the two things it may claim. The laws of
+ * `check/` are a record over these names, so that a new one without a law does not compile.
+ */
+export type ClosedForm = Exclude<
+  keyof Bijector,
+  "name" | "eventRank" | "forward" | "inverse" | "logDet" | "timeDependent" | "coordinatewise"
+>;
 
 /**
  * A diffusion coefficient G at given points: one number for all coordinates (shape of the batch, or []),

@@ -9,6 +9,7 @@ import {
   gradLogDet,
   itoTrace,
   pullCovector,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushVector,
@@ -65,6 +66,10 @@ export function blocks(parts: readonly Block[]): Bijector {
     if (kind === "scalar") return diffusion;
     return { kind, value: cut(value, sizesX, kind === "matrix" ? -2 : -1)[i] };
   };
+  const overDiffusion = (f: typeof itoTrace, x: Tensor, diffusion: Diffusion, t?: Tensor): Tensor => {
+    const xs = cut(x, sizesX);
+    return concat(parts.map(({ map }, i) => f(map, xs[i], diffusionOf(diffusion, i), t)));
+  };
   return {
     name: parts.map(({ map }) => map.name).join(" | "),
     eventRank: 1,
@@ -84,10 +89,8 @@ export function blocks(parts: readonly Block[]): Bijector {
     pullVector: (x, v, t) => over(x, (phi, z, w) => pullVector(phi, z, w, t), v, sizesY),
     pullCovector: (x, u, t) => over(x, (phi, z, w) => pullCovector(phi, z, w, t), u, sizesY),
     gradLogDet: (x, t) => over(x, (phi, z) => gradLogDet(phi, z, t)),
-    itoTrace: (x, diffusion, t) => {
-      const xs = cut(x, sizesX);
-      return concat(parts.map(({ map }, i) => itoTrace(map, xs[i], diffusionOf(diffusion, i), t)));
-    },
+    itoTrace: (x, diffusion, t) => overDiffusion(itoTrace, x, diffusion, t),
+    pullItoTrace: (x, diffusion, t) => overDiffusion(pullItoTrace, x, diffusion, t),
     timeDerivative: (x, t) => over(x, (phi, z) => timeDerivative(phi, z, t)),
     contains: (y, t) => {
       const ys = cut(y, sizesY);

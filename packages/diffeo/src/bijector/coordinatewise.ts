@@ -6,7 +6,7 @@
  */
 import { add, div, exp, grad, mul, neg, sum, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { rowSquares } from "./diffusion.ts";
+import { rowSquares } from "./coefficient.ts";
 import { everyCoordinate, filled } from "./event.ts";
 
 export interface Coordinate {

@@ -10,17 +10,18 @@
  */
 import {
   abs,
-  cast,
+  add,
   expand,
   grad,
-  greater,
   jvp,
   less,
+  logicalAnd,
   matmul,
   mul,
   onesLike,
   reshape,
   solve,
+  sub,
   sum,
   type Tensor,
   transpose,
@@ -28,8 +29,8 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
-import { columnsOf, matrixOf, moved, rowSquares, units } from "./diffusion.ts";
-import { aligned, batchOf, eventOf, filled, flattenEvent } from "./event.ts";
+import { applyCovariance, columnsOf, matrixOf, moved, rowSquares, units } from "./coefficient.ts";
+import { aligned, batchOf, eventOf, everyCoordinate, filled, flattenEvent } from "./event.ts";
 
 /** J v. Batch axes of x and v broadcast. */
 export function pushVector(phi: Bijector, at: Tensor, vector: Tensor, time?: Tensor): Tensor {
@@ -123,14 +124,41 @@ export function pullDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, t
   return moved(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) => pullVector(phi, x, v, t));
 }
 
-/** Whether each y is in the image of φ, one bool an event: where φ⁻¹(y) is a finite number, unless φ knows better. */
+/**
+ * ∇_y·(G̃G̃ᵀ) of G̃ = J G at y = φ(x), from ∇ₓ·(GGᵀ): nothing is differentiated through φ⁻¹.
+ *
+ *   Claim:  ∇_y·(JAJᵀ) = Tr[GᵀHG] + J(∇ₓ·A + A∇ₓℓ),   A = GGᵀ
+ *   Proof:  ∂/∂yⱼ = Σₖ (J⁻¹)ₖⱼ∂ₖ, and Σⱼ (J⁻¹)ₖⱼ Jⱼᵦ = δₖᵦ, so Σⱼₖ (J⁻¹)ₖⱼ ∂ₖ(JᵢₐAₐᵦJⱼᵦ) = ∂ᵦ(JᵢₐAₐᵦ) + JᵢₐAₐᵦ cᵦ with
+ *           cᵦ = Σⱼₖ (J⁻¹)ₖⱼ ∂ₖJⱼᵦ = Tr(J⁻¹∂ᵦJ) = ∂ᵦℓ, as ∂ₖJⱼᵦ = ∂ᵦJⱼₖ; and ∂ᵦ(JᵢₐAₐᵦ) = (Hᵢ)ₐᵦAₐᵦ + Jᵢₐ(∇ₓ·A)ₐ.  ∎
+ *
+ * Where φ embeds, J⁺ in place of J⁻¹ makes it the divergence along the image: Tr(J⁺∂ᵦJ) = ½∂ᵦ log det JᵀJ = ∂ᵦℓ too.
+ */
+export function pushedCovarianceDivergence(
+  phi: Bijector,
+  at: Tensor,
+  diffusion: Diffusion,
+  divergenceX: Tensor,
+  time?: Tensor,
+): Tensor {
+  const { x, t } = aligned(phi, at, time);
+  const weighted = applyCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
+  return add(itoTrace(phi, x, diffusion, t), pushVector(phi, x, add(divergenceX, weighted), t));
+}
+
+/**
+ * Whether each y is in the image of φ, one bool an event: where φ⁻¹(y) is a finite number, unless φ knows better. An
+ * image that is thinner than its space holds only what φ leads back to.
+ */
 export function contains(phi: Bijector, at: Tensor, time?: Tensor): Tensor {
   const { x: y, t } = aligned(phi, at, time);
   if (phi.contains) return phi.contains(y, t);
-  const x = flattenEvent(phi.inverse(y, t), phi.eventRank);
-  // NaN compares as false: an event is inside where all of its coordinates are below ∞.
-  const finite = cast(less(abs(x), Number.POSITIVE_INFINITY), y.dtype);
-  return greater(sum(finite, -1), (x.shape.at(-1) as number) - 0.5);
+  const x = phi.inverse(y, t);
+  // NaN compares as false: an event is inside where all of its coordinates are below a bound.
+  const below = (v: Tensor, bound: number): Tensor =>
+    everyCoordinate(less(abs(flattenEvent(v, phi.eventRank)), bound), y.dtype);
+  const finite = below(x, Number.POSITIVE_INFINITY);
+  if (sameShape(x.shape, y.shape)) return finite;
+  return logicalAnd(finite, below(sub(phi.forward(x, t), y), y.dtype === "float32" ? 1e-5 : 1e-12));
 }
 
 /** The same map with its three functions alone: autodiff derives the rest. */

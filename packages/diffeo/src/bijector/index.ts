@@ -2,10 +2,11 @@
 export { additiveLogistic } from "./additive-logistic.ts";
 export { type AffineOptions, affine, affineMatrix } from "./affine.ts";
 export { type AffineCouplingOptions, affineCoupling } from "./affine-coupling.ts";
-export { type Bijector, bijector, type Diffusion } from "./bijector.ts";
+export { type Bijector, bijector, type ClosedForm, type Diffusion } from "./bijector.ts";
 export { type Block, blocks } from "./blocks.ts";
 export { catalogue, type MapEntry, mapNamed } from "./catalogue.ts";
 export { chain } from "./chain.ts";
+export { columnsOf, denseDiffusion, rowSquares, units } from "./coefficient.ts";
 export { type Coordinate, coordinatewise } from "./coordinatewise.ts";
 export {
   contains,
@@ -18,11 +19,11 @@ export {
   pullVector,
   pushCovector,
   pushDiffusion,
+  pushedCovarianceDivergence,
   pushVector,
   timeDerivative,
   withoutClosedForms,
 } from "./derive.ts";
-export { columnsOf, rowSquares, units } from "./diffusion.ts";
 export { each } from "./each.ts";
 export { alignToEvent, batchOf, eventOf, flattenEvent, sumEvent } from "./event.ts";
 export { expMap } from "./exp.ts";

@@ -14,6 +14,7 @@ import {
   itoTrace,
   pullCovector,
   pullDiffusion,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushVector,
@@ -40,7 +41,11 @@ export function invert(phi: Bijector): Bijector {
     },
     itoTrace: (y, diffusion, t) => {
       const x = back(y, t);
-      return neg(pullVector(phi, x, itoTrace(phi, x, pullDiffusion(phi, x, diffusion, t), t), t));
+      return neg(pullItoTrace(phi, x, pullDiffusion(phi, x, diffusion, t), t));
+    },
+    pullItoTrace: (y, diffusion, t) => {
+      const x = back(y, t);
+      return neg(itoTrace(phi, x, pullDiffusion(phi, x, diffusion, t), t));
     },
     timeDerivative: (y, t) => {
       const x = back(y, t);

@@ -30,7 +30,7 @@ import {
   transpose,
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { columnsOf, rowSquares } from "./diffusion.ts";
+import { columnsOf, rowSquares } from "./coefficient.ts";
 import { everyCoordinate, filled } from "./event.ts";
 
 /** Positions (i, j), i ≥ j, row by row. */
@@ -198,6 +198,14 @@ export function logCholesky(): Bijector {
       const squares = rowSquares(diffusion, [x.shape.at(-1) as number]);
       const m = matmul(lower(mul(mul(entries(x), onDiagonal(x)), squares)), transpose(lower(entries(x))));
       return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
+    },
+    /** L⁻¹D²Σ L⁻ᵀ = 2NNᵀ + P + Pᵀ with N = L⁻¹dL, P = L⁻¹d²L lower: dL = 2LΦ(NNᵀ) + d²L, over the slopes of x. */
+    pullItoTrace: (x, diffusion) => {
+      const l = lower(entries(x));
+      const n = matmul(invertLower(l), lower(mul(slopes(x), columnsOf(diffusion, x, 1))));
+      const middle = mul(vech(sum(matmul(n, transpose(n)), 0)), mul(halved(x), 2));
+      const squares = mul(rowSquares(diffusion, [x.shape.at(-1) as number]), onDiagonal(x));
+      return add(div(vech(matmul(l, lower(middle))), slopes(x)), squares);
     },
   };
 }

@@ -18,7 +18,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { rowSquares } from "./diffusion.ts";
+import { rowSquares } from "./coefficient.ts";
 import { everyCoordinate } from "./event.ts";
 
 /** 0 at the first coordinate, which is free, and 1 at the gaps. */
@@ -87,5 +87,7 @@ export function ordered(): Bijector {
       const bends = mul(mul(exp(logSlopes(x)), gaps(x)), rowSquares(diffusion, [x.shape.at(-1) as number]));
       return cumsum(bends, -1);
     },
+    // D⁻¹C⁻¹C(0, eˣ²v₂², …) = (0, v₂², …)
+    pullItoTrace: (x, diffusion) => expand(mul(gaps(x), rowSquares(diffusion, [x.shape.at(-1) as number])), x.shape),
   };
 }

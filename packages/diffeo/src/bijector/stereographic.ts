@@ -23,7 +23,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { formsOf } from "./diffusion.ts";
+import { formsOf } from "./coefficient.ts";
 
 const inner = (a: Tensor, b: Tensor): Tensor => sum(mul(a, b), -1, { keepDims: true });
 
@@ -71,6 +71,11 @@ export function stereographic(): Bijector {
       const s2 = mul(s(x), s(x));
       const b = div(sub(div(mul(xax, 8), s(x)), mul(trace, 2)), s2);
       return concat([sub(mul(mul(x, b), 2), div(mul(ax, 8), s2)), mul(b, -2)]);
+    },
+    // Jᵀ of it is 2(−8Ax/s² + 2xb)/s + 4x(−2bs + 8xᵀAx/s²)/s², and times 1/λ² = s²/4: (2Tr(A)x − 4Ax)/s.
+    pullItoTrace: (x, diffusion) => {
+      const { ax, trace } = formsOf(diffusion, x);
+      return div(sub(mul(mul(x, trace), 2), mul(ax, 4)), s(x));
     },
     // On the sphere to rounding, and not at the pole.
     contains: (y) => {

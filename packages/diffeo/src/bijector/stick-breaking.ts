@@ -23,7 +23,7 @@ import {
 } from "../graph/index.ts";
 import { inOpenSimplex } from "./additive-logistic.ts";
 import type { Bijector } from "./bijector.ts";
-import { columnsOf, rowSquares } from "./diffusion.ts";
+import { columnsOf, rowSquares } from "./coefficient.ts";
 
 export interface StickBreakingOptions {
   /** Whether x = 0 is the centre of the simplex. Default true. */
@@ -96,6 +96,16 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
       const slopes = sum(square(logAlong(x, columnsOf(diffusion, x, 1))), 0);
       const bends = upTo(mul(mul(sigmoid(u), sigmoid(neg(u))), squares));
       return mul(forward(x), sub(slopes, bends));
+    },
+    /**
+     * xᵢ = log yᵢ − log rᵢ + oᵢ and D²f/f = (d log f)² + d² log f, so (J⁻¹D²y)ᵢ = D²yᵢ/yᵢ − D²rᵢ/rᵢ. With S = Σⱼ≤ᵢ zⱼvⱼ,
+     * d log rᵢ = −S and d log yᵢ = vᵢ − S, while d² log is the same for both: (vᵢ − S)² − S² = vᵢ(vᵢ − 2S).
+     */
+    pullItoTrace: (x, diffusion) => {
+      const z = sigmoid(logits(x));
+      if (diffusion.kind !== "matrix") return mul(rowSquares(diffusion, [sizeOf(x)]), sub(sigmoid(neg(logits(x))), z));
+      const v = columnsOf(diffusion, x, 1);
+      return sum(mul(v, sub(v, mul(upTo(mul(z, v)), 2))), 0);
     },
   };
 }

@@ -8,7 +8,7 @@
  */
 import { add, div, less, log, mul, neg, sqrt, squaredNorm, sub, sum, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
-import { formsOf } from "./diffusion.ts";
+import { formsOf } from "./coefficient.ts";
 
 const inner = (a: Tensor, b: Tensor): Tensor => sum(mul(a, b), -1, { keepDims: true });
 
@@ -37,6 +37,11 @@ export function unitBall(): Bijector {
       const { ax, trace, xax } = formsOf(diffusion, x);
       const radial = mul(x, sub(mul(div(xax, s(x)), 3), trace));
       return div(add(radial, neg(mul(ax, 2))), mul(s(x), sqrt(s(x))));
+    },
+    // s⁻¹(I + xxᵀ)(−2Ax − Tr(A)x + 3qx/s) with q = xᵀAx and ‖x‖² = s − 1: along x, −Tr(A)s + 3q − 2q are left.
+    pullItoTrace: (x, diffusion) => {
+      const { ax, trace, xax } = formsOf(diffusion, x);
+      return sub(div(sub(mul(x, xax), mul(ax, 2)), s(x)), mul(x, trace));
     },
   };
 }

@@ -11,6 +11,7 @@ import {
   gradLogDet,
   itoTrace,
   pullCovector,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushVector,
@@ -58,6 +59,7 @@ export function whereMask(mask: Nested | Tensor, inside: Bijector, outside: Bije
     pushCovector: (x, u, t) => both((phi) => pushCovector(phi, x, u, t)),
     gradLogDet: (x, t) => both((phi) => gradLogDet(phi, x, t)),
     itoTrace: (x, diffusion, t) => both((phi) => itoTrace(phi, x, diffusion, t)),
+    pullItoTrace: (x, diffusion, t) => both((phi) => pullItoTrace(phi, x, diffusion, t)),
     timeDerivative: (x, t) => both((phi) => timeDerivative(phi, x, t)),
     contains: (y, t) => logicalAnd(contains(inside, safe(inside, y, t), t), contains(outside, safe(outside, y, t), t)),
   };

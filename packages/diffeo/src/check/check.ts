@@ -18,7 +18,7 @@ import {
 import { sameShape } from "../graph/ndarray.ts";
 import { fold, type Key, key, normal } from "../random/index.ts";
 import { fromX, type Law, type Probe } from "./law.ts";
-import { laws } from "./laws.ts";
+import { laws } from "./map-laws.ts";
 import { directions, evaluateAt, type Found, patterns, withinCondition } from "./probe.ts";
 
 export interface CheckOptions {

@@ -4,10 +4,12 @@
  */
 import {
   type Bijector,
+  type ClosedForm,
   type Diffusion,
   gradLogDet,
   itoTrace,
   pullCovector,
+  pullItoTrace,
   pullVector,
   pushCovector,
   pushVector,
@@ -34,6 +36,8 @@ export interface Probe {
 
 export interface Law {
   readonly law: string;
+  /** The closed form that it holds, if it holds one. */
+  readonly of?: ClosedForm;
   /** What must equal what. */
   readonly sides: (phi: Bijector, probe: Probe) => readonly [Tensor, Tensor];
   /** Whether the law says anything about this map. */
@@ -73,6 +77,8 @@ export function fromX(phi: Bijector, { x, t, v, s, w, scalar, matrix }: Probe): 
     "∇ log|det J|": gradLogDet(phi, x, t),
     "Tr[GᵀHG], scalar G": itoTrace(phi, x, scalar, t),
     "Tr[GᵀHG], matrix G": itoTrace(phi, x, matrix, t),
+    "J⁻¹Tr[GᵀHG], scalar G": pullItoTrace(phi, x, scalar, t),
+    "J⁻¹Tr[GᵀHG], matrix G": pullItoTrace(phi, x, matrix, t),
     "pushed score": pushScore(phi, x, s, t),
     ...(phi.timeDependent && { "∂ₜφ": timeDerivative(phi, x, t) }),
   };

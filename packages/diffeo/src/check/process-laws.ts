@@ -50,7 +50,6 @@ const bothWays =
     ];
   };
 
-const sameDimension: NonNullable<Law["applies"]> = (_, embeds) => !embeds;
 const remedy = "the inverse, logDet or one of the closed forms is wrong; the laws above say which";
 
 export const processLaws: readonly Law[] = [
@@ -67,7 +66,6 @@ export const processLaws: readonly Law[] = [
   },
   {
     law: "Reverse(φ(X)) = φ(Reverse(X)), drift",
-    applies: sameDimension,
     sides: bothWays((p, y, t) => p.drift(y, t)),
     tolerance: 1e-9,
     floor: 1e-3,
@@ -75,7 +73,6 @@ export const processLaws: readonly Law[] = [
   },
   {
     law: "the same, probability flow",
-    applies: sameDimension,
     sides: bothWays((p, y, t) => p.velocity(y, t)),
     tolerance: 1e-9,
     floor: 1e-3,

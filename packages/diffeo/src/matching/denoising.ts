@@ -8,7 +8,7 @@
  * error J_{φ⁻¹}ᵀe of the score in y. Any weight that depends on (x_t, t) alone leaves the minimiser where it is,
  * E[target | x_t]; so a weight that explodes, as J_{φ⁻¹} does at the boundary of a simplex, may be bounded.
  */
-import { units } from "../bijector/diffusion.ts";
+import { units } from "../bijector/coefficient.ts";
 import { alignToEvent, type Bijector, pushCovector, sumEvent } from "../bijector/index.ts";
 import { add, div, expand, fail, mul, onesLike, sizeOf, square, sum, type Tensor } from "../graph/index.ts";
 import type { MarginalScore, Sde } from "../sde/index.ts";

@@ -6,7 +6,7 @@
  * The divergence is exact, at the cost of one derivative a coordinate, or Hutchinson's estimate eᵀ(∂v/∂x)e, whose mean it
  * is for random signs e. The signs are held along the path, so the equation stays an ordinary one.
  */
-import { units } from "../bijector/diffusion.ts";
+import { units } from "../bijector/coefficient.ts";
 import { contains, sumEvent } from "../bijector/index.ts";
 import type { CompileOptions } from "../engine/index.ts";
 import {

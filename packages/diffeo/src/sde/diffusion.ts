@@ -3,41 +3,14 @@
  *
  *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that vanishes when G does not depend on x.
  */
-import { units } from "../bijector/diffusion.ts";
-import { eventOf, flattenEvent } from "../bijector/event.ts";
-import { alignToEvent, type Diffusion } from "../bijector/index.ts";
-import {
-  expand,
-  gradEach,
-  input,
-  jvp,
-  matvec,
-  mul,
-  reshape,
-  type Shape,
-  square,
-  sum,
-  type Tensor,
-  transpose,
-  zerosLike,
-} from "../graph/index.ts";
+import { applyCovariance, applyDiffusion, applyTransposed, units } from "../bijector/coefficient.ts";
+import { eventOf } from "../bijector/event.ts";
+import type { Diffusion } from "../bijector/index.ts";
+import { expand, gradEach, input, jvp, type Shape, square, sum, type Tensor, zerosLike } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
+import type { Sde } from "./sde.ts";
 
-/** G w, an event: the noise of all columns added up. `w` has one number a column. */
-export function applyDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
-  if (g.kind === "scalar") return mul(w, alignToEvent(g.value, event.length));
-  if (g.kind === "diagonal") return mul(w, g.value);
-  const moved = matvec(g.value, w);
-  return reshape(moved, [...moved.shape.slice(0, -1), ...event]);
-}
-
-/** Gᵀ u, one number a column. */
-export const applyTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
-  g.kind === "matrix" ? matvec(transpose(g.value), flattenEvent(u, event.length)) : applyDiffusion(g, u, event);
-
-/** G Gᵀ u */
-export const applyCovariance = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
-  applyDiffusion(g, applyTransposed(g, u, event), event);
+export { applyCovariance, applyDiffusion, applyTransposed };
 
 /** The shape of one event's noise: the event's own, or the number of columns of a matrix. */
 export const noiseShape = (g: Diffusion, event: Shape): Shape =>
@@ -56,6 +29,10 @@ export function dependsOnState(diffusion: (x: Tensor) => Diffusion, x: Tensor): 
   }
   return false;
 }
+
+/** ∇·(G Gᵀ) of an SDE at x: its own where it has one. */
+export const divergenceOf = (sde: Sde, x: Tensor, t: Tensor): Tensor =>
+  sde.covarianceDivergence?.(x, t) ?? covarianceDivergence((z) => sde.diffusion(z, t), x, sde.eventRank);
 
 /** ∇·(G Gᵀ) at x. */
 export function covarianceDivergence(diffusion: (x: Tensor) => Diffusion, x: Tensor, eventRank: number): Tensor {

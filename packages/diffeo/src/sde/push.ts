@@ -14,12 +14,14 @@ import {
   type Diffusion,
   itoTrace,
   pushDiffusion,
+  pushedCovarianceDivergence,
   pushVector,
   timeDerivative,
 } from "../bijector/index.ts";
 import { add, constant, fail, input, mul, reference, sub, type Tensor } from "../graph/index.ts";
 import { convert, toFloat64 } from "../graph/ndarray.ts";
 import type { FloatArray } from "../random/index.ts";
+import { divergenceOf } from "./diffusion.ts";
 import type { Prior } from "./prior.ts";
 import { flowVelocity, reverseDrift } from "./reverse.ts";
 import type { MarginalScore, Sde } from "./sde.ts";
@@ -55,6 +57,11 @@ export function push(sde: Sde, phi: Bijector): Sde {
     horizon: sde.horizon,
     drift: (y, t) => pushedDrift(sde, phi, phi.inverse(y, t), t),
     diffusion: (y, t) => pushedDiffusion(sde, phi, phi.inverse(y, t), t),
+    // Through φ⁻¹, autodiff would lose what y has no room for near a boundary.
+    covarianceDivergence: (y, t) => {
+      const x = phi.inverse(y, t);
+      return pushedCovarianceDivergence(phi, x, sde.diffusion(x, t), divergenceOf(sde, x, t), t);
+    },
     ...(sde.prior && { prior: pushPrior(sde.prior, phi, sde.horizon) }),
   };
 }

@@ -8,7 +8,7 @@
  */
 import { eventOf } from "../bijector/event.ts";
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
-import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusion.ts";
+import { applyCovariance, dependsOnState, divergenceOf } from "./diffusion.ts";
 import type { MarginalScore, Sde } from "./sde.ts";
 
 /** G Gᵀ s + ∇·(G Gᵀ) = G Gᵀ ∇ log p + ∇·(G Gᵀ): what reversal takes off the drift, and the flow the half of. */
@@ -16,7 +16,7 @@ function pressure(sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor 
   const diffusion = (z: Tensor) => sde.diffusion(z, t);
   const along = applyCovariance(diffusion(x), score(x, t), eventOf(x, sde.eventRank));
   if (!dependsOnState(diffusion, x)) return along;
-  return add(along, covarianceDivergence(diffusion, x, sde.eventRank));
+  return add(along, divergenceOf(sde, x, t));
 }
 
 /** f̄(x, t) */

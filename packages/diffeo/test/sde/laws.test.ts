@@ -1,6 +1,6 @@
 /** Laws of reversal and of maps, over every SDE and every map. */
 import { describe, expect, it } from "vitest";
-import { columnsOf } from "../../src/bijector/diffusion.ts";
+import { columnsOf } from "../../src/bijector/coefficient.ts";
 import {
   catalogue,
   itoTrace,

@@ -1,6 +1,6 @@
 /** Reversal against what is known by other means: finite differences, exact marginals, closed forms. */
 import { describe, expect, it } from "vitest";
-import { columnsOf } from "../../src/bijector/diffusion.ts";
+import { columnsOf } from "../../src/bijector/coefficient.ts";
 import { additiveLogistic, expMap, itoTrace, pullItoTrace, pullVector, unitBall } from "../../src/bijector/index.ts";
 import { gaussian, mixture } from "../../src/distribution/index.ts";
 import {

@@ -2,12 +2,14 @@
  * The three kinds of diffusion coefficient G, read in the ways the Itô terms need:
  *   columns  G₁ … G_k along a new leading axis        rowSquares  (GGᵀ)ᵢᵢ
  *   moved    J G, in the cheapest kind that holds it  forms       GGᵀx, Tr GGᵀ, xᵀGGᵀx
+ *   dense    G as a matrix, whatever its kind         apply…      G w, Gᵀu, GGᵀu
  */
 import {
   expand,
   expandDims,
   eye,
   matmul,
+  matvec,
   mul,
   reshape,
   type Shape,
@@ -18,7 +20,7 @@ import {
 } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 import type { Diffusion } from "./bijector.ts";
-import { alignToEvent, batchOf, eventOf, sumEvent } from "./event.ts";
+import { alignToEvent, batchOf, eventOf, flattenEvent, sumEvent } from "./event.ts";
 
 const lastFirst = (m: Tensor): Tensor => {
   const rank = m.shape.length;
@@ -59,6 +61,30 @@ export function rowSquares(diffusion: Diffusion, event: Shape): Tensor {
   if (kind === "diagonal") return square(value);
   return reshape(sum(square(value), -1), [...value.shape.slice(0, -2), ...event]);
 }
+
+/** G as a matrix […, n, k], whatever its kind: its batch axes are those of its value. */
+export function denseDiffusion({ kind, value }: Diffusion, event: Shape): Tensor {
+  if (kind === "matrix") return value;
+  const n = sizeOf(event);
+  const sizes = kind === "scalar" ? alignToEvent(value, 1) : flattenEvent(value, event.length);
+  return mul(expandDims(sizes, -1), eye(n, value.dtype));
+}
+
+/** G w, an event: the noise of all columns added up. `w` has one number a column. */
+export function applyDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
+  if (g.kind === "scalar") return mul(w, alignToEvent(g.value, event.length));
+  if (g.kind === "diagonal") return mul(w, g.value);
+  const moved = matvec(g.value, w);
+  return reshape(moved, [...moved.shape.slice(0, -1), ...event]);
+}
+
+/** Gᵀ u, one number a column. */
+export const applyTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
+  g.kind === "matrix" ? matvec(transpose(g.value), flattenEvent(u, event.length)) : applyDiffusion(g, u, event);
+
+/** G Gᵀ u */
+export const applyCovariance = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
+  applyDiffusion(g, applyTransposed(g, u, event), event);
 
 /** J G for the linear map `apply` = J·, which acts on each coordinate alone if `coordinatewise`. */
 export function moved(

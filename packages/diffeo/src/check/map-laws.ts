@@ -1,4 +1,4 @@
-/** The laws that every map keeps. */
+/** The laws that every map keeps, its closed forms among them. */
 import {
   type Bijector,
   chain,
@@ -45,6 +45,7 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import { pullScore, pushScore } from "../score/score.ts";
+import { closedFormLaws } from "./closed-form-laws.ts";
 import { difference, type Law, type Probe, secondDifference } from "./law.ts";
 
 const EXACT = 1e-9;
@@ -62,26 +63,13 @@ const thereAndBack = (phi: Bijector): Bijector => chain(phi, invert(phi));
 /** Column k of a matrix diffusion as an event. */
 const column = (diffusion: Diffusion, x: Tensor, k: number): Tensor => reshape(at(diffusion.value, k, -1), x.shape);
 
-const closedForm = (part: keyof Bijector, symbol: string, sides: Law["sides"], fromX = true): Law => ({
-  law: `${symbol}: closed form = autodiff`,
-  applies: (phi) => phi[part] !== undefined,
-  sides,
-  tolerance: EXACT,
-  floor: 1e-12,
-  hard: fromX,
-  remedy: `the map's own ${part} disagrees with its forward, inverse and logDet`,
-});
-const both =
-  (f: (phi: Bijector, probe: Probe) => Tensor): Law["sides"] =>
-  (phi, probe) => [f(phi, probe), f(withoutClosedForms(phi), probe)];
-
 /** What has no two-sided inverse is left out. */
 const squareOnly = (_: Bijector, embeds: boolean): boolean => !embeds;
 
 const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): Law => ({
   law: `chain, ${symbol}: composed = autodiff of the composition`,
   applies: squareOnly,
-  sides: (phi, probe) => both(f)(followed(phi), probe),
+  sides: (phi, probe) => [f(followed(phi), probe), f(withoutClosedForms(followed(phi)), probe)],
   tolerance: EXACT,
   floor: 1e-12,
   remedy: "a closed form of the map disagrees with its forward, inverse and logDet",
@@ -149,56 +137,7 @@ export const laws: readonly Law[] = [
     hard: true,
     remedy: "the inverse, or the map's own pullVector, is wrong, or J is singular there",
   },
-  closedForm(
-    "pushVector",
-    "J v",
-    both((phi, { x, v, t }) => pushVector(phi, x, v, t)),
-  ),
-  closedForm(
-    "pullCovector",
-    "Jᵀu",
-    both((phi, { x, w, t }) => pullCovector(phi, x, w, t)),
-  ),
-  closedForm(
-    "pullVector",
-    "J⁻¹v",
-    both((phi, { x, w, t }) => pullVector(phi, x, w, t)),
-    false,
-  ),
-  closedForm(
-    "pushCovector",
-    "J⁻ᵀu",
-    both((phi, { x, s, t }) => pushCovector(phi, x, s, t)),
-    false,
-  ),
-  closedForm(
-    "gradLogDet",
-    "∇ log|det J|",
-    both((phi, { x, t }) => gradLogDet(phi, x, t)),
-  ),
-  closedForm(
-    "itoTrace",
-    "Tr[GᵀHG], scalar G",
-    both((phi, { x, scalar, t }) => itoTrace(phi, x, scalar, t)),
-  ),
-  closedForm(
-    "itoTrace",
-    "Tr[GᵀHG], diagonal G",
-    both((phi, { x, diagonal, t }) => itoTrace(phi, x, diagonal, t)),
-  ),
-  closedForm(
-    "itoTrace",
-    "Tr[GᵀHG], matrix G",
-    both((phi, { x, matrix, t }) => itoTrace(phi, x, matrix, t)),
-  ),
-  {
-    ...closedForm(
-      "timeDerivative",
-      "∂ₜφ",
-      both((phi, { x, t }) => timeDerivative(phi, x, t)),
-    ),
-    applies: (phi) => phi.timeDependent === true && phi.timeDerivative !== undefined,
-  },
+  ...closedFormLaws,
   {
     law: "∂ₜφ = finite differences",
     applies: (phi) => phi.timeDependent === true,

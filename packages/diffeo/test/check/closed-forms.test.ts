@@ -1,0 +1,117 @@
+/** Every closed form of every map, made wrong in every way that is easy to make: each is caught, and by its own law. */
+import { describe, expect, it } from "vitest";
+import {
+  type Bijector,
+  blocks,
+  type ClosedForm,
+  catalogue,
+  chain,
+  invert,
+  type MapEntry,
+  sigmoidMap,
+  stickBreaking,
+  timeAffine,
+  unitBall,
+  whereMask,
+} from "../../src/bijector/index.ts";
+import { checkMap, type Law, laws } from "../../src/check/index.ts";
+import { directions, evaluateAt } from "../../src/check/probe.ts";
+import { add, cos, exp, flip, logicalNot, logicalOr, mul, neg, type Tensor, toFloat64 } from "../../src/graph/index.ts";
+import { key, normal } from "../../src/random/index.ts";
+
+const moving = timeAffine({ scale: (t) => exp(mul(t, 0.3)), shift: (t) => cos(t) });
+const onR = "Rⁿ";
+/** Compositions that the catalogue has no need of: of maps that depend on time, and of maps with closed forms. */
+const composed: readonly MapEntry[] = [
+  { name: "inverse-time", map: invert(moving), event: [3], domain: onR },
+  { name: "inverse-ball", map: invert(unitBall()), event: [3], domain: onR, from: unitBall() },
+  { name: "inverse-stick", map: invert(stickBreaking()), event: [3], domain: onR, from: stickBreaking() },
+  {
+    name: "blocks-time",
+    map: blocks([
+      { map: chain(moving, unitBall()), size: 2 },
+      { map: stickBreaking(), size: 2 },
+      { map: moving, size: 1 },
+    ]),
+    event: [5],
+    domain: onR,
+  },
+  { name: "where-time", map: whereMask([0, 1, 1], moving, sigmoidMap()), event: [3], domain: onR },
+];
+const maps = [...catalogue, ...composed];
+
+type Form = (...args: never[]) => Tensor;
+const formsOf = (phi: Bijector): ClosedForm[] => {
+  const held = new Set(laws.flatMap((law) => law.of ?? []));
+  return [...held].filter((form) => phi[form] !== undefined && (form !== "timeDerivative" || phi.timeDependent));
+};
+/** Three mistakes of a number, and beside them what may be wrong with `contains`. */
+const mistakes: readonly { what: string; wrong: (y: Tensor) => Tensor; inside?: (y: Tensor) => Tensor }[] = [
+  { what: "scaled by 1 + 1e-6", wrong: (y) => mul(y, 1 + 1e-6), inside: logicalNot },
+  { what: "of the wrong sign", wrong: neg, inside: (y) => logicalOr(y, logicalNot(y)) },
+  { what: "with its entries in another order", wrong: (y) => flip(y, [-1]) },
+];
+
+/** φ with a mistake after every closed form. */
+const spoilt = (phi: Bijector, { wrong, inside }: (typeof mistakes)[number]): Bijector => ({
+  ...phi,
+  ...Object.fromEntries(
+    formsOf(phi).map((form) => {
+      const right = phi[form] as unknown as Form;
+      return [form, (...args: never[]) => (form === "contains" ? (inside ?? ((y) => y)) : wrong)(right(...args))];
+    }),
+  ),
+});
+
+/** The laws of closed forms whose closed form is really another one: 0 scaled is still 0. */
+async function changed({ map, event, from }: MapEntry, wrong: Bijector, own: readonly Law[]): Promise<Law[]> {
+  const random = directions(map, event, 8, key("directions"));
+  const points = normal(key("points"), [8, ...event], { dtype: "float64" });
+  const sides = (phi: Bijector, probe: Parameters<Law["sides"]>[1]) => own.map((law) => law.sides(phi, probe)[0]);
+  const [found] = await evaluateAt(map, from, random, { device: "cpu", type: "float64" }, [points], (probe) => ({
+    right: sides(map, probe),
+    wrong: sides(wrong, probe),
+  }));
+  return own.filter((_, i) => {
+    const [a, b] = [found.result.right[i], found.result.wrong[i]].map(({ data }) => toFloat64(data));
+    return a.some((v, k) => v !== b[k]);
+  });
+}
+
+describe("a wrong closed form does not pass", () => {
+  it("whichever it is: each is one of some map", () => {
+    const all = new Set(laws.flatMap((law) => law.of ?? []));
+    expect([...new Set(maps.flatMap(({ map }) => formsOf(map)))].sort()).toEqual([...all].sort());
+  });
+
+  for (const entry of maps) {
+    const { name, map, event, from } = entry;
+    const forms = formsOf(map);
+    const own = laws.filter((law) => law.of && law.applies?.(map, false));
+    if (forms.length > 0)
+      it(`${name}: ${forms.join(", ")}`, async () => {
+        for (const mistake of mistakes) {
+          const bad = spoilt(map, mistake);
+          const really = await changed(entry, bad, own);
+          const report = await checkMap(bad, { event, count: 8, ...(from && { from }) });
+          const failed = report.laws.filter((law) => !law.pass).map((law) => law.law);
+          expect(failed, mistake.what).toEqual(expect.arrayContaining(really.map((law) => law.law)));
+          // A wrong sign shows wherever there is anything at all: in J v, Jᵀu, J⁻¹v and J⁻ᵀu always.
+          if (mistake.wrong === neg) expect(really.length).toBeGreaterThanOrEqual(4);
+        }
+      });
+  }
+
+  it("also if it is wrong for one kind of diffusion coefficient alone", async () => {
+    for (const { map, event } of catalogue.filter((e) => ["alr", "ball", "stick-breaking"].includes(e.name)))
+      for (const form of ["itoTrace", "pullItoTrace"] as const)
+        for (const kind of ["scalar", "diagonal", "matrix"] as const) {
+          const right = map[form] as NonNullable<Bijector[typeof form]>;
+          const wrong: typeof right = (x, g, t) => (g.kind === kind ? add(right(x, g, t), 1e-6) : right(x, g, t));
+          const { laws: found } = await checkMap({ ...map, [form]: wrong }, { event, count: 8 });
+          const failed = found.filter((law) => !law.pass && /^[^|].* G: closed form = autodiff$/.test(law.law));
+          const symbol = form === "itoTrace" ? "Tr[GᵀHG]" : "J⁻¹Tr[GᵀHG]";
+          expect(failed.map((law) => law.law)).toEqual([`${symbol}, ${kind} G: closed form = autodiff`]);
+        }
+  });
+});
