@@ -11,10 +11,8 @@ import {
   div,
   equal,
   exp,
-  greater,
   less,
   log,
-  logicalAnd,
   logSumExp,
   max,
   maximum,
@@ -31,7 +29,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
-import { everyCoordinate } from "./event.ts";
+import { inOpenSimplex, omitted } from "./simplex.ts";
 
 const total = (x: Tensor): Tensor => sum(x, -1, { keepDims: true });
 /** L = log(1 + Σ eˣ) = softplus(log Σ eˣ) */
@@ -52,10 +50,6 @@ function deviations(x: Tensor, v: Tensor, v0: Operand): { readonly each: Tensor;
   return { each: sub(shifted, mean), omitted: sub(shifted0, mean) };
 }
 
-/** y > 0 and Σy < 1, by comparison: a GPU need not make NaN of the logarithm of a negative number. */
-export const inOpenSimplex = (y: Tensor): Tensor =>
-  logicalAnd(everyCoordinate(greater(y, 0), y.dtype), less(sum(y, -1), 1));
-
 export function additiveLogistic(): Bijector {
   const forward = (x: Tensor): Tensor => exp(sub(x, normaliser(x)));
 
@@ -72,7 +66,7 @@ export function additiveLogistic(): Bijector {
     name: "additive logistic",
     eventRank: 1,
     forward,
-    inverse: (y) => sub(log(y), log(sub(1, total(y)))),
+    inverse: (y) => sub(log(y), log(omitted(y))),
     contains: inOpenSimplex,
     // det(diag(y) − yyᵀ) = Πyᵢ (1 − Σy) = y₀ Πyᵢ, so log|det J| = Σ log yᵢ + log y₀ = Σxᵢ − (n + 1)L.
     logDet: (x) => sub(sum(x, -1), mul(sum(normaliser(x), -1), (x.shape.at(-1) as number) + 1)),

@@ -125,7 +125,8 @@ export function pullDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, t
 }
 
 /**
- * ∇_y·(G̃G̃ᵀ) of G̃ = J G at y = φ(x), from ∇ₓ·(GGᵀ): nothing is differentiated through φ⁻¹.
+ * ∇_y·(G̃G̃ᵀ) of G̃ = J G at y = φ(x), from ∇ₓ·(GGᵀ): nothing is differentiated through φ⁻¹, and near a boundary no
+ * digit is lost.
  *
  *   Claim:  ∇_y·(JAJᵀ) = Tr[GᵀHG] + J(∇ₓ·A + A∇ₓℓ),   A = GGᵀ
  *   Proof:  ∂/∂yⱼ = Σₖ (J⁻¹)ₖⱼ∂ₖ, and Σⱼ (J⁻¹)ₖⱼ Jⱼᵦ = δₖᵦ, so Σⱼₖ (J⁻¹)ₖⱼ ∂ₖ(JᵢₐAₐᵦJⱼᵦ) = ∂ᵦ(JᵢₐAₐᵦ) + JᵢₐAₐᵦ cᵦ with

@@ -21,9 +21,9 @@ import {
   sum,
   type Tensor,
 } from "../graph/index.ts";
-import { inOpenSimplex } from "./additive-logistic.ts";
 import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
+import { inOpenSimplex, remainders } from "./simplex.ts";
 
 export interface StickBreakingOptions {
   /** Whether x = 0 is the centre of the simplex. Default true. */
@@ -62,7 +62,7 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     eventRank: 1,
     forward,
     // zᵢ/(1 − zᵢ) = yᵢ/rᵢ
-    inverse: (y) => add(sub(log(y), log(sub(1, upTo(y)))), offset(y)),
+    inverse: (y) => add(sub(log(y), log(remainders(y))), offset(y)),
     contains: inOpenSimplex,
     // J is lower triangular with ∂yᵢ/∂xᵢ = yᵢ(1 − zᵢ).
     logDet: (x) => sum(add(logShares(x), logSigmoid(neg(logits(x)))), -1),

@@ -8,7 +8,6 @@ import { eventOf } from "../bijector/event.ts";
 import type { Diffusion } from "../bijector/index.ts";
 import { expand, gradEach, input, jvp, type Shape, square, sum, type Tensor, zerosLike } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
-import type { Sde } from "./sde.ts";
 
 export { applyCovariance, applyDiffusion, applyTransposed };
 
@@ -29,10 +28,6 @@ export function dependsOnState(diffusion: (x: Tensor) => Diffusion, x: Tensor): 
   }
   return false;
 }
-
-/** ∇·(G Gᵀ) of an SDE at x: its own where it has one. */
-export const divergenceOf = (sde: Sde, x: Tensor, t: Tensor): Tensor =>
-  sde.covarianceDivergence?.(x, t) ?? covarianceDivergence((z) => sde.diffusion(z, t), x, sde.eventRank);
 
 /** ∇·(G Gᵀ) at x. */
 export function covarianceDivergence(diffusion: (x: Tensor) => Diffusion, x: Tensor, eventRank: number): Tensor {

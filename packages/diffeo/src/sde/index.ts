@@ -23,7 +23,7 @@ export {
   pushPrior,
   pushVelocity,
 } from "./push.ts";
-export { flowVelocity, reverseDrift } from "./reverse.ts";
+export { flowVelocity, reversalOf, reverseDrift } from "./reverse.ts";
 export type { GaussianSde, MarginalScore, Sde, Transition } from "./sde.ts";
 export { type VeOptions, ve } from "./ve.ts";
 export { cosineSchedule, linearSchedule, type Schedule, subVp, type VpOptions, vp } from "./vp.ts";

@@ -14,16 +14,15 @@ import {
   type Diffusion,
   itoTrace,
   pushDiffusion,
-  pushedCovarianceDivergence,
   pushVector,
   timeDerivative,
 } from "../bijector/index.ts";
 import { add, constant, fail, input, mul, reference, sub, type Tensor } from "../graph/index.ts";
 import { convert, toFloat64 } from "../graph/ndarray.ts";
 import type { FloatArray } from "../random/index.ts";
-import { divergenceOf } from "./diffusion.ts";
+import { pullScore } from "../score/index.ts";
 import type { Prior } from "./prior.ts";
-import { flowVelocity, reverseDrift } from "./reverse.ts";
+import { flowVelocity, reversalOf, reverseDrift } from "./reverse.ts";
 import type { MarginalScore, Sde } from "./sde.ts";
 
 /** J v + ∂ₜφ: how y moves when x moves along v. */
@@ -57,10 +56,12 @@ export function push(sde: Sde, phi: Bijector): Sde {
     horizon: sde.horizon,
     drift: (y, t) => pushedDrift(sde, phi, phi.inverse(y, t), t),
     diffusion: (y, t) => pushedDiffusion(sde, phi, phi.inverse(y, t), t),
-    // Through φ⁻¹, autodiff would lose what y has no room for near a boundary.
-    covarianceDivergence: (y, t) => {
+    // Claim: G̃G̃ᵀs_y + ∇_y·(G̃G̃ᵀ) = Tr[GᵀHG] + J(GGᵀs_x + ∇ₓ·(GGᵀ)) with s_x = Jᵀs_y + ∇ₓℓ (theorem 1, pulled back), by the claim of
+    // `pushedCovarianceDivergence`. Autodiff through φ⁻¹ would lose what y has no room for near a boundary.
+    reversal: (y, score, t) => {
       const x = phi.inverse(y, t);
-      return pushedCovarianceDivergence(phi, x, sde.diffusion(x, t), divergenceOf(sde, x, t), t);
+      const inX = reversalOf(sde, x, pullScore(phi, x, score, t), t);
+      return add(itoTrace(phi, x, sde.diffusion(x, t), t), pushVector(phi, x, inX, t));
     },
     ...(sde.prior && { prior: pushPrior(sde.prior, phi, sde.horizon) }),
   };

@@ -8,21 +8,22 @@
  */
 import { eventOf } from "../bijector/event.ts";
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
-import { applyCovariance, dependsOnState, divergenceOf } from "./diffusion.ts";
+import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusion.ts";
 import type { MarginalScore, Sde } from "./sde.ts";
 
-/** G Gᵀ s + ∇·(G Gᵀ) = G Gᵀ ∇ log p + ∇·(G Gᵀ): what reversal takes off the drift, and the flow the half of. */
-function pressure(sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor {
+/** G Gᵀ s + ∇·(G Gᵀ) = ∇·(G Gᵀ p)/p: what reversal takes off the drift, and the flow the half of. */
+export function reversalOf(sde: Sde, x: Tensor, score: Tensor, t: Tensor): Tensor {
+  if (sde.reversal) return sde.reversal(x, score, t);
   const diffusion = (z: Tensor) => sde.diffusion(z, t);
-  const along = applyCovariance(diffusion(x), score(x, t), eventOf(x, sde.eventRank));
+  const along = applyCovariance(diffusion(x), score, eventOf(x, sde.eventRank));
   if (!dependsOnState(diffusion, x)) return along;
-  return add(along, divergenceOf(sde, x, t));
+  return add(along, covarianceDivergence(diffusion, x, sde.eventRank));
 }
 
 /** f̄(x, t) */
 export const reverseDrift = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  sub(sde.drift(x, t), pressure(sde, score, x, t));
+  sub(sde.drift(x, t), reversalOf(sde, x, score(x, t), t));
 
 /** v(x, t) */
 export const flowVelocity = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  sub(sde.drift(x, t), mul(pressure(sde, score, x, t), 0.5));
+  sub(sde.drift(x, t), mul(reversalOf(sde, x, score(x, t), t), 0.5));

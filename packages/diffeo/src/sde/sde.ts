@@ -31,8 +31,8 @@ export interface Sde {
   readonly drift: (x: Tensor, t: Tensor) => Tensor;
   /** G(x, t): one number, one a coordinate, or a matrix; it may depend on x. */
   readonly diffusion: (x: Tensor, t: Tensor) => Diffusion;
-  /** ∇·(G Gᵀ) where it is known; autodiff of the diffusion elsewhere. */
-  readonly covarianceDivergence?: (x: Tensor, t: Tensor) => Tensor;
+  /** G Gᵀ s + ∇·(G Gᵀ) for a score s, where it is known better than by autodiff of the diffusion. */
+  readonly reversal?: (x: Tensor, score: Tensor, t: Tensor) => Tensor;
   readonly transition?: Transition;
   /** The law of X_T that a sampler starts from. */
   readonly prior?: Prior;

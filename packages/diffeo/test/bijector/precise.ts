@@ -126,24 +126,22 @@ function columns(f: PreciseMap, x: readonly Big[]): Big[][] {
   });
 }
 
-/** Solves M z = b by elimination with row pivots; also gives log|det M|. */
-function eliminate(m: readonly (readonly Big[])[], b: readonly Big[]): { readonly z: Big[]; readonly logDet: Big } {
+/** Solves M z = b by elimination with row pivots, which it also gives: their product is ±det M. */
+function eliminate(m: readonly (readonly Big[])[], b: readonly Big[]): { readonly z: Big[]; readonly pivots: Big[] } {
   const rows = m.map((row, i) => [...row, b[i]]);
   const n = rows.length;
-  let logDet = 0n;
   const size = (v: Big): Big => (v < 0n ? -v : v);
   for (let c = 0; c < n; c++) {
     let p = c;
     for (let r = c + 1; r < n; r++) if (size(rows[r][c]) > size(rows[p][c])) p = r;
     [rows[c], rows[p]] = [rows[p], rows[c]];
-    logDet += log(size(rows[c][c]));
     for (let r = 0; r < n; r++) {
       if (r === c) continue;
       const factor = over(rows[r][c], rows[c][c]);
       rows[r] = rows[r].map((v, j) => v - times(factor, rows[c][j]));
     }
   }
-  return { z: rows.map((row, i) => over(row[n], row[i])), logDet };
+  return { z: rows.map((row, i) => over(row[n], row[i])), pivots: rows.map((row, i) => size(row[i])) };
 }
 
 const dotted = (a: readonly Big[], b: readonly Big[]): Big => total(a.map((v, i) => times(v, b[i])));
@@ -151,13 +149,77 @@ const dotted = (a: readonly Big[], b: readonly Big[]): Big => total(a.map((v, i)
 const gram = (j: readonly (readonly Big[])[]): Big[][] => j.map((a) => j.map((b) => dotted(a, b)));
 const volume = (f: PreciseMap, x: readonly Big[]): Big => {
   const j = columns(f, x);
-  return (
-    eliminate(
-      gram(j),
-      j.map(() => 0n),
-    ).logDet / 2n
+  const { pivots } = eliminate(
+    gram(j),
+    j.map(() => 0n),
   );
+  return total(pivots.map(log)) / 2n;
 };
+
+/** D²f[d, d] */
+const bent = (f: PreciseMap, x: readonly Big[], d: readonly Big[]): Big[] => {
+  const [up, here, down] = [STEP, 0n, -STEP].map((h) => f(along(x, d, h)));
+  return here.map((y, i) => over(over(up[i] - 2n * y + down[i], STEP), STEP));
+};
+const sums = (list: readonly (readonly Big[])[]): Big[] => list[0].map((_, i) => total(list.map((b) => b[i])));
+
+/** x with f(x) = y, by Newton's method from nearby. On an image thinner than its space, the nearest in it. */
+function invert(f: PreciseMap, y: readonly Big[], start: readonly Big[], rounds: number): Big[] {
+  let x = [...start];
+  for (let k = 0; k < rounds; k++) {
+    const j = columns(f, x);
+    const gap = f(x).map((v, i) => y[i] - v);
+    const { z } = eliminate(
+      gram(j),
+      j.map((column) => dotted(column, gap)),
+    );
+    x = x.map((v, i) => v + z[i]);
+  }
+  return x;
+}
+
+export interface PreciseProcess {
+  /** ∇·(G̃G̃ᵀ) */
+  readonly divergence: number[];
+  /** f̃ − G̃G̃ᵀs − ∇·(G̃G̃ᵀ) */
+  readonly reverseDrift: number[];
+}
+
+/**
+ * The reverse of φ(X), dX = −½βX dt + √β dW, at a y of 53 binary digits, for the score s(y) = −y: from the definitions,
+ * in y. The divergence is by differences of the matrix at neighbours of y.
+ */
+export function preciseReverse(
+  f: PreciseMap,
+  at: readonly number[],
+  near: readonly number[],
+  beta: number,
+): PreciseProcess {
+  const y = at.map(big);
+  const b = big(beta);
+  const covariance = (p: readonly Big[], x: readonly Big[]): Big[][] => {
+    const j = columns(f, x);
+    const entry = (i: number, k: number): Big => times(b, total(j.map((column) => times(column[i], column[k]))));
+    return p.map((_, i) => p.map((_, k) => entry(i, k)));
+  };
+  // From 16 digits each round doubles them, up to the 90 that differences have; a neighbour starts with 45.
+  const x = invert(f, y, near.map(big), 6);
+  const a = covariance(y, x);
+  const divergence = sums(
+    y.map((_, k) => {
+      const [up, down] = [STEP, -STEP].map((h) => {
+        const p = along(y, unit(y.length, k), h);
+        return covariance(p, invert(f, p, x, 2));
+      });
+      return up.map((row, i) => over(row[k] - down[i][k], 2n * STEP));
+    }),
+  );
+  const j = columns(f, x);
+  const drift = y.map((_, i) => -times(b, total(j.map((column, k) => times(column[i], x[k])))) / 2n);
+  const trace = sums(x.map((_, k) => bent(f, x, unit(x.length, k)))).map((v) => times(b, v) / 2n);
+  const reverseDrift = y.map((_, i) => drift[i] + trace[i] + dotted(a[i], y) - divergence[i]);
+  return { divergence: divergence.map(toNumber), reverseDrift: reverseDrift.map(toNumber) };
+}
 
 /** Everything that the library computes from x, by the names it reports them under. */
 export function precise(
@@ -181,14 +243,11 @@ export function precise(
     const [up, down] = [WIDE, -WIDE].map((h) => volume(f, along(x, unit(x.length, k), h)));
     return over(up - down, 2n * WIDE);
   });
-  const bend = (d: readonly Big[]): Big[] => {
-    const [up, here, down] = [STEP, 0n, -STEP].map((h) => f(along(x, d, h)));
-    return here.map((y, i) => over(over(up[i] - 2n * y + down[i], STEP), STEP));
-  };
-  const sums = (list: readonly (readonly Big[])[]): Big[] => list[0].map((_, i) => total(list.map((b) => b[i])));
+  const bend = (d: readonly Big[]): Big[] => bent(f, x, d);
   const g = big(probe.scalar);
   const column = (k: number): Big[] => x.map((_, i) => big(probe.matrix[2 * i + k]));
   const scalarTrace = sums(x.map((_, k) => bend(unit(x.length, k)))).map((b) => times(b, times(g, g)));
+  const matrixTrace = sums([bend(column(0)), bend(column(1))]);
   const exact: Record<string, Big[]> = {
     "φ(x)": f(x),
     "log|det J|": [volume(f, x)],
@@ -198,7 +257,9 @@ export function precise(
     "J⁻ᵀu": push(solve(s)),
     "∇ log|det J|": slope,
     "Tr[GᵀHG], scalar G": scalarTrace,
-    "Tr[GᵀHG], matrix G": sums([bend(column(0)), bend(column(1))]),
+    "Tr[GᵀHG], matrix G": matrixTrace,
+    "J⁻¹Tr[GᵀHG], scalar G": solve(pull(scalarTrace)),
+    "J⁻¹Tr[GᵀHG], matrix G": solve(pull(matrixTrace)),
     "pushed score": push(solve(s.map((a, i) => a - slope[i]))),
   };
   return Object.fromEntries(Object.entries(exact).map(([name, list]) => [name, list.map(toNumber)]));
