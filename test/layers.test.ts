@@ -20,7 +20,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["matching"],
     ["model"],
     ["train"],
-    ["categorical", "check"],
+    ["categorical", "check", "mcmc"],
     ["node"],
   ],
   "packages/picture": [["node"]],

@@ -68,7 +68,7 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
   const a = asTensor(matrix, "float64");
   const [inv] = reference([inverse(a)], new Map());
   // Where ‖A‖‖A⁻¹‖ reaches 1/ε, A is singular to rounding. A zero pivot leaves NaN, which compares as false.
-  if (!(Math.hypot(...values) * Math.hypot(...inv) < 1e15))
+  if (!(norm(values) * norm(inv) < 1e15))
     fail("numerical", `affineMatrix: the matrix ${show(matrix)} is singular`, "use one with linearly independent rows");
   const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
   return linear(
@@ -78,6 +78,9 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     shift,
   );
 }
+
+/** √Σv², of more numbers than a call takes arguments and of any size. */
+const norm = (values: Float64Array): number => values.reduce((a, b) => Math.hypot(a, b), 0);
 
 /** A x + b with A and A⁻¹ both given. */
 export function linear(

@@ -63,6 +63,7 @@ export function split(parent: Key, count: number): Key[] {
  */
 export function fold(parent: Key, data: number | string): Key;
 export function fold(parent: Keys, data: number | string): Keys;
+export function fold(parent: Key | Keys, data: number | string): Key | Keys;
 export function fold(parent: Key | Keys, data: number | string): Key | Keys {
   const { count, words: parents } = packed(parent, "fold");
   const words = parents.slice();

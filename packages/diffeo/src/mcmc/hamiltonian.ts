@@ -1,0 +1,106 @@
+/**
+ * Hamiltonian Monte Carlo (R. Neal, 2011) on log p_w(x) = Σ_k w_k f_k(x), for a batch of chains at once:
+ *
+ *   v ~ N(0, I)     H(x, v) = ½‖v‖² − log p_w(x)
+ *   leapfrog        v ← v + ½ε∇log p_w(x);  x ← x + εv;  v ← v + ½ε∇log p_w(x)
+ *   accept          with probability min(1, e^{H(x, v) − H(x′, v′)})
+ *
+ * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε; the error of H after a given time
+ * is of order ε². One step of it is the Metropolis-adjusted Langevin algorithm.
+ *
+ * Values and gradients of every term stay with the chains: a transition costs one evaluation a leapfrog step, whatever w
+ * the last one was made at. An annealed path β log p + (1 − β) log q has two terms, a posterior one.
+ */
+import {
+  add,
+  addAll,
+  exp,
+  expandDims,
+  grad,
+  less,
+  minimum,
+  mul,
+  squaredNorm,
+  sub,
+  sum,
+  type Tensor,
+  where,
+} from "../graph/index.ts";
+
+/** Log-densities at points [B, n], one number a point, each up to a constant. */
+export type LogDensity = (x: Tensor) => Tensor;
+
+/** Where chains are, and what is known there. */
+export interface Chains<T> {
+  /** [B, n] */
+  readonly x: T;
+  /** f_k(x), [B] each. */
+  readonly values: readonly T[];
+  /** ∇f_k(x), [B, n] each. */
+  readonly slopes: readonly T[];
+}
+
+/** Chains and their momenta [B, n]. */
+export interface Phase {
+  readonly chains: Chains<Tensor>;
+  readonly momentum: Tensor;
+}
+
+/** Chains at given points. */
+export const chainsAt =
+  (terms: readonly LogDensity[]) =>
+  (x: Tensor): Chains<Tensor> => ({
+    x,
+    values: terms.map((f) => f(x)),
+    slopes: terms.map((f) => grad((y: Tensor) => sum(f(y)))(x)),
+  });
+
+/** Σ_k w_k f_k */
+const weighted = (terms: readonly Tensor[], weights: readonly Tensor[]): Tensor =>
+  addAll(terms.map((f, k) => mul(f, weights[k])));
+
+/** −H = log p_w(x) − ½‖v‖², [B] */
+export const negativeEnergy = ({ chains, momentum }: Phase, weights: readonly Tensor[]): Tensor =>
+  sub(weighted(chains.values, weights), mul(squaredNorm(momentum), 0.5));
+
+/** So many steps of size ε along ∇log p_w. */
+export function leapfrog(
+  at: (x: Tensor) => Chains<Tensor>,
+  { chains, momentum }: Phase,
+  weights: readonly Tensor[],
+  size: Tensor,
+  steps: number,
+): Phase {
+  const half = mul(size, 0.5);
+  const kicked = (v: Tensor, { slopes }: Chains<Tensor>): Tensor => add(v, mul(weighted(slopes, weights), half));
+  let now = chains;
+  let v = momentum;
+  for (let i = 0; i < steps; i++) {
+    v = kicked(v, now);
+    now = at(add(now.x, mul(v, size)));
+    v = kicked(v, now);
+  }
+  return { chains: now, momentum: v };
+}
+
+/** Chains after the test: those of `after` where uniform numbers u fall below e^{−ΔH}; where that is no number, `before`. */
+export function metropolis(
+  before: Phase,
+  after: Phase,
+  weights: readonly Tensor[],
+  u: Tensor,
+): { readonly chains: Chains<Tensor>; readonly accepted: Tensor } {
+  const gain = sub(negativeEnergy(after, weights), negativeEnergy(before, weights));
+  const accepted = less(u, exp(minimum(gain, 0)));
+  const either = (a: Tensor, b: Tensor): Tensor =>
+    where(a.shape.length > accepted.shape.length ? expandDims(accepted, -1) : accepted, a, b);
+  const [old, moved] = [before.chains, after.chains];
+  return {
+    chains: {
+      x: either(moved.x, old.x),
+      values: moved.values.map((f, k) => either(f, old.values[k])),
+      slopes: moved.slopes.map((g, k) => either(g, old.slopes[k])),
+    },
+    accepted,
+  };
+}

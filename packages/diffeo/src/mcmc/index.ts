@@ -1,0 +1,12 @@
+/** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
+export { adaptedSize, type RunOptions, run, type SizeRule } from "./adapt.ts";
+export {
+  type Chains,
+  chainsAt,
+  type LogDensity,
+  leapfrog,
+  metropolis,
+  negativeEnergy,
+  type Phase,
+} from "./hamiltonian.ts";
+export { type Move, type Moved, openWalk, type Target, type Walk, type WalkOptions } from "./walk.ts";

@@ -1,0 +1,146 @@
+/**
+ * Chains on arrays: the transition compiled once for a target, run on any number of chains in parts of bounded memory.
+ *
+ * The randomness of a transition is that of its key, or of one key a chain: from `fold(sampleKeys(key, count, first), step)`
+ * what chain i does at a step is a function of (key, i, step) alone, on any number of threads and in any grouping.
+ */
+import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
+import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
+import { partsOf, rowsOf, stacked } from "../host/index.ts";
+import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
+import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
+
+/** Σ_k w_k f_k(x; parameters) on Rⁿ. */
+export interface Target<P> {
+  /** n */
+  readonly size: number;
+  /** f_k, at points [B, n]. */
+  readonly terms: readonly ((x: Tensor, parameters: P) => Tensor)[];
+  /** What the terms depend on besides the point: a tree of arrays, inputs of the graph. `{}` where that is nothing. */
+  readonly parameters: Arrays<P>;
+}
+
+export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" | "type"> {
+  /** Leapfrog steps a transition; 1 is Langevin's algorithm. */
+  readonly leapfrog: number;
+  /** Chains a call takes, for memory grows with them. Default 1,000. */
+  readonly part?: number;
+}
+
+export interface Move {
+  /** ε */
+  readonly size: number;
+  /** w, one a term. Default 1 each. */
+  readonly weights?: readonly number[];
+  /** A key for all chains, or one a chain. */
+  readonly key: Key | Keys;
+}
+
+export interface Moved {
+  readonly chains: Chains<NdArray>;
+  /** Whether each chain moved: 1 or 0, [B]. */
+  readonly accepted: NdArray;
+  /** The share of chains that moved. */
+  readonly share: number;
+}
+
+export interface Walk {
+  /** Chains at the given points, rows of n numbers. */
+  start(points: Float32Array | Float64Array): Promise<Chains<NdArray>>;
+  /** One transition. */
+  move(chains: Chains<NdArray>, move: Move): Promise<Moved>;
+  dispose(): Promise<void>;
+}
+
+const eachArray = <T, U>({ x, values, slopes }: Chains<T>, f: (a: T) => U): Chains<U> => ({
+  x: f(x),
+  values: values.map(f),
+  slopes: slopes.map(f),
+});
+
+const joined = (parts: readonly Chains<NdArray>[]): Chains<NdArray> => ({
+  x: stacked(parts.map(({ x }) => x)),
+  values: parts[0].values.map((_, k) => stacked(parts.map(({ values }) => values[k]))),
+  slopes: parts[0].slopes.map((_, k) => stacked(parts.map(({ slopes }) => slopes[k]))),
+});
+
+export function openWalk<P>(target: Target<P>, options: WalkOptions): Walk {
+  const { size: n, terms, parameters } = target;
+  const { leapfrog: steps, part = 1000, type = "float32", ...rest } = options;
+  if (!(Number.isInteger(steps) && steps >= 1))
+    fail("usage", `openWalk: leapfrog is ${steps}`, "give a whole number of leapfrog steps, at least 1");
+  if (terms.length === 0) fail("usage", "openWalk: the target has no terms", "give at least one log-density");
+  const compileOptions = { ...rest, type };
+  const shapes = mapTree<NdArray, unknown>(parameters, ({ shape, dtype }) => ({ shape, dtype }), isNdArray);
+  const evaluateAt = (p: P) => chainsAt(terms.map((f) => (x: Tensor) => f(x, p)));
+  const [points, numbers] = [[null, n], [null]] as const;
+
+  const begin = compile((p: P, x: Tensor) => evaluateAt(p)(x), [shapes as OpenSpecs<P>, points], compileOptions);
+  const transition = compile(
+    (p: P, chains: Chains<Tensor>, momentum: Tensor, u: Tensor, weights: readonly Tensor[], size: Tensor) => {
+      const before = { chains, momentum };
+      const found = metropolis(before, leapfrog(evaluateAt(p), before, weights, size, steps), weights, u);
+      const accepted = cast(found.accepted, u.dtype);
+      return { chains: found.chains, accepted, moved: sum(accepted) };
+    },
+    [
+      shapes as OpenSpecs<P>,
+      { x: points, values: terms.map(() => numbers), slopes: terms.map(() => points) },
+      points,
+      numbers,
+      terms.map(() => []),
+      [],
+    ],
+    compileOptions,
+  );
+  const inputs = parameters as Parameters<typeof begin>[0];
+
+  return {
+    start: async (rows) => {
+      const parts: Chains<NdArray>[] = [];
+      for (const [from, to] of partsOf(rows.length / n, part))
+        parts.push(await begin(inputs, rows.slice(from * n, to * n)));
+      return joined(parts);
+    },
+    move: async (chains, { size, weights = terms.map(() => 1), key }) => {
+      const count = chains.x.shape[0];
+      const { momentum, u } = draws(key, count, n, type);
+      const parts: (Omit<Moved, "share"> & { readonly moved: number })[] = [];
+      for (const [from, to] of partsOf(count, part)) {
+        const cut = (a: NdArray): NdArray => rowsOf(a, from, to - from);
+        const found = await transition(inputs, eachArray(chains, cut), cut(momentum), cut(u), weights, size);
+        parts.push({ ...found, moved: found.moved.data[0] as number });
+      }
+      return {
+        chains: joined(parts.map((p) => p.chains)),
+        accepted: stacked(parts.map((p) => p.accepted)),
+        share: parts.reduce((total, p) => total + p.moved, 0) / count,
+      };
+    },
+    dispose: async () => {
+      await begin.dispose();
+      await transition.dispose();
+    },
+  };
+}
+
+/** Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key a chain, its own. */
+function draws(
+  key: Key | Keys,
+  count: number,
+  n: number,
+  dtype: "float32" | "float64",
+): { readonly momentum: NdArray; readonly u: NdArray } {
+  if ("count" in key) {
+    if (key.count !== count)
+      fail("usage", `${key.count} keys given for ${count} chains`, "give one key a chain, or one key for all");
+    return {
+      momentum: normal(fold(key, "momentum"), [n], { dtype }),
+      u: { ...uniform(fold(key, "accept"), [], { dtype }), shape: [count] },
+    };
+  }
+  return {
+    momentum: normal(fold(key, "momentum"), [count, n], { dtype }),
+    u: uniform(fold(key, "accept"), [count], { dtype }),
+  };
+}
