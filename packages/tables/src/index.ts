@@ -8,10 +8,13 @@ export {
   type PointMeasures,
   unitGaussian,
 } from "./dkef/evaluate.ts";
-export { type Fit, type FitOptions, type FitProgress, type Fitted, fitDensity, protocol } from "./dkef/fit.ts";
+export { type Fit, fitDensity } from "./dkef/fit.ts";
+export type { Fitted } from "./dkef/fitted.ts";
 export { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "./dkef/model-bytes.ts";
+export { type SampleOptions, sampleRows } from "./dkef/sample.ts";
+export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
-export { modelColumns, type RowScores, type SampleOptions, sampleRows, scoreRows } from "./dkef/use.ts";
+export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export {
   likelihood,
   type MeasureOptions,
@@ -24,7 +27,8 @@ export { densityPicture } from "./picture/picture.ts";
 export { studyFigures } from "./study/figures.ts";
 export { studyTable } from "./study/report.ts";
 export { openTasks, type RunRecord, recordOf, type Task, taskName } from "./study/study.ts";
-export { type Prepared, type PrepareOptions, prepare, prune, type Whitening } from "./table/prepare.ts";
+export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";
 export { type DatasetName, isSynthetic, isUci, preparationOf, tableNames, uciSets } from "./table/uci.ts";
+export { type Whitening, whiteningMap } from "./table/whitening.ts";

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { rightSvd } from "diffeo/host";
 import { key, normal } from "diffeo/random";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { unwhitened } from "../src/dkef/use.ts";
 import { prepareNamed, uciTable } from "../src/node/datasets.ts";
 import { readTable } from "../src/node/table-file.ts";
 import { legacyPermutation } from "../src/table/numpy.ts";
-import { prepare, prune, whitened, whiteningOf } from "../src/table/prepare.ts";
+import { prepare, prune } from "../src/table/prepare.ts";
 import { generate, type SyntheticName, synthetics } from "../src/table/synthetic.ts";
 import { parseTable, selected, type Table, without } from "../src/table/table.ts";
 import { isSynthetic, isUci } from "../src/table/uci.ts";
+import { unwhitened, whitened, whiteningOf } from "../src/table/whitening.ts";
 
 const uci = fileURLToPath(new URL("../../../../shared/data/uci", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "diffeo-"));
@@ -108,7 +108,7 @@ const table = (columns: readonly string[], rows: readonly (readonly number[])[])
 describe("preparing", () => {
   it("says which column is constant, and when columns depend on each other", () => {
     const rows = Array.from({ length: 50 }, (_, i) => [i, Math.sin(i), 3]);
-    expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(/column 3 \("c"\) is 3 in every row.*--drop/);
+    expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(/column 3 \("c"\) is 3 in every row.*leave the column out/);
     const twice = rows.map(([a, b]) => [a, b, 2 * a - b]);
     expect(() => prepare(table(["a", "b", "c"], twice), key(1))).toThrow(/linear combination/);
     expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(/3 rows do not make three sets/);
@@ -123,7 +123,7 @@ describe("preparing", () => {
         rows.map(([a, b]) => [1e9 * a, unit * b]),
       );
     expect(whiteningOf(inUnits(1e-5)).logDet - whiteningOf(inUnits(1)).logDet).toBeCloseTo(5 * Math.LN10, 9);
-    expect(() => whiteningOf(inUnits(1e-9))).toThrow(/differ by a factor of more than 10¹⁵ in scale/);
+    expect(() => whiteningOf(inUnits(1e-9))).toThrow(/differ by a factor of about 10¹⁵ or more in scale/);
   });
 
   it("prunes the first of two columns that correlate", () => {

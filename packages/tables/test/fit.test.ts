@@ -5,14 +5,17 @@ import { fold, key } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { annealedNormaliser } from "../src/dkef/annealed.ts";
 import { importanceNormaliser, logBaseVolume, measurePoints } from "../src/dkef/evaluate.ts";
-import { type Fitted, fitDensity } from "../src/dkef/fit.ts";
-import { sampleRows, scoreRows } from "../src/dkef/use.ts";
+import { fitDensity } from "../src/dkef/fit.ts";
+import type { Fitted } from "../src/dkef/fitted.ts";
+import { sampleRows } from "../src/dkef/sample.ts";
+import { scoreRows } from "../src/dkef/use.ts";
 import { prepareNamed } from "../src/node/datasets.ts";
 import { runTask } from "../src/node/study.ts";
 import { densityPicture } from "../src/picture/picture.ts";
 import { openTasks, type RunRecord } from "../src/study/study.ts";
-import { prepare, whitened } from "../src/table/prepare.ts";
+import { prepare } from "../src/table/prepare.ts";
 import { generate } from "../src/table/synthetic.ts";
+import { whitened } from "../src/table/whitening.ts";
 
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
 const small = { seed: 1, inducing: 40, batch: 100, points: 300, epochs: 12, ridgeSteps: 50 } as const;
@@ -194,9 +197,9 @@ it("takes an objective of one's own", async () => {
 
 it("says when there are fewer rows than inducing points", async () => {
   await expect(fitDensity(data, { loss: "ssm", seed: 1, inducing: 5000 })).rejects.toThrow(
-    /1215 training rows are fewer than the 5000 inducing points.*--inducing/,
+    /1215 training rows are fewer than the 5000 inducing points.*fewer inducing points/,
   );
-  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(/41 has no halves.*--batch/);
+  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(/41 has no halves.*an even batch/);
 });
 
 it("knows which runs of a study are open, longest first", () => {

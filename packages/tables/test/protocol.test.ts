@@ -21,7 +21,10 @@ import { type Dkef, dkefInit, dkefScore, logDensity, normalEquations } from "dif
 import { choice, fold, key, normal, permutation } from "diffeo/random";
 import { flatten, unflatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
-import { EXACT_EVERY, type FitOptions, fitDensity, protocol, RIDGE_BATCH } from "../src/dkef/fit.ts";
+import { fitDensity } from "../src/dkef/fit.ts";
+import { RIDGE_BATCH } from "../src/dkef/fitting.ts";
+import { EXACT_EVERY } from "../src/dkef/search.ts";
+import { type FitOptions, protocol } from "../src/dkef/settings.ts";
 import { fitSteps } from "../src/dkef/steps.ts";
 import { type Prepared, prepare } from "../src/table/prepare.ts";
 import { generate } from "../src/table/synthetic.ts";

@@ -6,10 +6,10 @@ import { BASE_VARIANCE, type Dkef, dkefInit, dkefScore, logDensity } from "diffe
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { flatten } from "diffeo/train";
 import { expect, it } from "vitest";
-import type { Fitted } from "../src/dkef/fit.ts";
-import { walkOf } from "../src/dkef/hamiltonian.ts";
+import type { Fitted } from "../src/dkef/fitted.ts";
 import { localMixture } from "../src/dkef/mixture.ts";
-import { sampleRows } from "../src/dkef/use.ts";
+import { openPath, pathWeights } from "../src/dkef/path.ts";
+import { sampleRows } from "../src/dkef/sample.ts";
 
 const [n, count] = [2, 60];
 const parameters = dkefInit(key("walk"), normal(key("z"), [3, n]), { width: 4 });
@@ -54,15 +54,19 @@ const expectSame = (found: ArrayLike<number>, expected: Float64Array): void =>
 
 it.each([1, 0.3])("moves and accepts as Langevin's algorithm does at β = %d", async (beta) => {
   const starts = normal(key("starts"), [count, n]).data;
-  const walk = walkOf(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), 1);
-  const moved = await walk.move(await walk.start(starts), beta, 1.1, key("move"));
+  const walk = openPath(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), 1);
+  const moved = await walk.move(await walk.start(starts), {
+    size: 1.1,
+    weights: pathWeights(beta),
+    key: key("move"),
+  });
   await walk.dispose();
   const expected = await langevin(Float64Array.from(starts), beta, 1.1, key("move"));
   const share = expected.accepted.filter(Boolean).length / count;
   expect(share).toBeGreaterThan(0.2);
   expect(share).toBeLessThan(0.9);
-  expect(moved.accepted).toBeCloseTo(share, 12);
-  expectSame(moved.particles.x.data as Float32Array, expected.x);
+  expect(moved.share).toBeCloseTo(share, 12);
+  expectSame(moved.chains.x.data as Float32Array, expected.x);
 });
 
 it("is what samples by langevin are drawn with", async () => {

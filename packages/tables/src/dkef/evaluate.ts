@@ -12,7 +12,7 @@ import { matvec, type NdArray, reshape, sum, type Tensor } from "diffeo/graph";
 import { lossOf, scoreMatching } from "diffeo/matching";
 import { BASE_VARIANCE, dkefScore, logDensity, pairs } from "diffeo/model";
 import { fold, type Key, normal } from "diffeo/random";
-import type { Fitted } from "./fit.ts";
+import type { Fitted } from "./fitted.ts";
 import { parametersOf } from "./steps.ts";
 
 /** ½‖s‖² + tr ∇s and log p̃, for each point. */

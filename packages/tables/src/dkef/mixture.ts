@@ -6,7 +6,7 @@
  * Each component is the local Gaussian of p̃ about a point μ_c. Densities fitted by score matching have narrow spikes that
  * a broad Gaussian does not find in a million draws; chains that start at the data and at the inducing points do.
  */
-import { add, logSumExp, matmul, mul, reshape, square, sub, sum, type Tensor } from "diffeo/graph";
+import { add, logSumExp, matmul, mul, type NdArray, reshape, square, sub, sum, type Tensor } from "diffeo/graph";
 import { rightSvd } from "diffeo/host";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 
@@ -116,13 +116,7 @@ export interface MixtureInputs<T> {
   readonly logWeights: T;
 }
 
-export const mixtureShapes = ({ n, weights }: Mixture): MixtureInputs<readonly number[]> => ({
-  whitener: [n, weights.length * n],
-  offset: [weights.length * n],
-  logWeights: [weights.length],
-});
-
-export function mixtureInputs({ n, weights, centres, whiteners, logDets }: Mixture): MixtureInputs<Float32Array> {
+export function mixtureInputs({ n, weights, centres, whiteners, logDets }: Mixture): MixtureInputs<NdArray> {
   const count = weights.length;
   const whitener = new Float32Array(n * count * n);
   const offset = new Float32Array(count * n);
@@ -136,7 +130,12 @@ export function mixtureInputs({ n, weights, centres, whiteners, logDets }: Mixtu
       }
       offset[c * n + e] = total;
     }
-  return { whitener, offset, logWeights: Float32Array.from(weights, (w, c) => Math.log(w) + logDets[c]) };
+  const logWeights = Float32Array.from(weights, (w, c) => Math.log(w) + logDets[c]);
+  return {
+    whitener: { shape: [n, count * n], dtype: "float32", data: whitener },
+    offset: { shape: [count * n], dtype: "float32", data: offset },
+    logWeights: { shape: [count], dtype: "float32", data: logWeights },
+  };
 }
 
 /** log π_c N(x; μ_c, P_c⁻¹) for points [B, n]: [B, C]. */

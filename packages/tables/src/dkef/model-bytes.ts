@@ -3,8 +3,8 @@ import { fail, isNdArray, mapTree, type NdArray, type Shape } from "diffeo/graph
 import { type Dkef, dkefInit } from "diffeo/model";
 import { key } from "diffeo/random";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
-import type { Whitening } from "../table/prepare.ts";
-import type { Fitted } from "./fit.ts";
+import type { Whitening } from "../table/whitening.ts";
+import type { Fitted } from "./fitted.ts";
 
 const FORMAT = "diffeo-dkef-1";
 

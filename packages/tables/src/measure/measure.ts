@@ -4,7 +4,7 @@ import { quantile } from "diffeo/host";
 import { fold, type Key } from "diffeo/random";
 import { type Annealed, annealedNormaliser } from "../dkef/annealed.ts";
 import { importanceNormaliser, measurePoints, type Normaliser } from "../dkef/evaluate.ts";
-import type { Fitted } from "../dkef/fit.ts";
+import type { Fitted } from "../dkef/fitted.ts";
 
 /** Mean and quartiles over points. */
 export interface Summary {

@@ -1,6 +1,6 @@
 /** Fitted densities on disk. */
 import { readBytes, writeFileAtomic } from "diffeo/node";
-import type { Fitted } from "../dkef/fit.ts";
+import type { Fitted } from "../dkef/fitted.ts";
 import { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "../dkef/model-bytes.ts";
 
 export const saveDensity = (path: string, spec: DensitySpec, fitted: Fitted): Promise<void> =>

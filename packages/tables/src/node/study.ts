@@ -3,7 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError, fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { type FitProgress, fitDensity } from "../dkef/fit.ts";
+import { fitDensity } from "../dkef/fit.ts";
+import type { FitProgress } from "../dkef/settings.ts";
 import { EQUAL_STEPS, type RunRecord, recordOf, type Task, taskName } from "../study/study.ts";
 import { prepareNamed } from "./datasets.ts";
 

@@ -4,7 +4,8 @@
  */
 import type { ObjectiveName } from "diffeo/matching";
 import { fold, key } from "diffeo/random";
-import { EXACT_EVERY, type Fit } from "../dkef/fit.ts";
+import type { Fit } from "../dkef/fit.ts";
+import { EXACT_EVERY } from "../dkef/search.ts";
 import { type Measures, measureFitted } from "../measure/measure.ts";
 import type { Prepared } from "../table/prepare.ts";
 import type { DatasetName } from "../table/uci.ts";

@@ -1,17 +1,17 @@
 /**
  * From a table to training, validation and test points:
  *
- *   dequantise  x_ij + u_ij·median(diff(unique(column j))),  u uniform on (−1, 1)     in file order, with the run's seed
+ *   dequantise  y_ij + u_ij·median(diff(unique(column j))),  u uniform on (−1, 1)     in file order, with the run's seed
  *   shuffle     NumPy's legacy permutation of one seed, the same for every run
- *   whiten      (x − mean) V Σ⁻¹ √N, from the singular value decomposition of the centred table
+ *   whiten      (y − mean) V Σ⁻¹ √N, from the singular value decomposition of the centred table (`whitening.ts`)
  *   split       test last: ⌊N/10⌋ points; validation before it: ⌊(N − test)/10⌋
  *   noise       + 0.05 ε, once
  */
 import { fail, type NdArray } from "diffeo/graph";
-import { rightSvd } from "diffeo/host";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 import { legacyPermutation } from "./numpy.ts";
 import { columnOf, selected, type Table } from "./table.ts";
+import { unitMap, type Whitening, whitened, whiteningOf } from "./whitening.ts";
 
 export interface PrepareOptions {
   /** Add uniform noise of the size of a column's median step. Default false. */
@@ -25,14 +25,6 @@ export interface PrepareOptions {
   /** Shares of the test set, and of the rest for validation. Default 0.1 each. */
   readonly test?: number;
   readonly validation?: number;
-}
-
-/** x ↦ (x − mean) · matrix, and log|det matrix|, which turns a density in x into one of the result. */
-export interface Whitening {
-  readonly mean: readonly number[];
-  /** n×n row-major. */
-  readonly matrix: readonly number[];
-  readonly logDet: number;
 }
 
 export interface Prepared {
@@ -86,7 +78,7 @@ function requireVariation(table: Table): void {
       fail(
         "data",
         `${table.source}: column ${j + 1} ("${name}") is ${column[0]} in every row, so it has no density`,
-        "leave it out with --drop",
+        "leave the column out",
       );
   });
 }
@@ -95,70 +87,6 @@ function dequantised(table: Table, key: Key): Table {
   const steps = table.columns.map((_, j) => medianStep(columnOf(table, j)));
   const noise = uniform(key, [table.values.length], { low: -1, high: 1, dtype: "float64" }).data;
   return { ...table, values: table.values.map((v, i) => v + noise[i] * steps[i % steps.length]) };
-}
-
-/** The map that gives the rows mean 0 and covariance I. */
-export function whiteningOf({ values, columns, rows, source }: Table): Whitening {
-  const n = columns.length;
-  if (rows <= n)
-    fail(
-      "data",
-      `${source}: ${rows} rows are no more than the ${n} columns, so they span no volume`,
-      "give more rows, or leave columns out with --drop",
-    );
-  const mean = columns.map((_, j) => {
-    let total = 0;
-    for (let i = 0; i < rows; i++) total += values[i * n + j];
-    return total / rows;
-  });
-  const centred = values.map((v, i) => v - mean[i % n]);
-  // Whether columns depend on each other does not depend on their units.
-  const lengths = new Float64Array(n);
-  centred.forEach((v, i) => {
-    lengths[i % n] = Math.hypot(lengths[i % n], v);
-  });
-  const angles = rightSvd(
-    centred.map((v, i) => v / lengths[i % n]),
-    n,
-  );
-  if (!(angles.values[n - 1] > 1e-12 * angles.values[0]))
-    fail(
-      "data",
-      `${source}: some column is a linear combination of others, so the table has no density`,
-      "leave it out with --drop, or prune with --prune 0.98",
-    );
-  // A power of two changes no digit, and keeps squares of very large or small numbers in range.
-  const unit = 2 ** Math.floor(Math.log2(Math.max(...lengths)));
-  const svd = rightSvd(
-    centred.map((v) => v / unit),
-    n,
-  );
-  if (!(svd.values[n - 1] > 1e-15 * svd.values[0]))
-    fail("data", `${source}: columns differ by a factor of more than 10¹⁵ in scale`, "give them other units");
-  const scale = svd.values.map((s) => Math.sqrt(rows) / (s * unit));
-  return {
-    mean,
-    matrix: Array.from(svd.vectors, (v, i) => v * scale[i % n]),
-    logDet: scale.reduce((total, s) => total + Math.log(s), 0),
-  };
-}
-
-const unitMap = (n: number): Whitening => ({
-  mean: Array<number>(n).fill(0),
-  matrix: Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
-  logDet: 0,
-});
-
-/** (x − mean) · matrix for every row. */
-export function whitened(values: Float64Array, { mean, matrix }: Whitening): Float64Array {
-  const n = mean.length;
-  const out = new Float64Array(values.length);
-  for (let row = 0; row < values.length; row += n)
-    for (let i = 0; i < n; i++) {
-      const centred = values[row + i] - mean[i];
-      for (let j = 0; j < n; j++) out[row + j] += centred * matrix[i * n + j];
-    }
-  return out;
 }
 
 export function prepare(table: Table, key: Key, options: PrepareOptions = {}): Prepared {

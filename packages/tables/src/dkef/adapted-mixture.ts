@@ -1,0 +1,153 @@
+/**
+ * A mixture that follows a fitted density p̃, found in two steps:
+ *
+ *   centres   chains on p̃ from the inducing points and from training points find where its mass is; a local Gaussian at
+ *             the end of each
+ *   weights   rounds of plain importance sampling from q set π_c to the share of mass that component c explains
+ */
+import { type Compiled, compile } from "diffeo/engine";
+import { fail, jacobian, type NdArray, softmax, sub, type Tensor } from "diffeo/graph";
+import { run } from "diffeo/mcmc";
+import { BASE_VARIANCE, dkefScore, logDensity } from "diffeo/model";
+import { choice, fold, type Key } from "diffeo/random";
+import type { Fitted } from "./fitted.ts";
+import {
+  localMixture,
+  logComponents,
+  logMixture,
+  type Mixture,
+  type MixtureInputs,
+  mixtureInputs,
+  reweighted,
+  sampleMixture,
+} from "./mixture.ts";
+import { openPath, pathWeights } from "./path.ts";
+import { parametersOf } from "./steps.ts";
+
+/** Leapfrog steps of a transition, and how its size follows what is accepted. */
+export const LEAPFROG = 3;
+export const SIZES = { acceptance: 0.75, gain: 0.4, least: 1e-3, most: 2 } as const;
+/** Particles a call takes. */
+export const CHUNK = 512;
+
+/** Training points among the starts of the chains, beside all inducing points. */
+const STARTS = 300;
+const CHAIN = 100;
+const ROUNDS = 4;
+const ROUND_SAMPLES = 16_384;
+/** Share of a round's verdict in the new weights; the rest stays as at the start. */
+const TRUST = 0.75;
+
+export const lost = (what: string): never =>
+  fail("numerical", `the normaliser cannot be found: ${what}`, "whiten the table, and look for outliers in it");
+
+/** Ends of chains that leave p̃ as it is, from inducing and training points. */
+async function centresOf(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Float32Array> {
+  const { inducing } = fitted.parameters;
+  const [rows, n] = train.shape;
+  const chosen = choice(fold(key, "rows"), rows, Math.min(STARTS, rows), { replace: false }).data;
+  const starts = new Float32Array(inducing.data.length + chosen.length * n);
+  starts.set(inducing.data as Float32Array);
+  chosen.forEach((row, i) => {
+    starts.set((train.data as Float32Array).subarray(row * n, (row + 1) * n), inducing.data.length + i * n);
+  });
+  // At β = 1 the other end of the path does not matter.
+  const walk = openPath(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), LEAPFROG);
+  try {
+    const { chains } = await run(walk, await walk.start(starts), {
+      steps: CHAIN,
+      size: 0.2,
+      weights: pathWeights(1),
+      key: fold(key, "chain"),
+      ...SIZES,
+      ...(signal && { signal }),
+    });
+    return chains.x.data as Float32Array;
+  } finally {
+    await walk.dispose();
+  }
+}
+
+/** ∇²log p̃ at points. */
+async function hessiansAt({ theta, alpha, parameters }: Fitted, points: Float32Array, n: number) {
+  const hessian = compile(
+    (t: Tensor, a: Tensor, x: Tensor) => jacobian(dkefScore(parametersOf(t, parameters), a), x),
+    [[theta.length], [alpha.length], [null, n]],
+    { threads: 1 },
+  );
+  try {
+    const { data } = await hessian(theta, Float32Array.from(alpha), points);
+    if (!(data as Float32Array).every(Number.isFinite))
+      lost("the second derivatives of the log-density are not finite");
+    return data as Float32Array;
+  } finally {
+    await hessian.dispose();
+  }
+}
+
+/** log p̃ − log q of points drawn from q, and the share each component has in q there. */
+type Explain = Compiled<
+  [Tensor, Tensor, MixtureInputs<Tensor>, Tensor],
+  { readonly logWeight: Tensor; readonly shares: Tensor }
+>;
+
+function openExplain({ theta, alpha, parameters }: Fitted, { n, weights: { length: count } }: Mixture): Explain {
+  return compile(
+    (t: Tensor, a: Tensor, m: MixtureInputs<Tensor>, x: Tensor) => ({
+      logWeight: sub(logDensity(parametersOf(t, parameters), a, x), logMixture(m, x)),
+      shares: softmax(logComponents(m, x), -1),
+    }),
+    [[theta.length], [alpha.length], { whitener: [n, count * n], offset: [count * n], logWeights: [count] }, [null, n]],
+    { threads: 1 },
+  );
+}
+
+/** How much of p̃'s mass each component explains, up to a factor, from points drawn from the mixture. */
+async function massOf(
+  explain: Explain,
+  { theta, alpha }: Fitted,
+  mixture: Mixture,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Float64Array> {
+  const inputs = mixtureInputs(mixture);
+  const mass = new Float64Array(mixture.weights.length);
+  let largest = Number.NEGATIVE_INFINITY;
+  for (let from = 0; from < ROUND_SAMPLES; from += CHUNK) {
+    signal?.throwIfAborted();
+    const x = sampleMixture(mixture, CHUNK, fold(key, from));
+    const { logWeight, shares } = await explain(theta, Float32Array.from(alpha), inputs, x);
+    const weights = logWeight.data as Float32Array;
+    const top = weights.reduce((a, b) => Math.max(a, b), largest);
+    for (let c = 0; c < mass.length; c++) mass[c] *= Math.exp(largest - top);
+    largest = top;
+    for (let i = 0; i < CHUNK; i++) {
+      const w = Math.exp(weights[i] - largest);
+      for (let c = 0; c < mass.length; c++) mass[c] += w * (shares.data[i * mass.length + c] as number);
+    }
+  }
+  return mass;
+}
+
+/** Local Gaussians at the ends of chains, under weights that importance sampling has set. */
+export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Mixture> {
+  const n = train.shape[1];
+  const centres = await centresOf(fitted, train, key, signal);
+  const first = localMixture(centres, await hessiansAt(fitted, centres, n), n, BASE_VARIANCE);
+  const explain = openExplain(fitted, first);
+  let mixture = first;
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      const mass = await massOf(explain, fitted, mixture, fold(fold(key, "round"), round), signal);
+      const total = mass.reduce((a, b) => a + b, 0);
+      if (!(total > 0)) lost("the log-density is not finite where the mass should be");
+      mixture = reweighted(
+        first,
+        first.weights.map((w, c) => (TRUST * mass[c]) / total + (1 - TRUST) * w),
+      );
+    }
+  } finally {
+    await explain.dispose();
+  }
+  return mixture;
+}

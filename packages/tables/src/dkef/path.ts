@@ -1,0 +1,42 @@
+/**
+ * The path from a mixture q to a fitted density p̃ that particles walk along: log p_β = β log p̃ + (1 − β) log q, as a target
+ * of two terms.
+ */
+import type { NdArray, Tensor } from "diffeo/graph";
+import { openWalk, type Walk } from "diffeo/mcmc";
+import { logDensity } from "diffeo/model";
+import type { Fitted } from "./fitted.ts";
+import { logMixture, type Mixture, type MixtureInputs, mixtureInputs } from "./mixture.ts";
+import { parametersOf } from "./steps.ts";
+
+interface Ends<T> {
+  readonly theta: T;
+  readonly alpha: T;
+  readonly mixture: MixtureInputs<T>;
+}
+
+/** Chains on the path, with so many leapfrog steps a transition; at β they have the weights `pathWeights(β)`. */
+export function openPath({ theta, alpha, parameters }: Fitted, mixture: Mixture, leapfrog: number): Walk {
+  const vector = (data: Float32Array): NdArray => ({ shape: [data.length], dtype: "float32", data });
+  return openWalk<Ends<Tensor>>(
+    {
+      size: mixture.n,
+      terms: [
+        (x, ends) => logDensity(parametersOf(ends.theta, parameters), ends.alpha, x),
+        (x, ends) => logMixture(ends.mixture, x),
+      ],
+      parameters: {
+        theta: vector(theta),
+        alpha: vector(Float32Array.from(alpha)),
+        mixture: mixtureInputs(mixture),
+      },
+    },
+    { leapfrog, threads: 1 },
+  );
+}
+
+/** β and 1 − β as the graph's float32 has them. */
+export const pathWeights = (beta: number): readonly number[] => {
+  const b = Math.fround(beta);
+  return [b, Math.fround(1 - b)];
+};

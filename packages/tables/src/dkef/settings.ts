@@ -1,0 +1,85 @@
+/** What a fit may be told, what it is unless told otherwise, and what it cannot be. */
+import { fail } from "diffeo/graph";
+import { type Objective, type ObjectiveName, objectives } from "diffeo/matching";
+import type { DkefOptions } from "diffeo/model";
+
+export interface FitOptions {
+  /** One of the five by name, or an objective of one's own. */
+  readonly loss: ObjectiveName | Objective;
+  readonly seed: number;
+  /** L. Default 200. */
+  readonly inducing?: number;
+  readonly model?: DkefOptions;
+  /** Points a step, half of them for α. Default 200. */
+  readonly batch?: number;
+  /** Training points that give α for validation. Default 1,000. */
+  readonly points?: number;
+  /** Default 500 epochs of ⌊N/batch⌋ steps. */
+  readonly epochs?: number;
+  /** Stop after so many steps without a better validation loss. Default 200. */
+  readonly patience?: number;
+  /** Go on for so many steps even after stopping, for the curves alone. Default 0. */
+  readonly leastSteps?: number;
+  /** Default 1e-2, with gradients clipped at a norm of 100. */
+  readonly rate?: number;
+  readonly clip?: number;
+  /** The last adjustment of λ alone: 1,000 steps of 1e-3. */
+  readonly ridgeSteps?: number;
+  readonly ridgeRate?: number;
+  readonly onStep?: (progress: FitProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface FitProgress {
+  readonly step: number;
+  readonly most: number;
+  readonly validation: number;
+  readonly best: number;
+}
+
+/** What a fit is unless told otherwise. */
+export const protocol = {
+  inducing: 200,
+  batch: 200,
+  points: 1000,
+  epochs: 500,
+  patience: 200,
+  leastSteps: 0,
+  rate: 1e-2,
+  clip: 100,
+  ridgeSteps: 1000,
+  ridgeRate: 1e-3,
+} as const satisfies Partial<FitOptions>;
+
+export type Settings = FitOptions & { readonly [name in keyof typeof protocol]: number };
+
+const LEAST: Partial<Record<keyof typeof protocol, number>> = { inducing: 1, batch: 2, points: 1 };
+
+/** The options over the protocol, for a table of so many training rows. */
+export function settingsOf(options: FitOptions, rows: number): Settings {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings = { ...protocol, ...given } as Settings;
+  for (const name of Object.keys(protocol) as (keyof typeof protocol)[]) {
+    const least = LEAST[name] ?? 0;
+    if (!(settings[name] >= least)) fail("usage", `fitDensity: ${name} is ${settings[name]}`, `give at least ${least}`);
+  }
+  const { inducing, batch } = settings;
+  if (batch % 2 !== 0)
+    fail("usage", `a batch of ${batch} has no halves, one for α and one for the loss`, "give an even batch");
+  if (rows < inducing)
+    fail(
+      "data",
+      `${rows} training rows are fewer than the ${inducing} inducing points`,
+      "give more rows, or fewer inducing points",
+    );
+  if (rows < batch)
+    fail("data", `${rows} training rows are fewer than a batch of ${batch}`, "give more rows, or a smaller batch");
+  return settings;
+}
+
+export function objectiveOf(loss: ObjectiveName | Objective): Objective {
+  if (typeof loss !== "string") return loss;
+  if (!Object.hasOwn(objectives, loss))
+    fail("usage", `there is no loss "${loss}"`, `use one of ${Object.keys(objectives).join(", ")}, or an objective`);
+  return objectives[loss]();
+}
