@@ -2,26 +2,20 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { DiffeoError, fail } from "diffeo/graph";
+import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { writeFileAtomic } from "diffeo/node";
-import { fold, key } from "diffeo/random";
 import {
   ENOUGH_SAMPLES,
-  fitDensity,
   likelihood,
   type Measures,
-  measureFitted,
   type Prepared,
   plainLikelihood,
-  preparationOf,
-  prepare,
   protocol,
-  prune,
+  runDensity,
   unitGaussian,
-  without,
 } from "diffeo-tables";
-import { saveDensity, tableOf } from "diffeo-tables/node";
+import { preparedTable, saveDensity } from "diffeo-tables/node";
 import { type TableCommand, withTableOptions } from "./density-table.ts";
 import { checkWritable, integer, interruption, nonNegative, positive, share } from "./options.ts";
 import { progress } from "./progress.ts";
@@ -83,53 +77,30 @@ export function fitReport(
 }
 
 async function run(options: FitCommand): Promise<void> {
-  const { out, loss, seed } = options;
-  const { drop = [], whiten, noise, test, validation, inducing, batch, epochs, patience, rate, samples } = options;
-  const whole = await tableOf(options.data, options, without(drop));
-  const table = options.prune === undefined ? whole : prune(whole, options.prune);
-  const preparation = {
-    ...preparationOf(options.data),
-    ...(options.dequantise !== undefined && { dequantise: options.dequantise }),
-    whiten,
-    noise,
-    test,
-    validation,
-  };
+  const { out, loss, seed, dequantise } = options;
+  const { whiten, noise, test, validation, inducing, batch, epochs, patience, rate, samples } = options;
+  const { table, preparation, data } = await preparedTable(options.data, {
+    ...options,
+    preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
+  });
   const training = { inducing, batch, epochs, patience, rate };
-  const data = prepare(table, fold(key(seed), "data"), preparation);
   const model = join(out, MODEL_FILE);
   const written = join(out, "report.json");
   await checkWritable(model, written);
-  const signal = interruption();
   let bar: ReturnType<typeof progress> | undefined;
-  const found = await fitDensity(data, {
+  const { fit, measures, lost, spec } = await runDensity(data, {
     loss,
     seed,
     ...training,
-    signal,
+    samples,
+    signal: interruption(),
     onStep: ({ step, most, validation, best }) => {
       bar ??= progress(most, "fitting");
       bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
     },
   });
   bar?.end();
-  let lost: DiffeoError | undefined;
-  const measures = await measureFitted(found.chosen, data, {
-    key: fold(key(seed), "measure"),
-    samples,
-    signal,
-  }).catch((error: unknown) => {
-    if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind))) throw error;
-    lost = error;
-    return undefined;
-  });
-  await saveDensity(
-    model,
-    { loss, seed, columns: data.columns, whitening: data.whitening, ...(measures && { logZ: measures.annealed.logZ }) },
-    found.chosen,
-  );
-  const { curve, steps, stopped } = found;
-  const failure = found.failure ?? lost?.message;
+  await saveDensity(model, spec, fit.chosen);
   const told = {
     data: table.source,
     rows: table.rows,
@@ -141,19 +112,20 @@ async function run(options: FitCommand): Promise<void> {
     preparation,
     training,
     samples,
-    steps,
-    stopped,
-    failure,
-    measures,
-    curve,
+    steps: fit.steps,
+    stopped: fit.stopped,
+    failure: fit.failure ?? lost?.message,
+    measures: measures?.chosen,
+    curve: fit.curve,
   };
   const json = `${JSON.stringify(told, undefined, 1)}\n`;
   await writeFileAtomic(written, json);
-  process.stdout.write(options.json ? json : `${measures ? fitReport(measures, steps, data, whiten) : ""}${model}\n`);
-  if (found.failure !== undefined)
+  const report = measures ? fitReport(measures.chosen, fit.steps, data, whiten) : "";
+  process.stdout.write(options.json ? json : `${report}${model}\n`);
+  if (fit.failure !== undefined)
     fail(
       "numerical",
-      `${found.failure}; the model is that of step ${found.chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
+      `${fit.failure}; the model is that of step ${fit.chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
       `${whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;

@@ -15,6 +15,7 @@ export { type SampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
+export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
 export {
   likelihood,
   type MeasureOptions,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { rightSvd } from "diffeo/host";
 import { key, normal } from "diffeo/random";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { prepareNamed, uciTable } from "../src/node/datasets.ts";
+import { preparedTable, uciTable } from "../src/node/datasets.ts";
 import { readTable } from "../src/node/table-file.ts";
 import { legacyPermutation } from "../src/table/numpy.ts";
 import { prepare, prune } from "../src/table/prepare.ts";
@@ -108,7 +108,9 @@ const table = (columns: readonly string[], rows: readonly (readonly number[])[])
 describe("preparing", () => {
   it("says which column is constant, and when columns depend on each other", () => {
     const rows = Array.from({ length: 50 }, (_, i) => [i, Math.sin(i), 3]);
-    expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(/column 3 \("c"\) is 3 in every row.*leave the column out/);
+    expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(
+      /column 3 \("c"\) is 3 in every row.*Leave the column out/,
+    );
     const twice = rows.map(([a, b]) => [a, b, 2 * a - b]);
     expect(() => prepare(table(["a", "b", "c"], twice), key(1))).toThrow(/linear combination/);
     expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(/3 rows do not make three sets/);
@@ -246,7 +248,7 @@ describe.runIf(existsSync(uci))("the UCI tables", () => {
     ["white-wine", 11, [3969, 440, 489]],
     ["parkinsons", 15, [4760, 528, 587]],
   ] as const)("%s has %i coordinates", async (name, n, sizes) => {
-    const data = await prepareNamed(name, 1, uci);
+    const { data } = await preparedTable(name, { seed: 1, folder: uci });
     expect(data.n).toBe(n);
     expect([data.train, data.validation, data.test].map((part) => part.shape[0])).toEqual(sizes);
   });

@@ -9,7 +9,7 @@ import { fitDensity } from "../src/dkef/fit.ts";
 import type { Fitted } from "../src/dkef/fitted.ts";
 import { sampleRows } from "../src/dkef/sample.ts";
 import { scoreRows } from "../src/dkef/use.ts";
-import { prepareNamed } from "../src/node/datasets.ts";
+import { preparedTable } from "../src/node/datasets.ts";
 import { runTask } from "../src/node/study.ts";
 import { densityPicture } from "../src/picture/picture.ts";
 import { openTasks, type RunRecord } from "../src/study/study.ts";
@@ -199,7 +199,9 @@ it("says when there are fewer rows than inducing points", async () => {
   await expect(fitDensity(data, { loss: "ssm", seed: 1, inducing: 5000 })).rejects.toThrow(
     /1215 training rows are fewer than the 5000 inducing points.*fewer inducing points/,
   );
-  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(/41 has no halves.*an even batch/);
+  await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(
+    /41 has no halves.*an even batch/,
+  );
 });
 
 it("knows which runs of a study are open, longest first", () => {
@@ -215,5 +217,5 @@ it("knows which runs of a study are open, longest first", () => {
 it("stops a run when it is told to", async () => {
   const signal = AbortSignal.abort();
   await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { folder: "", signal })).rejects.toThrow(/abort/);
-  expect((await prepareNamed("rings", 0, "")).n).toBe(2);
+  expect((await preparedTable("rings", { seed: 0, folder: "" })).data.n).toBe(2);
 });

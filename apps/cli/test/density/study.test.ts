@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { quantile } from "diffeo/host";
 import { fold, key } from "diffeo/random";
-import { fitDensity, generate, measurePoints, prepare, recordOf } from "diffeo-tables";
+import { generate, measurePoints, prepare, recordOf, runDensity } from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
 
@@ -15,7 +15,7 @@ const at = (name: string): string => join(folder, name);
 
 it("keeps both states of a fit, each measured itself, and every tenth step of its curves", async () => {
   const data = prepare(generate("two-moons", 500, fold(key(0), "two-moons")), key(1));
-  const found = await fitDensity(data, {
+  const run = await runDensity(data, {
     loss: "gssm",
     seed: 1,
     inducing: 20,
@@ -23,10 +23,13 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
     points: 100,
     epochs: 8,
     ridgeSteps: 20,
+    samples: 1000,
+    both: true,
   });
+  const found = run.fit;
   expect([found.steps, found.chosen.step === found.chosenByExact.step]).toEqual([48, false]);
   const task = { dataset: "two-moons", loss: "gssm", seed: 1 } as const;
-  const kept = await recordOf(task, data, found, 2.5, { samples: 1000 });
+  const kept = recordOf(task, data, { ...run, seconds: 2.5 });
   for (const which of ["chosen", "chosenByExact"] as const) {
     const { scoreMatching, logDensity } = await measurePoints(found[which], data.test);
     expect(kept[which].step).toBe(found[which].step);

@@ -8,19 +8,10 @@ import { join } from "node:path";
 import { DiffeoError, fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import { type Prepared, prepare, prune } from "../table/prepare.ts";
+import { type Prepared, type PrepareOptions, prepare, prune } from "../table/prepare.ts";
 import { generate } from "../table/synthetic.ts";
 import { allColumns, selected, type Table, without } from "../table/table.ts";
-import {
-  type DatasetName,
-  isSynthetic,
-  isUci,
-  preparationOf,
-  tableNames,
-  type UciName,
-  type UciSet,
-  uciSets,
-} from "../table/uci.ts";
+import { isSynthetic, isUci, preparationOf, tableNames, type UciName, type UciSet, uciSets } from "../table/uci.ts";
 import { readTable } from "./table-file.ts";
 
 /** Fetches a file into the folder if it is not there. */
@@ -69,8 +60,23 @@ export async function tableOf(data: string, options: TableOptions, select = allC
   return readTable(data, select, header);
 }
 
-/** A built-in dataset, prepared for one run's seed. */
-export async function prepareNamed(name: DatasetName, seed: number, folder: string, rows?: number): Promise<Prepared> {
-  const table = await tableOf(name, { folder, ...(rows !== undefined && { rows }) });
-  return prepare(table, fold(key(seed), "data"), preparationOf(name));
+export interface PreparedOptions extends TableOptions {
+  readonly seed: number;
+  /** Columns to leave out, by name or by number from 1. */
+  readonly drop?: readonly string[];
+  /** Drop columns that correlate with another beyond this. */
+  readonly prune?: number;
+  /** How to prepare it, over what a table of that name has by itself. */
+  readonly preparation?: PrepareOptions;
+}
+
+/** A table and its three sets for one run's seed: what a fit begins with. */
+export async function preparedTable(
+  name: string,
+  { seed, drop = [], prune: threshold, preparation: own = {}, ...options }: PreparedOptions,
+): Promise<{ readonly table: Table; readonly preparation: PrepareOptions; readonly data: Prepared }> {
+  const whole = await tableOf(name, options, without(drop));
+  const table = threshold === undefined ? whole : prune(whole, threshold);
+  const preparation = { ...preparationOf(name), ...own };
+  return { table, preparation, data: prepare(table, fold(key(seed), "data"), preparation) };
 }

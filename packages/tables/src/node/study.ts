@@ -3,10 +3,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError, fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { fitDensity } from "../dkef/fit.ts";
 import type { FitProgress } from "../dkef/settings.ts";
+import { runDensity } from "../measure/density-run.ts";
 import { EQUAL_STEPS, type RunRecord, recordOf, type Task, taskName } from "../study/study.ts";
-import { prepareNamed } from "./datasets.ts";
+import { preparedTable } from "./datasets.ts";
 
 export interface RunOptions {
   /** Where the UCI files are. */
@@ -19,21 +19,9 @@ export interface RunOptions {
 
 export async function runTask(task: Task, options: RunOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
-  const { signal, onStep } = options;
-  const data = await prepareNamed(dataset, seed, options.folder);
-  const began = performance.now();
-  let trained = began;
-  const found = await fitDensity(data, {
-    loss,
-    seed,
-    leastSteps: EQUAL_STEPS,
-    onStep: (progress) => {
-      trained = performance.now();
-      onStep?.(progress);
-    },
-    ...(signal && { signal }),
-  });
-  return recordOf(task, data, found, (trained - began) / 1000, options);
+  const { folder, ...more } = options;
+  const { data } = await preparedTable(dataset, { folder, seed });
+  return recordOf(task, data, await runDensity(data, { loss, seed, leastSteps: EQUAL_STEPS, both: true, ...more }));
 }
 
 const runsFolder = (out: string): string => join(out, "runs");

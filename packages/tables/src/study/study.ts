@@ -3,10 +3,9 @@
  * written whole or not at all, and what has a file is not run again.
  */
 import type { ObjectiveName } from "diffeo/matching";
-import { fold, key } from "diffeo/random";
-import type { Fit } from "../dkef/fit.ts";
 import { EXACT_EVERY } from "../dkef/search.ts";
-import { type Measures, measureFitted } from "../measure/measure.ts";
+import type { DensityRun } from "../measure/density-run.ts";
+import type { Measures } from "../measure/measure.ts";
 import type { Prepared } from "../table/prepare.ts";
 import type { DatasetName } from "../table/uci.ts";
 
@@ -40,34 +39,22 @@ export const EQUAL_STEPS = 600;
 /** Six digits say all there is in a number that noise has touched. */
 const rounded = (values: readonly number[]): number[] => values.map((v) => Number(v.toPrecision(6)));
 
-/** What is kept of a fit: its two states measured, and its curves thinned. */
-export async function recordOf(
-  task: Task,
-  data: Prepared,
-  found: Fit,
-  seconds: number,
-  { samples = 1_000_000, signal }: { readonly samples?: number; readonly signal?: AbortSignal },
-): Promise<RunRecord> {
-  const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
-    measureFitted(found[which], data, {
-      key: fold(key(task.seed), "measure"),
-      samples: draws,
-      ...(signal && { signal }),
-    });
-  const chosen = await measure("chosen", samples);
+/** What is kept of a run: its two states measured, and its curves thinned. A run without measures has no record. */
+export function recordOf(task: Task, data: Prepared, { fit, seconds, measures, lost }: DensityRun): RunRecord {
+  if (!measures) throw lost;
   const every = (values: readonly number[], steps: number): number[] =>
     rounded(values.filter((_, i) => ((i + 1) * steps) % EVERY === 0));
   return {
     ...task,
     n: data.n,
     points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
-    steps: found.steps,
-    stopped: found.stopped,
+    steps: fit.steps,
+    stopped: fit.stopped,
     seconds,
-    chosen,
-    chosenByExact: found.chosenByExact === found.chosen ? chosen : await measure("chosenByExact", 0),
-    curve: { every: EVERY, loss: every(found.curve.loss, 1), exact: every(found.curve.exact, EXACT_EVERY) },
-    ...(found.failure !== undefined && { failure: found.failure }),
+    chosen: measures.chosen,
+    chosenByExact: measures.chosenByExact ?? measures.chosen,
+    curve: { every: EVERY, loss: every(fit.curve.loss, 1), exact: every(fit.curve.exact, EXACT_EVERY) },
+    ...(fit.failure !== undefined && { failure: fit.failure }),
   };
 }
 

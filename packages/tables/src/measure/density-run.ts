@@ -1,0 +1,72 @@
+/** A density from prepared points to what it is worth: fitted, then measured. What command and study both do. */
+import { DiffeoError } from "diffeo/graph";
+import type { ObjectiveName } from "diffeo/matching";
+import { fold, key } from "diffeo/random";
+import { type Fit, fitDensity } from "../dkef/fit.ts";
+import type { DensitySpec } from "../dkef/model-bytes.ts";
+import type { FitOptions } from "../dkef/settings.ts";
+import type { Prepared } from "../table/prepare.ts";
+import { type Measures, measureFitted } from "./measure.ts";
+
+export interface DensityRunOptions extends FitOptions {
+  readonly loss: ObjectiveName;
+  /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
+  readonly samples?: number;
+  /** Measure the state chosen by exact score matching too. Default false. */
+  readonly both?: boolean;
+}
+
+export interface DensityRun {
+  readonly fit: Fit;
+  /** Of the search alone. */
+  readonly seconds: number;
+  /** What the fit is worth, and the same of the state chosen by exact score matching where that was asked for. */
+  readonly measures?: { readonly chosen: Measures; readonly chosenByExact?: Measures };
+  /** Why there are no measures: numbers were lost on the way to them. */
+  readonly lost?: DiffeoError;
+  /** What goes with the chosen state into its file. */
+  readonly spec: DensitySpec;
+}
+
+/** Errors that say the numbers were lost, not that something was asked for wrongly. */
+const isLoss = (error: unknown): error is DiffeoError =>
+  error instanceof DiffeoError && ["numerical", "device"].includes(error.kind);
+
+async function measured(
+  fit: Fit,
+  data: Prepared,
+  { seed, samples = 1_000_000, both = false, signal }: DensityRunOptions,
+): Promise<NonNullable<DensityRun["measures"]>> {
+  const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
+    measureFitted(fit[which], data, { key: fold(key(seed), "measure"), samples: draws, ...(signal && { signal }) });
+  const chosen = await measure("chosen", samples);
+  if (!both) return { chosen };
+  return { chosen, chosenByExact: fit.chosenByExact === fit.chosen ? chosen : await measure("chosenByExact", 0) };
+}
+
+export async function runDensity(data: Prepared, options: DensityRunOptions): Promise<DensityRun> {
+  const { loss, seed, onStep } = options;
+  const began = performance.now();
+  let trained = began;
+  const fit = await fitDensity(data, {
+    ...options,
+    onStep: (progress) => {
+      trained = performance.now();
+      onStep?.(progress);
+    },
+  });
+  const outcome = await measured(fit, data, options).then(
+    (measures) => ({ measures }),
+    (error: unknown) => {
+      if (!isLoss(error)) throw error;
+      return { lost: error };
+    },
+  );
+  const logZ = "measures" in outcome ? { logZ: outcome.measures.chosen.annealed.logZ } : {};
+  return {
+    fit,
+    seconds: (trained - began) / 1000,
+    spec: { loss, seed, columns: data.columns, whitening: data.whitening, ...logZ },
+    ...outcome,
+  };
+}
