@@ -112,5 +112,7 @@ const apply = (m: Tensor, v: Tensor): Tensor => {
   return matmul(v, transpose(m));
 };
 
-const show = (value: Operand): string =>
-  JSON.stringify(value, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v as Float64Array) : v));
+const show = (value: Operand): string => {
+  const text = JSON.stringify(value, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v as Float64Array) : v));
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+};

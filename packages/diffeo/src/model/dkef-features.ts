@@ -15,6 +15,7 @@ import {
   type NdArray,
   neg,
   reshape,
+  type Shape,
   sigmoid,
   slice,
   softplus,
@@ -40,18 +41,29 @@ export interface Features<T> {
   readonly logScales: T;
 }
 
+/** Shapes of the parameters of `kernels` networks from n coordinates to `width` features. */
+export const featureShapes = (n: number, kernels: number, width: number): Features<Shape> => ({
+  w1: [kernels, n, width],
+  b1: [kernels, 1, width],
+  w2: [kernels, width, width],
+  b2: [kernels, 1, width],
+  w3: [kernels, width, width],
+  skip: [kernels, n, width],
+  logScales: [kernels],
+});
+
 /** All weights and biases N(0, 1/width). */
 export function featuresInit(key: Key, n: number, width: number, logScales: readonly number[]): Features<NdArray> {
-  const r = logScales.length;
-  const draw = (name: string, shape: readonly number[]): NdArray => gaussian(fold(key, name), shape, 1 / width);
+  const shapes = featureShapes(n, logScales.length, width);
+  const draw = (name: keyof Features<Shape>): NdArray => gaussian(fold(key, name), shapes[name], 1 / width);
   return {
-    w1: draw("w1", [r, n, width]),
-    b1: draw("b1", [r, 1, width]),
-    w2: draw("w2", [r, width, width]),
-    b2: draw("b2", [r, 1, width]),
-    w3: draw("w3", [r, width, width]),
-    skip: draw("skip", [r, n, width]),
-    logScales: { shape: [r], dtype: "float32", data: Float32Array.from(logScales) },
+    w1: draw("w1"),
+    b1: draw("b1"),
+    w2: draw("w2"),
+    b2: draw("b2"),
+    w3: draw("w3"),
+    skip: draw("skip"),
+    logScales: { shape: shapes.logScales, dtype: "float32", data: Float32Array.from(logScales) },
   };
 }
 

@@ -24,6 +24,7 @@ import {
   type NdArray,
   neg,
   reshape,
+  type Shape,
   slice,
   square,
   squaredNorm,
@@ -35,7 +36,7 @@ import {
 import { partsOf } from "../host/index.ts";
 import type { ScoreFunction } from "../matching/index.ts";
 import type { Key } from "../random/index.ts";
-import { type Features, featureJet, features, featuresInit, lastDirections } from "./dkef-features.ts";
+import { type Features, featureJet, featureShapes, features, featuresInit, lastDirections } from "./dkef-features.ts";
 import { filled } from "./layers.ts";
 
 export interface Dkef<T> {
@@ -58,6 +59,15 @@ export interface DkefOptions {
   readonly logLambda?: number;
 }
 
+export interface DkefSizes {
+  /** L */
+  readonly points: number;
+  readonly n: number;
+  /** R */
+  readonly kernels: number;
+  readonly width: number;
+}
+
 /** q₀ = N(0, 4I), unnormalised. */
 export const BASE_VARIANCE = 4;
 const logBase = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5 / BASE_VARIANCE);
@@ -73,6 +83,16 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
     features: featuresInit(key, inducing.shape[1], width, logScales),
     mixture: filled([logScales.length], 0),
     logLambda: filled([], logLambda),
+  };
+}
+
+/** The shapes of a density with so many inducing points in n dimensions, kernels and features. */
+export function dkefShapes({ points, n, kernels, width }: DkefSizes): Dkef<Shape> {
+  return {
+    inducing: [points, n],
+    features: featureShapes(n, kernels, width),
+    mixture: [kernels],
+    logLambda: [],
   };
 }
 

@@ -1,5 +1,15 @@
 /** diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a function of them and of x. */
-export { BASE_VARIANCE, type Dkef, type DkefOptions, dkefInit, dkefScore, logDensity, pairs } from "./dkef.ts";
+export {
+  BASE_VARIANCE,
+  type Dkef,
+  type DkefOptions,
+  type DkefSizes,
+  dkefInit,
+  dkefScore,
+  dkefShapes,
+  logDensity,
+  pairs,
+} from "./dkef.ts";
 export { type LinearSystem, type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "./dkef-alpha.ts";
 export {
   type Affine,

@@ -1,8 +1,8 @@
 /** A fitted density as the bytes of a file: parameters and α by name, and beside them all that is needed to use them on raw rows. */
-import { fail, isNdArray, mapTree, type NdArray, type Shape } from "diffeo/graph";
-import { type Dkef, dkefInit } from "diffeo/model";
-import { key } from "diffeo/random";
+import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
+import { type Dkef, dkefShapes } from "diffeo/model";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
+import * as v from "valibot";
 import type { Whitening } from "../table/whitening.ts";
 import type { Fitted } from "./fitted.ts";
 
@@ -15,7 +15,7 @@ export interface DensitySpec {
   readonly columns: readonly string[];
   readonly whitening: Whitening;
   /** log ∫p̃ of the whitened points. Absent where numbers were lost: the density is then known up to a factor. */
-  readonly logZ?: number;
+  readonly logZ?: number | undefined;
 }
 
 export interface DensityModel {
@@ -33,48 +33,63 @@ export function makeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
   });
 }
 
+const finite = v.pipe(v.number(), v.finite());
+
+const specSchema = v.pipe(
+  v.object({
+    loss: v.string(),
+    seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+    columns: v.pipe(v.array(v.string()), v.minLength(1)),
+    whitening: v.object({ mean: v.array(finite), matrix: v.array(finite), logDet: finite }),
+    logZ: v.optional(finite),
+  }),
+  v.check(({ columns, whitening: { mean, matrix } }) => {
+    return mean.length === columns.length && matrix.length === columns.length ** 2;
+  }, "the whitening is not that of the columns"),
+);
+
 /** The settings a text holds; undefined where something is missing, or numbers do not fit the columns. */
-function specIn(text: string): DensitySpec | undefined {
-  try {
-    const spec = JSON.parse(text) as DensitySpec;
-    const { loss, columns, whitening, logZ = 0 } = spec;
-    const { mean, matrix, logDet } = whitening;
-    const whole =
-      [loss, ...columns].every((name) => typeof name === "string") &&
-      [...mean, ...matrix, logDet, logZ].every(Number.isFinite) &&
-      mean.length === columns.length &&
-      matrix.length === columns.length ** 2;
-    return whole ? spec : undefined;
-  } catch {
-    return undefined;
-  }
+function specIn(text: unknown): DensitySpec | undefined {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), text);
+  return parsed.success ? parsed.output : undefined;
 }
 
-/** A density out of its bytes; `path` is what errors call it. */
+const isShape = (value: unknown): value is Shape => Array.isArray(value);
+
+/**
+ * A density out of its bytes; `path` is what errors call it. The arrays say how large the density is, each has as many
+ * numbers as the file has bytes for, and all must agree: nothing is made that the file does not hold.
+ */
 export function parseDensity(bytes: Uint8Array, path = "the model"): DensityModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
     fail("data", `${path} is no density of diffeo`, "give a model.safetensors that diffeo density fit wrote");
   const damaged = (what: string): never => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const spec = specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
-  const pick = (name: string): NdArray => arrays[name] ?? damaged(`the array "${name}" is missing`);
+  const step = Number(metadata.step);
+  if (!(Number.isSafeInteger(step) && step >= 0)) damaged("the step of the model is no whole number");
+  const pick = (name: string): NdArray =>
+    Object.hasOwn(arrays, name) ? arrays[name] : damaged(`the array "${name}" is missing`);
   const shaped = (name: string, shape: Shape): NdArray => {
     const array = pick(name);
     if (array.shape.join() !== shape.join())
       damaged(`${name} has shape [${array.shape.join(", ")}], all else says [${shape.join(", ")}]`);
     return array;
   };
-  const [points] = pick("inducing").shape;
-  const like = dkefInit(key(0), shaped("inducing", [points, spec.columns.length]), {
-    width: pick("w1").shape[2],
-    logScales: Array.from(pick("logScales").data as Float32Array),
-  });
-  const named = ({ shape }: NdArray, name: string): NdArray => shaped(name.replace("features.", ""), shape);
-  const parameters = mapTree(like, named, isNdArray) as unknown as Dkef<NdArray>;
+  const [points = 0] = pick("inducing").shape;
+  const [kernels = 0] = pick("logScales").shape;
+  const width = pick("w1").shape[2] ?? 0;
+  if (points === 0 || kernels === 0 || width === 0) damaged("a density of no points, kernels or features");
+  const shapes = dkefShapes({ points, n: spec.columns.length, kernels, width });
+  const parameters = mapTree<Shape, NdArray>(
+    shapes,
+    (shape, name) => shaped(name.replace("features.", ""), shape),
+    isShape,
+  ) as unknown as Dkef<NdArray>;
   return {
     spec,
     fitted: {
-      step: Number(metadata.step),
+      step,
       parameters,
       theta: flatten(parameters),
       alpha: Float64Array.from(shaped("alpha", [points]).data as Float32Array),

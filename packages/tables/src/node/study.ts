@@ -1,10 +1,11 @@
 /** The study on disk: a run from its name to its record, and the records of a folder. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DiffeoError, fail } from "diffeo/graph";
+import { DiffeoError } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import type { FitProgress } from "../dkef/settings.ts";
 import { runDensity } from "../measure/density-run.ts";
+import { parseRecords, requireRecord } from "../study/record.ts";
 import { EQUAL_STEPS, type RunRecord, recordOf, type Task, taskName } from "../study/study.ts";
 import { preparedTable } from "./datasets.ts";
 
@@ -28,21 +29,11 @@ const runsFolder = (out: string): string => join(out, "runs");
 
 export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
 
-export const saveRecord = (out: string, record: RunRecord): Promise<void> =>
-  writeFileAtomic(recordPath(out, record), `${JSON.stringify(record)}\n`);
+/** Writes a record that can be read again: one with numbers that are not finite, which JSON has none of, is refused. */
+export const saveRecord = async (out: string, record: RunRecord): Promise<void> =>
+  writeFileAtomic(recordPath(out, record), `${JSON.stringify(requireRecord(record, "what the run gave"))}\n`);
 
-/** The record of a file, or its list of them. */
-async function recordsIn(path: string): Promise<RunRecord[]> {
-  const remedy = "move it away and run again";
-  const text = await readFile(path, "utf8");
-  try {
-    const records = [JSON.parse(text)].flat() as Partial<RunRecord>[];
-    if (records.every((r) => r?.chosen && r.chosenByExact && r.curve && r.points)) return records as RunRecord[];
-  } catch (error) {
-    throw new DiffeoError("data", `${path} is no JSON`, remedy, { cause: error });
-  }
-  return fail("data", `${path} is no record of a run`, remedy);
-}
+const recordsIn = async (path: string): Promise<RunRecord[]> => parseRecords(await readFile(path, "utf8"), path);
 
 /** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
 export async function readRecords(out: string): Promise<RunRecord[]> {

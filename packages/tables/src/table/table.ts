@@ -1,6 +1,7 @@
 /** Tables of numbers: rows × columns with names, read from CSV with errors that say where. */
-import { parse } from "csv-parse/sync";
-import { DiffeoError, fail } from "diffeo/graph";
+import { fail } from "diffeo/graph";
+import { readCsv } from "./csv.ts";
+import { shown, shownList } from "./shown.ts";
 
 export interface Table {
   /** What errors call it: a path or a name. */
@@ -22,19 +23,20 @@ export const allColumns: Selection = ({ columns }) => [...columns.keys()];
 const DELIMITERS = [",", ";", "\t"] as const;
 
 /** The delimiter that cuts the first line into most cells; names may hold spaces, so a space only where no other does. */
-function delimiterOf(first: string): string {
-  const line = first.replace(/"[^"]*"/g, "");
-  const best = DELIMITERS.reduce((a, b) => (line.split(b).length > line.split(a).length ? b : a));
+function delimiterOf(text: string): string {
+  const line = /^[^\r\n]{0,100000}/.exec(text.trimStart())?.[0].replace(/"[^"]*"/g, "") ?? "";
+  const count = (d: string): number => line.split(d).length;
+  const best = DELIMITERS.reduce((a, b) => (count(b) > count(a) ? b : a));
   return !line.includes(best) && line.includes(" ") ? " " : best;
 }
 
-/** A number as CSV files write it, or undefined. */
+/** A number as CSV files write it, or undefined. No part of the pattern can match what its neighbour does: linear time. */
 function numberOf(cell: string): number | undefined {
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : Number.NaN;
+  const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
-const notNumber = (cell: string): string => (cell === "" ? "the cell is empty" : `"${cell}" is not a number`);
+const notNumber = (cell: string): string => (cell === "" ? "the cell is empty" : `${shown(cell)} is not a number`);
 
 /** The names in a line that holds no number, or is said to hold names; undefined for a line of numbers. */
 function namesIn(
@@ -48,13 +50,33 @@ function namesIn(
     fail(
       "data",
       `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, though others in this line are`,
-      "mend the cell, put a line of names first, or say with --header or --no-header whether this is one",
+      "mend the cell, put a line of names first, or say by header whether this is one",
     );
   if (!(header ?? wrong >= 0)) return undefined;
-  const twice = cells.find((name, j) => cells.indexOf(name) !== j);
-  if (twice !== undefined)
-    fail("data", `${source}, line ${line}: two columns are named "${twice}"`, "give every column a name of its own");
+  const seen = new Set<string>();
+  for (const name of cells) {
+    if (seen.has(name))
+      fail("data", `${source}, line ${line}: two columns are named ${shown(name)}`, "give every column its own name");
+    seen.add(name);
+  }
   return cells;
+}
+
+/** Numbers as they come, in an array that doubles when it is full. */
+function growing(): { readonly push: (value: number) => void; readonly values: () => Float64Array } {
+  let held = new Float64Array(1024);
+  let count = 0;
+  return {
+    push: (value) => {
+      if (count === held.length) {
+        const larger = new Float64Array(2 * count);
+        larger.set(held);
+        held = larger;
+      }
+      held[count++] = value;
+    },
+    values: () => held.slice(0, count),
+  };
 }
 
 /**
@@ -62,48 +84,39 @@ function namesIn(
  * are passed over.
  */
 export function parseTable(text: string, source: string, select: Selection = allColumns, header?: boolean): Table {
-  const delimiter = delimiterOf(text.slice(0, Math.max(0, text.search(/[\r\n]/)) || undefined));
-  let records: { record: string[]; info: { lines: number } }[];
-  try {
-    records = parse(text, {
-      delimiter,
-      bom: true,
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      trim: true,
-    }) as unknown as typeof records;
-  } catch (error) {
-    throw new DiffeoError("data", `${source}: ${(error as Error).message}`, "mend the quotes of that line", {
-      cause: error,
-    });
-  }
-  if (records.length === 0) fail("data", `${source} is empty`, "give a table of numbers");
-  const [first] = records;
-  const names = namesIn(first.record, source, first.info.lines, header);
-  const columns = names ?? first.record.map((_, i) => `column ${i + 1}`);
-  const body = names ? records.slice(1) : records;
-  if (body.length === 0) fail("data", `${source} has a header and no rows`, "give a table of numbers");
-  const chosen = select({ source, columns });
-  const values = new Float64Array(body.length * chosen.length);
-  body.forEach(({ record, info }, i) => {
-    if (record.length !== columns.length)
+  let columns: readonly string[] | undefined;
+  let chosen: readonly number[] = [];
+  let rows = 0;
+  const numbers = growing();
+  const row = (cells: readonly string[], line: number, names: readonly string[]): void => {
+    if (cells.length !== names.length)
       fail(
         "data",
-        `${source}, line ${info.lines}: ${record.length} cells where ${columns.length} columns are`,
+        `${source}, line ${line}: ${cells.length} cells where ${names.length} columns are`,
         "give every row the same number of cells",
       );
-    chosen.forEach((j, k) => {
-      values[i * chosen.length + k] =
-        numberOf(record[j]) ??
-        fail(
-          "data",
-          `${source}, line ${info.lines}, column ${j + 1} ("${columns[j]}"): ${notNumber(record[j])}`,
-          "mend the cell, drop the row, or leave the column out with --drop",
-        );
-    });
+    rows++;
+    for (const j of chosen)
+      numbers.push(
+        numberOf(cells[j]) ??
+          fail(
+            "data",
+            `${source}, line ${line}, column ${j + 1} (${shown(names[j])}): ${notNumber(cells[j])}`,
+            "mend the cell, drop the row, or leave the column out",
+          ),
+      );
+  };
+  readCsv(text, delimiterOf(text), source, (cells, line) => {
+    if (columns) return row(cells, line, columns);
+    const names = namesIn(cells, source, line, header);
+    columns = names ?? cells.map((_, i) => `column ${i + 1}`);
+    chosen = select({ source, columns });
+    if (!names) row(cells, line, columns);
   });
-  return { source, columns: chosen.map((j) => columns[j]), rows: body.length, values };
+  if (!columns) return fail("data", `${source} is empty`, "give a table of numbers");
+  if (rows === 0) fail("data", `${source} has a header and no rows`, "give a table of numbers");
+  const names: readonly string[] = columns;
+  return { source, columns: chosen.map((j) => names[j]), rows, values: numbers.values() };
 }
 
 /** One column's numbers. */
@@ -134,12 +147,13 @@ export const without =
       if (!Number.isInteger(position) || position < 0 || position >= columns.length)
         fail(
           "usage",
-          `${source} has no column "${name}"`,
-          `use a number from 1 to ${columns.length} or one of ${columns.map((c) => `"${c}"`).join(", ")}`,
+          `${source} has no column ${shown(name)}`,
+          `use a number from 1 to ${columns.length} or one of ${shownList(columns)}`,
         );
       return position;
     });
-    const kept = [...columns.keys()].filter((j) => !dropped.includes(j));
+    const gone = new Set(dropped);
+    const kept = [...columns.keys()].filter((j) => !gone.has(j));
     if (kept.length === 0) fail("usage", `${source}: all ${columns.length} columns are dropped`, "keep at least one");
     return kept;
   };

@@ -1,0 +1,75 @@
+/** Records of a study as they stand in files: one schema says what a record is, and what is wrong with what is none. */
+import { DiffeoError, fail } from "diffeo/graph";
+import { type ObjectiveName, objectives } from "diffeo/matching";
+import * as v from "valibot";
+import { shown } from "../table/shown.ts";
+import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
+import type { RunRecord } from "./study.ts";
+
+const finite = v.pipe(v.number("is no number"), v.finite("is not finite"));
+const natural = v.pipe(v.number("is no number"), v.safeInteger("is no whole number"), v.minValue(0, "is negative"));
+const positive = v.pipe(natural, v.minValue(1, "is less than 1"));
+
+const summary = v.strictObject({ mean: finite, lowerQuartile: finite, median: finite, upperQuartile: finite });
+const normaliser = { logZ: finite, effectiveSamples: finite, samples: natural };
+const measures = v.strictObject({
+  step: natural,
+  scoreMatching: summary,
+  logDensity: summary,
+  importance: v.exactOptional(v.strictObject(normaliser)),
+  annealed: v.strictObject({ ...normaliser, acceptance: finite }),
+});
+
+/** Names are those of the house: a record's file is called by them. */
+const dataset = v.custom<DatasetName>(
+  (name) => typeof name === "string" && (isUci(name) || isSynthetic(name)),
+  "is no dataset of a study",
+);
+const loss = v.custom<ObjectiveName>(
+  (name) => typeof name === "string" && Object.hasOwn(objectives, name),
+  "is no loss of a study",
+);
+
+const record = v.strictObject({
+  dataset,
+  loss,
+  seed: natural,
+  n: positive,
+  points: v.strictObject({ train: natural, validation: natural, test: natural }),
+  steps: natural,
+  stopped: natural,
+  seconds: finite,
+  chosen: measures,
+  chosenByExact: measures,
+  curve: v.strictObject({ every: positive, loss: v.array(finite), exact: v.array(finite) }),
+  failure: v.exactOptional(v.string()),
+});
+
+const shownValue = (value: unknown): string => shown(String(typeof value === "object" ? JSON.stringify(value) : value));
+
+/** A value that should be a record, or an error that says which field is not what it should be. */
+export function requireRecord(value: unknown, source: string): RunRecord {
+  const found = v.safeParse(record, value);
+  if (found.success) return found.output;
+  const [issue] = found.issues;
+  const field = v.getDotPath(issue);
+  const what = (): string => {
+    if (field === null) return "it is no object";
+    if (issue.type !== "strict_object") return `${shown(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
+    if (issue.expected === "never") return `${shown(field)} belongs to no record`;
+    return `${shown(field)} ${issue.input === undefined ? "is missing" : "is no object"}`;
+  };
+  return fail("data", `${source} is no record of a run: ${what()}`, "move it away and run again");
+}
+
+/** The record of a file's text, or its list of them. */
+export function parseRecords(text: string, source: string): RunRecord[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DiffeoError("data", `${source} is no JSON`, "move it away and run again", { cause: error });
+  }
+  if (!Array.isArray(value)) return [requireRecord(value, source)];
+  return value.map((each, i) => requireRecord(each, `${source}, record ${i + 1},`));
+}

@@ -1,0 +1,113 @@
+/**
+ * CSV as RFC 4180 has it, in one pass over the text: cells between delimiters, records between line ends (\n, \r\n or \r),
+ * a cell in quotes may hold both, and "" stands for a quote in it. White space around cells is passed over, and so are blank
+ * lines. Where the delimiter is a space, any number of them is one.
+ */
+import { fail } from "diffeo/graph";
+import { shown } from "./shown.ts";
+
+/** No table has more columns; a line without end is no table. */
+const MOST_CELLS = 100_000;
+
+const [NEWLINE, RETURN, QUOTE, SPACE] = [10, 13, 34, 32];
+const isBreak = (code: number): boolean => code === NEWLINE || code === RETURN;
+const isBlank = (code: number): boolean => code === SPACE || code === 9 || code === 0xa0 || code === 0xfeff;
+
+/** A place in the text that is being read. */
+interface Cursor {
+  readonly text: string;
+  /** The code of the delimiter. */
+  readonly split: number;
+  readonly source: string;
+  at: number;
+  line: number;
+}
+
+const codeAt = ({ text, at }: Cursor): number => text.charCodeAt(at);
+const atEnd = ({ text, at }: Cursor): boolean => at >= text.length;
+const atBreak = (c: Cursor): boolean => isBreak(codeAt(c));
+
+function skipBlanks(c: Cursor): void {
+  while (isBlank(codeAt(c)) && (c.split === SPACE || codeAt(c) !== c.split)) c.at++;
+}
+
+/** Past one line end, if there is one here. */
+function breakLine(c: Cursor): void {
+  if (atEnd(c)) return;
+  if (codeAt(c) === RETURN && c.text.charCodeAt(c.at + 1) === NEWLINE) c.at++;
+  c.at++;
+  c.line++;
+}
+
+/** A cell that opens with a quote. */
+function quotedCell(c: Cursor, column: number): string {
+  const first = c.line;
+  const pieces: string[] = [];
+  do {
+    const close = c.text.indexOf('"', c.at + 1);
+    if (close < 0) fail("data", `${c.source}: the quote that opens in line ${first} does not close`, "close it");
+    if (pieces.length > 0) pieces.push('"');
+    const piece = c.text.slice(c.at + 1, close);
+    pieces.push(piece);
+    c.line += piece.match(/\r\n?|\n/g)?.length ?? 0;
+    c.at = close + 1;
+  } while (codeAt(c) === QUOTE);
+  const after = c.at;
+  skipBlanks(c);
+  const ended = atEnd(c) || atBreak(c) || codeAt(c) === c.split || (c.split === SPACE && c.at > after);
+  if (!ended)
+    fail(
+      "data",
+      `${c.source}, line ${c.line}, column ${column}: text after a closing quote`,
+      'write a quote inside a cell as "", or mend the line',
+    );
+  return pieces.join("");
+}
+
+/** A cell without quotes, up to the next delimiter or line end. */
+function plainCell(c: Cursor, column: number): string {
+  const from = c.at;
+  let last = from;
+  for (; !atEnd(c); c.at++) {
+    const code = codeAt(c);
+    if (code === c.split || isBreak(code)) break;
+    if (code === QUOTE)
+      fail(
+        "data",
+        `${c.source}, line ${c.line}, column ${column}: a quote after ${shown(c.text.slice(from, c.at))}`,
+        "put the whole cell into quotes, or mend the line",
+      );
+    if (!isBlank(code)) last = c.at + 1;
+  }
+  return c.text.slice(from, last);
+}
+
+function recordAt(c: Cursor): string[] {
+  const cells: string[] = [];
+  for (;;) {
+    skipBlanks(c);
+    const column = cells.length + 1;
+    if (column > MOST_CELLS)
+      fail("data", `${c.source}, line ${c.line}: more than ${MOST_CELLS.toLocaleString("en")} cells`, "break the line");
+    cells.push(codeAt(c) === QUOTE ? quotedCell(c, column) : plainCell(c, column));
+    if (c.split === SPACE) skipBlanks(c);
+    if (atEnd(c) || atBreak(c)) return cells;
+    if (c.split !== SPACE) c.at++;
+  }
+}
+
+/** Calls `visit` with the cells of each record that is not blank, and the number of its first line. */
+export function readCsv(
+  text: string,
+  delimiter: string,
+  source: string,
+  visit: (cells: readonly string[], line: number) => void,
+): void {
+  const c: Cursor = { text, split: delimiter.charCodeAt(0), source, at: 0, line: 1 };
+  while (!atEnd(c)) {
+    const first = c.line;
+    skipBlanks(c);
+    if (!atEnd(c) && !atBreak(c)) visit(recordAt(c), first);
+    breakLine(c);
+  }
+}

@@ -1,0 +1,255 @@
+/** Files that others wrote: what is wrong is said in a line, soon, and nothing is made that they do not hold. */
+import { DiffeoError, type NdArray } from "diffeo/graph";
+import { dkefInit } from "diffeo/model";
+import { key, normal } from "diffeo/random";
+import { flatten, makeSafetensors } from "diffeo/train";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Fitted } from "../src/dkef/fitted.ts";
+import { makeDensity, parseDensity } from "../src/dkef/model-bytes.ts";
+import { parseRecords } from "../src/study/record.ts";
+import { parseTable } from "../src/table/table.ts";
+import { record } from "./records.ts";
+
+/** Runs of a fuzzer: 10³ here, as many as FUZZ says by hand. */
+const RUNS = Number(process.env.FUZZ ?? 1000);
+
+const bytesOf = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+
+/** Only errors that say what to do, and in few words. */
+function expectSaid(f: () => unknown): void {
+  try {
+    f();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DiffeoError);
+    expect((error as Error).message.length).toBeLessThan(1000);
+  }
+}
+
+const parameters = dkefInit(key("hostile"), normal(key("z"), [5, 2]), { width: 4 });
+const fitted: Fitted = { step: 3, parameters, theta: flatten(parameters), alpha: Float64Array.of(1, 2, 3, 4, 5) };
+const spec = {
+  loss: "ssm",
+  seed: 1,
+  columns: ["a", "b"],
+  whitening: { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 },
+  logZ: 0.5,
+};
+const whole = bytesOf(makeDensity(spec, fitted));
+
+describe("a density's file", () => {
+  const arrays = {
+    inducing: parameters.inducing,
+    ...parameters.features,
+    mixture: parameters.mixture,
+    logLambda: parameters.logLambda,
+    alpha: { shape: [5], dtype: "float32", data: Float32Array.from(fitted.alpha) } as NdArray,
+  };
+  const empty = (...shape: number[]): NdArray => ({ shape, dtype: "float32", data: new Float32Array(0) });
+  const made = (changed: Readonly<Record<string, NdArray>>, said: object = spec): Uint8Array =>
+    bytesOf(
+      makeSafetensors({
+        arrays: { ...arrays, ...changed },
+        metadata: { format: "diffeo-dkef-1", step: "3", spec: JSON.stringify(said) },
+      }),
+    );
+
+  it("is read as it was made", () => {
+    expect(parseDensity(whole)).toEqual({ spec, fitted });
+  });
+
+  it.each<[string, Uint8Array, RegExp]>([
+    ["a first layer of [0, 0, 3e7]", made({ w1: empty(0, 0, 3e7) }), /w1 has shape \[0, 0, 30000000\], all else says/],
+    ["no kernels", made({ logScales: empty(0) }), /a density of no points, kernels or features/],
+    ["no inducing points", made({ inducing: empty(0, 2) }), /a density of no points/],
+    ["a width of nothing", made({ w1: empty(3, 2, 0) }), /a density of no points, kernels or features/],
+    ["kernels without end", made({ logScales: empty(1e9, 0) }), /has shape .*, all else says/],
+    [
+      "three columns",
+      made({}, { ...spec, columns: ["a", "b", "c"] }),
+      /the settings of the model are missing or not whole/,
+    ],
+    ["columns that are numbers", made({}, { ...spec, columns: [1, 2] }), /settings of the model/],
+    [
+      "a mean of null",
+      made({}, { ...spec, whitening: { ...spec.whitening, mean: [0, null] } }),
+      /settings of the model/,
+    ],
+    ["a negative seed", made({}, { ...spec, seed: -1 }), /settings of the model/],
+  ])("is refused with %s, at once", (_, bytes, message) => {
+    const before = process.memoryUsage().rss;
+    const began = performance.now();
+    expect(() => parseDensity(bytes, "m.safetensors")).toThrow(message);
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(1e8);
+  });
+
+  it("is read or refused, whatever bytes are changed or missing", () => {
+    const damage = fc.tuple(
+      fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
+      fc.nat(whole.length),
+    );
+    fc.assert(
+      fc.property(damage, ([changes, cut]) => {
+        const bytes = whole.slice();
+        for (const [at, value] of changes) bytes[at] = value;
+        expectSaid(() => parseDensity(bytes));
+        expectSaid(() => parseDensity(bytes.subarray(0, cut)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a record", () => {
+  const own = record({ loss: "ssm" }, { scoreMatching: -3 });
+  it.each<[string, unknown, RegExp]>([
+    [
+      "a dataset of ../../evil",
+      { ...own, dataset: "../../evil" },
+      /"dataset" is no dataset of a study, it is "..\/..\/evil"/,
+    ],
+    ["a dataset of toString", { ...own, dataset: "toString" }, /"dataset" is no dataset/],
+    ["a loss of its own", { ...own, loss: "mine" }, /"loss" is no loss of a study/],
+    ["no curve", { ...own, curve: undefined }, /"curve" is missing/],
+    ["a curve of text", { ...own, curve: "long" }, /"curve" is no object/],
+    [
+      "no effective samples",
+      { ...own, chosen: { ...own.chosen, annealed: { logZ: 1 } } },
+      /"chosen.annealed.effectiveSamples" is missing/,
+    ],
+    ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is no whole number, it is "0.5"/],
+    ["points of −1", { ...own, points: { ...own.points, train: -1 } }, /"points.train" is negative/],
+    ["something more", { ...own, more: 1 }, /"more" belongs to no record/],
+    ["a number instead", 5, /it is no object/],
+    ["a list in a list", [[own]], /record 1, is no record of a run/],
+  ])("is refused with %s", (_, value, message) => {
+    expect(() => parseRecords(JSON.stringify(value), "r.json")).toThrow(message);
+  });
+
+  it("is read alone and in a list", () => {
+    expect(parseRecords(JSON.stringify(own), "r.json")).toEqual([own]);
+    expect(parseRecords(JSON.stringify([own, own]), "r.json")).toEqual([own, own]);
+  });
+
+  it("is read or refused, whatever JSON it is", () => {
+    const keys = fc.constantFrom(...Object.keys(own), "__proto__", "constructor");
+    const value = fc.oneof(fc.jsonValue(), fc.constant(own.chosen), fc.constant(own.curve));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(keys, value)), (changes) => {
+        expectSaid(() => parseRecords(JSON.stringify({ ...own, ...Object.fromEntries(changes) }), "r.json"));
+      }),
+      { numRuns: RUNS },
+    );
+    fc.assert(
+      fc.property(fc.json(), (text) => expectSaid(() => parseRecords(text, "r.json"))),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a table", () => {
+  const LONG = 6e6;
+  it.each<[string, string, RegExp]>([
+    ["digits without end", "1".repeat(LONG), /header and no rows/],
+    ["digits, then none", `${"1".repeat(LONG)}x`, /header and no rows/],
+    ["a cell without end", `a,b\n${"1".repeat(LONG)},2`, /"1{60}…" \(6,000,000 characters\) is not a number/],
+    ["a name without end", `${"a".repeat(LONG)},b\n1,2\n3,x`, /line 3, column 2/],
+    ["cells without end", ",".repeat(LONG), /more than 100,000 cells/],
+    ["a quote without end", `"${"x".repeat(LONG)}`, /the quote that opens in line 1 does not close/],
+    ["quotes without end", '""'.repeat(LONG / 2), /header and no rows/],
+    ["names without end", Array.from({ length: 100_001 }, (_, i) => `n${i}`).join(), /more than 100,000 cells/],
+    ["the same name at both ends", [...Array.from({ length: 50_000 }, (_, i) => `n${i}`), "n0"].join(), /named "n0"/],
+  ])("of %s is refused in linear time", (_, text, message) => {
+    const began = performance.now();
+    expect(() => parseTable(text, "t.csv")).toThrow(message);
+    expectSaid(() => parseTable(text, "t.csv"));
+    // Two readings of 6 MB: quadratic time would be hours.
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it("of many rows takes time and memory by their number", () => {
+    const lines = (count: number): string =>
+      `a,b,c\n${Array.from({ length: count }, (_, i) => `${i},${i / 8},-${i}e-3`).join("\n")}\n`;
+    const text = lines(300_000);
+    const began = performance.now();
+    const { rows, values } = parseTable(text, "t.csv");
+    expect(performance.now() - began).toBeLessThan(20_000);
+    expect([rows, values.length, values[899_997], values[899_998]]).toEqual([300_000, 900_000, 299_999, 299_999 / 8]);
+  });
+
+  it("is read or refused, whatever the text", () => {
+    const piece = fc.constantFrom(
+      ",",
+      ";",
+      "\t",
+      " ",
+      "\n",
+      "\r\n",
+      "\r",
+      '"',
+      '""',
+      "1",
+      "-2.5e3",
+      "x",
+      "é",
+      "\ufeff",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.option(fc.boolean(), { nil: undefined }), (pieces, header) => {
+        expectSaid(() => parseTable(pieces.join(""), "t.csv", undefined, header));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is read as it was written, with names of any characters", () => {
+    const name = fc.string({ minLength: 1, unit: "grapheme" }).filter((text) => text.trim() === text);
+    const columns = fc.uniqueArray(name, { minLength: 2, maxLength: 6 });
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+    const tables = columns.chain((names) =>
+      fc.tuple(
+        fc.constant(names),
+        fc.array(fc.array(number, { minLength: names.length, maxLength: names.length }), { minLength: 1 }),
+      ),
+    );
+    const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+    fc.assert(
+      fc.property(
+        tables,
+        fc.constantFrom(",", ";", "\t"),
+        fc.constantFrom("\n", "\r\n", "\r"),
+        ([names, rows], d, end) => {
+          const text = [names.map(quoted), ...rows].map((cells) => cells.join(d)).join(end);
+          const found = parseTable(text, "t.csv", undefined, true);
+          expect(found.columns).toEqual(names);
+          expect(Array.from(found.values, (v) => v + 0)).toEqual(rows.flat().map((v) => v + 0));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("cells", () => {
+  it.each<[string, string[], number[]]>([
+    ["  1   2 3\n4 5 6  \n", ["column 1", "column 2", "column 3"], [1, 2, 3, 4, 5, 6]],
+    ['"a b" c\n1 2\n', ["a b", "c"], [1, 2]],
+    ['a , "b\nc" , "d""e"\r\n\r\n 1,2 ,+3\r\n', ["a", "b\nc", 'd"e'], [1, 2, 3]],
+    ["a\rb\r", [], []],
+    [";1\n2;3", [], []],
+  ])("of %j", (text, columns, values) => {
+    if (columns.length === 0) return expect(() => parseTable(text, "t")).toThrow(DiffeoError);
+    const found = parseTable(text, "t");
+    expect([found.columns, [...found.values]]).toEqual([columns, values]);
+  });
+
+  it.each([
+    ['a,b\n1,"2\n3,4', /the quote that opens in line 2 does not close/],
+    ['a,b\n1,"2"3\n', /t, line 2, column 2: text after a closing quote/],
+    ['a,b\n1,2"3\n', /t, line 2, column 2: a quote after "2"/],
+    ['a,"b\n\nc"\n1,x\n', /t, line 4, column 2/],
+  ])("of %j say where they are wrong", (text, message) => {
+    expect(() => parseTable(text, "t")).toThrow(message);
+  });
+});
