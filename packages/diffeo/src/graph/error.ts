@@ -12,12 +12,18 @@
  */
 export type ErrorKind = "shape" | "type" | "usage" | "device" | "numerical" | "data" | "disposed";
 
+/** A cause may quote a file, and a file's names and lines may be of any length: nobody reads beyond this. */
+const LONGEST = 1000;
+
+const shortened = (text: string): string =>
+  text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 200)} … ${text.slice(-200)}`;
+
 export class DiffeoError extends Error {
   readonly kind: ErrorKind;
   readonly remedy: string;
 
   constructor(kind: ErrorKind, cause: string, remedy: string, options?: ErrorOptions) {
-    super(`${cause}. ${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`, options);
+    super(`${shortened(cause)}. ${remedy.charAt(0).toUpperCase()}${shortened(remedy.slice(1))}.`, options);
     this.name = "DiffeoError";
     this.kind = kind;
     this.remedy = remedy;

@@ -23,17 +23,31 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
 
-const isEntry = (value: unknown): value is Entry =>
-  isObject(value) && areSizes(value.shape) && areSizes(value.data_offsets) && value.data_offsets.length === 2;
+/** An array's entry as it must be; which type it names is another question. */
+const isEntry = (value: unknown): value is Omit<Entry, "dtype"> & { readonly dtype: string } =>
+  isObject(value) &&
+  typeof value.dtype === "string" &&
+  areSizes(value.shape) &&
+  areSizes(value.data_offsets) &&
+  value.data_offsets.length === 2;
+
+/** Bytes a number. */
+const sizes: ReadonlyMap<string, number> = new Map([
+  ["F32", 4],
+  ["F16", 2],
+] satisfies [StoredType, number][]);
 
 const bytesOf = (data: ArrayBufferView): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 /** The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds to 11 bits. */
 export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType = "F32"): Uint8Array[] {
-  const header: Record<string, unknown> = { __metadata__: metadata };
+  // As a list: a name such as __proto__ would not become a property by assignment.
+  const header: [name: string, entry: unknown][] = [["__metadata__", metadata]];
   const parts: Uint8Array[] = [];
   let at = 0;
   for (const [name, { shape, data }] of Object.entries(arrays)) {
+    if (name === "__metadata__")
+      fail("usage", `an array is named "${name}", the name of the metadata`, "name it otherwise");
     if (!(data instanceof Float32Array)) fail("type", `array "${name}" is not float32`, "store float32 arrays");
     const stored = type === "F32" ? data : toHalf(data);
     const lost = type === "F32" ? -1 : stored.findIndex((half) => (half & 0x7c00) === 0x7c00);
@@ -44,12 +58,12 @@ export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType 
         "train with a smaller learning rate, or store float32",
       );
     const bytes = bytesOf(stored);
-    header[name] = { dtype: type, shape, data_offsets: [at, at + bytes.length] };
+    header.push([name, { dtype: type, shape, data_offsets: [at, at + bytes.length] }]);
     at += bytes.length;
     parts.push(bytes);
   }
   // The header is padded with spaces so that the numbers begin at a multiple of eight.
-  const text = JSON.stringify(header);
+  const text = JSON.stringify(Object.fromEntries(header));
   const json = new TextEncoder().encode(
     text.padEnd(text.length + ((8 - (new TextEncoder().encode(text).length % 8)) % 8)),
   );
@@ -77,23 +91,34 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   if (!isObject(header)) broken("its header is no object");
   const { __metadata__: metadata = {}, ...entries } = header;
   if (!isObject(metadata)) broken("its metadata are no object");
-  const arrays: Record<string, NdArray> = {};
-  for (const [name, value] of Object.entries(entries)) {
+  if (!Object.values(metadata).every((value) => typeof value === "string")) broken("its metadata are not all text");
+  const places = Object.entries(entries).map(([name, value]) => {
     if (!isEntry(value)) broken(`array "${name}" has no type, shape and place`);
     const {
       dtype,
       shape,
       data_offsets: [from, to],
     } = value;
-    const size = { F32: 4, F16: 2 }[dtype] ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+    const size = sizes.get(dtype) ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
     if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
       broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
+    return { name, dtype, shape, from, to };
+  });
+  // Every byte is that of one array, so that arrays together are no larger than the file.
+  let end = 0;
+  for (const { name, from, to } of places.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
+    if (from !== end) broken(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
+    end = to;
+  }
+  const left = bytes.length - 8 - length - end;
+  if (left > 0) broken(`${left} bytes after the last array belong to none`);
+  const arrays = places.map(({ name, dtype, shape, from, to }): [string, NdArray] => {
     // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
     const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
     const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
     const bad = data.findIndex((v) => !Number.isFinite(v));
     if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
-    arrays[name] = { shape, dtype: "float32", data };
-  }
-  return { arrays, metadata: metadata as Record<string, string> };
+    return [name, { shape, dtype: "float32", data }];
+  });
+  return { arrays: Object.fromEntries(arrays), metadata: metadata as Record<string, string> };
 }

@@ -78,8 +78,15 @@ describe("safetensors", () => {
     [{ a: { ...place, data_offsets: [-4, 0] } }, /"a" has no type, shape and place/],
     [{ a: { ...place, shape: [-1] } }, /"a" has no type, shape and place/],
     [{ a: { ...place, dtype: "BF16" } }, /type BF16, only F32 and F16 are read/],
+    [{ a: { ...place, dtype: ["F32"] } }, /"a" has no type, shape and place/],
+    [{ a: { ...place, dtype: "toString" } }, /type toString, only F32 and F16 are read/],
+    [{ a: place, b: place }, /"b" begins at byte 0, the one before it ends at 4/],
+    [{ a: { ...place, shape: [0], data_offsets: [0, 0] } }, /4 bytes after the last array belong to none/],
+    [{ a: { dtype: "F16", shape: [1], data_offsets: [2, 4] } }, /"a" begins at byte 2, the one before it ends at 0/],
+    [{ __metadata__: { format: 1 }, a: place }, /metadata are not all text/],
+    [{ ["x".repeat(1e6)]: null }, /^f: array "x{700,} … x+" has no type/],
     [{ a: place }, /"a" holds NaN at flat position 0/],
-  ])("refuses the header %j", (header, message) => {
+  ])("refuses a header (%#)", (header, message) => {
     const json = Buffer.from(JSON.stringify(header));
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(json.length));
@@ -87,6 +94,16 @@ describe("safetensors", () => {
     const broken = (): unknown => parseSafetensors(Buffer.concat([length, json, nan]), "f");
     expect(broken).toThrow(DiffeoError);
     expect(broken).toThrow(message);
+  });
+
+  it("takes any name for a name", () => {
+    const names = ["__proto__", "constructor", "toString", ""];
+    const arrays = Object.fromEntries(names.map((name, i) => [name, array([i])]));
+    const read = parseSafetensors(Buffer.concat(makeSafetensors({ arrays, metadata: {} })), "f");
+    expect(Object.keys(read.arrays)).toEqual(names);
+    expect(Object.values(read.arrays).map(({ data }) => data[0])).toEqual([0, 1, 2, 3]);
+    const reserved = { arrays: { __metadata__: array([1]) }, metadata: {} };
+    expect(() => makeSafetensors(reserved)).toThrow(/the name of the metadata/);
   });
 
   it("refuses numbers that half precision cannot keep", () => {
