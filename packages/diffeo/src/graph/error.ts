@@ -20,12 +20,15 @@ const shortened = (text: string): string =>
 
 export class DiffeoError extends Error {
   readonly kind: ErrorKind;
+  /** What was wrong, and what to do. An option is named in backquotes, so that a program can put its own word for it. */
+  readonly problem: string;
   readonly remedy: string;
 
   constructor(kind: ErrorKind, cause: string, remedy: string, options?: ErrorOptions) {
     super(`${shortened(cause)}. ${remedy.charAt(0).toUpperCase()}${shortened(remedy.slice(1))}.`, options);
     this.name = "DiffeoError";
     this.kind = kind;
+    this.problem = shortened(cause);
     this.remedy = remedy;
   }
 }

@@ -2,9 +2,11 @@
  * Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it. Links are
  * followed. A pipe or a device cannot be replaced and is written to.
  */
-import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { DiffeoError } from "../graph/index.ts";
+import { isAlive } from "./process.ts";
 
 /** The disk, the user's share of it, or the largest file allowed is full. */
 const full: readonly (string | undefined)[] = ["ENOSPC", "EDQUOT", "EFBIG"];
@@ -20,6 +22,23 @@ export function cannotWrite(path: string, error: unknown): DiffeoError {
       : "check the path and its permissions",
     { cause: error },
   );
+}
+
+/** The name beside a target under which a process writes; two writers of one process have two. */
+const temporaryOf = (target: string): string => `${target}.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`;
+const temporaryName = /\.(\d+)-[0-9a-f]{8}\.diffeo\.tmp$/;
+/** A file on a shared disk may be that of a live process elsewhere: it is touched more often than this. */
+const ABANDONED_MS = 60_000;
+
+/** Removes from a folder what processes that are gone have left half written. Never raises: it is a courtesy. */
+export async function tidyTemporaries(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, pid] = temporaryName.exec(name) ?? [];
+    if (pid === undefined || isAlive({ pid: Number(pid) })) continue;
+    const path = join(folder, name);
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isFile() && Date.now() - there.mtimeMs > ABANDONED_MS) await rm(path).catch(() => undefined);
+  }
 }
 
 type Content = Uint8Array | string | readonly Uint8Array[];
@@ -38,7 +57,7 @@ async function writeAll(path: string, parts: Content): Promise<void> {
 export async function writeFileAtomic(path: string, parts: Content): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const there = await stat(target).catch(() => undefined);
-  const temporary = `${target}.${process.pid}.tmp`;
+  const temporary = temporaryOf(target);
   try {
     if (there && !there.isFile() && !there.isDirectory()) return await writeAll(target, parts);
     await mkdir(dirname(target), { recursive: true });

@@ -1,5 +1,8 @@
-/** diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk. */
-export { cannotWrite, readBytes, writeFileAtomic } from "./atomic.ts";
+/** diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk, worker processes. */
+export { cannotWrite, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
+export { type JsonKind, parseJson, readJson } from "./json-file.ts";
+export { inFolder, onFile } from "./lock.ts";
+export { openPool, type Part, type PartRunner, type Pool, serveParts } from "./pool.ts";
 export { type RunConfig, RunFolder } from "./run-folder.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors-file.ts";

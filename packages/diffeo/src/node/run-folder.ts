@@ -16,6 +16,7 @@ import { cannotWrite, writeFileAtomic } from "./atomic.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors-file.ts";
 
 const checkpointName = /^step-(\d+)\.safetensors$/;
+const temporary = /\.\d+(-[0-9a-f]{8}\.diffeo)?\.tmp$/;
 const KEPT = 2;
 
 export interface RunConfig {
@@ -66,7 +67,7 @@ async function readConfig(path: string): Promise<RunConfig | undefined> {
     throw new DiffeoError(
       "data",
       `${path} cannot be read as JSON`,
-      "restore it, or begin a new run with --init model.safetensors of this one",
+      "restore it, or begin a new run from model.safetensors of this one",
       { cause: error },
     );
   }
@@ -82,7 +83,7 @@ export class RunFolder implements RunStore {
   /** A new run's folder; an existing run is never overwritten. */
   static async create(path: string, config: RunConfig): Promise<RunFolder> {
     if (existsSync(join(path, "config.json")))
-      fail("usage", `${path} already holds a run`, "continue it with --resume, or choose another folder");
+      fail("usage", `${path} already holds a run`, "open it to continue, or choose another folder");
     await writeFileAtomic(join(path, "config.json"), `${JSON.stringify(config, undefined, 2)}\n`);
     return new RunFolder(path);
   }
@@ -90,7 +91,7 @@ export class RunFolder implements RunStore {
   /** A run to be continued, as it was at its newest checkpoint. Its settings must be those it began with. */
   static async open(path: string, config: RunConfig): Promise<RunFolder> {
     const begun = await readConfig(join(path, "config.json"));
-    if (begun === undefined) fail("usage", `${path} holds no run`, "leave out --resume to begin one");
+    if (begun === undefined) fail("usage", `${path} holds no run`, "create it to begin one");
     const odd = difference(settingsOf(begun), JSON.parse(JSON.stringify(settingsOf(config))));
     if (odd)
       fail(
@@ -104,7 +105,8 @@ export class RunFolder implements RunStore {
   }
 
   async #tidy(): Promise<void> {
-    for (const name of await readdir(this.path)) if (name.endsWith(".tmp")) await rm(join(this.path, name));
+    // The folder is one process's at a time: what was being written here is nobody's.
+    for (const name of await readdir(this.path)) if (temporary.test(name)) await rm(join(this.path, name));
     const metrics = join(this.path, "metrics.jsonl");
     if (!existsSync(metrics)) return;
     const reached = (await this.reached()) ?? 0;
