@@ -83,7 +83,7 @@ describe("the Kaggle CSV", () => {
     const path = await file("e.csv", csv(rows));
     const column = rows[4710].indexOf("x") + 1;
     expect(await complaint(path)).toBe(
-      `${path}, line 4,712, column ${column}: "x" is no piece. Use PNBRQKpnbrqk for pieces, 1 to 8 for empty squares; or leave bad rows out (skipBad; diffeo chess data --skip-bad --out makes a clean copy).`,
+      `${path}, line 4,712, column ${column}: "x" is no piece. Use PNBRQKpnbrqk for pieces, 1 to 8 for empty squares; or leave bad rows out with \`skipBad\`.`,
     );
     const read = await readPositions(path, { skipBad: true });
     expect([read.positions.count, read.skipped]).toEqual([4999, 1]);

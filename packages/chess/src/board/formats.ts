@@ -25,10 +25,10 @@ export interface Sink {
   bad(line: number, problem: TextProblem): void;
 }
 
-export type Walk = (batches: AsyncIterable<LineBatch>, sink: Sink) => Promise<void>;
+export type LineWalk = (batches: AsyncIterable<LineBatch>, sink: Sink) => Promise<void>;
 
 /** A row of the CSV is split at commas: neither a FEN nor an evaluation has one. */
-export const walkCsv: Walk = async (batches, sink) => {
+export const walkCsv: LineWalk = async (batches, sink) => {
   const board = new Uint8Array(SQUARES);
   let fenColumn = -1;
   for await (const { first, lines } of batches)
@@ -63,7 +63,7 @@ export const walkCsv: Walk = async (batches, sink) => {
     }
 };
 
-export const walkFen: Walk = async (batches, sink) => {
+export const walkFen: LineWalk = async (batches, sink) => {
   const board = new Uint8Array(SQUARES);
   for await (const { first, lines } of batches)
     for (let i = 0; i < lines.length; i++) {

@@ -5,7 +5,7 @@
 import { Chess } from "chess.js";
 import { choice, fold, type Key } from "diffeo/random";
 import { parseFen, sideOf, type TextProblem } from "./fen.ts";
-import type { Walk } from "./formats.ts";
+import type { LineWalk } from "./formats.ts";
 import { hashWords } from "./set.ts";
 
 export interface PgnOptions {
@@ -18,7 +18,7 @@ export interface PgnOptions {
 }
 
 export const walkPgn =
-  (options: PgnOptions): Walk =>
+  (options: PgnOptions): LineWalk =>
   async (batches, sink) => {
     let game: string[] = [];
     let start = 1;
@@ -78,7 +78,7 @@ function replay(
   start: number,
   index: number,
   options: PgnOptions,
-  sink: Parameters<Walk>[1],
+  sink: Parameters<LineWalk>[1],
 ): void {
   const chess = new Chess();
   try {
@@ -109,7 +109,7 @@ function explain(
   lines: readonly string[],
   start: number,
   played: number,
-): Parameters<Parameters<Walk>[1]["bad"]> {
+): Parameters<Parameters<LineWalk>[1]["bad"]> {
   const { message, location } = error as Error & { location?: { start: { line: number; column: number } } };
   const game = `the game that begins on line ${start}`;
   const row = lines.findIndex((line) => /^\[Variant "/i.test(line));

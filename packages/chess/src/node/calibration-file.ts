@@ -1,51 +1,86 @@
 /** A calibration as a file beside its model: `chess.safetensors` has `chess.calibration.json`. */
-import { readFile } from "node:fs/promises";
-import { isDeepStrictEqual } from "node:util";
-import { DiffeoError, fail } from "diffeo/graph";
-import { modelDigest, writeFileAtomic } from "diffeo/node";
+import { existsSync } from "node:fs";
+import { fail } from "diffeo/graph";
+import { type JsonKind, modelDigest, readJson, writeFileAtomic } from "diffeo/node";
+import * as v from "valibot";
 import type { Calibration, ScalePoint } from "../diffusion/calibration.ts";
 
 export const calibrationPath = (model: string): string => `${model.replace(/\.safetensors$/, "")}.calibration.json`;
+
+const positive = v.pipe(v.number(), v.finite(), v.gtValue(0));
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+
+const point: v.GenericSchema<unknown, ScalePoint> = v.object({
+  w: positive,
+  count: whole,
+  pieces: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
+  sd: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
+  oneKingEach: share,
+  legal: share,
+});
+
+const remedy = "measure the model's own with measureScale";
+
+const calibrationKind: JsonKind<v.GenericSchema<unknown, Calibration>> = {
+  what: "calibration of w",
+  remedy,
+  schema: v.object({
+    format: v.literal("diffeo-calibration-1"),
+    model: v.string(),
+    method: v.literal("domainPreserving"),
+    steps: whole,
+    seed: v.number(),
+    points: v.pipe(v.array(point), v.minLength(1)),
+  }),
+};
 
 export const writeCalibration = (path: string, calibration: Calibration): Promise<void> =>
   writeFileAtomic(path, `${JSON.stringify(calibration, undefined, 1)}\n`);
 
 /** The calibration of a model; an error where there is none, or where it is another model's. */
 export async function readCalibration(path: string, model: string): Promise<Calibration> {
-  const command = (out: string): string => `diffeo chess calibrate --model ${model} --out ${out}`;
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new DiffeoError(
-      "data",
-      error.code === "ENOENT" ? `there is no calibration ${path}` : `cannot read ${path} (${error.code})`,
-      `make it with ${command(path)}`,
-      { cause: error },
-    );
-  });
-  const calibration = parsed(text);
-  if (!calibration) fail("data", `${path} is no calibration of w`, `make one with ${command(calibrationPath(model))}`);
+  const calibration = await readJson(path, calibrationKind);
   const digest = await modelDigest(model);
   if (calibration.model !== digest)
     fail(
       "data",
       `${path} was made for the model ${calibration.model}, ${model} is ${digest}: another model has another curve`,
-      `make its own with ${command(calibrationPath(model))}`,
+      remedy,
     );
   return calibration;
 }
 
-const isPoint = ({ w, pieces, count }: ScalePoint): boolean =>
-  [w, pieces, count].every(Number.isFinite) && w > 0 && pieces >= 0 && count > 0;
-
-/** What decides the points of a calibration. */
+/** What decides the points of a calibration. The size of a batch does not: a board does not depend on those beside it. */
 export interface CalibrationSettings extends Pick<Calibration, "model" | "steps" | "seed"> {
-  readonly w: readonly number[];
   readonly count: number;
-  readonly batch: number;
   readonly device: string;
+  readonly w: readonly number[];
 }
 
 /** Where a calibration keeps its points until all are measured. */
 export const partialPath = (path: string): string => `${path.replace(/\.json$/, "")}.partial.json`;
+
+interface Partial {
+  readonly settings: CalibrationSettings;
+  readonly points: readonly ScalePoint[];
+}
+
+const partialKind: JsonKind<v.GenericSchema<unknown, Partial>> = {
+  what: "calibration of w that was stopped",
+  remedy: "delete it to measure every w anew",
+  schema: v.object({
+    settings: v.object({
+      model: v.string(),
+      steps: whole,
+      seed: v.number(),
+      count: whole,
+      device: v.string(),
+      w: v.array(positive),
+    }),
+    points: v.array(point),
+  }),
+};
 
 export const writePartial = (
   path: string,
@@ -53,25 +88,22 @@ export const writePartial = (
   points: readonly ScalePoint[],
 ): Promise<void> => writeFileAtomic(partialPath(path), `${JSON.stringify({ settings, points }, undefined, 1)}\n`);
 
-/** The points at the first w of a calibration that was stopped; nothing where what was kept does not fit the settings. */
-export async function readPartial(path: string, settings: CalibrationSettings): Promise<ScalePoint[] | undefined> {
-  const text = await readFile(partialPath(path), "utf8").catch(() => undefined);
-  if (text === undefined) return [];
-  try {
-    const read = JSON.parse(text) as { readonly settings: CalibrationSettings; readonly points: ScalePoint[] };
-    const fits = (point: ScalePoint, i: number): boolean => isPoint(point) && point.w === settings.w[i];
-    return isDeepStrictEqual(read.settings, settings) && read.points.every(fits) ? read.points : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parsed(text: string): Calibration | undefined {
-  try {
-    const read = JSON.parse(text) as Calibration;
-    const good = read.format === "diffeo-calibration-1" && read.steps >= 1 && Number.isInteger(read.steps);
-    return good && read.points.length > 0 && read.points.every(isPoint) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+/** The points at the first w of a calibration that was stopped. One that was begun otherwise is an error: it took its time. */
+export async function readPartial(path: string, settings: CalibrationSettings): Promise<readonly ScalePoint[]> {
+  const file = partialPath(path);
+  if (!existsSync(file)) return [];
+  const { settings: begun, points } = await readJson(file, partialKind);
+  const otherwise = (what: string, before: unknown, now: unknown): never =>
+    fail(
+      "usage",
+      `${file} has ${points.length} measured w with ${what} ${before}, now it is ${now}`,
+      `continue with the same, or delete it to measure every w anew`,
+    );
+  for (const name of ["model", "steps", "seed", "count", "device"] as const)
+    if (begun[name] !== settings[name]) otherwise(`\`${name}\``, begun[name], settings[name]);
+  // Point i is drawn with noise of its number: more w may follow, none may come before.
+  points.forEach((known, i) => {
+    if (known.w !== settings.w[i]) otherwise(`\`w\` number ${i + 1} being`, known.w, settings.w[i] ?? "none");
+  });
+  return points;
 }

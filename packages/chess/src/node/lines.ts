@@ -16,9 +16,9 @@ export interface OpenFile {
 }
 
 /** Opens a file far enough to see what it is. */
-export async function openFile(path: string): Promise<OpenFile> {
+export async function openFile(path: string, stdin: Readable = process.stdin): Promise<OpenFile> {
   const name = path === "-" ? "standard input" : path;
-  const raw: Readable = path === "-" ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  const raw: Readable = path === "-" ? stdin : createReadStream(path, { highWaterMark: 1 << 18 });
   const packed = await peek(raw, name);
   if (startsWith(packed.head, [0x28, 0xb5, 0x2f, 0xfd]))
     fail("data", `${name} is compressed with Zstandard, which is not read here`, "unpack it first with zstd -d");
@@ -28,24 +28,41 @@ export async function openFile(path: string): Promise<OpenFile> {
   return { name, ...file };
 }
 
+/** No line of a format that is read here comes near: what has no line ends is no text. */
+const LONGEST_LINE = 1 << 22;
+
 /** The lines of an open file. An error of the stream names the last line that came whole. */
 export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
   const decoder = new TextDecoder("utf-8");
-  let rest = "";
+  // The beginning of a line that has not ended, in the pieces it came in: each is looked at once.
+  let pieces: string[] = [];
+  let length = 0;
+  // A \r at the end of a chunk may be half of \r\n.
+  let half = false;
   let first = 1;
   try {
     for await (const chunk of file.chunks) {
-      // A \r at the end may be half of \r\n.
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\n|\r\n|\r(?!$)/);
-      rest = lines.pop() as string;
-      if (lines.length === 0) continue;
-      yield { first, lines };
-      first += lines.length;
+      const text: string = `${half ? "\r" : ""}${decoder.decode(chunk, { stream: true })}`;
+      half = text.endsWith("\r");
+      const lines = text.slice(0, half ? -1 : undefined).split(/\r\n|\n|\r/);
+      const last = lines.pop() as string;
+      if (lines.length > 0) {
+        lines[0] = pieces.join("") + lines[0];
+        yield { first, lines };
+        first += lines.length;
+        pieces = [];
+        length = 0;
+      }
+      pieces.push(last);
+      length += last.length;
+      if (length > LONGEST_LINE)
+        fail("data", `${file.name}: line ${first} has no end within ${LONGEST_LINE} letters`, "check what the file is");
     }
   } catch (error) {
     throw atLine(error, file.name, first - 1);
   }
-  if (rest !== "") yield { first, lines: [rest.replace(/\r$/, "")] };
+  const end = pieces.join("");
+  if (end !== "" || half) yield { first, lines: [end] };
 }
 
 /** A byte order mark of two bytes, or a letter of which one is 0. */

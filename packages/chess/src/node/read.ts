@@ -2,10 +2,11 @@
  * Positions from files of any format: streamed, each placement kept once, bad rows raised or counted, and split into
  * training and held-out positions by game where games are known and by a hash of the placement where not.
  */
+import type { Readable } from "node:stream";
 import { DiffeoError, fail } from "diffeo/graph";
 import { fold, type Key, key } from "diffeo/random";
 import type { TextProblem } from "../board/fen.ts";
-import { type Sink, type TextFormat, textFormat, type Walk, walkCsv, walkFen } from "../board/formats.ts";
+import { type LineWalk, type Sink, type TextFormat, textFormat, walkCsv, walkFen } from "../board/formats.ts";
 import { walkPgn } from "../board/pgn.ts";
 import { type Positions, pack, select, unpack, wordsOf } from "../board/position.ts";
 import { hashWords, PositionSet } from "../board/set.ts";
@@ -29,6 +30,8 @@ export interface ReadOptions {
   readonly perGame?: number;
   /** What draws the plies of a game. Default key(0). */
   readonly key?: Key;
+  /** What the path `-` stands for. Default: standard input. */
+  readonly stdin?: Readable;
 }
 
 export interface Reading {
@@ -59,7 +62,7 @@ export async function readPositions(paths: string | readonly string[], options: 
   let duplicates = 0;
   let skipped = 0;
   for (const [i, path] of (typeof paths === "string" ? [paths] : paths).entries()) {
-    const file = await openFile(path);
+    const file = await openFile(path, options.stdin);
     const entry = { name: file.name, format: formatOf(file, options.format), rows: 0 };
     files.push(entry);
     const sink: Sink = {
@@ -100,9 +103,7 @@ export async function readPositions(paths: string | readonly string[], options: 
 
 /** A bad row after good ones is a flaw of the data; before any, the file may be something else. */
 const remedyFor = ({ remedy }: TextProblem, rows: number): string =>
-  rows > 0
-    ? `${remedy}; or leave bad rows out (skipBad; diffeo chess data --skip-bad --out makes a clean copy)`
-    : remedy;
+  rows > 0 ? `${remedy}; or leave bad rows out with \`skipBad\`` : remedy;
 
 function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   if (file.head.length === 0)
@@ -120,7 +121,7 @@ function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   );
 }
 
-function walkOf(format: Format, file: OpenFile, options: ReadOptions & { readonly key: Key }): Walk {
+function walkOf(format: Format, file: OpenFile, options: ReadOptions & { readonly key: Key }): LineWalk {
   if (format === "csv") return walkCsv;
   if (format === "fen") return walkFen;
   if (format === "pgn") return walkPgn(options);

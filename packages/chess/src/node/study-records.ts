@@ -1,11 +1,39 @@
 /** Records of the study of w on disk: one JSON file a sampler and a w, written whole or not at all. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
-import { writeFileAtomic } from "diffeo/node";
+import { type JsonKind, readJson, writeFileAtomic } from "diffeo/node";
+import * as v from "valibot";
 import { STUDY_METHODS, type StudyRecord, taskName } from "../study/study.ts";
 
 const runsFolder = (out: string): string => join(out, "runs");
+
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+const nonNegative = v.pipe(v.number(), v.finite(), v.minValue(0));
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const text = v.pipe(v.string(), v.maxLength(200));
+
+const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
+  what: "record of a study of w",
+  remedy: "delete it and run again",
+  schema: v.object({
+    method: v.picklist(STUDY_METHODS),
+    w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
+    steps: whole,
+    count: whole,
+    seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+    model: text,
+    pieces: v.object({ mean: nonNegative, sd: nonNegative }),
+    oneKingEach: share,
+    pawnsInside: share,
+    feasibleMaterial: share,
+    legal: share,
+    exits: nonNegative,
+    clamps: nonNegative,
+    device: text,
+    seconds: nonNegative,
+  }),
+};
 
 export const saveRecord = (out: string, record: StudyRecord): Promise<void> =>
   writeFileAtomic(join(runsFolder(out), `${taskName(record)}.json`), `${JSON.stringify(record)}\n`);
@@ -14,21 +42,10 @@ export const saveRecord = (out: string, record: StudyRecord): Promise<void> =>
 export async function readRecords(out: string): Promise<StudyRecord[]> {
   const found = await readdir(runsFolder(out)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw error;
+    throw new DiffeoError("data", `cannot read ${runsFolder(out)} (${error.code})`, "check the path", { cause: error });
   });
   const names = found.filter((name) => name.endsWith(".json"));
-  const records = await Promise.all(names.map((name) => readRecord(join(runsFolder(out), name))));
+  const records = await Promise.all(names.map((name) => readJson(join(runsFolder(out), name), recordKind)));
   const order = ({ method }: StudyRecord): number => STUDY_METHODS.indexOf(method);
   return records.sort((a, b) => order(a) - order(b) || a.w - b.w);
-}
-
-async function readRecord(path: string): Promise<StudyRecord> {
-  const damaged = (cause?: unknown): never => {
-    throw new DiffeoError("data", `${path} is no record of a study of w`, "delete it and run again", { cause });
-  };
-  const record = await readFile(path, "utf8")
-    .then((text) => JSON.parse(text) as StudyRecord)
-    .catch(damaged);
-  const numbers = [record?.w, record?.legal, record?.oneKingEach, record?.pieces?.mean, record?.pieces?.sd];
-  return STUDY_METHODS.includes(record?.method) && numbers.every(Number.isFinite) ? record : damaged();
 }

@@ -60,7 +60,7 @@ export function openTasks(
         fail(
           "usage",
           `the record of ${taskName(record)} has ${name} ${record[name]}, now it is ${now[name]}`,
-          "continue with the same settings, or choose another folder with --out",
+          "continue with the same settings, or choose another folder",
         );
   }
   const known = new Set(records.map(taskName));
