@@ -5,7 +5,7 @@ import type { DType, NdArray, Shape } from "./ndarray.ts";
 export type OnnxAttribute = number | string | readonly number[] | { readonly float: number };
 
 export interface Emitter {
-  /** Appends a node and gives the name of its output (of output number `output` where it has several). */
+  /** Appends a node and gives the name of its output; of output number `output` where it has several, of one node for all. */
   node(
     type: string,
     inputs: readonly string[],

@@ -1,6 +1,7 @@
 /** diffeo/graph: tensors as expressions, differentiated to any order and written as ONNX. */
-
+export { gelu, relu, squaredRelu } from "./activation.ts";
 export { abs, add, addAll, clip, div, floor, maximum, minimum, mul, neg, sign, square, sub } from "./arithmetic.ts";
+export { attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { backward } from "./backward.ts";
 export { expand, sum } from "./broadcast.ts";
@@ -9,6 +10,7 @@ export { DiffeoError, type ErrorKind, fail } from "./error.ts";
 export { reference } from "./evaluate.ts";
 export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./gather.ts";
 export { type Jacobian, jacobian, laplacian, traceJacobian } from "./jacobian.ts";
+export { type LayerNormOptions, layerNorm } from "./layer-norm.ts";
 export { dot, matmul, matvec, squaredNorm } from "./linalg.ts";
 export { equal, greater, greaterEqual, less, lessEqual, logicalAnd, logicalNot, logicalOr, where } from "./logic.ts";
 export {

@@ -25,7 +25,7 @@ interface OnnxNode {
   readonly type: string;
   readonly domain: string;
   readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
+  readonly outputs: string[];
   readonly attributes: Readonly<Record<string, OnnxAttribute>>;
 }
 
@@ -48,6 +48,7 @@ class Writer implements Emitter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: { readonly name: string; readonly value: NdArray }[] = [];
   readonly #known = new Map<string, string>();
+  readonly #several = new Map<string, OnnxNode>();
   readonly #reserved: ReadonlySet<string>;
   #next = 0;
 
@@ -67,12 +68,21 @@ class Writer implements Emitter {
     attributes: Readonly<Record<string, OnnxAttribute>> = {},
     options: { readonly domain?: string; readonly output?: number } = {},
   ): string {
-    const { domain = "", output = 0 } = options;
-    const name = this.#fresh(type);
+    const { domain = "", output } = options;
+    const made = { type, domain, inputs, attributes };
+    if (output === undefined) {
+      const name = this.#fresh(type);
+      this.nodes.push({ ...made, outputs: [name] });
+      return name;
+    }
+    // The outputs of one node are asked for one at a time.
+    const key = JSON.stringify(made);
+    const node = this.#several.get(key) ?? { ...made, outputs: [] };
+    if (!this.#several.has(key)) this.nodes.push(node);
+    this.#several.set(key, node);
     // Earlier outputs that nobody wants still need names: an empty one is allowed for optional outputs alone.
-    const outputs = [...Array.from({ length: output }, (_, i) => `${name}_unused${i}`), name];
-    this.nodes.push({ type, domain, inputs, outputs, attributes });
-    return name;
+    while (node.outputs.length <= output) node.outputs.push(this.#fresh(type));
+    return node.outputs[output];
   }
 
   constant(value: NdArray): string {

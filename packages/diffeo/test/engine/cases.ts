@@ -41,6 +41,8 @@ function unary(g: G): Case[] {
     "sigmoid",
     "erf",
     "silu",
+    "relu",
+    "squaredRelu",
   ] as const;
   const wide = ["softplus", "logSigmoid", "tanh", "sigmoid", "silu"] as const;
   const half = ["log", "log1p", "sqrt"] as const;
@@ -49,6 +51,8 @@ function unary(g: G): Case[] {
     ...wide.map((name) => line(`${name} at ±50`, "3×5", g[name], [-50, 50])),
     ...half.map((name) => line(name, "3×5", g[name], positive)),
     line("square", "3×5", g.square),
+    line("gelu", "3×5", (x) => g.gelu(x)),
+    line("gelu by tanh", "3×5", (x) => g.gelu(x, "tanh")),
     line("sin far out", "3×5", g.sin, [-2000, 2000]),
     line("cos far out", "3×5", g.cos, [-2000, 2000]),
   ];
@@ -210,6 +214,18 @@ function images(g: G): Case[] {
     ]),
     line("conv2d with a 1×1 kernel", "2×4×4×3 1×1×3×5", (x, w) => g.conv2d(x, w)),
     line("groupNorm", "2×3×3×8 8 8", (x, scale, shift) => g.groupNorm(x, scale, shift, 4)),
+    line("layerNorm", "2×3×8", (x) => g.layerNorm(x)),
+    line("layerNorm with scale and shift", "2×3×8 8 8", (x, scale, shift) => g.layerNorm(x, { scale, shift })),
+    line("gradient of layerNorm", "2×3×8", (x) => g.grad((t: T) => g.sum(g.tanh(g.layerNorm(t))))(x)),
+    line("attention", "2×5×8 2×3×8 2×3×8", (q, k, v) => g.attention(q, k, v, 2)),
+    ...(["queries", "keys", "values"] as const).map((name, i) =>
+      line(`gradient of attention in its ${name}`, "2×5×8 2×3×8 2×3×8", (...x) =>
+        g.grad((t: T) => {
+          const [q, k, v] = x.with(i, t);
+          return g.sum(g.tanh(g.attention(q, k, v, 2)));
+        })(x[i]),
+      ),
+    ),
     line("averagePool", "2×4×6×3", (x) => g.averagePool(x)),
     line("maxPool", "2×4×6×3", (x) => g.maxPool(x)),
     line(

@@ -2,23 +2,30 @@ import { describe, expect, it } from "vitest";
 import {
   add,
   averagePool,
+  concat,
   conv2d,
   div,
+  gelu,
   grad,
   groupNorm,
   jvp,
+  layerNorm,
   leavesOf,
   matmul,
   mean,
   mul,
+  attention as multiHead,
   type NdArray,
   reference,
+  relu,
   reshape,
   silu,
   softmax,
   softplus,
+  split,
   sqrt,
   square,
+  squaredRelu,
   sub,
   type Tensor,
   toFloat64,
@@ -41,6 +48,11 @@ function normalise(x: Tensor, groups: number, epsilon: number): Tensor {
   const centred = sub(grouped, mean(grouped, [1, 3], { keepDims: true }));
   return reshape(div(centred, sqrt(add(mean(square(centred), [1, 3], { keepDims: true }), epsilon))), x.shape);
 }
+
+const heads = (t: Tensor, count: number): Tensor[] => split(t, count, -1);
+/** softmax(QKᵀ/√d)V of one head. */
+const headOf = (q: Tensor, k: Tensor, v: Tensor): Tensor =>
+  matmul(softmax(mul(matmul(q, transpose(k)), 1 / Math.sqrt(q.shape[2]))), v);
 
 /** softmax(QKᵀ/√d)V over [batch, tokens, features], with Q, K and V linear in x. */
 function attention({ x, q, k, v }: Readonly<Record<"x" | "q" | "k" | "v", Tensor>>): Tensor {
@@ -70,6 +82,38 @@ const networks: Readonly<
   "group normalisation in one": {
     inputs: { x: random("x", [2, 3, 3, 4]), scale: random("s", [4]), shift: random("t", [4]) },
     f: ({ x, scale, shift }) => mean(softplus(groupNorm(x, scale, shift, 2, 0.1))),
+  },
+  "attention in heads, in one": {
+    inputs: { q: random("q", [2, 3, 4]), k: random("k", [2, 5, 4]), v: random("v", [2, 5, 6]) },
+    f: ({ q, k, v }) => mean(square(multiHead(q, k, v, 2))),
+  },
+  "attention in heads, in primitives": {
+    inputs: { q: random("q", [2, 3, 4]), k: random("k", [2, 5, 4]), v: random("v", [2, 5, 6]) },
+    f: ({ q, k, v }) =>
+      mean(
+        square(
+          concat(
+            heads(q, 2).map((one, h) => headOf(one, heads(k, 2)[h], heads(v, 2)[h])),
+            -1,
+          ),
+        ),
+      ),
+  },
+  "layer normalisation in one": {
+    inputs: { x: random("x", [2, 3, 4]), scale: random("s", [4]), shift: random("t", [4]) },
+    f: ({ x, scale, shift }) => mean(softplus(layerNorm(x, { scale, shift, epsilon: 0.1 }))),
+  },
+  "layer normalisation in primitives": {
+    inputs: { x: random("x", [2, 3, 4]), scale: random("s", [4]), shift: random("t", [4]) },
+    f: ({ x, scale, shift }) => {
+      const centred = sub(x, mean(x, -1, { keepDims: true }));
+      const n = div(centred, sqrt(add(mean(square(centred), -1, { keepDims: true }), 0.1)));
+      return mean(softplus(add(mul(n, scale), shift)));
+    },
+  },
+  "gelu, relu² and relu": {
+    inputs: { x: random("x", [4, 4]), w: random("w", [4, 4]) },
+    f: ({ x, w }) => mean(mul(squaredRelu(matmul(gelu(x), w)), gelu(relu(matmul(x, w)), "tanh"))),
   },
   attention: {
     inputs: {
@@ -119,10 +163,10 @@ describe.each(Object.entries(networks))("%s", (_, { inputs: arrays, f }) => {
   });
 });
 
-describe("group normalisation", () => {
+describe.each(["group normalisation", "layer normalisation", "attention in heads,"])("%s", (name) => {
   it("is the same in one operation as in primitives", () => {
-    const { inputs, f: one } = networks["group normalisation in one"];
-    const { f: many } = networks["group normalisation in primitives"];
+    const { inputs, f: one } = networks[`${name} in one`];
+    const { f: many } = networks[`${name} in primitives`];
     const p = trace((t: Record<string, Tensor>) => [grad(one)(t), grad(many)(t)], [inputs], "float64");
     const results = reference(
       p.outputs.map((o) => o.tensor),

@@ -112,6 +112,11 @@ export const smooth: readonly Entry[] = [
   one("logSigmoid", g.logSigmoid, wild),
   // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
   one("silu", g.silu, away(wild, -1.2785, 0.05)),
+  one("relu", g.relu, beside(0.1, 3)),
+  one("squaredRelu", g.squaredRelu, beside(0.1, 3)),
+  // Far to the left Φ is a difference of like numbers, and beside −0.7518 the derivative is.
+  one("gelu", (x) => g.gelu(x), away(within(-2, 3, 20, 1e-9, 0), -0.7518, 0.05)),
+  one("gelu, by tanh", (x) => g.gelu(x, "tanh"), away(within(-2, 3, 20, 1e-9, 0), -0.7525, 0.05)),
   one("square", g.square, real),
   two("add", g.add, real, real),
   two("sub", g.sub, real, real),
@@ -248,6 +253,22 @@ export const smooth: readonly Entry[] = [
     [[...s, groups * n], real],
     [[groups * n], real],
     [[groups * n], real],
+  ]),
+  entry("layerNorm", fc.tuple(shapes(0, 2), size(2, 5)), ([s, n]) => [
+    (x) => g.layerNorm(x, { epsilon: 0.1 }),
+    [[...s, n], real],
+  ]),
+  entry("layerNorm with scale and shift", fc.tuple(shapes(0, 2), size(2, 5)), ([s, n]) => [
+    (x, scale, shift) => g.layerNorm(x, { scale, shift, epsilon: 0.1 }),
+    [[...s, n], real],
+    [[n], real],
+    [[n], real],
+  ]),
+  entry("attention", fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)), ([b, heads, n, d, m]) => [
+    (q, k, v) => g.attention(q, k, v, heads),
+    [[b, n, heads * d], real],
+    [[b, m, heads * d], real],
+    [[b, m, heads * d], real],
   ]),
   entry("upsampleNearest", images, ({ batch, h, w, c, window: k }) => [
     (x) => g.upsampleNearest(x, k),

@@ -1,0 +1,110 @@
+/**
+ * Attention in several heads, as one operation with its derivative written out. With Q, K, V the rows of a head,
+ *
+ *   O = P V,   P = softmax(s Q Kᵀ),   s = 1/√d
+ *   dV = Pᵀ dO,   dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),   dQ = s dS K,   dK = s dSᵀ Q
+ *
+ * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ wherever the transposed
+ * result is turned anyway to give the heads back: so no matrix of site by site is ever turned.
+ */
+import { mul, sub } from "./arithmetic.ts";
+import { sum } from "./broadcast.ts";
+import { fail } from "./error.ts";
+import { matmul } from "./linalg.ts";
+import { type Shape, sameShape, showShape } from "./ndarray.ts";
+import { softmax } from "./reduce.ts";
+import { expandDims, reshape, transpose } from "./shape.ts";
+import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+
+type Heads = { heads: number };
+
+/** [batch, sites, width] as [batch, heads, sites, d]. */
+const rows = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 1, 3]);
+/** The same with columns for rows, [batch, heads, d, sites]. */
+const columns = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 3, 1]);
+const apart = (t: Tensor, heads: number): Tensor => reshape(t, [t.shape[0], t.shape[1], heads, t.shape[2] / heads]);
+const fromRows = (t: Tensor): Tensor => together(transpose(t, [0, 2, 1, 3]));
+const fromColumns = (t: Tensor): Tensor => together(transpose(t, [0, 3, 1, 2]));
+const together = (t: Tensor): Tensor => reshape(t, [t.shape[0], t.shape[1], t.shape[2] * t.shape[3]]);
+
+const scaleOf = (q: Tensor, heads: number): number => 1 / Math.sqrt(q.shape[2] / heads);
+
+/** P, [batch, heads, sites, sites]. Written once, so that forward and backward share it. */
+const probabilities = (q: Tensor, k: Tensor, heads: number): Tensor =>
+  softmax(matmul(rows(q, heads), columns(mul(k, scaleOf(q, heads)), heads)));
+
+const attentionNode: Make<Heads> = primitive<Heads>({
+  name: "attention",
+  infer: ([q, , v]) => ({ shape: [q.shape[0], q.shape[1], v.shape[2]], dtype: q.dtype }),
+  vjp: (g, node, i) => {
+    const {
+      inputs: [q, k, v],
+      attributes: { heads },
+    } = node;
+    const p = probabilities(q, k, heads);
+    if (i === 2) return fromColumns(matmul(columns(g, heads), p));
+    const own = transpose(sum(apart(mul(g, node), heads), -1), [0, 2, 1]);
+    const ds = mul(p, sub(matmul(rows(g, heads), columns(v, heads)), expandDims(own, -1)));
+    const scale = scaleOf(q, heads);
+    return i === 0
+      ? fromRows(matmul(ds, rows(mul(k, scale), heads)))
+      : mul(fromColumns(matmul(columns(q, heads), ds)), scale);
+  },
+  lower: ({ inputs: [q, k, v], attributes: { heads } }) =>
+    q.dtype === "float32" ? undefined : fromRows(matmul(probabilities(q, k, heads), rows(v, heads))),
+  emit: ({ attributes: { heads } }, inputs, emitter) =>
+    emitter.node("MultiHeadAttention", inputs, { num_heads: heads }, { domain: "com.microsoft" }),
+  evaluate: ({ inputs: [q, , v], attributes: { heads } }, [dq, dk, dv]) => {
+    const [b, n, w] = q.shape;
+    const [, m, wide] = v.shape;
+    const [d, e] = [w / heads, wide / heads];
+    const out = new Float64Array(b * n * wide);
+    for (let a = 0; a < b; a++)
+      for (let h = 0; h < heads; h++)
+        for (let i = 0; i < n; i++) {
+          const from = (a * n + i) * w + h * d;
+          const s = Float64Array.from({ length: m }, (_, j) => {
+            let total = 0;
+            for (let c = 0; c < d; c++) total += dq[from + c] * dk[(a * m + j) * w + h * d + c];
+            return total / Math.sqrt(d);
+          });
+          const most = s.reduce((x, y) => Math.max(x, y), Number.NEGATIVE_INFINITY);
+          const p = s.map((x) => Math.exp(x - most));
+          const total = p.reduce((x, y) => x + y, 0);
+          for (let j = 0; j < m; j++)
+            for (let c = 0; c < e; c++)
+              out[(a * n + i) * wide + h * e + c] += (p[j] / total) * dv[(a * m + j) * wide + h * e + c];
+        }
+    return out;
+  },
+});
+
+/**
+ * softmax(QKᵀ/√d)V in heads of d channels each, for queries [batch, n, width], keys [batch, m, width] and values
+ * [batch, m, width′]; the result is [batch, n, width′].
+ */
+export function attention(q: Operand, k: Operand, v: Operand, heads: number): Tensor {
+  const query = asTensor(q);
+  requireFloat(query, "attention");
+  const [key, value] = [k, v].map((t) => asTensors(query, t, "attention")[1]);
+  const shapes = [query, key, value].map((t) => t.shape);
+  const of = (s: Shape, from: number, to: number): Shape => s.slice(from, to);
+  const fits =
+    shapes.every((s) => s.length === 3) &&
+    query.shape[0] === key.shape[0] &&
+    query.shape[2] === key.shape[2] &&
+    sameShape(of(key.shape, 0, 2), of(value.shape, 0, 2));
+  if (!fits)
+    fail(
+      "shape",
+      `attention: queries, keys and values of shapes ${shapes.map(showShape).join(", ")}`,
+      "give [batch, n, width], [batch, m, width] and [batch, m, width′]",
+    );
+  if (!Number.isInteger(heads) || heads < 1 || query.shape[2] % heads !== 0 || value.shape[2] % heads !== 0)
+    fail(
+      "shape",
+      `attention: ${query.shape[2]} and ${value.shape[2]} channels do not divide into ${heads} heads`,
+      "choose a divisor of both",
+    );
+  return attentionNode([query, key, value], { heads });
+}
