@@ -1,5 +1,6 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, type RunOptions, run, type SizeRule } from "./adapt.ts";
+export { bulkEss, rhat, summarise, tailEss } from "./diagnostics.ts";
 export {
   type Chains,
   chainsAt,
@@ -9,4 +10,5 @@ export {
   negativeEnergy,
   type Phase,
 } from "./hamiltonian.ts";
+export { type Chain, type NutsOptions, nuts } from "./nuts.ts";
 export { type Move, type Moved, openWalk, type Target, type Walk, type WalkOptions } from "./walk.ts";

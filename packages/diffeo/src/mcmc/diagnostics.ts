@@ -1,0 +1,220 @@
+/**
+ * Whether chains agree, and how much they know: rank-normalised split R̂, bulk and tail effective sample sizes and Monte
+ * Carlo standard errors of A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding,
+ * and localization", Bayesian Analysis 16, 2021.
+ *
+ *   R̂² = V⁺/W          V⁺ = (n−1)/n W + B/n,  W and B the variances within and between the halves of the chains
+ *   ESS = M n/τ         τ = 1 + 2 Σ ρ_t,  ρ_t = 1 − (W − mean autocovariance at lag t)/V⁺
+ *
+ * The sum ends where ρ_{2k} + ρ_{2k+1} turns negative and its terms are made to fall (C. Geyer, 1992).
+ *
+ * A quantity is given as chains × draws, one array a chain.
+ */
+import { quantile } from "../host/index.ts";
+import { normalQuantile } from "../random/quantile.ts";
+
+export type Chains = readonly Float64Array[];
+
+const mean = (values: ArrayLike<number>): number => {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i];
+  return total / values.length;
+};
+
+function variance(values: ArrayLike<number>): number {
+  const centre = mean(values);
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += (values[i] - centre) ** 2;
+  return total / (values.length - 1);
+}
+
+/** Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number is left out. */
+const halves = (chains: Chains): Chains =>
+  chains.flatMap((chain) => {
+    const half = Math.floor(chain.length / 2);
+    return [chain.subarray(0, half), chain.subarray(chain.length - half)];
+  });
+
+/** Draws as normal scores of their ranks among all, z = Φ⁻¹((r − 3/8)/(S + 1/4)); ties share their mean rank. */
+function normalScores(chains: Chains): Chains {
+  const n = chains[0].length;
+  const all = new Float64Array(chains.length * n);
+  chains.forEach((chain, c) => {
+    all.set(chain, c * n);
+  });
+  const order = Uint32Array.from(all.keys()).sort((a, b) => all[a] - all[b]);
+  const scores = new Float64Array(all.length);
+  for (let from = 0; from < order.length; ) {
+    let to = from + 1;
+    while (to < order.length && all[order[to]] === all[order[from]]) to++;
+    const z = normalQuantile(((from + 1 + to) / 2 - 0.375) / (all.length + 0.25));
+    for (let i = from; i < to; i++) scores[order[i]] = z;
+    from = to;
+  }
+  return chains.map((_, c) => scores.subarray(c * n, (c + 1) * n));
+}
+
+const mapped = (chains: Chains, f: (v: number) => number): Chains => chains.map((chain) => chain.map(f));
+
+const allOf = (chains: Chains): Float64Array => Float64Array.from(chains.flatMap((chain) => [...chain]));
+
+const finite = (chains: Chains): boolean => chains.every((chain) => chain.every(Number.isFinite));
+
+const isConstant = (chains: Chains): boolean => chains.every((chain) => chain.every((v) => v === chains[0][0]));
+
+/** W and V⁺ of chains of one length. */
+function spread(chains: Chains): { readonly within: number; readonly total: number } {
+  const n = chains[0].length;
+  const within = mean(chains.map(variance));
+  const between = chains.length > 1 ? variance(chains.map(mean)) : 0;
+  return { within, total: ((n - 1) / n) * within + between };
+}
+
+function plainRhat(chains: Chains): number {
+  const { within, total } = spread(chains);
+  return Math.sqrt(total / within);
+}
+
+/** R̂ of normal scores, of the draws and of their distances from the median: both location and spread must agree. */
+export function rhat(chains: Chains): number {
+  if (!finite(chains) || isConstant(chains)) return Number.NaN;
+  const split = halves(chains);
+  const median = quantile(allOf(split), 0.5);
+  const folded = mapped(split, (v) => Math.abs(v - median));
+  return Math.max(plainRhat(normalScores(split)), plainRhat(normalScores(folded)));
+}
+
+/**
+ * Autocovariances Σ_i (x_i − x̄)(x_{i+t} − x̄)/n at all lags t, as the inverse transform of |x̂|², padded so that nothing wraps.
+ */
+function autocovariance(chain: Float64Array): Float64Array {
+  const n = chain.length;
+  const size = 2 ** Math.ceil(Math.log2(2 * n));
+  const centre = mean(chain);
+  const [re, im] = [new Float64Array(size), new Float64Array(size)];
+  for (let i = 0; i < n; i++) re[i] = chain[i] - centre;
+  fourier(re, im);
+  for (let k = 0; k < size; k++) {
+    re[k] = re[k] ** 2 + im[k] ** 2;
+    im[k] = 0;
+  }
+  // |x̂|² is even, so the forward transform is the inverse one up to the factor `size`.
+  fourier(re, im);
+  return re.subarray(0, n).map((v) => v / (n * size));
+}
+
+/** The discrete Fourier transform in place, for lengths that are powers of two (J. Cooley and J. Tukey, 1965). */
+function fourier(re: Float64Array, im: Float64Array): void {
+  const n = re.length;
+  for (let i = 1, j = 0; i < n; i++) {
+    let bit = n >> 1;
+    for (; j & bit; bit >>= 1) j ^= bit;
+    j ^= bit;
+    if (i < j) {
+      [re[i], re[j]] = [re[j], re[i]];
+      [im[i], im[j]] = [im[j], im[i]];
+    }
+  }
+  for (let size = 2; size <= n; size *= 2) {
+    const half = size / 2;
+    for (let k = 0; k < half; k++) {
+      const angle = (-2 * Math.PI * k) / size;
+      const [c, s] = [Math.cos(angle), Math.sin(angle)];
+      for (let at = k; at < n; at += size) {
+        const to = at + half;
+        const [x, y] = [c * re[to] - s * im[to], c * im[to] + s * re[to]];
+        re[to] = re[at] - x;
+        im[to] = im[at] - y;
+        re[at] += x;
+        im[at] += y;
+      }
+    }
+  }
+}
+
+/** The effective number of draws for the mean of chains as they are. */
+function plainEss(chains: Chains): number {
+  const n = chains[0].length;
+  const draws = chains.length * n;
+  const covariances = chains.map(autocovariance);
+  const { within, total } = spread(chains);
+  const rho = (t: number): number => 1 - (within - mean(covariances.map((c) => c[t]))) / total;
+  // Pairs P_k = ρ_{2k} + ρ_{2k+1}, ρ_0 = 1, as long as they are positive; each at most the one before it.
+  let pair = 1 + rho(1);
+  let sum = 0;
+  let t = 0;
+  let last = Number.POSITIVE_INFINITY;
+  while (t < n - 4 && pair > 0) {
+    last = Math.min(last, pair);
+    sum += last;
+    t += 2;
+    pair = rho(t) + rho(t + 1);
+  }
+  // An even term that is still positive counts alone: without it the sum of antithetic chains would be too small.
+  const tau = -1 + 2 * sum + (t > 0 ? Math.max(0, rho(t)) : 0);
+  // Chains better than independent by more than this are chance.
+  return draws / Math.max(tau, 1 / Math.log10(draws));
+}
+
+const essOf = (chains: Chains): number =>
+  !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(halves(chains));
+
+/** For the middle of the distribution: the effective number of normal scores. */
+export const bulkEss = (chains: Chains): number =>
+  !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(normalScores(halves(chains)));
+
+/** For its tails: the smaller one of the indicators of the 5 % and the 95 % quantile. */
+export function tailEss(chains: Chains): number {
+  if (!finite(chains)) return Number.NaN;
+  const all = allOf(chains);
+  return Math.min(
+    ...[0.05, 0.95].map((share) => {
+      const bound = quantile(all, share);
+      return essOf(mapped(chains, (v) => (v <= bound ? 1 : 0)));
+    }),
+  );
+}
+
+/** The standard error of the mean. */
+export const meanError = (chains: Chains): number => Math.sqrt(variance(allOf(chains)) / essOf(chains));
+
+/**
+ * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta method,
+ * Var[√c̄] ≈ Var[c̄]/(4 c̄).
+ */
+export function sdError(chains: Chains): number {
+  const centre = mean(allOf(chains));
+  const squares = mapped(chains, (v) => (v - centre) ** 2);
+  return meanError(squares) / (2 * Math.sqrt(mean(allOf(squares))));
+}
+
+export interface Summary {
+  readonly mean: number;
+  readonly sd: number;
+  readonly q5: number;
+  readonly median: number;
+  readonly q95: number;
+  /** Standard errors of the mean and of the sd. */
+  readonly meanError: number;
+  readonly sdError: number;
+  readonly bulkEss: number;
+  readonly tailEss: number;
+  readonly rhat: number;
+}
+
+/** All of it for one quantity. */
+export function summarise(chains: Chains): Summary {
+  const all = allOf(chains);
+  return {
+    mean: mean(all),
+    sd: Math.sqrt(variance(all)),
+    q5: quantile(all, 0.05),
+    median: quantile(all, 0.5),
+    q95: quantile(all, 0.95),
+    meanError: meanError(chains),
+    sdError: sdError(chains),
+    bulkEss: bulkEss(chains),
+    tailEss: tailEss(chains),
+    rhat: rhat(chains),
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * A trajectory of the no-U-turn sampler as a binary tree (M. Hoffman and A. Gelman, 2014) with multinomial sampling and the
+ * generalised criterion (M. Betancourt, "A conceptual introduction to Hamiltonian Monte Carlo", 2017).
+ *
+ * A tree of depth d has 2^d leaves, points that leapfrog went through. With ρ = Σ p over its leaves and p♯ = M⁻¹p, it goes on as long as
+ *
+ *   p♯_first · ρ > 0   and   p♯_last · ρ > 0,
+ *
+ * the same across the seam of its two halves (ρ of one half and the nearest leaf of the other). A leaf is drawn with weight
+ * e^{−H}: inside a new half in proportion, between the old half and the new one with probability min(1, w_new/w_old), which
+ * leaves the law as it is and prefers to move.
+ *
+ * Leaves come one by one, outwards. Complete subtrees wait on a stack, and two of one depth merge as in a binary counter:
+ * nothing is recursive, and a subtree that turns ends the trajectory at the leaf where it is seen.
+ */
+
+/** A point in phase space, with what is known there. */
+export interface Leaf {
+  readonly x: Float64Array;
+  /** ∇ log p(x) */
+  readonly slope: Float64Array;
+  /** p */
+  readonly momentum: Float64Array;
+  /** p♯ = M⁻¹p */
+  readonly velocity: Float64Array;
+  /** log p(x) */
+  readonly value: number;
+  /** H, with its constant. */
+  readonly energy: number;
+}
+
+/** Leaves that follow each other, the first nearest to where the trajectory began. */
+interface Subtree {
+  readonly depth: number;
+  readonly first: Leaf;
+  readonly last: Leaf;
+  /** ρ */
+  readonly sum: Float64Array;
+  /** log Σ e^{H₀−H} */
+  readonly logWeight: number;
+  /** The leaf drawn from it. */
+  readonly drawn: Leaf;
+}
+
+const dot = (a: Float64Array, b: Float64Array): number => {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+  return total;
+};
+
+const plus = (a: Float64Array, b: Float64Array): Float64Array => a.map((v, i) => v + b[i]);
+
+const logAdd = (a: number, b: number): number => {
+  const most = Math.max(a, b);
+  return most === Number.NEGATIVE_INFINITY ? most : most + Math.log1p(Math.exp(Math.min(a, b) - most));
+};
+
+/** Whether a stretch with momentum sum ρ still goes away from both its ends. */
+const straight = (a: Leaf, b: Leaf, sum: Float64Array): boolean => dot(a.velocity, sum) > 0 && dot(b.velocity, sum) > 0;
+
+/** The same for two halves that follow each other, with both seams. */
+const straightOn = (a: Subtree, b: Subtree, sum: Float64Array): boolean =>
+  straight(a.first, b.last, sum) &&
+  straight(a.first, b.first, plus(a.sum, b.first.momentum)) &&
+  straight(a.last, b.last, plus(b.sum, a.last.momentum));
+
+/** A difference of energies beyond which a trajectory has diverged. */
+const DIVERGED = 1000;
+
+/** How a transition ended. */
+export interface Transition {
+  readonly leaf: Leaf;
+  readonly depth: number;
+  /** Leapfrog steps. */
+  readonly leaves: number;
+  readonly diverged: boolean;
+  /** Mean of min(1, e^{H₀−H}) over the leaves: what the step size is adapted to. */
+  readonly acceptance: number;
+  /** H of the leaf that was drawn. */
+  readonly energy: number;
+}
+
+/** One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its stream. */
+export class Trajectory {
+  readonly #start: Leaf;
+  readonly #draw: () => number;
+  readonly #maxDepth: number;
+  /** Subtrees of the half that is being built, by falling depth. */
+  #stack: Subtree[] = [];
+  #whole: Subtree;
+  /** The ends of the whole: where it goes on from, backwards and forwards. */
+  #ends: [Leaf, Leaf];
+  #forward = true;
+  #leaves = 0;
+  #accepted = 0;
+  #done: Transition | undefined;
+
+  constructor(start: Leaf, maxDepth: number, draw: () => number) {
+    this.#start = start;
+    this.#draw = draw;
+    this.#maxDepth = maxDepth;
+    this.#whole = { depth: 0, first: start, last: start, sum: start.momentum, logWeight: 0, drawn: start };
+    this.#ends = [start, start];
+    this.#forward = draw() < 0.5;
+  }
+
+  /** Where the next leapfrog step starts, and in which direction of time. */
+  get next(): { readonly from: Leaf; readonly direction: 1 | -1 } {
+    return { from: this.#ends[this.#forward ? 1 : 0], direction: this.#forward ? 1 : -1 };
+  }
+
+  /** Takes the leaf that step led to; the transition, once it is over. */
+  add(leaf: Leaf): Transition | undefined {
+    const change = this.#start.energy - leaf.energy;
+    this.#leaves++;
+    this.#accepted += Number.isNaN(change) ? 0 : Math.min(1, Math.exp(change));
+    this.#ends[this.#forward ? 1 : 0] = leaf;
+    if (!(change > -DIVERGED)) return this.#end(true);
+    if (!this.#push({ depth: 0, first: leaf, last: leaf, sum: leaf.momentum, logWeight: change, drawn: leaf }))
+      return this.#end(false);
+    const [half] = this.#stack;
+    if (this.#stack.length === 1 && half.depth === this.#whole.depth) return this.#double(half);
+    return undefined;
+  }
+
+  /** Puts a subtree on the stack and merges; false where one turns. */
+  #push(subtree: Subtree): boolean {
+    this.#stack.push(subtree);
+    for (;;) {
+      const [a, b] = this.#stack.slice(-2);
+      if (b === undefined || a.depth !== b.depth) return true;
+      const sum = plus(a.sum, b.sum);
+      if (!straightOn(a, b, sum)) return false;
+      const logWeight = logAdd(a.logWeight, b.logWeight);
+      const drawn = Math.log(this.#draw()) < b.logWeight - logWeight ? b.drawn : a.drawn;
+      this.#stack.splice(-2, 2, { depth: a.depth + 1, first: a.first, last: b.last, sum, logWeight, drawn });
+    }
+  }
+
+  /** Joins the new half to the whole. */
+  #double(half: Subtree): Transition | undefined {
+    this.#stack = [];
+    const whole = this.#whole;
+    const drawn = Math.log(this.#draw()) < half.logWeight - whole.logWeight ? half.drawn : whole.drawn;
+    const sum = plus(whole.sum, half.sum);
+    // The whole seen from its far end towards the half that was added: its last leaf is the half's neighbour.
+    const inner = this.#forward ? whole : { ...whole, first: whole.last, last: whole.first };
+    const turned = !straightOn(inner, half, sum);
+    const [first, last] = this.#ends;
+    const logWeight = logAdd(whole.logWeight, half.logWeight);
+    this.#whole = { depth: whole.depth + 1, first, last, sum, logWeight, drawn };
+    if (turned || this.#whole.depth >= this.#maxDepth) return this.#end(false);
+    this.#forward = this.#draw() < 0.5;
+    return undefined;
+  }
+
+  #end(diverged: boolean): Transition {
+    const { drawn, depth } = this.#whole;
+    this.#done ??= {
+      leaf: drawn,
+      depth,
+      leaves: this.#leaves,
+      diverged,
+      acceptance: this.#accepted / this.#leaves,
+      energy: drawn.energy,
+    };
+    return this.#done;
+  }
+}

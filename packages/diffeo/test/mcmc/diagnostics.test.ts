@@ -1,0 +1,98 @@
+/** R̂, effective sample sizes and standard errors, against theory and against a plain computation. */
+import { describe, expect, it } from "vitest";
+import { bulkEss, meanError, rhat, sdError, summarise, tailEss } from "../../src/mcmc/diagnostics.ts";
+import { fold, key, normal } from "../../src/random/index.ts";
+
+/** Chains of x_{i+1} = a x_i + √(1 − a²) z: standard normal, with autocorrelation aᵗ. */
+const autoregressive = (a: number, chains: number, draws: number, seed = 1): Float64Array[] =>
+  Array.from({ length: chains }, (_, c) => {
+    const z = normal(fold(key(seed), c), [draws], { dtype: "float64" }).data as Float64Array;
+    let x = z[0];
+    return z.map((v, i) => {
+      if (i > 0) x = a * x + Math.sqrt(1 - a * a) * v;
+      return x;
+    });
+  });
+
+/** The effective sample size by its definition, all sums written out. */
+function plainEss(chains: readonly Float64Array[]): number {
+  const halves = chains.flatMap((c) => [c.slice(0, c.length / 2), c.slice(c.length / 2)]);
+  const n = halves[0].length;
+  const mean = (v: ArrayLike<number>): number => Array.from(v).reduce((a, b) => a + b, 0) / v.length;
+  const means = halves.map(mean);
+  const lag = (c: Float64Array, m: number, t: number): number =>
+    Array.from({ length: n - t }, (_, i) => (c[i] - m) * (c[i + t] - m)).reduce((a, b) => a + b, 0) / n;
+  const within = mean(halves.map((c, k) => (lag(c, means[k], 0) * n) / (n - 1)));
+  const all = mean(means);
+  const between = means.reduce((s, m) => s + (m - all) ** 2, 0) / (halves.length - 1);
+  const total = ((n - 1) / n) * within + between;
+  const rho = (t: number): number => 1 - (within - mean(halves.map((c, k) => lag(c, means[k], t)))) / total;
+  const pairs: number[] = [1 + rho(1)];
+  for (let k = 1; pairs[k - 1] > 0 && 2 * k < n - 4; k++) pairs.push(rho(2 * k) + rho(2 * k + 1));
+  const positive = pairs.slice(0, -1);
+  const falling = positive.map((_, k) => Math.min(...positive.slice(0, k + 1)));
+  const tail = Math.max(0, rho(2 * positive.length));
+  return (halves.length * n) / (-1 + 2 * falling.reduce((a, b) => a + b, 0) + tail);
+}
+
+describe("effective sample sizes", () => {
+  it.each([-0.5, 0, 0.5, 0.9])("are (1 − a)/(1 + a) of the draws of an autoregression with a = %s", (a) => {
+    const chains = autoregressive(a, 8, 20_000);
+    const share = (1 - a) / (1 + a);
+    expect(bulkEss(chains) / (8 * 20_000) / share).toBeGreaterThan(0.93);
+    expect(bulkEss(chains) / (8 * 20_000) / share).toBeLessThan(1.07);
+  });
+
+  it("are what their definition says", () => {
+    const chains = autoregressive(0.7, 3, 400);
+    const error = meanError(chains);
+    const all = Float64Array.from(chains.flatMap((c) => [...c]));
+    const mean = all.reduce((a, b) => a + b, 0) / all.length;
+    const variance = all.reduce((s, v) => s + (v - mean) ** 2, 0) / (all.length - 1);
+    expect(variance / error ** 2 / plainEss(chains)).toBeCloseTo(1, 10);
+  });
+
+  it("of the tails are those of the indicators of the 5 % and 95 % quantiles", () => {
+    const chains = autoregressive(0, 4, 5000);
+    expect(tailEss(chains) / 20_000).toBeGreaterThan(0.9);
+    // A chain that sticks in the tail every now and then knows the middle better than the tails.
+    const sticky = chains.map((c) => c.map((v, i) => (c[i - (i % 40)] > 1.9 ? 2 + 0.01 * v : v)));
+    expect(tailEss(sticky)).toBeLessThan(0.3 * bulkEss(sticky));
+  });
+});
+
+describe("R̂", () => {
+  it("is near 1 for chains of one law, and sees another mean, another spread and a drift", () => {
+    const same = autoregressive(0.3, 4, 1000);
+    expect(rhat(same)).toBeLessThan(1.01);
+    expect(rhat(same.map((c, k) => c.map((v) => v + (k === 0 ? 1 : 0))))).toBeGreaterThan(1.05);
+    expect(rhat(same.map((c, k) => c.map((v) => v * (k === 0 ? 3 : 1))))).toBeGreaterThan(1.05);
+    expect(rhat(same.map((c) => c.map((v, i) => v + i / 500)))).toBeGreaterThan(1.05);
+  });
+
+  it("depends on ranks alone where nothing is folded: a law without moments is no obstacle", () => {
+    const cauchy = autoregressive(0, 4, 1000).map((c) => c.map((v) => Math.tan(1.5 * Math.atan(v))));
+    expect(rhat(cauchy.map((c) => c.map((v) => Math.sinh(Math.min(20, Math.max(-20, v))))))).toBeLessThan(1.01);
+  });
+
+  it("is no number where there is nothing to compare", () => {
+    expect(rhat([new Float64Array(10), new Float64Array(10)])).toBeNaN();
+    expect(rhat([Float64Array.of(1, 2, 3, Number.NaN), Float64Array.of(1, 2, 3, 4)])).toBeNaN();
+  });
+});
+
+describe("standard errors", () => {
+  it("are the spread of means and of standard deviations over repetitions", () => {
+    const runs = Array.from({ length: 400 }, (_, r) => summarise(autoregressive(0.6, 4, 500, 100 + r)));
+    const sd = (values: readonly number[]): number => {
+      const mean = values.reduce((a, b) => a + b, 0) / values.length;
+      return Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2, 0) / (values.length - 1));
+    };
+    const said = (of: "meanError" | "sdError"): number => runs.reduce((s, r) => s + r[of], 0) / runs.length;
+    expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeGreaterThan(0.88);
+    expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeLessThan(1.12);
+    expect(sd(runs.map((r) => r.sd)) / said("sdError")).toBeGreaterThan(0.88);
+    expect(sd(runs.map((r) => r.sd)) / said("sdError")).toBeLessThan(1.12);
+    expect(sdError(autoregressive(0, 4, 2500)) / (1 / Math.sqrt(2 * 10_000))).toBeCloseTo(1, 1);
+  });
+});
