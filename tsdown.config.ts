@@ -3,7 +3,13 @@ import { defineConfig } from "tsdown";
 /** Every package by itself. One file of `dist` a file of `src`, so that a worker finds its script and a bundler drops what a page does not use. */
 export default defineConfig({
   workspace: ["packages/*", "apps/cli"],
-  entry: ["src/{index,web,main,run}.ts", "src/*/index.ts", "src/engine/web{.ts,-worker.js}", "src/node/{runtime.ts,worker.js,ort.js}"],
+  entry: [
+    "src/{index,web,main,run}.ts",
+    "src/*/index.ts",
+    "src/*/worker.ts",
+    "src/engine/web{.ts,-worker.js}",
+    "src/node/{runtime.ts,worker.js,ort.js}",
+  ],
   format: "esm",
   platform: "neutral",
   deps: { neverBundle: [/^node:/, "#runtime"] },

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Command } from "commander";
 import { type Bijector, bijector, catalogue, mapNamed } from "diffeo/bijector";
 import { checkMap, type LawResult, type MapReport, processLaws } from "diffeo/check";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
-import { integers } from "./options.ts";
+import type { Declare, Io } from "./shell/io.ts";
+import { integers } from "./shell/options.ts";
 
 interface CheckCommand {
   readonly map?: string;
@@ -61,11 +61,11 @@ function line({ law, worst, tolerance, pass, where }: LawResult): string {
   return `  ${mark} ${law.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`;
 }
 
-function print({ map, pass, laws }: MapReport): void {
-  process.stdout.write(`${map}: ${pass ? "all laws hold" : "NOT to be trusted"}\n`);
+function print(io: Io, { map, pass, laws }: MapReport): void {
+  io.stdout.write(`${map}: ${pass ? "all laws hold" : "NOT to be trusted"}\n`);
   for (const law of laws) {
-    process.stdout.write(`${line(law)}\n`);
-    if (law.remedy) process.stdout.write(`      ${law.remedy}\n`);
+    io.stdout.write(`${line(law)}\n`);
+    if (law.remedy) io.stdout.write(`      ${law.remedy}\n`);
   }
 }
 
@@ -73,14 +73,14 @@ function print({ map, pass, laws }: MapReport): void {
 const jsonSafe = (_: string, value: unknown): unknown =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 
-async function run(options: CheckCommand): Promise<void> {
+async function run(io: Io, options: CheckCommand): Promise<void> {
   const reports: MapReport[] = [];
   for (const { map, event, from } of await subjects(options)) {
     const report = await checkMap(map, { event, ...(from && { from }), more: processLaws });
     reports.push(report);
-    if (!options.json) print(report);
+    if (!options.json) print(io, report);
   }
-  if (options.json) process.stdout.write(`${JSON.stringify(reports, jsonSafe, 2)}\n`);
+  if (options.json) io.stdout.write(`${JSON.stringify(reports, jsonSafe, 2)}\n`);
   const failed = reports.filter((r) => !r.pass);
   if (failed.length > 0)
     fail(
@@ -90,12 +90,9 @@ async function run(options: CheckCommand): Promise<void> {
     );
 }
 
-export function addCheck(program: Command): void {
-  program
-    .command("check")
-    .description("hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal")
+export const declare: Declare = (command, io) =>
+  void command
     .option("--map <name or file>", "a built-in map, or a module that exports one (default: all built-in maps)")
-    .option("--event <sizes>", "shape of one event of x for a map from a file, such as 12 or 8,8,12", integers(1))
+    .option("--event <sizes>", "shape of one event of x for a map from a file, such as 12 or 8,8,12", integers(1, 4096))
     .option("--json", "print the report as JSON")
-    .action(run);
-}
+    .action((options) => run(io, options));

@@ -1,9 +1,9 @@
 /** diffeo devices: what this machine can run on, tried and not only listed. */
-import type { Command } from "commander";
 import { compile, devices } from "diffeo/engine";
 import { add, DiffeoError, type Tensor } from "diffeo/graph";
+import type { Declare, Io } from "./shell/io.ts";
 
-async function run({ json }: { readonly json?: boolean }): Promise<void> {
+async function run(io: Io, { json }: { readonly json?: boolean }): Promise<void> {
   const rows = [];
   for (const { name, types, description } of await devices()) {
     const f = compile((x: Tensor) => add(x, 1), [[1]], { device: name });
@@ -17,17 +17,12 @@ async function run({ json }: { readonly json?: boolean }): Promise<void> {
       await f.dispose();
     }
   }
-  if (json) return void process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
+  if (json) return void io.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
   for (const { name, types, description, works, remedy } of rows) {
-    process.stdout.write(`${works ? "✓" : "✗"} ${name.padEnd(10)} ${types.join(", ").padEnd(18)} ${description}\n`);
-    if (remedy) process.stdout.write(`    to use it, ${remedy}\n`);
+    io.stdout.write(`${works ? "✓" : "✗"} ${name.padEnd(10)} ${types.join(", ").padEnd(18)} ${description}\n`);
+    if (remedy) io.stdout.write(`    to use it, ${remedy}\n`);
   }
 }
 
-export function addDevices(program: Command): void {
-  program
-    .command("devices")
-    .description("list the devices that can run a graph")
-    .option("--json", "print as JSON")
-    .action(run);
-}
+export const declare: Declare = (command, io) =>
+  void command.option("--json", "print as JSON").action((options) => run(io, options));

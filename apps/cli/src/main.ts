@@ -1,52 +1,51 @@
 #!/usr/bin/env node
-/** The command line: commands, files, progress and exit codes; the mathematics is elsewhere. */
-import { Command, CommanderError } from "commander";
-import { cannotWrite } from "diffeo/node";
-import { addCheck } from "./check.ts";
-import { addChessCalibrate } from "./chess-calibrate.ts";
-import { addChessComplete } from "./chess-complete.ts";
-import { addChessData } from "./chess-data.ts";
-import { addChessEvaluate } from "./chess-evaluate.ts";
-import { addChessExport } from "./chess-export.ts";
-import { addChessFigure } from "./chess-figure.ts";
-import { addChessSample } from "./chess-sample.ts";
-import { addChessStudy } from "./chess-study.ts";
-import { addChessTrain } from "./chess-train.ts";
-import { addDensity } from "./density.ts";
-import { addDevices } from "./devices.ts";
-import { reportError } from "./exit.ts";
-import { version } from "./version.ts";
+/** The process around run(): its streams, its signals and its exit code. */
+import { type Io, type Output, run } from "./run.ts";
 
-const program = new Command("diffeo")
-  .description("Scores, SDEs, samplers and score matching through smooth invertible maps.")
-  .version(version)
-  .showHelpAfterError("(add --help for the options)")
-  .exitOverride();
-
-addCheck(program);
-addDevices(program);
-const chess = program.command("chess").description("chess positions by diffusion on the simplex");
-addChessData(chess);
-addChessTrain(chess);
-addChessExport(chess);
-addChessSample(chess);
-addChessComplete(chess);
-addChessCalibrate(chess);
-addChessFigure(chess);
-addChessEvaluate(chess);
-addChessStudy(chess);
-addDensity(program);
-
-// A reader that has seen enough, such as `head`, is no failure; a full disk is.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") reportError(cannotWrite("standard output", error));
-  process.exit();
-});
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  // Commander has said what was wrong; help and version are no errors.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else reportError(error);
+/** A stream that may break: a reader that has seen enough, such as `head`, is no failure; a full disk is. */
+function breakable(stream: NodeJS.WriteStream): { readonly output: Output; readonly error: () => Error | undefined } {
+  let error: NodeJS.ErrnoException | undefined;
+  stream.on("error", (found: NodeJS.ErrnoException) => {
+    error ??= found;
+  });
+  const write = (text: string | Uint8Array): void => {
+    if (!error) stream.write(text);
+  };
+  const { isTTY, columns } = stream;
+  return { output: { write, isTTY, columns }, error: () => (error?.code === "EPIPE" ? undefined : error) };
 }
+
+/** Set by Ctrl-C, a request to end or a terminal that is gone, once: a second Ctrl-C ends the process. */
+function interruption(stderr: Output): AbortSignal {
+  const controller = new AbortController();
+  process.once("SIGINT", () => {
+    stderr.write("\nstopping after this step; Ctrl-C again ends at once\n");
+    controller.abort();
+  });
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
+const stdout = breakable(process.stdout);
+const { output: stderr } = breakable(process.stderr);
+let signal: AbortSignal | undefined;
+const io: Io = {
+  stdout: stdout.output,
+  stderr,
+  get stdin() {
+    return process.stdin;
+  },
+  // The signals are caught from the first look on: a command that never looks is ended by them as ever.
+  get signal() {
+    signal ??= interruption(stderr);
+    return signal;
+  },
+};
+
+process.exitCode = await run(process.argv.slice(2), io);
+process.on("exit", () => {
+  const error = stdout.error();
+  if (error === undefined) return;
+  stderr.write(`diffeo: cannot write standard output (${(error as NodeJS.ErrnoException).code})\n`);
+  process.exitCode = 1;
+});

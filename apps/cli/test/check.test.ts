@@ -33,47 +33,51 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("diffeo check", () => {
-  it("finds a built-in map in order and says so", () => {
-    const { stdout, code } = diffeo("check", "--map", "alr");
+  it("finds a built-in map in order and says so", async () => {
+    const { stdout, code } = await diffeo("check", "--map", "alr");
     expect(stdout).toContain("additive logistic: all laws hold");
     expect(stdout).toContain("Reverse(φ(X)) = φ(Reverse(X)), drift");
     expect(code).toBe(0);
   });
 
-  it("prints a report as JSON", () => {
-    const { stdout, code } = diffeo("check", "--map", "sigmoid", "--json");
+  it("prints a report as JSON", async () => {
+    const { stdout, code } = await diffeo("check", "--map", "sigmoid", "--json");
     const [report] = JSON.parse(stdout);
     expect(report.pass).toBe(true);
     for (const { worst, tolerance } of report.laws) expect(worst).toBeLessThanOrEqual(tolerance);
     expect(code).toBe(0);
   });
 
-  it("trusts a map from a file whose three functions agree", () => {
-    const { stdout, code } = diffeo("check", "--map", file("good.mjs", doubled()));
+  it("trusts a map from a file whose three functions agree", async () => {
+    const { stdout, code } = await diffeo("check", "--map", file("good.mjs", doubled()));
     expect(stdout).toContain("doubled exp: all laws hold");
     expect(code).toBe(0);
   });
 
-  it("names the laws that a wrong inverse breaks, and ends with code 3", () => {
-    const { stdout, stderr, code } = diffeo("check", "--map", file("inverse.mjs", doubled({ inverse: "log(y)" })));
+  it("names the laws that a wrong inverse breaks, and ends with code 3", async () => {
+    const { stdout, stderr, code } = await diffeo(
+      "check",
+      "--map",
+      file("inverse.mjs", doubled({ inverse: "log(y)" })),
+    );
     expect(stdout).toMatch(/✗ φ⁻¹\(φ\(x\)\) = x/);
     expect(stderr).toMatch(/doubled exp broke \d+ laws/);
     expect(code).toBe(3);
   });
 
-  it("names the law that a wrong log-determinant breaks, even by a constant", () => {
-    const { stdout, code } = diffeo("check", "--map", file("logdet.mjs", doubled({ logDet: "sum(x, -1)" })));
+  it("names the law that a wrong log-determinant breaks, even by a constant", async () => {
+    const { stdout, code } = await diffeo("check", "--map", file("logdet.mjs", doubled({ logDet: "sum(x, -1)" })));
     expect(stdout).toMatch(/✗ log\|det J\| = log\|det\| of the dense J/);
     expect(code).toBe(3);
   });
 
-  it("says what a module lacks, which names there are, and how usage was wrong", () => {
-    const lacking = diffeo("check", "--map", file("empty.mjs", "export default { forward: (x) => x };"));
+  it("says what a module lacks, which names there are, and how usage was wrong", async () => {
+    const lacking = await diffeo("check", "--map", file("empty.mjs", "export default { forward: (x) => x };"));
     expect(lacking.stderr).toMatch(/lacks inverse, logDet/);
     expect(lacking.code).toBe(1);
-    const unknown = diffeo("check", "--map", "simplexx");
+    const unknown = await diffeo("check", "--map", "simplexx");
     expect(unknown.stderr).toMatch(/alr, ilr/);
     expect(unknown.code).toBe(2);
-    expect(diffeo("check", "--mop").code).toBe(2);
+    expect((await diffeo("check", "--mop")).code).toBe(2);
   });
 });

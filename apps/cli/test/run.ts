@@ -1,6 +1,8 @@
 /** The command line as a person runs it: its output, its errors and its exit code. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { run } from "diffeo-cli";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const words = (args: readonly string[]): string[] => ["--conditions=diffeo-source", "--import", "tsx", main, ...args];
@@ -11,12 +13,45 @@ export interface Ended {
   readonly code: number | null;
 }
 
-export function diffeo(...args: readonly string[]): Ended {
-  const { stdout, stderr, status } = spawnSync(process.execPath, words(args), { encoding: "utf8" });
-  return { stdout, stderr, code: status };
+/** What a command is given beside its words. */
+export interface Given {
+  readonly stdin?: string;
+  readonly signal?: AbortSignal;
+  /** Called with every piece that is written to stderr. */
+  readonly onStderr?: (text: string) => void;
 }
 
-/** The same, to be watched and interrupted while it runs. */
+/** A command in this process. */
+export async function diffeoWith(given: Given, ...args: readonly string[]): Promise<Ended> {
+  let [stdout, stderr] = ["", ""];
+  const code = await run(args, {
+    stdout: {
+      write: (text) => {
+        stdout += typeof text === "string" ? text : Buffer.from(text).toString("latin1");
+      },
+    },
+    stderr: {
+      write: (text) => {
+        stderr += text;
+        given.onStderr?.(String(text));
+      },
+    },
+    stdin: Readable.from(given.stdin === undefined ? [] : [Buffer.from(given.stdin)]),
+    signal: given.signal ?? new AbortController().signal,
+  });
+  return { stdout, stderr, code };
+}
+
+export const diffeo = (...args: readonly string[]): Promise<Ended> => diffeoWith({}, ...args);
+
+/** What a command prints; where it fails, an error with what it said. */
+export async function printed(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await diffeo(...args);
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
+  return stdout;
+}
+
+/** A process of its own, to be watched and interrupted while it runs. */
 export function startDiffeo(...args: readonly string[]): {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -32,9 +67,10 @@ export function startDiffeo(...args: readonly string[]): {
   return { child, ended: new Promise((done) => child.on("close", (code) => done({ stdout, stderr, code }))) };
 }
 
-/** The same where no file may grow beyond some KiB, as on a disk that is full. */
-export function diffeoWithin(kib: number, ...args: readonly string[]): Ended {
-  const limited = ["-c", `ulimit -f ${kib}; exec "$0" "$@"`, process.execPath, ...words(args)];
-  const { stdout, stderr, status } = spawnSync("bash", limited, { encoding: "utf8" });
+/** A process of its own under a line of bash, in which "$@" is the command. */
+export function diffeoUnder(bash: string, ...args: readonly string[]): Ended {
+  const { stdout, stderr, status } = spawnSync("bash", ["-c", bash, "bash", process.execPath, ...words(args)], {
+    encoding: "utf8",
+  });
   return { stdout, stderr, code: status };
 }

@@ -2,13 +2,11 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { makeFen, parseFen } from "diffeo-chess";
 import { readDataset } from "diffeo-chess/node";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
-import { addChessData } from "../../src/chess-data.ts";
-import { addChessEvaluate } from "../../src/chess-evaluate.ts";
+import { printed } from "../run.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -16,26 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What a command prints. */
-async function run(...words: string[]): Promise<string> {
-  const chess = new Command("chess").exitOverride().configureOutput({ writeErr: () => {} });
-  addChessData(chess);
-  addChessEvaluate(chess);
-  for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
-  let printed = "";
-  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += text;
-    return true;
-  });
-  const err = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
-  try {
-    await chess.parseAsync(words, { from: "user" });
-  } finally {
-    out.mockRestore();
-    err.mockRestore();
-  }
-  return printed;
-}
+const run = (...words: string[]): Promise<string> => printed("chess", ...words);
 
 describe("diffeo chess data", () => {
   it("makes positions of random games, splits and packs them, and says so", async () => {
@@ -186,7 +165,7 @@ describe("diffeo chess evaluate", () => {
     await run("data", "--playouts", "30", "--out", real);
     await appendFile(real, "nonsense\n");
     const words = ["evaluate", "--model", model, "--count", "4", "--reference", real];
-    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(/line 31.*a clean copy/);
+    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(/line 31.*leave bad rows out with --skip-bad/);
     expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain("positions");
     await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
       "--w, --steps would change nothing beside a file of positions",

@@ -3,18 +3,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { validateFen } from "chess.js";
-import { Command } from "commander";
 import { modelDigest } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Calibration } from "diffeo-chess";
 import { parseFen, playouts, UNKNOWN } from "diffeo-chess";
 import { readPartial, writeDataset, writePartial } from "diffeo-chess/node";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
-import { addChessCalibrate } from "../../src/chess-calibrate.ts";
-import { addChessComplete } from "../../src/chess-complete.ts";
-import { addChessSample } from "../../src/chess-sample.ts";
-import { startDiffeo } from "../run.ts";
+import { diffeo, diffeoWith } from "../run.ts";
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -44,31 +40,11 @@ const straight = (model: string): Calibration => ({
   })),
 });
 
-/** What a command prints and says. */
+/** What a command prints and says; where it fails, an error with what it said. */
 async function run(...words: string[]): Promise<{ readonly out: string; readonly err: string }> {
-  const chess = new Command("chess").exitOverride();
-  for (const add of [addChessSample, addChessComplete, addChessCalibrate]) add(chess);
-  for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
-  const text = { out: "", err: "" };
-  const spies = [
-    vi.spyOn(process.stdout, "write").mockImplementation((part) => {
-      text.out += part;
-      return true;
-    }),
-    vi.spyOn(process.stderr, "write").mockImplementation((part) => {
-      text.err += part;
-      return true;
-    }),
-  ];
-  try {
-    await chess.parseAsync([...words, "--threads", "1"], { from: "user" });
-  } catch (error) {
-    (error as Error).message += `\n${text.err}`;
-    throw error;
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return text;
+  const { stdout: out, stderr: err, code } = await diffeo("chess", ...words, "--threads", "1");
+  if (code !== 0) throw new Error(err);
+  return { out, err };
 }
 const placementOf = (fen: string): string => fen.split(" ")[0];
 const piecesOf = (fen: string): number => placementOf(fen).replaceAll(/[^a-zA-Z]/g, "").length;
@@ -88,7 +64,9 @@ describe("diffeo chess sample", () => {
     await expect(sampled("--pieces", "24", "--w", "1")).rejects.toThrow("--w and --pieces both");
     await expect(sampled("--pieces", "24", "--space", "logit")).rejects.toThrow("not for domainPreserving in logit");
     const other = run("sample", "--model", at("b.safetensors"), "--pieces", "24");
-    await expect(other).rejects.toThrow(/no calibration .*b\.calibration\.json\. Make it with diffeo chess calibrate/);
+    await expect(other).rejects.toThrow(
+      /no calibration .*b\.calibration\.json\. Make its own with diffeo chess calibrate/,
+    );
     await writeFile(at("c.json"), JSON.stringify(straight("0123456789ab")));
     await expect(sampled("--pieces", "24", "--calibration", at("c.json"))).rejects.toThrow(
       /was made for the model 0123456789ab.*--out .*a\.calibration\.json\.$/m,
@@ -121,7 +99,7 @@ describe("diffeo chess sample", () => {
 
   it("gives what it found and fails where the limit is reached", async () => {
     const none = sampled("--steps", "4", "--require", "pieces=65", "--tries", "7");
-    await expect(none).rejects.toThrow(/only 0 of 3 boards met pieces=65 in 7 draws[\s\S]*rejected is 1\.000/);
+    await expect(none).rejects.toThrow(/rejected is 1\.000\n.*only 0 of 3 boards met pieces=65 in 7 draws/);
   });
 
   it("writes a trace of the boards it prints", async () => {
@@ -302,19 +280,23 @@ describe("diffeo chess calibrate", () => {
   it("continues where it was interrupted, to the numbers of a calibration that was not", async () => {
     const { err } = await run(...slow("whole.json"));
     expect(err.match(/^w = /gm)).toHaveLength(4);
-    const { child, ended } = startDiffeo("chess", ...slow("stopped.json"));
-    child.stderr?.on("data", (text) => {
-      // Once: a second one would end the process where it stands.
-      if (!child.killed && String(text).includes("w = 0.9500")) child.kill("SIGINT");
-    });
-    const { code, stderr } = await ended;
+    const controller = new AbortController();
+    const onStderr = (text: string): void => {
+      if (text.includes("w = 0.9500")) controller.abort();
+    };
+    const { code, stderr } = await diffeoWith(
+      { signal: controller.signal, onStderr },
+      "chess",
+      ...slow("stopped.json"),
+    );
     expect(stderr).toMatch(/what is measured is kept; the same command continues/);
     expect(code).toBe(130);
     expect(await readdir(folder)).not.toContain("stopped.json");
     const kept = await readFile(at("stopped.partial.json"), "utf8");
     expect(JSON.parse(kept).points).toHaveLength(2);
 
-    const again = await run(...slow("stopped.json"));
+    // Another size of a batch is no reason to begin anew.
+    const again = await run(...slow("stopped.json"), "--batch", "4");
     expect(again.err.match(/^.*w .*$/gm)).toEqual([
       `2 of 4 w are in ${at("stopped.partial.json")}`,
       expect.stringMatching(/^w = 1\.0000: /),
@@ -323,32 +305,39 @@ describe("diffeo chess calibrate", () => {
     expect(await readFile(at("stopped.json"), "utf8")).toBe(await readFile(at("whole.json"), "utf8"));
     expect(await readdir(folder)).not.toContain("stopped.partial.json");
 
-    await writeFile(at("whole.partial.json"), kept);
-    const anew = await run(...slow("whole.json"), "--steps", "2", "--w", "1");
-    expect(anew.err).toMatch(/^.*whole\.partial\.json is of other settings: every w is measured anew\nw = 1\.0000: /);
+    await expect(run(...slow("whole.json"))).rejects.toThrow(/whole\.json is there already.*--force/);
+    await writeFile(at("stopped.partial.json"), kept);
+    await rm(at("stopped.json"));
+    await expect(run(...slow("stopped.json"), "--steps", "2")).rejects.toThrow(
+      /stopped\.partial\.json has 2 measured w with --steps 100, now it is 2\. .*--force/,
+    );
+    expect(await readFile(at("stopped.partial.json"), "utf8")).toBe(kept);
+    const anew = await run(...slow("stopped.json"), "--steps", "2", "--w", "1", "--force");
+    expect(anew.err).toMatch(/^w = 1\.0000: /);
   });
 
   it("mixes no points of other settings", async () => {
-    const settings = { model: "0123", steps: 4, seed: 7, count: 5, batch: 2, device: "cpu", w: [0.9, 1] };
+    const settings = { model: "0123", steps: 4, seed: 7, count: 5, device: "cpu", w: [0.9, 1] };
     const points = [{ w: 0.9, count: 5, pieces: 20, sd: 6, oneKingEach: 1, legal: 1 }];
     const path = at("kept.json");
     expect(await readPartial(path, settings)).toEqual([]);
     await writePartial(path, settings, points);
     expect(await readPartial(path, settings)).toEqual(points);
-    for (const other of [{ model: "4567" }, { steps: 3 }, { seed: 8 }, { count: 6 }, { batch: 3 }, { device: "cuda" }])
-      expect(await readPartial(path, { ...settings, ...other })).toBeUndefined();
-    for (const w of [[0.9], [0.9, 1, 1.1], [0.8, 1]])
-      expect(await readPartial(path, { ...settings, w })).toBeUndefined();
-    for (const damaged of [points[0].w / 2, -1, null]) {
+    for (const other of [{ model: "4567" }, { steps: 3 }, { seed: 8 }, { count: 6 }, { device: "cuda" }])
+      await expect(readPartial(path, { ...settings, ...other })).rejects.toThrow(/has 1 measured w with .*, now it is/);
+    for (const w of [[0.9], [0.9, 1, 1.1]]) expect(await readPartial(path, { ...settings, w })).toEqual(points);
+    for (const w of [[0.8, 1], []])
+      await expect(readPartial(path, { ...settings, w })).rejects.toThrow(/number 1 being/);
+    for (const damaged of [-1, null, "1"]) {
       await writeFile(at("kept.partial.json"), JSON.stringify({ settings, points: [{ ...points[0], w: damaged }] }));
-      expect(await readPartial(path, settings)).toBeUndefined();
+      await expect(readPartial(path, settings)).rejects.toThrow(/was stopped: at points\.0\.w, expected/);
     }
     await writeFile(at("kept.partial.json"), '{"settings": {');
-    expect(await readPartial(path, settings)).toBeUndefined();
+    await expect(readPartial(path, settings)).rejects.toThrow("it is no JSON");
   });
 
   it("leaves the shipped calibration alone, and does no work for a file that cannot be written", async () => {
-    await expect(run("calibrate")).rejects.toThrow("chess.calibration.json came with the shipped model");
+    await expect(run("calibrate")).rejects.toThrow(/chess\.calibration\.json is there already/);
     await expect(run("calibrate", "--out", folder)).rejects.toThrow("(EISDIR)");
     await expect(run("calibrate", "--verify", "20", "--steps", "3")).rejects.toThrow("--steps would change nothing");
   });

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { RunFolder, readSafetensors, writeSafetensors } from "diffeo/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { diffeo, diffeoWithin, startDiffeo } from "../run.ts";
+import { diffeo, diffeoUnder, startDiffeo } from "../run.ts";
 import { checkpointsOf, outcomeOf, STEPS, temporariesOf, trainWords, until, writeBoards } from "./train-run.ts";
 
 let folder: string;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "diffeo-robust-"));
   data = writeBoards(folder);
   const whole = join(folder, "whole");
-  expect(diffeo(...words(whole))).toMatchObject({ code: 0 });
+  expect(await diffeo(...words(whole))).toMatchObject({ code: 0 });
   expected = outcomeOf(whole);
   killed = join(folder, "killed");
 });
@@ -64,12 +64,12 @@ describe("kill −9", () => {
     expect(checkpointsOf(killed).at(-1)).toBeLessThan(STEPS);
   });
 
-  it("leaves a run that ends as if nothing had happened", () => {
+  it("leaves a run that ends as if nothing had happened", async () => {
     const run = join(folder, "continued");
     cpSync(killed, run, { recursive: true });
     writeFileSync(join(run, "step-116.safetensors.4711.tmp"), readFileSync(join(run, "config.json")));
     appendFileSync(join(run, "metrics.jsonl"), `{"step":100,"loss":1}\n{"step":1`);
-    expect(diffeo(...words(run, "--resume"))).toMatchObject({ code: 0 });
+    expect(await diffeo(...words(run, "--resume"))).toMatchObject({ code: 0 });
     expect(outcomeOf(run)).toEqual(expected);
     expect(temporariesOf(run)).toEqual([]);
     const reports = readFileSync(join(run, "metrics.jsonl"), "utf8").trim().split("\n");
@@ -82,10 +82,11 @@ describe("a full disk", () => {
     const run = join(folder, "full");
     cpSync(killed, run, { recursive: true });
     for (const name of temporariesOf(run)) rmSync(join(run, name));
+    rmSync(join(run, ".lock"));
     const [before, steps] = [readdirSync(run).sort(), checkpointsOf(run)];
     const newest = `step-${steps.at(-1)}.safetensors`;
     // A checkpoint has some 800 KiB.
-    const { code, stderr } = diffeoWithin(300, ...words(run, "--resume"));
+    const { code, stderr } = diffeoUnder('ulimit -f 300; exec "$@"', ...words(run, "--resume"));
     expect(stderr).toMatch(
       /^diffeo: cannot write .*step-\d+\.safetensors \(EFBIG\)\. Free some space on the disk; what was there before is untouched\.$/m,
     );
@@ -96,8 +97,8 @@ describe("a full disk", () => {
 });
 
 describe("a checkpoint of another architecture", () => {
-  it("is refused by the settings of its run", () => {
-    const { code, stderr } = diffeo(...words(killed, "--resume", "--width", "24"));
+  it("is refused by the settings of its run", async () => {
+    const { code, stderr } = await diffeo(...words(killed, "--resume", "--width", "24"));
     expect(stderr).toContain("was begun with spec.network.width = 16, now it is 24. Give the same settings");
     expect(code).toBe(2);
   });
@@ -108,7 +109,7 @@ describe("a checkpoint of another architecture", () => {
     const numbers = { shape: [7], dtype: "float32", data: new Float32Array(7) } as const;
     const arrays = { theta: numbers, m: numbers, v: numbers, ema: numbers };
     await writeSafetensors(join(run, "step-118.safetensors"), { arrays, metadata: {} });
-    const { code, stderr } = diffeo(...words(run, "--resume"));
+    const { code, stderr } = await diffeo(...words(run, "--resume"));
     expect(stderr).toMatch(/step-118.*: theta has 7 numbers, this architecture has \d+\. Use the settings/);
     expect(code).toBe(1);
   });
@@ -130,31 +131,33 @@ describe("a checkpoint of another architecture", () => {
 });
 
 describe("other data", () => {
-  it("are told apart from those a run was begun with, also where their number and the encoding are the same", () => {
+  it("are told apart from those a run was begun with, also where their number and the encoding are the same", async () => {
     const init = join(folder, "whole", "model.safetensors");
     const run = join(folder, "from-init");
     const small = ["--batch", "2", "--focus", "0.2,0.5"];
     const from = (file: string, ...more: readonly string[]) =>
       diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", ...small, ...more);
-    expect(from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
+    expect(await from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
     const config = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
     expect(config).toMatchObject({ warmup: 1, focus: { from: 0.2, to: 0.5, share: 0.85 } });
     const [first, ...rest] = readFileSync(data, "utf8").trim().split("\n");
     const [moved, changed] = [join(folder, "moved.fen"), join(folder, "changed.fen")];
     cpSync(data, moved);
     writeFileSync(changed, [first.replace(/^\S+/, "4k3/8/8/8/8/8/8/4K3"), ...rest].join("\n"));
-    expect(from(moved, "--resume")).toMatchObject({ code: 0 });
-    const { code, stderr } = from(changed, "--resume");
+    expect(await from(moved, "--resume")).toMatchObject({ code: 0 });
+    const { code, stderr } = await from(changed, "--resume");
     expect(stderr).toMatch(/begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/);
     expect(code).toBe(2);
-    expect(from(data, "--resume", "--width", "8").stderr).toContain("--width would change nothing beside --init");
+    expect((await from(data, "--resume", "--width", "8")).stderr).toContain(
+      "--width would change nothing beside --init",
+    );
   });
 });
 
 describe("a device that is not there", () => {
-  it("leaves no run behind", () => {
+  it("leaves no run behind", async () => {
     const out = join(folder, "elsewhere");
-    const { code } = diffeo(...words(out, "--device", "cuda", "--steps", "1"));
+    const { code } = await diffeo(...words(out, "--device", "cuda", "--steps", "1"));
     expect(existsSync(out)).toBe(code === 0);
   });
 });
@@ -168,11 +171,11 @@ describe("bad data", () => {
       "too early",
     ],
     ["an empty file", "b.csv", () => "", "is empty"],
-  ])("such as %s ends training before a run is begun", (_, name, content, message) => {
+  ])("such as %s ends training before a run is begun", async (_, name, content, message) => {
     const path = join(folder, name);
     writeFileSync(path, content());
     const out = join(folder, "never");
-    const { code, stderr } = diffeo("chess", "train", "--data", path, "--out", out);
+    const { code, stderr } = await diffeo("chess", "train", "--data", path, "--out", out);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("    at ");
     expect(code).toBe(1);

@@ -54,10 +54,10 @@ describe("the shipped model", () => {
     expect(points.length).toBeGreaterThan(2);
   });
 
-  it("draws the figure without being named", () => {
+  it("draws the figure without being named", async () => {
     const out = join(folder, "figure");
     const words = ["chess", "figure", "--w", "0.95,1.05", "--boards", "1", "--steps", "3", "--out", out];
-    const { code, stdout } = diffeo(...words, "--threads", "1");
+    const { code, stdout } = await diffeo(...words, "--threads", "1");
     expect(code).toBe(0);
     expect(stdout).toContain(`Written to ${out}.svg and ${out}.png`);
     const svg = readFileSync(`${out}.svg`, "utf8");

@@ -1,10 +1,7 @@
 /** The study of w: what its records hold, how it continues, and what its page and figure say. */
-import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Command } from "commander";
 import { loadModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import {
@@ -20,9 +17,9 @@ import {
   studyFigure,
   studyPage,
 } from "diffeo-chess";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
-import { addChessStudy } from "../../src/chess-study.ts";
+import { diffeo as command, diffeoWith } from "../run.ts";
 
 let folder: string;
 const at = (path: string): string => join(folder, path);
@@ -99,24 +96,10 @@ describe("a study", () => {
     expect(() => openTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(message);
   });
 
-  /** What the command prints, in this process. */
   async function diffeo(...words: string[]): Promise<{ out: string; err: string }> {
-    const chess = new Command("chess").exitOverride().configureOutput({ writeErr: () => {} });
-    addChessStudy(chess);
-    for (const command of chess.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
-    const printed = { out: "", err: "" };
-    const spies = (["stdout", "stderr"] as const).map((name) =>
-      vi.spyOn(process[name], "write").mockImplementation((text) => {
-        printed[name === "stdout" ? "out" : "err"] += text;
-        return true;
-      }),
-    );
-    try {
-      await chess.parseAsync(words, { from: "user" });
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-    }
-    return printed;
+    const { stdout: out, stderr: err, code } = await command("chess", ...words);
+    if (code !== 0) throw new Error(err);
+    return { out, err };
   }
   const quick = (): string[] => {
     const words = ["study", "--model", at("model.safetensors"), "--out", at("study"), "--w", "0.95,1"];
@@ -157,7 +140,7 @@ describe("a study", () => {
     expect((await readdir(at("study"))).sort()).toEqual(["README.md", "drift-scale.png", "drift-scale.svg", "runs"]);
     expect((await readFile(at("study/drift-scale.png"))).subarray(1, 4).toString()).toBe("PNG");
 
-    await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(/count 4, now it is 5.*--out/);
+    await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(/count 4, now it is 5.*another folder/);
     await writeFile(at("study/runs/eulerMaruyama-1.json"), '{"method":"eulerMaruyama","w":1}');
     await expect(diffeo("report", at("study"))).rejects.toThrow(/eulerMaruyama-1.json is no record/);
   });
@@ -170,16 +153,14 @@ describe("a study", () => {
   });
 
   it("keeps its records when it is interrupted", async () => {
-    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
     const words = ["chess", ...quick(), "--out", at("stopped"), "--steps", "2,100000"];
-    const child = spawn(process.execPath, ["--conditions=diffeo-source", "--import", "tsx", main, ...words]);
+    const controller = new AbortController();
     let said = "";
-    child.stderr.on("data", (text) => {
+    const onStderr = (text: string): void => {
       said += text;
-      // Once: a second one would end the process where it stands.
-      if (!child.killed && /^2 of 4: /m.test(said)) child.kill("SIGINT");
-    });
-    const code = await new Promise((resolve) => child.on("close", resolve));
+      if (/^2 of 4: /m.test(said)) controller.abort();
+    };
+    const { code } = await diffeoWith({ signal: controller.signal, onStderr }, ...words);
     expect(code).toBe(130);
     expect(said).toMatch(/2 runs are still open; the same command continues/);
     expect(await readdir(at("stopped/runs"))).toHaveLength(2);

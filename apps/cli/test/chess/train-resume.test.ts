@@ -23,7 +23,7 @@ describe("diffeo chess train", () => {
   it("stopped by Ctrl-C writes a checkpoint, and with --resume ends where an uninterrupted run does", async () => {
     const [whole, stopped] = [join(folder, "whole"), join(folder, "stopped")];
     const words = (out: string): string[] => trainWords(data, out, "--save-every", "40", "--weight", "bounded");
-    const uninterrupted: Ended = diffeo(...words(whole), "--samples-every", "80");
+    const uninterrupted: Ended = await diffeo(...words(whole), "--samples-every", "80");
     expect(uninterrupted).toMatchObject({ code: 0 });
     expect(uninterrupted.stdout).toMatch(/^120 steps of 8 boards, \d+ parameters: .*model\.safetensors\n$/);
 
@@ -37,7 +37,7 @@ describe("diffeo chess train", () => {
     expect(reached).toBeLessThan(STEPS);
     expect(stdout).toBe(`stopped at step ${reached} of 120; continue with the same command and --resume\n`);
 
-    expect(diffeo(...words(stopped), "--resume", "--samples-every", "120")).toMatchObject({ code: 0 });
+    expect(await diffeo(...words(stopped), "--resume", "--samples-every", "120")).toMatchObject({ code: 0 });
     expect(outcomeOf(stopped)).toEqual(outcomeOf(whole));
     expect(steps(stopped)).toEqual(steps(whole));
   });
@@ -54,21 +54,23 @@ describe("diffeo chess train", () => {
     expect(last("stopped")).toBe(last("whole"));
   });
 
-  it("refuses settings that make no network or no run", () => {
-    const refusal = (...more: string[]): string => {
-      const { code, stderr } = diffeo(...trainWords(data, join(folder, "none"), ...more));
+  it("refuses settings that make no network or no run", async () => {
+    const refusal = async (...more: string[]): Promise<string> => {
+      const { code, stderr } = await diffeo(...trainWords(data, join(folder, "none"), ...more));
       expect(code).toBe(2);
       expect(existsSync(join(folder, "none"))).toBe(false);
       return stderr;
     };
-    expect(refusal("--width", "12")).toContain("a level of 12 × 1 channels");
-    expect(refusal("--attention", "0,5")).toContain("attention at level 5 of a network of 2. Give --attention levels");
-    expect(refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
-    expect(refusal("--warmup", "120")).toContain(
+    expect(await refusal("--width", "12")).toContain("a level of 12 × 1 channels");
+    expect(await refusal("--attention", "0,5")).toContain(
+      "attention at level 5 of a network of 2. Give --attention levels",
+    );
+    expect(await refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
+    expect(await refusal("--warmup", "120")).toContain(
       "rises for 120 steps of 120 never falls to zero. Give a --warmup below",
     );
-    expect(refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
-    expect(refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
-    expect(refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");
+    expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
+    expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
+    expect(await refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");
   });
 });

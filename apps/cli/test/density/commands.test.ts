@@ -8,7 +8,7 @@ import { fitDensity, parseTable, prepare, without } from "diffeo-tables";
 import { readTable } from "diffeo-tables/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { measures, record } from "../../../../packages/tables/test/records.ts";
-import { fitReport } from "../../src/density-fit.ts";
+import { fitReport } from "../../src/density/fit.ts";
 import { diffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
@@ -23,7 +23,7 @@ describe("diffeo density", () => {
       return `row ${i},${Math.sin(12 * u) + 0.1 * Math.sin(97 * i)},${(u * 3 + Math.cos(31 * i)).toFixed(6)},7`;
     });
     writeFileSync(at("table.csv"), ["id,height,weight,constant", ...lines].join("\n"));
-    const fit = diffeo(
+    const fit = await diffeo(
       "density",
       "fit",
       "--data",
@@ -60,12 +60,21 @@ describe("diffeo density", () => {
     expect([report.rows, report.samples]).toEqual([400, 1000]);
 
     const model = at("fit/model.safetensors");
-    const score = diffeo("density", "score", "--model", model, "--data", at("table.csv"), "--out", at("score.csv"));
+    const score = await diffeo(
+      "density",
+      "score",
+      "--model",
+      model,
+      "--data",
+      at("table.csv"),
+      "--out",
+      at("score.csv"),
+    );
     expect([score.code, score.stdout]).toEqual([0, `400 rows: ${at("score.csv")}\n`]);
     const scored = parseTable(readFileSync(at("score.csv"), "utf8"), "score");
     expect(scored.columns).toEqual(["log density", "score of height", "score of weight"]);
 
-    const picture = diffeo(
+    const picture = await diffeo(
       "density",
       "picture",
       "--models",
@@ -80,15 +89,15 @@ describe("diffeo density", () => {
     expect(readFileSync(at("picture.svg"), "utf8").match(/ssm-vr/g)).toHaveLength(2);
     expect(readFileSync(at("picture.png")).subarray(1, 4).toString()).toBe("PNG");
 
-    const drawn = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    const drawn = await diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
     expect(drawn.code).toBe(0);
     expect(parseTable(drawn.stdout, "samples").rows).toBe(50);
-    const again = diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    const again = await diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
     expect(again.stdout).toBe(drawn.stdout);
   });
 
-  it("answers a name that is none with those there are", () => {
-    const result = diffeo("density", "fit", "--data", "redwine");
+  it("answers a name that is none with those there are", async () => {
+    const result = await diffeo("density", "fit", "--data", "redwine");
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/redwine is neither .* red-wine, white-/)]);
   });
 
@@ -100,38 +109,47 @@ describe("diffeo density", () => {
       1,
       /73 training rows are fewer than the 200 inducing/,
     ],
-  ])("says what is wrong with a table (%#)", (text, code, message) => {
+  ])("says what is wrong with a table (%#)", async (text, code, message) => {
     writeFileSync(at("bad.csv"), text);
-    const result = diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
+    const result = await diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
     expect(result.code).toBe(code);
     expect(result.stderr).toMatch(message);
     expect(existsSync(at("bad/model.safetensors"))).toBe(false);
   });
 
-  it("ends with code 3 when the numbers are lost, and leaves the last good model", () => {
+  it("ends with code 3 when the numbers are lost, and leaves the last good model", async () => {
     const lost = ["--rate", "1e20", "--out", at("lost"), "--json"];
-    const result = diffeo("density", "fit", "--data", "two-moons", ...lost, ...quick);
+    const result = await diffeo("density", "fit", "--data", "two-moons", ...lost, ...quick);
     expect(result.code).toBe(3);
     expect(result.stdout).toBe(readFileSync(at("lost/report.json"), "utf8"));
     expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
     expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
     const model = at("lost/model.safetensors");
-    const scored = diffeo("density", "score", "--model", model, "--data", "two-moons", "--rows", "20");
+    const scored = await diffeo("density", "score", "--model", model, "--data", "two-moons", "--rows", "20");
     expect(parseTable(scored.stdout, "scores").rows).toBe(20);
   });
 
-  it("ends with code 3 when not even a normaliser can be found, and leaves what there is", () => {
+  it("ends with code 3 when not even a normaliser can be found, and leaves what there is", async () => {
     const lines = Array.from({ length: 400 }, (_, i) => `${1e9 * Math.sin(i)},${Math.cos(7 * i)}`);
     writeFileSync(at("vast.csv"), ["a,b", ...lines].join("\n"));
-    const result = diffeo("density", "fit", "--data", at("vast.csv"), "--no-whiten", "--out", at("vast"), ...quick);
+    const result = await diffeo(
+      "density",
+      "fit",
+      "--data",
+      at("vast.csv"),
+      "--no-whiten",
+      "--out",
+      at("vast"),
+      ...quick,
+    );
     expect(result.code).toBe(3);
     expect(result.stderr).toMatch(/became NaN at step 1.* has no normaliser. Leave out --no-whiten/);
     expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(/became NaN at step 1/);
-    const scored = diffeo("density", "score", "--model", at("vast/model.safetensors"), "--data", at("vast.csv"));
+    const scored = await diffeo("density", "score", "--model", at("vast/model.safetensors"), "--data", at("vast.csv"));
     expect([scored.code, scored.stderr]).toEqual([1, expect.stringMatching(/no normaliser/)]);
   });
 
-  it("runs a study over processes, continues it, and reports from its records", () => {
+  it("runs a study over processes, continues it, and reports from its records", async () => {
     const study = (...more: string[]) =>
       diffeo(
         "density",
@@ -153,19 +171,19 @@ describe("diffeo density", () => {
     mkdirSync(at("study"));
     writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(two("ssm", -20))}]`);
     // Long enough for a worker to have begun, too short for it to end.
-    const stopped = study("--seeds", "1", "--minutes", "0.1");
+    const stopped = await study("--seeds", "1", "--minutes", "0.1");
     expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
     mkdirSync(at("study/runs"), { recursive: true });
     writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(two("gssm", -15, 400)));
-    const done = study("--seeds", "1");
+    const done = await study("--seeds", "1");
     expect(done.code).toBe(0);
     expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
     expect(done.stdout).toMatch(/\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/);
     expect(done.stdout).toMatch(/effective samples, plain \(of 2,000\)/);
     expect(done.stdout).toMatch(/\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/);
     expect(done.stdout).not.toMatch(/\nssm, seed 0/);
-    const report = diffeo("density", "report", at("study"));
+    const report = await diffeo("density", "report", at("study"));
     expect(report.stdout).toBe(done.stdout);
     expect(readdirSync(at("study")).sort()).toEqual([
       "log-likelihood.png",
@@ -183,18 +201,20 @@ describe("diffeo density", () => {
     [[], /one of "column 1", "column 2"/],
     [["--header"], /one of "1990", "1991"/],
     [["--no-header"], /one of "column 1", "column 2"/],
-  ])("takes a line of numbers with %j for what it is", (said, message) => {
+  ])("takes a line of numbers with %j for what it is", async (said, message) => {
     writeFileSync(at("years.csv"), "1990,1991\n1,2\n");
-    expect(diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none").stderr).toMatch(message);
+    expect((await diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none")).stderr).toMatch(
+      message,
+    );
   });
 
-  it("reports on records alone", () => {
-    const none = diffeo("density", "report", at("typo"));
+  it("reports on records alone", async () => {
+    const none = await diffeo("density", "report", at("typo"));
     expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/typo holds no records/)]);
     expect(existsSync(at("typo"))).toBe(false);
     mkdirSync(at("foreign"));
     writeFileSync(at("foreign/package.json"), '{"name": "x"}');
-    const foreign = diffeo("density", "report", at("foreign"));
+    const foreign = await diffeo("density", "report", at("foreign"));
     expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/package\.json is no record of a run/)]);
   });
 
@@ -205,9 +225,9 @@ describe("diffeo density", () => {
     [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
     [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
     [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
-    [["worker"], /started by density study alone/],
-  ])("refuses %j with code 2", (args, message) => {
-    const result = diffeo("density", ...args);
+    [["worker"], /unknown command 'worker'/],
+  ])("refuses %j with code 2", async (args, message) => {
+    const result = await diffeo("density", ...args);
     expect(result.code).toBe(2);
     expect(result.stderr).toMatch(message);
   });

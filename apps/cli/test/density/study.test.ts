@@ -1,13 +1,15 @@
 /** A study's runs: what is kept of a fit, and what becomes of records and workers that fail. */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { quantile } from "diffeo/host";
+import type { Pool } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import { generate, measurePoints, prepare, recordOf, runDensity } from "diffeo-tables";
+import { generate, measurePoints, prepare, type RunRecord, recordOf, runDensity, type Task } from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
+import { type StudyCommand, study } from "../../src/density/study.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-study-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,60 +58,74 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
   expect(kept).toMatchObject({ ...task, n: 2, points: { train: 405, validation: 45, test: 50 }, seconds: 2.5 });
 });
 
-const main = JSON.stringify(new URL("../../src/main.ts", import.meta.url).href);
-
-/** A study of two moons by one worker, of which the text is the program. */
-function studyBy(worker: string, ...args: readonly string[]): { stdout: string; stderr: string; code: number | null } {
-  writeFileSync(at("main.mjs"), `if (process.argv[3] === "worker") { ${worker} } else await import(${main});`);
-  const words = ["--datasets", "two-moons", "--seeds", "1", "--workers", "1", "--samples", "2000", ...args];
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    ["--conditions=diffeo-source", "--import", "tsx", at("main.mjs"), "density", "study", ...words],
-    { encoding: "utf8" },
+/** A study of two moons on a pool that answers each task as told. */
+async function studyBy(
+  answer: (task: Task) => RunRecord | Error,
+  given: Partial<StudyCommand>,
+): Promise<{ stdout: string; stderr: string; failure: string }> {
+  let [stdout, stderr] = ["", ""];
+  const io = {
+    stdout: {
+      write: (text: string | Uint8Array) => {
+        stdout += text;
+      },
+    },
+    stderr: {
+      write: (text: string | Uint8Array) => {
+        stderr += text;
+      },
+    },
+    stdin: Readable.from([]),
+    signal: new AbortController().signal,
+  };
+  const pool: Pool = {
+    run: async ({ parameters }) => {
+      const found = answer((parameters as { task: Task }).task);
+      if (found instanceof Error) throw found;
+      return found;
+    },
+    close: async () => {},
+  };
+  const options: StudyCommand = {
+    ...{ data: "data", out: at("study"), datasets: ["two-moons"], losses: ["gssm"], seeds: 1, workers: 1 },
+    samples: 2000,
+    ...given,
+  };
+  const failure = await study(io, options, () => pool).then(
+    () => "",
+    (error: Error) => error.message,
   );
-  return { stdout, stderr, code: status };
+  return { stdout, stderr, failure };
 }
 
-/** Answers every task with a record, that of `ssm` under a name that no study has. */
-const answering = `
-  const record = ${JSON.stringify(record({ loss: "sm" }, { scoreMatching: -15 }))};
-  process.on("disconnect", () => process.exit());
-  process.on("message", ({ task }) => {
-    const dataset = task.loss === "ssm" ? "x".repeat(300) : task.dataset;
-    process.send({ kind: "done", record: { ...record, ...task, dataset } });
-  });
-  process.send({ kind: "ready" });`;
+const answering = (task: Task): RunRecord => ({ ...record({ loss: "sm" }, { scoreMatching: -15 }), ...task });
 
 describe("a study", () => {
-  it("goes on and reports when a record cannot be kept, runs nothing twice, and takes any time given", () => {
-    const lists = ["--losses", "ssm,gssm,ssm", "--datasets", "two-moons,two-moons"];
-    const { stdout, stderr, code } = studyBy(answering, "--out", at("unwritten"), "--minutes", "40000", ...lists);
-    expect(stderr).toMatch(
-      /^1\/2 two-moons-gssm-0: .*\ntwo-moons-ssm-0: what the run gave is no record of a run: "dataset" .*\n$/,
+  it("goes on and reports when a record cannot be written or a run fails, and takes any time given", async () => {
+    // A name that no disk takes.
+    const dataset = "x".repeat(300) as Task["dataset"];
+    const { stdout, stderr, failure } = await studyBy(
+      (task) =>
+        task.loss === "sm"
+          ? new Error("its process ended with SIGKILL")
+          : { ...answering(task), ...(task.loss === "ssm" && { dataset }) },
+      { out: at("unwritten"), losses: ["ssm", "gssm", "sm"], minutes: 40_000 },
     );
+    expect(stderr).toMatch(/^1\/3 two-moons-gssm-0: /m);
+    expect(stderr).toMatch(/^two-moons-ssm-0: cannot write .*ENAMETOOLONG/m);
+    expect(stderr).toMatch(/^two-moons-sm-0: its process ended with SIGKILL$/m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
-    expect(stdout).toMatch(/\n1 runs are still open; the same command continues\n$/);
-    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n2 runs are still open; the same command continues\n$/);
+    expect(failure).toMatch(/2 runs failed/);
   });
 
-  it.each([
-    ["process.exit(5)", "code 5"],
-    ["process.exit(0)", "code 0"],
-    ['process.kill(process.pid, "SIGKILL")', "SIGKILL"],
-  ])("fails when its worker ends by %s before a task", (worker, how) => {
-    const { stdout, stderr, code } = studyBy(worker, "--out", at("dead"), "--losses", "gssm");
-    expect([stderr, code]).toEqual([`a worker: its process ended with ${how}\n`, 1]);
-    expect(stdout).toBe("1 runs are still open; the same command continues\n");
-  });
-
-  it("does not go on with other draws than it began with", () => {
+  it("does not go on with other draws than it began with", async () => {
     mkdirSync(at("other"));
     const plain = { likelihood: -2, effective: 900, samples: 5000 };
     writeFileSync(at("other/two-moons.json"), JSON.stringify([record({ loss: "ssm" }, { scoreMatching: -9, plain })]));
-    const refused = studyBy(answering, "--out", at("other"), "--losses", "gssm");
-    expect(refused.stderr).toMatch(/two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/);
-    expect(refused.code).toBe(2);
-    expect(studyBy(answering, "--out", at("other"), "--losses", "gssm", "--samples", "5000").code).toBe(0);
-    expect(studyBy(answering, "--out", at("other"), "--losses", "gssm", "--datasets", "rings").code).toBe(0);
+    const refused = await studyBy(answering, { out: at("other") });
+    expect(refused.failure).toMatch(/two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/);
+    expect((await studyBy(answering, { out: at("other"), samples: 5000 })).failure).toBe("");
+    expect((await studyBy(answering, { out: at("other"), datasets: ["rings"] })).failure).toBe("");
   });
 });

@@ -113,12 +113,12 @@ describe("the file of a model", () => {
 
   it("serves commands that lose no digit", async () => {
     const drawn = await sampleRows(model, 30, { steps: 5, key: key(6) });
-    const sample = diffeo("density", "sample", "--model", path, "--count", "30", "--steps", "5", "--seed", "6");
+    const sample = await diffeo("density", "sample", "--model", path, "--count", "30", "--steps", "5", "--seed", "6");
     expect(parseTable(sample.stdout, "samples").values).toEqual(drawn.values);
 
     writeFileSync(at("rows.csv"), sample.stdout);
     const scored = await scoreRows(model, drawn);
-    const score = diffeo("density", "score", "--model", path, "--data", at("rows.csv"));
+    const score = await diffeo("density", "score", "--model", path, "--data", at("rows.csv"));
     const values = parseTable(score.stdout, "scores").values;
     expect(values.filter((_, i) => i % 3 === 0)).toEqual(scored.logDensity);
     expect(values.filter((_, i) => i % 3 !== 0)).toEqual(scored.score);
@@ -148,8 +148,8 @@ describe("a place that cannot be written to", () => {
     ["sample", ["--model", lost, "--out", at("file/sample.csv")]],
     ["picture", ["--models", lost, "--data", at("table.csv"), "--out", at("file/picture")]],
     ["study", ["--data", folder, "--datasets", "red-wine", "--losses", "ssm", "--seeds", "1", "--out", at("study")]],
-  ])("is known to %s before the work", (command, args) => {
-    const result = diffeo("density", command, ...args);
+  ])("is known to %s before the work", async (command, args) => {
+    const result = await diffeo("density", command, ...args);
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/^diffeo: cannot write /)]);
   });
 });

@@ -5,10 +5,11 @@ import { fold, key } from "diffeo/random";
 import type { Positions } from "diffeo-chess";
 import { measureAll, measureTable } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
-import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
-import { type DrawOptions, drawSamples, reportRejection, shareRejected, withDrawOptions } from "./chess-draw.ts";
-import { positionsOf } from "./chess-positions.ts";
-import { integer, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
+import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { type DrawOptions, drawSamples, reportRejection, shareRejected, withDrawOptions } from "./draw.ts";
+import { positionsOf } from "./positions.ts";
 
 interface EvaluateCommand extends AimOptions, DrawOptions, RunOptions {
   readonly reference?: string[];
@@ -33,12 +34,12 @@ interface Measured {
   readonly positions: Positions;
 }
 
-async function sampled(options: EvaluateCommand): Promise<Measured> {
+async function sampled(io: Io, options: EvaluateCommand): Promise<Measured> {
   const { count = SAMPLES, seed, require: conditions } = options;
-  const { w, steps } = await aimOf(options);
+  const { w, steps } = await aimOf(io, options);
   const model = await loadModel(options.model);
-  const boards = await drawSamples(model, options, { count, steps, driftScale: w });
-  reportRejection(boards, count, options);
+  const boards = await drawSamples(io, model, options, { count, steps, driftScale: w });
+  reportRejection(io, boards, count, options);
   return {
     about: {
       source: `${options.model}, w = ${w}, ${steps} steps, seed ${seed}`,
@@ -52,54 +53,52 @@ async function sampled(options: EvaluateCommand): Promise<Measured> {
   };
 }
 
-async function inFile(file: string, { count, skipBad = false }: EvaluateCommand): Promise<Measured> {
+async function inFile(io: Io, file: string, { count, skipBad = false }: EvaluateCommand): Promise<Measured> {
   const limit = count === undefined ? {} : { limit: count };
-  const { positions, skipped } = await readPositions(file, { distinct: false, skipBad, ...limit });
+  const { positions, skipped } = await readPositions(file, { distinct: false, skipBad, stdin: io.stdin, ...limit });
   return { about: { source: file, skipped }, positions };
 }
 
 /** Options that shape samples, and nothing else. */
 const SAMPLING = ["model", "w", "pieces", "calibration", "steps", "require", "tries", "batch", "device", "threads"];
 
-async function run(file: string | undefined, options: EvaluateCommand, command: Command): Promise<void> {
+async function evaluate(io: Io, file: string | undefined, options: EvaluateCommand, command: Command): Promise<void> {
   const { neighbours, seed, skipBad = false, json = false } = options;
   if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
   if (!options.require) refuseBeside(command, "no --require", ["tries"]);
-  const real = await positionsOf(options.reference, {
+  const real = await positionsOf(io, options.reference, {
     seed,
     skipBad,
     without: "no --reference: the real column is of positions of random games, not of real ones",
   });
-  const training = options.training && (await readPositions(options.training, { skipBad })).positions;
-  const { about, positions } = await (file === undefined ? sampled(options) : inFile(file, options));
+  const training = options.training && (await readPositions(options.training, { skipBad, stdin: io.stdin })).positions;
+  const { about, positions } = await (file === undefined ? sampled(io, options) : inFile(io, file, options));
   const comparison = measureAll(positions, real, {
     key: fold(key(seed), "measures"),
     neighbours,
     ...(training && { training }),
   });
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...about, ...comparison }, null, 1)}\n`);
+    io.stdout.write(`${JSON.stringify({ ...about, ...comparison }, null, 1)}\n`);
     return;
   }
-  if (about.skipped > 0) process.stdout.write(`${about.skipped} bad rows were left out\n`);
-  process.stdout.write(measureTable(comparison));
+  if (about.skipped > 0) io.stdout.write(`${about.skipped} bad rows were left out\n`);
+  io.stdout.write(measureTable(comparison));
 }
 
-export function addChessEvaluate(chess: Command): void {
-  const command = chess
-    .command("evaluate")
-    .description("measure samples of a model, or positions of a file, beside real ones and beside independent squares")
+export const declare: Declare = (command, io) => {
+  command
     .argument("[file]", "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the model)")
     .option("-r, --reference <files...>", "real positions to compare with; by default positions of random games")
     .option("--training <files...>", "positions the model was trained on; by default the reference")
     .option(
       "--count <count>",
       `how many samples (default: ${SAMPLES}), or how many of a file (default: all)`,
-      integer(1),
+      integer(1, MOST.boards),
     )
-    .option("--neighbours <count>", "how many look for their nearest training position", integer(1), 1000)
+    .option("--neighbours <count>", "how many look for their nearest training position", integer(1, MOST.boards), 1000)
     .option("--skip-bad", "count bad rows of files and go on")
     .option("--json", "print JSON");
   withDrawOptions(withAimOptions(command));
-  withRunOptions(command, 0).action(run);
-}
+  withRunOptions(command, 0).action((file, options) => evaluate(io, file, options, command));
+};

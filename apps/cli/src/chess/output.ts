@@ -2,11 +2,24 @@
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import type { Accepted } from "diffeo-chess";
-import { ansiBoards, boardAt, flawsOf, judged, makeFullFen, makeTrace, type Picture, sheetSvg } from "diffeo-chess";
+import {
+  type Accepted,
+  ansiBoards,
+  boardAt,
+  CLASSES,
+  flawsOf,
+  judged,
+  makeFullFen,
+  makeTrace,
+  type Picture,
+  SQUARES,
+  sheetSvg,
+} from "diffeo-chess";
 import { renderPng } from "diffeo-picture/node";
-import { type DrawOptions, reportRejection, shareRejected, withDrawOptions } from "./chess-draw.ts";
-import { checkWritable, integer, refuseBeside } from "./options.ts";
+import type { Io, Output } from "../shell/io.ts";
+import { forceOption, integer, refuseBeside } from "../shell/options.ts";
+import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { type DrawOptions, reportRejection, shareRejected, withDrawOptions } from "./draw.ts";
 
 /** What is said of the boards in JSON beside themselves. */
 type About = Readonly<Record<string, unknown>>;
@@ -33,10 +46,10 @@ function json({ boards: accepted, fens, about }: Made): string {
 }
 
 /** How a picture in text fits where it is printed. */
-export const screen = () => ({ colour: process.stdout.isTTY === true, width: process.stdout.columns ?? 80 });
+export const screen = ({ isTTY = false, columns = 80 }: Output) => ({ colour: isTTY, width: columns });
 
 const formats = {
-  ansi: ({ pictures }: Made) => ansiBoards(pictures, screen()),
+  ansi: ({ pictures }: Made, stdout: Output) => ansiBoards(pictures, screen(stdout)),
   fen: ({ fens }: Made) => fens.map((fen) => `${fen}\n`).join(""),
   json,
   svg: ({ pictures }: Made) => sheetSvg(pictures),
@@ -48,6 +61,7 @@ export interface OutputOptions extends DrawOptions {
   readonly out?: string;
   readonly trace?: string;
   readonly frames: number;
+  readonly force?: boolean;
 }
 
 export const withOutputOptions = (command: Command): Command =>
@@ -55,18 +69,41 @@ export const withOutputOptions = (command: Command): Command =>
     .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("ansi"))
     .option("--out <file>", "write to a file instead of the terminal")
     .option("--trace <file>", "write frames of the reverse diffusion, each square's mixture of pieces, as JSON")
-    .option("--frames <n>", "frames of the trace", integer(2), 25);
+    .option("--frames <n>", "frames of the trace", integer(2, 100_000), 25)
+    .addOption(forceOption());
 
-/** Errors that should come before the work, not after it. */
-export async function checkOutput({ format, out, trace, require: conditions }: OutputOptions, command: Command) {
+/** The longest text there can be: a trace is one. */
+const LONGEST_TEXT = 2 ** 29;
+
+/** What an earlier picture begins with; of other formats nobody can say whether they are ours. */
+const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PNG };
+
+/**
+ * Errors that should come before the work, not after it.
+ * @param inputs the files that are read
+ */
+export async function checkOutput(
+  count: number,
+  { format, out, trace, frames, force, require: conditions }: OutputOptions,
+  command: Command,
+  inputs: readonly (string | undefined)[],
+): Promise<void> {
   if (format === "png" && !out) fail("usage", "a PNG cannot be printed", "give --out FILE.png");
   if (!trace) refuseBeside(command, "no --trace", ["frames"]);
+  else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
+    fail("usage", `a trace of ${count} boards in ${frames} frames is too large for a file`, "ask for fewer --frames");
   if (!conditions) refuseBeside(command, "no --require", ["tries"]);
-  await checkWritable(out, trace);
+  const like = heads[format];
+  const files = [
+    out === undefined ? [] : { path: out, ...(like && { like }) },
+    trace === undefined ? [] : { path: trace },
+  ];
+  await outputs(files.flat(), { inputs, force });
 }
 
 /** Prints or writes the boards and their trace, and says what rejection and clamping did to them. */
 export async function writeBoards(
+  io: Io,
   boards: Accepted,
   count: number,
   options: OutputOptions,
@@ -78,13 +115,13 @@ export async function writeBoards(
   if (positions.count > 0) {
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
-    const said = { ...about, conditions: conditions.map(({ text }) => text) };
-    const made = formats[format]({ boards, pictures, fens, about: said });
+    const described = { ...about, conditions: conditions.map(({ text }) => text) };
+    const made = formats[format]({ boards, pictures, fens, about: described }, io.stdout);
     if (out) await writeFileAtomic(out, made);
-    else process.stdout.write(made as string);
+    else io.stdout.write(made);
     if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));
   }
   if (boards.exits > 0)
-    process.stderr.write(`${boards.exits} steps left the simplex, ${boards.clamps} points were put back\n`);
-  reportRejection(boards, count, options);
+    io.stderr.write(`${boards.exits} steps left the simplex, ${boards.clamps} points were put back\n`);
+  reportRejection(io, boards, count, options);
 }

@@ -1,18 +1,28 @@
 /** Turning words of the command line into values, with errors that name the option, and options that commands share. */
-import { access, constants, mkdir, open, realpath, rm, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "diffeo/graph";
-import { cannotWrite } from "diffeo/node";
 
-export function integer(least: number): (text: string) => number {
+/** A whole number between bounds. Above `most` are sizes that no machine has room or time for. */
+export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least)
-      throw new InvalidArgumentError(`give a whole number of at least ${least}.`);
+    if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
+      throw new InvalidArgumentError(`give a whole number from ${least} to ${most.toLocaleString("en")}.`);
     return value;
   };
 }
+
+/** The largest sizes of everything that is sampled or trained on. */
+export const MOST = {
+  /** Boards of a run: 3 KB of numbers each. */
+  boards: 1_000_000,
+  /** Boards of a batch: every layer of a network holds all of them at once. */
+  batch: 16_384,
+  /** Rows of a table. */
+  rows: 10_000_000,
+  steps: 10_000_000,
+  seed: Number.MAX_SAFE_INTEGER,
+} as const;
 
 export function positive(text: string): number {
   const value = Number(text);
@@ -31,9 +41,9 @@ export function share(text: string): number {
 }
 
 export const integers =
-  (least: number) =>
+  (least: number, most: number) =>
   (text: string): number[] =>
-    text === "" ? [] : text.split(",").map(integer(least));
+    text === "" ? [] : text.split(",").map(integer(least, most));
 
 export const numbers = (text: string): number[] => text.split(",").map(positive);
 
@@ -47,9 +57,9 @@ export interface RunOptions {
 /** Adds --seed, --device and --threads. */
 export const withRunOptions = (command: Command, seed: number, about = "seed of everything that is drawn"): Command =>
   command
-    .option("--seed <n>", about, integer(0), seed)
+    .option("--seed <n>", about, integer(0, MOST.seed), seed)
     .addOption(new Option("--device <name>", "where to run").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1));
+    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024));
 
 /** Where to run, as `compile` takes it. */
 export const engineOf = ({ device, threads }: RunOptions): { device: string; threads?: number } => ({
@@ -67,39 +77,5 @@ export function refuseBeside(command: Command, what: string, names: readonly str
     fail("usage", `${given.map(({ long }) => long).join(", ")} would change nothing beside ${what}`, "leave it out");
 }
 
-/** Raises what writing the files would raise, before the work that goes into them. Leaves nothing but their folders. */
-export async function checkWritable(...paths: readonly (string | undefined)[]): Promise<void> {
-  const targets = new Set<string>();
-  for (const path of paths) {
-    if (path === undefined) continue;
-    const probe = `${path}.${process.pid}.tmp`;
-    try {
-      const there = await stat(path).catch(() => undefined);
-      if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
-      // A pipe or a device is written to; a file is replaced by one written beside it.
-      if (there && !there.isFile()) {
-        await access(path, constants.W_OK);
-        continue;
-      }
-      await mkdir(dirname(path), { recursive: true });
-      await (await open(probe, "w")).close();
-      await rm(probe);
-    } catch (error) {
-      throw cannotWrite(path, error);
-    }
-    const target = await realpath(path).catch(() => resolve(path));
-    if (targets.has(target)) fail("usage", `two results would go to ${path}`, "name a file for each");
-    targets.add(target);
-  }
-}
-
-/** A signal that Ctrl-C sets, once: work stops at the next safe point; a second Ctrl-C ends the process. */
-export function interruption(): AbortSignal {
-  const controller = new AbortController();
-  process.once("SIGINT", () => {
-    process.stderr.write("\nstopping after this step; Ctrl-C again ends at once\n");
-    controller.abort();
-  });
-  process.once("SIGTERM", () => controller.abort());
-  return controller.signal;
-}
+/** --force, for commands whose results a person would mourn. */
+export const forceOption = (): Option => new Option("--force", "replace files that are there already");

@@ -1,11 +1,8 @@
 /** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Model } from "diffeo/categorical";
-import { fail } from "diffeo/graph";
-import { loadModel, modelDigest } from "diffeo/node";
+import { loadModel, modelDigest, onFile } from "diffeo/node";
 import { fold, type Key, key } from "diffeo/random";
 import { type Calibration, driftScaleFor, layOut, measureScale, reachOf, type ScalePoint } from "diffeo-chess";
 import {
@@ -13,13 +10,23 @@ import {
   partialPath,
   readCalibration,
   readPartial,
-  shippedModel,
   writeCalibration,
   writePartial,
 } from "diffeo-chess/node";
-import { modelOption } from "./chess-aim.ts";
-import { checkWritable, integer, numbers, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
-import { stepper } from "./stepper.ts";
+import { advise } from "../shell/exit.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import {
+  forceOption,
+  integer,
+  MOST,
+  numbers,
+  type RunOptions,
+  refuseBeside,
+  withRunOptions,
+} from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { stepping } from "../shell/progress.ts";
+import { howToCalibrate, modelOption } from "./aim.ts";
 
 interface CalibrateCommand extends RunOptions {
   readonly model: string;
@@ -30,6 +37,7 @@ interface CalibrateCommand extends RunOptions {
   readonly out?: string;
   readonly verify?: number[];
   readonly json?: boolean;
+  readonly force?: boolean;
 }
 
 /** From next to no pieces to more than boards can hold, closest where most boards are. */
@@ -49,6 +57,7 @@ interface Measuring {
 
 /** Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. */
 async function measureAll(
+  io: Io,
   model: Model,
   options: CalibrateCommand,
   scales: readonly number[],
@@ -57,7 +66,7 @@ async function measureAll(
   const { count, batch } = options;
   const points = [...known];
   const total = (scales.length - known.length) * steps * Math.ceil(count / batch);
-  await stepper(options)(total, "calibrating", async (how, note) => {
+  await stepping(io, options, total, "calibrating", async (how, note) => {
     for (let i = known.length; i < scales.length; i++) {
       const w = scales[i];
       const name = `w = ${w.toFixed(4)}`;
@@ -65,8 +74,8 @@ async function measureAll(
       const point = await measureScale(model, w, { count, steps, batch, key: fold(own, i), ...how });
       points.push(point);
       await keep?.(points);
-      if (!process.stderr.isTTY)
-        process.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
+      if (!io.stderr.isTTY)
+        io.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
     }
   });
   return points;
@@ -81,57 +90,58 @@ const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
 ];
 const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
 
-async function calibrate(options: CalibrateCommand, path: string): Promise<void> {
-  if (options.out === undefined && resolve(options.model) === shippedModel && existsSync(path))
-    fail("usage", `${path} came with the shipped model`, "name another file with --out, or that one to replace it");
+/** Measures every w that is not measured yet, and keeps each point as it comes. */
+async function measureOpen(io: Io, options: CalibrateCommand, path: string): Promise<Calibration> {
+  const { steps, seed, count, device, force = false } = options;
   const partial = partialPath(path);
-  await checkWritable(path, partial);
-  const { steps, seed, count, batch, device, json = false } = options;
   const scales = [...new Set(options.w)].sort((a, b) => a - b);
   const model = await loadModel(options.model);
   const digest = await modelDigest(options.model);
-  const settings = { model: digest, steps, seed, count, batch, device, w: scales };
-  const known = await readPartial(path, settings);
-  if (!known) process.stderr.write(`${partial} is of other settings: every w is measured anew\n`);
-  else if (known.length > 0) process.stderr.write(`${known.length} of ${scales.length} w are in ${partial}\n`);
-  const points = await measureAll(model, options, scales, {
+  const settings = { model: digest, steps, seed, count, device, w: scales };
+  if (force) await rm(partial, { force: true });
+  const again = "continue with the same settings, or give --force to measure every w anew";
+  const known = await readPartial(path, settings).catch(advise(again));
+  if (known.length > 0) io.stderr.write(`${known.length} of ${scales.length} w are in ${partial}\n`);
+  const points = await measureAll(io, model, options, scales, {
     steps,
     key: fold(key(seed), "calibrate"),
-    ...(known && { known }),
+    known,
     keep: (measured) => writePartial(path, settings, measured),
   }).catch((error: Error) => {
-    if (error.name === "AbortError") process.stderr.write("what is measured is kept; the same command continues\n");
+    if (error.name === "AbortError") io.stderr.write("what is measured is kept; the same command continues\n");
     throw error;
   });
-  const calibration: Calibration = {
-    format: "diffeo-calibration-1",
-    model: digest,
-    method: "domainPreserving",
-    steps,
-    seed,
-    points,
-  };
-  await writeCalibration(path, calibration);
-  await rm(partial, { force: true });
-  if (json) return void process.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
+  return { format: "diffeo-calibration-1", model: digest, method: "domainPreserving", steps, seed, points };
+}
+
+async function calibrate(io: Io, options: CalibrateCommand, path: string): Promise<void> {
+  const { steps, count, force, json = false } = options;
+  await outputs([{ path }], { inputs: [options.model], force });
+  const calibration = await onFile(path, async () => {
+    const measured = await measureOpen(io, options, path);
+    await writeCalibration(path, measured);
+    await rm(partialPath(path), { force: true });
+    return measured;
+  });
+  if (json) return void io.stdout.write(`${JSON.stringify(calibration, undefined, 1)}\n`);
   const [least, most] = reachOf(calibration);
-  process.stdout.write(layOut([HEAD, ...points.map(cells)]));
-  process.stdout.write(
+  io.stdout.write(layOut([HEAD, ...calibration.points.map(cells)]));
+  io.stdout.write(
     `${count} boards a w, ${steps} steps; from ${least.toFixed(1)} to ${most.toFixed(1)} pieces: ${path}\n`,
   );
 }
 
 /** Boards at the w that the calibration gives for each number of pieces, with other noise than it was made with. */
-async function verify(options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
+async function verify(io: Io, options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
   const model = await loadModel(options.model);
-  const calibration = await readCalibration(path, options.model);
+  const calibration = await readCalibration(path, options.model).catch(advise(howToCalibrate(options.model)));
   const scales = targets.map((pieces) => driftScaleFor(calibration, pieces));
   const { steps } = calibration;
-  const points = await measureAll(model, options, scales, { steps, key: fold(key(options.seed), "verify") });
+  const points = await measureAll(io, model, options, scales, { steps, key: fold(key(options.seed), "verify") });
   const rows = points.map((point, i) => ({ target: targets[i], error: point.pieces - targets[i], ...point }));
-  if (options.json) return void process.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
+  if (options.json) return void io.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
   const signed = (x: number): string => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
-  process.stdout.write(
+  io.stdout.write(
     layOut([
       ["target", ...HEAD, "error", "standard error"],
       ...rows.map((row) => [
@@ -144,29 +154,26 @@ async function verify(options: CalibrateCommand, path: string, targets: readonly
   );
 }
 
-function run(options: CalibrateCommand, command: Command): Promise<void> {
-  if (options.verify) refuseBeside(command, "--verify", ["w", "steps"]);
+function calibrateOrVerify(io: Io, options: CalibrateCommand, command: Command): Promise<void> {
+  if (options.verify) refuseBeside(command, "--verify", ["w", "steps", "force"]);
   const path = options.out ?? calibrationPath(options.model);
-  return options.verify ? verify(options, path, options.verify) : calibrate(options, path);
+  return options.verify ? verify(io, options, path, options.verify) : calibrate(io, options, path);
 }
 
-export function addChessCalibrate(chess: Command): void {
-  const command = chess
-    .command("calibrate")
-    .description(
-      "measure how many pieces each w gives, for --pieces of sample and complete; continues where it was stopped",
-    )
+export const declare: Declare = (command, io) => {
+  command
     .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, SCALES)
-    .option("--count <n>", "boards for each", integer(2), 1000)
-    .option("--steps <n>", "steps of the reverse process", integer(1), 250)
-    .option("--batch <n>", "boards at a time", integer(1), 64)
+    .option("--count <n>", "boards for each", integer(2, MOST.boards), 1000)
+    .option("--steps <n>", "steps of the reverse process", integer(1, MOST.steps), 250)
+    .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
     .option("--out <file>", "where the calibration goes, once every w is measured (default: beside the model)")
     .option(
       "--verify <list>",
       "numbers of pieces: sample at the w that the calibration in the file gives for them, with its steps",
       numbers,
     )
-    .option("--json", "print JSON");
-  withRunOptions(command, 7).action(run);
-}
+    .option("--json", "print JSON")
+    .addOption(forceOption());
+  withRunOptions(command, 7).action((options) => calibrateOrVerify(io, options, command));
+};

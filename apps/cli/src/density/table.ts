@@ -1,7 +1,16 @@
-/** The options of every density command that reads a table. */
-import type { Command } from "commander";
+/** Options that density commands share: those of a table that is read, and of a model that was fitted. */
+import { join } from "node:path";
+import { type Command, Option } from "commander";
 import { tableNames } from "diffeo-tables";
-import { integer } from "./options.ts";
+import { integer, MOST } from "../shell/options.ts";
+
+/** Where fit puts its model, and where score and sample look for it. */
+export const FIT_FOLDER = "runs/density";
+export const MODEL_FILE = "model.safetensors";
+
+/** --model: what density fit wrote. */
+export const fittedOption = (): Option =>
+  new Option("--model <file>", "a model that density fit wrote").default(join(FIT_FOLDER, MODEL_FILE));
 
 export interface TableCommand {
   readonly data: string;
@@ -15,6 +24,6 @@ export const withTableOptions = (command: Command, file = "a CSV file"): Command
   command
     .requiredOption("--data <table>", `${file}, or one of ${tableNames.join(", ")}`)
     .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
-    .option("--rows <n>", "rows of a generated table", integer(10), 2000)
+    .option("--rows <n>", "rows of a generated table", integer(10, MOST.rows), 2000)
     .option("--header", "the first line of the file is names, whatever it holds (default: if it holds no number)")
     .option("--no-header", "the first line is a row as the others");

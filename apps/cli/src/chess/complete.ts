@@ -14,6 +14,7 @@ import {
   completeBoards,
   completionMeasures,
   defaultCompletion,
+  drawAccepted,
   EMPTY,
   hideSquares,
   layOut,
@@ -24,11 +25,12 @@ import {
   UNKNOWN,
 } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
-import { type AimOptions, aimOf, withAimOptions } from "./chess-aim.ts";
-import { drawMeeting } from "./chess-draw.ts";
-import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./chess-output.ts";
-import { integer, positive, type RunOptions, refuseBeside, withRunOptions } from "./options.ts";
-import { stepper } from "./stepper.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import { integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
+import { stepping } from "../shell/progress.ts";
+import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { rejectionOf } from "./draw.ts";
+import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
 interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
   readonly count?: number;
@@ -43,12 +45,12 @@ interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
 type Complete = (partial: Uint8Array, completion: Completion, first?: number) => Promise<Boards>;
 
 /** What completes boards as the options say, with a line of progress. */
-async function completer(model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
+async function completer(io: Io, model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
   const { batch, seed, resample, guidance, frames, trace } = options;
-  const { w, steps } = await aimOf(options, true);
-  const stepped = stepper(options);
-  const complete: Complete = (partial, completion, first = 0) =>
-    stepped(steps * Math.ceil(partial.length / SQUARES / batch), `completing, ${completion}`, (how) =>
+  const { w, steps } = await aimOf(io, options, true);
+  const complete: Complete = (partial, completion, first = 0) => {
+    const batches = Math.ceil(partial.length / SQUARES / batch);
+    return stepping(io, options, steps * batches, `completing, ${completion}`, (how) =>
       completeBoards(model, partial, {
         completion,
         first,
@@ -63,6 +65,7 @@ async function completer(model: Model, options: CompleteCommand): Promise<{ comp
         ...how,
       }),
     );
+  };
   return { complete, w };
 }
 
@@ -90,7 +93,7 @@ function conditionsOf(
   return [...(conditions ?? []), parseCondition(`pieces=${pieces}`)];
 }
 
-async function completeOne(fen: string, options: CompleteCommand, command: Command): Promise<void> {
+async function completeOne(io: Io, fen: string, options: CompleteCommand, command: Command): Promise<void> {
   refuseBeside(command, "a FEN", ["json", "hide"]);
   const { count = 4, seed } = options;
   const board = parseFen(fen, { unknown: true });
@@ -99,20 +102,20 @@ async function completeOne(fen: string, options: CompleteCommand, command: Comma
     fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
   const conditions = conditionsOf(options, board);
   const output = { ...options, ...(conditions && { require: conditions }) };
-  await checkOutput(output, command);
+  await checkOutput(count, output, command, [options.model, options.calibration]);
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const { complete, w } = await completer(model, options);
+  const { complete, w } = await completer(io, model, options);
   const draw = (first: number, drawn: number): Promise<Boards> => {
     const partial = new Uint8Array(drawn * SQUARES);
     for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
     return complete(partial, method, first);
   };
-  const boards = await drawMeeting(draw, count, output);
+  const boards = await drawAccepted(draw, rejectionOf(count, output));
   const digest = await modelDigest(options.model);
   const [, ...fields] = fen.trimEnd().split(/ +/);
   const about = { given: fen, model: digest, seed, method, w };
-  await writeBoards(boards, count, output, about, { squares: known, fields });
+  await writeBoards(io, boards, count, output, about, { squares: known, fields });
 }
 
 const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => string])[] = [
@@ -126,7 +129,7 @@ const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => 
 ];
 
 /** Real boards with squares hidden, completed once by the method and once by plain replacement. */
-async function evaluate(file: string, options: CompleteCommand, command: Command): Promise<void> {
+async function evaluate(io: Io, file: string, options: CompleteCommand, command: Command): Promise<void> {
   refuseBeside(command, "--evaluate", [
     "pieces",
     "calibration",
@@ -136,15 +139,16 @@ async function evaluate(file: string, options: CompleteCommand, command: Command
     "out",
     "trace",
     "frames",
+    "force",
   ]);
   const { seed, hide, json = false } = options;
-  const { positions } = await readPositions(file);
+  const { positions } = await readPositions(file, { stdin: io.stdin });
   const order = permutation(fold(key(seed), "boards"), positions.count).data;
   const truth = select(positions, order.slice(0, options.count ?? 500));
   const partial = hideSquares(truth, hide, fold(key(seed), "hidden"));
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const { complete } = await completer(model, options);
+  const { complete } = await completer(io, model, options);
   const columns: Record<string, CompletionMeasures> = { real: completionMeasures(truth, partial, truth) };
   const evaluations: Record<string, number> = {};
   for (const completion of new Set<Completion>([method, "replacement"])) {
@@ -153,9 +157,7 @@ async function evaluate(file: string, options: CompleteCommand, command: Command
     evaluations[completion] = boards.scoreEvaluations;
   }
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`,
-    );
+    io.stdout.write(`${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`);
     return;
   }
   const names = Object.keys(columns);
@@ -164,14 +166,14 @@ async function evaluate(file: string, options: CompleteCommand, command: Command
   const cost = (name: string): string =>
     `${evaluations[name] ?? "–"}${name === "guided" ? ", each with a gradient" : ""}`;
   rows.push(["score evaluations a board", ...names.map(cost)]);
-  process.stdout.write(layOut([[`${Math.round(100 * hide)} % of squares hidden`, ...names], ...rows]));
+  io.stdout.write(layOut([[`${Math.round(100 * hide)} % of squares hidden`, ...names], ...rows]));
 }
 
-function run(fen: string | undefined, options: CompleteCommand, command: Command): Promise<void> {
-  if (fen !== undefined && options.evaluate === undefined) return completeOne(fen, options, command);
+function completePosition(io: Io, fen: string | undefined, options: CompleteCommand, command: Command): Promise<void> {
+  if (fen !== undefined && options.evaluate === undefined) return completeOne(io, fen, options, command);
   if (fen !== undefined || options.evaluate === undefined)
     fail("usage", "one thing to complete is needed", "give a FEN with ? squares, or --evaluate FILE");
-  return evaluate(options.evaluate, options, command);
+  return evaluate(io, options.evaluate, options, command);
 }
 
 /** A share of the squares that leaves some known and some hidden. */
@@ -181,30 +183,34 @@ function hidden(text: string): number {
   return Number(text);
 }
 
-export function addChessComplete(chess: Command): void {
-  const command = chess
-    .command("complete")
-    .description("fill in the unknown squares of a position; known ones are always kept")
+export const declare: Declare = (command, io) => {
+  command
     .argument("[fen]", 'placement with ? for each unknown square, as in "????????/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"')
-    .option("--count <n>", "boards (default: 4; with --evaluate 500)", integer(1))
+    .option("--count <n>", "boards (default: 4; with --evaluate 500)", integer(1, MOST.boards))
     .addOption(
       new Option(
         "--method <name>",
         "guided by the posterior of the known squares, steps repeated, or plain replacement (default: guided where the network gives posteriors, resample where not)",
       ).choices(COMPLETIONS),
     )
-    .option("--resample <n>", "how often each step is taken (default: 4 for resample, 1 for guided)", integer(1))
+    .option(
+      "--resample <n>",
+      "how often each step is taken (default: 4 for resample, 1 for guided)",
+      integer(1, 10_000),
+    )
     .option("--guidance <x>", "strength of guidance; 1 is Bayes' rule for an exact posterior (default: 3)", positive);
   withAimOptions(
     command,
     new Option(
       "--pieces <n>",
       "exactly so many pieces on the whole board, by rejection as --require pieces=<n>; w is taken from the calibration to get there",
-    ).argParser(integer(1)),
+    ).argParser(integer(1, SQUARES)),
   );
   withOutputOptions(command)
     .option("--evaluate <file>", "hide squares of real boards, complete them, and compare with plain replacement")
     .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)
     .option("--json", "with --evaluate, print JSON");
-  withRunOptions(command, 7, "seed; board i is the same in any batch").action(run);
-}
+  withRunOptions(command, 7, "seed; board i is the same in any batch").action((fen, options) =>
+    completePosition(io, fen, options, command),
+  );
+};

@@ -6,7 +6,9 @@ import { writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { boardAt, makeFullFen, type Positions, playouts, select, statisticsOf, statisticsTable } from "diffeo-chess";
 import { type Format, type Reading, readPositions, splitRows, writeDataset } from "diffeo-chess/node";
-import { checkWritable, integer, refuseBeside, share } from "./options.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import { forceOption, integer, MOST, refuseBeside, share } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
 
 interface DataCommand {
   readonly out?: string;
@@ -19,6 +21,7 @@ interface DataCommand {
   readonly playouts: number;
   readonly seed: number;
   readonly json?: boolean;
+  readonly force?: boolean;
 }
 
 /** Positions of random games in the form of a reading, so that both ways go on alike. */
@@ -76,49 +79,56 @@ const besides = (path: string): string => {
   return join(dirname(path), `${basename(path, extension)}.held-out${extension}`);
 };
 
-async function run(files: readonly string[], options: DataCommand, command: Command): Promise<void> {
-  const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, json = false } = options;
+/** Reads the files, or plays games, and writes what is to be written. */
+async function data(io: Io, files: readonly string[], options: DataCommand, command: Command): Promise<void> {
+  const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, force } = options;
   if (heldOut !== undefined && !out)
     fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
   else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
-  const outputs = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
-  const writers = outputs.map(writerOf);
-  await checkWritable(...outputs);
+  const paths = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
+  const writers = paths.map(writerOf);
+  await outputs(
+    paths.map((path) => ({ path })),
+    { inputs: files, force },
+  );
   const reading =
     files.length > 0
-      ? await readPositions(files, { ...options, key: fold(key(seed), "plies") })
+      ? await readPositions(files, { ...options, key: fold(key(seed), "plies"), stdin: io.stdin })
       : played(Math.min(options.playouts, limit), seed);
-  const { positions, sides, duplicates, skipped, problems } = reading;
-  const written: { readonly path: string; readonly positions: number }[] = [];
+  const written: Written[] = [];
   const parts = heldOut === undefined ? [reading] : split(reading, heldOut);
   for (const [i, write] of writers.entries()) {
-    await write(outputs[i], parts[i].positions, parts[i].sides);
-    written.push({ path: outputs[i], positions: parts[i].positions.count });
+    await write(paths[i], parts[i].positions, parts[i].sides);
+    written.push({ path: paths[i], positions: parts[i].positions.count });
   }
-  const statistics = statisticsOf(positions, sides);
-  if (json) {
-    const report = { files: reading.files, duplicates, skipped, problems, written, statistics };
-    process.stdout.write(`${JSON.stringify(report, null, 1)}\n`);
-    return;
-  }
-  const n = (count: number): string => count.toLocaleString("en");
-  if (files.length === 0) process.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
-  for (const { name, format, rows } of reading.files)
-    process.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
-  if (duplicates > 0) process.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
-  if (skipped > 0)
-    process.stdout.write(
-      `${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
-    );
-  for (const { path, positions: count } of written) process.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
-  process.stdout.write(`\n${statisticsTable(statistics)}`);
+  report(io, reading, written, options);
 }
 
-export function addChessData(chess: Command): void {
-  chess
-    .command("data")
-    .description("read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them")
+interface Written {
+  readonly path: string;
+  readonly positions: number;
+}
+
+function report(io: Io, reading: Reading, written: readonly Written[], { json = false }: DataCommand): void {
+  const { files, positions, sides, duplicates, skipped, problems } = reading;
+  const statistics = statisticsOf(positions, sides);
+  if (json) {
+    const all = { files, duplicates, skipped, problems, written, statistics };
+    return void io.stdout.write(`${JSON.stringify(all, null, 1)}\n`);
+  }
+  const n = (count: number): string => count.toLocaleString("en");
+  if (files.length === 0) io.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
+  for (const { name, format, rows } of files) io.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
+  if (duplicates > 0) io.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
+  if (skipped > 0)
+    io.stdout.write(`${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`);
+  for (const { path, positions: count } of written) io.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
+  io.stdout.write(`\n${statisticsTable(statistics)}`);
+}
+
+export const declare: Declare = (command, io) =>
+  void command
     .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
     .option("-o, --out <file>", "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line")
     .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", share)
@@ -131,11 +141,11 @@ export function addChessData(chess: Command): void {
       ]),
     )
     .option("--skip-bad", "count bad rows and go on")
-    .option("--limit <count>", "stop after so many positions", integer(1))
-    .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0))
-    .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1))
-    .option("--playouts <count>", "how many positions of random games, without files", integer(1), 10_000)
-    .option("--seed <number>", "seed of random games and plies", integer(0), 0)
+    .option("--limit <count>", "stop after so many positions", integer(1, Number.MAX_SAFE_INTEGER))
+    .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0, 1e6))
+    .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1, 1e6))
+    .option("--playouts <count>", "how many positions of random games, without files", integer(1, MOST.rows), 10_000)
+    .option("--seed <number>", "seed of random games and plies", integer(0, MOST.seed), 0)
     .option("--json", "print everything as JSON, with the marginals of all squares")
-    .action(run);
-}
+    .addOption(forceOption())
+    .action((files, options) => data(io, files, options, command));

@@ -1,7 +1,7 @@
 /** diffeo density fit: a deep kernel exponential family on a table of numbers. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { writeFileAtomic } from "diffeo/node";
@@ -16,9 +16,11 @@ import {
   unitGaussian,
 } from "diffeo-tables";
 import { preparedTable, saveDensity } from "diffeo-tables/node";
-import { type TableCommand, withTableOptions } from "./density-table.ts";
-import { checkWritable, integer, interruption, nonNegative, positive, share } from "./options.ts";
-import { progress } from "./progress.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import { forceOption, integer, MOST, nonNegative, positive, share } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { progress } from "../shell/progress.ts";
+import { FIT_FOLDER, MODEL_FILE, type TableCommand, withTableOptions } from "./table.ts";
 
 interface FitCommand extends TableCommand {
   readonly loss: ObjectiveName;
@@ -38,11 +40,8 @@ interface FitCommand extends TableCommand {
   readonly samples: number;
   readonly seed: number;
   readonly json?: boolean;
+  readonly force?: boolean;
 }
-
-/** Where fit puts its model, and where score and sample look for it. */
-export const FIT_FOLDER = "runs/density";
-export const MODEL_FILE = "model.safetensors";
 
 /** What fit says of a density, in the units it was fitted in: those of the table, or those that whitening gave it. */
 export function fitReport(
@@ -76,32 +75,37 @@ export function fitReport(
   return `${lines.join("\n")}\n`;
 }
 
-async function run(options: FitCommand): Promise<void> {
+async function fit(io: Io, options: FitCommand): Promise<void> {
   const { out, loss, seed, dequantise } = options;
   const { whiten, noise, test, validation, inducing, batch, epochs, patience, rate, samples } = options;
+  const model = join(out, MODEL_FILE);
+  const written = join(out, "report.json");
+  await outputs([{ path: model }, { path: written }], { inputs: [options.data], force: options.force });
   const { table, preparation, data } = await preparedTable(options.data, {
     ...options,
     preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
   });
   const training = { inducing, batch, epochs, patience, rate };
-  const model = join(out, MODEL_FILE);
-  const written = join(out, "report.json");
-  await checkWritable(model, written);
   let bar: ReturnType<typeof progress> | undefined;
-  const { fit, measures, lost, spec } = await runDensity(data, {
+  const {
+    fit: found,
+    measures,
+    lost,
+    spec,
+  } = await runDensity(data, {
     loss,
     seed,
     ...training,
     samples,
-    signal: interruption(),
+    signal: io.signal,
     onStep: ({ step, most, validation, best }) => {
-      bar ??= progress(most, "fitting");
+      bar ??= progress(io.stderr, most, "fitting");
       bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
     },
-  });
-  bar?.end();
-  await saveDensity(model, spec, fit.chosen);
-  const told = {
+  }).finally(() => bar?.end());
+  await saveDensity(model, spec, found.chosen);
+  const { steps, stopped, failure, chosen, curve } = found;
+  const report = {
     data: table.source,
     rows: table.rows,
     columns: data.columns,
@@ -112,30 +116,27 @@ async function run(options: FitCommand): Promise<void> {
     preparation,
     training,
     samples,
-    steps: fit.steps,
-    stopped: fit.stopped,
-    failure: fit.failure ?? lost?.message,
+    steps,
+    stopped,
+    failure: failure ?? lost?.message,
     measures: measures?.chosen,
-    curve: fit.curve,
+    curve,
   };
-  const json = `${JSON.stringify(told, undefined, 1)}\n`;
+  const json = `${JSON.stringify(report, undefined, 1)}\n`;
   await writeFileAtomic(written, json);
-  const report = measures ? fitReport(measures.chosen, fit.steps, data, whiten) : "";
-  process.stdout.write(options.json ? json : `${report}${model}\n`);
-  if (fit.failure !== undefined)
+  const lines = measures ? fitReport(measures.chosen, steps, data, whiten) : "";
+  io.stdout.write(options.json ? json : `${lines}${model}\n`);
+  if (failure !== undefined)
     fail(
       "numerical",
-      `${fit.failure}; the model is that of step ${fit.chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
+      `${failure}; the model is that of step ${chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
       `${whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;
 }
 
-export function addDensityFit(density: Command): void {
-  const fit = density
-    .command("fit")
-    .description("fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing");
-  withTableOptions(fit)
+export const declare: Declare = (command, io) =>
+  void withTableOptions(command)
     .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
     .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
     .option("--drop <columns...>", "columns to leave out, by name or number")
@@ -146,13 +147,18 @@ export function addDensityFit(density: Command): void {
     .option("--noise <x>", "standard deviation of the noise added in the end", nonNegative, 0.05)
     .option("--test <share>", "share of the rows for the test", share, 0.1)
     .option("--validation <share>", "share of the others for validation", share, 0.1)
-    .option("--inducing <n>", "inducing points", integer(1), protocol.inducing)
-    .option("--batch <n>", "points a step, an even number", integer(2), protocol.batch)
-    .option("--epochs <n>", "passes over the data at most", integer(1), protocol.epochs)
-    .option("--patience <n>", "steps without a better validation loss before it stops", integer(1), protocol.patience)
+    .option("--inducing <n>", "inducing points", integer(1, 100_000), protocol.inducing)
+    .option("--batch <n>", "points a step, an even number", integer(2, 1_000_000), protocol.batch)
+    .option("--epochs <n>", "passes over the data at most", integer(1, 1e9), protocol.epochs)
+    .option(
+      "--patience <n>",
+      "steps without a better validation loss before it stops",
+      integer(1, 1e9),
+      protocol.patience,
+    )
     .option("--rate <x>", "learning rate", positive, protocol.rate)
-    .option("--samples <n>", "draws of the plain normaliser", integer(1000), 1_000_000)
-    .option("--seed <n>", "seed", integer(0), 0)
+    .option("--samples <n>", "draws of the plain normaliser", integer(1000, 1e9), 1_000_000)
+    .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
     .option("--json", "print the report as JSON")
-    .action(run);
-}
+    .addOption(forceOption())
+    .action((options) => fit(io, options));

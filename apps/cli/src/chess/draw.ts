@@ -10,10 +10,12 @@ import {
   type Boards,
   drawAccepted,
   parseCondition,
+  type RejectionOptions,
   sampleBoards,
 } from "diffeo-chess";
-import { integer, type RunOptions } from "./options.ts";
-import { stepper } from "./stepper.ts";
+import type { Io } from "../shell/io.ts";
+import { integer, MOST, type RunOptions } from "../shell/options.ts";
+import { stepping } from "../shell/progress.ts";
 
 export interface DrawOptions {
   readonly require?: readonly BoardCondition[];
@@ -29,42 +31,50 @@ export const withDrawOptions = (command: Command): Command =>
         "draw until boards meet it: legal, Q, q=1, pieces<=20, balance>0, …; may be given again. Rejection is the only repair there is",
       ).argParser((text: string, before: readonly BoardCondition[] = []) => [...before, parseCondition(text)]),
     )
-    .option("--tries <n>", "with --require, the most boards to draw (default: 100 for each that is wanted)", integer(1))
-    .option("--batch <n>", "boards at a time", integer(1), 64);
+    .option(
+      "--tries <n>",
+      "with --require, the most boards to draw (default: 100 for each that is wanted)",
+      integer(1, 1e9),
+    )
+    .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
 
-/** @param draw boards `first` … `first` + `count` of the run */
-export function drawMeeting(
-  draw: (first: number, count: number) => Promise<Boards>,
+/** What rejection is asked for. */
+export const rejectionOf = (
   count: number,
   { require: conditions = [], tries = 100 * count, batch }: DrawOptions,
-): Promise<Accepted> {
-  return drawAccepted(draw, { count, conditions, tries, batch });
-}
+): RejectionOptions => ({ count, conditions, tries, batch });
 
 /** Samples of a model that meet the conditions. */
 export function drawSamples(
+  io: Io,
   model: Model,
   options: DrawOptions & RunOptions,
   board: Pick<BoardOptions, "count" | "driftScale" | "space" | "method" | "frames"> & { readonly steps: number },
 ): Promise<Accepted> {
   const { batch, seed } = options;
-  const stepped = stepper(options);
-  const draw = (first: number, count: number): Promise<Boards> =>
-    stepped(board.steps * Math.ceil(count / batch), first === 0 ? "sampling" : "sampling on", (how) =>
+  const draw = (first: number, count: number): Promise<Boards> => {
+    const what = first === 0 ? "sampling" : "sampling on";
+    return stepping(io, options, board.steps * Math.ceil(count / batch), what, (how) =>
       sampleBoards(model, { ...board, count, first, key: key(seed), batch, ...how }),
     );
-  return drawMeeting(draw, board.count, options);
+  };
+  return drawAccepted(draw, rejectionOf(board.count, options));
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */
 export const shareRejected = ({ positions, drawn }: Accepted): number => 1 - positions.count / drawn;
 
 /** Says what rejection did; fails where it found less than was wanted. */
-export function reportRejection(boards: Accepted, count: number, { require: conditions = [] }: DrawOptions): void {
+export function reportRejection(
+  io: Io,
+  boards: Accepted,
+  count: number,
+  { require: conditions = [] }: DrawOptions,
+): void {
   if (conditions.length === 0) return;
   const { positions, drawn } = boards;
   const wanted = conditions.map(({ text }) => text).join(", ");
-  process.stderr.write(
+  io.stderr.write(
     `rejection: of ${drawn} boards drawn ${positions.count} met ${wanted}; the share rejected is ${shareRejected(boards).toFixed(3)}\n`,
   );
   if (positions.count < count)

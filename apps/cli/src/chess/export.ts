@@ -1,14 +1,16 @@
 /** diffeo chess export: a trained network as an ONNX file that any runtime can load, checked once it is written. */
 import { readFile } from "node:fs/promises";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import type { Model } from "diffeo/categorical";
 import { compile, openModel } from "diffeo/engine";
 import { fail, type NdArray, type OnnxModel, showShape, type Target } from "diffeo/graph";
 import { loadModel, writeFileAtomic } from "diffeo/node";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { type ExportName, exported, exportOnnx, exports } from "diffeo-chess";
-import { modelOption } from "./chess-aim.ts";
-import { integer } from "./options.ts";
+import type { Declare, Io } from "../shell/io.ts";
+import { forceOption, integer, MOST } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { modelOption } from "./aim.ts";
 
 interface ExportCommand {
   readonly model: string;
@@ -17,6 +19,7 @@ interface ExportCommand {
   readonly batch: number;
   readonly target: Target;
   readonly json?: boolean;
+  readonly force?: boolean;
 }
 
 /** Boards that the plain evaluator computes as well; it is slow, and a board does not depend on the others. */
@@ -61,8 +64,9 @@ async function check(
   return { difference, largest };
 }
 
-async function run(options: ExportCommand): Promise<void> {
-  const { out, json = false } = options;
+async function exportModel(io: Io, options: ExportCommand): Promise<void> {
+  const { out, force, json = false } = options;
+  await outputs([{ path: out }], { inputs: [options.model], force });
   const model = await loadModel(options.model);
   const written = exportOnnx(model, options);
   await writeFileAtomic(out, written.bytes);
@@ -73,23 +77,21 @@ async function run(options: ExportCommand): Promise<void> {
       `${out}: ONNX Runtime differs from the plain evaluator by ${difference.toExponential(1)} of ${largest.toPrecision(3)}`,
       "do not use the file; report it as a bug of diffeo",
     );
-  const { inputs, outputs } = written;
+  const { inputs, outputs: results } = written;
   if (json) {
-    const record = { file: out, bytes: written.bytes.length, inputs, outputs, difference, largest };
-    process.stdout.write(`${JSON.stringify(record, undefined, 1)}\n`);
+    const record = { file: out, bytes: written.bytes.length, inputs, outputs: results, difference, largest };
+    io.stdout.write(`${JSON.stringify(record, undefined, 1)}\n`);
     return;
   }
-  const ports = [...inputs, ...outputs].map(({ name, shape }) => `${name} ${showShape(shape)}`);
-  process.stdout.write(
+  const ports = [...inputs, ...results].map(({ name, shape }) => `${name} ${showShape(shape)}`);
+  io.stdout.write(
     `${out}: ${(written.bytes.length / 2 ** 20).toFixed(1)} MiB, ${ports.slice(0, -1).join(", ")} → ${ports.at(-1)}\n` +
       `ONNX Runtime beside plain float64: values up to ${largest.toPrecision(3)} differ by ${difference.toExponential(1)} at most\n`,
   );
 }
 
-export function addChessExport(chess: Command): void {
-  chess
-    .command("export")
-    .description("write a trained network as ONNX, and check it in ONNX Runtime")
+export const declare: Declare = (command, io) =>
+  void command
     .addOption(modelOption())
     .option("--out <file>", "the file to write", "chess.onnx")
     .addOption(
@@ -97,12 +99,12 @@ export function addChessExport(chess: Command): void {
         .choices(Object.keys(exports))
         .default("score"),
     )
-    .option("--batch <n>", "boards at a time: a file serves one size", integer(1), 1)
+    .option("--batch <n>", "boards at a time: a file serves one size", integer(1, MOST.batch), 1)
     .addOption(
       new Option("--target <kind>", "the form that runs best there; either runs anywhere")
         .choices(["cpu", "gpu"])
         .default("cpu"),
     )
     .option("--json", "print as JSON")
-    .action(run);
-}
+    .addOption(forceOption())
+    .action((options) => exportModel(io, options));

@@ -1,9 +1,9 @@
 /** Positions of files or, so that a command runs without any, of random games. */
-
 import { fold, key } from "diffeo/random";
 import type { Positions } from "diffeo-chess";
 import { playouts } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
+import type { Io } from "../shell/io.ts";
 
 export interface PositionsOptions {
   readonly seed: number;
@@ -13,10 +13,11 @@ export interface PositionsOptions {
 }
 
 export async function positionsOf(
+  io: Io,
   files: readonly string[] | undefined,
   { seed, skipBad = false, without }: PositionsOptions,
 ): Promise<Positions> {
-  if (files) return (await readPositions(files, { skipBad })).positions;
-  process.stderr.write(`${without}\n`);
+  if (files) return (await readPositions(files, { skipBad, stdin: io.stdin })).positions;
+  io.stderr.write(`${without}\n`);
   return playouts(20_000, fold(key(seed), "playouts"));
 }

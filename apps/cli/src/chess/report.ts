@@ -1,0 +1,41 @@
+/** diffeo chess report: the page and the figure of a study of w, from its records. */
+import { join } from "node:path";
+import { fail } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { studyFigure, studyPage } from "diffeo-chess";
+import { readRecords } from "diffeo-chess/node";
+import { renderPng } from "diffeo-picture/node";
+import type { Declare, Io } from "../shell/io.ts";
+import { outputs, type Planned, PNG, SVG } from "../shell/outputs.ts";
+
+export const STUDY_FOLDER = "results/chess/drift-scale";
+
+/** What a report writes. A page of another kind, such as a project's own README, is not replaced. */
+export const reportFiles = (out: string): Planned[] => [
+  { path: join(out, "README.md"), like: /^# w against pieces and legality/ },
+  { path: join(out, "drift-scale.svg"), like: SVG },
+  { path: join(out, "drift-scale.png"), like: PNG },
+];
+
+/** Writes the page and the figure, as SVG and PNG. Prints the page, or the records. */
+export async function writeReport(io: Io, out: string, json: boolean): Promise<void> {
+  const records = await readRecords(out);
+  if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo chess study first");
+  const page = studyPage(records, "drift-scale.png");
+  const svg = studyFigure(records);
+  await writeFileAtomic(join(out, "README.md"), page);
+  await writeFileAtomic(join(out, "drift-scale.svg"), svg);
+  await writeFileAtomic(join(out, "drift-scale.png"), renderPng(svg));
+  io.stdout.write(json ? `${JSON.stringify(records, undefined, 1)}\n` : page);
+}
+
+async function report(io: Io, out: string, { json = false }: { readonly json?: boolean }): Promise<void> {
+  await outputs(reportFiles(out));
+  await writeReport(io, out, json);
+}
+
+export const declare: Declare = (command, io) =>
+  void command
+    .argument("[folder]", "the study's folder", STUDY_FOLDER)
+    .option("--json", "print the records")
+    .action((out, options) => report(io, out, options));

@@ -1,0 +1,187 @@
+/** diffeo chess train: a U-Net score on positions. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { BOUND, type Focus, type Model, parameterCount, parameterisations, weights } from "diffeo/categorical";
+import { compile } from "diffeo/engine";
+import { add, fail, type Tensor } from "diffeo/graph";
+import { inFolder, loadModel, modelDigest, type RunConfig } from "diffeo/node";
+import { type Positions, requireChess } from "diffeo-chess";
+import type { Declare, Io } from "../shell/io.ts";
+import {
+  engineOf,
+  integer,
+  integers,
+  MOST,
+  nonNegative,
+  numbers,
+  positive,
+  type RunOptions,
+  refuseBeside,
+  share,
+  withRunOptions,
+} from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { version } from "../shell/version.ts";
+import { checkNetwork, freshModel } from "./network.ts";
+import { positionsOf } from "./positions.ts";
+import { MODEL_FILE, runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
+
+/** Of the times of a step, this share is drawn from --focus. */
+const FOCUSED = 0.85;
+
+function focusOf(range: readonly number[] | undefined, horizon: number): Focus | undefined {
+  if (range === undefined) return undefined;
+  const [from, to] = range;
+  if (range.length !== 2 || !(from < to && to <= horizon))
+    fail("usage", `--focus ${range.join(",")}`, `give two times, the smaller first, both within (0, ${horizon}]`);
+  return { from, to, share: FOCUSED };
+}
+
+/** Raises what is wrong with a device before a run is begun on it. */
+async function tryDevice(options: RunOptions): Promise<void> {
+  const f = compile((x: Tensor) => add(x, 1), [[1]], engineOf(options));
+  await f([1]).finally(() => f.dispose());
+}
+
+/** What tells data from other data: how many positions, and a digest of them in their order. */
+function identityOf({ count, bytes }: Positions): string {
+  return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
+}
+
+/** Raises what is wrong with the options, before anything is read or made. */
+async function checkOptions(options: TrainCommand, command: Command): Promise<void> {
+  const { steps, out, init, weight, warmup, saveEvery, samplesEvery = saveEvery } = options;
+  if (warmup !== undefined && warmup >= steps)
+    fail(
+      "usage",
+      `a rate that rises for ${warmup} steps of ${steps} never falls to zero`,
+      "give a --warmup below --steps",
+    );
+  if (samplesEvery % saveEvery !== 0)
+    fail(
+      "usage",
+      `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
+      "give --samples-every a multiple of --save-every, or 0",
+    );
+  if (init !== undefined) refuseBeside(command, "--init", ["width", "multipliers", "blocks", "attention", "predict"]);
+  else checkNetwork(options);
+  if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
+  // A run has files of its own, which go on; where there is none, a model of that name is somebody's.
+  const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({ path: join(out, name) }));
+  const isRun = existsSync(own[0].path);
+  if (options.resume && !isRun) fail("usage", `${out} holds no run`, "leave out --resume to begin one");
+  await outputs(own, { inputs: [init, ...(options.data ?? [])], force: isRun });
+}
+
+/** What shapes the numbers of a run, and where its data lay. */
+async function configOf(
+  options: TrainCommand,
+  { positions, model, warmup, focus }: Omit<TrainingPlan, "config">,
+): Promise<RunConfig> {
+  const { init, weight, steps, batch, seed, rate, ema, clip, decay } = options;
+  return {
+    version,
+    files: { data: options.data ?? [], ...(init !== undefined && { init }) },
+    // Before the spec, whose encoding is fitted to the data: of what differs, the first is named.
+    data: identityOf(positions),
+    ...(init !== undefined && { init: await modelDigest(init) }),
+    spec: model.spec,
+    steps,
+    batch,
+    seed,
+    ...(weight !== "none" && { weight }),
+    ...(weight === "bounded" && { bound: options.bound }),
+    rate,
+    warmup,
+    ema,
+    clip,
+    decay,
+    ...(focus && { focus }),
+  };
+}
+
+async function modelFor({ init, ...options }: TrainCommand, positions: Positions): Promise<Model> {
+  const model = init === undefined ? freshModel(options, positions) : await loadModel(init);
+  requireChess(model.encoding);
+  return model;
+}
+
+async function trainCommand(io: Io, options: TrainCommand, command: Command): Promise<void> {
+  const { steps, batch, seed, out } = options;
+  await checkOptions(options, command);
+  await tryDevice(options);
+  const without = "no --data: training on positions of random games";
+  const positions = await positionsOf(io, options.data, { seed, without });
+  const model = await modelFor(options, positions);
+  const plan = {
+    options,
+    positions,
+    model,
+    focus: focusOf(options.focus, model.denoiser.sde.horizon),
+    warmup: options.warmup ?? Math.min(500, Math.ceil(steps / 10)),
+    samplesEvery: options.samplesEvery ?? options.saveEvery,
+  };
+  const config = await configOf(options, plan);
+  const reached = await inFolder(out, () => runTraining(io, { ...plan, config }));
+  io.stdout.write(
+    reached === steps
+      ? `${steps} steps of ${batch} boards, ${parameterCount(model.parameters)} parameters: ${join(out, MODEL_FILE)}\n`
+      : `stopped at step ${reached} of ${steps}; continue with the same command and --resume\n`,
+  );
+  io.signal.throwIfAborted();
+}
+
+const choice = (flags: string, about: string, choices: readonly string[], chosen: string): Option =>
+  new Option(flags, about).choices(choices).default(chosen);
+
+export const declare: Declare = (command, io) => {
+  command
+    .description(
+      "Trains a U-Net score on chess positions. The run folder gets the model with averaged weights (model.safetensors), " +
+        "checkpoints, metrics and sheets of sampled boards. Ctrl-C stops with a checkpoint; the same command with " +
+        "--resume goes on to the very numbers that an uninterrupted run reaches.",
+    )
+    .optionsGroup("Run:")
+    .option("--data <files...>", "positions: CSV, FEN list, PGN or a packed set (default: random games)")
+    .option("--out <folder>", "run folder", "runs/chess")
+    .option("--resume", "continue the run in the folder")
+    .option("--init <file>", "start from a model's weights, with its architecture and encoding")
+    .option("--steps <n>", "steps in all; the learning rate falls to zero over them", integer(1, 1e9), 2000)
+    .option("--batch <n>", "boards a step", integer(2, MOST.batch), 128)
+    .option("--save-every <n>", "steps between checkpoints", integer(1, 1e9), 500)
+    .option(
+      "--samples-every <n>",
+      "steps between sheets of boards, 0 for none (default: --save-every)",
+      integer(0, 1e9),
+    )
+    .option("--minutes <x>", "stop with a checkpoint after this long", positive)
+    .optionsGroup("Network:")
+    .option("--width <n>", "channels at 8×8", integer(8, 4096), 32)
+    .option("--multipliers <list>", "channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
+    .option("--blocks <n>", "residual blocks a level", integer(1, 64), 2)
+    .option("--attention <list>", "levels with self-attention, 0 being 8×8", integers(0, 15), [0, 1])
+    .optionsGroup("Loss:")
+    .addOption(choice("--predict <what>", "what the network gives", Object.keys(parameterisations), "posterior"))
+    .addOption(
+      choice(
+        "--weight <kind>",
+        "errors of the score as they are, as the simplex sees them, or the latter with a bound",
+        weights,
+        "none",
+      ),
+    )
+    .option("--bound <x>", "largest weight of a square's error, for --weight bounded", positive, BOUND)
+    .option("--focus <from,to>", "draw 85 % of the times from this part of (0, 1], where classes are decided", numbers)
+    .optionsGroup("Optimiser (AdamW):")
+    .option("--rate <x>", "peak learning rate", positive, 4e-4)
+    .option("--warmup <n>", "steps of rising rate (default: a tenth of --steps, at most 500)", integer(1, 1e9))
+    .option("--ema <x>", "decay of the parameter average", share, 0.9995)
+    .option("--clip <x>", "largest gradient norm", positive, 1)
+    .option("--decay <x>", "weight decay", nonNegative, 0)
+    .optionsGroup("Machine:");
+  withRunOptions(command, 1, "seed of weights, batches and noise").action((options) =>
+    trainCommand(io, options, command),
+  );
+};

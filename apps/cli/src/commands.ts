@@ -1,0 +1,90 @@
+/** Every command, what it does in a line, and where it is: its code is loaded when it is called. */
+import type { Declare } from "./shell/io.ts";
+
+export interface Leaf {
+  readonly about: string;
+  readonly load: () => Promise<{ readonly declare: Declare }>;
+}
+
+export interface Group {
+  readonly about: string;
+  readonly commands: Readonly<Record<string, Leaf | Group>>;
+}
+
+const chess: Group = {
+  about: "chess positions by diffusion on the simplex",
+  commands: {
+    data: {
+      about: "read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them",
+      load: () => import("./chess/data.ts"),
+    },
+    train: { about: "train a U-Net score on chess positions", load: () => import("./chess/train.ts") },
+    export: {
+      about: "write a trained network as ONNX, and check it in ONNX Runtime",
+      load: () => import("./chess/export.ts"),
+    },
+    sample: { about: "draw chess positions from a trained model", load: () => import("./chess/sample.ts") },
+    complete: {
+      about: "fill in the unknown squares of a position; known ones are always kept",
+      load: () => import("./chess/complete.ts"),
+    },
+    calibrate: {
+      about:
+        "measure how many pieces each w gives, for --pieces of sample and complete; continues where it was stopped",
+      load: () => import("./chess/calibrate.ts"),
+    },
+    figure: {
+      about: "draw boards at several drift scales, in the terminal and as SVG and PNG",
+      load: () => import("./chess/figure.ts"),
+    },
+    evaluate: {
+      about: "measure samples of a model, or positions of a file, beside real ones and beside independent squares",
+      load: () => import("./chess/evaluate.ts"),
+    },
+    study: {
+      about: "w against pieces and legality, for steps in logits and on the simplex; continues where it was stopped",
+      load: () => import("./chess/study.ts"),
+    },
+    report: {
+      about: "write table and figure anew from the records of a study",
+      load: () => import("./chess/report.ts"),
+    },
+  },
+};
+
+const density: Group = {
+  about: "density estimation by generalised sliced score matching",
+  commands: {
+    fit: {
+      about: "fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing",
+      load: () => import("./density/fit.ts"),
+    },
+    score: { about: "log density and score of every row of a table", load: () => import("./density/score.ts") },
+    sample: { about: "rows drawn from a fitted density", load: () => import("./density/sample.ts") },
+    picture: {
+      about: "densities of two columns and their scores beside the data, as SVG and PNG",
+      load: () => import("./density/picture.ts"),
+    },
+    study: {
+      about: "compare the losses over datasets and seeds; continues where it was stopped",
+      load: () => import("./density/study.ts"),
+    },
+    report: {
+      about: "write table and figures anew from the records of a study",
+      load: () => import("./density/report.ts"),
+    },
+  },
+};
+
+export const commands: Group = {
+  about: "Scores, SDEs, samplers and score matching through smooth invertible maps.",
+  commands: {
+    check: {
+      about: "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
+      load: () => import("./check.ts"),
+    },
+    devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
+    chess,
+    density,
+  },
+};

@@ -1,0 +1,39 @@
+/** diffeo density picture: how fitted densities of two columns look beside the data. */
+import { writeFileAtomic } from "diffeo/node";
+import { renderPng } from "diffeo-picture/node";
+import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables";
+import { loadDensity, tableOf } from "diffeo-tables/node";
+import type { Declare, Io } from "../shell/io.ts";
+import { forceOption } from "../shell/options.ts";
+import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { type TableCommand, withTableOptions } from "./table.ts";
+
+interface PictureCommand extends TableCommand {
+  readonly models: string[];
+  readonly out: string;
+  readonly force?: boolean;
+}
+
+async function picture(io: Io, { models, out, force, ...options }: PictureCommand): Promise<void> {
+  const files = [
+    { path: `${out}.svg`, like: SVG },
+    { path: `${out}.png`, like: PNG },
+  ];
+  await outputs(files, { inputs: [...models, options.data], force });
+  const loaded: DensityModel[] = [];
+  for (const path of models) loaded.push(await loadDensity(path));
+  const table = await tableOf(options.data, options, modelColumns(loaded[0]));
+  const svg = await densityPicture(table, loaded);
+  await writeFileAtomic(`${out}.svg`, svg);
+  await writeFileAtomic(`${out}.png`, renderPng(svg));
+  io.stdout.write(`${out}.svg and .png\n`);
+}
+
+export const declare: Declare = (command, io) =>
+  void withTableOptions(
+    command.requiredOption("--models <files...>", "models that density fit wrote"),
+    "the CSV file they were fitted to",
+  )
+    .option("--out <name>", "file name without its ending", "density")
+    .addOption(forceOption())
+    .action((options) => picture(io, options));

@@ -1,0 +1,60 @@
+/** diffeo as a function: run(["chess", "sample", "--count", "4"], io) does what the command does and gives its exit code. */
+import { Command, CommanderError } from "commander";
+import { commands, type Group, type Leaf } from "./commands.ts";
+import type { Io } from "./shell/io.ts";
+import { version } from "./shell/version.ts";
+
+export type { Io, Output } from "./shell/io.ts";
+
+const isLeaf = (entry: Leaf | Group): entry is Leaf => "load" in entry;
+
+/** Names every command, and gives the one that the words name its options: only its own code is loaded. */
+async function declare(parent: Command, group: Group, words: readonly string[], io: Io): Promise<Command> {
+  let named = parent;
+  for (const [name, entry] of Object.entries(group.commands)) {
+    const command = parent.command(name).summary(entry.about).description(entry.about);
+    const chosen = words[0] === name;
+    if (!isLeaf(entry)) {
+      const below = await declare(command, entry, chosen ? words.slice(1) : [], io);
+      if (chosen) named = below;
+    } else if (chosen) {
+      (await entry.load()).declare(command, io);
+      named = command;
+    }
+  }
+  return named;
+}
+
+/** @param argv the words after `diffeo` */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const { stdout, stderr } = io;
+  const width = (columns = 80): number => columns;
+  const program = new Command("diffeo")
+    .version(version)
+    .showHelpAfterError("(add --help for the options)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => width(stdout.columns),
+      getErrHelpWidth: () => width(stderr.columns),
+      getOutHasColors: () => stdout.isTTY === true,
+      getErrHasColors: () => stderr.isTTY === true,
+    });
+  let named = program;
+  try {
+    named = await declare(
+      program.description(commands.about),
+      commands,
+      argv.filter((word) => word !== "help"),
+      io,
+    );
+    await program.parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (error) {
+    // Commander has said what was wrong; help and version are no errors.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { reportError } = await import("./shell/exit.ts");
+    return reportError(error, stderr, named);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Files that a command will write, looked at before its work: none is one of its inputs, no two are one file, each can be
+ * written, and nothing that a person would mourn is replaced unasked. Leaves nothing behind.
+ */
+import { access, constants, open, realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fail } from "diffeo/graph";
+import { cannotWrite, tidyTemporaries } from "diffeo/node";
+
+export interface Planned {
+  readonly path: string;
+  /** What the first bytes of an earlier result look like: such a file is made again without asking. */
+  readonly like?: RegExp;
+}
+
+export interface Around {
+  /** Files that the command reads; `-` is standard input. */
+  readonly inputs?: readonly (string | undefined)[];
+  /** Replace whatever is there. */
+  readonly force?: boolean | undefined;
+}
+
+export const SVG = /^<svg/;
+export const PNG = /^\x89PNG/;
+
+const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** A file's place, so that two names of one file give one: its number on the disk, or where it would be made. */
+async function placeOf(path: string): Promise<string> {
+  const there = await stat(path, { bigint: true }).catch(() => undefined);
+  if (there) return `${there.dev}:${there.ino}`;
+  const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
+  return folder === undefined ? resolve(path) : join(folder, resolve(path).slice(dirname(resolve(path)).length));
+}
+
+/** Raises what creating a file there would raise. */
+async function requireRoom(path: string): Promise<void> {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    const there = await stat(folder).catch((error: unknown) => {
+      if (errno(error) !== "ENOENT") throw error;
+    });
+    if (!there) continue;
+    if (!there.isDirectory()) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
+    return access(folder, constants.W_OK | constants.X_OK);
+  }
+}
+
+async function requireWritable(path: string): Promise<boolean> {
+  const there = await stat(path).catch((error: unknown) => {
+    if (errno(error) !== "ENOENT") throw error;
+  });
+  if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
+  // A pipe or a device is written to; a file is replaced by one written beside it.
+  if (there && !there.isFile()) await access(path, constants.W_OK);
+  else await requireRoom(path);
+  return there?.isFile() === true && there.size > 0;
+}
+
+async function beginsLike(path: string, like: RegExp): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+    return like.test(buffer.toString("latin1", 0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+export async function outputs(files: readonly Planned[], { inputs = [], force = false }: Around = {}): Promise<void> {
+  const read = new Map<string, string>();
+  for (const path of inputs) if (path !== undefined && path !== "-") read.set(await placeOf(path), path);
+  const written = new Set<string>();
+  for (const { path, like } of files) {
+    const place = await placeOf(path);
+    const source = read.get(place);
+    if (source !== undefined)
+      fail(
+        "usage",
+        `${path} is ${source === path ? "" : `${source}, `}what is read`,
+        "name another file for the result",
+      );
+    if (written.has(place)) fail("usage", `two results would go to ${path}`, "name a file for each");
+    written.add(place);
+    const there = await requireWritable(path).catch((error: unknown) => {
+      throw cannotWrite(path, error);
+    });
+    if (there && !force && !(like && (await beginsLike(path, like))))
+      fail("usage", `${path} is there already`, "name another file, or give --force to replace it");
+    await tidyTemporaries(dirname(path));
+  }
+}

@@ -1,0 +1,68 @@
+/** A line of progress on a terminal, redrawn in place; silent where stderr is none. */
+import type { Io, Output } from "./io.ts";
+import { engineOf, type RunOptions } from "./options.ts";
+
+export interface Progress {
+  update(done: number, note?: string): void;
+  /** How long the rest will take, at the pace so far. */
+  left(done: number): string;
+  end(): void;
+}
+
+const duration = (seconds: number): string => {
+  if (!Number.isFinite(seconds)) return "–";
+  const whole = Math.round(seconds);
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h} h ${m} min` : m > 0 ? `${m} min ${s} s` : `${s} s`;
+};
+
+export function progress(stderr: Output, total: number, what: string, from = 0): Progress {
+  const began = performance.now();
+  let drawn = 0;
+  const left = (done: number): string =>
+    duration(((performance.now() - began) / 1000 / Math.max(1, done - from)) * (total - done));
+  return {
+    update(done, note = "") {
+      const now = performance.now();
+      if (!stderr.isTTY || (now - drawn < 100 && done < total)) return;
+      drawn = now;
+      const filled = Math.round((24 * done) / total);
+      const bar = "█".repeat(filled).padEnd(24, "░");
+      stderr.write(`\r\x1b[2K${what} ${bar} ${done}/${total}  ${left(done)} left  ${note}`);
+    },
+    left,
+    end() {
+      if (stderr.isTTY) stderr.write("\r\x1b[2K");
+    },
+  };
+}
+
+/** Where to run and what each step does: options of all that samples. */
+interface Stepping extends ReturnType<typeof engineOf> {
+  readonly signal: AbortSignal;
+  readonly onStep: () => void;
+}
+
+/**
+ * Work under a line of progress that each step moves on.
+ * @param work is given what to pass on, and what to call for a note beside the bar
+ */
+export async function stepping<T>(
+  { stderr, signal }: Io,
+  options: RunOptions,
+  steps: number,
+  what: string,
+  work: (how: Stepping, note: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  const bar = progress(stderr, steps, what);
+  let done = 0;
+  let noted = "";
+  const how = { ...engineOf(options), signal, onStep: () => bar.update(++done, noted) };
+  try {
+    return await work(how, (text) => {
+      noted = text;
+    });
+  } finally {
+    bar.end();
+  }
+}
