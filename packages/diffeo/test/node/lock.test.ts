@@ -1,0 +1,126 @@
+/** Who may be in a folder, and what processes that are gone have left in it. */
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { inFolder, onFile, tidyTemporaries, writeFileAtomic } from "../../src/node/index.ts";
+import { beganAt, isAlive } from "../../src/node/process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-lock-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+/** The number of a process that has ended. */
+const gone = Number(execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }));
+
+describe("a folder", () => {
+  const lock = at("run/.lock");
+  const hold = (content: unknown): void => {
+    mkdirSync(at("run"), { recursive: true });
+    writeFileSync(lock, typeof content === "string" ? content : JSON.stringify(content));
+  };
+
+  it("is one's own while the work lasts, and free after it, however it ends", async () => {
+    const inside = await inFolder(at("new"), async () => {
+      await expect(inFolder(at("new"), async () => 1)).rejects.toThrow(
+        `${at("new")} is in use by process ${process.pid}. Wait until it is done; if it is gone, delete ${at("new/.lock")}.`,
+      );
+      writeFileSync(at("new/result"), "");
+      return readdirSync(at("new"));
+    });
+    expect(inside).toEqual([".lock", "result"]);
+    expect(readdirSync(at("new"))).toEqual(["result"]);
+    await expect(inFolder(at("new"), () => Promise.reject(new Error("odd")))).rejects.toThrow("odd");
+    expect(readdirSync(at("new"))).toEqual(["result"]);
+  });
+
+  it("is not left behind where nothing was put into it", async () => {
+    await inFolder(at("deep/empty"), async () => {});
+    expect(existsSync(at("deep/empty"))).toBe(false);
+  });
+
+  it.each([
+    ["of a process that is gone", { pid: gone, host: hostname() }],
+    ["of another process with a number that is taken again", { pid: process.pid, host: hostname(), began: "1" }],
+  ])("is taken over with the lock %s", async (_, holder) => {
+    hold(holder);
+    expect(await inFolder(at("run"), async () => JSON.parse(readFileSync(lock, "utf8")).pid)).toBe(process.pid);
+    expect(readdirSync(at("run"))).toEqual([]);
+  });
+
+  it.each([
+    ["a live process here", { pid: process.pid, host: hostname(), began: beganAt(process.pid) }, /by process \d+\. /],
+    ["any process elsewhere", { pid: gone, host: "elsewhere" }, /by process \d+ on elsewhere/],
+    ["who knows whom", "{", /in use by another/],
+    ["who knows whom", { pid: "1" }, /in use by another/],
+  ])("is not taken from %s", async (_, holder, message) => {
+    hold(holder);
+    await expect(inFolder(at("run"), async () => 1)).rejects.toThrow(message);
+    expect(existsSync(lock)).toBe(true);
+    rmSync(lock);
+  });
+
+  it("is given to one of many that come at once, also over a stale lock", async () => {
+    hold({ pid: gone, host: hostname() });
+    let most = 0;
+    let inside = 0;
+    const ended = await Promise.allSettled(
+      Array.from({ length: 20 }, () =>
+        inFolder(at("run"), async () => {
+          most = Math.max(most, ++inside);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          inside--;
+        }),
+      ),
+    );
+    expect(most).toBe(1);
+    expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+});
+
+it("a file is made by one at a time", async () => {
+  await onFile(at("a.json"), () => expect(onFile(at("a.json"), async () => 1)).rejects.toThrow("a.json is in use"));
+  await onFile(at("a.json"), () => onFile(at("b.json"), async () => 1));
+  expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
+});
+
+describe("half-written files", () => {
+  const old = (name: string): void => {
+    writeFileSync(at(`t/${name}`), "");
+    utimesSync(at(`t/${name}`), 1, 1);
+  };
+
+  it("are removed where their process is gone and they are old, and no others", async () => {
+    mkdirSync(at("t"));
+    old(`a.json.${gone}-0123abcd.diffeo.tmp`);
+    const kept = [`a.json.${process.pid}-0123abcd.diffeo.tmp`, `b.${gone}.tmp`, `c.tmp`, `notes-${gone}`];
+    for (const name of kept) old(name);
+    writeFileSync(at(`t/a.json.${gone}-89abcdef.diffeo.tmp`), "");
+    await tidyTemporaries(at("t"));
+    expect(readdirSync(at("t")).sort()).toEqual([...kept, `a.json.${gone}-89abcdef.diffeo.tmp`].sort());
+    await tidyTemporaries(at("nowhere"));
+  });
+
+  it("of two writers of one process do not meet", async () => {
+    const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(10_000));
+    await Promise.all(texts.map((text) => writeFileAtomic(at("same"), text)));
+    expect(texts).toContain(readFileSync(at("same"), "utf8"));
+  });
+});
+
+it("a process is alive until it ends, by its number and when it began", () => {
+  expect(isAlive({ pid: process.pid })).toBe(true);
+  expect(isAlive({ pid: process.pid, began: beganAt(process.pid) })).toBe(true);
+  expect(isAlive({ pid: process.pid, began: "1" })).toBe(beganAt(process.pid) === undefined);
+  expect(isAlive({ pid: gone })).toBe(false);
+});

@@ -1,0 +1,23 @@
+/** A worker for the tests of the pool: parts that are done, fail, wait, or end their process. */
+import { fail } from "../../src/graph/index.ts";
+import { serveParts } from "../../src/node/index.ts";
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+serveParts({
+  square: async (x: number, report) => {
+    report(`at ${x}`);
+    await wait(10 * (5 - x));
+    return x * x;
+  },
+  array: async (values: Float64Array) => values.map((v) => 2 * v),
+  pid: async () => process.pid,
+  broken: async () => fail("data", "the part is broken", "mend it"),
+  odd: async () => Promise.reject(new TypeError("odd")),
+  lost: async () => process.kill(process.pid, "SIGKILL"),
+  left: async (code: number) => process.exit(code),
+  forever: async (_: null, report) => {
+    report(process.pid);
+    await wait(1e8);
+  },
+});

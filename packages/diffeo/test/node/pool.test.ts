@@ -1,0 +1,109 @@
+/** Kept worker processes: parts of all kinds, those that fail, and what is left when a worker or its parent is killed. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { DiffeoError } from "../../src/graph/index.ts";
+import { openPool, type Pool } from "../../src/node/index.ts";
+import { isAlive } from "../../src/node/process.ts";
+
+const script = new URL("./pool-worker.ts", import.meta.url);
+const execArgv = ["--conditions=diffeo-source", "--import", "tsx"];
+let pool: Pool;
+const open = (workers: number): Pool => {
+  pool = openPool(script, { workers, execArgv });
+  return pool;
+};
+afterEach(() => pool.close());
+
+const until = async (so: () => boolean): Promise<void> => {
+  while (!so()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+it("gives results in the order of the parts, whoever is done first, and passes progress on", async () => {
+  const { run } = open(2);
+  const said: unknown[] = [];
+  const parts = [1, 2, 3, 4].map((parameters) => ({ kind: "square", parameters }));
+  const results = await Promise.all(parts.map((part) => run(part, { onProgress: (p) => said.push(p) })));
+  expect(results).toEqual([1, 4, 9, 16]);
+  expect(said.toSorted()).toEqual(["at 1", "at 2", "at 3", "at 4"]);
+  expect(await run({ kind: "array", parameters: Float64Array.of(1, 2) })).toEqual(Float64Array.of(2, 4));
+});
+
+it("keeps its workers, and reports a part that fails without losing one", async () => {
+  const { run } = open(1);
+  const pid = await run({ kind: "pid", parameters: null });
+  const broken = await run({ kind: "broken", parameters: null }).catch((error: unknown) => error);
+  expect(broken).toBeInstanceOf(DiffeoError);
+  expect(broken).toMatchObject({ kind: "data", message: "the part is broken. Mend it." });
+  await expect(run({ kind: "odd", parameters: null })).rejects.toThrow("odd");
+  await expect(run({ kind: "toString", parameters: null })).rejects.toThrow('no part of kind "toString"');
+  expect(await run({ kind: "pid", parameters: null })).toBe(pid);
+});
+
+it("fails a part whose process is lost, and gives the next one a process of its own", async () => {
+  const { run } = open(1);
+  const parts = [
+    { kind: "lost", parameters: null },
+    { kind: "square", parameters: 3 },
+    { kind: "left", parameters: 5 },
+    { kind: "square", parameters: 4 },
+  ];
+  expect(await Promise.allSettled(parts.map((part) => run(part)))).toEqual([
+    { status: "rejected", reason: new Error("its process ended with SIGKILL") },
+    { status: "fulfilled", value: 9 },
+    { status: "rejected", reason: new Error("its process ended with code 5") },
+    { status: "fulfilled", value: 16 },
+  ]);
+});
+
+it("ends a part that is aborted with its process, and those that wait without one", async () => {
+  const { run } = open(1);
+  const controller = new AbortController();
+  let pid = 0;
+  const onProgress = (p: unknown): void => {
+    pid = p as number;
+    controller.abort(new Error("enough"));
+  };
+  const long = run({ kind: "forever", parameters: null }, { onProgress, signal: controller.signal });
+  const waiting = run({ kind: "square", parameters: 2 }, { signal: controller.signal });
+  await expect(long).rejects.toThrow("enough");
+  await expect(waiting).rejects.toThrow("enough");
+  expect(await run({ kind: "square", parameters: 2 })).toBe(4);
+  expect(isAlive({ pid })).toBe(false);
+  await expect(run({ kind: "square", parameters: 2 }, { signal: controller.signal })).rejects.toThrow("enough");
+});
+
+it("fails what is not done when it is closed, and takes nothing more", async () => {
+  const { run, close } = open(1);
+  const parts = [run({ kind: "forever", parameters: null }), run({ kind: "square", parameters: 1 })];
+  const ended = Promise.allSettled(parts);
+  await close();
+  for (const { status } of await ended) expect(status).toBe("rejected");
+  await expect(run({ kind: "square", parameters: 1 })).rejects.toThrow("the pool is closed");
+});
+
+it("fails parts of a script that is not there", async () => {
+  pool = openPool(new URL("./none.ts", import.meta.url), { workers: 1, execArgv: ["--no-warnings"] });
+  await expect(pool.run({ kind: "square", parameters: 1 })).rejects.toThrow("its process ended with code 1");
+});
+
+it("leaves no worker when its parent is killed", async () => {
+  open(1);
+  const folder = mkdtempSync(join(tmpdir(), "diffeo-pool-"));
+  const parent = join(folder, "parent.mjs");
+  const source = JSON.stringify(new URL("../../src/node/pool.ts", import.meta.url).href);
+  writeFileSync(
+    parent,
+    `import { openPool } from ${source};
+     const pool = openPool(new URL(${JSON.stringify(script.href)}), { workers: 1 });
+     pool.run({ kind: "forever", parameters: null }, { onProgress: (pid) => console.log(pid) });`,
+  );
+  const child = spawn(process.execPath, [...execArgv, parent], { stdio: ["ignore", "pipe", "inherit"] });
+  const pid = Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
+  expect(isAlive({ pid })).toBe(true);
+  child.kill("SIGKILL");
+  await until(() => !isAlive({ pid }));
+  rmSync(folder, { recursive: true });
+});
