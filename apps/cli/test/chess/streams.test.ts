@@ -1,0 +1,92 @@
+/** Real processes whose streams break, whose terminal goes away, or that meet in one folder: no step and no sheet is lost. */
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, diffeoUnder, startDiffeo } from "../run.ts";
+import { checkpointsOf, outcomeOf, STEPS, trainWords, until, writeBoards } from "./train-run.ts";
+
+let folder: string;
+let data: string;
+let expected: Record<string, Buffer>;
+const whole = (): string => join(folder, "whole");
+const words = (out: string, ...more: readonly string[]): string[] =>
+  trainWords(data, join(folder, out), "--save-every", "40", "--samples-every", "120", ...more);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-streams-"));
+  data = writeBoards(folder);
+  expect(await diffeo(...words("whole"))).toMatchObject({ code: 0 });
+  expected = outcomeOf(whole());
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("training goes on to its end", () => {
+  it("where stderr is full", () => {
+    expect(diffeoUnder('exec "$@" 2>/dev/full', ...words("full"))).toMatchObject({ code: 0, stderr: "" });
+    expect(outcomeOf(join(folder, "full"))).toEqual(expected);
+  });
+
+  it("where nobody reads stderr any more", async () => {
+    const { child, ended } = startDiffeo(...words("unread"));
+    child.stderr?.destroy();
+    expect((await ended).code).toBe(0);
+    expect(outcomeOf(join(folder, "unread"))).toEqual(expected);
+  });
+});
+
+describe("a terminal that goes away, or a request to end", () => {
+  it.each(["SIGHUP", "SIGTERM"] as const)("stops training with a checkpoint (%s)", async (signal) => {
+    const out = join(folder, signal);
+    const { child, ended } = startDiffeo(...words(signal, "--steps", "100000", "--warmup", "5"));
+    await until(() => existsSync(join(out, "step-40.safetensors")));
+    child.kill(signal);
+    const { code, stdout } = await ended;
+    expect(code).toBe(130);
+    expect(stdout).toBe(
+      `stopped at step ${checkpointsOf(out).at(-1)} of 100000; continue with the same command and --resume\n`,
+    );
+    expect(readdirSync(out)).not.toContain(".lock");
+  });
+});
+
+describe("a folder with a run in it", () => {
+  it("is not entered by a second process, and is free when the first is killed", async () => {
+    const out = join(folder, "met");
+    const { child, ended } = startDiffeo(...words("met", "--steps", "100000"));
+    await until(() => existsSync(join(out, "step-40.safetensors")));
+    const second = await diffeo(...words("met", "--steps", "100000", "--resume"));
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining(`in use by process ${child.pid}. Wait`)]);
+    child.kill("SIGKILL");
+    await ended;
+    expect(existsSync(join(out, ".lock"))).toBe(true);
+    const third = await diffeo(...words("met", "--steps", "100000", "--resume", "--minutes", "0.001"));
+    expect(third.code).toBe(0);
+    expect(existsSync(join(out, ".lock"))).toBe(false);
+  });
+
+  it("gets the model and the sheet of boards that a kill has left out", async () => {
+    const run = join(folder, "bare");
+    cpSync(whole(), run, { recursive: true });
+    const sheet = join(run, `samples-000${STEPS}.svg`);
+    const drawn = readFileSync(sheet);
+    rmSync(sheet);
+    rmSync(join(run, "model.safetensors"));
+    expect(await diffeo(...words("bare", "--resume"))).toMatchObject({ code: 0 });
+    expect(outcomeOf(run)).toEqual(expected);
+    expect(readFileSync(sheet)).toEqual(drawn);
+  });
+});
+
+describe("standard output", () => {
+  const list = ["chess", "data", "--playouts", "2000", "--json"];
+  it("may be read in part", () => {
+    const { code, stderr } = diffeoUnder('set -o pipefail; "$@" | head -c 10 >/dev/null', ...list);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  it("that is full is a failure, with a message", () => {
+    const { code, stderr } = diffeoUnder('exec "$@" >/dev/full', ...list);
+    expect([code, stderr]).toEqual([1, "diffeo: cannot write standard output (ENOSPC)\n"]);
+  });
+});

@@ -1,0 +1,193 @@
+/** What commands write: never over what they read, nor over what a person would mourn, and nothing where they refuse. */
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dkefInit } from "diffeo/model";
+import { key, normal } from "diffeo/random";
+import { flatten } from "diffeo/train";
+import { saveDensity } from "diffeo-tables/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
+import { diffeo, diffeoWith, type Ended } from "./run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-outputs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+const content = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), "latin1")]),
+  );
+
+const [model, density] = [at("tiny.safetensors"), at("density.safetensors")];
+const boards = at("boards.fen");
+const table = at("table.csv");
+beforeAll(async () => {
+  await saveTinyModel(model);
+  const parameters = dkefInit(key(1), normal(key(2), [6, 2]), { width: 5, logScales: [0, 0.5] });
+  const fitted = { step: 7, parameters, theta: flatten(parameters), alpha: new Float64Array(6).fill(0.1) };
+  const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
+  await saveDensity(density, { loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted);
+  writeFileSync(boards, "4k3/8/8/8/8/8/8/4K3\n4k3/8/8/8/8/8/8/3QK3\n");
+  writeFileSync(table, "a,b\n1,2\n3,4\n2,1\n");
+  writeFileSync(at("mine.txt"), "years of work\n");
+  symlinkSync("tiny.safetensors", at("link.safetensors"));
+  linkSync(model, at("hard.safetensors"));
+  symlinkSync(folder, at("here"));
+});
+
+/** That a command refuses, and that every file is as it was. */
+async function refused(words: readonly string[], message: RegExp): Promise<void> {
+  const before = content();
+  const { code, stderr } = await diffeo(...words);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  expect(stderr.trim().split("\n")).toHaveLength(stderr.includes("add --help") ? 2 : 1);
+  expect(content()).toEqual(before);
+}
+
+describe("an output that is an input is refused", () => {
+  const chess = ["--model", model, "--steps", "2"];
+  it.each<[string, string[]]>([
+    ["export", ["chess", "export", "--model", model, "--out", model]],
+    ["export, by a link", ["chess", "export", "--model", model, "--out", at("link.safetensors")]],
+    ["export, from a link", ["chess", "export", "--model", at("link.safetensors"), "--out", model]],
+    ["export, by a hard link", ["chess", "export", "--model", model, "--out", at("hard.safetensors")]],
+    [
+      "export, by another way",
+      ["chess", "export", "--model", model, "--out", join(folder, "here/x/../tiny.safetensors")],
+    ],
+    ["sample", ["chess", "sample", ...chess, "--out", model, "--force"]],
+    ["trace", ["chess", "sample", ...chess, "--trace", model, "--force"]],
+    ["complete", ["chess", "complete", ...chess, "8/8/8/8/8/8/8/????????", "--out", model]],
+    ["calibrate", ["chess", "calibrate", ...chess, "--out", model, "--force"]],
+    ["data", ["chess", "data", boards, "--out", boards, "--force"]],
+    ["density sample", ["density", "sample", "--model", density, "--out", density]],
+    ["density score over its model", ["density", "score", "--model", density, "--data", table, "--out", density]],
+    ["density score over its table", ["density", "score", "--model", density, "--data", table, "--out", table]],
+    ["train over its model", ["chess", "train", "--init", at("run/model.safetensors"), "--out", at("run")]],
+  ])("by %s", async (_, words) => {
+    if (words.includes(at("run"))) {
+      await diffeo("chess", "data", "--playouts", "3", "--out", at("run/model.safetensors.bin"));
+      writeFileSync(at("run/model.safetensors"), readFileSync(model));
+    }
+    await refused(words, /what is read\. Name another file/);
+  });
+});
+
+describe("a file that is there", () => {
+  const mine = at("mine.txt");
+  it.each([
+    ["sample", ["chess", "sample", "--model", model, "--steps", "2", "--format", "fen", "--out", mine]],
+    ["a picture of sample", ["chess", "sample", "--model", model, "--steps", "2", "--format", "svg", "--out", mine]],
+    ["a trace", ["chess", "sample", "--model", model, "--steps", "2", "--trace", mine]],
+    ["export", ["chess", "export", "--model", model, "--out", mine]],
+    ["calibrate", ["chess", "calibrate", "--model", model, "--out", mine]],
+    ["density sample", ["density", "sample", "--model", density, "--out", mine]],
+    ["density score", ["density", "score", "--model", density, "--data", table, "--out", mine]],
+  ])("is kept by %s", async (_, words) => refused(words, /mine\.txt is there already\. .*--force/));
+
+  it("is kept as a packed set, as a part of one, as a model and as a README", async () => {
+    const data = (...more: string[]): string[] => ["chess", "data", "--playouts", "40", "--out", at("a.bin"), ...more];
+    expect((await diffeo(...data())).code).toBe(0);
+    await refused(data(), /a\.bin is there already/);
+    rmSync(at("a.bin"));
+    writeFileSync(at("a.held-out.bin"), "mine");
+    await refused(data("--held-out", "0.2"), /a\.held-out\.bin is there already/);
+    writeFileSync(at("model.safetensors"), "mine");
+    await refused(["density", "fit", "--data", "rings", "--out", folder], /model\.safetensors is there already/);
+    await refused(["chess", "train", "--out", folder], /model\.safetensors is there already/);
+    writeFileSync(at("README.md"), "# My project\n");
+    await refused(["chess", "report", folder], /README\.md is there already/);
+    await refused(["chess", "study", "--model", model, "--out", folder], /README\.md is there already/);
+  });
+
+  it("is replaced with --force, and a picture by a picture without", async () => {
+    const sample = (...more: string[]): Promise<Ended> =>
+      diffeo("chess", "sample", "--model", model, "--steps", "2", "--count", "1", ...more);
+    writeFileSync(at("old.fen"), "old");
+    expect(await sample("--format", "fen", "--out", at("old.fen"), "--force")).toMatchObject({ code: 0 });
+    expect(readFileSync(at("old.fen"), "utf8")).toMatch(/ [wb] - - 0 1\n$/);
+    for (const format of ["svg", "png"])
+      for (const seed of ["1", "2"])
+        expect(await sample("--format", format, "--out", at(`p.${format}`), "--seed", seed)).toMatchObject({ code: 0 });
+    writeFileSync(at("empty"), "");
+    expect(await sample("--format", "fen", "--out", at("empty"))).toMatchObject({ code: 0 });
+  });
+});
+
+describe("sizes that cannot be", () => {
+  const out = at("nowhere/deep");
+  it.each([
+    ["chess", "sample", "--count", "1e12", "--out", join(out, "a.fen")],
+    ["chess", "sample", "--count", "100000", "--frames", "100000", "--trace", join(out, "a.json")],
+    ["chess", "sample", "--frames", "1e9", "--trace", join(out, "a.json")],
+    ["chess", "sample", "--batch", "2e7", "--out", join(out, "a.fen")],
+    ["chess", "sample", "--steps", "1e300", "--out", join(out, "a.fen")],
+    ["chess", "sample", "--threads", "1e9"],
+    ["chess", "train", "--width", "1e9", "--out", out],
+    ["chess", "train", "--width", "4096", "--multipliers", "64", "--attention", "0", "--out", out],
+    ["chess", "train", "--multipliers", "1e9", "--attention", "0", "--out", out],
+    ["chess", "train", "--blocks", "1e7", "--out", out],
+    ["chess", "train", "--batch", "2e7", "--out", out],
+    ["chess", "data", "--playouts", "1e12", "--out", join(out, "a.bin")],
+    ["chess", "figure", "--boards", "1e12", "--out", join(out, "a")],
+    ["chess", "calibrate", "--count", "1e12", "--out", join(out, "a.json")],
+    ["chess", "study", "--count", "1e12", "--out", out],
+    ["chess", "evaluate", "--count", "1e12"],
+    ["chess", "export", "--batch", "2e7", "--out", join(out, "a.onnx")],
+    ["density", "fit", "--data", "rings", "--rows", "1e12", "--out", out],
+    ["density", "fit", "--data", "rings", "--inducing", "1e12", "--out", out],
+    ["density", "sample", "--count", "1e12", "--out", join(out, "a.csv")],
+    ["density", "study", "--seeds", "1e12", "--out", out],
+    ["check", "--map", "x.mjs", "--event", "1e9"],
+  ])("are refused before any work: %s %s %s %s", async (...words) => {
+    const began = performance.now();
+    await refused(words, /whole number from|too large for a file|million parameters/);
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(existsSync(at("nowhere"))).toBe(false);
+  });
+});
+
+it("an interruption is exit code 130, and leaves no folder behind", async () => {
+  const words = ["chess", "sample", "--model", model, "--out", at("stopped/a.fen")];
+  const { code, stderr } = await diffeoWith({ signal: AbortSignal.abort() }, ...words);
+  expect([code, stderr]).toEqual([130, "diffeo: interrupted\n"]);
+  expect(existsSync(at("stopped"))).toBe(false);
+});
+
+it("positions are read from what is given as standard input", async () => {
+  const { stdout } = await diffeoWith({ stdin: "4k3/8/8/8/8/8/8/4K3\n" }, "chess", "data", "-", "--json");
+  expect(JSON.parse(stdout).files).toEqual([{ name: "standard input", format: "fen", rows: 1 }]);
+});
+
+describe("help and errors of usage", () => {
+  it("go where they belong, with their code", async () => {
+    expect(await diffeo("--help")).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/^Usage: diffeo/),
+    });
+    const words = [
+      ["chess", "sample", "--help"],
+      ["chess", "help", "sample"],
+    ];
+    for (const each of words) expect((await diffeo(...each)).stdout).toContain("--pieces <n>");
+    expect(await diffeo("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(await diffeo("chess", "nothing")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown command"),
+    });
+    expect(await diffeo("chess")).toMatchObject({ code: 2, stderr: expect.stringContaining("Usage: diffeo chess") });
+    expect(await diffeo("toString")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command") });
+  });
+});
