@@ -1,7 +1,7 @@
 /** A calibration as a file beside its model: `chess.safetensors` has `chess.calibration.json`. */
 import { existsSync } from "node:fs";
 import { fail } from "diffeo/graph";
-import { type JsonKind, modelDigest, readJson, writeFileAtomic } from "diffeo/node";
+import { type JsonKind, modelDigest, parseJson, readJson, writeFileAtomic } from "diffeo/node";
 import * as v from "valibot";
 import type { Calibration, ScalePoint } from "../diffusion/calibration.ts";
 
@@ -37,6 +37,9 @@ const calibrationKind: JsonKind<v.GenericSchema<unknown, Calibration>> = {
 
 export const writeCalibration = (path: string, calibration: Calibration): Promise<void> =>
   writeFileAtomic(path, `${JSON.stringify(calibration, undefined, 1)}\n`);
+
+/** The calibration that a text is; `path` names its file in errors. */
+export const parseCalibration = (text: string, path: string): Calibration => parseJson(text, path, calibrationKind);
 
 /** The calibration of a model; an error where there is none, or where it is another model's. */
 export async function readCalibration(path: string, model: string): Promise<Calibration> {

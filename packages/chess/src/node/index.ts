@@ -1,13 +1,14 @@
 /** diffeo-chess/node: files of positions, of calibrations and of the study of w, and the model that comes with the package. */
 export {
   calibrationPath,
+  parseCalibration,
   partialPath,
   readCalibration,
   readPartial,
   writeCalibration,
   writePartial,
 } from "./calibration-file.ts";
-export { readDataset, writeDataset } from "./dataset.ts";
+export { decodeDataset, readDataset, writeDataset } from "./dataset.ts";
 export { type Format, type Reading, type ReadOptions, readPositions, splitPositions, splitRows } from "./read.ts";
 export { shippedModel } from "./shipped.ts";
-export { readRecords, saveRecord } from "./study-records.ts";
+export { parseRecord, readRecords, saveRecord } from "./study-records.ts";

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
-import { type JsonKind, readJson, writeFileAtomic } from "diffeo/node";
+import { type JsonKind, parseJson, readJson, writeFileAtomic } from "diffeo/node";
 import * as v from "valibot";
 import { STUDY_METHODS, type StudyRecord, taskName } from "../study/study.ts";
 
@@ -37,6 +37,9 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
 
 export const saveRecord = (out: string, record: StudyRecord): Promise<void> =>
   writeFileAtomic(join(runsFolder(out), `${taskName(record)}.json`), `${JSON.stringify(record)}\n`);
+
+/** The record that a text is; `path` names its file in errors. */
+export const parseRecord = (content: string, path: string): StudyRecord => parseJson(content, path, recordKind);
 
 /** Records of a study's folder, by sampler and w. */
 export async function readRecords(out: string): Promise<StudyRecord[]> {

@@ -1,0 +1,157 @@
+/** Every parser of the house, with inputs that are almost right. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { makeModel, modelOf, parseModel } from "diffeo/categorical";
+import { dkefInit, unetInit } from "diffeo/model";
+import { key, normal } from "diffeo/random";
+import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
+import {
+  boardAt,
+  type Calibration,
+  chessSpec,
+  makeFen,
+  parseCondition,
+  parseFen,
+  playouts,
+  type StudyRecord,
+} from "diffeo-chess";
+import {
+  decodeDataset,
+  type Format,
+  parseCalibration,
+  parseRecord,
+  readPositions,
+  writeDataset,
+} from "diffeo-chess/node";
+import { makeDensity, parseDensity, parseTable } from "diffeo-tables";
+import fc from "fast-check";
+import { bytes, texts, values } from "./mutate.ts";
+
+interface Parser<T = never> {
+  readonly input: fc.Arbitrary<T>;
+  /** Reads the input, or raises a DiffeoError. */
+  readonly parse: (input: T) => unknown;
+}
+
+const parser = <T>(input: fc.Arbitrary<T>, parse: (input: T) => unknown): Parser =>
+  ({ input, parse }) as unknown as Parser;
+
+const boards = playouts(20, key("fuzz"));
+const fens = Array.from({ length: 4 }, (_, i) => `${makeFen(boardAt(boards, i))} w - - 0 1`);
+const odds = ["\n", "\r", "\r\n", "\0", "\ufeff", "\u2028", "é", " ", ",", ";", '"', "-1", "1e999", "NaN", "__proto__"];
+const fenTokens = [...odds, "/", "8", "9", "k", "K", "?", " w ", " b KQkq", " e3 ", 'bm Nf3; id "x";', "1/1"];
+
+/** Rows of a list in some format, read as from standard input. */
+const listed = (format: Format | undefined, good: readonly string[], tokens: readonly string[]): Parser =>
+  parser(fc.tuple(texts(good, tokens), fc.boolean()), ([text, skipBad]) =>
+    readPositions("-", { ...(format && { format }), skipBad, stdin: Readable.from([Buffer.from(text)]) }),
+  );
+
+const game = `[Event "a"]\n[Result "1-0"]\n\n1. e4 {good} e5 2. Nf3 (2. f4 exf4) Nc6 3. Bb5 $1 a6; end\n4. O-O 1-0\n\n`;
+const pgnTokens = [...odds, "{", "}", "(", ")", "[", "]", "1.", "e4", "O-O-O", "%", "1-0", '[FEN "8/8/8/8/8/8/8/8 w"]'];
+
+/** The bytes of a data set: only files are written. */
+async function packed(): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "diffeo-fuzz-"));
+  await writeDataset(join(folder, "a.bin"), boards);
+  const found = readFileSync(join(folder, "a.bin"));
+  rmSync(folder, { recursive: true });
+  return found;
+}
+
+const joined = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+
+/** A file in the safetensors layout with any header before the numbers. */
+function withHeader(header: unknown, numbers: Uint8Array): Uint8Array {
+  const json = Buffer.from(JSON.stringify(header) ?? "");
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  return joined([length, json, numbers]);
+}
+
+/** Changed bytes of a safetensors file, and changed parts of its header and of the spec in its metadata. */
+function tensorFiles(file: Uint8Array): fc.Arbitrary<Uint8Array> {
+  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(Buffer.from(file.subarray(8, 8 + length)).toString());
+  const numbers = file.subarray(8 + length);
+  const changed = values([header]).map((other) => withHeader(other, numbers));
+  const { spec } = header.__metadata__ ?? {};
+  if (spec === undefined) return fc.oneof(bytes([file]), changed);
+  const respecified = values([JSON.parse(spec)]).map((other) =>
+    withHeader({ ...header, __metadata__: { ...header.__metadata__, spec: JSON.stringify(other) } }, numbers),
+  );
+  return fc.oneof(bytes([file]), changed, respecified);
+}
+
+function chessModel(): Uint8Array {
+  const sizes = { channels: 12, width: 8, multipliers: [1], blocks: 1, groups: 4, outputs: 13 };
+  const network = { ...sizes, position: [8, 8] as const };
+  const spec = { network, parameterisation: "posterior", encoding: chessSpec(boards) } as const;
+  const weights = new Float32Array(flatten(unetInit(key(0), network)).length).fill(0.1);
+  return joined(makeModel(modelOf(spec, weights)));
+}
+
+function densityModel(): Uint8Array {
+  const parameters = dkefInit(key(1), normal(key(2), [6, 2]), { width: 5, logScales: [0, 0.5] });
+  const fitted = { step: 7, parameters, theta: flatten(parameters), alpha: new Float64Array(6).fill(0.1) };
+  const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
+  return joined(makeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted));
+}
+
+const point = { w: 1, count: 100, pieces: 20, sd: 6, oneKingEach: 1, legal: 1 };
+const calibration: Calibration = {
+  ...{ format: "diffeo-calibration-1", model: "0123456789ab", method: "domainPreserving" },
+  ...{ steps: 6, seed: 1, points: [point, { ...point, w: 1.05 }] },
+};
+const studyRecord: StudyRecord = {
+  ...{ method: "eulerMaruyama", w: 1, steps: 1000, count: 400, seed: 7, model: "0123456789ab" },
+  ...{ pieces: { mean: 20, sd: 2 }, oneKingEach: 0.75, pawnsInside: 1, feasibleMaterial: 0.875, legal: 0.5 },
+  ...{ exits: 0, clamps: 0, device: "cpu", seconds: 1 },
+};
+
+/** JSON files: changed values, and changed letters. */
+const jsonFile = (good: unknown, parse: (text: string) => unknown): Parser =>
+  parser(
+    fc.oneof(
+      values([good]).map((value) => JSON.stringify(value) ?? ""),
+      texts([JSON.stringify(good)], [...odds, "{", "}", "[", "]", ":", "null", "1e400"]),
+    ),
+    parse,
+  );
+
+const array = (data: number[]) => ({ shape: [data.length], dtype: "float32" as const, data: Float32Array.from(data) });
+
+export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
+  const plain = { arrays: { a: array([1, 2]), b: array([3]) }, metadata: { note: "ψ" } };
+  return {
+    fen: parser(fc.tuple(texts(fens, fenTokens), fc.boolean(), fc.boolean()), ([text, unknown, operations]) => {
+      const board = parseFen(text, { unknown, operations });
+      // A placement without unknown squares comes back to itself.
+      if (!board.includes(255)) parseFen(makeFen(board));
+      return board;
+    }),
+    condition: parser(
+      texts(["pieces<=20", "Q", "q=1", "balance>0", "legal"], [...odds, "<", ">=", "!=", "k", "toString"]),
+      parseCondition,
+    ),
+    csv: listed("csv", [`FEN,Evaluation\n${fens.join(",0\n")},0\n`], [...fenTokens, "FEN"]),
+    epd: listed("fen", [`${fens.join("\n")}\n`], fenTokens),
+    pgn: listed("pgn", [game, game + game], pgnTokens),
+    positions: listed(undefined, [game, `FEN\n${fens.join("\n")}`, fens.join("\r\n")], [...pgnTokens, ...fenTokens]),
+    packed: parser(bytes([new Uint8Array(await packed())]), (file) => decodeDataset(file, "f")),
+    safetensors: parser(tensorFiles(joined(makeSafetensors(plain))), (file) => {
+      const read = parseSafetensors(file, "f");
+      return parseSafetensors(joined(makeSafetensors(read)), "f");
+    }),
+    model: parser(tensorFiles(chessModel()), (file) => parseModel(file, "f")),
+    density: parser(tensorFiles(densityModel()), (file) => parseDensity(file, "f")),
+    calibration: jsonFile(calibration, (text) => parseCalibration(text, "f")),
+    record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
+    table: parser(
+      texts(["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'], [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"]),
+      (text) => parseTable(text, "f"),
+    ),
+  };
+}
