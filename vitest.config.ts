@@ -3,13 +3,39 @@ import { defineConfig } from "vitest/config";
 /** Packages are read from their sources, as `--conditions=diffeo-source` has Node do. */
 const conditions = ["diffeo-source"];
 
+/** Files of more than some seconds: training runs, studies, convergence orders, real processes that are killed. */
+const slow = [
+  "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
+  "packages/diffeo/test/sampler/{order,distribution,boundary,webgpu}.test.ts",
+  "packages/diffeo/test/engine/webgpu.test.ts",
+  "packages/chess/test/{appendix,train-*}.test.ts",
+  "packages/tables/test/{fit,walk,protocol}.test.ts",
+  "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",
+  "apps/cli/test/density/{commands,study}.test.ts",
+  "test/examples.test.ts",
+];
+
+/** Files that need the packages as they are published. */
+const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/built.test.ts"];
+
 export default defineConfig({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
   test: {
-    include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...slow, ...built],
+        },
+      },
+      { extends: true, test: { name: "slow", include: slow } },
+      { extends: true, test: { name: "built", include: built, globalSetup: ["test/build.ts"] } },
+    ],
   },
 });

@@ -9,7 +9,6 @@
  * ends with its parent, however that ends.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import type { URL } from "node:url";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
 
 export interface Part {

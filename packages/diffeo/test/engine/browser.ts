@@ -1,20 +1,10 @@
 /** A headless Chromium on a folder that is served cross-origin isolated, as WebAssembly threads need it. */
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { chromium, type Page } from "playwright-core";
-
-const chromiumPath = "/usr/bin/chromium";
-export const swiftShader = "/usr/lib/chromium/vk_swiftshader_icd.json";
-
-/** Whether Debian's chromium is here. In CI it must be. */
-export function hasChromium(): boolean {
-  if (existsSync(chromiumPath) && existsSync(swiftShader)) return true;
-  if (process.env.CI === "true") throw new Error("CI needs Debian's chromium and libvulkan1: apt-get install them");
-  return false;
-}
+import { chromiumPath } from "./starts.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",

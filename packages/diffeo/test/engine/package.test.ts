@@ -12,7 +12,7 @@ const paths = Object.keys(exports).filter((path) => path !== "./package.json");
 
 let project: ReturnType<typeof packed>;
 beforeAll(() => {
-  project = packed({ types: true });
+  project = packed();
 }, 300_000);
 afterAll(() => project.remove());
 

@@ -2,32 +2,18 @@
  * WebGPU without a GPU: onnxruntime-node's provider on SwiftShader, the software Vulkan of Debian's chromium. In a process
  * of its own, because the driver is chosen when Vulkan starts.
  */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { compile, exp, type Tensor } from "../../src/index.ts";
-import { hasChromium, swiftShader } from "./browser.ts";
-import { root } from "./packed.ts";
+import { leftOut, onSwiftShader, whyNoSwiftShader } from "./starts.ts";
 import type { Report } from "./swiftshader.ts";
 
-async function onSwiftShader(): Promise<Report> {
-  const script = join(root, "test", "engine", "swiftshader.ts");
-  const env = { ...process.env, VK_ICD_FILENAMES: swiftShader };
-  const options = { cwd: root, env, maxBuffer: 1 << 26 };
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--conditions=diffeo-source", "--import", "tsx", script],
-    options,
-  );
-  return JSON.parse(stdout) as Report;
-}
+const why = await whyNoSwiftShader();
 
-if (hasChromium())
+if (why === undefined)
   describe("WebGPU on SwiftShader", () => {
     let report: Report;
     beforeAll(async () => {
-      report = await onSwiftShader();
+      report = JSON.parse(await onSwiftShader("engine/swiftshader.ts")) as Report;
     }, 600_000);
 
     it("agrees with the reference to 1e-4 on every operation", () => {
@@ -60,7 +46,7 @@ if (hasChromium())
 else
   describe("WebGPU without SwiftShader", () => {
     it("works, or says how to get it", async () => {
-      console.error("chromium's SwiftShader is not installed: WebGPU is only asked whether it starts");
+      leftOut("every operation on WebGPU, which is only asked whether it starts", why);
       const f = compile((x: Tensor) => exp(x), [[2]], { device: "webgpu" });
       const outcome = await f([0, 0]).then(
         ({ data }) => [...(data as Float32Array)],

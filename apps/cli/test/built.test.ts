@@ -1,0 +1,55 @@
+/** The command line as it is published: built, and quick to answer. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { built } from "../../../test/build.ts";
+
+const clock =
+  'process.on("exit", () => { const { user, system } = process.cpuUsage(); console.error((user + system) / 1e6); });';
+
+/** What the built command prints, and the seconds of a processor that it took. */
+function run(...words: string[]): { readonly stdout: string; readonly seconds: number; readonly code: number | null } {
+  const main = join(built(), "apps", "cli", "dist", "main.js");
+  const flags = ["--import", `data:text/javascript,${encodeURIComponent(clock)}`];
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, main, ...words], { encoding: "utf8" });
+  return { stdout, seconds: Number(stderr.trim().split("\n").at(-1)), code: status };
+}
+
+describe("diffeo", () => {
+  it("gives its help and its version in 0.3 s, for it loads no command", () => {
+    const { stdout, seconds, code } = run("--help");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: diffeo .*check.*devices.*chess.*density/s);
+    expect(seconds).toBeLessThan(0.3);
+    expect(run("--version").seconds).toBeLessThan(0.3);
+    expect(run("chess", "--help").stdout).toContain("draw chess positions from a trained model");
+  });
+
+  it("runs a command", () => {
+    const { stdout, code } = run("chess", "data", "--playouts", "20", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).statistics.positions).toBe(20);
+  });
+
+  it("starts the workers of a study", () => {
+    const words = [
+      "density",
+      "study",
+      "--datasets",
+      "two-moons",
+      "--losses",
+      "gssm",
+      "--seeds",
+      "1",
+      "--samples",
+      "1000",
+    ];
+    const out = join(mkdtempSync(join(tmpdir(), "diffeo-built-")), "study");
+    const { stdout, code } = run(...words, "--minutes", "0.05", "--out", out);
+    expect([code, stdout]).toEqual([0, "1 runs are still open; the same command continues\n"]);
+    expect(existsSync(out)).toBe(false);
+    rmSync(dirname(out), { recursive: true });
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * Whether a browser, its WebGPU and a software Vulkan start here, asked by starting them: a file that is there says little,
+ * for a browser may lack its libraries and a driver its loader. Tests that need one say what they leave out without it; in
+ * CI all of them must start.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { chromium } from "playwright-core";
+import { root } from "./packed.ts";
+
+export const chromiumPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** Debian's chromium brings SwiftShader, a Vulkan in software. */
+const swiftShader = process.env.SWIFTSHADER_ICD ?? "/usr/lib/chromium/vk_swiftshader_icd.json";
+
+/** Why something did not start, in a line; nothing where it did. */
+async function whyNot(what: string, start: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await start();
+    return undefined;
+  } catch (error) {
+    const [line] = (error as Error).message.trim().split("\n");
+    return `${what} does not start here: ${line.slice(0, 300)}`;
+  }
+}
+
+export const whyNoChromium = (): Promise<string | undefined> =>
+  whyNot("headless Chromium", async () => {
+    const args = ["--headless", "--no-sandbox", "--disable-gpu"];
+    const browser = await chromium.launch({ executablePath: chromiumPath, timeout: 60_000, args });
+    await browser.newPage().finally(() => browser.close());
+  });
+
+/** What a script of this folder prints, in a process whose Vulkan is SwiftShader: the driver is chosen when Vulkan starts. */
+export async function onSwiftShader(script: string): Promise<string> {
+  const env = { ...process.env, VK_ICD_FILENAMES: swiftShader, VK_DRIVER_FILES: swiftShader };
+  const words = ["--conditions=diffeo-source", "--import", "tsx", join(root, "test", script)];
+  return (await promisify(execFile)(process.execPath, words, { cwd: root, env, maxBuffer: 1 << 26 })).stdout;
+}
+
+/** ONNX Runtime's WebGPU on SwiftShader. */
+export const whyNoSwiftShader = (): Promise<string | undefined> =>
+  whyNot("WebGPU on SwiftShader", async () => {
+    if (!existsSync(swiftShader)) throw new Error(`there is no ${swiftShader}`);
+    const said = await onSwiftShader("engine/swiftshader-starts.ts");
+    if (said !== "1,1\n") throw new Error(said);
+  });
+
+/** Says what a run of the tests does not show. In CI nothing is left out. */
+export function leftOut(what: string, why: string): void {
+  if (process.env.CI === "true") throw new Error(`${why}; CI needs Debian's chromium and libvulkan1`);
+  console.error(`left out: ${what}. ${why}`);
+}
