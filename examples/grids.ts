@@ -75,7 +75,7 @@ const { samples } = await sample(reversePush(denoiser.sde, encoding.phi, score),
   denoise: true,
   threads: 1,
 });
-const classes = encoding.decodeSimplex(samples.data as Float32Array);
+const classes = encoding.decodeSimplex(samples.data);
 
 const rowsOf = (i: number): number[][] =>
   Array.from({ length: SIDE }, (_, r) => [

@@ -10,7 +10,7 @@ import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
 import { evaluate } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
-import { energyDistance, type SampleOptions, sample } from "diffeo/sampler";
+import { energyDistance, eulerMaruyama, type SampleOptions, sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
 
 const COUNT = 5000;
@@ -61,10 +61,7 @@ function triangle({ data: points }: NdArray, rows = 13): string[] {
   );
 }
 
-async function show(
-  title: string,
-  options: Omit<SampleOptions, "key"> & { method: "domainPreserving" | "eulerMaruyama" },
-) {
+async function show(title: string, options: Pick<SampleOptions, "method" | "steps">) {
   const { samples, steps, exits } = await sample(process, {
     ...options,
     count: COUNT,
@@ -78,7 +75,10 @@ async function show(
 }
 
 const preserving = await show("domain-preserving", { method: "domainPreserving", steps: 100 });
-const plain = await show("Euler–Maruyama on the triangle", { method: "eulerMaruyama", steps: 250, onExit: "hold" });
+const plain = await show("Euler–Maruyama on the triangle", {
+  method: eulerMaruyama({ onExit: "hold" }),
+  steps: 250,
+});
 const target = triangle(exact);
 
 const out = (text: string): void => void globalThis.process.stdout.write(`${text}\n`);

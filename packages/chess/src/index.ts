@@ -54,8 +54,15 @@ export {
 } from "./diffusion/encoding.ts";
 export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
 export { type Accepted, drawAccepted, type RejectionOptions } from "./diffusion/rejection.ts";
-export { type BoardOptions, type Boards, sampleBoards } from "./diffusion/sample.ts";
-export { makeTrace, type Trace } from "./diffusion/trace.ts";
+export {
+  type BoardOptions,
+  type BoardSampler,
+  type Boards,
+  type OpenBoardsOptions,
+  openBoards,
+  sampleBoards,
+} from "./diffusion/sample.ts";
+export { type BoardTrace, makeTrace } from "./diffusion/trace.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
 export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
 export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
@@ -76,12 +83,14 @@ export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
 export { judged } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
 export {
+  openStudy,
   openTasks,
-  runTask,
   STUDY_METHODS,
+  type Study,
   type StudyMethod,
   type StudyRecord,
   type StudyTask,
+  type TaskOptions,
   taskName,
 } from "./study/study.ts";
 export { studyFigure } from "./study/study-figure.ts";

@@ -10,7 +10,7 @@ import { driftScaleFor, risingKnots } from "../src/diffusion/calibration.ts";
 import { parseCondition } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, sampleBoards } from "../src/diffusion/sample.ts";
-import { makeTrace, quantised, type Trace } from "../src/diffusion/trace.ts";
+import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
 import { sparseBoard } from "./arbitrary.ts";
 import { tinyModel } from "./tiny.ts";
 
@@ -99,7 +99,7 @@ describe("a trace", () => {
 
   it.each(["simplex", "logit"] as const)("ends with the boards themselves (%s)", async (space) => {
     const { positions, trace, times } = await sampleBoards(tinyModel(), { ...options, space, frames: 5 });
-    const { frames, times: shown } = trace as Trace;
+    const { frames, times: shown } = trace as BoardTrace;
     expect(shown).toEqual([times[1], times[5], times[8], times[12], 0]);
     for (const frame of frames) expect(frame).toHaveLength(5 * SQUARES * CLASSES);
     expect(likeliest(frames[4])).toEqual([...unpack(positions)]);
@@ -121,10 +121,15 @@ describe("a trace", () => {
 
   it("is a file that a page can read", async () => {
     const { positions, trace } = await sampleBoards(tinyModel(), { ...options, frames: 3 });
-    const file = JSON.parse(makeTrace(trace as Trace, positions));
-    expect(file).toMatchObject({ format: "diffeo-trace-1", grid: [8, 8], boards: 5, times: (trace as Trace).times });
+    const file = JSON.parse(makeTrace(trace as BoardTrace, positions));
+    expect(file).toMatchObject({
+      format: "diffeo-trace-1",
+      grid: [8, 8],
+      boards: 5,
+      times: (trace as BoardTrace).times,
+    });
     const last = Uint8Array.from(atob(file.frames[2]), (c) => c.charCodeAt(0));
-    expect(last).toEqual((trace as Trace).frames[2]);
+    expect(last).toEqual((trace as BoardTrace).frames[2]);
     const fen = (board: number): string =>
       likeliest(last.subarray(board * SQUARES * CLASSES, (board + 1) * SQUARES * CLASSES))
         .map((k) => file.classes[k])

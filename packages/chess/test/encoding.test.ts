@@ -71,7 +71,7 @@ describe("the encoding of positions", () => {
   it("is decoded from x, and from y on the simplex", () => {
     expect(decodePositions(encoding, x).bytes).toEqual(positions.bytes);
     const y = apply("forward", Float64Array.from(x.subarray(0, 20 * 768)), 12, [8, 8]);
-    expect(decodePositions(encoding, y, "y").bytes).toEqual(positions.bytes.slice(0, 20 * 32));
+    expect(decodePositions(encoding, y, "simplex").bytes).toEqual(positions.bytes.slice(0, 20 * 32));
   });
 
   it("is decoded alike from x and from y where there is noise, and as the mixture's largest share", () => {

@@ -4,7 +4,15 @@ import type { Command } from "commander";
 import type { Model } from "diffeo/categorical";
 import { loadModel, modelDigest, onFile } from "diffeo/node";
 import { fold, type Key, key } from "diffeo/random";
-import { type Calibration, driftScaleFor, layOut, measureScale, reachOf, type ScalePoint } from "diffeo-chess";
+import {
+  type Calibration,
+  driftScaleFor,
+  layOut,
+  measureScale,
+  openBoards,
+  reachOf,
+  type ScalePoint,
+} from "diffeo-chess";
 import {
   calibrationPath,
   partialPath,
@@ -16,6 +24,7 @@ import {
 import { advise } from "../shell/exit.ts";
 import type { Declare, Io } from "../shell/io.ts";
 import {
+  engineOf,
   forceOption,
   integer,
   MOST,
@@ -66,18 +75,19 @@ async function measureAll(
   const { count, batch } = options;
   const points = [...known];
   const total = (scales.length - known.length) * steps * Math.ceil(count / batch);
-  await stepping(io, options, total, "calibrating", async (how, note) => {
+  const draw = await openBoards(model, engineOf(options));
+  await stepping(io, options, total, "calibrating", async ({ signal, onStep }, note) => {
     for (let i = known.length; i < scales.length; i++) {
       const w = scales[i];
       const name = `w = ${w.toFixed(4)}`;
       note(name);
-      const point = await measureScale(model, w, { count, steps, batch, key: fold(own, i), ...how });
+      const point = await measureScale(draw, w, { count, steps, batch, key: fold(own, i), signal, onStep });
       points.push(point);
       await keep?.(points);
       if (!io.stderr.isTTY)
         io.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
     }
-  });
+  }).finally(() => draw.dispose());
   return points;
 }
 

@@ -18,6 +18,7 @@ import {
   EMPTY,
   hideSquares,
   layOut,
+  openBoards,
   parseCondition,
   parseFen,
   SQUARES,
@@ -26,7 +27,7 @@ import {
 } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
+import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { stepping } from "../shell/progress.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
 import { rejectionOf } from "./draw.ts";
@@ -45,13 +46,18 @@ interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
 type Complete = (partial: Uint8Array, completion: Completion, first?: number) => Promise<Boards>;
 
 /** What completes boards as the options say, with a line of progress. */
-async function completer(io: Io, model: Model, options: CompleteCommand): Promise<{ complete: Complete; w: number }> {
+async function completer(
+  io: Io,
+  model: Model,
+  options: CompleteCommand,
+): Promise<{ complete: Complete; w: number; dispose: () => Promise<void> }> {
   const { batch, seed, resample, guidance, frames, trace } = options;
   const { w, steps } = await aimOf(io, options, true);
+  const draw = await openBoards(model, engineOf(options));
   const complete: Complete = (partial, completion, first = 0) => {
     const batches = Math.ceil(partial.length / SQUARES / batch);
-    return stepping(io, options, steps * batches, `completing, ${completion}`, (how) =>
-      completeBoards(model, partial, {
+    return stepping(io, options, steps * batches, `completing, ${completion}`, ({ signal, onStep }) =>
+      completeBoards(draw, partial, {
         completion,
         first,
         key: key(seed),
@@ -62,11 +68,12 @@ async function completer(io: Io, model: Model, options: CompleteCommand): Promis
         ...(resample !== undefined && completion !== "replacement" && { resample }),
         ...(guidance !== undefined && { guidance }),
         ...(trace !== undefined && { frames }),
-        ...how,
+        signal,
+        onStep,
       }),
     );
   };
-  return { complete, w };
+  return { complete, w, dispose: draw.dispose };
 }
 
 /** The way boards are completed, and an error where options are given that it has no use for. */
@@ -105,13 +112,13 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
   await checkOutput(count, output, command, [options.model, options.calibration]);
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const { complete, w } = await completer(io, model, options);
+  const { complete, w, dispose } = await completer(io, model, options);
   const draw = (first: number, drawn: number): Promise<Boards> => {
     const partial = new Uint8Array(drawn * SQUARES);
     for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
     return complete(partial, method, first);
   };
-  const boards = await drawAccepted(draw, rejectionOf(count, output));
+  const boards = await drawAccepted(draw, rejectionOf(count, output)).finally(dispose);
   const digest = await modelDigest(options.model);
   const [, ...fields] = fen.trimEnd().split(/ +/);
   const about = { given: fen, model: digest, seed, method, w };
@@ -148,7 +155,7 @@ async function evaluate(io: Io, file: string, options: CompleteCommand, command:
   const partial = hideSquares(truth, hide, fold(key(seed), "hidden"));
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const { complete } = await completer(io, model, options);
+  const { complete, dispose } = await completer(io, model, options);
   const columns: Record<string, CompletionMeasures> = { real: completionMeasures(truth, partial, truth) };
   const evaluations: Record<string, number> = {};
   for (const completion of new Set<Completion>([method, "replacement"])) {
@@ -156,6 +163,7 @@ async function evaluate(io: Io, file: string, options: CompleteCommand, command:
     columns[completion] = completionMeasures(boards.positions, partial, truth);
     evaluations[completion] = boards.scoreEvaluations;
   }
+  await dispose();
   if (json) {
     io.stdout.write(`${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`);
     return;

@@ -9,12 +9,13 @@ import {
   type BoardOptions,
   type Boards,
   drawAccepted,
+  type OpenBoardsOptions,
+  openBoards,
   parseCondition,
   type RejectionOptions,
-  sampleBoards,
 } from "diffeo-chess";
 import type { Io } from "../shell/io.ts";
-import { integer, MOST, type RunOptions } from "../shell/options.ts";
+import { engineOf, integer, MOST, type RunOptions } from "../shell/options.ts";
 import { stepping } from "../shell/progress.ts";
 
 export interface DrawOptions {
@@ -39,26 +40,33 @@ export const withDrawOptions = (command: Command): Command =>
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
 
 /** What rejection is asked for. */
-export const rejectionOf = (
-  count: number,
-  { require: conditions = [], tries = 100 * count, batch }: DrawOptions,
-): RejectionOptions => ({ count, conditions, tries, batch });
+export const rejectionOf = (count: number, { require: conditions, tries, batch }: DrawOptions): RejectionOptions => ({
+  count,
+  conditions,
+  tries,
+  batch,
+});
 
 /** Samples of a model that meet the conditions. */
-export function drawSamples(
+export async function drawSamples(
   io: Io,
   model: Model,
   options: DrawOptions & RunOptions,
-  board: Pick<BoardOptions, "count" | "driftScale" | "space" | "method" | "frames"> & { readonly steps: number },
+  {
+    count: wanted,
+    ...board
+  }: Pick<BoardOptions, "driftScale" | "frames"> & { readonly count: number; readonly steps: number },
+  process: Pick<OpenBoardsOptions, "space" | "method"> = {},
 ): Promise<Accepted> {
   const { batch, seed } = options;
+  const sampler = await openBoards(model, { ...process, ...engineOf(options) });
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
-    return stepping(io, options, board.steps * Math.ceil(count / batch), what, (how) =>
-      sampleBoards(model, { ...board, count, first, key: key(seed), batch, ...how }),
+    return stepping(io, options, board.steps * Math.ceil(count / batch), what, ({ signal, onStep }) =>
+      sampler({ ...board, count, first, key: key(seed), batch, signal, onStep }),
     );
   };
-  return drawAccepted(draw, rejectionOf(board.count, options));
+  return drawAccepted(draw, rejectionOf(wanted, options)).finally(() => sampler.dispose());
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */

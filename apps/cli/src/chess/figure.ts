@@ -1,10 +1,10 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
 import { loadModel, writeFileAtomic } from "diffeo/node";
 import { key } from "diffeo/random";
-import { ansiBoards, type Board, EMPTY, judged, type Picture, sampleBoards, sheetSvg } from "diffeo-chess";
+import { ansiBoards, type Board, EMPTY, judged, openBoards, type Picture, sheetSvg } from "diffeo-chess";
 import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
+import { engineOf, forceOption, integer, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
 import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
@@ -28,12 +28,13 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   await outputs(files, { inputs: [path], force: options.force });
   const model = await loadModel(path);
   const pictures: Picture[] = [];
-  await stepping(io, options, scales.length * steps, "sampling", async (how) => {
+  const draw = await openBoards(model, engineOf(options));
+  await stepping(io, options, scales.length * steps, "sampling", async ({ signal, onStep }) => {
     for (const w of scales) {
-      const { positions } = await sampleBoards(model, { count: boards, key: key(seed), steps, driftScale: w, ...how });
+      const { positions } = await draw({ count: boards, key: key(seed), steps, driftScale: w, signal, onStep });
       pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
     }
-  });
+  }).finally(() => draw.dispose());
   io.stdout.write(ansiBoards(pictures, screen(io.stdout)));
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writeFileAtomic(`${out}.svg`, svg);

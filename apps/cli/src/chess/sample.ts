@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
 import { loadModel, modelDigest } from "diffeo/node";
-import { type Method, samplers } from "diffeo/sampler";
+import { type MethodName, samplers } from "diffeo/sampler";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
@@ -12,7 +12,7 @@ import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from 
 interface SampleCommand extends AimOptions, OutputOptions, RunOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
-  readonly method: Method;
+  readonly method: MethodName;
 }
 
 async function sample(io: Io, options: SampleCommand, command: Command): Promise<void> {
@@ -26,14 +26,8 @@ async function sample(io: Io, options: SampleCommand, command: Command): Promise
   await checkOutput(count, options, command, [options.model, calibration]);
   const { w, steps } = await aimOf(io, options);
   const model = await loadModel(options.model);
-  const boards = await drawSamples(io, model, options, {
-    count,
-    steps,
-    driftScale: w,
-    space,
-    method,
-    ...(options.trace !== undefined && { frames }),
-  });
+  const board = { count, steps, driftScale: w, ...(options.trace !== undefined && { frames }) };
+  const boards = await drawSamples(io, model, options, board, { space, method });
   await writeBoards(io, boards, count, options, { model: await modelDigest(options.model), seed, space, method, w });
 }
 

@@ -5,10 +5,10 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Model } from "diffeo/categorical";
 import { inFolder, loadModel, modelDigest } from "diffeo/node";
-import { openTasks, runTask, type StudyMethod, type StudyTask, taskName } from "diffeo-chess";
+import { openStudy, openTasks, type StudyMethod, type StudyTask, taskName } from "diffeo-chess";
 import { readRecords, saveRecord } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
+import { engineOf, integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
@@ -29,18 +29,19 @@ async function runAll(io: Io, model: Model, tasks: readonly StudyTask[], options
   const { out, batch } = options;
   const batches = Math.ceil(options.count / batch);
   const steps = tasks.reduce((n, task) => n + task.steps * batches, 0);
-  await stepping(io, options, steps, "study", async (how, note) => {
+  const study = openStudy(model, engineOf(options));
+  await stepping(io, options, steps, "study", async ({ signal, onStep }, note) => {
     for (const [i, task] of tasks.entries()) {
       const name = `${i + 1} of ${tasks.length}: ${taskName(task)}`;
       note(name);
-      const record = await runTask(model, task, { batch, ...how });
+      const record = await study.run(task, { batch, signal, onStep });
       await saveRecord(out, record);
       if (!io.stderr.isTTY)
         io.stderr.write(
           `${name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal, ${record.seconds.toFixed(1)} s\n`,
         );
     }
-  });
+  }).finally(() => study.dispose());
 }
 
 async function study(io: Io, options: StudyCommand): Promise<void> {

@@ -1,6 +1,7 @@
 /** Completion: where the joint law is known exactly, so that the right conditional is too, and on whole boards. */
 
-import { type Categorical, categorical, knownSites, standardise } from "diffeo/categorical";
+import { alignToEvent } from "diffeo/bijector";
+import { type Categorical, categorical, knownSites, type Model, siteLikelihood, standardise } from "diffeo/categorical";
 import {
   add,
   constant,
@@ -21,10 +22,12 @@ import { sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
 import {
   COMPLETIONS,
+  type CompleteOptions,
   completeBoards,
   completionMeasures,
   EMPTY,
   hideSquares,
+  openBoards,
   playouts,
   UNKNOWN,
   unpack,
@@ -53,7 +56,7 @@ function exactLaw(sites: number, weightOf: (classes: readonly number[]) => numbe
   /** log p(state | x_t): p(state | x_t) ∝ p(state) exp(−|x − m c|²/2σ²). */
   const logState = (x: Tensor, t: Tensor): Tensor => {
     const flat = reshape(x, [x.shape[0], sites * N]);
-    const [m, variance] = [meanFactor(t), square(std(t))];
+    const [m, variance] = [meanFactor(t), square(std(t))].map((v) => alignToEvent(v, 1));
     const codes = constant(points, x.dtype);
     const along = mul(matmul(flat, constant(transposed(points), x.dtype)), div(m, variance));
     const lengths = constant(
@@ -65,7 +68,7 @@ function exactLaw(sites: number, weightOf: (classes: readonly number[]) => numbe
   };
   const score = (x: Tensor, t: Tensor): Tensor => {
     const mean = reshape(matmul(exp(logState(x, t)), constant(points, x.dtype)), x.shape);
-    return div(sub(mul(mean, meanFactor(t)), x), square(std(t)));
+    return div(sub(mul(mean, alignToEvent(meanFactor(t), 2)), x), alignToEvent(square(std(t)), 2));
   };
   // A state that has another class at the site counts e^{−10⁶} times.
   const against = Array.from({ length: sites * CLASSES }, (_, i) =>
@@ -89,12 +92,10 @@ function exactLaw(sites: number, weightOf: (classes: readonly number[]) => numbe
       steps: 80,
       denoise: true,
       threads: 1,
-      known: knownSites(encoding, partial, {
-        resample: method.resample,
-        ...(method.guided && { logPosterior }),
-      }),
+      known: { ...knownSites(encoding, partial), resample: method.resample },
+      ...(method.guided && { likelihood: siteLikelihood(encoding, logPosterior) }),
     });
-    const drawn = encoding.decodeSimplex(samples.data as Float32Array);
+    const drawn = encoding.decodeSimplex(samples.data);
     const found = new Float64Array(states.length);
     for (let i = 0; i < count; i++) {
       const state = drawn.subarray(i * sites, (i + 1) * sites);
@@ -148,14 +149,18 @@ describe("sites of a law that is known exactly", () => {
 describe("completeBoards", () => {
   const real = playouts(6, key("boards"));
   const partial = hideSquares(real, 0.5, key("hidden"));
-  const options = { key: key(1), steps: 4, threads: 1 } as const;
+  const options = { key: key(1), steps: 4 } as const;
+  const complete = async (model: Model, given: Uint8Array, how: CompleteOptions) => {
+    const draw = await openBoards(model, { threads: 1 });
+    return completeBoards(draw, given, how).finally(() => draw.dispose());
+  };
 
   it.each(COMPLETIONS)("keeps every known square, other ones on each board (%s)", async (completion) => {
-    const { positions } = await completeBoards(tinyModel(), partial, { ...options, completion });
+    const { positions } = await complete(tinyModel(), partial, { ...options, completion });
     expect(completionMeasures(positions, partial, real).kept).toBe(1);
     const made = unpack(positions);
     expect(made.some((k, i) => partial[i] === UNKNOWN && k !== EMPTY)).toBe(true);
-    const { positions: again } = await completeBoards(tinyModel(), partial.subarray(128), {
+    const { positions: again } = await complete(tinyModel(), partial.subarray(128), {
       ...options,
       completion,
       first: 2,
@@ -166,11 +171,11 @@ describe("completeBoards", () => {
 
   it("is guided where the network gives posteriors, and repeats steps where not", async () => {
     const evaluations = async (parameterisation: "posterior" | "noise") =>
-      (await completeBoards(tinyModel(parameterisation), partial, options)).scoreEvaluations;
+      (await complete(tinyModel(parameterisation), partial, options)).scoreEvaluations;
     expect(await evaluations("posterior")).toBe(4 + 1);
     expect(await evaluations("noise")).toBe(4 * 4 + 1);
-    await expect(completeBoards(tinyModel("noise"), partial, { ...options, completion: "guided" })).rejects.toThrow(
-      "gives no class probabilities",
+    await expect(complete(tinyModel("noise"), partial, { ...options, completion: "guided" })).rejects.toThrow(
+      "gives no posterior to be guided by",
     );
   });
 

@@ -9,8 +9,8 @@ import {
   EMPTY,
   fallsOf,
   isLegal,
+  openStudy,
   openTasks,
-  runTask,
   STUDY_METHODS,
   type StudyRecord,
   sampleBoards,
@@ -54,7 +54,8 @@ describe("a run", () => {
     const model = await loadModel(at("model.safetensors"));
     for (const method of STUDY_METHODS) {
       const task = { method, w: 0.97, steps: 12, count: 6, seed: 3, model: "x" };
-      const found = await runTask(model, task, { device: "cpu", batch: 4 });
+      const study = openStudy(model, { device: "cpu" });
+      const found = await study.run(task, { batch: 4 }).finally(() => study.dispose());
       const { positions, exits, clamps } = await sampleBoards(model, {
         count: 6,
         key: key(3),

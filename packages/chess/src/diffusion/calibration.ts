@@ -6,12 +6,11 @@
  * violators, the least-squares fit of a rising sequence: R. Barlow et al. 1972); between the pooled points w is linear in
  * the number of pieces. At one w the numbers of pieces spread widely, by six or seven; it is their mean that is aimed at.
  */
-import type { Model } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { legalityShares } from "../board/legality.ts";
 import { materialOf } from "../board/material.ts";
 import { meanAndSd } from "../measure/histogram.ts";
-import { type BoardOptions, sampleBoards } from "./sample.ts";
+import type { BoardOptions, BoardSampler } from "./sample.ts";
 
 /** What boards at one w are like. */
 export interface ScalePoint {
@@ -35,13 +34,13 @@ export interface Calibration {
   readonly points: readonly ScalePoint[];
 }
 
-/** Boards at one w, by the domain-preserving sampler on the simplex. */
+/** Boards at one w; a calibration's are by the domain-preserving sampler on the simplex. */
 export async function measureScale(
-  model: Model,
+  draw: BoardSampler,
   w: number,
-  options: Omit<BoardOptions, "driftScale" | "space" | "method">,
+  options: Omit<BoardOptions, "driftScale">,
 ): Promise<ScalePoint> {
-  const { positions } = await sampleBoards(model, { ...options, driftScale: w });
+  const { positions } = await draw({ ...options, driftScale: w });
   const { mean, sd } = meanAndSd(materialOf(positions).pieces);
   const { oneKingEach, legal } = legalityShares(positions);
   return { w, count: positions.count, pieces: mean, sd, oneKingEach, legal };

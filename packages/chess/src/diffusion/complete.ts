@@ -8,21 +8,18 @@
  */
 
 import type { Model } from "diffeo/categorical";
-import { denoiserLogPosterior, knownSites } from "diffeo/categorical";
-import { fail, type Tensor } from "diffeo/graph";
-import type { UNet } from "diffeo/model";
-import { frozen } from "diffeo/model";
+import { fail } from "diffeo/graph";
 import { type Key, sampleKeys, uniform } from "diffeo/random";
 import { legalityShares } from "../board/legality.ts";
 import { materialOf } from "../board/material.ts";
 import { EMPTY, type Positions, SQUARES, UNKNOWN, unpack } from "../board/position.ts";
 import { meanAndSd } from "../measure/histogram.ts";
-import { type BoardOptions, type Boards, sampleBoards } from "./sample.ts";
+import type { BoardOptions, BoardSampler, Boards } from "./sample.ts";
 
 export const COMPLETIONS = ["guided", "resample", "replacement"] as const;
 export type Completion = (typeof COMPLETIONS)[number];
 
-export interface CompleteOptions extends Omit<BoardOptions, "count" | "space" | "method" | "known"> {
+export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" | "known"> {
   /** Default guided where the network gives posteriors, resample where not. */
   readonly completion?: Completion;
   /** How often each step is taken. Default 4 for resample, 1 otherwise. */
@@ -39,24 +36,23 @@ export const defaultCompletion = ({ spec }: Pick<Model, "spec">): Completion =>
   spec.parameterisation === "posterior" ? "guided" : "resample";
 
 /** Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is to be filled in. */
-export async function completeBoards(model: Model, partial: Uint8Array, options: CompleteOptions): Promise<Boards> {
-  const { completion = defaultCompletion(model), resample, guidance = GUIDANCE, ...rest } = options;
-  if (partial.length === 0 || partial.length % SQUARES !== 0)
-    fail("shape", `complete: ${partial.length} squares are not whole boards`, "give 64 classes a board");
-  const { encoding, denoiser, parameters } = model;
-  const known = knownSites(encoding, partial, {
+export async function completeBoards(
+  draw: BoardSampler,
+  partial: Uint8Array,
+  options: CompleteOptions,
+): Promise<Boards> {
+  const { completion = defaultCompletion(draw.model), resample, guidance = GUIDANCE, ...rest } = options;
+  if (completion === "guided" && draw.model.spec.parameterisation !== "posterior")
+    fail(
+      "usage",
+      `a network that predicts ${draw.model.spec.parameterisation} gives no posterior to be guided by`,
+      "complete by resample or replacement, or train a network that predicts the posterior",
+    );
+  const known = {
     resample: resample ?? (completion === "resample" ? 4 : 1),
-    ...(completion === "guided" && {
-      logPosterior: denoiserLogPosterior(denoiser, frozen<UNet<Tensor>>(parameters)),
-      guidance,
-    }),
-  });
-  const boards = await sampleBoards(model, { ...rest, count: partial.length / SQUARES, known });
-  const made = unpack(boards.positions);
-  for (let i = 0; i < made.length; i++)
-    if (partial[i] !== UNKNOWN && made[i] !== partial[i])
-      throw new Error(`internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`);
-  return boards;
+    strength: completion === "guided" ? guidance : 0,
+  };
+  return draw({ ...rest, partial, known });
 }
 
 /** Boards with a share of their squares hidden: the same number on every board, others on each. */

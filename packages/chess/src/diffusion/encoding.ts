@@ -38,6 +38,9 @@ export const positionGrids = (positions: Positions): Grids => ({
   select: (chosen) => unpack(select(positions, chosen)),
 });
 
-/** Packed positions of x, or of y. */
-export const decodePositions = (encoding: Categorical, values: ArrayLike<number>, space: "x" | "y" = "x"): Positions =>
-  pack(space === "x" ? encoding.decode(values) : encoding.decodeSimplex(values));
+/** Packed positions of points in logits, or on the simplex. */
+export const decodePositions = (
+  encoding: Categorical,
+  values: ArrayLike<number>,
+  space: "logit" | "simplex" = "logit",
+): Positions => pack(space === "logit" ? encoding.decode(values) : encoding.decodeSimplex(values));

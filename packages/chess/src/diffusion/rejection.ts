@@ -3,6 +3,7 @@
  * function of the key alone, whatever the size of a batch; the share that was rejected is part of the result.
  */
 
+import { joinReports } from "diffeo/sampler";
 import { boardAt, type Positions, select } from "../board/position.ts";
 import type { BoardCondition } from "./condition.ts";
 import type { Boards } from "./sample.ts";
@@ -10,9 +11,10 @@ import { joinTraces, selectTrace } from "./trace.ts";
 
 export interface RejectionOptions {
   readonly count: number;
-  readonly conditions: readonly BoardCondition[];
-  /** The most boards to draw. */
-  readonly tries: number;
+  /** Default none: the boards are the first `count`. */
+  readonly conditions?: readonly BoardCondition[] | undefined;
+  /** The most boards to look at. Default 100 for each that is wanted. */
+  readonly tries?: number | undefined;
   /** The most to draw at once. */
   readonly batch: number;
 }
@@ -22,23 +24,26 @@ export interface Accepted extends Boards {
   readonly drawn: number;
 }
 
+/** A few boards cost little more than one, and one more round costs as much as the first. */
+const FEW = 8;
+
 /** @param draw boards `first` … `first` + `count` of the run */
 export async function drawAccepted(
   draw: (first: number, count: number) => Promise<Boards>,
-  { count, conditions, tries, batch }: RejectionOptions,
+  { count, conditions = [], tries = 100 * count, batch }: RejectionOptions,
 ): Promise<Accepted> {
   if (conditions.length === 0) return { ...(await draw(0, count)), drawn: count };
+  // All rounds have one size: another one would be another graph of the network.
+  const size = Math.min(batch, Math.max(count, FEW));
   const rounds: Boards[] = [];
   let [drawn, found] = [0, 0];
   let last = 0;
   while (found < count && drawn < tries) {
-    // As many as should do, by the share that has passed so far.
-    const likely = Math.ceil(((count - found) * (drawn + 1)) / (found + 1));
-    const size = Math.min(batch, tries - drawn, likely);
     const round = await draw(drawn, size);
-    const passed = passing(round.positions, conditions).slice(0, count - found);
+    const looked = Math.min(size, tries - drawn);
+    const passed = passing(round.positions, looked, conditions).slice(0, count - found);
     found += passed.length;
-    last = found === count ? drawn + (passed.at(-1) as number) + 1 : drawn + size;
+    last = found === count ? drawn + (passed.at(-1) as number) + 1 : drawn + looked;
     drawn += size;
     rounds.push({
       ...round,
@@ -46,35 +51,30 @@ export async function drawAccepted(
       ...(round.trace && { trace: selectTrace(round.trace, passed) }),
     });
   }
-  return { ...joined(rounds), drawn: last };
+  return { ...joinRounds(rounds), drawn: last };
 }
 
-function passing(positions: Positions, conditions: readonly BoardCondition[]): number[] {
-  const numbers = Array.from({ length: positions.count }, (_, i) => i);
+/** Which of the first boards meet all conditions. */
+function passing(positions: Positions, looked: number, conditions: readonly BoardCondition[]): number[] {
+  const numbers = Array.from({ length: looked }, (_, i) => i);
   return numbers.filter((i) => {
     const board = boardAt(positions, i);
     return conditions.every(({ holds }) => holds(board));
   });
 }
 
-function joined(rounds: readonly Boards[]): Boards {
-  const total = (of: (round: Boards) => number): number => rounds.reduce((n, round) => n + of(round), 0);
-  const bytes = new Uint8Array(total(({ positions }) => positions.bytes.length));
+function joinRounds(rounds: readonly Boards[]): Boards {
+  const positions = rounds.map((round) => round.positions);
+  const bytes = new Uint8Array(positions.reduce((n, part) => n + part.bytes.length, 0));
   let at = 0;
-  for (const { positions } of rounds) {
-    bytes.set(positions.bytes, at);
-    at += positions.bytes.length;
+  for (const part of positions) {
+    bytes.set(part.bytes, at);
+    at += part.bytes.length;
   }
-  const most = (of: (round: Boards) => number): number => Math.max(...rounds.map(of));
   const traces = rounds.flatMap(({ trace }) => trace ?? []);
   return {
-    ...rounds[0],
-    positions: { count: total(({ positions }) => positions.count), bytes },
-    steps: most(({ steps }) => steps),
-    rejected: most(({ rejected }) => rejected),
-    scoreEvaluations: most(({ scoreEvaluations }) => scoreEvaluations),
-    exits: total(({ exits }) => exits),
-    clamps: total(({ clamps }) => clamps),
+    ...joinReports(rounds),
+    positions: { count: positions.reduce((n, part) => n + part.count, 0), bytes },
     ...(traces.length > 0 && { trace: joinTraces(traces) }),
   };
 }

@@ -1,80 +1,156 @@
-/** Positions from a trained denoiser: the reverse process on the simplex, stepped in logits or on the simplex itself. */
+/**
+ * Positions from a trained denoiser: the reverse process on the simplex or in logits, opened once and called often. A call is
+ * for boards from noise, or, with `partial`, for boards whose known squares are kept.
+ *
+ *     const draw = await openBoards(model);
+ *     const { positions } = await draw({ count: 16, key: key(7), driftScale: 1.02 });
+ *     await draw.dispose();
+ */
 
 import type { Model } from "diffeo/categorical";
-import { denoiserScore } from "diffeo/categorical";
+import { denoiserLogPosterior, denoiserScore, knownSites, siteLikelihood } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
-import type { Tensor } from "diffeo/graph";
+import { fail, type Tensor } from "diffeo/graph";
 import type { UNet } from "diffeo/model";
 import { frozen } from "diffeo/model";
 import type { Key } from "diffeo/random";
-import { clampToSimplex, type Known, type Method, type Progress, type SampleResult, sample } from "diffeo/sampler";
-import { type ReverseProcess, reverse, reversePush } from "diffeo/sde";
-import { type Positions, pack } from "../board/position.ts";
+import {
+  clampToSimplex,
+  type DrawOptions,
+  eulerMaruyama,
+  type Known,
+  type Method,
+  type MethodName,
+  milstein,
+  openSampler,
+  type Progress,
+  type SampleResult,
+} from "diffeo/sampler";
+import { reverse, reversePush } from "diffeo/sde";
+import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
 import { requireChess } from "./encoding.ts";
-import { type Trace, traceRecorder } from "./trace.ts";
+import { type BoardTrace, traceRecorder } from "./trace.ts";
 
-export interface BoardOptions extends CompileOptions {
-  readonly count: number;
-  readonly key: Key;
+/** What decides the graphs. */
+export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type"> {
   /** Where the process lives: on the simplex (default), or in the logits the network was trained in. */
   readonly space?: "simplex" | "logit";
   /** Default: the domain-preserving sampler. */
-  readonly method?: Method;
-  /** Default 250. */
-  readonly steps?: number;
-  /** w. Default 1. */
-  readonly driftScale?: number;
+  readonly method?: MethodName;
+}
+
+/** What a call may choose. */
+export interface BoardOptions extends Pick<DrawOptions, "grid" | "steps" | "driftScale" | "signal"> {
+  /** How many boards; those of `partial` if that is given. */
+  readonly count?: number;
+  readonly key: Key;
   /** Boards at a time. Default 64. */
   readonly batch?: number;
   /** The number of the first board: boards 64 … 127 of a run are those of a run with `first` 64. */
   readonly first?: number;
-  /** Squares that are known, in the space of the process. */
-  readonly known?: Known;
+  /** Boards to complete, 64 classes each, `UNKNOWN` where a square is to be filled in. */
+  readonly partial?: Uint8Array;
+  /** With `partial`: how often each step is taken, and how strongly the posterior of the known squares guides. */
+  readonly known?: Pick<Known, "resample" | "strength">;
   /** How many frames of the process to keep. Default none. */
   readonly frames?: number;
   readonly onStep?: (progress: Progress) => void | Promise<void>;
-  readonly signal?: AbortSignal;
-}
-
-/** How far from a face a step of y that left the simplex is put back; what it did is in `exits` and `clamps`. */
-const FLOOR = 1e-6;
-
-/** The reverse process of a model, in logits or pushed to the simplex. */
-function boardProcess({ denoiser, encoding, parameters }: Model, space: "simplex" | "logit"): ReverseProcess {
-  const score = denoiserScore(denoiser, frozen<UNet<Tensor>>(parameters));
-  return space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
 }
 
 export interface Boards extends Omit<SampleResult, "samples"> {
   readonly positions: Positions;
   /** Where `frames` were asked for. */
-  readonly trace?: Trace;
+  readonly trace?: BoardTrace;
 }
 
-/** Samples positions. Board i is a function of (model, options, key, i): batches change speed, not boards. */
-export async function sampleBoards(model: Model, options: BoardOptions): Promise<Boards> {
-  const { space = "simplex", method = "domainPreserving", batch = 64, frames, onStep, ...rest } = options;
-  const { encoding } = model;
+/** Draws boards. Board i is a function of (model, options, key, i): batches change speed, not boards. */
+export interface BoardSampler {
+  (options: BoardOptions): Promise<Boards>;
+  readonly model: Model;
+  dispose(): Promise<void>;
+}
+
+/** How far from a face a step of y that left the simplex is put back; what it did is in `exits` and `clamps`. */
+const onExit = clampToSimplex(1e-6);
+
+/** Methods that step on the simplex put boards back there. */
+const METHODS: Partial<Record<MethodName, Method>> = {
+  eulerMaruyama: eulerMaruyama({ onExit }),
+  milstein: milstein({ onExit }),
+};
+
+export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
+  const { space = "simplex", method = "domainPreserving", ...engine } = options;
+  const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
-  const process = boardProcess(model, space);
-  const { count, steps = 250, first = 0 } = options;
-  const mixture = space === "logit" ? encoding.mixture : encoding.mixtureOfSimplex;
-  const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, first, mixture);
-  const { samples, ...report } = await sample(process, {
+  const parameters = frozen<UNet<Tensor>>(arrays);
+  const score = denoiserScore(denoiser, parameters);
+  const process = space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
+  const draw = await openSampler(process, {
     // A GPU then moves while the host draws the next step's noise.
-    worker: rest.device !== undefined && rest.device !== "cpu",
-    ...rest,
-    method,
-    batch,
+    worker: engine.device !== undefined && engine.device !== "cpu",
+    ...engine,
+    type: "float32",
+    method: METHODS[method] ?? method,
     shape: [...encoding.grid, encoding.channels],
-    onExit: clampToSimplex(FLOOR),
     denoise: true,
-    onStep: async (progress) => {
-      await recorder?.take(progress);
-      await onStep?.(progress);
-    },
+    ...(spec.parameterisation === "posterior" && {
+      likelihood: siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters)),
+    }),
   });
-  const decode = space === "logit" ? encoding.decode : encoding.decodeSimplex;
-  const positions = pack(decode(samples.data as Float32Array));
-  return { positions, ...report, ...(recorder && { trace: recorder.end(samples) }) };
+  const [decode, mixture] =
+    space === "logit" ? [encoding.decode, encoding.mixture] : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
+
+  const boards = async (call: BoardOptions): Promise<Boards> => {
+    const { batch = 64, frames, onStep, partial, known, ...rest } = call;
+    if (partial && space !== "simplex")
+      fail("usage", "boards are completed on the simplex, not in logits", "leave space out");
+    const count = partial ? boardsIn(partial, call.count) : call.count;
+    if (count === undefined) fail("usage", "count is missing", "say how many boards");
+    const recorder =
+      frames === undefined ? undefined : traceRecorder(frames, call.steps ?? 250, count, call.first ?? 0, mixture);
+    const { samples, ...report } = await draw({
+      ...rest,
+      count,
+      batch,
+      ...(partial && { known: { ...knownSites(encoding, partial), ...known } }),
+      onStep: async (progress) => {
+        await recorder?.take(progress);
+        await onStep?.(progress);
+      },
+    });
+    const classes = decode(samples.data);
+    if (partial) requireKept(classes, partial);
+    return { positions: pack(classes), ...report, ...(recorder && { trace: recorder.end(samples) }) };
+  };
+  return Object.assign(boards, { model, dispose: draw.dispose });
+}
+
+/** One call of a sampler that is opened for it. */
+export async function sampleBoards(model: Model, options: OpenBoardsOptions & BoardOptions): Promise<Boards> {
+  const { space, method, device, threads, worker, checkFinite, ...call } = options;
+  const draw = await openBoards(model, {
+    ...(space && { space }),
+    ...(method && { method }),
+    ...(device !== undefined && { device }),
+    ...(threads !== undefined && { threads }),
+    ...(worker !== undefined && { worker }),
+    ...(checkFinite !== undefined && { checkFinite }),
+  });
+  return draw(call).finally(() => draw.dispose());
+}
+
+/** How many boards are to be completed. */
+function boardsIn(partial: Uint8Array, count = partial.length / SQUARES): number {
+  if (partial.length === 0 || partial.length % SQUARES !== 0)
+    fail("shape", `complete: ${partial.length} squares are not whole boards`, "give 64 classes a board");
+  if (count !== partial.length / SQUARES)
+    fail("shape", `complete: ${partial.length / SQUARES} boards, count is ${count}`, "leave count out");
+  return count;
+}
+
+function requireKept(made: Uint8Array, partial: Uint8Array): void {
+  for (let i = 0; i < made.length; i++)
+    if (partial[i] !== UNKNOWN && made[i] !== partial[i])
+      throw new Error(`internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`);
 }

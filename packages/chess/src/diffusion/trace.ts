@@ -13,7 +13,7 @@ import type { Progress } from "diffeo/sampler";
 import { makeFen } from "../board/fen.ts";
 import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/position.ts";
 
-export interface Trace {
+export interface BoardTrace {
   /** The time of each frame, falling to 0. */
   readonly times: readonly number[];
   /** Bytes [boards, 64, 13] a frame. */
@@ -47,7 +47,7 @@ export function traceRecorder(
   boards: number,
   first: number,
   mixture: (points: Float32Array) => Float32Array,
-): { readonly take: (progress: Progress) => Promise<void>; readonly end: (samples: NdArray) => Trace } {
+): { readonly take: (progress: Progress) => Promise<void>; readonly end: (samples: NdArray) => BoardTrace } {
   if (!(Number.isInteger(frames) && frames >= 2))
     fail("usage", `a trace of ${frames} frames`, "ask for 2 or more: the first step and the board");
   // All but the last frame lie evenly between the first step and the last; there are no more of them than steps.
@@ -68,7 +68,7 @@ export function traceRecorder(
 }
 
 /** The trace of some of the boards. */
-export const selectTrace = ({ times, frames }: Trace, boards: readonly number[]): Trace => ({
+export const selectTrace = ({ times, frames }: BoardTrace, boards: readonly number[]): BoardTrace => ({
   times,
   frames: frames.map((frame) => {
     const out = new Uint8Array(boards.length * BYTES);
@@ -80,7 +80,7 @@ export const selectTrace = ({ times, frames }: Trace, boards: readonly number[])
 });
 
 /** The traces of boards that follow each other, made with the same steps. */
-export const joinTraces = (traces: readonly Trace[]): Trace => ({
+export const joinTraces = (traces: readonly BoardTrace[]): BoardTrace => ({
   times: traces[0].times,
   frames: traces[0].frames.map((_, f) => {
     const parts = traces.map(({ frames }) => frames[f]);
@@ -95,7 +95,7 @@ export const joinTraces = (traces: readonly Trace[]): Trace => ({
 });
 
 /** The file of a trace. */
-export function makeTrace({ times, frames }: Trace, positions: Positions): string {
+export function makeTrace({ times, frames }: BoardTrace, positions: Positions): string {
   const fen = Array.from({ length: positions.count }, (_, i) => makeFen(boardAt(positions, i)));
   return `${JSON.stringify({
     format: FORMAT,

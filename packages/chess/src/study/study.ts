@@ -11,7 +11,7 @@ import { fail } from "diffeo/graph";
 import { key } from "diffeo/random";
 import { type LegalityShares, legalityShares } from "../board/legality.ts";
 import { materialOf } from "../board/material.ts";
-import { sampleBoards } from "../diffusion/sample.ts";
+import { type BoardSampler, openBoards } from "../diffusion/sample.ts";
 import { meanAndSd } from "../measure/histogram.ts";
 
 export const STUDY_METHODS = ["domainPreserving", "eulerMaruyama"] as const;
@@ -68,32 +68,44 @@ export function openTasks(
   return all.filter((task) => !known.has(taskName(task)));
 }
 
-export interface RunOptions {
-  readonly device: string;
-  readonly threads?: number;
+export interface TaskOptions {
   readonly batch: number;
   readonly onStep?: () => void;
   readonly signal?: AbortSignal;
 }
 
-/** Boards of one task and what they are like. All tasks start from the same noise. */
-export async function runTask(model: Model, task: StudyTask, options: RunOptions): Promise<StudyRecord> {
-  const began = performance.now();
-  const { positions, exits, clamps } = await sampleBoards(model, {
-    method: task.method,
-    count: task.count,
-    steps: task.steps,
-    driftScale: task.w,
-    key: key(task.seed),
-    ...options,
-  });
+export interface Study {
+  /** Boards of one task and what they are like. All tasks start from the same noise. */
+  readonly run: (task: StudyTask, options: TaskOptions) => Promise<StudyRecord>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Tasks of one model: each sampler is opened when it is first needed, and serves every w. */
+export function openStudy(model: Model, engine: { readonly device: string; readonly threads?: number }): Study {
+  const open = new Map<StudyMethod, Promise<BoardSampler>>();
+  const samplerOf = (method: StudyMethod): Promise<BoardSampler> => {
+    const known = open.get(method) ?? openBoards(model, { method, ...engine });
+    open.set(method, known);
+    return known;
+  };
   return {
-    ...task,
-    pieces: meanAndSd(materialOf(positions).pieces),
-    ...legalityShares(positions),
-    exits,
-    clamps,
-    device: options.device,
-    seconds: (performance.now() - began) / 1000,
+    run: async (task, options) => {
+      const began = performance.now();
+      const draw = await samplerOf(task.method);
+      const { count, steps, w, seed } = task;
+      const { positions, exits, clamps } = await draw({ count, steps, driftScale: w, key: key(seed), ...options });
+      return {
+        ...task,
+        pieces: meanAndSd(materialOf(positions).pieces),
+        ...legalityShares(positions),
+        exits,
+        clamps,
+        device: engine.device,
+        seconds: (performance.now() - began) / 1000,
+      };
+    },
+    dispose: async () => {
+      for (const draw of open.values()) await (await draw).dispose();
+    },
   };
 }

@@ -22,7 +22,7 @@ export {
   parameterisations,
   weights,
 } from "./denoiser.ts";
-export { type KnownSitesOptions, knownSites } from "./known-sites.ts";
+export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, type Model, type ModelSpec, modelOf, parameterCount } from "./model.ts";
 export { makeModel, parseModel } from "./model-bytes.ts";
 export {

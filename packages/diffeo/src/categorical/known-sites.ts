@@ -27,18 +27,8 @@ import {
 import type { Known, KnownPoints } from "../sampler/index.ts";
 import type { Categorical } from "./categorical.ts";
 
-export interface KnownSitesOptions {
-  /** How often each step is repeated. */
-  readonly resample: number;
-  /** log p(k | x_t) of all classes of every site, [batch, ...grid, classes]. */
-  readonly logPosterior?: (x: Tensor, t: Tensor) => Tensor;
-  /** What its gradient is multiplied by. 1, the default, is Bayes' rule; more counters a posterior that is learned. */
-  readonly guidance?: number;
-}
-
 /** @param classes of grids one after the other; a class beyond the encoding's is an unknown site */
-export function knownSites(encoding: Categorical, classes: Uint8Array, options: KnownSitesOptions): Known {
-  const { resample, logPosterior, guidance = 1 } = options;
+export function knownSites(encoding: Categorical, classes: Uint8Array): Pick<Known, "mask" | "value"> {
   const { grid, channels: n } = encoding;
   const last = encoding.classes - 1;
   const mixture = encoding.mixture(encoding.encode(classes.map((k) => Math.min(k, last))));
@@ -48,13 +38,14 @@ export function knownSites(encoding: Categorical, classes: Uint8Array, options: 
   return {
     mask: { shape, dtype: "bool", data: mask },
     value: { shape, dtype: "float32", data: y },
-    resample,
-    ...(logPosterior && {
-      likelihood: (x: Tensor, t: Tensor, known: KnownPoints): Tensor =>
-        mul(logLikelihood(logPosterior(x, t), encoding, known), guidance),
-    }),
   };
 }
+
+/** log p(known | x_t), from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]: a sampler's `likelihood`. */
+export const siteLikelihood =
+  (encoding: Categorical, logPosterior: (x: Tensor, t: Tensor) => Tensor) =>
+  (x: Tensor, t: Tensor, known: KnownPoints): Tensor =>
+    logLikelihood(logPosterior(x, t), encoding, known);
 
 /** Σ over known sites of the log-posterior of their class, which is that of the code point nearest to x₀. */
 function logLikelihood(posterior: Tensor, encoding: Categorical, { points, mask }: KnownPoints): Tensor {

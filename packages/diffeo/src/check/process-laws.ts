@@ -3,17 +3,20 @@
  *   Itô        f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]         against finite differences of φ along f, G and t
  *   the lemma  Reverse(φ(X)) ≡ φ(Reverse(X))        transform then reverse, against reverse then transform
  */
-import { type Bijector, columnsOf } from "../bijector/index.ts";
+import { alignToEvent, type Bijector, columnsOf } from "../bijector/index.ts";
 import { add, fill, mul, sin, sub, sum, type Tensor } from "../graph/index.ts";
 import { pushedScore } from "../score/index.ts";
+import { push, pushedDrift } from "../sde/ito.ts";
 import { type ReverseProcess, reverse, reversePush } from "../sde/process.ts";
-import { push, pushedDrift } from "../sde/push.ts";
-import type { MarginalScore } from "../sde/sde.ts";
+import type { MarginalScore } from "../sde/score.ts";
 import { vp } from "../sde/vp.ts";
 import { difference, type Law, secondDifference } from "./law.ts";
 
 /** A smooth field that stands for a score: the laws hold for any. */
-const score: MarginalScore = (x, t) => sub(mul(sin(add(x, mul(sum(t), 0.1))), 0.5), x);
+const scoreOf =
+  (eventRank: number): MarginalScore =>
+  (x, t) =>
+    sub(mul(sin(add(x, mul(alignToEvent(t, eventRank), 0.1))), 0.5), x);
 
 /** The time at which a map that does not depend on it is looked at. */
 const timeOf = (t: Tensor | undefined, x: Tensor): Tensor => t ?? fill([], 0.4, x.dtype);
@@ -37,6 +40,7 @@ const bothWays =
   (of: (process: ReverseProcess, y: Tensor, t: Tensor) => Tensor): Law["sides"] =>
   (phi, { x, t }) => {
     const sde = vp({ eventRank: phi.eventRank });
+    const score = scoreOf(phi.eventRank);
     const time = timeOf(t, x);
     const y = phi.forward(x, time);
     const inY = pushedScore(phi, (z) => score(z, time));

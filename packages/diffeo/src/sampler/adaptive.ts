@@ -7,16 +7,18 @@
  * steps of the most demanding one.
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
-import { type Build, numbered } from "./batch.ts";
-import { type Stretch, unfinished } from "./domain.ts";
-import { pauses } from "./run.ts";
+import { type Build, numbered, type Tensors } from "./compiler.ts";
+import { firstNotFinite, type TimeStep } from "./domain.ts";
+import { pauses } from "./pauses.ts";
 import { dormandPrince, errorRatio, type Field, type State } from "./rungekutta.ts";
 
-export interface Journey {
+export interface FlowProblem {
   readonly build: Build;
+  /** Tells its graphs from those of another field. */
+  readonly name?: string;
   readonly field: Field;
   readonly start: readonly NdArray[];
-  /** What the field knows beside the state, [count, …] each. */
+  /** What the field knows beside the state: numbers, or [count, …] each. */
   readonly fixed?: readonly NdArray[];
   readonly from: number;
   readonly to: number;
@@ -26,10 +28,8 @@ export interface Journey {
   readonly signal?: AbortSignal;
   readonly onAccept?: (state: readonly NdArray[], step: number, t: number) => void | Promise<void>;
   /** Called where no step, however short, succeeds: may raise an error that says why. */
-  readonly onStuck?: (state: readonly NdArray[], stretch: Stretch) => Promise<void>;
+  readonly onStuck?: (state: readonly NdArray[], stretch: TimeStep) => Promise<void>;
 }
-
-type Fixed = Readonly<Record<string, Tensor>>;
 
 export interface Arrival {
   readonly state: readonly NdArray[];
@@ -40,26 +40,26 @@ export interface Arrival {
 }
 
 /** From `from` to `to` along the field. */
-export async function followFlow(journey: Journey): Promise<Arrival> {
-  const { build, from, to, tolerance, outside, signal } = journey;
+export async function followFlow(problem: FlowProblem): Promise<Arrival> {
+  const { build, name: variant = "", from, to, tolerance, outside, signal } = problem;
   if (!(tolerance > 0 && tolerance < 1))
     fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
-  const open = ({ shape }: NdArray) => ({ shape: [null, ...shape.slice(1)] });
-  const specs = journey.start.map(open);
-  const fixed = numbered(journey.fixed ?? []);
-  const fixedSpecs = numbered((journey.fixed ?? []).map(open));
+  const open = ({ shape }: NdArray) => ({ shape: shape.length === 0 ? [] : [null, ...shape.slice(1)] });
+  const specs = problem.start.map(open);
+  const fixed = numbered(problem.fixed ?? []);
+  const fixedSpecs = numbered((problem.fixed ?? []).map(open));
   const fieldWith =
-    (known: Fixed): Field =>
+    (known: Tensors): Field =>
     (state, t) =>
-      journey.field(state, t, Object.values(known));
-  const slopeAt = build("slope", (state: State, t: Tensor, known: Fixed) => fieldWith(known)(state, t, []), [
-    specs,
-    [],
-    fixedSpecs,
-  ]);
+      problem.field(state, t, Object.values(known));
+  const slopeAt = build(
+    `slope${variant}`,
+    (state: State, t: Tensor, known: Tensors) => fieldWith(known)(state, t, []),
+    [specs, [], fixedSpecs],
+  );
   const move = build(
-    "move",
-    (state: State, slope: State, t: Tensor, dt: Tensor, known: Fixed) => {
+    `move${variant}`,
+    (state: State, slope: State, t: Tensor, dt: Tensor, known: Tensors) => {
       const { next, slope: last, error } = dormandPrince(fieldWith(known), state, slope, t, dt);
       const out = outside?.(next, add(t, dt)) ?? constant(0, t.dtype);
       const ratio = errorRatio(error, state, next, tolerance);
@@ -67,7 +67,7 @@ export async function followFlow(journey: Journey): Promise<Arrival> {
     },
     [specs, specs, [], [], fixedSpecs],
   );
-  let state = journey.start;
+  let state = problem.start;
   let slope = (await slopeAt(state, from, fixed)) as readonly NdArray[];
   let dt = (to - from) / 50;
   let rejected = 0;
@@ -81,7 +81,7 @@ export async function followFlow(journey: Journey): Promise<Arrival> {
     const tried = reach - t;
     const result = await move(state, slope, t, tried, fixed);
     // A runtime's maximum may pass over NaN, so the state is looked at too.
-    const whole = result.next.every((part) => unfinished(part) === undefined);
+    const whole = result.next.every((part) => firstNotFinite(part) === undefined);
     const ratio = whole ? Number(result.ratio.data[0]) : Number.NaN;
     const factor = Number.isFinite(ratio) ? Math.min(5, Math.max(0.2, 0.9 * ratio ** -0.2)) : 0.2;
     if (ratio <= 1) {
@@ -89,12 +89,12 @@ export async function followFlow(journey: Journey): Promise<Arrival> {
       slope = result.slope as readonly NdArray[];
       t = reach;
       times.push(t);
-      await journey.onAccept?.(state, times.length - 1, t);
+      await problem.onAccept?.(state, times.length - 1, t);
     } else {
       rejected++;
       exits += Number(result.out.data[0]) || 0;
       if (Math.abs(tried) < 1e-10 * Math.abs(to - from)) {
-        await journey.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
+        await problem.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
         fail(
           "numerical",
           `no step is short enough for the tolerance ${tolerance} at t = ${t}: one of ${tried} has error ratio ${ratio}`,

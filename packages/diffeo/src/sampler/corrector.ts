@@ -10,44 +10,50 @@
  * metric that φ carries over.
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
-import type { ReverseProcess } from "../sde/index.ts";
-import { controlOf, type Sampler } from "./options.ts";
-import { integrate } from "./run.ts";
-import { eulerScheme } from "./stochastic.ts";
+import { type MarginalScore, type Process, scoreAt, type Transition } from "../sde/index.ts";
+import { drawnShape, type Method } from "./method.ts";
+import { eulerStep } from "./stochastic.ts";
 
-export const predictorCorrector: Sampler = (process, options) => {
-  const { steps = 1, ratio = 0.16 } = options.corrector ?? {};
-  const { transition } = process.sde;
-  const { driftScale, timeDilation } = controlOf(options);
-  if (!process.score || !transition)
-    fail("usage", `predictorCorrector: ${process.name} has no score or no σ(t)`, "use another method");
-  if (driftScale !== 1 || timeDilation !== 1)
-    fail(
-      "usage",
-      "predictorCorrector: the corrector would undo driftScale and timeDilation",
-      "use domainPreserving with them, or leave them at 1",
-    );
-  if (options.space === "y")
-    fail("usage", "predictorCorrector: Langevin steps are taken in x", 'leave space out, or make it "x"');
+export interface CorrectorOptions {
+  /** Langevin steps after each step. Default 1. */
+  readonly steps?: number;
+  /** r. Default 0.16. */
+  readonly ratio?: number;
+}
+
+export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Method {
   if (!(Number.isInteger(steps) && steps >= 0 && ratio > 0))
     fail("usage", `predictorCorrector: ${steps} steps of ratio ${ratio}`, "use steps ≥ 0 and ratio > 0");
-  return integrate(process, options, (batch) => {
-    const predictor = eulerScheme(batch, "x");
-    const { score } = batch.process as ReverseProcess;
-    return {
-      space: "x",
-      evaluations: 1 + steps,
-      draws: [...predictor.draws, ...new Array(steps).fill(batch.event)],
-      step: (x, t, dt, [z, ...more]) => {
-        const to = add(t, dt);
-        const epsilon = mul(square(mul(transition.std(to), ratio)), 2);
-        return more
-          .slice(0, steps)
-          .reduce(
-            (p, noise) => add(add(p, mul(score(p, to), epsilon)), mul(noise, sqrt(mul(epsilon, 2)))),
-            predictor.step(x, t, dt, [z]),
-          );
-      },
-    };
-  });
-};
+  return {
+    name: "predictorCorrector",
+    stepIn: "x",
+    onExit: "fail",
+    grid: "uniform",
+    evaluations: 1 + steps,
+    scalable: false,
+    require: ({ process }) => void langevinOf(process),
+    draws: (stage, event) => [drawnShape(stage, event), ...new Array(steps).fill(event)],
+    step: (stage, { noise: [z, ...more], ...step }) => {
+      const { score, transition } = langevinOf(stage.process);
+      const to = add(step.t, step.dt);
+      const epsilon = mul(square(mul(transition.std(to), ratio)), 2);
+      const next = more
+        .slice(0, steps)
+        .reduce(
+          (p, noise) =>
+            add(
+              add(p, mul(scoreAt(score, p, to, stage.process.eventRank), epsilon)),
+              mul(noise, sqrt(mul(epsilon, 2))),
+            ),
+          eulerStep(stage, { ...step, noise: [z] }),
+        );
+      return { next };
+    },
+  };
+}
+
+/** What Langevin steps need of a process. */
+function langevinOf({ score, transition, name }: Process): { score: MarginalScore; transition: Transition } {
+  if (!score || !transition) fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another method");
+  return { score, transition };
+}

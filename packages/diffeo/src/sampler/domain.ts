@@ -21,32 +21,35 @@ import {
 } from "../graph/index.ts";
 import { convert, sizeOf } from "../graph/ndarray.ts";
 import { fold, sampleKeys } from "../random/index.ts";
-import type { Process } from "../sde/index.ts";
-import type { Batch } from "./batch.ts";
-import type { OnExit, SampleOptions, Space } from "./options.ts";
+import { type Process, scoreAt } from "../sde/index.ts";
+import type { Batch, OpenedSampler } from "./batch.ts";
+import type { Method, StepIn } from "./method.ts";
+import type { DrawOptions } from "./options.ts";
 
 /** The x of a point of the space steps are taken in. */
-export const toX = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
-  phi && space === "y" ? phi.inverse(point, t) : point;
+const toX = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: Tensor): Tensor =>
+  chart && stepIn === "y" ? chart.phi.inverse(point, t) : point;
 
 /** The point of the process. */
-export const toProcess = ({ phi }: Process, space: Space, point: Tensor, t: Tensor): Tensor =>
-  phi && space === "x" ? phi.forward(point, t) : point;
+export const toProcess = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: Tensor): Tensor =>
+  chart && stepIn === "x" ? chart.phi.forward(point, t) : point;
 
 /** `start`, or draws from the prior, as points of the space steps are taken in. */
-export async function startingPoints(batch: Batch, space: Space, t: number): Promise<NdArray> {
-  const { process, options, type, event, build } = batch;
-  const { phi, sde } = process;
+export async function startingPoints(batch: Batch, t: number): Promise<NdArray> {
+  const { process, options, type, event, build, method } = batch;
+  const { prior, name } = process;
+  const phi = process.chart?.phi;
   if (options.start) {
     const start = { ...options.start, dtype: type, data: convert(options.start.data as Float64Array, type) };
-    const bad = unfinished(start);
+    const bad = firstNotFinite(start);
     if (bad !== undefined)
       fail("usage", `start holds ${start.data[bad]} at flat position ${bad}`, "give finite numbers");
     if (!phi) return start;
-    const check = build("start", (y: Tensor) => [contains(phi, y, timeOf(y, t)), phi.inverse(y, timeOf(y, t))], [
+    const check = build("start", (y: Tensor, s: Tensor) => [contains(phi, y, s), phi.inverse(y, s)], [
       [null, ...start.shape.slice(1)],
+      [],
     ]);
-    const [inside, x] = await check(start);
+    const [inside, x] = await check(start, t);
     const outside = inside.data.findIndex((v: number | bigint) => !v);
     if (outside >= 0)
       fail(
@@ -54,48 +57,51 @@ export async function startingPoints(batch: Batch, space: Space, t: number): Pro
         `start: point ${batch.first + outside} of ${inside.data.length} lies outside the domain of ${phi.name}`,
         "give points in the image of the map",
       );
-    return space === "y" ? start : x;
+    return method.stepIn === "y" ? start : x;
   }
-  if (!sde.prior) fail("usage", `${sde.name} has no prior to start from`, "give start, or an SDE with a prior");
+  if (!prior) fail("usage", `${name} has no prior to start from`, "give start, or reverse an SDE with a prior");
   const keys = sampleKeys(fold(options.key, "start"), batch.count, batch.first);
-  const x = sde.prior.sample(keys, event, type);
-  if (!phi || space === "x") return x;
-  return build("start", (p: Tensor) => phi.forward(p, timeOf(p, t)), [[null, ...event]])(x);
+  const x = prior.sample(keys, event, type);
+  if (!phi || method.stepIn === "x") return x;
+  return build("image of start", (p: Tensor, s: Tensor) => phi.forward(p, s), [[null, ...event], []])(x, t);
 }
 
 /** The time that the last points belong to: 0 if they are estimates of x₀, the end of the steps otherwise. */
-export const finalTime = ({ options }: Batch, tEnd: number): number => (options.denoise ? 0 : tEnd);
+export const finalTime = ({ denoise }: OpenedSampler, tEnd: number): number => (denoise ? 0 : tEnd);
 
 /** The last points, in the space of the process: denoised if asked, known coordinates settled, mapped. */
 export function finalPoints(
-  batch: Batch,
-  space: Space,
+  { denoise, method: { stepIn } }: OpenedSampler,
+  process: Process,
   point: Tensor,
-  tEnd: number,
+  t: Tensor,
   settle: (x: Tensor) => Tensor = (x) => x,
 ): Tensor {
-  const { process, options } = batch;
-  const { sde, score, phi } = process;
-  const final = timeOf(point, finalTime(batch, tEnd));
-  if (!options.denoise) return toProcess(process, space, settle(point), final);
-  if (!sde.transition || !score)
-    fail("usage", `denoise: ${sde.name} has no Gaussian transition, or no score`, "leave denoise out");
-  const { meanFactor, std } = sde.transition;
+  const { transition, score, name, chart, eventRank } = process;
+  if (!denoise) return toProcess(process, stepIn, settle(point), t);
+  if (!transition || !score)
+    fail("usage", `denoise: ${name} has no Gaussian transition, or no score`, "leave denoise out");
+  const { meanFactor, std } = transition;
   // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
-  const t = timeOf(point, tEnd);
-  const x = toX(process, space, point, t);
-  const mean = settle(div(add(x, mul(score(x, t), square(std(t)))), meanFactor(t)));
-  return phi ? phi.forward(mean, final) : mean;
+  const x = toX(process, stepIn, point, t);
+  const mean = settle(div(add(x, mul(scoreAt(score, x, t, eventRank), square(std(t)))), meanFactor(t)));
+  return chart ? chart.phi.forward(mean, constant(0, mean.dtype)) : mean;
 }
 
 /**
  * What a step landed on and, after `onExit`, where it goes on from; how many events left the domain, were put back, and are
  * outside even then. `landed` is for the loop to look at: whatever `onExit` does, a NaN is a failure and no exit.
  */
-export function guardExits(process: Process, space: Space, onExit: OnExit, from: Tensor, landed: Tensor, t: Tensor) {
+export function guardExits(
+  { eventRank, chart }: Process,
+  { stepIn, onExit }: Method,
+  from: Tensor,
+  landed: Tensor,
+  t: Tensor,
+) {
   const zero = constant(0, landed.dtype);
-  const { phi, eventRank } = process;
-  if (!phi || space === "x") return { next: landed, exits: zero, clamps: zero, lost: zero };
+  const phi = chart?.phi;
+  if (!phi || stepIn === "x") return { next: landed, exits: zero, clamps: zero, lost: zero };
   const count = (flags: Tensor): Tensor => sum(cast(flags, landed.dtype));
   const out = logicalNot(contains(phi, landed, t));
   const exits = count(out);
@@ -107,82 +113,75 @@ export function guardExits(process: Process, space: Space, onExit: OnExit, from:
   return { landed, next: put, exits, clamps: count(changed), lost: count(logicalNot(contains(phi, put, t))) };
 }
 
-const timeOf = (like: Tensor, t: number): Tensor => constant(t, like.dtype);
-
 /** Flat position of the first NaN or infinity. */
-export function unfinished({ data }: NdArray): number | undefined {
+export function firstNotFinite({ data }: NdArray): number | undefined {
   const values = data as Float64Array;
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
   return undefined;
 }
 
 /** A step: its number from 0 and its ends. */
-export interface Stretch {
+export interface TimeStep {
   readonly step: number;
   readonly from: number;
   readonly to: number;
 }
 
-const told = ({ step, from, to }: Stretch): string => `step ${step + 1}, from t = ${from} to ${to}`;
+const stepText = ({ step, from, to }: TimeStep): string => `step ${step + 1}, from t = ${from} to ${to}`;
 
 /** What to do about numbers that were lost: a drift that was scaled is the first thing to look at. */
-const remedyFor = ({ driftScale: w = 1 }: SampleOptions, otherwise: string): string =>
+const remedyFor = ({ driftScale: w = 1 }: DrawOptions, otherwise: string): string =>
   w === 1 ? otherwise : `the drift was scaled by w = ${w}: try one nearer to 1`;
 
 /** Raises an error if the score at these points, at either end of the step, is no number. */
 export async function blameScore(
-  { process, options, build, first, count }: Batch,
-  space: Space,
+  { process, options, build, first, count, method }: Batch,
   points: NdArray,
-  step: Stretch,
+  step: TimeStep,
 ): Promise<void> {
-  const { score } = process;
+  const { score, eventRank } = process;
   if (!score) return;
-  const look = build("score", (p: Tensor, t: Tensor) => score(toX(process, space, p, t), t), [
-    [null, ...points.shape.slice(1)],
-    [],
-  ]);
+  const look = build(
+    "score",
+    (p: Tensor, t: Tensor) => scoreAt(score, toX(process, method.stepIn, p, t), t, eventRank),
+    [[null, ...points.shape.slice(1)], []],
+  );
   for (const t of [step.from, step.to]) {
     const values = await look(points, t);
-    const bad = unfinished(values);
+    const bad = firstNotFinite(values);
     if (bad === undefined) continue;
     const sample = first + Math.floor(bad / (values.data.length / count));
     fail(
       "numerical",
-      `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${told(step)})`,
+      `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${stepText(step)})`,
       remedyFor(options, "see whether the score is defined at that time and that far out"),
     );
   }
 }
 
 /** Says why a number is none: the score's fault if it is none at the last good points, the step's otherwise. */
-export async function failNotFinite(
-  batch: Batch,
-  space: Space,
-  before: NdArray,
-  at: number,
-  step: Stretch,
-): Promise<never> {
-  await blameScore(batch, space, before, step);
+export async function failNotFinite(batch: Batch, before: NdArray, at: number, step: TimeStep): Promise<never> {
+  await blameScore(batch, before, step);
   const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
   fail(
     "numerical",
-    `${batch.process.name}: sample ${sample} is no longer a finite number after ${told(step)}, though its score was`,
+    `${batch.process.name}: sample ${sample} is no longer a finite number after ${stepText(step)}, though its score was`,
     remedyFor(batch.options, "use smaller steps, end at a larger tEnd, or compute in float64"),
   );
 }
 
-export function failOutside({ process, count, options }: Batch, left: number, step: Stretch): never {
-  const { phi, name } = process;
-  if (typeof options.onExit === "function")
+export function failOutside({ process, count, method }: Batch, left: number, step: TimeStep): never {
+  const { name } = process;
+  const domain = process.chart?.phi.name;
+  if (typeof method.onExit === "function")
     fail(
       "usage",
-      `${name}: onExit left ${left} of ${count} samples outside the domain of ${phi?.name} in ${told(step)}`,
+      `${name}: onExit left ${left} of ${count} samples outside the domain of ${domain} in ${stepText(step)}`,
       "let it return points strictly inside",
     );
   fail(
     "numerical",
-    `${name}: ${left} of ${count} samples left the domain of ${phi?.name} in ${told(step)}`,
-    'step in x (method "domainPreserving", or space "x"), take smaller steps, or say with onExit what to do',
+    `${name}: ${left} of ${count} samples left the domain of ${domain} in ${stepText(step)}`,
+    'step in x (domainPreserving, or stepIn "x"), take smaller steps, or say with onExit what to do',
   );
 }

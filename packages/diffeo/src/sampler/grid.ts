@@ -8,6 +8,8 @@
 import { div, fail, input, log, mul, reference, type Tensor } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
 
+export type GridName = "uniform" | "quadratic" | "logSnr";
+
 export const uniformGrid = (from: number, to: number, steps: number): number[] =>
   spaced(steps, (s) => from + s * (to - from), from, to);
 

@@ -22,10 +22,8 @@
  */
 import {
   add,
-  constant,
   div,
   fail,
-  gradEach,
   mul,
   type NdArray,
   type Shape,
@@ -38,9 +36,9 @@ import {
 import { allocate, convert, sameShape, showShape } from "../graph/ndarray.ts";
 import { rowsOf } from "../host/index.ts";
 import { fold, normal, sampleKeys } from "../random/index.ts";
-import { type Process, reverse, reversePush } from "../sde/index.ts";
 import type { Batch } from "./batch.ts";
-import type { Known, KnownPoints, Space } from "./options.ts";
+import type { Tensors } from "./compiler.ts";
+import type { Known, KnownPoints } from "./options.ts";
 
 /** What inpainting adds to a run; without it, nothing. */
 export interface Condition {
@@ -48,40 +46,40 @@ export interface Condition {
   readonly repeats: number;
   /** Further noise of a step, for one event. */
   readonly draws: readonly Shape[];
-  /** The known values in x and where they are known: inputs of the graphs below. */
-  readonly values: readonly NdArray[];
-  /** The process whose score has heard of the known values. */
-  readonly process: (values: readonly Tensor[]) => Process;
+  /** The known values in x and where they are known, by name: inputs of the graphs below. */
+  readonly values: Readonly<Record<string, NdArray>>;
   /** The known coordinates set to their law at time t; `z` is the step's last draw. */
-  readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: readonly Tensor[]) => Tensor;
+  readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: Tensors) => Tensor;
   /** The known coordinates set to their values. */
-  readonly settle: (x: Tensor, values: readonly Tensor[]) => Tensor;
+  readonly settle: (x: Tensor, values: Tensors) => Tensor;
   /** From time t₁ forwards to t₀. */
   readonly back: (x: NdArray, t1: number, t0: number, z: NdArray) => Promise<NdArray>;
 }
 
-const unconditioned = (process: Process): Condition => ({
+const unconditioned: Condition = {
   repeats: 1,
   draws: [],
-  values: [],
-  process: () => process,
+  values: {},
   apply: (x) => x,
   settle: (x) => x,
   back: async (x) => x,
-});
+};
+
+/** What is known, of the inputs of a graph. */
+export const knownOf = ({ points, mask }: Tensors): KnownPoints => ({ points, mask });
 
 /** @param t the time at which the values are known */
-export async function conditioning(batch: Batch, space: Space, t: number): Promise<Condition> {
-  const { process, options, event, build } = batch;
+export async function conditioning(batch: Batch, t: number): Promise<Condition> {
+  const { process, options, event, build, method, likelihood } = batch;
   const { known } = options;
-  if (!known) return unconditioned(process);
-  const { transition, name } = process.sde;
+  if (!known) return unconditioned;
+  const { transition, name, reversed } = process;
   if (!transition)
     fail("usage", `known: ${name} has no Gaussian transition`, "use VP, VE, sub-VP or one of your own with it");
-  if (!process.reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
-  if (space !== "x") fail("usage", "known: steps are taken in y", 'take them in x, with space "x"');
+  if (!reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
+  if (method.stepIn !== "x") fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
-  const repeats = known.resample ?? (known.likelihood ? 1 : 10);
+  const repeats = known.resample ?? (likelihood && known.strength !== 0 ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
     fail("usage", `known: resample is ${repeats}`, "give a whole number, at least 1");
 
@@ -97,20 +95,11 @@ export async function conditioning(batch: Batch, space: Space, t: number): Promi
   return {
     repeats,
     draws: [event],
-    values: [values.points, values.mask],
-    process: ([points, mask]) => informed(process, known, { points, mask }),
-    apply: (x, t, z, [x0, mask]) => where(mask, add(mul(x0, m(t)), mul(z as Tensor, std(t))), x),
-    settle: (x, [x0, mask]) => where(mask, x0, x),
+    values,
+    apply: (x, s, z, { points, mask }) => where(mask, add(mul(points, m(s)), mul(z as Tensor, std(s))), x),
+    settle: (x, { points, mask }) => where(mask, points, x),
     back: (x, t1, t0, z) => lift(x, t1, t0, z),
   };
-}
-
-/** The process with ∇ log p(known | x_t) added to its score. */
-function informed(process: Process, { likelihood }: Known, known: KnownPoints): Process {
-  const { sde, phi, score } = process;
-  if (!likelihood || !score) return process;
-  const conditional = (x: Tensor, t: Tensor): Tensor => add(score(x, t), gradEach((z) => likelihood(z, t, known))(x));
-  return phi ? reversePush(sde, phi, conditional) : reverse(sde, conditional);
 }
 
 /** The mask, and the known values in x; an error if the map makes a known y depend on an unknown x. */
@@ -120,32 +109,29 @@ async function knownPoints(
   time: number,
 ): Promise<{ readonly mask: NdArray; readonly points: NdArray }> {
   const { process, options, event, type, build } = batch;
-  const each = [known.mask, known.value].some(({ shape }) => shape.length === event.length + 1);
-  const own = (array: NdArray, what: string) => eventsOf(batch, array, each, what);
-  const given = own(known.value, "values have");
+  const given = eventsOf(batch, known.value, "values have");
   const value = { ...given, dtype: type, data: convert(given.data as Float64Array, type) };
-  const flags = own(known.mask, "mask has");
+  const flags = eventsOf(batch, known.mask, "mask has");
   const mask: NdArray = {
     shape: flags.shape,
     dtype: "bool",
     data: Uint8Array.from(flags.data as Float64Array, (v) => (v ? 1 : 0)),
   };
-  const { phi } = process;
+  const phi = process.chart?.phi;
   if (!phi) return { mask, points: value };
 
   // Two points that agree where x is known must have images that agree where y is.
   const elsewhere = normal(sampleKeys(fold(options.key, "known"), 1), event, { dtype: type });
-  const open = each ? [null, ...event] : event;
+  const open = [null, ...event];
   const probe = build(
     "known",
-    (y: Tensor, other: Tensor, known: Tensor) => {
-      const t = constant(time, y.dtype);
+    (y: Tensor, other: Tensor, known: Tensor, t: Tensor) => {
       const x = phi.inverse(y, t);
       return [x, phi.forward(where(known, x, other), t)];
     },
-    [open, event, { shape: open, dtype: "bool" }],
+    [open, event, { shape: open, dtype: "bool" }, []],
   );
-  const [points, image] = await probe(value, { ...elsewhere, shape: event }, mask);
+  const [points, image] = await probe(value, { ...elsewhere, shape: event }, mask, time);
   const tolerance = type === "float64" ? 1e-9 : 1e-4;
   for (let i = 0; i < value.data.length; i++) {
     if (!mask.data[i]) continue;
@@ -166,15 +152,14 @@ async function knownPoints(
   return { mask, points };
 }
 
-/** The events of a batch in an array that has one for all samples or one a sample; `each` gives one a sample in any case. */
-function eventsOf({ event, first, count, options }: Batch, array: NdArray, each: boolean, what: string): NdArray {
+/** The events of a batch in an array that has one for all samples or one a sample, as one a sample. */
+function eventsOf({ event, first, count, options }: Batch, array: NdArray, what: string): NdArray {
   const { shape, dtype, data } = array;
   const offset = first - (options.first ?? 0);
   const own = shape.length === event.length + 1;
   if (!sameShape(shape.slice(own ? 1 : 0), event) || (own && shape[0] < offset + count))
     fail("shape", `known: the ${what} shape ${showShape(shape)}`, `give ${showShape(event)}, or one event a sample`);
   if (own) return rowsOf(array, offset, count);
-  if (!each) return array;
   const all = allocate(dtype, count * data.length) as Float64Array;
   for (let i = 0; i < count; i++) all.set(data as Float64Array, i * data.length);
   return { shape: [count, ...event], dtype, data: all };

@@ -28,9 +28,9 @@ import {
 import { allocate, convert, showShape } from "../graph/ndarray.ts";
 import { batches, rowsOf, stacked } from "../host/index.ts";
 import { fold, type Key, rademacher, sampleKeys } from "../random/index.ts";
-import { flowVelocity, type ReverseProcess } from "../sde/index.ts";
+import { inChart, type ReverseProcess } from "../sde/index.ts";
 import { followFlow } from "./adaptive.ts";
-import { type Build, floatType, withCompiler } from "./batch.ts";
+import { type Build, compiler, floatType } from "./compiler.ts";
 import { type Field, stagesPerStep } from "./rungekutta.ts";
 
 export interface DensityOptions extends Omit<CompileOptions, "keep"> {
@@ -59,17 +59,17 @@ export async function logDensity(
   y: NdArray,
   options: DensityOptions = {},
 ): Promise<DensityResult> {
-  const { sde, eventRank, horizon } = process;
-  const { prior } = sde;
+  const { prior, name, eventRank, horizon } = process;
   const { tStart = horizon / 1000, tolerance = 1e-5, signal } = options;
-  if (!prior) fail("usage", `${sde.name} has no prior, hence no density at T`, "give the SDE a prior");
+  if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");
   if (y.shape.length !== eventRank + 1)
     fail("shape", `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`, "give [count, ...event]");
   if (!(tStart >= 0 && tStart < horizon))
     fail("usage", `tStart is ${tStart}`, `give a time from 0 to below the horizon, ${horizon}`);
   const type = floatType(options);
 
-  return withCompiler(options, type, async (build) => {
+  const { build, dispose } = compiler(options, type);
+  try {
     const results: { density: NdArray; steps: number; evaluations: number }[] = [];
     for (const [from, count] of batches(y.shape[0], options.batch)) {
       const { x, volume } = await entered(process, build, rowsOf(y, from, count), tStart, type, from);
@@ -98,12 +98,14 @@ export async function logDensity(
       steps: Math.max(...results.map((r) => r.steps)),
       scoreEvaluations: Math.max(...results.map((r) => r.evaluations)),
     };
-  });
+  } finally {
+    await dispose();
+  }
 }
 
 /** The points in x, and log|det J_φ| there. */
 async function entered(
-  { phi }: ReverseProcess,
+  { chart }: ReverseProcess,
   build: Build,
   rows: NdArray,
   tStart: number,
@@ -112,6 +114,7 @@ async function entered(
 ): Promise<{ readonly x: NdArray; readonly volume: NdArray }> {
   const y = { ...rows, dtype: type, data: convert(rows.data as Float64Array, type) };
   const count = y.shape[0];
+  const phi = chart?.phi;
   if (!phi) return { x: y, volume: { shape: [count], dtype: type, data: allocate(type, count) } };
   const enter = build(
     "enter",
@@ -134,16 +137,18 @@ async function entered(
 }
 
 /** (v, ∇·v); with signs [count, probes, ...event], the divergence is estimated along them. */
-const withDivergence =
-  ({ sde, score, eventRank }: ReverseProcess): Field =>
-  ([x], t, [probes]) => {
-    const velocity = (p: Tensor): Tensor => flowVelocity(sde, score, p, t);
+function withDivergence(process: ReverseProcess): Field {
+  const { eventRank } = process;
+  const flow = inChart(process).velocity as ReverseProcess["velocity"];
+  return ([x], t, [probes]) => {
+    const velocity = (p: Tensor): Tensor => flow(p, t);
     const signs = probes ? swapAxes(probes, 0, 1) : units(x, eventRank);
     const wide = [signs.shape[0], ...x.shape];
     const e = expand(signs, wide);
     const along = sumEvent(mul(e, jvp(velocity, expand(expandDims(x, 0), wide), e)[1]), eventRank);
     return [velocity(x), probes ? mean(along, 0) : sum(along, 0)];
   };
+}
 
 /** Signs [count, probes, ...event] of points `first` …, those of a point a function of its number and the key alone. */
 function probesFor(divergence: DensityOptions["divergence"], x: NdArray, first: number, dtype: FloatType): NdArray[] {

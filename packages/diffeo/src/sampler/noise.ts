@@ -11,7 +11,7 @@ import { allocate, sizeOf } from "../graph/ndarray.ts";
 import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
 
 /** One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` + 1, … */
-export interface Draw {
+export interface NoiseRequest {
   readonly step: number;
   /** A step may draw more than once; 0 is the increment of the Brownian motion. */
   readonly index: number;
@@ -23,7 +23,7 @@ export interface Draw {
   readonly dtype: FloatType;
 }
 
-export type NoiseSource = (draw: Draw) => Float32Array | Float64Array;
+export type NoiseSource = (draw: NoiseRequest) => Float32Array | Float64Array;
 
 /** Fresh noise for every sample, step and draw. */
 export function independentNoise(key: Key): NoiseSource {

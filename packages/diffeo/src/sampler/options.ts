@@ -1,25 +1,39 @@
-/**
- * The one signature of all samplers, (process, options) → Promise<SampleResult>, and what its two sides hold.
- */
+/** What a sampler is opened with, what it is called with, and what it gives. */
 import type { CompileOptions } from "../engine/index.ts";
-import { fail, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
+import { type FloatType, fail, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
 import type { Process } from "../sde/index.ts";
-import type { Control } from "./control.ts";
-import { checkedGrid, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
+import { checkedGrid, type GridName, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
+import type { Method, MethodName } from "./method.ts";
 import type { NoiseSource } from "./noise.ts";
 
-export interface SampleOptions extends Omit<CompileOptions, "keep"> {
+/** What decides the graphs. */
+export interface OpenOptions extends Omit<CompileOptions, "keep"> {
+  /** The shape of one event in x. */
+  readonly shape: Shape;
+  /** A method by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`. Default domainPreserving. */
+  readonly method?: MethodName | Method;
+  /** Ends with the mean of x₀ given x at the last time, (x + σ²s)/m: removes the noise left at `tEnd`. Default false. */
+  readonly denoise?: boolean;
+  /** E(y, t), one number an event: `guidance` times its gradient is taken off the score. t has the shape of the batch. */
+  readonly energy?: (y: Tensor, t: Tensor) => Tensor;
+  /**
+   * log p(known | x_t = x), one number an event, for calls with `known`. Its gradient joins the score, so that the unknown
+   * hears of the known. t has the shape of the batch.
+   */
+  readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
+}
+
+/** What a call may choose: all of it is fed to graphs that are there. */
+export interface DrawOptions {
   /** How many samples; those of `start` if that is given. */
   readonly count?: number;
-  /** The shape of one event in x, unless `start` shows it. */
-  readonly shape?: Shape;
   /** Sample i at step s sees noise that is a function of (key, i, s) alone. */
   readonly key: Key;
-  /** How many steps. Default 250. */
+  /** How many steps. Default 250; a `rungeKutta` without steps and grid chooses its own. */
   readonly steps?: number;
-  /** How times are spaced, or the times themselves. Default uniform. */
-  readonly grid?: "uniform" | "quadratic" | "logSnr" | readonly number[];
+  /** How times are spaced, or the times themselves. Default uniform; logSnr for the exponential methods. */
+  readonly grid?: GridName | readonly number[];
   /** Where a reverse process stops. Default T/1000: learned scores grow without bound at 0. Forward: where it ends, T. */
   readonly tEnd?: number;
   /** Points to start from, in the space of the process, [count, ...event]. Default: draws from the SDE's prior. */
@@ -32,31 +46,20 @@ export interface SampleOptions extends Omit<CompileOptions, "keep"> {
   readonly driftScale?: number;
   /** c: scales drift and noise together. Default 1. */
   readonly timeDilation?: number;
-  /** Where steps are taken: `x`, then mapped and so always inside the domain, or `y`, the space of the process. */
-  readonly space?: Space;
-  /** What happens to a point that a step in y takes out of the domain. It is counted in any case. Default `fail`. */
-  readonly onExit?: OnExit;
+  /** The strength of `energy`. Default 1. */
+  readonly guidance?: number;
   /** Coordinates whose value is known (inpainting). */
   readonly known?: Known;
-  /** Ends with the mean of x₀ given x at the last time, (x + σ²s)/m: removes the noise left at `tEnd`. Default false. */
-  readonly denoise?: boolean;
-  /** Langevin steps after each step, for `predictorCorrector`. */
-  readonly corrector?: { readonly steps?: number; readonly ratio?: number };
-  /** Error allowed to a step of the adaptive `rungeKutta`, relative and absolute. Default 1e-5. */
-  readonly tolerance?: number;
   /** Another source of noise: a Brownian path shared with another sampler. */
   readonly noise?: NoiseSource;
   readonly onStep?: (progress: Progress) => void | Promise<void>;
   readonly signal?: AbortSignal;
 }
 
-export type Space = "x" | "y";
-
-/**
- * `fail`: an error. `hold`: the point stays where it was before the step. A function: puts points back, such as a
- * projection; the points it changes are counted as clamps.
- */
-export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
+/** Both at once, for one call; the shape may be that of `start`. */
+export interface SampleOptions extends Omit<OpenOptions, "shape">, DrawOptions {
+  readonly shape?: Shape;
+}
 
 /** Values known in y. The map must not mix known and unknown coordinates: mask whole sites of a grid of simplices. */
 export interface Known {
@@ -66,11 +69,11 @@ export interface Known {
   readonly value: NdArray;
   /** How often each step is repeated so that the unknown agrees with the known. Default 10, with a likelihood 1. */
   readonly resample?: number;
-  /** log p(known | x_t = x), one number an event. Its gradient joins the score, so that the unknown hears of the known. */
-  readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
+  /** What the gradient of the likelihood is multiplied by. 1, the default, is Bayes' rule; 0 leaves it out. */
+  readonly strength?: number;
 }
 
-/** What is known as a graph sees it: the values in x and where they are known, of one shape that spreads over x's. */
+/** What is known as a graph sees it, one event a sample: the values in x and where they are known. */
 export interface KnownPoints {
   readonly points: Tensor;
   readonly mask: Tensor;
@@ -89,9 +92,22 @@ export interface Progress {
   readonly points: () => Promise<NdArray>;
 }
 
-export interface SampleResult {
+/** Points of a float type, in the array that belongs to it. */
+export interface Samples<T extends FloatType = FloatType> extends NdArray {
+  readonly dtype: T;
+  readonly data: T extends "float64" ? Float64Array : Float32Array;
+}
+
+/** The float type that options ask for. */
+export type TypeOf<O> = O extends { readonly type: infer T extends FloatType }
+  ? T
+  : O extends { readonly device: "reference" }
+    ? "float64"
+    : "float32";
+
+export interface SampleResult<T extends FloatType = FloatType> {
   /** [count, ...event], in the space of the process. */
-  readonly samples: NdArray;
+  readonly samples: Samples<T>;
   /** Steps taken; for an adaptive method, the most that any batch took. */
   readonly steps: number;
   /** Steps that an adaptive method tried and refused. */
@@ -106,31 +122,20 @@ export interface SampleResult {
   readonly times: readonly number[];
 }
 
-export type Sampler = (process: Process, options: SampleOptions) => Promise<SampleResult>;
-
-/** w and c, checked. */
-export function controlOf({ driftScale = 1, timeDilation = 1 }: SampleOptions): Control {
-  if (!Number.isFinite(driftScale))
-    fail("usage", `driftScale is ${driftScale}`, "give a finite number; 1 leaves the process as it is");
-  if (!(timeDilation > 0 && timeDilation < Infinity))
-    fail("usage", `timeDilation is ${timeDilation}`, "give a positive number; 1 leaves the process as it is");
-  return { driftScale, timeDilation };
-}
-
 /** The ends of the integration: T and tEnd in reverse, 0 and tEnd forward. */
-export function timeSpan({ reversed, horizon }: Process, { tEnd }: SampleOptions): [number, number] {
+export function timeSpan({ reversed, horizon }: Process, { tEnd }: DrawOptions): [number, number] {
   return reversed ? [horizon, tEnd ?? horizon / 1000] : [0, tEnd ?? horizon];
 }
 
 /** The times of the steps. */
-export function gridOf(process: Process, options: SampleOptions): readonly number[] {
-  const { grid = "uniform", steps = 250 } = options;
+export function gridOf(process: Process, options: DrawOptions, usual: GridName): readonly number[] {
+  const { grid = usual, steps = 250 } = options;
   const [from, to] = timeSpan(process, options);
-  const { transition, name } = process.sde;
-  if (grid === "uniform") return checkedGrid(uniformGrid(from, to, steps), process.reversed, process.horizon);
-  if (grid === "quadratic") return checkedGrid(quadraticGrid(from, to, steps), process.reversed, process.horizon);
-  if (grid !== "logSnr") return checkedGrid(grid, process.reversed, process.horizon);
+  const { transition, name, reversed, horizon } = process;
+  if (grid === "uniform") return checkedGrid(uniformGrid(from, to, steps), reversed, horizon);
+  if (grid === "quadratic") return checkedGrid(quadraticGrid(from, to, steps), reversed, horizon);
+  if (grid !== "logSnr") return checkedGrid(grid, reversed, horizon);
   if (!transition)
     fail("usage", `${name} has no Gaussian transition, hence no log-SNR grid`, "use another grid, or give times");
-  return checkedGrid(logSnrGrid(transition, from, to, steps), process.reversed, process.horizon);
+  return checkedGrid(logSnrGrid(transition, from, to, steps), reversed, horizon);
 }

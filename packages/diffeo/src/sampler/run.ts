@@ -1,137 +1,148 @@
 /**
- * The loop under every method with a time grid: one graph a step, compiled once,
+ * The loop under every method with a time grid: one graph a step,
  *
- *   (point, t, dt, z) ↦ (next point, how many left the domain, how many were put back)
+ *   (point, t, dt, z, controls, known values, memory) ↦ (next point, how many left the domain, how many were put back)
  *
  * score, drift, scaled noise, update and the check of the domain together.
  */
 import { add, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
-import type { Process } from "../sde/index.ts";
-import { type Batch, inBatches, numbered } from "./batch.ts";
+import { allocate, sizeOf } from "../graph/ndarray.ts";
+import type { Batch } from "./batch.ts";
+import { numbered, type Tensors } from "./compiler.ts";
+import { controlled } from "./controls.ts";
 import {
   failNotFinite,
   failOutside,
   finalPoints,
   finalTime,
+  firstNotFinite,
   guardExits,
   startingPoints,
+  type TimeStep,
   toProcess,
-  unfinished,
 } from "./domain.ts";
-import { conditioning } from "./known.ts";
+import { type Condition, conditioning, knownOf } from "./known.ts";
+import { stageOf } from "./method.ts";
 import { independentNoise } from "./noise.ts";
-import { gridOf, type SampleOptions, type SampleResult, type Space } from "./options.ts";
+import { gridOf, type SampleResult, type Samples } from "./options.ts";
+import { pauses, turn } from "./pauses.ts";
 
-/** One step of a method, as a graph. */
-export interface Scheme {
-  readonly space: Space;
-  /** Score evaluations a step. */
-  readonly evaluations: number;
-  /** The shapes of the standard normals that a step takes, for one event. */
-  readonly draws: readonly Shape[];
-  readonly step: (point: Tensor, t: Tensor, dt: Tensor, noise: readonly Tensor[]) => Tensor;
-}
-
-type Tensors = Readonly<Record<string, Tensor>>;
-
-/** Takes a scheme along the grid, for all samples. */
-export const integrate = (
-  process: Process,
-  options: SampleOptions,
-  schemeFor: (batch: Batch) => Scheme,
-): Promise<SampleResult> => inBatches(process, options, (batch) => integrateBatch(batch, schemeFor));
-
-async function integrateBatch(batch: Batch, schemeFor: (batch: Batch) => Scheme): Promise<SampleResult> {
-  const { process, options, type, first, count, event, build } = batch;
-  const scheme = schemeFor(batch);
-  const { space } = scheme;
-  const { onExit = "fail", signal } = options;
-  const noise = options.noise ?? independentNoise(options.key);
-  const times = gridOf(process, options);
-  const steps = times.length - 1;
-
-  let point = await startingPoints(batch, space, times[0]);
-  const condition = await conditioning(batch, space, finalTime(batch, times[steps]));
-  const draws = [...scheme.draws, ...condition.draws];
-  const open = [null, ...point.shape.slice(1)];
-  const values = condition.values.map(({ shape, dtype }) => ({
-    shape: shape.length === point.shape.length ? open : shape,
-    dtype,
-  }));
-  const informed = (known: Tensors): Batch => ({ ...batch, process: condition.process(Object.values(known)) });
+/** The graphs of a run, and the noise that one step of them takes. */
+function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
+  const { process, method, event, build, controls } = batch;
+  const draws = [...method.draws(stageOf(process, method.stepIn), event), ...condition.draws];
+  const open = [null, ...shape];
+  const specs = {
+    noise: numbered(draws.map((one) => [null, ...one])),
+    values: Object.fromEntries(Object.keys(controls.values).map((name) => [name, []])),
+    known: Object.fromEntries(
+      Object.entries(condition.values).map(([name, { dtype }]) => [name, { shape: [null, ...event], dtype }]),
+    ),
+    memory: method.remembers ? { value: open, since: [] } : {},
+  };
+  const run = (values: Tensors, known: Tensors) => controlled(process, batch, values, knownOf(known));
   const move = build(
-    "move",
-    (p: Tensor, t: Tensor, dt: Tensor, z: Tensors, known: Tensors) => {
+    `move${controls.name}`,
+    (p: Tensor, t: Tensor, dt: Tensor, z: Tensors, values: Tensors, known: Tensors, past: Tensors) => {
       const to = add(t, dt);
       const noise = Object.values(z);
-      const { step } = schemeFor(informed(known));
-      const landed = condition.apply(step(p, t, dt, noise), to, noise.at(-1), Object.values(known));
-      return guardExits(process, space, onExit, p, landed, to);
+      const { value, since } = past;
+      const step = { point: p, t, dt, noise, ...(value && { memory: { value, since } }) };
+      const { next, memory } = method.step(stageOf(run(values, known), method.stepIn), step);
+      const landed = condition.apply(next, to, noise.at(-1), known);
+      return { ...guardExits(process, method, p, landed, to), ...(memory && { memory }) };
     },
-    [open, [], [], numbered(draws.map((shape) => [null, ...shape])), numbered(values)],
+    [open, [], [], specs.noise, specs.values, specs.known, specs.memory],
   );
-  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, space, p, t), [open, []]);
+  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [open, []]);
   const finish = build(
-    "finish",
-    (p: Tensor, known: Tensors) =>
-      finalPoints(informed(known), space, p, times[steps], (x) => condition.settle(x, Object.values(known))),
-    [open, numbered(values)],
+    `finish${controls.name}`,
+    (p: Tensor, t: Tensor, values: Tensors, known: Tensors) =>
+      finalPoints(batch, run(values, known), p, t, (x) => condition.settle(x, known)),
+    [open, [], specs.values, specs.known],
   );
+  return { draws, move, show, finish };
+}
 
-  const known = numbered(condition.values);
-  let exits = 0;
-  let clamps = 0;
-  const pause = pauses();
+/** What is drawn for each step. */
+function drawer(
+  { options, type, first, count }: Batch,
+  times: readonly number[],
+  draws: readonly Shape[],
+  repeats: number,
+) {
+  const noise = options.noise ?? independentNoise(options.key);
   const draw = (k: number, repeat: number, shape: Shape, index: number): NdArray => {
-    const step = k * condition.repeats + repeat;
+    const step = k * repeats + repeat;
     const data = noise({ step, index, from: times[k], to: times[k + 1], first, count, shape, dtype: type });
     return { shape: [count, ...shape], dtype: type, data };
   };
   const drawAll = (k: number, repeat: number): Readonly<Record<string, NdArray>> =>
     numbered(draws.map((shape, index) => draw(k, repeat, shape, index)));
+  return { draw, drawAll };
+}
+
+/** What a step remembers of the last; steps that are repeated have no last one on the same path. */
+function memoryFor({ method, type }: Batch, condition: Condition, times: readonly number[], shape: Shape) {
+  let value: NdArray = { shape, dtype: type, data: allocate(type, method.remembers ? sizeOf(shape) : 0) };
+  return {
+    of: (k: number): Readonly<Record<string, NdArray | number>> => {
+      if (!method.remembers) return {};
+      const used = condition.repeats === 1 && method.remembers(k, times.length - 1);
+      return { value, since: times[used ? k - 1 : k] };
+    },
+    keep: (left: NdArray | undefined): void => {
+      if (left) value = left;
+    },
+  };
+}
+
+/** Takes a batch along the grid. */
+export async function runGrid(batch: Batch): Promise<SampleResult> {
+  const { process, options, method, first, count, event, controls, worker } = batch;
+  const times = gridOf(process, options, method.grid);
+  const steps = times.length - 1;
+  let point = await startingPoints(batch, times[0]);
+  const condition = await conditioning(batch, finalTime(batch, times[steps]));
+  const { draws, move, show, finish } = graphsOf(batch, condition, point.shape.slice(1));
+  const { draw, drawAll } = drawer(batch, times, draws, condition.repeats);
+  const memory = memoryFor(batch, condition, times, point.shape);
+  const { values } = controls;
+  let [exits, clamps] = [0, 0];
+  const pause = pauses();
   let upcoming = drawAll(0, 0);
   for (let k = 0; k < steps; k++) {
-    const stretch = { step: k, from: times[k], to: times[k + 1] };
-    const { from, to } = stretch;
+    const step: TimeStep = { step: k, from: times[k], to: times[k + 1] };
+    const { from, to } = step;
     for (let repeat = 0; repeat < condition.repeats; repeat++) {
-      signal?.throwIfAborted();
-      const moving = move(point, from, to - from, upcoming, known);
+      options.signal?.throwIfAborted();
+      const moving = move(point, from, to - from, upcoming, values, condition.values, memory.of(k));
       // On a worker the next noise is drawn while the device moves; a turn of the loop first, for the request to leave. What
       // fails meanwhile is raised where the result is awaited.
       moving.catch(() => undefined);
-      if (options.worker) await turn();
+      if (worker) await turn();
       if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);
       else if (k + 1 < steps) upcoming = drawAll(k + 1, 0);
       const result = await moving;
-      const bad = unfinished(result.landed ?? result.next);
-      if (bad !== undefined) await failNotFinite(batch, space, point, bad, stretch);
+      const bad = firstNotFinite(result.landed ?? result.next);
+      if (bad !== undefined) await failNotFinite(batch, point, bad, step);
       const lost = Number(result.lost.data[0]);
-      if (lost > 0) failOutside(batch, lost, stretch);
+      if (lost > 0) failOutside(batch, lost, step);
       exits += Number(result.exits.data[0]);
       clamps += Number(result.clamps.data[0]);
       point = result.next;
+      memory.keep(result.memory);
       if (repeat < condition.repeats - 1)
         point = await condition.back(point, to, from, draw(k, repeat, event, draws.length));
       await pause();
     }
     await options.onStep?.({ step: k + 1, steps, t: to, first, count, points: () => show(point, to) });
   }
-  const samples = await finish(point, known);
-  const bad = unfinished(samples);
+  const samples = await finish(point, times[steps], values, condition.values);
+  const bad = firstNotFinite(samples);
   if (bad !== undefined)
-    await failNotFinite(batch, space, point, bad, { step: steps - 1, from: times[steps], to: times[steps] });
-  const scoreEvaluations = steps * condition.repeats * scheme.evaluations + (options.denoise ? 1 : 0);
-  return { samples, steps, rejected: 0, scoreEvaluations, exits, clamps, times };
-}
-
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
-/** Lets timers, signals and the screen have their turn a few times a second: a run of the engine blocks the thread. */
-export function pauses(): () => Promise<void> {
-  let last = Date.now();
-  return async () => {
-    if (Date.now() - last < 50) return;
-    await turn();
-    last = Date.now();
-  };
+    await failNotFinite(batch, point, bad, { step: steps - 1, from: times[steps], to: times[steps] });
+  const evaluations = process.score ? method.evaluations : 0;
+  const scoreEvaluations = steps * condition.repeats * evaluations + (batch.denoise ? 1 : 0);
+  return { samples: samples as Samples, steps, rejected: 0, scoreEvaluations, exits, clamps, times };
 }

@@ -8,128 +8,95 @@
  * The last is the same y-process, stepped where it has no boundary: it cannot leave the domain, and near the boundary, where
  * steps in y are biased, it is not. It is the default.
  */
-import { batchOf } from "../bijector/event.ts";
-import { itoTrace } from "../bijector/index.ts";
-import {
-  add,
-  constant,
-  expand,
-  eye,
-  input,
-  jvp,
-  mul,
-  neg,
-  reshape,
-  type Shape,
-  sub,
-  sum,
-  type Tensor,
-} from "../graph/index.ts";
+import { eventOf } from "../bijector/event.ts";
+import { itoTrace, pushVector } from "../bijector/index.ts";
+import { add, expand, eye, jvp, mul, reshape, type Shape, sqrt, sub, sum, type Tensor } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
-import { dependsOnState, noiseShape, type Process } from "../sde/index.ts";
-import type { Batch } from "./batch.ts";
-import { type Control, driftInX, driftInY, increment, noiseInX, noiseInY } from "./control.ts";
-import { toX } from "./domain.ts";
-import { controlOf, type Sampler, type Space } from "./options.ts";
-import { integrate, type Scheme } from "./run.ts";
+import { applyDiffusion, dependsOnState, noiseShape, type ProcessDiffusion } from "../sde/index.ts";
+import { drawnShape, duration, type Method, type Stage, type Step, type StepOptions } from "./method.ts";
 
-/** Steps the process in its own space (`space: "x"` for the domain-preserving one). */
-export const eulerMaruyama: Sampler = (process, options) =>
-  integrate(process, options, (batch) => eulerScheme(batch, options.space ?? "y"));
+/** Euler–Maruyama's step, also the predictor of predictor–corrector. */
+export function eulerStep({ process, motion }: Stage, { point, t, dt, noise: [z] }: Step): Tensor {
+  const dw = mul(z, sqrt(duration(process, dt)));
+  const noise = applyDiffusion(motion.diffusion(point, t), dw, eventOf(point, process.eventRank));
+  return add(add(point, mul(motion.drift(point, t), dt)), noise);
+}
+
+/** Steps the process in its own space. */
+export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: StepOptions = {}): Method => ({
+  name: "eulerMaruyama",
+  stepIn,
+  onExit,
+  grid: "uniform",
+  evaluations: 1,
+  draws: (stage, event) => [drawnShape(stage, event)],
+  step: (stage, step) => ({ next: eulerStep(stage, step) }),
+});
 
 /** Steps in x and maps: exact in law to the same y-process, for every map and every w. */
-export const domainPreserving: Sampler = (process, options) => eulerMaruyama(process, { ...options, space: "x" });
+export const domainPreserving = (): Method => ({ ...eulerMaruyama({ stepIn: "x" }), name: "domainPreserving" });
 
 /**
  * Strong order 1 where (D G̃ₖ)G̃ⱼ is symmetric in j and k. It is if G depends on t alone, whatever the map: then
  * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate. Elsewhere the order
  * is that of Euler–Maruyama, for want of Lévy areas.
  */
-export const milstein: Sampler = (process, options) =>
-  integrate(process, options, (batch) => {
-    const euler = eulerScheme(batch, options.space ?? "y");
-    const control = controlOf(options);
-    return {
-      ...euler,
-      step: (point, t, dt, [z]) => {
-        const x = toX(batch.process, euler.space, point, t);
-        const correction = milsteinTerm(batch.process, control, euler.space, x, t, dt, z);
-        const next = euler.step(point, t, dt, [z]);
-        return correction ? add(next, correction) : next;
-      },
-    };
-  });
-
-/** Euler–Maruyama's step, also the predictor of predictor–corrector. */
-export function eulerScheme({ process, options, event }: Batch, space: Space): Scheme {
-  const control = controlOf(options);
-  return {
-    space,
-    evaluations: process.reversed ? 1 : 0,
-    draws: [drawnShape(process, event)],
-    step: (point, t, dt, [z]) => eulerStep(process, control, space, point, t, dt, z),
-  };
-}
-
-function eulerStep(
-  process: Process,
-  control: Control,
-  space: Space,
-  point: Tensor,
-  t: Tensor,
-  dt: Tensor,
-  z: Tensor,
-): Tensor {
-  const x = toX(process, space, point, t);
-  const dw = increment(control, dt, process.reversed, z);
-  const [drift, noise] =
-    space === "x"
-      ? [driftInX(process, control, x, t), noiseInX(process, x, t, dw)]
-      : [driftInY(process, control, x, t), noiseInY(process, x, t, dw)];
-  return add(add(point, mul(drift, dt)), noise);
-}
-
-/** The shape of one event's noise. */
-function drawnShape({ sde }: Process, event: Shape): Shape {
-  const x = input("x", [1, ...event]);
-  return noiseShape(sde.diffusion(x, constant(sde.horizon, x.dtype)), event);
-}
+export const milstein = (options: StepOptions = {}): Method => ({
+  ...eulerMaruyama(options),
+  name: "milstein",
+  step: (stage, step) => {
+    const next = eulerStep(stage, step);
+    const correction = milsteinTerm(stage, step);
+    return { next: correction ? add(next, correction) : next };
+  },
+});
 
 /**
  * ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|), for symmetric (D G̃ₖ)G̃ⱼ: the derivative of y ↦ G̃(y)ΔW along G̃ΔW, less |dt| times
- * that of each column along itself. Derivatives along G̃ in y are derivatives along G in x, since D_yφ⁻¹ G̃ = G; so
+ * that of each column along itself. Derivatives along G̃ in y are derivatives along G in x, since D_yφ⁻¹ G̃ = G; so for an
+ * image J G
  *
  *   (D G̃ₖ)G̃ⱼ = D_x[J Gₖ][Gⱼ],   and where G does not depend on x,   Σⱼ D_x[J Gⱼ][Gⱼ] = Tr[GᵀHG].
  */
-function milsteinTerm(
-  process: Process,
-  control: Control,
-  space: Space,
+function milsteinTerm({ process, motion }: Stage, { point, t, dt, noise: [z] }: Step): Tensor | undefined {
+  const span = duration(process, dt);
+  const dw = mul(z, sqrt(span));
+  const g = motion.diffusion(point, t);
+  if (g.kind !== "pushed") {
+    const diffusion = (p: Tensor): ProcessDiffusion => motion.diffusion(p, t);
+    if (!dependsOnState(diffusion, point)) return undefined;
+    const spread = (p: Tensor, w: Tensor): Tensor => applyDiffusion(diffusion(p), w, eventOf(p, process.eventRank));
+    return correctionOf(spread, spread, point, dw, span, noiseShape(g, eventOf(point, process.eventRank)));
+  }
+  const { phi, x, inner } = g;
+  const along = (p: Tensor, w: Tensor): Tensor => applyDiffusion(inner(p), w, eventOf(p, phi.eventRank));
+  const spread = (p: Tensor, w: Tensor): Tensor => pushVector(phi, p, along(p, w), t);
+  const shape = noiseShape(g, eventOf(x, phi.eventRank));
+  const self = dependsOnState(inner, x) ? undefined : itoTrace(phi, x, inner(x), t);
+  return correctionOf(spread, along, x, dw, span, shape, self);
+}
+
+type Spread = (p: Tensor, w: Tensor) => Tensor;
+
+/** ½ (D[spread ΔW][along ΔW] − |dt| Σⱼ D[spread eⱼ][along eⱼ]) at x. */
+function correctionOf(
+  spread: Spread,
+  along: Spread,
   x: Tensor,
-  t: Tensor,
-  dt: Tensor,
-  z: Tensor,
-): Tensor | undefined {
-  const { phi, sde, reversed } = process;
-  const spread = space === "x" ? noiseInX : noiseInY;
-  const dw = increment(control, dt, reversed, z);
-  const along = noiseInX(process, x, t, dw);
-  const varies = dependsOnState((p) => sde.diffusion(p, t), x);
-  if (!varies && (space === "x" || !phi)) return undefined;
-  const cross = jvp((p: Tensor) => spread(process, p, t, dw), x, along)[1];
-  const self = varies || !phi ? selfTerm(process, space, x, t) : itoTrace(phi, x, sde.diffusion(x, t), t);
-  const span = mul(reversed ? neg(dt) : dt, control.timeDilation);
+  dw: Tensor,
+  span: Tensor,
+  shape: Shape,
+  self: Tensor = selfTerm(spread, along, x, shape),
+): Tensor {
+  const cross = jvp((p: Tensor) => spread(p, dw), x, along(x, dw))[1];
   return mul(sub(cross, mul(self, span)), 0.5);
 }
 
-/** Σⱼ D_x[J Gⱼ][Gⱼ]: all columns at once, along a new leading axis. */
-function selfTerm(process: Process, space: Space, x: Tensor, t: Tensor): Tensor {
-  const { eventRank } = process;
-  const spread = space === "x" ? noiseInX : noiseInY;
-  const batch = batchOf(x, eventRank);
-  const shape = drawnShape(process, x.shape.slice(batch.length));
+/** Σⱼ D[spread eⱼ][along eⱼ]: all columns at once, along a new leading axis. */
+function selfTerm(spread: Spread, along: Spread, x: Tensor, shape: Shape): Tensor {
+  const batch = x.shape.slice(0, 1);
   const k = sizeOf(shape);
   const units = expand(reshape(eye(k, x.dtype), [k, ...batch.map(() => 1), ...shape]), [k, ...batch, ...shape]);
   const points = expand(x, [k, ...x.shape]);
-  return sum(jvp((p: Tensor) => spread(process, p, t, units), points, noiseInX(process, points, t, units))[1], 0);
+  return sum(jvp((p: Tensor) => spread(p, units), points, along(points, units))[1], 0);
 }

@@ -2,31 +2,98 @@
  * A diffusion coefficient G acting on noise and on scores: G w, Gᵀ u, G Gᵀ u, and the divergence
  *
  *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that vanishes when G does not depend on x.
+ *
+ * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64 simplices its matrix would have
+ * 768² entries, its product with noise costs one J v.
  */
-import { applyCovariance, applyDiffusion, applyTransposed, units } from "../bijector/coefficient.ts";
+import {
+  applyDiffusion as plainDiffusion,
+  applyTransposed as plainTransposed,
+  units,
+} from "../bijector/coefficient.ts";
 import { eventOf } from "../bijector/event.ts";
-import type { Diffusion } from "../bijector/index.ts";
-import { expand, gradEach, input, jvp, type Shape, square, sum, type Tensor, zerosLike } from "../graph/index.ts";
+import { type Bijector, type Diffusion, pullCovector, pushDiffusion, pushVector } from "../bijector/index.ts";
+import {
+  expand,
+  gradEach,
+  input,
+  jvp,
+  mul,
+  type Operand,
+  type Shape,
+  square,
+  sum,
+  type Tensor,
+  zerosLike,
+} from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 
-export { applyCovariance, applyDiffusion, applyTransposed };
+/** J G at y = φ(x, t), not multiplied out. */
+export interface PushedDiffusion {
+  readonly kind: "pushed";
+  readonly phi: Bijector;
+  readonly x: Tensor;
+  readonly t: Tensor;
+  /** G, as a function of x at this t. */
+  readonly inner: (x: Tensor) => Diffusion;
+}
+
+/** The diffusion of a process: a `Diffusion`, or the image of one. */
+export type ProcessDiffusion = Diffusion | PushedDiffusion;
+
+/** G multiplied out. */
+export const multipliedOut = (g: ProcessDiffusion): Diffusion =>
+  g.kind === "pushed" ? pushDiffusion(g.phi, g.x, g.inner(g.x), g.t) : g;
+
+const innerEvent = ({ phi, x }: PushedDiffusion): Shape => eventOf(x, phi.eventRank);
+
+/** G w, an event: the noise of all columns added up. `w` has one number a column. */
+export const applyDiffusion = (g: ProcessDiffusion, w: Tensor, event: Shape): Tensor =>
+  g.kind === "pushed"
+    ? pushVector(g.phi, g.x, plainDiffusion(g.inner(g.x), w, innerEvent(g)), g.t)
+    : plainDiffusion(g, w, event);
+
+/** Gᵀ u, one number a column. */
+export const applyTransposed = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>
+  g.kind === "pushed"
+    ? plainTransposed(g.inner(g.x), pullCovector(g.phi, g.x, u, g.t), innerEvent(g))
+    : plainTransposed(g, u, event);
+
+/** G Gᵀ u */
+export const applyCovariance = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>
+  applyDiffusion(g, applyTransposed(g, u, event), event);
+
+/** `by` G, for a number. */
+export function scaledDiffusion(g: ProcessDiffusion, by: Operand): ProcessDiffusion {
+  if (g.kind !== "pushed") return { ...g, value: mul(g.value, by) };
+  const { inner } = g;
+  return { ...g, inner: (x) => scaledDiffusion(inner(x), by) as Diffusion };
+}
 
 /** The shape of one event's noise: the event's own, or the number of columns of a matrix. */
-export const noiseShape = (g: Diffusion, event: Shape): Shape =>
-  g.kind === "matrix" ? [g.value.shape.at(-1) as number] : event;
+export function noiseShape(g: ProcessDiffusion, event: Shape): Shape {
+  if (g.kind === "pushed") return noiseShape(g.inner(g.x), innerEvent(g));
+  return g.kind === "matrix" ? [g.value.shape.at(-1) as number] : event;
+}
 
-/** Whether G changes with x; where it does not, its derivatives are left out rather than computed as zeros. */
-export function dependsOnState(diffusion: (x: Tensor) => Diffusion, x: Tensor): boolean {
-  const probe = input("x", x.shape, x.dtype);
+/** Whether a tensor is computed from another. */
+export function dependsOn(result: Tensor, on: Tensor): boolean {
   const seen = new Set<Tensor>();
-  const open = [diffusion(probe).value];
+  const open = [result];
   for (let t = open.pop(); t; t = open.pop()) {
-    if (t === probe) return true;
+    if (t === on) return true;
     if (seen.has(t)) continue;
     seen.add(t);
     open.push(...t.inputs);
   }
   return false;
+}
+
+/** Whether G changes with x; where it does not, its derivatives are left out rather than computed as zeros. */
+export function dependsOnState(diffusion: (x: Tensor) => ProcessDiffusion, x: Tensor): boolean {
+  const probe = input("x", x.shape, x.dtype);
+  const g = diffusion(probe);
+  return (g.kind === "pushed" ? [g.x, g.inner(g.x).value] : [g.value]).some((part) => dependsOn(part, probe));
 }
 
 /** ∇·(G Gᵀ) at x. */

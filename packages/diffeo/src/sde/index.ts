@@ -3,30 +3,38 @@ import { ornsteinUhlenbeck } from "./ornstein.ts";
 import { ve } from "./ve.ts";
 import { cosineSchedule, subVp, vp } from "./vp.ts";
 
+export { dilateTime, type Factor, guide, scaleDrift, tilt } from "./control.ts";
 export {
   applyCovariance,
   applyDiffusion,
   applyTransposed,
   covarianceDivergence,
   dependsOnState,
+  multipliedOut,
   noiseShape,
+  type ProcessDiffusion,
+  type PushedDiffusion,
 } from "./diffusion.ts";
+export { push, pushedDiffusion, pushedDrift, pushPrior } from "./ito.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
-export { forward, type Process, type ReverseProcess, reverse, reversePush } from "./process.ts";
+export { flowVelocity, pushedVelocity, pushVelocity } from "./probability-flow.ts";
 export {
-  push,
-  pushedDiffusion,
-  pushedDrift,
-  pushedReverseDrift,
-  pushedVelocity,
-  pushPrior,
-  pushVelocity,
-} from "./push.ts";
-export { flowVelocity, reversalOf, reverseDrift } from "./reverse.ts";
-export type { GaussianSde, MarginalScore, Sde, Transition } from "./sde.ts";
+  type Chart,
+  forward,
+  inChart,
+  type Motion,
+  type Process,
+  type ReverseProcess,
+  reverse,
+  reversePush,
+} from "./process.ts";
+export { pushedReverseDrift } from "./reverse-time-ito.ts";
+export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
+export type { GaussianSde, Sde, Transition } from "./sde.ts";
+export { reversalOf, reverseDrift } from "./time-reversal.ts";
 export { type VeOptions, ve } from "./ve.ts";
-export { cosineSchedule, linearSchedule, type Schedule, subVp, type VpOptions, vp } from "./vp.ts";
+export { cosineSchedule, linearSchedule, type NoiseSchedule, subVp, type VpOptions, vp } from "./vp.ts";
 
 /** SDEs by name, for events of the given rank. Every law of `test/sde` runs over them. */
 export const sdes = {

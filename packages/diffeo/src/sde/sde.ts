@@ -10,9 +10,6 @@ import type { Diffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
 import type { Prior } from "./prior.ts";
 
-/** ∇ₓ log p_t(x), one vector an event. */
-export type MarginalScore = (x: Tensor, t: Tensor) => Tensor;
-
 /** X_t | X_0 = x₀ is N(m(t) x₀, σ(t)² I): what denoising score matching, resampling and log-SNR grids need. */
 export interface Transition {
   /** m(t) */

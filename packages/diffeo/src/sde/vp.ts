@@ -12,7 +12,7 @@ import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
 /** A noise rate with what follows from it, each in a form that loses no digits near t = 0. */
-export interface Schedule {
+export interface NoiseSchedule {
   readonly name: string;
   /** The last time at which the rate is used. */
   readonly horizon: number;
@@ -25,7 +25,7 @@ export interface Schedule {
 }
 
 /** β from `min` at t = 0 to `max` at t = 1. */
-export function linearSchedule({ min = 0.1, max = 20 }: { min?: number; max?: number } = {}): Schedule {
+export function linearSchedule({ min = 0.1, max = 20 }: { min?: number; max?: number } = {}): NoiseSchedule {
   if (!(min > 0 && max >= min && max < Infinity))
     fail("usage", `linear schedule: the rate cannot go from ${min} to ${max}`, "use 0 < min ≤ max");
   const integral = (t: Tensor): Tensor => mul(t, add(mul(t, (max - min) / 2), min));
@@ -50,7 +50,7 @@ export function cosineSchedule({
 }: {
   offset?: number;
   horizon?: number;
-} = {}): Schedule {
+} = {}): NoiseSchedule {
   if (!(s >= 0 && horizon > 0 && horizon < 1))
     fail(
       "usage",
@@ -72,7 +72,7 @@ export function cosineSchedule({
 
 export interface VpOptions {
   /** Default: `linearSchedule()`. */
-  readonly schedule?: Schedule;
+  readonly schedule?: NoiseSchedule;
   /** How many trailing axes make one event. Default 1. */
   readonly eventRank?: number;
 }

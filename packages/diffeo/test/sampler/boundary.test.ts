@@ -1,7 +1,7 @@
 /** Near the boundary of the simplex: steps in y are biased however many there are, steps in x are not. */
 import { describe, expect, it } from "vitest";
 import { key } from "../../src/random/index.ts";
-import { clampToSimplex, domainPreserving, eulerMaruyama } from "../../src/sampler/index.ts";
+import { clampToSimplex, eulerMaruyama, sample } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
 import { occupancy, occupied, pieces, simplex, squareScore } from "./squares.ts";
 
@@ -13,7 +13,7 @@ const shared = { count, shape: [pieces], key: key("squares"), threads: 1 } as co
 
 describe("squares of a chess board", () => {
   it.each([100, 250])("hold as many pieces as they should after %i steps in x", async (steps) => {
-    const { samples, exits, clamps } = await domainPreserving(process, { ...shared, steps });
+    const { samples, exits, clamps } = await sample(process, { ...shared, steps });
     const found = occupancy(samples);
     console.log(`domain-preserving, ${steps} steps: ${found.toFixed(3)} occupied, of ${occupied.toFixed(3)}`);
     expect(Math.abs(found - occupied)).toBeLessThan(3.5 * standardError);
@@ -21,7 +21,11 @@ describe("squares of a chess board", () => {
   });
 
   it.each([250, 1000])("do not after %i steps in y, clamped or not, and the exits are told", async (steps) => {
-    const result = await eulerMaruyama(process, { ...shared, steps, onExit: clampToSimplex(1e-6) });
+    const result = await sample(process, {
+      ...shared,
+      steps,
+      method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
+    });
     const found = occupancy(result.samples);
     console.log(
       `Euler–Maruyama in y, ${steps} steps: ${found.toFixed(3)} occupied, ${result.exits} exits, ${result.clamps} clamps`,
@@ -29,7 +33,7 @@ describe("squares of a chess board", () => {
     expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError);
     expect(result.exits).toBeGreaterThan(count);
     expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
-    await expect(eulerMaruyama(process, { ...shared, steps })).rejects.toThrow(
+    await expect(sample(process, { ...shared, steps, method: "eulerMaruyama" })).rejects.toThrow(
       /left the domain .* in step \d+, from t/,
     );
   });

@@ -1,14 +1,18 @@
 /** What every sampler promises: the same numbers for the same key, honest counts, and errors that say what to do. */
 import { describe, expect, it } from "vitest";
-import { additiveLogistic, sigmoidMap } from "../../src/bijector/index.ts";
+import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
 import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
+  eulerMaruyama,
   logSnr,
   logSnrGrid,
   type Method,
+  type MethodName,
+  milstein,
   quadraticGrid,
+  rungeKutta,
   type SampleOptions,
   sample,
   samplers,
@@ -19,17 +23,20 @@ import { clusters, exactScore } from "./tools.ts";
 
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
 const process = reversePush(sde, additiveLogistic(), exactScore(sde, clusters(2)));
-const methods = Object.keys(samplers) as Method[];
+const methods = Object.keys(samplers) as MethodName[];
 const shared = {
   count: 24,
   shape: [2],
   key: key("contract"),
   steps: 40,
-  onExit: "hold",
   type: "float64",
   threads: 1,
 } as const;
-const optionsFor = (method: Method): SampleOptions & { method: Method } => ({ ...shared, method });
+const holding: Partial<Record<MethodName, Method>> = {
+  eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
+  milstein: milstein({ onExit: "hold" }),
+};
+const optionsFor = (method: MethodName) => ({ ...shared, method: holding[method] ?? method }) as const;
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
 describe.each(methods)("%s", (method) => {
@@ -65,7 +72,16 @@ describe.each(methods)("%s", (method) => {
     });
     expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
     expect(result.steps).toBe(40);
-    const each = { domainPreserving: 1, eulerMaruyama: 1, milstein: 1, heun: 2, rungeKutta: 6, predictorCorrector: 2 };
+    const each = {
+      domainPreserving: 1,
+      eulerMaruyama: 1,
+      milstein: 1,
+      heun: 2,
+      rungeKutta: 6,
+      predictorCorrector: 2,
+      exponential: 1,
+      exponentialSde: 1,
+    };
     expect(result.scoreEvaluations).toBe(40 * each[method]);
     expect(result.times).toHaveLength(41);
     expect(result.times[0]).toBe(1);
@@ -89,7 +105,7 @@ describe.each(methods)("%s", (method) => {
   });
 
   it("says that the score is not a number, at which time and for which sample", async () => {
-    const broken = reversePush(sde, sigmoidMap(), (x, t) => add(mul(x, -1), log(sub(t, 0.5))));
+    const broken = reversePush(sde, sigmoidMap(), (x, t) => add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))));
     const run = sample(broken, optionsFor(method));
     await expect(run).rejects.toThrow(/the score is (NaN|-Infinity) for sample \d+ at t = 0\.\d+/);
     await expect(run).rejects.toMatchObject({ kind: "numerical" });
@@ -111,7 +127,10 @@ describe.each(methods)("%s", (method) => {
     const point = vp();
     const { meanFactor, std } = point.transition;
     // All data at 0.7: the score is (0.7 m − x)/σ², and the mean of x₀ is 0.7 whatever x.
-    const score = (x: Tensor, t: Tensor): Tensor => div(sub(mul(meanFactor(t), 0.7), x), mul(std(t), std(t)));
+    const score = (x: Tensor, t: Tensor): Tensor => {
+      const [m, sigma] = [alignToEvent(meanFactor(t), 1), alignToEvent(std(t), 1)];
+      return div(sub(mul(m, 0.7), x), mul(sigma, sigma));
+    };
     const result = await sample(reverse(point, score), { ...optionsFor(method), steps: 50, denoise: true });
     for (const v of numbers(result.samples)) expect(v).toBeCloseTo(0.7, 6);
   });
@@ -120,7 +139,7 @@ describe.each(methods)("%s", (method) => {
 const lastTime = sde.horizon / 1000;
 
 describe("a bad request", () => {
-  const expectUsage = async (options: Partial<SampleOptions> & { method?: Method }, message: RegExp, on = process) => {
+  const expectUsage = async (options: Partial<SampleOptions>, message: RegExp, on = process) => {
     const run = sample(on, { ...shared, ...options } as SampleOptions);
     await expect(run).rejects.toThrow(message);
     await expect(run).rejects.toMatchObject({ name: "DiffeoError" });
@@ -147,7 +166,7 @@ describe("a bad request", () => {
       /holds NaN/,
     ));
   it("names no sampler", () =>
-    expectUsage({ method: "leapfrog" as Method }, /no sampler "leapfrog".*domainPreserving/));
+    expectUsage({ method: "leapfrog" as MethodName }, /no sampler "leapfrog".*domainPreserving/));
   it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));
   it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /rank 1/));
   it("wants a log-SNR grid down to zero", () => expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
@@ -162,11 +181,10 @@ describe("a bad request", () => {
 });
 
 describe("leaving the domain", () => {
-  const rough = { ...shared, steps: 6, method: "eulerMaruyama", count: 200 } as const;
+  const rough = { ...shared, steps: 6, method: eulerMaruyama({ onExit: "hold" }), count: 200 } as const;
 
   it("is an error by default, which says where and what to do", async () => {
-    const { onExit: _, ...strict } = rough;
-    await expect(sample(process, strict)).rejects.toThrow(
+    await expect(sample(process, { ...rough, method: "eulerMaruyama" })).rejects.toThrow(
       /samples left the domain of additive logistic in step 1.*Step in x/,
     );
   });
@@ -175,33 +193,35 @@ describe("leaving the domain", () => {
     const held = await sample(process, rough);
     expect(held.exits).toBeGreaterThan(0);
     expect(held.clamps).toBe(held.exits);
-    const halved = await sample(process, { ...rough, onExit: (y) => add(mul(y, 0), 0.25) });
+    const halved = await sample(process, {
+      ...rough,
+      method: eulerMaruyama({ onExit: (y) => add(mul(y, 0), 0.25) }),
+    });
     expect(halved.clamps).toBe(200 * 6);
   });
 
   it("is not to be mended by points that are outside too", async () => {
-    const run = sample(process, { ...rough, onExit: (y) => mul(y, 4) });
+    const run = sample(process, { ...rough, method: eulerMaruyama({ onExit: (y) => mul(y, 4) }) });
     await expect(run).rejects.toThrow(/onExit left \d+ of 200 samples outside the domain/);
   });
 
   it("does not hide a score that is not a number", async () => {
-    const broken = reversePush(sde, additiveLogistic(), (x, t) => log(sub(mul(x, 0), t)));
+    const broken = reversePush(sde, additiveLogistic(), (x, t) => log(sub(mul(x, 0), alignToEvent(t, 1))));
     await expect(sample(broken, rough)).rejects.toThrow(/the score is NaN/);
   });
 });
 
 describe("steps chosen by a tolerance", () => {
-  const { steps: _, onExit: __, ...open } = shared;
+  const { steps: _, ...open } = shared;
   const adaptive = { ...open, method: "rungeKutta" } as const;
 
   it("lead where fixed ones lead, in either space, and say how many were refused", async () => {
     const fixed = numbers((await sample(process, { ...adaptive, steps: 200 })).samples);
-    for (const space of ["x", "y"] as const) {
+    for (const stepIn of ["x", "y"] as const) {
       const seen: number[] = [];
       const result = await sample(process, {
         ...adaptive,
-        space,
-        tolerance: 1e-7,
+        method: rungeKutta({ stepIn, tolerance: 1e-7 }),
         onStep: ({ t, steps }) => {
           expect(steps).toBeUndefined();
           seen.push(t);
@@ -216,7 +236,7 @@ describe("steps chosen by a tolerance", () => {
   });
 
   it("say that the score is not a number, also where only one sample's is", async () => {
-    const timed = reverse(sde, (x, t) => add(mul(x, -1), log(sub(t, 0.5))));
+    const timed = reverse(sde, (x, t) => add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))));
     await expect(sample(timed, adaptive)).rejects.toThrow(/the score is NaN for sample \d+ at t = 0\.\d+/);
     const start: NdArray = { shape: [3, 1], dtype: "float64", data: Float64Array.of(1, -1, 1) };
     const { shape: ___, count: ____, ...given } = adaptive;
@@ -225,8 +245,12 @@ describe("steps chosen by a tolerance", () => {
   });
 
   it("refuse what means nothing to them", async () => {
-    await expect(sample(process, { ...adaptive, onExit: "hold" })).rejects.toThrow(/onExit means nothing/);
-    await expect(sample(process, { ...adaptive, tolerance: 0 })).rejects.toThrow(/tolerance is 0/);
+    await expect(sample(process, { ...adaptive, method: rungeKutta({ onExit: "hold" }) })).rejects.toThrow(
+      /onExit means nothing/,
+    );
+    await expect(sample(process, { ...adaptive, method: rungeKutta({ tolerance: 0 }) })).rejects.toThrow(
+      /tolerance is 0/,
+    );
   });
 });
 

@@ -19,19 +19,16 @@ import {
 import { key, normal, sampleKeys } from "../../src/random/index.ts";
 import {
   brownianPath,
-  domainPreserving,
-  guide,
   heun,
-  type Known,
   type KnownPoints,
   milstein,
+  type OpenOptions,
   type SampleOptions,
-  type Sampler,
   sample,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { linearSchedule, reversePush, vp } from "../../src/sde/index.ts";
-import { clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+import { guide, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
 
 const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
 const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
@@ -63,7 +60,8 @@ describe("scaling the drift of y", () => {
     }
     return found;
   };
-  const inY: Sampler = (process, options) => milstein(process, { ...options, space: "y" });
+  const inY = by(milstein({ stepIn: "y" }));
+  const domainPreserving = by("domainPreserving");
 
   for (const phi of [additiveLogistic(), unitBall(), moving])
     for (const control of [
@@ -81,8 +79,7 @@ describe("scaling the drift of y", () => {
   it("is not scaling the drift of x", async () => {
     const plain = reversePush(gentle, additiveLogistic(), score);
     const options = { start, key: key(1), grid: times(256), noise: path, driftScale: 0.8, type: "float64" } as const;
-    const { phi: _, ...inX } = plain;
-    const naive = await domainPreserving(inX, options);
+    const naive = await domainPreserving(reverse(gentle, score), options);
     const mapped = await evaluate((x: Tensor) => additiveLogistic().forward(x), naive.samples);
     const first = await evaluate((x: Tensor) => additiveLogistic().forward(x), start);
     const right = await domainPreserving(plain, { ...options, start: first });
@@ -93,8 +90,8 @@ describe("scaling the drift of y", () => {
 
   it("moves the probability flow the same way in both spaces", async () => {
     const found = await differences(moving, { driftScale: 0.8 }, [
-      (process, options) => heun(process, { ...options, space: "x" }),
-      (process, options) => heun(process, { ...options, space: "y" }),
+      by(heun({ stepIn: "x" })),
+      by(heun({ stepIn: "y" })),
     ]);
     expect(fittedOrder(stepCounts, found)).toBeGreaterThan(1.8);
   });
@@ -157,21 +154,21 @@ describe("known coordinates", () => {
     ],
   });
   const process = reversePush(sde, sigmoidMap(), exactScore(sde, data));
-  const known = (resample: number, likelihood?: Known["likelihood"]) =>
+  const known = (resample: number) =>
     ({
-      ...(likelihood && { likelihood }),
       mask: { shape: [2], dtype: "float64", data: Float64Array.of(1, 0) },
       value: { shape: [2], dtype: "float64", data: Float64Array.of(1 / (1 + Math.exp(-1)), 0.5) },
       resample,
     }) as const;
-  const run = async (resample: number, steps: number, likelihood?: Known["likelihood"]) => {
+  const run = async (resample: number, steps: number, likelihood?: OpenOptions["likelihood"]) => {
     const count = 2000;
     const result = await sample(process, {
       count,
       shape: [2],
       key: key(3),
       steps,
-      known: known(resample, likelihood),
+      known: known(resample),
+      ...(likelihood && { likelihood }),
       type: "float64",
       threads: 1,
     });

@@ -6,18 +6,14 @@ import { mul, type NdArray } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
-  domainPreserving,
-  eulerMaruyama,
   heun,
-  milstein,
   type NoiseSource,
   predictorCorrector,
   rungeKutta,
-  type Sampler,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import { forward, linearSchedule, ornsteinUhlenbeck, reversePush, type Sde, vp } from "../../src/sde/index.ts";
-import { exactScore, fittedOrder } from "./tools.ts";
+import { by, exactScore, fittedOrder, type Sampler } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -59,8 +55,8 @@ describe("strong order", () => {
   const solution = Float64Array.from(end, (w) => Math.exp(0.5 - 0.32 + 0.8 * w));
 
   it.each([
-    ["Euler–Maruyama", eulerMaruyama, 0.5],
-    ["Milstein", milstein, 1],
+    ["Euler–Maruyama", by("eulerMaruyama"), 0.5],
+    ["Milstein", by("milstein"), 1],
   ] as const)("of %s is that of the book, where the noise is proportional to x", async (name, sampler, order) => {
     const found = await measure(sampler, forward(geometric), solution, 1);
     console.log(`strong order of ${name}: ${found.toFixed(3)}`);
@@ -82,7 +78,7 @@ describe("strong order", () => {
     }
     const errors: number[] = [];
     for (const steps of stepCounts) {
-      const { samples } = await domainPreserving(forward(sde, expMap()), {
+      const { samples } = await by("domainPreserving")(forward(sde, expMap()), {
         start: filled(count, 1),
         key: key(1),
         grid: uniformGrid(0, 1, steps),
@@ -127,9 +123,9 @@ describe("weak order", () => {
   };
 
   it.each([
-    ["Euler–Maruyama", eulerMaruyama, 1],
-    ["Milstein", milstein, 1],
-    ["domain-preserving", domainPreserving, 1],
+    ["Euler–Maruyama", by("eulerMaruyama"), 1],
+    ["Milstein", by("milstein"), 1],
+    ["domain-preserving", by("domainPreserving"), 1],
   ] as const)("of %s is 1", async (name, sampler, draws) => {
     const counts = [20, 40, 80, 160];
     const errors: number[] = [];
@@ -143,7 +139,7 @@ describe("weak order", () => {
   it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
     const counts = [20, 40, 80, 160];
     const error = async (steps: number, ratio: number): Promise<number> => {
-      const sampler: Sampler = (p, options) => predictorCorrector(p, { ...options, corrector: { steps: 1, ratio } });
+      const sampler = by(predictorCorrector({ steps: 1, ratio }));
       return (await variance(sampler, steps, 2)) / varianceAt(tEnd) - 1;
     };
     const errors: number[] = [];
@@ -173,16 +169,24 @@ describe("order", () => {
     ["Heun", heun, 2, [20, 40, 80, 160]],
     ["Dormand–Prince on a grid", rungeKutta, 5, [10, 20, 40, 80]],
   ] as const)("of %s is that of the book, on the flow of a Gaussian", async (name, sampler, order, counts) => {
-    for (const space of ["x", "y"] as const) {
+    for (const stepIn of ["x", "y"] as const) {
       const errors: number[] = [];
       for (const steps of counts) {
         const start = filled(1, Math.exp(1.3));
-        const { samples } = await sampler(process, { start, key: key(1), steps, tEnd: 0, space, type: "float64" });
+        const { samples } = await by(sampler({ stepIn }))(process, {
+          start,
+          key: key(1),
+          steps,
+          tEnd: 0,
+          type: "float64",
+        });
         // x_t / √Var x_t is constant along the flow
         errors.push(Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1));
       }
       const found = fittedOrder(counts, errors);
-      console.log(`order of ${name} in ${space}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
+      console.log(
+        `order of ${name} in ${stepIn}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
+      );
       expect(found).toBeGreaterThan(order - 0.3);
     }
   });
@@ -190,7 +194,7 @@ describe("order", () => {
   it("of adaptive steps does not matter: the error follows the tolerance", async () => {
     for (const tolerance of [1e-3, 1e-6, 1e-9]) {
       const start = filled(1, Math.exp(1.3));
-      const result = await rungeKutta(process, { start, key: key(1), tEnd: 0, tolerance, type: "float64" });
+      const result = await by(rungeKutta({ tolerance }))(process, { start, key: key(1), tEnd: 0, type: "float64" });
       const error = Math.abs(Math.log(Number(result.samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1);
       console.log(`tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`);
       expect(error).toBeLessThan(10 * tolerance);

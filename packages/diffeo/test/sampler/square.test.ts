@@ -7,17 +7,10 @@ import { additiveLogistic, type Bijector, expMap, sigmoidMap, timeAffine, unitBa
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, exp, mul, type Tensor } from "../../src/graph/index.ts";
 import { key, normal, sampleKeys } from "../../src/random/index.ts";
-import {
-  brownianPath,
-  domainPreserving,
-  eulerMaruyama,
-  milstein,
-  type Sampler,
-  uniformGrid,
-} from "../../src/sampler/index.ts";
+import { brownianPath, uniformGrid } from "../../src/sampler/index.ts";
 import { pushedScore } from "../../src/score/index.ts";
 import { linearSchedule, push, reverse, reversePush, vp } from "../../src/sde/index.ts";
-import { clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
 
 const maps: readonly Bijector[] = [
   sigmoidMap(),
@@ -59,8 +52,8 @@ const differences = async (phi: Bijector, inY: Sampler, inX: Sampler): Promise<n
 describe("the commuting square", () => {
   for (const phi of maps)
     it(`closes at the order of the method (${phi.name})`, async () => {
-      const euler = await differences(phi, eulerMaruyama, domainPreserving);
-      const higher = await differences(phi, milstein, domainPreserving);
+      const euler = await differences(phi, by("eulerMaruyama"), by("domainPreserving"));
+      const higher = await differences(phi, by("milstein"), by("domainPreserving"));
       const orders = [euler, higher].map((d) => fittedOrder(stepCounts, d));
       console.log(
         `${phi.name}: Euler–Maruyama ${orders[0].toFixed(3)}, Milstein ${orders[1].toFixed(3)}; ` +

@@ -5,7 +5,7 @@
  * affine map (one mean a channel, one scale) so that the VP prior fits. The data are point masses, so
  * p_t = Σ wₖ N(m xₖ, σ²I) and ∇ log p_t(x) = (m E[x₀|x] − x)/σ², E[x₀|x] the posterior mean of the code points.
  */
-import { additiveLogistic, affine, type Bijector, chain } from "../../src/bijector/index.ts";
+import { additiveLogistic, affine, alignToEvent, type Bijector, chain } from "../../src/bijector/index.ts";
 import {
   add,
   constant,
@@ -43,19 +43,18 @@ const standardised = codes.map((code) => code.map((v, i) => (v - mean[i]) / scal
 /** From standardised logits to the simplex. */
 export const simplex: Bijector = chain(affine({ scale: mean.map(() => scale), shift: mean }), additiveLogistic());
 
-/** The exact score of one square, or of many: x is […, 12], t of shape []. */
+/** The exact score of one square, or of many: x is […, 12]. */
 export const squareScore =
   ({ transition }: Sde): MarginalScore =>
   (x, t) => {
     if (!transition) throw new Error("the SDE has no transition");
-    const [m, sigma] = [transition.meanFactor(t), transition.std(t)];
+    const [m, sigma] = [transition.meanFactor(t), transition.std(t)].map((v) => alignToEvent(v, 1));
     const points = constant(standardised, x.dtype);
-    const centres = mul(points, m);
     // log wₖ − ‖x − m xₖ‖²/2σ², less ‖x‖²/2σ², which all have in common
-    const inner = matmul(x, transpose(centres));
-    const energy = sub(inner, mul(sum(square(centres), -1), 0.5));
+    const inner = mul(matmul(x, transpose(points)), m);
+    const energy = sub(inner, mul(mul(sum(square(points), -1), square(m)), 0.5));
     const posterior = softmax(add(div(energy, square(sigma)), frequencies.map(Math.log)), -1);
-    return div(sub(matmul(posterior, centres), x), square(sigma));
+    return div(sub(mul(matmul(posterior, points), m), x), square(sigma));
   };
 
 /** The share of samples whose largest coordinate is a piece and not 'empty'. */

@@ -3,23 +3,24 @@ import { flattenEvent } from "../../src/bijector/event.ts";
 import { type MapEntry, mapNamed } from "../../src/bijector/index.ts";
 import { type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
-import { type Method, type SampleResult, sample } from "../../src/sampler/index.ts";
+import { eulerMaruyama, type MethodName, type SampleResult, sample } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 export interface Finding {
   readonly map: string;
-  readonly method: Method;
+  readonly method: MethodName;
   readonly exits: readonly [onProcessor: number, onGpu: number];
   /** The largest difference of two samples, in units of the largest number among them. */
   readonly difference: number;
 }
 
-function run({ map, event }: MapEntry, method: Method, device: string): Promise<SampleResult> {
+function run({ map, event }: MapEntry, method: MethodName, device: string): Promise<SampleResult> {
   const flat = exactScore(vp(), clusters(sizeOf(event)));
   const score = (x: Tensor, t: Tensor): Tensor => reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
   const process = reversePush(vp({ eventRank: map.eventRank }), map, score);
-  return sample(process, { method, device, steps: 12, count: 50, shape: event, key: key(1), onExit: "hold" });
+  const chosen = method === "eulerMaruyama" ? eulerMaruyama({ onExit: "hold" }) : method;
+  return sample(process, { method: chosen, device, steps: 12, count: 50, shape: event, key: key(1) });
 }
 
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array);

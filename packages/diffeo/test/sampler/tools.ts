@@ -2,7 +2,21 @@
 
 import { type Diffusible, gaussian, mixture } from "../../src/distribution/index.ts";
 import type { NdArray, Tensor } from "../../src/graph/index.ts";
-import type { MarginalScore, Sde } from "../../src/sde/index.ts";
+import {
+  type Method,
+  type MethodName,
+  type SampleOptions,
+  type SampleResult,
+  sample,
+} from "../../src/sampler/index.ts";
+import type { MarginalScore, Process, Sde } from "../../src/sde/index.ts";
+
+/** A method as a function of a process. */
+export type Sampler = (process: Process, options: SampleOptions) => Promise<SampleResult>;
+export const by =
+  (method: MethodName | Method): Sampler =>
+  (process, options) =>
+    sample(process, { ...options, method });
 
 /** The exact score of data at every time, for an SDE with a Gaussian transition. */
 export function exactScore(sde: Sde, data: Diffusible): MarginalScore {

@@ -1,49 +1,36 @@
 /**
- * A process seen through y = φ(x, t). With J and H of φ at x = φ⁻¹(y, t), and all right-hand sides at (x, t):
+ * Itô's lemma: a process seen through y = φ(x, t), forward in time. With J and H of φ at x = φ⁻¹(y, t), and all right-hand
+ * sides at (x, t):
  *
- *   f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]       eq:transformed_drift, forward
- *   f̂ = ∂ₜφ + J f̄ − ½ Tr[GᵀHG]       eq:transformed_reverse_drift, the reverse-time Itô lemma
- *   v̂ = ∂ₜφ + J v                    the probability flow: an ordinary equation, so no Itô term
+ *   f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]       eq:transformed_drift
  *   G̃ = J G                          eq:transformed_diffusion
  *
- * The sign of the Itô term follows the clock: d⟨W⟩ = |dt|, which is dt forward and −dt in reverse.
- * These are functions of x, the point whose image is meant: a caller who steps in x never inverts φ.
+ * Read from y to x: f = J⁻¹(f̃ − ∂ₜφ) − ½ J⁻¹Tr[GᵀHG]. These are functions of x, the point whose image is meant: a caller
+ * who steps in x never inverts φ. Backwards in time the Itô term has the other sign: reverse-time-ito.ts.
  */
-import {
-  type Bijector,
-  type Diffusion,
-  itoTrace,
-  pushDiffusion,
-  pushVector,
-  timeDerivative,
-} from "../bijector/index.ts";
+import { type Bijector, type Diffusion, itoTrace, pullItoTrace, pushDiffusion, pushVector } from "../bijector/index.ts";
 import { add, constant, fail, input, mul, reference, sub, type Tensor } from "../graph/index.ts";
 import { convert, toFloat64 } from "../graph/ndarray.ts";
 import type { FloatArray } from "../random/index.ts";
 import { pullScore } from "../score/index.ts";
 import type { Prior } from "./prior.ts";
-import { flowVelocity, reversalOf, reverseDrift } from "./reverse.ts";
-import type { MarginalScore, Sde } from "./sde.ts";
+import { pullVelocity, pushVelocity } from "./probability-flow.ts";
+import type { Sde } from "./sde.ts";
+import { reversalOf } from "./time-reversal.ts";
 
-/** J v + ∂ₜφ: how y moves when x moves along v. */
-export const pushVelocity = (phi: Bijector, x: Tensor, v: Tensor, t: Tensor): Tensor => {
-  const moved = pushVector(phi, x, v, t);
-  return phi.timeDependent ? add(moved, timeDerivative(phi, x, t)) : moved;
-};
+/** The drift at y = φ(x, t) of a process that has drift f and diffusion G at x. */
+export const pushDrift = (phi: Bijector, x: Tensor, f: Tensor, g: Diffusion, t: Tensor): Tensor =>
+  add(pushVelocity(phi, x, f, t), mul(itoTrace(phi, x, g, t), 0.5));
+
+/** The drift at x of a process that has drift f̃ at φ(x, t), and diffusion G at x. */
+export const pullDrift = (phi: Bijector, x: Tensor, f: Tensor, g: Diffusion, t: Tensor): Tensor =>
+  sub(pullVelocity(phi, x, f, t), mul(pullItoTrace(phi, x, g, t), 0.5));
 
 /** f̃ at y = φ(x, t) */
 export const pushedDrift = (sde: Sde, phi: Bijector, x: Tensor, t: Tensor): Tensor =>
-  add(pushVelocity(phi, x, sde.drift(x, t), t), mul(itoTrace(phi, x, sde.diffusion(x, t), t), 0.5));
+  pushDrift(phi, x, sde.drift(x, t), sde.diffusion(x, t), t);
 
-/** f̂ at y = φ(x, t) */
-export const pushedReverseDrift = (sde: Sde, phi: Bijector, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  sub(pushVelocity(phi, x, reverseDrift(sde, score, x, t), t), mul(itoTrace(phi, x, sde.diffusion(x, t), t), 0.5));
-
-/** v̂ at y = φ(x, t) */
-export const pushedVelocity = (sde: Sde, phi: Bijector, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  pushVelocity(phi, x, flowVelocity(sde, score, x, t), t);
-
-/** G̃ at y = φ(x, t) */
+/** G̃ at y = φ(x, t), multiplied out. */
 export const pushedDiffusion = (sde: Sde, phi: Bijector, x: Tensor, t: Tensor): Diffusion =>
   pushDiffusion(phi, x, sde.diffusion(x, t), t);
 

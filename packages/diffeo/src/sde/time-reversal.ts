@@ -1,17 +1,17 @@
 /**
- * Time reversal and the probability flow, in the space where the score is known:
+ * Time reversal, in the space where the score is known:
  *
  *   f̄ = f − G Gᵀ s − ∇·(G Gᵀ)              eq:reverse_drift
- *   v = f − ½ G Gᵀ s − ½ ∇·(G Gᵀ)          the probability-flow ODE: dx = v dt carries p_t along
  *
  * with s = ∇ₓ log p_t. In reverse t falls from T to 0, so dt < 0, and dX̄ = f̄ dt + G dW̄ with |dt| the variance of dW̄.
  */
 import { eventOf } from "../bijector/event.ts";
-import { add, mul, sub, type Tensor } from "../graph/index.ts";
+import { add, sub, type Tensor } from "../graph/index.ts";
 import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusion.ts";
-import type { MarginalScore, Sde } from "./sde.ts";
+import { type MarginalScore, scoreAt } from "./score.ts";
+import type { Sde } from "./sde.ts";
 
-/** G Gᵀ s + ∇·(G Gᵀ) = ∇·(G Gᵀ p)/p: what reversal takes off the drift, and the flow the half of. */
+/** G Gᵀ s + ∇·(G Gᵀ) = ∇·(G Gᵀ p)/p: what reversal takes off the drift, and the probability flow the half of. */
 export function reversalOf(sde: Sde, x: Tensor, score: Tensor, t: Tensor): Tensor {
   if (sde.reversal) return sde.reversal(x, score, t);
   const diffusion = (z: Tensor) => sde.diffusion(z, t);
@@ -22,8 +22,4 @@ export function reversalOf(sde: Sde, x: Tensor, score: Tensor, t: Tensor): Tenso
 
 /** f̄(x, t) */
 export const reverseDrift = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  sub(sde.drift(x, t), reversalOf(sde, x, score(x, t), t));
-
-/** v(x, t) */
-export const flowVelocity = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  sub(sde.drift(x, t), mul(reversalOf(sde, x, score(x, t), t), 0.5));
+  sub(sde.drift(x, t), reversalOf(sde, x, scoreAt(score, x, t, sde.eventRank), t));

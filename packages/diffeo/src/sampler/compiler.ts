@@ -1,0 +1,46 @@
+/** The graphs of an open sampler: each compiled when it is first needed, kept between calls, freed at the end. */
+import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
+import type { FloatType, Tensor } from "../graph/index.ts";
+
+/**
+ * `compile` for one device and type. A name is compiled once, and again only for batches of another size: the function must
+ * depend on the name alone, and leave the batch's axis open in its specs.
+ */
+export type Build = <X extends readonly unknown[], Y>(
+  name: string,
+  f: (...args: X) => Y,
+  specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
+) => Compiled<X, Y>;
+
+export interface Compiler {
+  readonly build: Build;
+  readonly dispose: () => Promise<void>;
+}
+
+export function compiler(options: CompileOptions, type: FloatType): Compiler {
+  const open = new Map<string, { dispose(): Promise<void> }>();
+  return {
+    build: <X extends readonly unknown[], Y>(
+      name: string,
+      f: (...args: X) => Y,
+      specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
+    ) => {
+      const compiled = (open.get(name) as Compiled<X, Y> | undefined) ?? compile(f, specs, { ...options, type });
+      open.set(name, compiled);
+      return compiled;
+    },
+    dispose: async () => {
+      for (const compiled of open.values()) await compiled.dispose();
+    },
+  };
+}
+
+export const floatType = ({ type, device }: CompileOptions): FloatType =>
+  type ?? (device === "reference" ? "float64" : "float32");
+
+/** Tensors by name, as an argument of a graph. */
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/** A list as a record: as a spec, an empty list would read as the shape of a single number. */
+export const numbered = <T>(list: readonly T[]): Readonly<Record<string, T>> =>
+  Object.fromEntries(list.map((value, i) => [i, value]));

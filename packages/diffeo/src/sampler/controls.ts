@@ -1,0 +1,76 @@
+/**
+ * What a call may change of the process: w, c, the strengths of guidance. They are numbers that graphs are fed; which of them a
+ * graph has is part of its name, so that a process run as it is pays for none.
+ */
+import { fail, gradEach, mul, type Tensor } from "../graph/index.ts";
+import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, tilt } from "../sde/index.ts";
+import type { Tensors } from "./compiler.ts";
+import type { Method } from "./method.ts";
+import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
+
+export interface Controls {
+  /** The numbers by name. */
+  readonly values: Readonly<Record<string, number>>;
+  /** Tells graphs with these controls from others. */
+  readonly name: string;
+}
+
+/** The numbers of a call, checked. */
+export function controlsOf(
+  options: DrawOptions,
+  { energy, likelihood }: Pick<OpenOptions, "energy" | "likelihood">,
+  { name, scalable = true }: Pick<Method, "name" | "scalable">,
+): Controls {
+  const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known } = options;
+  const strength = known?.strength ?? 1;
+  if (!Number.isFinite(w)) fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
+  if (!(c > 0 && c < Infinity))
+    fail("usage", `timeDilation is ${c}`, "give a positive number; 1 leaves the process as it is");
+  if (!scalable && (w !== 1 || c !== 1))
+    fail(
+      "usage",
+      `${name}: the corrector would undo driftScale and timeDilation`,
+      "use domainPreserving with them, or leave them at 1",
+    );
+  if (!Number.isFinite(guidance)) fail("usage", `guidance is ${guidance}`, "give a finite number; 0 leaves it out");
+  if (options.guidance !== undefined && !energy)
+    fail("usage", "guidance is given, and no energy to be guided by", "open the sampler with an energy");
+  if (!Number.isFinite(strength))
+    fail("usage", `known: strength is ${strength}`, "give a finite number; 0 leaves the likelihood out");
+  const values = {
+    ...(energy && { guidance }),
+    ...(known && likelihood && strength !== 0 && { strength }),
+    ...(c !== 1 && { c, cExcess: c - 1, cRoot: Math.sqrt(c) }),
+    ...(w !== 1 && { w, wExcess: w - 1 }),
+  };
+  return {
+    values,
+    name: Object.keys({ ...values, ...(known && { known }) })
+      .map((part) => ` ${part}`)
+      .join(""),
+  };
+}
+
+/** The process under its controls, as a graph has them: guided, told what is known, its clock and its drift scaled. */
+export function controlled(
+  process: Process,
+  { energy, likelihood }: Pick<OpenOptions, "energy" | "likelihood">,
+  { guidance, strength, w, wExcess, c, cExcess, cRoot }: Tensors,
+  known?: KnownPoints,
+): Process {
+  let run = process;
+  if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
+  if (likelihood && known && strength) {
+    const uphill = (x: Tensor, t: Tensor): Tensor => gradEach((z) => likelihood(z, t, known))(x);
+    run = tilt(scored(run, "likelihood"), (x, t) => mul(uphill(x, t), strength));
+  }
+  if (c) run = dilateTime(run, { value: c, excess: cExcess, root: cRoot });
+  if (w) run = scaleDrift(run, { value: w, excess: wExcess } satisfies Factor);
+  return run;
+}
+
+function scored(process: Process, option: string): ReverseProcess {
+  if (!process.score || !process.velocity)
+    fail("usage", `${option}: ${process.name} has no score to add to`, "make it with reverse or reversePush");
+  return process as ReverseProcess;
+}

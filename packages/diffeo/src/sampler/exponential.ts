@@ -1,0 +1,133 @@
+/**
+ * Exponential integrators in data prediction: DPM-Solver++(2M) and SDE-DPM-Solver++(2M) (C. Lu et al., "DPM-Solver++", 2022),
+ * for X_t | x₀ ~ N(m(t) x₀, σ(t)² I). With λ = log m/σ and D = E[x₀ | x] = (x + σ²s)/m the motions of X are
+ *
+ *   flow       v = (log σ)˙ x + m λ̇ D                  d(x/σ) = e^λ D dλ
+ *   reverse    f̄ = (log σ²/m)˙ x + 2 m λ̇ D             d(x m/σ²) = 2 e^{2λ} D dλ + (m/σ²) g dW̄,   g² = −2σ²λ̇
+ *
+ * since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and D is a line in λ through its values here and
+ * at the last step. From t to t′, with h = λ(t′) − λ(t) and h₀ = λ(t) − λ(last):
+ *
+ *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*                              D* = D + ½ (h/h₀)(D − D_last)
+ *   reverse    x′ = (σ′/σ) e^{−h} x + m′(1 − e^{−2h}) D* + σ′√(1 − e^{−2h}) z
+ *
+ * D* = D, of first order, in the first step, which has no last one, and as the authors do in the last of fewer than 15 steps.
+ * The reverse step is exact in law for any h where D does not depend on x: for data that are a single point.
+ *
+ * D is read off the process, D = (v − (log σ)˙ x)/(m λ̇) or the same of its drift, and noise is scaled by G/g: a drift that is
+ * scaled, guided or someone's own is integrated as it is. It need not be stiff in the way that X is for the orders to hold.
+ */
+import { eventOf } from "../bijector/event.ts";
+import {
+  add,
+  div,
+  equal,
+  exp,
+  expm1,
+  fail,
+  jvp,
+  log,
+  mul,
+  neg,
+  onesLike,
+  sqrt,
+  sub,
+  type Tensor,
+  where,
+} from "../graph/index.ts";
+import { applyDiffusion, type Process, type Transition } from "../sde/index.ts";
+import { drawnShape, type Method, type Step, velocityOf } from "./method.ts";
+
+/** Steps below which the last one is of first order. */
+const FEW = 15;
+
+const shared = {
+  stepIn: "x",
+  onExit: "fail",
+  grid: "logSnr",
+  evaluations: 1,
+  remembers: (k: number, steps: number) => k > 0 && !(k === steps - 1 && steps < FEW),
+} as const;
+
+/** The probability flow, second order. */
+export const exponential = (): Method => ({
+  ...shared,
+  name: "exponential",
+  require: (stage) => {
+    transitionOf(stage.process, "exponential");
+    velocityOf(stage, "exponential");
+  },
+  draws: () => [],
+  step: (stage, step) => {
+    const { point, t, dt } = step;
+    const at = levels(transitionOf(stage.process, "exponential"), t, dt);
+    const data = div(
+      sub(velocityOf(stage, "exponential")(point, t), mul(point, at.sigmaRate)),
+      mul(at.m, at.lambdaRate),
+    );
+    const kept = mul(point, div(at.sigmaNext, at.sigma));
+    const gained = mul(extrapolated(data, step, at), mul(at.mNext, neg(expm1(neg(at.h)))));
+    return { next: add(kept, gained), memory: data };
+  },
+});
+
+/** The reverse SDE, with fresh noise in every step. */
+export const exponentialSde = (): Method => ({
+  ...shared,
+  name: "exponentialSde",
+  require: ({ process }) => {
+    transitionOf(process, "exponentialSde");
+    if (!process.reversed)
+      fail("usage", `exponentialSde: ${process.name} runs forward`, "use eulerMaruyama, or a reverse process");
+  },
+  draws: (stage, event) => [drawnShape(stage, event)],
+  step: ({ process, motion }, step) => {
+    const { point, t, dt } = step;
+    const at = levels(transitionOf(process, "exponentialSde"), t, dt);
+    const linear = sub(mul(at.sigmaRate, 2), at.mRate);
+    const data = div(sub(motion.drift(point, t), mul(point, linear)), mul(mul(at.m, at.lambdaRate), 2));
+    const kept = mul(point, mul(div(at.sigmaNext, at.sigma), exp(neg(at.h))));
+    const fresh = neg(expm1(mul(at.h, -2)));
+    const gained = mul(extrapolated(data, step, at), mul(at.mNext, fresh));
+    const g = mul(at.sigma, sqrt(mul(at.lambdaRate, -2)));
+    const noise = mul(
+      applyDiffusion(motion.diffusion(point, t), step.noise[0], eventOf(point, process.eventRank)),
+      div(mul(at.sigmaNext, sqrt(fresh)), g),
+    );
+    return { next: add(add(kept, gained), noise), memory: data };
+  },
+});
+
+function transitionOf({ transition, name }: Process, method: string): Transition {
+  return (
+    transition ??
+    fail("usage", `${method}: ${name} has no Gaussian transition`, "use another method, or give its SDE a transition")
+  );
+}
+
+/** m, σ and λ at both ends of a step, their rates (log m)˙, (log σ)˙ and λ̇ at its start. */
+function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
+  const rate = (f: (t: Tensor) => Tensor): Tensor => jvp((s: Tensor) => log(f(s)), t, onesLike(t))[1];
+  const lambda = (s: Tensor): Tensor => log(div(meanFactor(s), std(s)));
+  const to = add(t, dt);
+  const [mRate, sigmaRate] = [rate(meanFactor), rate(std)];
+  return {
+    m: meanFactor(t),
+    sigma: std(t),
+    mNext: meanFactor(to),
+    sigmaNext: std(to),
+    mRate,
+    sigmaRate,
+    lambdaRate: sub(mRate, sigmaRate),
+    lambda,
+    h: sub(lambda(to), lambda(t)),
+  };
+}
+
+/** D*, or D where there is no last step. */
+function extrapolated(data: Tensor, { t, memory }: Step, { lambda, h }: ReturnType<typeof levels>): Tensor {
+  if (!memory) throw new Error("internal: an exponential step without its memory");
+  const { value, since } = memory;
+  const weight = where(equal(since, t), 0, mul(div(h, sub(lambda(t), lambda(since))), 0.5));
+  return add(data, mul(sub(data, value), weight));
+}

@@ -1,0 +1,26 @@
+/** Methods by name. Every law of `test/sampler` runs over them. */
+import { fail } from "../graph/index.ts";
+import { predictorCorrector } from "./corrector.ts";
+import { exponential, exponentialSde } from "./exponential.ts";
+import { heun, rungeKutta } from "./flow.ts";
+import type { Method, MethodName } from "./method.ts";
+import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
+
+export const samplers = {
+  domainPreserving,
+  eulerMaruyama,
+  milstein,
+  heun,
+  rungeKutta,
+  predictorCorrector,
+  exponential,
+  exponentialSde,
+} as const satisfies Readonly<Record<MethodName, () => Method>>;
+
+/** A method as it is, or by its name. */
+export function methodOf(method: MethodName | Method = "domainPreserving"): Method {
+  if (typeof method !== "string") return method;
+  if (!Object.hasOwn(samplers, method))
+    fail("usage", `there is no sampler "${method}"`, `use one of ${Object.keys(samplers).join(", ")}`);
+  return samplers[method]();
+}

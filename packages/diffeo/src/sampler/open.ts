@@ -1,0 +1,137 @@
+/**
+ * A sampler opened once and called often. Its graphs, the network among them, are compiled at the first call that needs them;
+ * key, count, times, drift scale, guidance and known values are inputs:
+ *
+ *     const draw = await openSampler(process, { shape: [2] });
+ *     const { samples } = await draw({ key: key(7), count: 100, driftScale: 1.02 });
+ *     await draw.dispose();
+ */
+import { constant, type FloatType, fail, input, type NdArray, type Shape } from "../graph/index.ts";
+import { showShape } from "../graph/ndarray.ts";
+import { batches, rowsOf, stacked } from "../host/index.ts";
+import { type Process, requireScoreOfState } from "../sde/index.ts";
+import type { Batch, OpenedSampler } from "./batch.ts";
+import { compiler, floatType } from "./compiler.ts";
+import { controlsOf } from "./controls.ts";
+import { stageOf } from "./method.ts";
+import { methodOf } from "./methods.ts";
+import type { DrawOptions, OpenOptions, SampleOptions, SampleResult, Samples, TypeOf } from "./options.ts";
+import { runGrid } from "./run.ts";
+import { runAdaptive } from "./run-adaptive.ts";
+
+export interface OpenSampler<T extends FloatType = FloatType> {
+  (options: DrawOptions): Promise<SampleResult<T>>;
+  /** Frees the graphs. Calling the sampler afterwards is an error. */
+  dispose(): Promise<void>;
+}
+
+export async function openSampler<const O extends OpenOptions>(
+  process: Process,
+  options: O,
+): Promise<OpenSampler<TypeOf<O>>> {
+  const { shape: event, method: chosen, denoise = false, energy, likelihood, ...engine }: OpenOptions = options;
+  if (event.length !== process.eventRank)
+    fail(
+      "shape",
+      `an event of shape ${showShape(event)} in a process whose events have rank ${process.eventRank}`,
+      "give the shape of one event, without the batch",
+    );
+  const method = methodOf(chosen);
+  method.require?.(stageOf(process, method.stepIn));
+  if (process.score) requireScoreOfState(process.score, event, process.name);
+  const type = floatType(engine);
+  const { build, dispose } = compiler(engine, type);
+  const opened: OpenedSampler = {
+    process,
+    method,
+    type,
+    event,
+    denoise,
+    worker: engine.worker ?? false,
+    build,
+    ...(energy && { energy }),
+    ...(likelihood && { likelihood }),
+  };
+  let open = true;
+  const draw = async (call: DrawOptions): Promise<SampleResult> => {
+    if (!open) fail("disposed", "this sampler was disposed", "open it again");
+    return inBatches(opened, call);
+  };
+  return Object.assign(draw, {
+    dispose: async () => {
+      open = false;
+      await dispose();
+    },
+  }) as OpenSampler<TypeOf<O>>;
+}
+
+/** Samples of a process, by default with the domain-preserving method: one call of a sampler that is opened for it. */
+export async function sample<const O extends SampleOptions>(
+  process: Process,
+  options: O,
+): Promise<SampleResult<TypeOf<O>>> {
+  const { method, denoise, energy, likelihood, device, type, threads, worker, checkFinite, shape, ...call } =
+    options as SampleOptions;
+  const event = shape ?? (call.start && startEvent(process, call.start));
+  if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
+  const draw = await openSampler(process, {
+    shape: event,
+    ...(method && { method }),
+    ...(denoise !== undefined && { denoise }),
+    ...(energy && { energy }),
+    ...(likelihood && { likelihood }),
+    ...(device !== undefined && { device }),
+    ...(type && { type }),
+    ...(threads !== undefined && { threads }),
+    ...(worker !== undefined && { worker }),
+    ...(checkFinite !== undefined && { checkFinite }),
+  });
+  return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
+}
+
+/** Batch after batch of a call. */
+async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<SampleResult> {
+  const { start, first = 0 } = options;
+  const { method, process } = opened;
+  const count = options.count ?? start?.shape[0];
+  if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
+  if (start && start.shape[0] !== count)
+    fail("shape", `start has ${start.shape[0]} points, count is ${count}`, "leave count out, or make them agree");
+  const controls = controlsOf(options, opened, method);
+  method.require?.(stageOf(process, method.stepIn));
+  const adaptive = options.steps === undefined && options.grid === undefined ? method.tolerance : undefined;
+  const parts: SampleResult[] = [];
+  for (const [from, rows] of batches(count, options.batch)) {
+    const own = start ? { ...options, start: rowsOf(start, from, rows) } : options;
+    const batch: Batch = { ...opened, options: own, controls, first: first + from, count: rows };
+    parts.push(adaptive === undefined ? await runGrid(batch) : await runAdaptive(batch, adaptive));
+  }
+  return joinResults(parts);
+}
+
+/** The shape in x of one of the points to start from: that of y, unless φ embeds. */
+function startEvent({ chart, horizon }: Process, { shape }: NdArray): Shape {
+  const y = input("y", [1, ...shape.slice(1)]);
+  return (chart ? chart.phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
+}
+
+/** What follows each other as one result: steps are the most of any part, exits and clamps those of all. */
+export const joinReports = <R extends Omit<SampleResult, "samples">>(
+  parts: readonly R[],
+): Omit<SampleResult, "samples"> => {
+  const total = (of: (part: R) => number): number => parts.reduce((n, part) => n + of(part), 0);
+  const most = (of: (part: R) => number): number => Math.max(...parts.map(of));
+  return {
+    steps: most((part) => part.steps),
+    rejected: most((part) => part.rejected),
+    scoreEvaluations: most((part) => part.scoreEvaluations),
+    exits: total((part) => part.exits),
+    clamps: total((part) => part.clamps),
+    times: parts[0].times,
+  };
+};
+
+const joinResults = (parts: readonly SampleResult[]): SampleResult => ({
+  samples: stacked(parts.map(({ samples }) => samples)) as Samples,
+  ...joinReports(parts),
+});

@@ -1,0 +1,13 @@
+/** Turns of the event loop between runs of the engine, which block the thread. */
+
+export const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Lets timers, signals and the screen have their turn a few times a second. */
+export function pauses(): () => Promise<void> {
+  let last = Date.now();
+  return async () => {
+    if (Date.now() - last < 50) return;
+    await turn();
+    last = Date.now();
+  };
+}
