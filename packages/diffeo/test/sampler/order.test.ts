@@ -1,8 +1,8 @@
 /** Measured orders of convergence, of every integrator, on problems with known solutions. */
 import { describe, expect, it } from "vitest";
-import { affine, expMap } from "../../src/bijector/index.ts";
+import { affine, alignToEvent, expMap, sigmoidMap } from "../../src/bijector/index.ts";
 import { gaussian } from "../../src/distribution/index.ts";
-import { mul, type NdArray } from "../../src/graph/index.ts";
+import { div, mul, type NdArray, neg, square, sub, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
@@ -12,8 +12,18 @@ import {
   rungeKutta,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { forward, linearSchedule, ornsteinUhlenbeck, reversePush, type Sde, vp } from "../../src/sde/index.ts";
-import { by, exactScore, fittedOrder, type Sampler } from "./tools.ts";
+import {
+  forward,
+  linearSchedule,
+  ornsteinUhlenbeck,
+  type Process,
+  reverse,
+  reversePush,
+  type Sde,
+  sdes,
+  vp,
+} from "../../src/sde/index.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -200,5 +210,122 @@ describe("order", () => {
       expect(error).toBeLessThan(10 * tolerance);
       expect(result.scoreEvaluations).toBe(1 + 6 * (result.steps + result.rejected));
     }
+  });
+});
+
+/**
+ * Exponential integrators. The flow of a mixture against tight Runge–Kutta steps; the reverse SDE by the variance that a
+ * Gaussian law leaves it, which unit noise shows to rounding as above; and data that are one point, where D does not depend
+ * on x and both must be exact whatever the step.
+ */
+describe("exponential steps", () => {
+  const sde = vp();
+  const start: NdArray = {
+    shape: [4, 2],
+    dtype: "float64",
+    data: Float64Array.of(0.3, -1.2, 1.4, 0.2, -0.7, -0.1, 0.05, 0.9),
+  };
+
+  it("follow the flow of a mixture at order 2, for every SDE with a transition, on any grid", async () => {
+    for (const make of Object.values(sdes)) {
+      const one = make();
+      const process = reverse(one, exactScore(one, clusters(2)));
+      const tEnd = one.horizon / 50;
+      const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, { start, key: key(1), tEnd, type: "float64" });
+      for (const grid of ["logSnr", "quadratic"] as const) {
+        const counts = [80, 160, 320];
+        const errors: number[] = [];
+        for (const steps of counts) {
+          const options = { start, key: key(1), steps, tEnd, grid, type: "float64" } as const;
+          errors.push(meanDistance((await by("exponential")(process, options)).samples, exact.samples));
+        }
+        const found = fittedOrder(counts, errors);
+        console.log(
+          `order of exponential, ${one.name}, ${grid}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
+        );
+        expect(found, `${one.name}, ${grid}`).toBeGreaterThan(1.8);
+        expect(found, `${one.name}, ${grid}`).toBeLessThan(2.5);
+      }
+    }
+  });
+
+  it("go on at order 2 through a map, scaled drift and all", async () => {
+    const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
+    const inside = { ...start, data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))) };
+    const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9, type: "float64" } as const;
+    const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, shared);
+    const counts = [40, 80, 160];
+    const errors: number[] = [];
+    for (const steps of counts)
+      errors.push(meanDistance((await by("exponential")(process, { ...shared, steps })).samples, exact.samples));
+    expect(fittedOrder(counts, errors)).toBeGreaterThan(1.8);
+  });
+
+  /** Var of what a sampler makes of N(0, var): linear in start and noise, so unit noise shows it. */
+  const variance = async (process: Process, steps: number, initial: number): Promise<number> => {
+    const samples = 1 + steps;
+    const from = filled(samples, 0);
+    (from.data as Float64Array)[0] = Math.sqrt(initial);
+    const noise: NoiseSource = ({ step }) => {
+      const z = new Float64Array(samples);
+      z[1 + step] = 1;
+      return z;
+    };
+    const options = { start: from, key: key(1), steps, tEnd: 0.05, noise, type: "float64" } as const;
+    const { samples: found } = await by("exponentialSde")(process, options);
+    return Array.from(found.data as Float64Array).reduce((s, y) => s + y * y, 0);
+  };
+  const spread = (covariance: number, t: number): number => {
+    const integral = 0.1 * t + 9.95 * t * t;
+    return covariance * Math.exp(-integral) + 1 - Math.exp(-integral);
+  };
+
+  it("of the SDE have weak order 2 on a Gaussian law, once steps are short", async () => {
+    const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
+    const counts = [80, 160, 320];
+    const errors: number[] = [];
+    for (const steps of counts)
+      errors.push(Math.abs((await variance(process, steps, spread(0.4, 1))) / spread(0.4, 0.05) - 1));
+    const found = fittedOrder(counts, errors);
+    console.log(`weak order of exponentialSde: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
+    expect(found).toBeGreaterThan(1.8);
+    expect(found).toBeLessThan(2.2);
+  });
+
+  it("are exact where all data are one point, whatever the number of steps", async () => {
+    const { meanFactor, std } = sde.transition;
+    const score = (x: Tensor, t: Tensor): Tensor => {
+      const [m, sigma] = [alignToEvent(meanFactor(t), 1), alignToEvent(std(t), 1)];
+      return div(sub(mul(m, 0.7), x), square(sigma));
+    };
+    const process = reverse(sde, score);
+    const centred = reverse(sde, (x, t) => div(neg(x), square(alignToEvent(std(t), 1))));
+    const [a, b] = [0.1 * 0.05 + 9.95 * 0.05 ** 2, 10.05];
+    const deviation = (integral: number): number => Math.sqrt(1 - Math.exp(-integral));
+    for (const steps of [1, 2, 5, 20]) {
+      expect(Math.abs((await variance(centred, steps, 1 - Math.exp(-b))) / (1 - Math.exp(-a)) - 1)).toBeLessThan(1e-11);
+      const { samples } = await by("exponential")(process, {
+        start: filled(1, 1.3),
+        key: key(1),
+        steps,
+        tEnd: 0.05,
+        type: "float64",
+      });
+      // Along the flow of one point (x − m x₀)/σ is constant.
+      const z = (1.3 - 0.7 * Math.exp(-b / 2)) / deviation(b);
+      expect(Number(samples.data[0])).toBeCloseTo(0.7 * Math.exp(-a / 2) + deviation(a) * z, 11);
+    }
+  });
+
+  it("refuse a process that has no transition, and the SDE one that runs forward", async () => {
+    const { transition: _, ...bare } = sde;
+    const options = { start, key: key(1), steps: 3, grid: "uniform" } as const;
+    await expect(
+      by("exponential")(
+        reverse(bare, (x) => neg(x)),
+        options,
+      ),
+    ).rejects.toThrow(/no Gaussian transition/);
+    await expect(by("exponentialSde")(forward(sde), options)).rejects.toThrow(/runs forward/);
   });
 });

@@ -1,0 +1,181 @@
+/** Samplers run the process they are given: its drift, diffusion and velocity, whatever they are and wherever steps are taken. */
+import { describe, expect, it } from "vitest";
+import {
+  additiveLogistic,
+  alignToEvent,
+  type Bijector,
+  chain,
+  sigmoidMap,
+  timeAffine,
+} from "../../src/bijector/index.ts";
+import { add, constant, exp, fill, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
+import { key, uniform } from "../../src/random/index.ts";
+import {
+  brownianPath,
+  eulerMaruyama,
+  heun,
+  type Method,
+  milstein,
+  predictorCorrector,
+  rungeKutta,
+  sample,
+  samplers,
+  uniformGrid,
+} from "../../src/sampler/index.ts";
+import { dilateTime, linearSchedule, type Process, reverse, reversePush, scaleDrift, vp } from "../../src/sde/index.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+
+const sde = vp();
+const score = exactScore(sde, clusters(2));
+const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
+const maps: readonly Bijector[] = [sigmoidMap(), additiveLogistic(), moving];
+const start: NdArray = { shape: [3, 2], dtype: "float64", data: Float64Array.of(0.2, 0.3, 0.5, 0.25, 0.1, 0.6) };
+const [RATE, CENTRE, FROM, TO] = [1.5, 0.3, 1, 0.05];
+
+/** dy = RATE (y − CENTRE) dt, which ends at CENTRE + (y − CENTRE) e^{RATE (t − 1)}. */
+const field = (y: Tensor): Tensor => mul(sub(y, CENTRE), RATE);
+const end = Array.from(start.data as Float64Array, (y) => CENTRE + (y - CENTRE) * Math.exp(RATE * (TO - FROM)));
+const still = (y: Tensor) => ({ kind: "scalar", value: fill([], 0, y.dtype) }) as const;
+
+const worst = ({ data }: NdArray): number =>
+  Math.max(...Array.from(data as Float64Array, (v, i) => Math.abs(v - end[i])));
+
+/** Every method, those that step in either space in both; correctors, whose steps are of the score, without. */
+const methods: readonly (readonly [string, Method, stochastic: boolean, order: number])[] = [
+  ["domainPreserving", samplers.domainPreserving(), true, 1],
+  ["eulerMaruyama in y", eulerMaruyama({ stepIn: "y" }), true, 1],
+  ["eulerMaruyama in x", eulerMaruyama({ stepIn: "x" }), true, 1],
+  ["milstein in y", milstein({ stepIn: "y" }), true, 1],
+  ["milstein in x", milstein({ stepIn: "x" }), true, 1],
+  ["predictorCorrector", predictorCorrector({ steps: 0 }), true, 1],
+  ["exponentialSde", samplers.exponentialSde(), true, 2],
+  ["heun in x", heun({ stepIn: "x" }), false, 2],
+  ["heun in y", heun({ stepIn: "y" }), false, 2],
+  ["rungeKutta in x", rungeKutta({ stepIn: "x" }), false, 4],
+  ["rungeKutta in y", rungeKutta({ stepIn: "y" }), false, 4],
+  ["exponential", samplers.exponential(), false, 2],
+];
+
+it("names every method", () => {
+  expect([...new Set(methods.map(([, { name }]) => name))].sort()).toEqual(Object.keys(samplers).sort());
+});
+
+describe.each(methods)("%s", (_, method, stochastic, order) => {
+  const overridden = (process: Process): Process =>
+    stochastic ? { ...process, drift: field, diffusion: still } : { ...process, velocity: field };
+
+  it.each(maps.map((phi) => [phi.name, phi] as const))("integrates the field it is given on %s", async (_, phi) => {
+    const process = overridden(reversePush(sde, phi, score));
+    const counts = order > 2 ? [4, 8] : [100, 200];
+    const errors: number[] = [];
+    for (const steps of counts) {
+      const grid = uniformGrid(FROM, TO, steps);
+      errors.push(worst((await sample(process, { start, key: key(1), grid, method, type: "float64" })).samples));
+    }
+    expect(fittedOrder(counts, errors)).toBeGreaterThan(order - 0.25);
+    expect(errors[1]).toBeLessThan(order === 1 ? 0.005 : 5e-4);
+  });
+
+  it("runs no field but the one it reads", async () => {
+    const process = reversePush(sde, sigmoidMap(), score);
+    const wrong = (y: Tensor): Tensor => mul(y, Number.NaN);
+    const other: Process = stochastic ? { ...process, velocity: wrong } : { ...process, drift: wrong };
+    const options = { start, key: key(1), steps: 4, method: { ...method, onExit: "hold" }, type: "float64" } as const;
+    const [one, two] = [await sample(process, options), await sample(other, options)];
+    expect(one.samples.data).toEqual(two.samples.data);
+  });
+});
+
+describe("an override", () => {
+  it.each(maps.map((phi) => [phi.name, phi] as const))(
+    "of drift, diffusion or both is one process in x and in y, on one Brownian path (%s)",
+    async (_, phi) => {
+      const counts = [64, 128, 256];
+      const many = 200;
+      const path = brownianPath(key("override"), uniformGrid(FROM, TO, 256));
+      const { data } = uniform(key("starts"), [many, 2], { low: 0.2, high: 0.4, dtype: "float64" });
+      const from: NdArray = { shape: [many, 2], dtype: "float64", data };
+      const noisy = (y: Tensor, t: Tensor) =>
+        ({ kind: "diagonal", value: mul(y, alignToEvent(mul(add(t, 1), 0.1), 1)) }) as const;
+      const gentle = vp({ schedule: linearSchedule({ min: 0.1, max: 0.3 }) });
+      for (const changed of [{ drift: field, diffusion: noisy }, { drift: field }, { diffusion: noisy }]) {
+        const process: Process = { ...reversePush(gentle, phi, (x) => mul(x, -1)), ...changed };
+        const errors: number[] = [];
+        for (const steps of counts) {
+          const grid = uniformGrid(FROM, TO, steps);
+          const options = { start: from, key: key(1), grid, noise: path, type: "float64" } as const;
+          const inY = await by(milstein({ stepIn: "y" }))(process, options);
+          const inX = await by(milstein({ stepIn: "x" }))(process, options);
+          errors.push(meanDistance(inY.samples, inX.samples));
+        }
+        expect(fittedOrder(counts, errors), Object.keys(changed).join()).toBeGreaterThan(0.9);
+        expect(errors[2]).toBeLessThan(0.002);
+      }
+    },
+  );
+
+  it("of a process without a map needs none", async () => {
+    const process: Process = { ...reverse(sde, score), drift: field, diffusion: still };
+    const { samples } = await sample(process, {
+      start,
+      key: key(1),
+      grid: uniformGrid(FROM, TO, 2000),
+      type: "float64",
+    });
+    expect(worst(samples)).toBeLessThan(5e-4);
+  });
+});
+
+describe("scaleDrift and dilateTime", () => {
+  const options = { count: 20, shape: [2], key: key("scale"), steps: 30, type: "float64", threads: 1 } as const;
+  const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
+
+  it.each(maps.map((phi) => [phi.name, phi] as const))("are what the options of a sampler do (%s)", async (_, phi) => {
+    const process = reversePush(sde, phi, score);
+    const scaled = await sample(scaleDrift(process, 0.9), options);
+    const dilated = await sample(scaleDrift(dilateTime(process, 1.2), 0.9), options);
+    for (const [one, two] of [
+      [scaled, await sample(process, { ...options, driftScale: 0.9 })],
+      [dilated, await sample(process, { ...options, driftScale: 0.9, timeDilation: 1.2 })],
+    ])
+      numbers(one.samples).forEach((v, i) => {
+        expect(v).toBeCloseTo(numbers(two.samples)[i], 12);
+      });
+  });
+
+  it("keep what was overridden", async () => {
+    const process: Process = { ...reversePush(sde, additiveLogistic(), score), drift: field, diffusion: still };
+    const half = uniformGrid(FROM, TO, 1000);
+    const { samples } = await sample(scaleDrift(process, 0.5), { start, key: key(1), grid: half, type: "float64" });
+    const slower = Array.from(
+      start.data as Float64Array,
+      (y) => CENTRE + (y - CENTRE) * Math.exp(0.5 * RATE * (TO - FROM)),
+    );
+    slower.forEach((y, i) => {
+      expect(Math.abs(samples.data[i] - y)).toBeLessThan(5e-4);
+    });
+  });
+});
+
+describe("a score", () => {
+  const options = { count: 2, shape: [2], key: key(1), steps: 2 } as const;
+  it("is given one time an event", async () => {
+    const seen: (readonly number[])[] = [];
+    const process = reversePush(sde, sigmoidMap(), (x, t) => {
+      seen.push(t.shape);
+      expect(t.shape).toEqual(x.shape.slice(0, -1));
+      return mul(x, alignToEvent(add(mul(t, 0), -1), 1));
+    });
+    await sample(process, { ...options, denoise: true });
+    await sample(process, { ...options, method: "predictorCorrector" });
+    expect(seen.length).toBeGreaterThan(3);
+  });
+  it.each([
+    ["numbers", () => [[1, 2]] as unknown as Tensor, /returned a list, not a tensor/],
+    ["nothing", () => undefined as unknown as Tensor, /returned nothing, not a tensor/],
+    ["a shape of its own", (x: Tensor) => mul(x, constant([[[1], [1]]], x.dtype)), /has shape/],
+    ["what does not depend on x", (x: Tensor) => fill(x.shape, 0.5, x.dtype), /does not depend on x/],
+  ] as const)("that returns %s is refused", async (_, bad, message) => {
+    await expect(sample(reverse(sde, bad), options)).rejects.toThrow(message);
+  });
+});
