@@ -34,14 +34,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("diffeo check", () => {
   it("finds a built-in map in order and says so", async () => {
-    const { stdout, code } = await diffeo("check", "--map", "alr");
+    const { stdout, code } = await diffeo("check", "--map", "additiveLogistic");
     expect(stdout).toContain("additive logistic: all laws hold");
     expect(stdout).toContain("Reverse(φ(X)) = φ(Reverse(X)), drift");
     expect(code).toBe(0);
   });
 
   it("prints a report as JSON", async () => {
-    const { stdout, code } = await diffeo("check", "--map", "sigmoid", "--json");
+    const { stdout, code } = await diffeo("check", "--map", "sigmoidMap", "--json");
     const [report] = JSON.parse(stdout);
     expect(report.pass).toBe(true);
     for (const { worst, tolerance } of report.laws) expect(worst).toBeLessThanOrEqual(tolerance);
@@ -76,7 +76,7 @@ describe("diffeo check", () => {
     expect(lacking.stderr).toMatch(/lacks inverse, logDet/);
     expect(lacking.code).toBe(1);
     const unknown = await diffeo("check", "--map", "simplexx");
-    expect(unknown.stderr).toMatch(/alr, ilr/);
+    expect(unknown.stderr).toMatch(/additiveLogistic, isometricLogRatio/);
     expect(unknown.code).toBe(2);
     expect((await diffeo("check", "--mop")).code).toBe(2);
   });

@@ -63,13 +63,13 @@ const norm2 = (x: readonly Big[]): Big => total(x.map((v) => times(v, v)));
 
 /** By the names of the catalogue, with its parameters. */
 export const preciseMaps: Readonly<Record<string, PreciseMap>> = {
-  exp: (x) => x.map(exp),
-  softplus: (x) => x.map((v) => log(ONE + exp(v))),
-  sigmoid: (x) => x.map((v) => 4n * sigmoid(v) - ONE),
-  tanh: (x) => x.map((v) => over(exp(v) - exp(-v), exp(v) + exp(-v))),
-  alr: (x) => softmax([...x, 0n]).slice(0, -1),
+  expMap: (x) => x.map(exp),
+  softplusMap: (x) => x.map((v) => log(ONE + exp(v))),
+  sigmoidMap: (x) => x.map((v) => 4n * sigmoid(v) - ONE),
+  tanhMap: (x) => x.map((v) => over(exp(v) - exp(-v), exp(v) + exp(-v))),
+  additiveLogistic: (x) => softmax([...x, 0n]).slice(0, -1),
   // clr coordinates from the pivot form: balance j sets the mean of the first j against the next.
-  ilr: (x) => {
+  isometricLogRatio: (x) => {
     const n = x.length;
     const clr = Array<Big>(n + 1).fill(0n);
     x.forEach((v, k) => {
@@ -80,8 +80,8 @@ export const preciseMaps: Readonly<Record<string, PreciseMap>> = {
     });
     return softmax(clr).slice(0, -1);
   },
-  "stick-breaking": (x) => broken(x.map((v, i) => v - log(BigInt(x.length - i) << BITS))),
-  "stick-breaking-plain": (x) => broken(x),
+  stickBreaking: (x) => broken(x.map((v, i) => v - log(BigInt(x.length - i) << BITS))),
+  stickBreakingPlain: (x) => broken(x),
   ordered: (x) => {
     let y = x[0];
     return x.map((v, i) => {
@@ -89,9 +89,9 @@ export const preciseMaps: Readonly<Record<string, PreciseMap>> = {
       return y;
     });
   },
-  ball: (x) => x.map((v) => over(v, sqrt(ONE + norm2(x)))),
-  sphere: (x) => [...x.map((v) => over(2n * v, ONE + norm2(x))), over(norm2(x) - ONE, norm2(x) + ONE)],
-  "log-cholesky": (x) => {
+  unitBall: (x) => x.map((v) => over(v, sqrt(ONE + norm2(x)))),
+  stereographic: (x) => [...x.map((v) => over(2n * v, ONE + norm2(x))), over(norm2(x) - ONE, norm2(x) + ONE)],
+  logCholesky: (x) => {
     const k = (Math.sqrt(8 * x.length + 1) - 1) / 2;
     const l = (i: number, j: number): Big => {
       const v = x[(i * (i + 1)) / 2 + j];

@@ -53,18 +53,18 @@ describe("20,000 samples of a mixture, in y", () => {
       expect(await excess(entry, { method: "domainPreserving", steps: 100 })).toBeLessThan(4);
     });
 
-  for (const entry of constrained.filter(({ name }) => name === "sigmoid" || name === "alr"))
+  for (const entry of constrained.filter(({ name }) => name === "sigmoidMap" || name === "additiveLogistic"))
     it(`are those of the image of the mixture, stepped in y too (${entry.name})`, async () => {
       expect(await excess(entry, { method: milstein({ onExit: "hold" }), steps: 200 })).toBeLessThan(4);
     });
 
   it("are told from those of a drift scaled by 0.9", async () => {
-    const entry = constrained.find(({ name }) => name === "alr") as MapEntry;
+    const entry = constrained.find(({ name }) => name === "additiveLogistic") as MapEntry;
     expect(await excess(entry, { method: "domainPreserving", steps: 100, driftScale: 0.9 })).toBeGreaterThan(8);
   });
 
   it("are told from exact samples no better than exact ones are", async () => {
-    const entry = constrained.find(({ name }) => name === "alr") as MapEntry;
+    const entry = constrained.find(({ name }) => name === "additiveLogistic") as MapEntry;
     const found = energyDistance(await exactSamples(entry, "exact"), await exactSamples(entry, "other"), {
       key: key(1),
     });

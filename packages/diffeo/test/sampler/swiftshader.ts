@@ -27,11 +27,20 @@ const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array
 
 const findings: Finding[] = [];
 for (const [name, method] of [
-  ["alr", "domainPreserving"],
-  ["alr", "heun"],
-  ...["exp", "softplus", "sigmoid", "tanh", "alr", "stick-breaking", "ordered", "ball", "log-cholesky", "each-alr"].map(
-    (map) => [map, "eulerMaruyama"] as const,
-  ),
+  ["additiveLogistic", "domainPreserving"],
+  ["additiveLogistic", "heun"],
+  ...[
+    "expMap",
+    "softplusMap",
+    "sigmoidMap",
+    "tanhMap",
+    "additiveLogistic",
+    "stickBreaking",
+    "ordered",
+    "unitBall",
+    "logCholesky",
+    "eachAdditiveLogistic",
+  ].map((map) => [map, "eulerMaruyama"] as const),
 ] as const) {
   const [a, b] = [await run(mapNamed(name), method, "cpu"), await run(mapNamed(name), method, "webgpu")];
   const [u, v] = [numbers(a.samples), numbers(b.samples)];

@@ -109,7 +109,7 @@ describe("Theorem 1", () => {
   });
 
   it("depends on time with the map", async () => {
-    const { map } = catalogue.find((e) => e.name === "time-affine") as (typeof catalogue)[number];
+    const { map } = catalogue.find((e) => e.name === "timeAffine") as (typeof catalogue)[number];
     const pushed = await run((z, t) => pushScore(map, z, law.score(z), t), x, [0.2, 0.9]);
     const scores = await run((z) => law.score(z), x);
     expect(
