@@ -1,0 +1,62 @@
+/** docs/paper.md leads from every label of the paper to files and names that are there. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const page = readFileSync(join(root, "docs/paper.md"), "utf8");
+const isPath = (code: string): boolean => /^[\w./-]+\.ts$/.test(code) && code.includes("/");
+
+/** What stands in code quotes, in order; names in front of a path are said to be in it. */
+function placesIn(text: string): { readonly path: string; readonly names: readonly string[] }[] {
+  const places: { path: string; names: string[] }[] = [];
+  for (const part of text.split(";")) {
+    const quoted = [...part.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
+    const [before] = part.split(" in `");
+    const names = part.includes(" in `") ? [...before.matchAll(/`([^`]+)`/g)].map(([, code]) => code) : [];
+    for (const path of quoted.filter(isPath)) places.push({ path, names: names.filter((name) => !isPath(name)) });
+  }
+  return places;
+}
+
+const rows = page
+  .split("\n")
+  .filter((line) => line.startsWith("| ") && !line.startsWith("| label"))
+  .map((line) => line.split(" | "))
+  .map(([label, , where]) => ({ label: label.slice(2), where: where.replace(/ \|$/, "") }));
+
+describe("docs/paper.md", () => {
+  it("names the theorem, both corollaries and the lemma", () => {
+    const labels = rows.map(({ label }) => label).join();
+    for (const label of [
+      "thm:multi_dimensional",
+      "cor:score_change_of_variables_1d",
+      "cor:score_change_variables_different_dimensions",
+      "thm:Reverse_Time_Ito_Lemma",
+      "eq:reverse_drift",
+      "eq:transformed_drift",
+    ])
+      expect(labels).toContain(label);
+  });
+
+  it.each(rows.map(({ label, where }) => [label, where]))("leads from %s to what is there", (_, where) => {
+    const links = [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
+    for (const link of links) expect(existsSync(join(root, "docs", link)), link).toBe(true);
+    const places = placesIn(where);
+    expect(places.length + links.length).toBeGreaterThan(0);
+    for (const { path, names } of places) {
+      expect(existsSync(join(root, path)), path).toBe(true);
+      const source = readFileSync(join(root, path), "utf8");
+      for (const name of names)
+        expect(source, `${name} in ${path}`).toMatch(
+          new RegExp(`^export (?:async function|function|const|interface|type) ${name}\\b`, "m"),
+        );
+    }
+  });
+
+  it("names no file elsewhere in its text that is not there", () => {
+    const paths = [...page.matchAll(/`([^`]+)`/g)].map(([, code]) => code).filter(isPath);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
