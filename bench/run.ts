@@ -1,6 +1,7 @@
 /** npm run bench -- NAME: runs one benchmark, or lists them. */
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Promise<void> }>>> = {
   chess: () => import("./chess.ts"),
+  "few-steps": () => import("./few-steps.ts"),
   graph: () => import("./graph.ts"),
   half: () => import("./half.ts"),
   matching: () => import("./matching.ts"),

@@ -71,6 +71,18 @@ describe("rejection", () => {
     }
   });
 
+  it("draws rounds of one size, for which the network is compiled once", async () => {
+    const sizes: number[] = [];
+    const counting = (first: number, count: number): Promise<Boards> => {
+      sizes.push(count);
+      return draw(first, count);
+    };
+    await drawAccepted(counting, { count: 3, conditions, tries: 400, batch: 64 });
+    await drawAccepted(counting, { count: 15, conditions, tries: 380, batch: 10 });
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(new Set(sizes)).toEqual(new Set([8, 10]));
+  });
+
   it("stops at the limit with what it has", async () => {
     const tries = passing[4] + 1;
     const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries, batch: 10 });

@@ -1,6 +1,8 @@
+import type { Tensor } from "diffeo/graph";
 import { key } from "diffeo/random";
 import { expect, it } from "vitest";
-import { sampleBoards } from "../src/diffusion/sample.ts";
+import { EMPTY, SQUARES, UNKNOWN } from "../src/board/position.ts";
+import { openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { tinyModel } from "./tiny.ts";
 
 it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed, and counts it", async () => {
@@ -17,4 +19,36 @@ it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed,
   });
   expect(exits).toBeGreaterThan(0);
   expect(seen).toContain(Math.fround(1e-6));
+});
+
+it("opens once: rounds, scales, frames and completions trace the network no more, and give what fresh samplers give", async () => {
+  const model = tinyModel();
+  const { transition } = model.denoiser.sde;
+  let traced = 0;
+  const meanFactor = (t: Tensor): Tensor => {
+    traced++;
+    return transition.meanFactor(t);
+  };
+  // Every trace of the score asks for m(t).
+  const sde = { ...model.denoiser.sde, transition: { ...transition, meanFactor } };
+  const counted = { ...model, denoiser: { ...model.denoiser, sde } };
+  const partial = new Uint8Array(3 * SQUARES).fill(UNKNOWN).fill(EMPTY, 0, 100);
+  const calls = [
+    { count: 3, key: key(1), steps: 5 },
+    { count: 3, key: key(1), steps: 5, first: 3 },
+    { count: 3, key: key(2), steps: 4, driftScale: 1.03 },
+    { count: 3, key: key(2), steps: 6, driftScale: 0.95, grid: "quadratic" },
+    { key: key(3), steps: 4, partial, known: { strength: 3, resample: 1 } },
+    { key: key(4), steps: 3, partial, known: { strength: 1, resample: 2 }, frames: 3 },
+  ] as const;
+  const draw = await openBoards(counted, { threads: 1 });
+  const first = [];
+  for (const call of calls) first.push(await draw(call));
+  const compiled = traced;
+  const again = [];
+  for (const call of calls) again.push(await draw({ ...call }));
+  expect(traced).toBe(compiled);
+  await draw.dispose();
+  expect(again).toEqual(first);
+  for (const [i, call] of calls.entries()) expect(await sampleBoards(model, { ...call, threads: 1 })).toEqual(first[i]);
 });

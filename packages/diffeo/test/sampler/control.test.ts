@@ -21,6 +21,7 @@ import {
   brownianPath,
   heun,
   type KnownPoints,
+  type MethodName,
   milstein,
   type OpenOptions,
   type SampleOptions,
@@ -160,7 +161,12 @@ describe("known coordinates", () => {
       value: { shape: [2], dtype: "float64", data: Float64Array.of(1 / (1 + Math.exp(-1)), 0.5) },
       resample,
     }) as const;
-  const run = async (resample: number, steps: number, likelihood?: OpenOptions["likelihood"]) => {
+  const run = async (
+    resample: number,
+    steps: number,
+    likelihood?: OpenOptions["likelihood"],
+    method: MethodName = "domainPreserving",
+  ) => {
     const count = 2000;
     const result = await sample(process, {
       count,
@@ -168,6 +174,7 @@ describe("known coordinates", () => {
       key: key(3),
       steps,
       known: known(resample),
+      method,
       ...(likelihood && { likelihood }),
       type: "float64",
       threads: 1,
@@ -177,7 +184,7 @@ describe("known coordinates", () => {
     const mean = unknown.reduce((s, v) => s + v, 0) / count;
     const variance = unknown.reduce((s, v) => s + (v - mean) ** 2, 0) / count;
     console.log(
-      `resample ${resample}, ${steps} steps: mean ${mean.toFixed(3)} of 0.9, variance ${variance.toFixed(3)} of 0.19`,
+      `${method}, resample ${resample}, ${steps} steps: mean ${mean.toFixed(3)} of 0.9, variance ${variance.toFixed(3)} of 0.19`,
     );
     return { mean, variance, result };
   };
@@ -224,6 +231,12 @@ describe("known coordinates", () => {
     // 2,000 samples: 3 standard errors are 0.03 of the mean, 0.018 of the variance.
     expect(Math.abs(mean - 0.9)).toBeLessThan(0.03);
     expect(Math.abs(variance - 0.19)).toBeLessThan(0.02);
+    // Exponential steps, which look back at the last one, come as near in a third of the steps.
+    const few = await run(1, 60, likelihood, "exponentialSde");
+    expect(Math.abs(few.mean - 0.9)).toBeLessThan(0.03);
+    expect(Math.abs(few.variance - 0.19)).toBeLessThan(0.02);
+    const often = await run(20, 100, undefined, "exponentialSde");
+    expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
   });
 
   it("may be others in every sample", async () => {
