@@ -32,7 +32,7 @@ export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions
     evaluations: 1 + steps,
     scalable: false,
     require: ({ process }) => void langevinOf(process),
-    draws: (stage, event) => [drawnShape(stage, event), ...new Array(steps).fill(event)],
+    draws: (stage, event, dtype) => [drawnShape(stage, event, dtype), ...new Array(steps).fill(event)],
     step: (stage, { noise: [z, ...more], ...step }) => {
       const { score, transition } = langevinOf(stage.process);
       const to = add(step.t, step.dt);

@@ -36,7 +36,7 @@ import {
   where,
 } from "../graph/index.ts";
 import { applyDiffusion, type Process, type Transition } from "../sde/index.ts";
-import { drawnShape, type Method, type Step, velocityOf } from "./method.ts";
+import { drawnShape, type Method, type StepInputs, velocityOf } from "./method.ts";
 
 /** Steps below which the last one is of first order. */
 const FEW = 15;
@@ -80,7 +80,7 @@ export const exponentialSde = (): Method => ({
     if (!process.reversed)
       fail("usage", `exponentialSde: ${process.name} runs forward`, "use eulerMaruyama, or a reverse process");
   },
-  draws: (stage, event) => [drawnShape(stage, event)],
+  draws: (stage, event, dtype) => [drawnShape(stage, event, dtype)],
   step: ({ process, motion }, step) => {
     const { point, t, dt } = step;
     const at = levels(transitionOf(process, "exponentialSde"), t, dt);
@@ -125,7 +125,7 @@ function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
 }
 
 /** D*, or D where there is no last step. */
-function extrapolated(data: Tensor, { t, memory }: Step, { lambda, h }: ReturnType<typeof levels>): Tensor {
+function extrapolated(data: Tensor, { t, memory }: StepInputs, { lambda, h }: ReturnType<typeof levels>): Tensor {
   if (!memory) throw new Error("internal: an exponential step without its memory");
   const { value, since } = memory;
   const weight = where(equal(since, t), 0, mul(div(h, sub(lambda(t), lambda(since))), 0.5));

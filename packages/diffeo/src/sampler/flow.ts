@@ -7,10 +7,10 @@
  * In x by default, then mapped. The flow of y is the image of the flow of x, with no Itô term, so this is the same flow.
  */
 import { add, mul } from "../graph/index.ts";
-import { type Method, type Stage, type StepOptions, velocityOf } from "./method.ts";
+import { type Method, type Stage, type SteppingOptions, velocityOf } from "./method.ts";
 import { dormandPrince, type Field, stagesPerStep } from "./rungekutta.ts";
 
-export const heun = ({ stepIn = "x", onExit = "fail" }: StepOptions = {}): Method => ({
+export const heun = ({ stepIn = "x", onExit = "fail" }: SteppingOptions = {}): Method => ({
   name: "heun",
   stepIn,
   onExit,
@@ -26,7 +26,7 @@ export const heun = ({ stepIn = "x", onExit = "fail" }: StepOptions = {}): Metho
   },
 });
 
-export interface RungeKuttaOptions extends StepOptions {
+export interface RungeKuttaOptions extends SteppingOptions {
   /** Error allowed to a step where neither steps nor a grid are given, relative and absolute. Default 1e-5. */
   readonly tolerance?: number;
 }

@@ -2,8 +2,7 @@
  * The contract of an integrator: one step of a motion as a graph. A motion is the process in the coordinates that the steps
  * are taken in; a method reads its drift, diffusion and velocity and computes none of them.
  */
-import { eventOf } from "../bijector/event.ts";
-import { constant, fail, input, neg, type Shape, type Tensor } from "../graph/index.ts";
+import { constant, type FloatType, fail, input, neg, type Shape, type Tensor } from "../graph/index.ts";
 import { inChart, type Motion, noiseShape, type Process } from "../sde/index.ts";
 import type { GridName } from "./grid.ts";
 
@@ -18,7 +17,7 @@ export type StepIn = "x" | "y";
 export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
 /** Options of the methods that may step in either space. */
-export interface StepOptions {
+export interface SteppingOptions {
   readonly stepIn?: StepIn;
   /** Default fail. */
   readonly onExit?: OnExit;
@@ -30,7 +29,7 @@ export interface Stage {
   readonly motion: Motion;
 }
 
-export interface Step {
+export interface StepInputs {
   readonly point: Tensor;
   readonly t: Tensor;
   readonly dt: Tensor;
@@ -55,9 +54,9 @@ export interface Method {
   readonly scalable?: boolean;
   /** Refuses a process that the method cannot run. */
   readonly require?: (stage: Stage) => void;
-  /** The shapes of the standard normals that a step takes, for one event. */
-  readonly draws: (stage: Stage, event: Shape) => readonly Shape[];
-  readonly step: (stage: Stage, step: Step) => { readonly next: Tensor; readonly memory?: Tensor };
+  /** The shapes of the standard normals that a step takes, for one event of the space it is taken in. */
+  readonly draws: (stage: Stage, event: Shape, dtype: FloatType) => readonly Shape[];
+  readonly step: (stage: Stage, step: StepInputs) => { readonly next: Tensor; readonly memory?: Tensor };
 }
 
 export type MethodName =
@@ -77,10 +76,10 @@ export const stageOf = (process: Process, stepIn: StepIn): Stage => ({
 });
 
 /** The shape of one event's noise in the coordinates of a motion. */
-export function drawnShape({ process, motion }: Stage, event: Shape): Shape {
-  const x = input("x", [1, ...event]);
+export function drawnShape({ process, motion }: Stage, event: Shape, dtype: FloatType): Shape {
+  const x = input("x", [1, ...event], dtype);
   const g = motion.diffusion(x, constant(process.horizon, x.dtype));
-  return noiseShape(g, eventOf(x, event.length));
+  return noiseShape(g, event);
 }
 
 /** |dt|, the variance of a step's dW. */

@@ -38,8 +38,8 @@ export async function openSampler<const O extends OpenOptions>(
     );
   const method = methodOf(chosen);
   method.require?.(stageOf(process, method.stepIn));
-  if (process.score) requireScoreOfState(process.score, event, process.name);
   const type = floatType(engine);
+  if (process.score) requireScoreOfState(process.score, event, type, process.name);
   const { build, dispose } = compiler(engine, type);
   const opened: OpenedSampler = {
     process,
@@ -72,7 +72,7 @@ export async function sample<const O extends SampleOptions>(
 ): Promise<SampleResult<TypeOf<O>>> {
   const { method, denoise, energy, likelihood, device, type, threads, worker, checkFinite, shape, ...call } =
     options as SampleOptions;
-  const event = shape ?? (call.start && startEvent(process, call.start));
+  const event = shape ?? (call.start && startEvent(process, call.start, floatType(options)));
   if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
   const draw = await openSampler(process, {
     shape: event,
@@ -110,8 +110,8 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
 }
 
 /** The shape in x of one of the points to start from: that of y, unless φ embeds. */
-function startEvent({ chart, horizon }: Process, { shape }: NdArray): Shape {
-  const y = input("y", [1, ...shape.slice(1)]);
+function startEvent({ chart, horizon }: Process, { shape }: NdArray, dtype: FloatType): Shape {
+  const y = input("y", [1, ...shape.slice(1)], dtype);
   return (chart ? chart.phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
 }
 

@@ -29,8 +29,8 @@ import { pauses, turn } from "./pauses.ts";
 
 /** The graphs of a run, and the noise that one step of them takes. */
 function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
-  const { process, method, event, build, controls } = batch;
-  const draws = [...method.draws(stageOf(process, method.stepIn), event), ...condition.draws];
+  const { process, method, event, build, controls, type } = batch;
+  const draws = [...method.draws(stageOf(process, method.stepIn), shape, type), ...condition.draws];
   const open = [null, ...shape];
   const specs = {
     noise: numbered(draws.map((one) => [null, ...one])),

@@ -13,23 +13,23 @@ import { itoTrace, pushVector } from "../bijector/index.ts";
 import { add, expand, eye, jvp, mul, reshape, type Shape, sqrt, sub, sum, type Tensor } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 import { applyDiffusion, dependsOnState, noiseShape, type ProcessDiffusion } from "../sde/index.ts";
-import { drawnShape, duration, type Method, type Stage, type Step, type StepOptions } from "./method.ts";
+import { drawnShape, duration, type Method, type Stage, type StepInputs, type SteppingOptions } from "./method.ts";
 
 /** Euler–Maruyama's step, also the predictor of predictor–corrector. */
-export function eulerStep({ process, motion }: Stage, { point, t, dt, noise: [z] }: Step): Tensor {
+export function eulerStep({ process, motion }: Stage, { point, t, dt, noise: [z] }: StepInputs): Tensor {
   const dw = mul(z, sqrt(duration(process, dt)));
   const noise = applyDiffusion(motion.diffusion(point, t), dw, eventOf(point, process.eventRank));
   return add(add(point, mul(motion.drift(point, t), dt)), noise);
 }
 
 /** Steps the process in its own space. */
-export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: StepOptions = {}): Method => ({
+export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions = {}): Method => ({
   name: "eulerMaruyama",
   stepIn,
   onExit,
   grid: "uniform",
   evaluations: 1,
-  draws: (stage, event) => [drawnShape(stage, event)],
+  draws: (stage, event, dtype) => [drawnShape(stage, event, dtype)],
   step: (stage, step) => ({ next: eulerStep(stage, step) }),
 });
 
@@ -41,7 +41,7 @@ export const domainPreserving = (): Method => ({ ...eulerMaruyama({ stepIn: "x" 
  * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate. Elsewhere the order
  * is that of Euler–Maruyama, for want of Lévy areas.
  */
-export const milstein = (options: StepOptions = {}): Method => ({
+export const milstein = (options: SteppingOptions = {}): Method => ({
   ...eulerMaruyama(options),
   name: "milstein",
   step: (stage, step) => {
@@ -58,7 +58,7 @@ export const milstein = (options: StepOptions = {}): Method => ({
  *
  *   (D G̃ₖ)G̃ⱼ = D_x[J Gₖ][Gⱼ],   and where G does not depend on x,   Σⱼ D_x[J Gⱼ][Gⱼ] = Tr[GᵀHG].
  */
-function milsteinTerm({ process, motion }: Stage, { point, t, dt, noise: [z] }: Step): Tensor | undefined {
+function milsteinTerm({ process, motion }: Stage, { point, t, dt, noise: [z] }: StepInputs): Tensor | undefined {
   const span = duration(process, dt);
   const dw = mul(z, sqrt(span));
   const g = motion.diffusion(point, t);

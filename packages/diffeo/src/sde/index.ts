@@ -15,10 +15,10 @@ export {
   type ProcessDiffusion,
   type PushedDiffusion,
 } from "./diffusion.ts";
-export { push, pushedDiffusion, pushedDrift, pushPrior } from "./ito.ts";
+export { pullDrift, push, pushDrift, pushedDiffusion, pushedDrift, pushPrior } from "./ito.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
-export { flowVelocity, pushedVelocity, pushVelocity } from "./probability-flow.ts";
+export { flowVelocity, pullVelocity, pushedVelocity, pushVelocity } from "./probability-flow.ts";
 export {
   type Chart,
   forward,
@@ -29,7 +29,7 @@ export {
   reverse,
   reversePush,
 } from "./process.ts";
-export { pushedReverseDrift } from "./reverse-time-ito.ts";
+export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
 export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";
 export { reversalOf, reverseDrift } from "./time-reversal.ts";

@@ -5,7 +5,7 @@
  * all have the same. So what was trained goes into a sampler as it is.
  */
 import { batchOf } from "../bijector/event.ts";
-import { expand, fail, input, type Shape, Tensor } from "../graph/index.ts";
+import { expand, type FloatType, fail, input, type Shape, Tensor } from "../graph/index.ts";
 import { describe, sameShape, showShape } from "../graph/ndarray.ts";
 import { dependsOn } from "./diffusion.ts";
 
@@ -37,9 +37,9 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
 }
 
 /** Refuses a score that is the same wherever x is. */
-export function requireScoreOfState(score: MarginalScore, event: Shape, name: string): void {
-  const x = input("x", [1, ...event]);
-  if (!dependsOn(scoreAt(score, x, input("t", [1]), event.length), x))
+export function requireScoreOfState(score: MarginalScore, event: Shape, dtype: FloatType, name: string): void {
+  const x = input("x", [1, ...event], dtype);
+  if (!dependsOn(scoreAt(score, x, input("t", [1], dtype), event.length), x))
     fail(
       "usage",
       `${name}: the score does not depend on x`,

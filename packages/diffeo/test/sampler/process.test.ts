@@ -6,10 +6,25 @@ import {
   type Bijector,
   chain,
   sigmoidMap,
+  stereographic,
   timeAffine,
 } from "../../src/bijector/index.ts";
-import { add, constant, exp, fill, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
-import { key, uniform } from "../../src/random/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
+import {
+  add,
+  concat,
+  constant,
+  exp,
+  expandDims,
+  fill,
+  matmul,
+  mul,
+  type NdArray,
+  sub,
+  type Tensor,
+} from "../../src/graph/index.ts";
+import { denoising } from "../../src/matching/index.ts";
+import { key, normal, uniform } from "../../src/random/index.ts";
 import {
   brownianPath,
   eulerMaruyama,
@@ -170,6 +185,30 @@ describe("a score", () => {
     await sample(process, { ...options, method: "predictorCorrector" });
     expect(seen.length).toBeGreaterThan(3);
   });
+  it("goes from its training loss into a sampler as it is", async () => {
+    const weights = constant(
+      [
+        [-0.8, 0.1],
+        [0.2, -0.9],
+        [0.3, -0.2],
+      ],
+      "float64",
+    );
+    const network = (x: Tensor, t: Tensor): Tensor => matmul(concat([x, expandDims(t, -1)], -1), weights);
+    const [x0, noise] = ["x0", "noise"].map((name) => normal(key(name), [5, 2], { dtype: "float64" }));
+    const times = uniform(key("t"), [5], { low: 0.1, high: 1, dtype: "float64" });
+    const loss = await evaluate(
+      (a: Tensor, t: Tensor, z: Tensor) => denoising(sde)(network, a, t, z),
+      x0,
+      times,
+      noise,
+    );
+    expect(loss.shape).toEqual([5]);
+    for (const method of Object.keys(samplers) as (keyof typeof samplers)[]) {
+      const { samples } = await sample(reverse(sde, network), { ...options, method, denoise: true, type: "float64" });
+      expect(samples.data.every(Number.isFinite)).toBe(true);
+    }
+  });
   it.each([
     ["numbers", () => [[1, 2]] as unknown as Tensor, /returned a list, not a tensor/],
     ["nothing", () => undefined as unknown as Tensor, /returned nothing, not a tensor/],
@@ -178,4 +217,13 @@ describe("a score", () => {
   ] as const)("that returns %s is refused", async (_, bad, message) => {
     await expect(sample(reverse(sde, bad), options)).rejects.toThrow(message);
   });
+});
+
+it("steps on a sphere in the space around it draw the noise of the plane", async () => {
+  const process = reversePush(sde, stereographic(), score);
+  const shared = { count: 4, shape: [2], key: key(1), grid: uniformGrid(1, 0.999, 2), type: "float64" } as const;
+  const inX = (await sample(process, shared)).samples;
+  const outside = { ...eulerMaruyama({ stepIn: "y" }), onExit: (y: Tensor) => y };
+  await expect(sample(process, { ...shared, method: outside })).rejects.toThrow(/outside the domain/);
+  expect(inX.shape).toEqual([4, 3]);
 });
