@@ -1,5 +1,5 @@
 /**
- * npm run bench -- few-steps [boards]: the shipped chess model with few evaluations of its network. Share of boards that are
+ * npm run bench -- few-steps [boards] [evaluations]: the shipped chess model with few evaluations of its network. Share of boards that are
  * strictly legal, by method, time grid and evaluations; every run starts from the same noise. The last evaluation of each is
  * that of the final denoising.
  */
@@ -11,17 +11,17 @@ import { shippedModel } from "diffeo-chess/node";
 
 const METHODS: readonly MethodName[] = ["exponential", "exponentialSde", "heun", "domainPreserving"];
 const GRIDS: readonly GridName[] = ["logSnr", "quadratic", "uniform"];
-const EVALUATIONS = [15, 25, 50];
 
 const print = (cells: readonly string[]): void =>
   void process.stdout.write(`${cells.map((cell, i) => (i < 2 ? cell.padEnd(18) : cell.padStart(10))).join("")}\n`);
 
 export async function run(): Promise<void> {
   const count = Number(process.argv[3] ?? 200);
+  const budgets = process.argv[4] === undefined ? [15, 25, 50] : [Number(process.argv[4])];
   const model = await loadModel(shippedModel);
   print(["method", "grid", "network", "steps", "legal", "one king", "pieces", "seconds"]);
   const open = await Promise.all(METHODS.map((method) => openBoards(model, { method })));
-  for (const evaluations of EVALUATIONS)
+  for (const evaluations of budgets)
     for (const grid of GRIDS)
       for (const [i, method] of METHODS.entries()) {
         const steps = Math.floor((evaluations - 1) / samplers[method]().evaluations);

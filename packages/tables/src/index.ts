@@ -11,7 +11,7 @@ export {
 export { type Fit, fitDensity } from "./dkef/fit.ts";
 export type { Fitted } from "./dkef/fitted.ts";
 export { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "./dkef/model-bytes.ts";
-export { type SampleOptions, sampleRows } from "./dkef/sample.ts";
+export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";

@@ -9,7 +9,7 @@ import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-bytes.ts";
 import { openPath, pathWeights } from "./path.ts";
 
-export interface SampleOptions {
+export interface RowSampleOptions {
   /** Hamiltonian Monte Carlo, or Langevin steps with a Metropolis test. Default hmc. */
   readonly method?: "hmc" | "langevin";
   /** Transitions of every chain. Default 200. */
@@ -23,7 +23,7 @@ const ACCEPTANCE = { hmc: 0.75, langevin: 0.6 } as const;
 /** Draws of the mixture a start is chosen from. */
 const CANDIDATES = 8;
 
-export async function sampleRows(model: DensityModel, count: number, options: SampleOptions): Promise<Table> {
+export async function sampleRows(model: DensityModel, count: number, options: RowSampleOptions): Promise<Table> {
   const { method = "hmc", steps = 200, key, signal } = options;
   const { fitted, spec } = model;
   const mixture = await adaptedMixture(fitted, fitted.parameters.inducing, fold(key, "mixture"), signal);
