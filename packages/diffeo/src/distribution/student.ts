@@ -10,6 +10,7 @@
 import { add, constant, div, expandDims, fail, log1p, mul, neg, sub, sum, type Tensor } from "../graph/index.ts";
 import { fold, type Keys, normal, uniform } from "../random/index.ts";
 import type { Distribution } from "./distribution.ts";
+import { logStudentPeak } from "./gamma.ts";
 import { alongAxes, drawEllipse, fromAxes } from "./gaussian.ts";
 import { type Covariance, principalAxes } from "./principal.ts";
 
@@ -27,8 +28,7 @@ export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribu
   const n = mean.length;
   const principal = principalAxes(shape, n, "studentT");
   const logVolume = principal.variances.reduce((s, v) => s + Math.log(v), 0) / 2;
-  const constantTerm =
-    logGamma((degrees + n) / 2) - logGamma(degrees / 2) - (n / 2) * Math.log(degrees * Math.PI) - logVolume;
+  const constantTerm = logStudentPeak(degrees, n) - logVolume;
   /** z = Qᵀ(x − μ), z/Λ and δ². */
   const parts = (x: Tensor) => {
     const z = alongAxes(principal, sub(x, constant(mean, x.dtype)));
@@ -52,16 +52,6 @@ export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribu
       return drawEllipse(keys, mean, principal, (row) => Math.sqrt(degrees / (2 * gammas[row])));
     },
   };
-}
-
-/** log Γ(a), a > 0: Stirling's series where it has converged, reached by Γ(a) = Γ(a + 1)/a. */
-export function logGamma(a: number): number {
-  let shift = 0;
-  let x = a;
-  for (; x < 12; x++) shift -= Math.log(x);
-  const r = 1 / (x * x);
-  const series = (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))) / x;
-  return shift + (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series;
 }
 
 /**

@@ -6,6 +6,7 @@ export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { backward } from "./backward.ts";
 export { expand, sum } from "./broadcast.ts";
 export { averagePool, type ConvOptions, conv2d, maxPool, upsampleNearest } from "./conv.ts";
+export { erf, erfc } from "./erf.ts";
 export { DiffeoError, type ErrorKind, fail } from "./error.ts";
 export { reference } from "./evaluate.ts";
 export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./gather.ts";
@@ -33,6 +34,7 @@ export {
 export { groupNorm, silu } from "./norm.ts";
 export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
 export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
+export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
 export { lower, simplify } from "./simplify.ts";
@@ -53,8 +55,9 @@ export {
 export { topological } from "./topological.ts";
 export { fitsShape, isSpec, type Spec, showOpenShape, type Trace, trace } from "./trace.ts";
 export {
+  asinh,
   cos,
-  erf,
+  cosh,
   exp,
   expm1,
   log,
@@ -63,6 +66,7 @@ export {
   pow,
   sigmoid,
   sin,
+  sinh,
   softplus,
   sqrt,
   tanh,

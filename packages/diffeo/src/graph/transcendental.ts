@@ -2,11 +2,12 @@
  * Exponentials, logarithms and what is made of them. All are accurate in the tails, where 1 − σ(x) and 1 − tanh²(x)
  * written naively lose every digit.
  */
-import { add, div, mul, neg, sub } from "./arithmetic.ts";
+import { abs, add, div, maximum, minimum, mul, neg, sign, sub } from "./arithmetic.ts";
 import { binary, unary } from "./elementwise.ts";
-import { erfValue } from "./erf.ts";
-import { equal, logicalAnd, where } from "./logic.ts";
+import { internal } from "./error.ts";
+import { equal, less, logicalAnd, where } from "./logic.ts";
 import { asTensor, asTensors, fill, type Operand, onesLike, type Tensor, uniformValue } from "./tensor.ts";
+import { stopGradient } from "./value.ts";
 
 const expNode = unary("exp", { f: Math.exp, vjp: (g, _, y) => mul(g, y) }); // (eˣ)′ = eˣ
 const logNode = unary("log", { f: Math.log, vjp: (g, x) => div(g, x) }); // (log x)′ = 1/x
@@ -62,10 +63,45 @@ export const softplusNode = unary("softplus", {
   f: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
   vjp: (g, x) => mul(g, sigmoid(x)), // (log(1 + eˣ))′ = σ(x)
 });
-export const erfNode = unary("erf", {
-  f: erfValue,
-  vjp: (g, x) => mul(g, mul(exp(neg(mul(x, x))), 2 / Math.sqrt(Math.PI))), // erf′(x) = 2/√π exp(−x²)
+/** ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. */
+const halfExp = (a: Tensor): Tensor => mul(mul(exp(mul(a, 0.5)), 0.5), exp(mul(a, 0.5)));
+const sinhNode = unary("sinh", {
+  f: Math.sinh,
+  vjp: (g, x) => mul(g, cosh(x)),
+  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. Far out e^{−|x|} is nothing beside e^{|x|}.
+  lower: (x) => {
+    const a = abs(x);
+    const e = expm1(minimum(a, 20));
+    return mul(sign(x), where(less(a, 20), mul(add(e, div(e, add(e, 1))), 0.5), halfExp(a)));
+  },
+  emit: () => internal("sinh is lowered before it is written"),
 });
+const coshNode = unary("cosh", {
+  f: Math.cosh,
+  vjp: (g, x) => mul(g, sinh(x)),
+  lower: (x) => add(halfExp(abs(x)), mul(exp(neg(abs(x))), 0.5)),
+  emit: () => internal("cosh is lowered before it is written"),
+});
+const asinhNode = unary("asinh", {
+  f: Math.asinh,
+  // asinh′(x) = 1/√(1 + x²) = 1/(m√(m⁻² + (x/m)²)) for any m; with m = max(1, |x|) no square overflows.
+  vjp: (g, x) => {
+    const m = stopGradient(maximum(abs(x), 1));
+    const [one, part] = [div(1, m), div(x, m)];
+    return div(g, mul(m, sqrt(add(mul(one, one), mul(part, part)))));
+  },
+  // asinh |x| = log(1 + a + a²/(1 + √(1 + a²))), and log 2a where 1 is nothing beside a².
+  lower: (x) => {
+    const a = abs(x);
+    const near = minimum(a, FAR);
+    const root = sqrt(add(mul(near, near), 1));
+    const small = log1p(add(near, div(mul(near, near), add(root, 1))));
+    return mul(sign(x), where(less(a, FAR), small, add(log(maximum(a, 1)), Math.LN2)));
+  },
+  emit: () => internal("asinh is lowered before it is written"),
+});
+/** Beyond, √(1 + a²) is a in float64. */
+const FAR = 2 ** 28;
 const powNode = binary("pow", {
   onnx: "Pow",
   f: Math.pow,
@@ -104,7 +140,12 @@ export const tanh = (x: Operand): Tensor => tanhNode([asTensor(x)], {});
 export const sigmoid = (x: Operand): Tensor => sigmoidNode([asTensor(x)], {});
 /** log(1 + eˣ), finite and accurate for every x. */
 export const softplus = (x: Operand): Tensor => softplusNode([asTensor(x)], {});
-export const erf = (x: Operand): Tensor => erfNode([asTensor(x)], {});
+/** (eˣ − e⁻ˣ)/2 */
+export const sinh = (x: Operand): Tensor => sinhNode([asTensor(x)], {});
+/** (eˣ + e⁻ˣ)/2 */
+export const cosh = (x: Operand): Tensor => coshNode([asTensor(x)], {});
+/** The inverse of sinh: log(x + √(x² + 1)). */
+export const asinh = (x: Operand): Tensor => asinhNode([asTensor(x)], {});
 /** log σ(x) = −log(1 + e⁻ˣ) */
 export const logSigmoid = (x: Operand): Tensor => neg(softplus(neg(x)));
 export const pow = (a: Operand, b: Operand): Tensor => powNode(asTensors(a, b, "pow"), {});

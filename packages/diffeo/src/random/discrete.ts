@@ -8,9 +8,9 @@
  */
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
+import { log } from "../graph/normal.ts";
 import { planned, uniform } from "./draw.ts";
 import { isIndex, type Key, type Keys, show } from "./key.ts";
-import { log } from "./quantile.ts";
 import { threefry } from "./threefry.ts";
 
 /** A drawn `NdArray` of 32-bit integers. */

@@ -10,9 +10,10 @@
  */
 import { fail } from "../graph/error.ts";
 import { allocate, type FloatType, isFloat, type NdArray, type Shape, showShape, sizeOf } from "../graph/ndarray.ts";
+import { normalQuantile } from "../graph/normal.ts";
 import { isIndex, type Key, type Keys, packed, show } from "./key.ts";
-import { normalQuantile, unit } from "./quantile.ts";
 import { threefry } from "./threefry.ts";
+import { unit } from "./unit.ts";
 
 /** A drawn `NdArray` whose element type is known. */
 export interface FloatArray<D extends FloatType = FloatType> extends NdArray {

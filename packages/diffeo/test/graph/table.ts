@@ -109,6 +109,12 @@ export const smooth: readonly Entry[] = [
   one("sigmoid", g.sigmoid, wild),
   one("softplus", g.softplus, wild),
   one("erf", g.erf, within(-3, 3, 1e-9, -1e-300, 0.999, 1.001, 6, -6, 20)),
+  one("erfc", g.erfc, within(-3, 3, 1e-9, 0, 0.499, 0.501, 6, -6, 8)),
+  one("erfInverse", g.erfInverse, within(-0.95, 0.95, 1e-9, 0, 0.85, -0.8501)),
+  one("normalQuantile", g.normalQuantile, within(0.03, 0.97, 0.5, 0.075, 0.0749)),
+  one("sinh", g.sinh, within(-3, 3, 1e-9, 0, -19.99, 20.01, 40)),
+  one("cosh", g.cosh, within(-3, 3, 1e-9, 0, -20, 40)),
+  one("asinh", g.asinh, within(-3, 3, 1e-9, 0, 1e3, -1e6)),
   one("logSigmoid", g.logSigmoid, wild),
   // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
   one("silu", g.silu, away(wild, -1.2785, 0.05)),

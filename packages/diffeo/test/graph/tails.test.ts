@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import {
+  asinh,
+  cosh,
   erf,
+  erfc,
+  erfInverse,
   expm1,
   gradEach,
   log1p,
@@ -9,9 +13,11 @@ import {
   logSigmoid,
   logSumExp,
   type NdArray,
+  normalQuantile,
   reshape,
   sigmoid,
   silu,
+  sinh,
   softmax,
   softplus,
   type Tensor,
@@ -75,6 +81,60 @@ const table: readonly (readonly [name: string, f: Function, order: number, x: nu
   ["erf", erf, 0, -1.25, -0.9229001282564583],
   ["erf", erf, 0, 3, 0.9999779095030014],
   ["erf", erf, 0, 5, 0.9999999999984626],
+  ["erfc", erfc, 0, -3.0, 1.9999779095030015],
+  ["erfc", erfc, 0, -0.25, 1.276326390168237],
+  ["erfc", erfc, 0, 0.0, 1.0],
+  ["erfc", erfc, 0, 2 ** -40, 0.9999999999989737],
+  ["erfc", erfc, 0, 0.25, 0.7236736098317631],
+  ["erfc", erfc, 0, 0.5, 0.4795001221869535],
+  ["erfc", erfc, 0, 1.0, 0.15729920705028513],
+  ["erfc", erfc, 0, 1.5, 0.033894853524689274],
+  ["erfc", erfc, 0, 2.5, 0.0004069520174449589],
+  ["erfc", erfc, 0, 4.25, 1.8505741373867425e-9],
+  ["erfc", erfc, 0, 5.0, 1.537459794428035e-12],
+  ["erfc", erfc, 0, 8.0, 1.1224297172982926e-29],
+  ["erfc", erfc, 0, 9.0, 4.13703174651381e-37],
+  ["erfc′", erfc, 1, 5.0, -1.5670866531017336e-11],
+  ["erfc″", erfc, 2, 3.0, 0.0008355183116804871],
+  ["erf⁻¹", erfInverse, 0, 2 ** -60, 7.686793263128236e-19],
+  ["erf⁻¹", erfInverse, 0, 0.25, 0.2253120550121781],
+  ["erf⁻¹", erfInverse, 0, -0.5, -0.4769362762044699],
+  ["erf⁻¹", erfInverse, 0, 0.84375, 1.00253397062404],
+  ["erf⁻¹", erfInverse, 0, -0.875, -1.0847870400692832],
+  ["erf⁻¹", erfInverse, 0, 1 - 2 ** -12, 2.5939005131344874],
+  ["erf⁻¹", erfInverse, 0, 1 - 2 ** -24, 3.832506856900711],
+  ["erf⁻¹", erfInverse, 0, -1 + 2 ** -20, -3.465505025803331],
+  ["(erf⁻¹)′", erfInverse, 1, 0.75, 1.7174997693674523],
+  ["(erf⁻¹)″", erfInverse, 2, 0.5, 1.1807463499934],
+  ["(erf⁻¹)‴", erfInverse, 3, 0.5, 5.26058253926122],
+  ["(Φ⁻¹)″", normalQuantile, 2, 0.25, -6.679310007532782],
+  ["Φ⁻¹", normalQuantile, 0, 0.0625, -1.5341205443525463],
+  ["Φ⁻¹", normalQuantile, 0, 0.75, 0.6744897501960817],
+  ["Φ⁻¹", normalQuantile, 0, 2 ** -10, -3.0972690781987846],
+  ["Φ⁻¹", normalQuantile, 0, 2 ** -30, -6.009353565530744],
+  ["Φ⁻¹", normalQuantile, 0, 2 ** -60, -8.773321169027552],
+  ["Φ⁻¹", normalQuantile, 0, 2 ** -120, -12.626696560491395],
+  ["Φ⁻¹", normalQuantile, 0, 1 - 2 ** -20, 4.7630010342678135],
+  ["(Φ⁻¹)′", normalQuantile, 1, 0.125, 4.857822934424227],
+  ["sinh", sinh, 0, 2 ** -60, 8.673617379884035e-19],
+  ["sinh", sinh, 0, 2 ** -10, 0.0009765626552204365],
+  ["sinh", sinh, 0, 0.5, 0.5210953054937474],
+  ["sinh", sinh, 0, -1.5, -2.1292794550948173],
+  ["sinh", sinh, 0, 19.5, 147133783.0207544],
+  ["sinh", sinh, 0, 20.5, 399951088.7377527],
+  ["sinh", sinh, 0, -80.0, -2.770311192196755e34],
+  ["sinh″", sinh, 2, 2 ** -20, 9.536743164063946e-7],
+  ["cosh", cosh, 0, 0.125, 1.0078226778257109],
+  ["cosh", cosh, 0, -1.5, 2.352409615243247],
+  ["cosh", cosh, 0, 80.0, 2.770311192196755e34],
+  ["asinh", asinh, 0, 2 ** -60, 8.673617379884035e-19],
+  ["asinh", asinh, 0, 2 ** -10, 0.0009765623447796375],
+  ["asinh", asinh, 0, 0.75, Math.LN2],
+  ["asinh", asinh, 0, -3.0, -1.8184464592320668],
+  ["asinh", asinh, 0, 2 ** 20, 14.556090791759079],
+  ["asinh", asinh, 0, -(2 ** 100), -70.00786523655448],
+  ["asinh′", asinh, 1, 2 ** 100, 7.888609052210118e-31],
+  ["asinh″", asinh, 2, 3.0, -0.09486832980505137],
   ["erf′", erf, 1, 5, 1.5670866531017336e-11],
   ["erf′", erf, 1, -8, 1.8097067968559843e-28],
   ["erf″", erf, 2, 5, -1.5670866531017336e-10],
@@ -111,7 +171,7 @@ describe.each([
 });
 
 describe("far from 0", () => {
-  const functions: readonly Function[] = [sigmoid, softplus, tanh, silu, erf, logSigmoid];
+  const functions: readonly Function[] = [sigmoid, softplus, tanh, silu, erf, erfc, asinh, logSigmoid];
   const all = functions.flatMap((f) => [0, 1, 2].map((order) => derivative(f, order)));
 
   it.each(["float64", "float32"] as const)("no derivative overflows or becomes NaN in %s", async (type) => {
@@ -120,4 +180,26 @@ describe("far from 0", () => {
       expect(Array.from(y.data as Float64Array)).toSatisfy((values: number[]) => values.every(Number.isFinite));
     await f.dispose();
   });
+});
+
+describe.each(["reference", "cpu"] as const)("at the ends of their domains, on device %s", (device) => {
+  const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];
+  const ends: readonly (readonly [name: string, f: Function, x: readonly number[], y: readonly number[]])[] = [
+    ["erf", erf, [-inf, 0, inf, none], [-1, 0, 1, none]],
+    ["erfc", erfc, [-inf, 0, inf, 1e30, -1e30, none], [2, 1, 0, 0, 2, none]],
+    ["erf⁻¹", erfInverse, [-1, 0, 1, 1.5, -2, inf, none], [-inf, 0, inf, none, none, none, none]],
+    ["Φ⁻¹", normalQuantile, [0, 0.5, 1, -0.5, 1.5, none], [-inf, 0, inf, none, none, none]],
+    ["sinh", sinh, [-inf, 0, inf, -1e30, none], [-inf, 0, inf, -inf, none]],
+    ["cosh", cosh, [-inf, 0, inf, 1e30, none], [inf, 1, inf, inf, none]],
+    ["asinh", asinh, [-inf, 0, inf, none], [-inf, 0, inf, none]],
+  ];
+  for (const type of ["float64", "float32"] as const)
+    it.each(ends)(`%s in ${type}`, async (_, f, x, y) => {
+      if (device === "reference" && type === "float32") return;
+      const g = compile((t: Tensor) => f(t), [[x.length]], { device, type });
+      const got = Array.from((await g(x)).data as Float64Array);
+      const near = (v: number, i: number): boolean => Math.abs(v - y[i]) <= (type === "float32" ? 5e-7 : 1e-15);
+      expect(got.map((v, i) => (near(v, i) ? y[i] : v))).toEqual(y);
+      await g.dispose();
+    });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { log, normalQuantile, unit } from "../../src/random/quantile.ts";
+import { log, normalQuantile } from "../../src/graph/normal.ts";
+import { unit } from "../../src/random/unit.ts";
 import { normalCdf } from "./statistics.ts";
 
 const word = fc.integer({ min: 0, max: 0xffffffff });

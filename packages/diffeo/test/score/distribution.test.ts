@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { logStudentPeak } from "../../src/distribution/gamma.ts";
 import {
   banana,
   type Diffusible,
@@ -9,7 +10,6 @@ import {
   studentT,
 } from "../../src/distribution/index.ts";
 import { jacobi } from "../../src/distribution/principal.ts";
-import { logGamma } from "../../src/distribution/student.ts";
 import { exp, gradEach, input, mul, sum, type Tensor, toFloat64 } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import { distance, run } from "../bijector/support.ts";
@@ -161,13 +161,37 @@ describe("marginals under a Gaussian transition", () => {
 });
 
 describe("numbers beneath", () => {
-  it("log Γ is that of factorials and of ½", () => {
-    let factorial = 0;
-    for (let n = 1; n < 20; n++) {
-      expect(Math.abs(logGamma(n) - factorial)).toBeLessThan(1e-13 * Math.max(1, factorial));
-      factorial += Math.log(n);
-    }
-    expect(logGamma(0.5)).toBeCloseTo(0.5 * Math.log(Math.PI), 13);
+  it("Student's t is as high at its centre as whole degrees say exactly: p(0)² = A/B · πᵉ, A and B whole", () => {
+    /** Γ(k/2) = top/bottom · √πᵉ */
+    const gamma = (k: number): { top: bigint; bottom: bigint; e: number } => {
+      let [top, bottom, a] = [1n, 1n, k];
+      for (; a > 2; a -= 2) [top, bottom] = [top * BigInt(a - 2), bottom * 2n];
+      return { top, bottom, e: a === 1 ? 1 : 0 };
+    };
+    for (let degrees = 1; degrees <= 60; degrees++)
+      for (let n = 1; n <= 12; n++) {
+        const [over, under] = [gamma(degrees + n), gamma(degrees)];
+        const top = (over.top * under.bottom) ** 2n;
+        const bottom = (over.bottom * under.top) ** 2n * BigInt(degrees) ** BigInt(n);
+        const ratio = Number((top << 200n) / bottom) / 2 ** 200;
+        const exact = (Math.log(ratio) + (over.e - under.e - n) * Math.log(Math.PI)) / 2;
+        // A few units in the last place: of the number, and of the terms above.
+        expect(Math.abs(logStudentPeak(degrees, n) - exact)).toBeLessThan(3.5e-16 * Math.max(2, n + Math.abs(exact)));
+      }
+  });
+
+  it("and as other degrees say in 50 digits", () => {
+    for (const [degrees, n, exact] of [
+      [0.001, 1, -4.147717556298335],
+      [0.3, 3, -1.8441801266725821],
+      [4.5, 7, -5.02898116745997],
+      [47.25, 1, -0.9242291437202247],
+      [1000, 41, -37.281955816517595],
+      [1e8, 5, -4.594692628523364],
+      [1e15, 3, -2.7568155996140176],
+      [2.5, 1000, 1582.472385803221],
+    ])
+      expect(Math.abs(logStudentPeak(degrees, n) / exact - 1)).toBeLessThan(5e-16);
   });
 
   it("Jacobi's rotations diagonalise", () => {

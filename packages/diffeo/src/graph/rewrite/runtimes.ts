@@ -1,9 +1,10 @@
 /** What ONNX Runtime's own operators lack, or do badly, on one device or another. */
 import { abs, add, div, maximum, neg, signNode, sub } from "../arithmetic.ts";
+import { erfNode } from "../erf.ts";
 import { greater, logicalAnd, logicalNot, logicalOr, orNode, where, whereNode } from "../logic.ts";
 import { isFloat } from "../ndarray.ts";
 import { fill, type Make } from "../tensor.ts";
-import { cosNode, erfNode, exp, log, sigmoidNode, sinNode, softplusNode } from "../transcendental.ts";
+import { cosNode, exp, log, sigmoidNode, sinNode, softplusNode } from "../transcendental.ts";
 import { erfExpression } from "./erf.ts";
 import type { Lowering } from "./rule.ts";
 import { sineExpression } from "./sine.ts";

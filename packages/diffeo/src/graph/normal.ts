@@ -1,18 +1,9 @@
 /**
- *   u = (2m + 1)·2⁻⁵³,  m uniform on 0 … 2⁵² − 1          the open unit interval
- *   z = Φ⁻¹(u)                                           the normal
+ * Φ⁻¹ and the inverse of erf, one number at a time.
  *
  * ECMAScript leaves Math.log, cos and exp to the engine, and engines differ in the last bit. What follows uses only
- * + − × ÷ and √, which IEEE 754 rounds correctly, so every engine gives the same numbers. The inverse of Φ, rather than
- * a rejection method, also keeps one draw to one number: element j never depends on what happened to element j − 1.
+ * + − × ÷ and √, which IEEE 754 rounds correctly, so every engine gives the same numbers.
  */
-
-/**
- * A uniform number from two random words: an odd multiple of 2⁻⁵³, hence exact, never 0 or 1, and symmetric about ½
- * (1 − u is on the grid and exact too).
- */
-export const unit = (high: number, low: number): number =>
-  ((high >>> 0) * 0x100000 + (low >>> 12) + 0.5) / 0x10000000000000;
 
 const TWO_31 = 0x80000000;
 const SQRT_2 = Math.sqrt(2);
@@ -61,6 +52,7 @@ function ratio(x: number, a: readonly number[], b: readonly number[]): number {
   return top / bottom;
 }
 
+/** Coefficients of Wichura's three ratios, from the constant term up. */
 const CENTRE_TOP = [
   3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987, 67265.7709270087,
   33430.57558358813, 2509.0809287301227,
@@ -86,16 +78,28 @@ const FAR_BOTTOM = [
   1.421511758316446e-7, 2.0442631033899397e-15,
 ];
 
+/** Wichura's ratios: around the median, in the tails, and far out. */
+export const ratios = {
+  centre: [CENTRE_TOP, CENTRE_BOTTOM],
+  tail: [TAIL_TOP, TAIL_BOTTOM],
+  far: [FAR_TOP, FAR_BOTTOM],
+} as const;
+
 /**
- * Φ⁻¹(p) for 0 < p < 1, with a relative error below 10⁻¹⁵: M. Wichura, "Algorithm AS 241: the percentage points of the
- * normal distribution", Applied Statistics 37 (1988), routine PPND16. One ratio in 0.425² − q², q = p − ½, around the
- * median and two in √(−ln p) for the tails. On the grid of `unit` both q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p)
- * to the bit.
+ * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p), with a relative error below 10⁻¹⁵: M. Wichura, "Algorithm
+ * AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988), routine PPND16. One ratio in
+ * 0.425² − q² around the median and two in √(−ln τ) for the tails.
  */
-export function normalQuantile(p: number): number {
-  const q = p - 0.5;
+function quantileFrom(q: number, tau: number): number {
   if (q >= -0.425 && q <= 0.425) return q * ratio(0.180625 - q * q, CENTRE_TOP, CENTRE_BOTTOM);
-  const r = Math.sqrt(-log(q < 0 ? p : 1 - p));
+  if (!(tau > 0)) return tau === 0 ? Math.sign(q) * Number.POSITIVE_INFINITY : Number.NaN;
+  const r = Math.sqrt(-log(tau));
   const z = r <= 5 ? ratio(r - 1.6, TAIL_TOP, TAIL_BOTTOM) : ratio(r - 5, FAR_TOP, FAR_BOTTOM);
   return q < 0 ? -z : z;
 }
+
+/** Φ⁻¹(p). Where p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit. */
+export const normalQuantile = (p: number): number => quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
+
+/** erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps every digit of a small y, τ = (1 − |y|)/2 of one near ±1. */
+export const erfInverseValue = (y: number): number => quantileFrom(y / 2, (1 - Math.abs(y)) / 2) / SQRT_2;
