@@ -25,8 +25,9 @@ import {
   readPositions,
   writeDataset,
 } from "diffeo-chess/node";
-import { makeDensity, parseDensity, parseTable } from "diffeo-tables";
+import { makeDensity, parseDensity, parseRecords, parseTable } from "diffeo-tables";
 import fc from "fast-check";
+import { record } from "../../packages/tables/test/records.ts";
 import { bytes, texts, values } from "./mutate.ts";
 
 interface Parser<T = never> {
@@ -149,6 +150,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     density: parser(tensorFiles(densityModel()), (file) => parseDensity(file, "f")),
     calibration: jsonFile(calibration, (text) => parseCalibration(text, "f")),
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
+    densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
     table: parser(
       texts(["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'], [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"]),
       (text) => parseTable(text, "f"),

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { Chess } from "chess.js";
 import { DiffeoError } from "diffeo/graph";
 import { key } from "diffeo/random";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeFen, parseFen } from "../src/board/fen.ts";
 import { makeFullFen } from "../src/board/legality.ts";
@@ -309,5 +310,54 @@ describe("a file of packed positions", () => {
     const path = join(folder, "d.positions");
     await writeDataset(path, { count: 2, bytes: new Uint8Array(64).fill(0xcc, 0, 40).fill(0xdc, 40) });
     await expect(readDataset(path)).rejects.toThrow("position 1 has a square of no class, at byte 72");
+  });
+});
+
+describe("lines", () => {
+  const linesOf = async (chunks: Iterable<Uint8Array>): Promise<string[]> => {
+    const found: string[] = [];
+    let next = 1;
+    const file = { name: "f", head: new Uint8Array(), chunks: Readable.from(chunks) };
+    for await (const { first, lines } of readLines(file)) {
+      expect(first).toBe(next);
+      next += lines.length;
+      found.push(...lines);
+    }
+    return found;
+  };
+
+  it("are the same however the text is cut", async () => {
+    const text = fc
+      .array(fc.constantFrom("a", "é", "\n", "\r", "\r\n", "", "b"), { maxLength: 40 })
+      .map((parts) => parts.join(""));
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.integer({ min: 1, max: 5 })), async (whole, sizes) => {
+        const bytes = Buffer.from(whole);
+        const chunks: Uint8Array[] = [];
+        for (let at = 0, i = 0; at < bytes.length; i++) {
+          const size = sizes[i] ?? 7;
+          chunks.push(bytes.subarray(at, at + size));
+          at += size;
+        }
+        const expected = whole.split(/\r\n|\n|\r/);
+        if (expected.at(-1) === "") expected.pop();
+        expect(await linesOf(chunks)).toEqual(expected);
+      }),
+    );
+  });
+
+  it("that have no end are refused before they fill the memory, in time that grows with them alone", async () => {
+    const piece = Buffer.alloc(1 << 16, "x");
+    let asked = 0;
+    const endless = function* (): Generator<Uint8Array> {
+      for (; asked < 1000; asked++) yield piece;
+    };
+    await expect(linesOf(endless())).rejects.toThrow(/^f: line 1 has no end within 4194304 letters/);
+    expect(asked).toBeLessThan(80);
+    // A line of 4 MB in pieces of 100 bytes: joining them anew at each would take minutes.
+    const letters = Array.from({ length: 40_000 }, () => Buffer.alloc(100, "y"));
+    const began = performance.now();
+    expect((await linesOf([...letters, Buffer.from("\nz\n")])).map(({ length }) => length)).toEqual([4_000_000, 1]);
+    expect(performance.now() - began).toBeLessThan(5000);
   });
 });

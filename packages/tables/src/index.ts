@@ -26,6 +26,7 @@ export {
 } from "./measure/measure.ts";
 export { densityPicture } from "./picture/picture.ts";
 export { studyFigures } from "./study/figures.ts";
+export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
 export { openTasks, type RunRecord, recordOf, type Task, taskName } from "./study/study.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
