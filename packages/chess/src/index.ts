@@ -67,9 +67,9 @@ export { covarianceCosine, covarianceError, crossCovariance } from "./measure/co
 export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
 export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
 export {
+  type BoardMeasures,
   type Comparison,
   type MeasureOptions,
-  type Measures,
   measure,
   measureAll,
   type Reference,

@@ -15,7 +15,7 @@ import { independentSquares, marginalDistance, squareMarginals } from "./margina
 import { distinctShare, exactCopies, nearestDistances } from "./neighbours.ts";
 import { twoSampleAuc } from "./two-sample.ts";
 
-export interface Measures {
+export interface BoardMeasures {
   /** How many positions were measured. */
   readonly count: number;
   /** Share with exactly one king of each colour. */
@@ -95,7 +95,7 @@ export function referenceOf(positions: Positions, training = positions): Referen
 const firstOf = (positions: Positions, count: number): Positions =>
   range(positions, 0, Math.min(count, positions.count));
 
-export function measure(samples: Positions, reference: Reference, options: MeasureOptions): Measures {
+export function measure(samples: Positions, reference: Reference, options: MeasureOptions): BoardMeasures {
   const { count } = samples;
   if (count === 0) fail("data", "there are no positions to measure", "give at least one");
   const { key, neighbours = 1000 } = options;
@@ -150,9 +150,9 @@ const drawn = (positions: Positions, count: number, key: Key): Positions =>
   select(positions, choice(fold(key, "opponents"), positions.count, count, { replace: false }).data);
 
 export interface Comparison {
-  readonly samples: Measures;
-  readonly real: Measures;
-  readonly independent: Measures;
+  readonly samples: BoardMeasures;
+  readonly real: BoardMeasures;
+  readonly independent: BoardMeasures;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Measures and statistics as text: the rows of the protocol, one column a set of positions. */
 
 import { PIECES } from "../board/position.ts";
-import type { Comparison, Measures } from "./measures.ts";
+import type { BoardMeasures, Comparison } from "./measures.ts";
 import type { Statistics } from "./statistics.ts";
 
 const share = (x: number | null): string => (x === null ? "–" : x.toFixed(3));
@@ -10,7 +10,7 @@ const meanSd = (mean: number, sd: number): string =>
   `${mean.toFixed(2).replace(/^-(0\.0*)$/, "$1")} (${sd.toFixed(2)})`;
 const percent = (x: number): string => `${(100 * x).toFixed(2)} %`;
 
-const ROWS: readonly (readonly [label: string, show: (m: Measures) => string])[] = [
+const ROWS: readonly (readonly [label: string, show: (m: BoardMeasures) => string])[] = [
   ["positions", (m) => m.count.toLocaleString("en")],
   ["exactly one king each", (m) => share(m.oneKingEach)],
   ["feasible material", (m) => share(m.feasibleMaterial)],

@@ -127,6 +127,22 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
   return worker;
 }
 
+/** A part and what will come of it; the signal is listened to until then. */
+function jobOf(
+  part: Part,
+  options: RunPartOptions,
+  abort: (job: Job, reason: unknown) => void,
+): { readonly job: Job; readonly result: Promise<unknown> } {
+  const { signal } = options;
+  let job: Job | undefined;
+  const onAbort = (): void => abort(job as Job, signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const result = new Promise<unknown>((resolve, reject) => {
+    job = { ...options, part, resolve, reject };
+  }).finally(() => signal?.removeEventListener("abort", onAbort));
+  return { job: job as unknown as Job, result };
+}
+
 /** @param script what the workers run: it calls `serveParts` */
 export function openPool(script: URL, { workers: most, execArgv = process.execArgv }: PoolOptions): Pool {
   const workers = new Set<Worker>();
@@ -162,23 +178,14 @@ export function openPool(script: URL, { workers: most, execArgv = process.execAr
   };
 
   return {
-    run: (part, options = {}) =>
-      new Promise((resolve, reject) => {
-        const { signal } = options;
-        if (closed) fail("disposed", "the pool is closed", "open another");
-        signal?.throwIfAborted();
-        const onAbort = (): void => abort(job, signal?.reason);
-        const over = <T>(then: (value: T) => void): ((value: T) => void) => {
-          return (value) => {
-            signal?.removeEventListener("abort", onAbort);
-            then(value);
-          };
-        };
-        const job: Job = { ...options, part, resolve: over(resolve), reject: over(reject) };
-        signal?.addEventListener("abort", onAbort, { once: true });
-        waiting.push(job);
-        begin();
-      }),
+    run: async (part, options = {}) => {
+      if (closed) fail("disposed", "the pool is closed", "open another");
+      options.signal?.throwIfAborted();
+      const { job, result } = jobOf(part, options, abort);
+      waiting.push(job);
+      begin();
+      return result;
+    },
     close: async () => {
       closed = true;
       const gone = new DiffeoError("disposed", "the pool was closed before the part was done", "run it again");
