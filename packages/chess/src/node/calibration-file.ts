@@ -55,7 +55,7 @@ export async function readCalibration(path: string, model: string): Promise<Cali
 }
 
 /** What decides the points of a calibration. The size of a batch does not: a board does not depend on those beside it. */
-export interface CalibrationSettings extends Pick<Calibration, "model" | "steps" | "seed"> {
+interface CalibrationSettings extends Pick<Calibration, "model" | "steps" | "seed"> {
   readonly count: number;
   readonly device: string;
   readonly w: readonly number[];

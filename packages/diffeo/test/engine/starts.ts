@@ -32,18 +32,27 @@ export const whyNoChromium = (): Promise<string | undefined> =>
     await browser.newPage().finally(() => browser.close());
   });
 
-/** What a script of this folder prints, in a process whose Vulkan is SwiftShader: the driver is chosen when Vulkan starts. */
-export async function onSwiftShader(script: string): Promise<string> {
+/** What Node prints in a process whose Vulkan is SwiftShader: the driver is chosen when Vulkan starts. */
+async function withSwiftShader(...words: readonly string[]): Promise<string> {
   const env = { ...process.env, VK_ICD_FILENAMES: swiftShader, VK_DRIVER_FILES: swiftShader };
-  const words = ["--conditions=diffeo-source", "--import", "tsx", join(root, "test", script)];
-  return (await promisify(execFile)(process.execPath, words, { cwd: root, env, maxBuffer: 1 << 26 })).stdout;
+  const all = ["--conditions=diffeo-source", "--import", "tsx", ...words];
+  return (await promisify(execFile)(process.execPath, all, { cwd: root, env, maxBuffer: 1 << 26 })).stdout;
 }
+
+/** What a script of the tests prints there. */
+export const onSwiftShader = (script: string): Promise<string> => withSwiftShader(join(root, "test", script));
+
+const PROBE = `
+import { compile, exp } from "diffeo";
+const f = compile((x) => exp(x), [[2]], { device: "webgpu" });
+console.log(await f([0, 0]).then(({ data }) => [...data].join(","), (error) => error.message));
+await f.dispose();`;
 
 /** ONNX Runtime's WebGPU on SwiftShader. */
 export const whyNoSwiftShader = (): Promise<string | undefined> =>
   whyNot("WebGPU on SwiftShader", async () => {
     if (!existsSync(swiftShader)) throw new Error(`there is no ${swiftShader}`);
-    const said = await onSwiftShader("engine/swiftshader-starts.ts");
+    const said = await withSwiftShader("--input-type=module", "--eval", PROBE);
     if (said !== "1,1\n") throw new Error(said);
   });
 
