@@ -7,12 +7,12 @@
  * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where gelu's takes nine.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
-import { erfValue } from "./erf.ts";
+import { erf, erfValue } from "./erf.ts";
 import { internal } from "./error.ts";
 import { greater } from "./logic.ts";
 import { mapUnary } from "./loops.ts";
 import { asTensor, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
-import { erf, exp, tanh } from "./transcendental.ts";
+import { exp, tanh } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
 const float =

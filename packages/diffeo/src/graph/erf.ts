@@ -35,7 +35,7 @@ function gaussian(x: number): number {
   return Math.exp(-near * near) * Math.exp(-(x - near) * (x + near));
 }
 
-function erfValue(x: number): number {
+export function erfValue(x: number): number {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? x : Math.sign(x);
   const a = Math.abs(x);
   return Math.sign(x) * (a < 1.5 ? seriesErf(a) : 1 - scaledTail(a) * Math.exp(-a * a));

@@ -10,8 +10,9 @@
  *
  * A quantity is given as chains × draws, one array a chain.
  */
+
+import { normalQuantile } from "../graph/normal.ts";
 import { quantile } from "../host/index.ts";
-import { normalQuantile } from "../random/quantile.ts";
 
 export type Chains = readonly Float64Array[];
 
