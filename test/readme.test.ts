@@ -1,0 +1,38 @@
+/** What documents promise is there: links, and paths to import from. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)]
+  .concat("models/README.md", "studies/uci/README.md", "studies/drift-scale/README.md")
+  .filter((page) => page.endsWith(".md"));
+
+const linksOf = (page: string): string[] =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)#]+)\)/g)]
+    .map(([, link]) => link)
+    .filter((link) => !/^https?:/.test(link));
+
+describe.each(pages)("%s", (page) => {
+  it("links to files that are there", () => {
+    expect(linksOf(page).filter((link) => !existsSync(resolve(root, dirname(page), link)))).toEqual([]);
+  });
+
+  it("names paths of packages that can be imported", () => {
+    const named = readFileSync(join(root, page), "utf8").matchAll(/`(diffeo(?:-\w+)?)(\/[\w/]+)?`/g);
+    const folder: Readonly<Record<string, string>> = { diffeo: "packages/diffeo", "diffeo-cli": "apps/cli" };
+    const missing = [...named]
+      .filter(([, name]) => name !== "diffeo-source")
+      .filter(([, name, path = ""]) => {
+        const home = folder[name] ?? (name === "diffeo-models" ? "models" : `packages/${name.replace("diffeo-", "")}`);
+        const { exports } = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8")) as { exports: object };
+        return path !== "" && !Object.hasOwn(exports, `.${path}`);
+      });
+    expect(missing.map(([text]) => text)).toEqual([]);
+  });
+});
+
+it("the README links only to what is packed with the library", () => {
+  const { files } = JSON.parse(readFileSync(join(root, "packages/diffeo/package.json"), "utf8")) as { files: string[] };
+  expect(linksOf("README.md").filter((link) => !files.includes(link.split("/")[0]))).toEqual([]);
+});
