@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { additiveLogistic, type Bijector, each, sigmoidMap, unitBall } from "../../src/bijector/index.ts";
 import { sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
-import { constant, type NdArray, type Tensor } from "../../src/graph/index.ts";
+import { constant, expandDims, type NdArray, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import { logDensity } from "../../src/sampler/index.ts";
 import { pushLogDensity } from "../../src/score/index.ts";
@@ -75,7 +75,9 @@ describe("the density of a mixture through a map", () => {
   });
 
   it("is the sum over sites of a grid", async () => {
-    const process = reversePush(vp({ eventRank: 2 }), each(additiveLogistic()), score);
+    // To the score of one site, sites are only more batch.
+    const onSites = (z: Tensor, t: Tensor): Tensor => score(z, expandDims(t, -1));
+    const process = reversePush(vp({ eventRank: 2 }), each(additiveLogistic()), onSites);
     const single = await exact(additiveLogistic());
     const y = { ...single.y, shape: [count / 2, 2, 2] };
     const found = await logDensity(process, y, { tStart: 0, type: "float64" });
