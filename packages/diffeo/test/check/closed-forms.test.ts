@@ -103,7 +103,9 @@ describe("a wrong closed form does not pass", () => {
   }
 
   it("also if it is wrong for one kind of diffusion coefficient alone", async () => {
-    for (const { map, event } of catalogue.filter((e) => ["additiveLogistic", "unitBall", "stickBreaking"].includes(e.name)))
+    for (const { map, event } of catalogue.filter((e) =>
+      ["additiveLogistic", "unitBall", "stickBreaking"].includes(e.name),
+    ))
       for (const form of ["itoTrace", "pullItoTrace"] as const)
         for (const kind of ["scalar", "diagonal", "matrix"] as const) {
           const right = map[form] as NonNullable<Bijector[typeof form]>;
