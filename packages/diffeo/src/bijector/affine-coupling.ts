@@ -1,53 +1,90 @@
 /**
- * Affine coupling (RealNVP): the first part of x stays, and says how the rest is scaled and shifted.
+ * Affine coupling (RealNVP): one part of x stays, and says how the rest is scaled and shifted.
  *
  *   y_a = x_a     y_b = x_b ∘ e^{s(x_a)} + m(x_a)     x_b = (y_b − m(y_a)) ∘ e^{−s(y_a)}     log|det J| = Σ s(x_a)
  *
  * s and m are any functions of tensors, e.g. networks with learned parameters. The inverse is as explicit as the map,
  * so autodiff of the two is exact and no closed form could do better.
  */
-import { add, concat, exp, expand, fail, mul, neg, showShape, slice, sub, sum, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  concat,
+  constant,
+  exp,
+  expand,
+  fail,
+  mul,
+  neg,
+  showShape,
+  sub,
+  sum,
+  type Tensor,
+  take,
+} from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 
 export interface AffineCouplingOptions {
-  /** How many coordinates stay: the first ones, or the last with `flip`. */
-  readonly keep: number;
-  /** s and m of the coordinates that stay, each of the size of those that change. */
+  /**
+   * Which coordinates stay: a number of them, the first ones; or a mask with one entry a coordinate, true where it stays.
+   * A coupling changes only the others: alternate masks in a `chain`, or put a `permutation` between two.
+   */
+  readonly keep: number | readonly (boolean | number)[];
+  /** s and m of the coordinates that stay, in their order, each of the size of those that change. */
   readonly conditioner: (kept: Tensor) => { readonly logScale: Tensor; readonly shift: Tensor };
-  /** Keep the last coordinates instead. A coupling changes only half of the vector: alternate in a `chain`. */
+  /** Of a number, keep the last ones instead; of a mask, those it does not name. */
   readonly flip?: boolean;
 }
 
-export function affineCoupling({ keep, conditioner, flip: flipped = false }: AffineCouplingOptions): Bijector {
-  const parts = (x: Tensor): readonly [Tensor, Tensor] => {
+export function affineCoupling({ keep, conditioner, flip = false }: AffineCouplingOptions): Bijector {
+  /** Where the coordinates that stay, and the others, are among n. */
+  const places = (x: Tensor): readonly [number[], number[]] => {
     const n = x.shape.at(-1) as number;
-    if (!(Number.isInteger(keep) && keep > 0 && keep < n))
+    if (typeof keep !== "number" && keep.length !== n)
       fail(
         "shape",
-        `affine coupling: keeps ${keep} of the ${n} coordinates of ${showShape(x.shape)}`,
+        `affine coupling: a mask of ${keep.length} for the ${n} coordinates of ${showShape(x.shape)}`,
+        "give one entry a coordinate",
+      );
+    const stays = (i: number): boolean =>
+      typeof keep === "number" ? (flip ? i >= n - keep : i < keep) : Boolean(keep[i]) !== flip;
+    const all = [...Array(n).keys()];
+    const [kept, changed] = [all.filter(stays), all.filter((i) => !stays(i))];
+    const whole = typeof keep !== "number" || kept.length === keep;
+    if (!whole || kept.length === 0 || changed.length === 0)
+      fail(
+        "shape",
+        `affine coupling: keeps ${typeof keep === "number" ? keep : kept.length} of the ${n} coordinates of ${showShape(x.shape)}`,
         "keep some, not all",
       );
-    const whole = x.shape.slice(0, -1).map(() => null);
-    const cut = flipped ? n - keep : keep;
-    const [head, tail] = [slice(x, ...whole, [0, cut]), slice(x, ...whole, [cut, n])];
-    return flipped ? [tail, head] : [head, tail];
+    return [kept, changed];
   };
-  const join = (kept: Tensor, changed: Tensor): Tensor => concat(flipped ? [changed, kept] : [kept, changed]);
+  const pick = (x: Tensor, at: readonly number[]): Tensor => take(x, constant(at, "int32"), -1);
+  const parts = (x: Tensor) => {
+    const [a, b] = places(x);
+    const order = [...a, ...b];
+    /** Both parts back at their places. */
+    const join = (kept: Tensor, changed: Tensor): Tensor =>
+      pick(
+        concat([kept, changed]),
+        order.map((_, i) => order.indexOf(i)),
+      );
+    return { kept: pick(x, a), rest: pick(x, b), join };
+  };
   return {
     name: "affine coupling",
     eventRank: 1,
     forward: (x) => {
-      const [kept, rest] = parts(x);
+      const { kept, rest, join } = parts(x);
       const { logScale, shift } = conditioner(kept);
       return join(kept, add(mul(rest, exp(logScale)), shift));
     },
     inverse: (y) => {
-      const [kept, rest] = parts(y);
+      const { kept, rest, join } = parts(y);
       const { logScale, shift } = conditioner(kept);
       return join(kept, mul(sub(rest, shift), exp(neg(logScale))));
     },
     logDet: (x) => {
-      const [kept, rest] = parts(x);
+      const { kept, rest } = parts(x);
       return sum(expand(conditioner(kept).logScale, rest.shape), -1);
     },
   };

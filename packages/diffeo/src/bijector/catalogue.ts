@@ -1,5 +1,5 @@
 /** Every map by name, at a typical size: what `diffeo check --map NAME` and the law tests run over. */
-import { add, cos, exp, fail, mul, type Shape, sin, tanh } from "../graph/index.ts";
+import { add, constant, cos, exp, fail, mul, type Shape, sin, sum, tanh } from "../graph/index.ts";
 import { additiveLogistic } from "./additive-logistic.ts";
 import { affine, affineMatrix } from "./affine.ts";
 import { affineCoupling } from "./affine-coupling.ts";
@@ -13,6 +13,7 @@ import { invert } from "./invert.ts";
 import { isometricLogRatio } from "./isometric-log-ratio.ts";
 import { logCholesky } from "./log-cholesky.ts";
 import { ordered } from "./ordered.ts";
+import { permutation } from "./permutation.ts";
 import { sigmoidMap } from "./sigmoid.ts";
 import { softplusMap } from "./softplus.ts";
 import { rationalQuadraticSpline } from "./spline.ts";
@@ -40,6 +41,16 @@ const coupling = (flip: boolean): Bijector =>
     keep: 2,
     flip,
     conditioner: (kept) => ({ logScale: mul(tanh(kept), 0.8), shift: add(sin(kept), mul(kept, 0.3)) }),
+  });
+/** Every other coordinate by those the mask keeps. */
+const masked = (keep: readonly number[]): Bijector =>
+  affineCoupling({
+    keep,
+    conditioner: (kept) => {
+      const total = sum(kept, -1, { keepDims: true });
+      const wave = mul(total, constant([0.3, -0.5, 0.7], kept.dtype));
+      return { logScale: tanh(wave), shift: add(sin(wave), 0.2) };
+    },
   });
 const spline = rationalQuadraticSpline({
   widths: [
@@ -81,6 +92,8 @@ export const catalogue: readonly MapEntry[] = [
   { name: "stereographic", map: stereographic(), event: [3], domain: "‖y‖ = 1 in Rⁿ⁺¹, less one pole" },
   { name: "logCholesky", map: logCholesky(), event: [6], domain: "lower triangles of positive-definite matrices" },
   { name: "affineCoupling", map: coupling(false), event: [4], domain: "Rⁿ" },
+  { name: "affineCouplingMask", map: masked([1, 0, 0, 1, 0]), event: [5], domain: "Rⁿ" },
+  { name: "permutation", map: permutation([2, 0, 3, 1]), event: [4], domain: "Rⁿ" },
   { name: "rationalQuadraticSpline", map: spline, event: [3], domain: "Rⁿ" },
   {
     name: "timeAffine",

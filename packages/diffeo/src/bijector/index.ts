@@ -32,6 +32,7 @@ export { invert } from "./invert.ts";
 export { isometricLogRatio } from "./isometric-log-ratio.ts";
 export { logCholesky } from "./log-cholesky.ts";
 export { ordered } from "./ordered.ts";
+export { permutation } from "./permutation.ts";
 export { sigmoidMap } from "./sigmoid.ts";
 export { softplusMap } from "./softplus.ts";
 export { rationalQuadraticSpline, type SplineOptions } from "./spline.ts";

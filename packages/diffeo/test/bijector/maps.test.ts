@@ -9,12 +9,16 @@ import {
   blocks,
   chain,
   contains,
+  type Diffusion,
+  denseDiffusion,
   each,
   expMap,
   invert,
   isometricLogRatio,
+  itoTrace,
   logCholesky,
   ordered,
+  permutation,
   pushVector,
   rationalQuadraticSpline,
   sigmoidMap,
@@ -24,7 +28,7 @@ import {
   unitBall,
   whereMask,
 } from "../../src/bijector/index.ts";
-import { add, cast, exp, grad, input, mul, sum, type Tensor, tanh } from "../../src/graph/index.ts";
+import { add, cast, exp, grad, input, mul, type Nested, sum, type Tensor, tanh } from "../../src/graph/index.ts";
 import { distance, run } from "./support.ts";
 
 const forward = (phi: Bijector, x: readonly number[]): Promise<number[]> => run((z) => phi.forward(z), x);
@@ -102,6 +106,27 @@ describe("monotone splines", () => {
 });
 
 describe("couplings", () => {
+  it("keep what a mask says, in its order, and change the rest by it", async () => {
+    const phi = affineCoupling({
+      keep: [false, true, false, true, false],
+      conditioner: (kept) => ({
+        logScale: mul(sum(kept, -1, { keepDims: true }), 0),
+        shift: sum(kept, -1, { keepDims: true }),
+      }),
+    });
+    expect(await forward(phi, [1, 20, 3, 400, 5])).toEqual([421, 20, 423, 400, 425]);
+    expect(await run((y) => phi.inverse(y), [421, 20, 423, 400, 425])).toEqual([1, 20, 3, 400, 5]);
+  });
+
+  it("with `flip` keep the others: every coordinate changes in two", async () => {
+    const half = (flip: boolean): Bijector =>
+      affineCoupling({ keep: [1, 0, 1, 0], flip, conditioner: (kept) => ({ logScale: tanh(kept), shift: kept }) });
+    const x = [0.5, -1, 2, 0.25];
+    const y = await forward(chain(half(false), half(true)), x);
+    expect(y.every((v, i) => v !== x[i])).toBe(true);
+    expect(distance(await run((z) => chain(half(false), half(true)).inverse(z), y), x)).toBeLessThan(1e-14);
+  });
+
   it("learn: gradients reach the conditioner's parameters", async () => {
     const loss = (w: Tensor, x: Tensor): Tensor => {
       const phi = affineCoupling({
@@ -300,6 +325,68 @@ describe("the image of a map", () => {
   });
 });
 
+describe("permutations", () => {
+  it("put coordinate π(i) at place i, and back", async () => {
+    const phi = permutation([2, 0, 1]);
+    expect(await forward(phi, [10, 20, 30])).toEqual([30, 10, 20]);
+    expect(await run((y) => phi.inverse(y), [30, 10, 20])).toEqual([10, 20, 30]);
+    expect(await forward(chain(phi, invert(phi)), [1, 2, 3])).toEqual([1, 2, 3]);
+  });
+});
+
+describe("a diffusion coefficient as a matrix", () => {
+  it("is gI, diag(g) or itself, for each of a batch", async () => {
+    const dense = (kind: Diffusion["kind"], event: readonly number[], value: Nested): Promise<number[]> =>
+      run((g) => denseDiffusion({ kind, value: g }, event), value);
+    expect(await dense("scalar", [2], [3, 5])).toEqual([3, 0, 0, 3, 5, 0, 0, 5]);
+    expect(await dense("scalar", [1, 2], 7)).toEqual([7, 0, 0, 7]);
+    expect(
+      await dense(
+        "diagonal",
+        [2],
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ),
+    ).toEqual([1, 0, 0, 2, 3, 0, 0, 4]);
+    expect(await dense("diagonal", [2, 1], [[1], [2]])).toEqual([1, 0, 0, 2]);
+    expect(
+      await dense(
+        "matrix",
+        [2],
+        [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+      ),
+    ).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("has the columns that all Itô terms are made of", async () => {
+    for (const kind of ["scalar", "diagonal"] as const) {
+      const g =
+        kind === "scalar"
+          ? [0.5, 2]
+          : [
+              [1, -2, 0.5],
+              [3, 4, -1],
+            ];
+      const x = [
+        [1, 2, 3],
+        [4, 5, 6],
+      ];
+      const whole = await run((z, v) => itoTrace(additiveLogistic(), z, { kind, value: v }), x, g);
+      const matrix = await run(
+        (z, v) => itoTrace(additiveLogistic(), z, { kind: "matrix", value: denseDiffusion({ kind, value: v }, [3]) }),
+        x,
+        g,
+      );
+      expect(distance(whole, matrix)).toBeLessThan(1e-15);
+    }
+  });
+});
+
 describe("bad input is refused, with what to do", () => {
   const x = input("x", [4], "float64");
   const cases: readonly (readonly [string, () => unknown, RegExp])[] = [
@@ -342,6 +429,18 @@ describe("bad input is refused, with what to do", () => {
       () => affineCoupling({ keep: 4, conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
       /keeps 4 of the 4 coordinates/,
     ],
+    [
+      "a coupling whose mask keeps nothing",
+      () => affineCoupling({ keep: [0, 0, 0, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
+      /keeps 0 of the 4 coordinates/,
+    ],
+    [
+      "a coupling whose mask is too short",
+      () => affineCoupling({ keep: [1, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
+      /a mask of 2 for the 4 coordinates/,
+    ],
+    ["an order that names one coordinate twice", () => permutation([0, 2, 2]), /\[0,2,2\] is no order of 0 … 2/],
+    ["an order of another length", () => permutation([1, 0]).forward(x), /4 coordinates for an order of 2/],
     ["masks over maps of different ranks", () => whereMask([1, 0], each(expMap())), /acts on events of 2 axes/],
     [
       "a spline of one bin",
