@@ -6,7 +6,8 @@ const conditions = ["diffeo-source"];
 /** Files of more than some seconds: training runs, studies, convergence orders, real processes that are killed. */
 const slow = [
   "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
-  "packages/diffeo/test/sampler/{order,distribution,boundary,webgpu}.test.ts",
+  "packages/diffeo/test/matching/{losses,slices}.test.ts",
+  "packages/diffeo/test/sampler/{boundary,control,distribution,order,square,webgpu}.test.ts",
   "packages/diffeo/test/engine/webgpu.test.ts",
   "packages/chess/test/{appendix,train-*}.test.ts",
   "packages/tables/test/{fit,walk,protocol}.test.ts",

@@ -1,16 +1,19 @@
 /** What commands write: never over what they read, nor over what a person would mourn, and nothing where they refuse. */
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { dkefInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { flatten } from "diffeo/train";
@@ -168,6 +171,46 @@ it("an interruption is exit code 130, and leaves no folder behind", async () => 
 it("positions are read from what is given as standard input", async () => {
   const { stdout } = await diffeoWith({ stdin: "4k3/8/8/8/8/8/8/4K3\n" }, "chess", "data", "-", "--json");
   expect(JSON.parse(stdout).files).toEqual([{ name: "standard input", format: "fen", rows: 1 }]);
+});
+
+it("what killed processes left half written is tidied by the next command, and nothing else", async () => {
+  const gone = Number(execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }));
+  const left = (name: string): string => {
+    const path = at(`tidy/${name}`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "half");
+    utimesSync(path, 1, 1);
+    return path;
+  };
+  const words: [string, string[]][] = [
+    [
+      "",
+      [
+        "chess",
+        "sample",
+        "--model",
+        model,
+        "--steps",
+        "1",
+        "--count",
+        "1",
+        "--format",
+        "fen",
+        "--out",
+        at("tidy/a.fen"),
+      ],
+    ],
+    ["", ["chess", "data", "--playouts", "3", "--out", at("tidy/a.bin")]],
+    ["", ["density", "sample", "--model", density, "--count", "2", "--steps", "1", "--out", at("tidy/a.csv")]],
+    ["runs/", ["chess", "study", "--model", model, "--count", "1", "--steps", "1,1", "--w", "1", "--out", at("tidy")]],
+  ];
+  const mine = left(`notes.${gone}.tmp`);
+  for (const [folder, command] of words) {
+    const stray = left(`${folder}b.json.${gone}-0123abcd.diffeo.tmp`);
+    expect(await diffeo(...command)).toMatchObject({ code: 0 });
+    expect(existsSync(stray), command.join(" ")).toBe(false);
+  }
+  expect(existsSync(mine)).toBe(true);
 });
 
 describe("help and errors of usage", () => {

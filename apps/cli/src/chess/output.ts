@@ -15,7 +15,6 @@ import {
   SQUARES,
   sheetSvg,
 } from "diffeo-chess";
-import { renderPng } from "diffeo-picture/node";
 import type { Io, Output } from "../shell/io.ts";
 import { forceOption, integer, refuseBeside } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
@@ -53,7 +52,8 @@ const formats = {
   fen: ({ fens }: Made) => fens.map((fen) => `${fen}\n`).join(""),
   json,
   svg: ({ pictures }: Made) => sheetSvg(pictures),
-  png: ({ pictures }: Made) => renderPng(sheetSvg(pictures)),
+  // Its renderer is a library of its own, and few ask for it.
+  png: async ({ pictures }: Made) => (await import("diffeo-picture/node")).renderPng(sheetSvg(pictures)),
 } as const;
 
 export interface OutputOptions extends DrawOptions {
@@ -116,7 +116,7 @@ export async function writeBoards(
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
     const described = { ...about, conditions: conditions.map(({ text }) => text) };
-    const made = formats[format]({ boards, pictures, fens, about: described }, io.stdout);
+    const made = await formats[format]({ boards, pictures, fens, about: described }, io.stdout);
     if (out) await writeFileAtomic(out, made);
     else io.stdout.write(made);
     if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));

@@ -2,9 +2,10 @@
  * diffeo chess study: w against pieces and legality, by two samplers. What has a record is not run again, so a study that was
  * stopped continues with the same command.
  */
+import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import type { Model } from "diffeo/categorical";
-import { inFolder, loadModel, modelDigest } from "diffeo/node";
+import { inFolder, loadModel, modelDigest, tidyTemporaries } from "diffeo/node";
 import { openStudy, openTasks, type StudyMethod, type StudyTask, taskName } from "diffeo-chess";
 import { readRecords, saveRecord } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
@@ -51,6 +52,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
   const openNow = async (): Promise<StudyTask[]> => openTasks(await readRecords(out), w, settings);
   await inFolder(out, async () => {
+    await tidyTemporaries(join(out, "runs"));
     const tasks = await openNow();
     try {
       await runAll(io, model, tasks, options);

@@ -4,10 +4,11 @@
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
-import { inFolder, openPool, type Pool } from "diffeo/node";
+import { inFolder, openPool, type Pool, tidyTemporaries } from "diffeo/node";
 import {
   type DatasetName,
   isSynthetic,
@@ -114,6 +115,7 @@ export async function study(io: Io, options: StudyCommand, open: (workers: numbe
   requireSamples(there, options);
   const tasks = openTasks(there, datasets, losses, seeds);
   await inFolder(out, async () => {
+    await tidyTemporaries(join(out, "runs"));
     const pool = open(Math.min(options.workers, tasks.length));
     const time = AbortSignal.timeout(Math.min(LONGEST, Math.ceil((minutes ?? Infinity) * 60_000)));
     const signal = AbortSignal.any([io.signal, time]);
