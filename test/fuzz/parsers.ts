@@ -16,6 +16,7 @@ import {
   parseFen,
   playouts,
   type StudyRecord,
+  UNKNOWN,
 } from "diffeo-chess";
 import {
   decodeDataset,
@@ -130,7 +131,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     fen: parser(fc.tuple(texts(fens, fenTokens), fc.boolean(), fc.boolean()), ([text, unknown, operations]) => {
       const board = parseFen(text, { unknown, operations });
       // A placement without unknown squares comes back to itself.
-      if (!board.includes(255)) parseFen(makeFen(board));
+      if (!board.includes(UNKNOWN)) parseFen(makeFen(board));
       return board;
     }),
     condition: parser(

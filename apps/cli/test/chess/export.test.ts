@@ -9,9 +9,10 @@ import { frozen, type UNet, unetInit } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { key, normal, uniform } from "diffeo/random";
 import { flatten } from "diffeo/train";
-import { chessSpec, playouts } from "diffeo-chess";
+import { chessSpec, exportOnnx, playouts } from "diffeo-chess";
 import * as ort from "onnxruntime-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { complaintsOfOnnx } from "../../../../packages/diffeo/test/graph/onnx-checker.ts";
 import { faults, readOnnx } from "../../../../packages/diffeo/test/graph/onnx-reader.ts";
 import { printed } from "../run.ts";
@@ -128,5 +129,12 @@ describe("diffeo chess export", () => {
     await expect(
       run("--model", await networkFile("noise"), "--what", "posterior", "--out", join(folder, "none.onnx")),
     ).rejects.toThrow("a network that predicts noise gives no class probabilities");
+  });
+
+  it("knows its outputs by their own names alone", () => {
+    const options = { what: "toString" as never, batch: 1, target: "cpu" } as const;
+    expect(() => exportOnnx(tinyModel(), options)).toThrow(
+      'no output "toString". Export one of score, denoise, posterior',
+    );
   });
 });

@@ -11,7 +11,7 @@
 
 import type { Model } from "diffeo/categorical";
 import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categorical";
-import { type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
+import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
 import type { UNet } from "diffeo/model";
 import { frozen } from "diffeo/model";
 
@@ -20,8 +20,11 @@ export const exports = { score: denoiserScore, denoise: denoiserMean, posterior:
 export type ExportName = keyof typeof exports;
 
 /** What is exported, as a function of x and t. */
-export const exported = ({ denoiser, parameters }: Model, what: ExportName): ((x: Tensor, t: Tensor) => Tensor) =>
-  exports[what](denoiser, frozen<UNet<Tensor>>(parameters));
+export function exported({ denoiser, parameters }: Model, what: ExportName): (x: Tensor, t: Tensor) => Tensor {
+  if (!Object.hasOwn(exports, what))
+    fail("usage", `a network has no output "${what}"`, `export one of ${Object.keys(exports).join(", ")}`);
+  return exports[what](denoiser, frozen<UNet<Tensor>>(parameters));
+}
 
 export interface ExportOptions {
   readonly what: ExportName;

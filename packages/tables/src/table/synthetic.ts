@@ -1,4 +1,5 @@
 /** Small tables made on the spot, so that everything runs without files. Each is a function of a key and a number of rows. */
+import { fail } from "diffeo/graph";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 import type { Table } from "./table.ts";
 
@@ -57,6 +58,8 @@ export const synthetics = {
 export type SyntheticName = keyof typeof synthetics;
 
 export function generate(name: SyntheticName, rows: number, key: Key): Table {
+  if (!Object.hasOwn(synthetics, name))
+    fail("usage", `there is no generated table "${name}"`, `use one of ${Object.keys(synthetics).join(", ")}`);
   const { columns, row } = synthetics[name] as Synthetic;
   const u = uniform(fold(key, "which"), [rows, 2], { dtype: "float64" }).data;
   const z = normal(fold(key, "where"), [rows, 6], { dtype: "float64" }).data;
