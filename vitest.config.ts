@@ -8,6 +8,7 @@ const slow = [
   "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
   "packages/diffeo/test/matching/{losses,slices}.test.ts",
   "packages/diffeo/test/sampler/{boundary,control,distribution,order,square,webgpu}.test.ts",
+  "packages/diffeo/test/check/closed-forms.test.ts",
   "packages/diffeo/test/engine/webgpu.test.ts",
   "packages/chess/test/{appendix,train-*}.test.ts",
   "packages/tables/test/{fit,walk,protocol}.test.ts",

@@ -3,6 +3,7 @@
  *
  *   TV(p, q) = ½ Σ |pᵢ − qᵢ|        W₁(p, q) = Σᵢ |P(i) − Q(i)|,  P and Q the cumulative sums (Vallender 1974)
  */
+export { quantiles } from "diffeo/host";
 
 /** Shares of the values of every `stride`-th number from `offset` on; values of `size` − 1 and more share the last bin. */
 export function histogram(values: ArrayLike<number>, size: number, offset = 0, stride = 1): Float64Array {
@@ -35,15 +36,4 @@ export function meanAndSd(values: ArrayLike<number>): { readonly mean: number; r
   let squares = 0;
   for (let i = 0; i < values.length; i++) squares += (values[i] - mean) ** 2;
   return { mean, sd: Math.sqrt(squares / values.length) };
-}
-
-/** Quantiles of a sample, linear between its order statistics. */
-export function quantiles(values: ArrayLike<number>, levels: readonly number[]): number[] {
-  const sorted = Float64Array.from(values).sort();
-  return levels.map((level) => {
-    const at = level * (sorted.length - 1);
-    const below = Math.floor(at);
-    const above = Math.min(below + 1, sorted.length - 1);
-    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
-  });
 }

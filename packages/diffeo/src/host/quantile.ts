@@ -1,7 +1,17 @@
-/** The value below which a share of the values lies, linear between neighbours. */
-export function quantile(values: ArrayLike<number>, share: number): number {
+/** Quantiles of a sample: at share p, the order statistic p(N − 1) counted from 0, linear between neighbours. */
+
+/** The values below which shares of the sample lie; it is sorted once. */
+export function quantiles(values: ArrayLike<number>, shares: readonly number[]): number[] {
   const sorted = Float64Array.from(values).sort();
-  const at = share * (sorted.length - 1);
-  const below = Math.floor(at);
-  return sorted[below] + (at - below) * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
+  return shares.map((share) => {
+    const at = share * (sorted.length - 1);
+    const below = Math.floor(at);
+    const above = Math.min(below + 1, sorted.length - 1);
+    // Equal neighbours are their own mean, infinite ones too.
+    return sorted[below] === sorted[above]
+      ? sorted[below]
+      : sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+  });
 }
+
+export const quantile = (values: ArrayLike<number>, share: number): number => quantiles(values, [share])[0];

@@ -8,6 +8,15 @@ export function rowsOf({ shape, dtype, data }: NdArray, from: number, count: num
   return { shape: [count, ...shape.slice(1)], dtype, data: data.slice(from * size, (from + count) * size) };
 }
 
+/** Rows of an array by their numbers, as often as they are named. */
+export function pickRows({ shape, dtype, data }: NdArray, indices: ArrayLike<number>): NdArray {
+  const size = sizeOf(shape.slice(1));
+  const out = allocate(dtype, indices.length * size) as Float64Array;
+  for (let i = 0; i < indices.length; i++)
+    out.set((data as Float64Array).subarray(indices[i] * size, (indices[i] + 1) * size), i * size);
+  return { shape: [indices.length, ...shape.slice(1)], dtype, data: out };
+}
+
 /** `[from, count]` of each batch of at most `size` out of `count`. */
 export function batches(count: number, size = count): [number, number][] {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;

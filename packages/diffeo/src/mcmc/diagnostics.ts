@@ -10,7 +10,6 @@
  *
  * A quantity is given as chains × draws, one array a chain.
  */
-
 import { normalQuantile } from "../graph/normal.ts";
 import { quantile } from "../host/index.ts";
 

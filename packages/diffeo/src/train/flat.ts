@@ -1,11 +1,9 @@
 /** A tree of parameters as one flat vector and back. The order is that of the tree, so that files and graphs agree. */
 import {
   concat,
-  fail,
   isNdArray,
   leavesOf,
   mapTree,
-  type NdArray,
   reshape,
   type Shape,
   sizeOf,
@@ -14,18 +12,7 @@ import {
   type Tree,
 } from "../graph/index.ts";
 
-/** All numbers of a tree of arrays. */
-export function flatten(tree: unknown): Float32Array {
-  const arrays = leavesOf<NdArray>(tree, isNdArray);
-  const out = new Float32Array(arrays.reduce((n, a) => n + a.data.length, 0));
-  let at = 0;
-  for (const a of arrays) {
-    if (!(a.data instanceof Float32Array)) fail("type", `a parameter is ${a.dtype}`, "keep parameters in float32");
-    out.set(a.data, at);
-    at += a.data.length;
-  }
-  return out;
-}
+export { flatten } from "../host/index.ts";
 
 /** The tree of `like`, cut out of a flat vector. */
 export function unflatten(flat: Tensor, like: unknown): Tree<Tensor> {

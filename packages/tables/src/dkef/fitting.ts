@@ -1,5 +1,6 @@
 /** What one fit works with: its data and settings, where it starts, its graphs, and its random numbers by purpose. */
 import type { NdArray } from "diffeo/graph";
+import { pickRows } from "diffeo/host";
 import { drawArrays } from "diffeo/matching";
 import { type Dkef, dkefInit } from "diffeo/model";
 import { choice, fold, type Key, key } from "diffeo/random";
@@ -7,6 +8,8 @@ import type { AdamState } from "diffeo/train";
 import type { Prepared } from "../table/prepare.ts";
 import { objectiveOf, type Settings } from "./settings.ts";
 import { type FitSteps, fitSteps } from "./steps.ts";
+
+export { pickRows };
 
 export interface Fitting {
   readonly data: Prepared;
@@ -47,14 +50,6 @@ export function openFitting(data: Prepared, settings: Settings): Fitting {
     ridgeBatch,
     draws: (purpose, step, count) => drawArrays(spec, [count], fold(fold(root, purpose), step)),
   };
-}
-
-/** Rows of a matrix by their numbers. */
-export function pickRows({ shape: [, n], data }: NdArray, indices: ArrayLike<number>): NdArray {
-  const out = new Float32Array(indices.length * n);
-  for (let i = 0; i < indices.length; i++)
-    out.set((data as Float32Array).subarray(indices[i] * n, (indices[i] + 1) * n), i * n);
-  return { shape: [indices.length, n], dtype: "float32", data: out };
 }
 
 /** Adam's state before its first step. */
