@@ -18,22 +18,22 @@ const BETA = 0.1 + 19.9 * TIME;
 
 /** |x| at 1e-11 from the boundary. */
 const reach: Readonly<Record<string, number>> = {
-  tanh: 12,
-  ilr: 7,
+  tanhMap: 12,
+  isometricLogRatio: 7,
   ordered: 10,
-  ball: 1e5,
-  sphere: 1e5,
-  "log-cholesky": 5,
+  unitBall: 1e5,
+  stereographic: 1e5,
+  logCholesky: 5,
 };
 /**
  * What is left where φ⁻¹ itself cannot know better: 1 − ‖y‖² and Schur complements are differences of numbers of order
  * 1, and tanh's reverse drift is one of like terms.
  */
 const tolerance: Readonly<Record<string, number>> = {
-  tanh: 1e-10,
-  ball: 1e-5,
-  sphere: 1e-6,
-  "log-cholesky": 1e-8,
+  tanhMap: 1e-10,
+  unitBall: 1e-5,
+  stereographic: 1e-6,
+  logCholesky: 1e-8,
 };
 
 const row = ({ data, shape }: NdArray, r: number): number[] => {
