@@ -1,12 +1,12 @@
-/** What figures share: colours, the font, and two elements of SVG. */
+/** What figures share: colours and the font. */
 export const INK = "#1f2328";
-export const FAINT = "#8a929c";
+export const FAINT = "#6b737d";
 /** Lines behind the data. */
 export const RULE = "#e4e7eb";
-export const FONT = 'font-family="DejaVu Sans, Verdana, Arial, sans-serif"';
+export const FONT_FAMILY = "DejaVu Sans, Verdana, Arial, sans-serif";
+export const FONT = `font-family="${FONT_FAMILY}"`;
 
-export const text = (x: number, y: number, content: string, more = ""): string =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${FONT} font-size="11" fill="${INK}" ${more}>${content}</text>`;
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-export const line = (x1: number, y1: number, x2: number, y2: number, stroke: string, more = ""): string =>
-  `<line x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${stroke}" ${more}/>`;
+/** A text between tags or quotes. */
+export const escapeText = (text: string): string => text.replaceAll(/[&<>"]/g, (c) => ENTITIES[c]);

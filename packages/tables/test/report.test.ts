@@ -144,24 +144,47 @@ gssm-vr, seed 2: the annealed normaliser rests on 400 effective samples`;
 
 describe("the figures of a study", () => {
   it("have boxes from quartile to quartile and lines at the medians", () => {
-    // The axis: the least and the largest of all six, −20 and −10, and 0.06 of it on either side.
-    const y = (v: number): string => (44 + ((-9.4 - v) / 11.2) * 202).toFixed(1);
+    // The axis: the least and the largest of all six, −20 and −10, and 0.06 of it on either side; 216 pixels from 28 on.
+    const y = (v: number): number => 28 + ((-9.4 - v) / 11.2) * 216;
     const svg = studyFigures(records)["score-matching"];
-    const boxes = [...svg.matchAll(/<rect x="\S+" y="(\S+)" width="26" height="(\S+)"/g)];
-    const lines = [...svg.matchAll(/y1="(\S+)" x2="\S+" y2="\S+" stroke="\S+" stroke-width="2"/g)];
-    expect(boxes.map(([, top, height]) => [top, height])).toEqual([
-      [y(-11), ((5 / 11.2) * 202).toFixed(1)],
-      [y(-14.5), ((3 / 11.2) * 202).toFixed(1)],
+    const numbers = (pattern: RegExp): number[][] => [...svg.matchAll(pattern)].map((m) => m.slice(1).map(Number));
+    const boxes = numbers(/<rect height="([\d.]+)" width="[\d.]+" y="([\d.]+)"/g);
+    const medians = numbers(/stroke-width="2.5"[^>]*><line y2="([\d.]+)" y1="([\d.]+)"/g);
+    const dots = numbers(/<circle[^>]* cy="([\d.]+)"[^>]*><title>/g);
+    const expectAt = (found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): void => {
+      expect(found.length).toBe(expected.length);
+      found.forEach((row, i) => {
+        row.forEach((v, j) => {
+          expect(v).toBeCloseTo(expected[i][j], 6);
+        });
+      });
+    };
+    expectAt(boxes, [
+      [(5 / 11.2) * 216, y(-11)],
+      [(3 / 11.2) * 216, y(-14.5)],
     ]);
-    expect(lines.map(([, at]) => at)).toEqual([y(-12), y(-16)]);
-    expect([...svg.matchAll(/cy="(\S+)"/g)].map(([, at]) => at)).toEqual([-10, -12, -20, -16, -13, -19].map(y));
+    expectAt(medians, [
+      [y(-12), y(-12)],
+      [y(-16), y(-16)],
+    ]);
+    expectAt(
+      dots,
+      [-10, -12, -20, -16, -13, -19].map((v) => [y(v)]),
+    );
   });
 
   it("draw what lies far out at the edge, with its value", () => {
     const many = [1, 2, 3, 4, 5, 500].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
     const svg = studyFigures(many)["score-matching"];
-    expect(svg.match(/<circle/g)).toHaveLength(5);
-    expect(svg).toMatch(/<title>500\.0<\/title>.*>\+1</);
+    expect(svg.match(/<circle[^>]*><title>/g)).toHaveLength(5);
+    expect(svg).toMatch(/<title>ssm, seed 5: 500\.00<\/title>/);
+    expect(svg).toMatch(/>\+1</);
+  });
+
+  it("show where a unit Gaussian is, if the axis goes there", () => {
+    const near = [-2, 0, 2].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
+    expect(studyFigures(near)["score-matching"]).toContain(">unit Gaussian<"); // −1 in two dimensions
+    expect(studyFigures(records)["score-matching"]).not.toContain("unit Gaussian");
   });
 });
 

@@ -8,7 +8,7 @@ import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs, type Planned, PNG, SVG } from "../shell/outputs.ts";
 
-export const STUDY_FOLDER = "results/chess/drift-scale";
+export const STUDY_FOLDER = "studies/drift-scale";
 
 /** What a report writes. A page of another kind, such as a project's own README, is not replaced. */
 export const reportFiles = (out: string): Planned[] => [

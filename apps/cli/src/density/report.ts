@@ -8,7 +8,7 @@ import { readRecords } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs } from "../shell/outputs.ts";
 
-export const STUDY_FOLDER = "results/density";
+export const STUDY_FOLDER = "studies/uci";
 
 /** Where the table goes. A table of another kind is not replaced. */
 export const tableFile = (out: string) => ({ path: join(out, "table.md"), like: /^## [\w-]+: \d+ coordinates/ });

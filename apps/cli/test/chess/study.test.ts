@@ -17,6 +17,7 @@ import {
   studyFigure,
   studyPage,
 } from "diffeo-chess";
+import { COLOURS } from "diffeo-picture";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { diffeo as command, diffeoWith } from "../run.ts";
@@ -186,25 +187,29 @@ describe("its report", () => {
 
   it("draws every record at its place on both axes", () => {
     const svg = studyFigure([...rising, ...bent]);
-    const [pieces, legal] = svg.split("<g transform=").slice(1);
+    const [pieces, legal] = svg.split(/font-weight="bold">(?=Pieces|Strictly)/).slice(1);
+    /** Marks of the panel by their titles: discs have a centre, diamonds are moved to it. */
     const marks = (panel: string) =>
-      [...panel.matchAll(/translate\(([\d.]+) ([\d.]+)\)" fill="(#\w+)"[^>]*><title>w = ([\d.]+): ([\d.]+)</g)].map(
-        ([, x, y, colour, w, value]) => ({ x: Number(x), y: Number(y), colour, w, value }),
-      );
+      [...panel.matchAll(/<(?:circle|path)([^>]*)><title>w = ([\d.]+): ([\d.]+)</g)].map(([, place, w, value]) => {
+        const [x, y] = [/(?:cx="|translate\()([\d.]+)/, /(?:cy="|translate\([\d.]+,)([\d.]+)/].map((pattern) =>
+          Number(pattern.exec(place)?.[1]),
+        );
+        return { x, y, w: Number(w), value: Number(value) };
+      });
     /** Where a tick's label stands. */
-    const tick = (panel: string, axis: "end" | "middle", label: string): number[] => {
-      const found = new RegExp(`<text x="([\\d.]+)" y="([\\d.]+)"[^>]*text-anchor="${axis}">${label}<`).exec(panel);
+    const tick = (panel: string, axis: "x" | "y", label: string): number[] => {
+      const [, labels] = panel.split(`aria-label="${axis}-axis tick label"`);
+      const found = new RegExp(`translate\\(([\\d.]+),([\\d.]+)\\)"[^>]*>${label}<`).exec(labels);
       return [Number(found?.[1]), Number(found?.[2])];
     };
     for (const panel of [pieces, legal]) {
       expect(marks(panel)).toHaveLength(6);
-      for (const { x, w } of marks(panel)) expect(x).toBeCloseTo(tick(panel, "middle", w)[0], 1);
+      for (const { x, w } of marks(panel)) expect(x).toBeCloseTo(tick(panel, "x", w.toFixed(2))[0], 6);
     }
-    for (const { y, value } of marks(pieces).slice(0, 3))
-      expect(y + 4).toBeCloseTo(tick(pieces, "end", value as string)[1], 1);
+    for (const { y, value } of marks(pieces).slice(0, 3)) expect(y).toBeCloseTo(tick(pieces, "y", `${value}`)[1], 6);
     for (const { y, value } of marks(legal).slice(0, 3))
-      expect(y + 4).toBeCloseTo(tick(legal, "end", value as string)[1], 1);
-    expect(new Set(marks(pieces).map((m) => m.colour)).size).toBe(2);
+      expect(y).toBeCloseTo(tick(legal, "y", value.toFixed(1))[1], 6);
+    for (const colour of [COLOURS.blue, COLOURS.vermilion]) expect(pieces).toContain(colour);
     expect(svg).toMatch(/domain-preserving, 250 steps.*Euler–Maruyama on the simplex, clamped, 1000 steps/s);
   });
 });

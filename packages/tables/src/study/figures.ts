@@ -1,33 +1,23 @@
-/** The figures of a study as SVG: one panel a dataset, one column a loss, every run a point, and a box of the quartiles. */
-
+/** The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of the quartiles. */
 import { quantile } from "diffeo/host";
-import { FAINT, line, RULE, text } from "diffeo-picture";
+import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture";
+import { unitGaussianWith } from "../dkef/evaluate.ts";
 import { likelihood } from "../measure/measure.ts";
 import { LOSSES, type Measure } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
-const WIDTH = 300;
-const HEIGHT = 280;
-const EDGE = { left: 52, right: 10, top: 44, bottom: 34 };
-const COLOURS: Readonly<Record<string, string>> = {
-  sm: "#6e7781",
-  ssm: "#5aa1d8",
-  "ssm-vr": "#1f5fa8",
-  gssm: "#e39a4b",
-  "gssm-vr": "#b5541a",
+type Loss = (typeof LOSSES)[number];
+
+const COLOUR_OF: Readonly<Record<Loss, string>> = {
+  sm: COLOURS.grey,
+  ssm: COLOURS.sky,
+  "ssm-vr": COLOURS.blue,
+  gssm: COLOURS.orange,
+  "gssm-vr": COLOURS.vermilion,
 };
 
-/** Round steps of 1, 2 or 5 times a power of ten, about five to the range. */
-function ticks(low: number, high: number): number[] {
-  const rough = (high - low) / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((m) => m * power >= rough) as number) * power;
-  const first = Math.ceil(low / step);
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
-}
-
-/** An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge with their value. */
-function range(values: readonly number[]): [number, number] {
+/** An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge. */
+function rangeOf(values: readonly number[]): readonly [number, number] {
   const [lower, upper] = [quantile(values, 0.25), quantile(values, 0.75)];
   const reach = 2.5 * Math.max(upper - lower, 1e-6);
   const low = Math.max(Math.min(...values), lower - reach);
@@ -36,62 +26,139 @@ function range(values: readonly number[]): [number, number] {
   return [low - margin, high + margin];
 }
 
-function panel(records: readonly RunRecord[], dataset: string, of: Measure, at: number): string {
-  const own = records.filter((r) => r.dataset === dataset);
-  const all = own.flatMap((r) => of(r) ?? []);
-  const [low, high] = range(all);
-  const inner = { width: WIDTH - EDGE.left - EDGE.right, height: HEIGHT - EDGE.top - EDGE.bottom };
-  const y = (v: number): number => EDGE.top + ((high - v) / (high - low)) * inner.height;
-  const present = LOSSES.filter((loss) => own.some((r) => r.loss === loss));
-  const x = (i: number): number => EDGE.left + ((i + 0.5) / present.length) * inner.width;
-  const axis = ticks(low, high).map(
-    (v) =>
-      line(EDGE.left, y(v), WIDTH - EDGE.right, y(v), RULE) +
-      text(EDGE.left - 6, y(v) + 4, String(Number(v.toPrecision(6))), 'text-anchor="end"'),
-  );
-  const marks = present.map((loss, i) => {
-    const values = own.filter((r) => r.loss === loss).flatMap((r) => of(r) ?? []);
-    const colour = COLOURS[loss];
-    const inside = (v: number): number => y(Math.min(high, Math.max(low, v)));
-    const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) => inside(quantile(values, share)));
-    const box = `<rect x="${(x(i) - 13).toFixed(1)}" y="${q3.toFixed(1)}" width="26" height="${Math.max(0.5, q1 - q3).toFixed(1)}" fill="${colour}" fill-opacity="0.18" stroke="${colour}"/>`;
-    const points = values.map((v, k) => {
-      // Points stand side by side in the order of their seeds, so that the same place is the same seed.
-      const px = x(i) + (values.length > 1 ? (k / (values.length - 1) - 0.5) * 18 : 0);
-      if (v >= low && v <= high)
-        return `<circle cx="${px.toFixed(1)}" cy="${y(v).toFixed(1)}" r="2.1" fill="${colour}" fill-opacity="0.8"/>`;
-      const edge = v > high ? EDGE.top : HEIGHT - EDGE.bottom;
-      const tip = v > high ? edge - 5 : edge + 5;
-      return `<path d="M${(px - 3).toFixed(1)} ${edge}L${(px + 3).toFixed(1)} ${edge}L${px.toFixed(1)} ${tip}Z" fill="${colour}"><title>${v.toFixed(1)}</title></path>`;
-    });
-    const beyond = values.filter((v) => v < low || v > high).length;
-    return (
-      box +
-      line(x(i) - 13, q2, x(i) + 13, q2, colour, 'stroke-width="2"') +
-      points.join("") +
-      text(x(i), HEIGHT - 14, loss, 'text-anchor="middle"') +
-      (beyond > 0 ? text(x(i), HEIGHT - 3, `+${beyond}`, `text-anchor="middle" fill-opacity="0.6"`) : "")
-    );
-  });
-  return `<g transform="translate(${at} 0)">${text(EDGE.left, EDGE.top - 10, dataset, 'font-weight="bold"')}${axis.join("")}${line(EDGE.left, EDGE.top, EDGE.left, HEIGHT - EDGE.bottom, FAINT)}${marks.join("")}</g>`;
+/** Half the width of a box, where columns are 1 apart, and of the seeds in it. */
+const HALF = 0.32;
+const SPREAD = 0.24;
+
+interface Column {
+  readonly loss: Loss;
+  readonly values: readonly { readonly seed: number; readonly value: number; readonly x: number }[];
 }
 
-function figure(records: readonly RunRecord[], title: string, of: Measure): string {
-  const datasets = [...new Set(records.map((r) => r.dataset))];
-  const width = WIDTH * datasets.length;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}"><rect width="100%" height="100%" fill="#ffffff"/>${text(EDGE.left, 16, title, 'font-weight="bold"')}${datasets.map((dataset, i) => panel(records, dataset, of, i * WIDTH)).join("")}</svg>\n`;
+/** Seeds stand side by side in their order, so that the same place is the same seed. */
+const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
+  LOSSES.flatMap((loss) => {
+    const own = records.filter((r) => r.loss === loss).flatMap((r) => ({ seed: r.seed, value: of(r) }));
+    const known = own.filter((run): run is { seed: number; value: number } => run.value !== undefined);
+    return known.length === 0 ? [] : [{ loss, known }];
+  }).map(({ loss, known }, i) => ({
+    loss,
+    values: known.map((run, k) => ({
+      ...run,
+      x: i + (known.length > 1 ? (2 * k) / (known.length - 1) - 1 : 0) * SPREAD,
+    })),
+  }));
+
+/** The box of a column, its median and its runs; what lies beyond the axis points there from its edge. */
+function columnMarks({ loss, values }: Column, i: number, [low, high]: readonly [number, number]): Plot.Markish[] {
+  const inside = (v: number): number => Math.min(high, Math.max(low, v));
+  const colour = COLOUR_OF[loss];
+  const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) =>
+    inside(
+      quantile(
+        values.map(({ value }) => value),
+        share,
+      ),
+    ),
+  );
+  const [x1, x2] = [i - HALF, i + HALF];
+  const title = ({ seed, value }: { seed: number; value: number }): string =>
+    `${loss}, seed ${seed}: ${value.toFixed(2)}`;
+  const beyond = (sign: 1 | -1) => values.filter(({ value }) => (sign > 0 ? value > high : value < low));
+  const pointer = (sign: 1 | -1) =>
+    Plot.dot(beyond(sign), {
+      x: "x",
+      y: () => (sign > 0 ? high : low),
+      symbol: "triangle",
+      rotate: sign > 0 ? 0 : 180,
+      r: 3,
+      fill: colour,
+      title,
+    });
+  return [
+    Plot.rect([0], { x1, x2, y1: q1, y2: q3, fill: colour, fillOpacity: 0.15, stroke: colour }),
+    Plot.ruleY([q2], { x1, x2, stroke: colour, strokeWidth: 2.5 }),
+    Plot.dot(
+      values.filter(({ value }) => value >= low && value <= high),
+      { x: "x", y: "value", r: 2.4, fill: colour, stroke: "#ffffff", strokeWidth: 0.4, title },
+    ),
+    pointer(1),
+    pointer(-1),
+  ];
 }
+
+/** A line where a unit Gaussian is, if the axis goes there. */
+function gaussianMarks(value: number, [low, high]: readonly [number, number], width: number): Plot.Markish[] {
+  if (!(value > low && value < high)) return [];
+  return [
+    Plot.ruleY([value], { stroke: FAINT, strokeDasharray: "4 3" }),
+    Plot.text([[width - 0.5, value]], {
+      text: () => "unit Gaussian",
+      fill: FAINT,
+      stroke: "#ffffff",
+      strokeWidth: 4,
+      textAnchor: "end",
+      lineAnchor: "bottom",
+      dy: -3,
+    }),
+  ];
+}
+
+interface Figure {
+  readonly title: string;
+  readonly axis: string;
+  readonly of: Measure;
+  /** What a unit Gaussian has on whitened points of n coordinates. */
+  readonly gaussian: (n: number) => number;
+}
+
+function panelOf(records: readonly RunRecord[], dataset: string, { axis, of, gaussian }: Figure): Panel {
+  const own = records.filter((r) => r.dataset === dataset);
+  const columns = columnsOf(own, of);
+  const range = rangeOf(columns.flatMap(({ values }) => values.map(({ value }) => value)));
+  const lost = columns.map(({ values }) => values.filter(({ value }) => value < range[0] || value > range[1]).length);
+  return {
+    heading: dataset,
+    x: {
+      domain: [-0.5, columns.length - 0.5],
+      ticks: columns.map((_, i) => i),
+      tickSize: 0,
+      tickFormat: (i: number) => `${columns[i].loss}${lost[i] > 0 ? `\n+${lost[i]}` : ""}`,
+      label: null,
+    },
+    y: { domain: range, label: axis, ticks: 6 },
+    marks: [
+      ...gaussianMarks(gaussian(own[0].n), range, columns.length),
+      ...columns.flatMap((column, i) => columnMarks(column, i, range)),
+    ],
+  };
+}
+
+const figures: Readonly<Record<string, Figure>> = {
+  "score-matching": {
+    title: "Exact score matching on the test set (lower is better)",
+    axis: "½‖s‖² + tr ∇s, mean",
+    of: (r) => r.chosen.scoreMatching.mean,
+    gaussian: (n) => unitGaussianWith(n).scoreMatching,
+  },
+  "log-likelihood": {
+    title: "Test log-likelihood, annealed normaliser (higher is better)",
+    axis: "nats a point",
+    of: (r) => likelihood(r.chosen),
+    gaussian: (n) => unitGaussianWith(n).logLikelihood,
+  },
+};
 
 /** Figures by file name, without an ending. */
-export const studyFigures = (records: readonly RunRecord[]): Readonly<Record<string, string>> => ({
-  "score-matching": figure(
-    records,
-    "Exact score matching on the test set (lower is better). A dot is a seed, ▲ and ▼ are seeds beyond the axis.",
-    (r) => r.chosen.scoreMatching.mean,
-  ),
-  "log-likelihood": figure(
-    records,
-    "Test log-likelihood in nats a point, annealed normaliser (higher is better). A dot is a seed, ▲ and ▼ are seeds beyond the axis.",
-    (r) => likelihood(r.chosen),
-  ),
-});
+export function studyFigures(records: readonly RunRecord[]): Readonly<Record<string, string>> {
+  const datasets = [...new Set(records.map((r) => r.dataset))];
+  const drawn = (figure: Figure): string =>
+    chart({
+      title: figure.title,
+      note: "A dot is a seed, a box its quartiles and median; ▲ and ▼ are seeds beyond the axis, + counts them.",
+      description: `${figure.title}: one panel a dataset (${datasets.join(", ")}), one column a loss.`,
+      panels: datasets.map((dataset) => panelOf(records, dataset, figure)),
+      width: 330,
+    });
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, drawn(figure)]));
+}

@@ -1,0 +1,101 @@
+/** Charts: the same text every time, readable by those who do not see it, and whole without a page's styles. */
+import { parseHTML } from "linkedom";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ChartOptions, COLOURS, chart, Plot } from "../src/index.ts";
+import { renderPng } from "../src/node/index.ts";
+import { chartDocument } from "../src/page-document.ts";
+
+/** What is asked of an element here. */
+interface Element {
+  readonly textContent: string;
+  getAttribute(name: string): string | null;
+  querySelector(selector: string): Element | null;
+}
+
+const points = [
+  { x: 0, y: 1 },
+  { x: 1, y: 3 },
+  { x: 2, y: 2 },
+];
+const options = (): ChartOptions => ({
+  title: 'Rows & columns, a < b > "c"',
+  note: "What a reader must know",
+  description: "Three points & a line",
+  legend: [
+    { label: "one", colour: COLOURS.blue },
+    { label: "two <2>", colour: COLOURS.vermilion, symbol: "diamond2" },
+  ],
+  panels: [0, 1].map((i) => ({
+    heading: `panel ${i}`,
+    x: { label: "across" },
+    y: { label: "up & down", domain: [0, 4] },
+    marks: [
+      Plot.line(points, { x: "x", y: "y", marker: "circle", stroke: COLOURS.blue, clip: true }),
+      Plot.dot(points, { x: "x", y: "y", title: ({ y }: { y: number }) => `is ${y} & more` }),
+    ],
+  })),
+});
+
+describe("a chart", () => {
+  it("has the same text every time it is drawn", () => {
+    const first = chart(options());
+    expect(chart(options())).toBe(first);
+    expect(first).not.toMatch(/plot-(clip|marker)/);
+    const ids = [...first.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of first.matchAll(/url\(#([^)]+)\)/g)) expect(ids).toContain(id);
+    // Two charts in one page do not share their clips.
+    const other = chart({ ...options(), title: "another" });
+    for (const [, id] of other.matchAll(/ id="([^"]+)"/g)) expect(ids).not.toContain(id);
+  });
+
+  it("says what it is, and names its axes", () => {
+    const { document } = parseHTML(`<body>${chart(options())}</body>`);
+    const svg = document.querySelector("svg");
+    expect(svg?.getAttribute("role")).toBe("img");
+    expect(svg?.querySelector("title")?.textContent).toBe('Rows & columns, a < b > "c"');
+    expect(svg?.querySelector("desc")?.textContent).toBe("Three points & a line");
+    const texts = Array.from(
+      svg?.querySelectorAll("text") ?? [],
+      (text) => (text as { textContent: string }).textContent,
+    );
+    for (const text of ['Rows & columns, a < b > "c"', "What a reader must know", "one", "two <2>"])
+      expect(texts.filter((found) => found === text)).toHaveLength(1);
+    for (const text of ["across", "up & down"]) expect(texts.filter((found) => found === text)).toHaveLength(2);
+    expect(texts).toContain("panel 1");
+  });
+
+  it("puts numbers where its axes say", () => {
+    const { document } = parseHTML(`<body>${chart(options())}</body>`);
+    const at = (element: Element | undefined): number[] =>
+      (/translate\(([\d.]+),([\d.]+)\)/.exec(element?.getAttribute("transform") ?? "") ?? []).slice(1).map(Number);
+    const label = (axis: string, text: string): Element | undefined =>
+      Array.from(document.querySelectorAll(`g[aria-label="${axis}-axis tick label"] text`) as Iterable<Element>).find(
+        (found) => found.textContent === text,
+      );
+    const dots = Array.from(document.querySelectorAll('g[aria-label="dot"] circle') as Iterable<Element>);
+    const first = dots.filter((dot) => dot.querySelector("title")).slice(0, 3);
+    points.forEach(({ x, y }, i) => {
+      expect(Number(first[i].getAttribute("cx"))).toBeCloseTo(at(label("x", `${x.toFixed(1)}`))[0], 6);
+      expect(Number(first[i].getAttribute("cy"))).toBeCloseTo(at(label("y", `${y.toFixed(1)}`))[1], 6);
+    });
+  });
+
+  it("needs no style sheet, and becomes a PNG", () => {
+    const svg = chart(options());
+    expect(svg).not.toMatch(/<style|var\(|class=/);
+    expect([...renderPng(svg).subarray(1, 4)].map((c) => String.fromCharCode(c)).join("")).toBe("PNG");
+  });
+});
+
+describe("in a page", () => {
+  afterEach(() => {
+    delete (globalThis as { document?: unknown }).document;
+  });
+
+  it("is drawn in the page's own document", () => {
+    const { document } = parseHTML("<body></body>");
+    Object.assign(globalThis, { document });
+    expect(chartDocument()).toBe(document);
+  });
+});
