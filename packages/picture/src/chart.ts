@@ -1,10 +1,12 @@
 /**
- * Charts as SVG: panels side by side, each drawn by Observable Plot, under one title and one legend, in the house's colours
+ * diffeo-picture/chart. Charts as SVG: panels side by side, each drawn by Observable Plot, under one title and one legend, in the house's colours
  * and font. The same options give the same text, in a page and in Node.
  */
 import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
 import { escapeText, FAINT, FONT_FAMILY, INK } from "./svg.ts";
+
+export { FAINT, Plot };
 
 /** The colours of Okabe and Ito, which people see apart whatever colours they see. */
 export const COLOURS = {

@@ -1,4 +1,2 @@
-/** diffeo-picture: what figures share, and charts by Observable Plot. */
-export * as Plot from "@observablehq/plot";
-export { type ChartOptions, COLOURS, chart, type LegendEntry, type Panel } from "./chart.ts";
-export { escapeText, FAINT, FONT, INK, RULE } from "./svg.ts";
+/** diffeo-picture: what figures share. Charts have a door of their own, `diffeo-picture/chart`, for what draws them is large. */
+export { escapeText, FAINT, FONT, INK } from "./svg.ts";

@@ -1,8 +1,6 @@
 /** What figures share: colours and the font. */
 export const INK = "#1f2328";
 export const FAINT = "#6b737d";
-/** Lines behind the data. */
-export const RULE = "#e4e7eb";
 export const FONT_FAMILY = "DejaVu Sans, Verdana, Arial, sans-serif";
 export const FONT = `font-family="${FONT_FAMILY}"`;
 

@@ -1,7 +1,7 @@
 /** Charts: the same text every time, readable by those who do not see it, and whole without a page's styles. */
 import { parseHTML } from "linkedom";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ChartOptions, COLOURS, chart, Plot } from "../src/index.ts";
+import { type ChartOptions, COLOURS, chart, Plot } from "../src/chart.ts";
 import { renderPng } from "../src/node/index.ts";
 import { chartDocument } from "../src/page-document.ts";
 

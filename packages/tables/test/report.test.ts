@@ -143,10 +143,10 @@ gssm-vr, seed 2: the annealed normaliser rests on 400 effective samples`;
 });
 
 describe("the figures of a study", () => {
-  it("have boxes from quartile to quartile and lines at the medians", () => {
+  it("have boxes from quartile to quartile and lines at the medians", async () => {
     // The axis: the least and the largest of all six, −20 and −10, and 0.06 of it on either side; 216 pixels from 28 on.
     const y = (v: number): number => 28 + ((-9.4 - v) / 11.2) * 216;
-    const svg = studyFigures(records)["score-matching"];
+    const svg = (await studyFigures(records))["score-matching"];
     const numbers = (pattern: RegExp): number[][] => [...svg.matchAll(pattern)].map((m) => m.slice(1).map(Number));
     const boxes = numbers(/<rect height="([\d.]+)" width="[\d.]+" y="([\d.]+)"/g);
     const medians = numbers(/stroke-width="2.5"[^>]*><line y2="([\d.]+)" y1="([\d.]+)"/g);
@@ -173,18 +173,18 @@ describe("the figures of a study", () => {
     );
   });
 
-  it("draw what lies far out at the edge, with its value", () => {
+  it("draw what lies far out at the edge, with its value", async () => {
     const many = [1, 2, 3, 4, 5, 500].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
-    const svg = studyFigures(many)["score-matching"];
+    const svg = (await studyFigures(many))["score-matching"];
     expect(svg.match(/<circle[^>]*><title>/g)).toHaveLength(5);
     expect(svg).toMatch(/<title>ssm, seed 5: 500\.00<\/title>/);
     expect(svg).toMatch(/>\+1</);
   });
 
-  it("show where a unit Gaussian is, if the axis goes there", () => {
+  it("show where a unit Gaussian is, if the axis goes there", async () => {
     const near = [-2, 0, 2].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
-    expect(studyFigures(near)["score-matching"]).toContain(">unit Gaussian<"); // −1 in two dimensions
-    expect(studyFigures(records)["score-matching"]).not.toContain("unit Gaussian");
+    expect((await studyFigures(near))["score-matching"]).toContain(">unit Gaussian<"); // −1 in two dimensions
+    expect((await studyFigures(records))["score-matching"]).not.toContain("unit Gaussian");
   });
 });
 

@@ -22,7 +22,7 @@ export async function writeReport(io: Io, out: string, json: boolean): Promise<v
   const records = await readRecords(out);
   if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo chess study first");
   const page = studyPage(records, "drift-scale.png");
-  const svg = studyFigure(records);
+  const svg = await studyFigure(records);
   await writeFileAtomic(join(out, "README.md"), page);
   await writeFileAtomic(join(out, "drift-scale.svg"), svg);
   await writeFileAtomic(join(out, "drift-scale.png"), renderPng(svg));

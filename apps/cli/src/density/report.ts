@@ -21,7 +21,7 @@ export async function writeReport(io: Io, out: string, records: readonly RunReco
   }
   const table = studyTable(records);
   await writeFileAtomic(join(out, "table.md"), table);
-  for (const [name, svg] of Object.entries(studyFigures(records))) {
+  for (const [name, svg] of Object.entries(await studyFigures(records))) {
     await writeFileAtomic(join(out, `${name}.svg`), svg);
     await writeFileAtomic(join(out, `${name}.png`), renderPng(svg));
   }

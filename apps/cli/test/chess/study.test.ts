@@ -17,7 +17,7 @@ import {
   studyFigure,
   studyPage,
 } from "diffeo-chess";
-import { COLOURS } from "diffeo-picture";
+import { COLOURS } from "diffeo-picture/chart";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { diffeo as command, diffeoWith } from "../run.ts";
@@ -185,8 +185,8 @@ describe("its report", () => {
     expect(page).toContain("standard error of a share is at most 0.025");
   });
 
-  it("draws every record at its place on both axes", () => {
-    const svg = studyFigure([...rising, ...bent]);
+  it("draws every record at its place on both axes", async () => {
+    const svg = await studyFigure([...rising, ...bent]);
     const [pieces, legal] = svg.split(/font-weight="bold">(?=Pieces|Strictly)/).slice(1);
     /** Marks of the panel by their titles: discs have a centre, diamonds are moved to it. */
     const marks = (panel: string) =>
