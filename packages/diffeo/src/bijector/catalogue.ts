@@ -6,6 +6,7 @@ import { affineCoupling } from "./affine-coupling.ts";
 import type { Bijector } from "./bijector.ts";
 import { blocks } from "./blocks.ts";
 import { chain } from "./chain.ts";
+import { correlationMap } from "./correlation.ts";
 import { each } from "./each.ts";
 import { expMap } from "./exp.ts";
 import { identity } from "./identity.ts";
@@ -91,6 +92,7 @@ export const catalogue: readonly MapEntry[] = [
   { name: "unitBall", map: unitBall(), event: [3], domain: "‖y‖ < 1" },
   { name: "stereographic", map: stereographic(), event: [3], domain: "‖y‖ = 1 in Rⁿ⁺¹, less one pole" },
   { name: "logCholesky", map: logCholesky(), event: [6], domain: "lower triangles of positive-definite matrices" },
+  { name: "correlationMap", map: correlationMap(), event: [3], domain: "correlations of a positive-definite matrix" },
   { name: "affineCoupling", map: coupling(false), event: [4], domain: "Rⁿ" },
   { name: "affineCouplingMask", map: masked([1, 0, 0, 1, 0]), event: [5], domain: "Rⁿ" },
   { name: "permutation", map: permutation([2, 0, 3, 1]), event: [4], domain: "Rⁿ" },

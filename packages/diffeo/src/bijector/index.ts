@@ -8,6 +8,7 @@ export { catalogue, type MapEntry, mapNamed } from "./catalogue.ts";
 export { chain } from "./chain.ts";
 export { columnsOf, denseDiffusion, rowSquares, units } from "./coefficient.ts";
 export { type Coordinate, coordinatewise } from "./coordinatewise.ts";
+export { correlationMap } from "./correlation.ts";
 export {
   contains,
   gradLogDet,

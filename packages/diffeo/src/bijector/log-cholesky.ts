@@ -101,7 +101,7 @@ const entries = (x: Tensor): Tensor => {
 const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
 
 /** L⁻¹ of a lower-triangular matrix by forward substitution, row i from the rows above it. */
-function invertLower(l: Tensor): Tensor {
+export function invertLower(l: Tensor): Tensor {
   const k = l.shape.at(-1) as number;
   const whole = l.shape.slice(0, -2).map(() => null);
   const rows: Tensor[] = [];
@@ -115,7 +115,7 @@ function invertLower(l: Tensor): Tensor {
 }
 
 /** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves; and those roots' squares. */
-function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
+export function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
   const whole = sigma.shape.slice(0, -2).map(() => null);
   const columns: Tensor[] = [];
   const pivots: Tensor[] = [];
