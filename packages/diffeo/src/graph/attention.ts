@@ -1,22 +1,22 @@
 /**
  * Attention in several heads, as one operation with its derivative written out. With Q, K, V the rows of a head,
  *
- *   O = P V,   P = softmax(s Q Kᵀ),   s = 1/√d
- *   dV = Pᵀ dO,   dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),   dQ = s dS K,   dK = s dSᵀ Q
+ *   O = P V,   P = softmax(s Q Kᵀ + B),   s = 1/√d
+ *   dV = Pᵀ dO,   dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),   dQ = s dS K,   dK = s dSᵀ Q,   dB = Σ_batch dS
  *
  * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ wherever the transposed
  * result is turned anyway to give the heads back: so no matrix of site by site is ever turned.
  */
-import { mul, sub } from "./arithmetic.ts";
+import { add, mul, sub } from "./arithmetic.ts";
 import { sum } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { matmul } from "./linalg.ts";
-import { type Shape, sameShape, showShape } from "./ndarray.ts";
+import { sameShape, showShape } from "./ndarray.ts";
 import { softmax } from "./reduce.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
 import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 
-type Heads = { heads: number };
+type Heads = { heads: number; scale: number };
 
 /** [batch, sites, width] as [batch, heads, sites, d]. */
 const rows = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 1, 3]);
@@ -27,34 +27,42 @@ const fromRows = (t: Tensor): Tensor => together(transpose(t, [0, 2, 1, 3]));
 const fromColumns = (t: Tensor): Tensor => together(transpose(t, [0, 3, 1, 2]));
 const together = (t: Tensor): Tensor => reshape(t, [t.shape[0], t.shape[1], t.shape[2] * t.shape[3]]);
 
-const scaleOf = (q: Tensor, heads: number): number => 1 / Math.sqrt(q.shape[2] / heads);
-
 /** P, [batch, heads, sites, sites]. Written once, so that forward and backward share it. */
-const probabilities = (q: Tensor, k: Tensor, heads: number): Tensor =>
-  softmax(matmul(rows(q, heads), columns(mul(k, scaleOf(q, heads)), heads)));
+function probabilities([q, k, , bias]: readonly Tensor[], { heads, scale }: Heads): Tensor {
+  const scores = matmul(rows(q, heads), columns(mul(k, scale), heads));
+  return softmax(bias ? add(scores, bias) : scores);
+}
 
+/** Of Q, K and V, or of these and B. */
 const attentionNode: Make<Heads> = primitive<Heads>({
   name: "attention",
   infer: ([q, , v]) => ({ shape: [q.shape[0], q.shape[1], v.shape[2]], dtype: q.dtype }),
   vjp: (g, node, i) => {
-    const {
-      inputs: [q, k, v],
-      attributes: { heads },
-    } = node;
-    const p = probabilities(q, k, heads);
+    const { inputs, attributes } = node;
+    const { heads, scale } = attributes;
+    const [q, k, v] = inputs;
+    const p = probabilities(inputs, attributes);
     if (i === 2) return fromColumns(matmul(columns(g, heads), p));
     const own = transpose(sum(apart(mul(g, node), heads), -1), [0, 2, 1]);
     const ds = mul(p, sub(matmul(rows(g, heads), columns(v, heads)), expandDims(own, -1)));
-    const scale = scaleOf(q, heads);
+    if (i === 3) return sum(ds, 0);
     return i === 0
       ? fromRows(matmul(ds, rows(mul(k, scale), heads)))
-      : mul(fromColumns(matmul(columns(q, heads), ds)), scale);
+      : fromColumns(matmul(columns(mul(q, scale), heads), ds));
   },
-  lower: ({ inputs: [q, k, v], attributes: { heads } }) =>
-    q.dtype === "float32" ? undefined : fromRows(matmul(probabilities(q, k, heads), rows(v, heads))),
-  emit: ({ attributes: { heads } }, inputs, emitter) =>
-    emitter.node("MultiHeadAttention", inputs, { num_heads: heads }, { domain: "com.microsoft" }),
-  evaluate: ({ inputs: [q, , v], attributes: { heads } }, [dq, dk, dv]) => {
+  // The runtime's operator is float32 alone.
+  lower: ({ inputs, attributes }) =>
+    inputs[0].dtype === "float32"
+      ? undefined
+      : fromRows(matmul(probabilities(inputs, attributes), rows(inputs[2], attributes.heads))),
+  emit: ({ inputs: [, , , bias], attributes: { heads, scale } }, [q, k, v, b], emitter) =>
+    emitter.node(
+      "MultiHeadAttention",
+      bias ? [q, k, v, "", "", emitter.reshape(b, bias.shape, [1, ...bias.shape])] : [q, k, v],
+      { num_heads: heads, scale: { float: scale } },
+      { domain: "com.microsoft" },
+    ),
+  evaluate: ({ inputs: [q, , v], attributes: { heads, scale } }, [dq, dk, dv, db]) => {
     const [b, n, w] = q.shape;
     const [, m, wide] = v.shape;
     const [d, e] = [w / heads, wide / heads];
@@ -66,7 +74,7 @@ const attentionNode: Make<Heads> = primitive<Heads>({
           const s = Float64Array.from({ length: m }, (_, j) => {
             let total = 0;
             for (let c = 0; c < d; c++) total += dq[from + c] * dk[(a * m + j) * w + h * d + c];
-            return total / Math.sqrt(d);
+            return total * scale + (db ? db[(h * n + i) * m + j] : 0);
           });
           const most = s.reduce((x, y) => Math.max(x, y), Number.NEGATIVE_INFINITY);
           const p = s.map((x) => Math.exp(x - most));
@@ -79,21 +87,30 @@ const attentionNode: Make<Heads> = primitive<Heads>({
   },
 });
 
+export interface AttentionOptions {
+  readonly heads: number;
+  /** s. Default 1/√d, d being the channels of a head. */
+  readonly scale?: number;
+  /** B, [heads, n, m]. Default none. */
+  readonly bias?: Operand;
+}
+
 /**
- * softmax(QKᵀ/√d)V in heads of d channels each, for queries [batch, n, width], keys [batch, m, width] and values
- * [batch, m, width′]; the result is [batch, n, width′].
+ * softmax(s QKᵀ + B)V in several heads, for queries [batch, n, width], keys [batch, m, width] and values [batch, m, width′];
+ * the result is [batch, n, width′].
  */
-export function attention(q: Operand, k: Operand, v: Operand, heads: number): Tensor {
+export function attention(q: Operand, k: Operand, v: Operand, { heads, scale, bias }: AttentionOptions): Tensor {
   const query = asTensor(q);
   requireFloat(query, "attention");
-  const [key, value] = [k, v].map((t) => asTensors(query, t, "attention")[1]);
+  const [key, value, ...rest] = [k, v, ...(bias === undefined ? [] : [bias])].map(
+    (t) => asTensors(query, t, "attention")[1],
+  );
   const shapes = [query, key, value].map((t) => t.shape);
-  const of = (s: Shape, from: number, to: number): Shape => s.slice(from, to);
   const fits =
     shapes.every((s) => s.length === 3) &&
     query.shape[0] === key.shape[0] &&
     query.shape[2] === key.shape[2] &&
-    sameShape(of(key.shape, 0, 2), of(value.shape, 0, 2));
+    sameShape(key.shape.slice(0, 2), value.shape.slice(0, 2));
   if (!fits)
     fail(
       "shape",
@@ -106,5 +123,12 @@ export function attention(q: Operand, k: Operand, v: Operand, heads: number): Te
       `attention: ${query.shape[2]} and ${value.shape[2]} channels do not divide into ${heads} heads`,
       "choose a divisor of both",
     );
-  return attentionNode([query, key, value], { heads });
+  for (const { shape } of rest)
+    if (!sameShape(shape, [heads, query.shape[1], key.shape[1]]))
+      fail(
+        "shape",
+        `attention: a bias of shape ${showShape(shape)} for ${heads} heads of ${query.shape[1]} by ${key.shape[1]} sites`,
+        "give [heads, n, m]",
+      );
+  return attentionNode([query, key, value, ...rest], { heads, scale: scale ?? Math.sqrt(heads / query.shape[2]) });
 }

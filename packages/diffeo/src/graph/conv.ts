@@ -62,28 +62,13 @@ function accumulate(
   });
 }
 
-/** Rows and columns the last window reaches past the input; negative where a stride leaves some unread. */
-export const reach = (q: Geometry): [bottom: number, right: number] => [
-  (q.oh - 1) * q.stride + q.kh - q.h - q.top,
-  (q.ow - 1) * q.stride + q.kw - q.w - q.left,
-];
-/** ONNX's zeros around the image. Fewer than `stride` unread pixels make no further window, so they may stay. */
-const pads = (q: Geometry): number[] => [q.top, q.left, ...reach(q).map((r) => Math.max(0, r))];
-const toNCHW = { perm: [0, 3, 1, 2] };
-const toNHWC = { perm: [0, 2, 3, 1] };
+const lowered = (name: string) => (): never => internal(`${name} is lowered to a product before it is written`);
 
 export const convNode: Make<Geometry> = primitive<Geometry>({
   name: "conv2d",
   infer: ([x, w], q) => ({ shape: [x.shape[0], q.oh, q.ow, w.shape[3]], dtype: x.dtype }),
   vjp: (g, { inputs: [x, w], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convWeightNode([x, g], q)),
-  emit: ({ attributes: q }, [x, w], e) => {
-    const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
-    const y = e.node("Conv", [e.node("Transpose", [x], toNCHW), kernel], {
-      strides: [q.stride, q.stride],
-      pads: pads(q),
-    });
-    return e.node("Transpose", [y], toNHWC);
-  },
+  emit: lowered("conv2d"),
   evaluate: ({ inputs: [x, w], attributes: q, shape }, [dx, dw]) => {
     const out = new Float64Array(sizeOf(shape));
     accumulate(x.shape[0], x.shape[3], w.shape[3], q, (ix, iw, ig) => {
@@ -97,16 +82,7 @@ export const convInputNode: Make<Geometry> = primitive<Geometry>({
   name: "convInput",
   infer: ([g, w], q) => ({ shape: [g.shape[0], q.h, q.w, w.shape[2]], dtype: g.dtype }),
   vjp: (x, { inputs: [g, w], attributes: q }, i) => (i === 0 ? convNode([x, w], q) : convWeightNode([x, g], q)),
-  emit: ({ attributes: q }, [g, w], e) => {
-    const kernel = e.node("Transpose", [w], { perm: [3, 2, 0, 1] });
-    const x = e.node("ConvTranspose", [e.node("Transpose", [g], toNCHW), kernel], {
-      strides: [q.stride, q.stride],
-      pads: pads(q),
-      // ConvTranspose gives rows for the pixels the forward pass read; those past its last window got nothing.
-      output_padding: reach(q).map((r) => Math.max(0, -r)),
-    });
-    return e.node("Transpose", [x], toNHWC);
-  },
+  emit: lowered("convInput"),
   evaluate: ({ inputs: [g, w], attributes: q, shape }, [dg, dw]) => {
     const out = new Float64Array(sizeOf(shape));
     accumulate(g.shape[0], w.shape[2], w.shape[3], q, (ix, iw, ig) => {
@@ -120,7 +96,7 @@ export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   name: "convWeight",
   infer: ([x, g], q) => ({ shape: [q.kh, q.kw, x.shape[3], g.shape[3]], dtype: x.dtype }),
   vjp: (w, { inputs: [x, g], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convNode([x, w], q)),
-  emit: () => internal("convWeight is lowered to a product before it is written"),
+  emit: lowered("convWeight"),
   evaluate: ({ inputs: [x, g], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));
     accumulate(x.shape[0], x.shape[3], g.shape[3], q, (ix, iw, ig) => {

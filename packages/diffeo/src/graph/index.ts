@@ -1,7 +1,7 @@
 /** diffeo/graph: tensors as expressions, differentiated to any order and written as ONNX. */
 export { gelu, relu, squaredRelu } from "./activation.ts";
 export { abs, add, addAll, clip, div, floor, maximum, minimum, mul, neg, sign, square, sub } from "./arithmetic.ts";
-export { attention } from "./attention.ts";
+export { type AttentionOptions, attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { backward } from "./backward.ts";
 export { expand, sum } from "./broadcast.ts";
@@ -36,6 +36,7 @@ export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
 export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
+export { rotary } from "./rotary.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
 export { lower, simplify } from "./simplify.ts";
 export { inverse, logAbsDet, solve } from "./solve.ts";

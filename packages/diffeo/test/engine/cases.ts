@@ -226,12 +226,29 @@ function images(g: G): Case[] {
     line("layerNorm", "2×3×8", (x) => g.layerNorm(x)),
     line("layerNorm with scale and shift", "2×3×8 8 8", (x, scale, shift) => g.layerNorm(x, { scale, shift })),
     line("gradient of layerNorm", "2×3×8", (x) => g.grad((t: T) => g.sum(g.tanh(g.layerNorm(t))))(x)),
-    line("attention", "2×5×8 2×3×8 2×3×8", (q, k, v) => g.attention(q, k, v, 2)),
+    line("rotary", "2×3×16", (x) =>
+      g.rotary(
+        x,
+        g.ndarray(
+          [
+            [0, 1],
+            [2, 3],
+            [-1, 0.5],
+          ],
+          "float64",
+        ),
+        2,
+      ),
+    ),
+    line("attention with a bias", "2×5×8 2×3×8 2×3×8 2×5×3", (q, k, v, bias) =>
+      g.attention(q, k, v, { heads: 2, scale: 1, bias }),
+    ),
+    line("attention", "2×5×8 2×3×8 2×3×8", (q, k, v) => g.attention(q, k, v, { heads: 2 })),
     ...(["queries", "keys", "values"] as const).map((name, i) =>
       line(`gradient of attention in its ${name}`, "2×5×8 2×3×8 2×3×8", (...x) =>
         g.grad((t: T) => {
           const [q, k, v] = x.with(i, t);
-          return g.sum(g.tanh(g.attention(q, k, v, 2)));
+          return g.sum(g.tanh(g.attention(q, k, v, { heads: 2 })));
         })(x[i]),
       ),
     ),

@@ -85,7 +85,7 @@ const networks: Readonly<
   },
   "attention in heads, in one": {
     inputs: { q: random("q", [2, 3, 4]), k: random("k", [2, 5, 4]), v: random("v", [2, 5, 6]) },
-    f: ({ q, k, v }) => mean(square(multiHead(q, k, v, 2))),
+    f: ({ q, k, v }) => mean(square(multiHead(q, k, v, { heads: 2 }))),
   },
   "attention in heads, in primitives": {
     inputs: { q: random("q", [2, 3, 4]), k: random("k", [2, 5, 4]), v: random("v", [2, 5, 6]) },

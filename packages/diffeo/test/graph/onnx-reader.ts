@@ -102,7 +102,8 @@ export function faults(file: OnnxFile): string[] {
     if (bytes !== shape.reduce((n, d) => n * d, width[type])) found.push(`${name} has ${bytes} bytes for [${shape}]`);
   }
   for (const { type, domain, inputs, outputs } of file.nodes) {
-    for (const name of inputs) if (!known.has(name)) found.push(`${type} uses ${name} before it exists`);
+    // An optional input that is left out has no name.
+    for (const name of inputs) if (name !== "" && !known.has(name)) found.push(`${type} uses ${name} before it exists`);
     for (const name of outputs) define(name);
     if (!file.opsets.some((o) => o.domain === domain)) found.push(`${type} is of the domain "${domain}", not imported`);
   }

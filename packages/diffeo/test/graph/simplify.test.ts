@@ -166,13 +166,13 @@ describe("the form a graph takes for a device", () => {
     expect(lowered(g.add(g.matmul(batch, g.transpose(w)), b), "cpu")).toBe("reshape(gemm(reshape(x), w, b))");
   });
 
-  it("is one gather and one product for a convolution on the CPU, and a convolution on the GPU", () => {
+  it("is one gather and one product for a convolution, on either device", () => {
     const image = g.input("x", [1, 4, 4, 2]);
     const kernel = g.input("k", [3, 3, 2, 5]);
     const names = (target: g.Target): string[] =>
       topological(g.lower([g.conv2d(image, kernel)], target)).map((t) => t.op.name);
     expect(names("cpu").filter((name) => name === "take" || name === "gemm")).toEqual(["take", "gemm"]);
-    expect(names("gpu")).toEqual(["input", "input", "conv2d"]);
+    expect(names("gpu")).toEqual(names("cpu"));
   });
 });
 

@@ -271,10 +271,30 @@ export const smooth: readonly Entry[] = [
     [[n], real],
   ]),
   entry("attention", fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)), ([b, heads, n, d, m]) => [
-    (q, k, v) => g.attention(q, k, v, heads),
+    (q, k, v) => g.attention(q, k, v, { heads }),
     [[b, n, heads * d], real],
     [[b, m, heads * d], real],
     [[b, m, heads * d], real],
+  ]),
+  entry(
+    "attention with a bias",
+    fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)),
+    ([b, heads, n, d, m]) => [
+      (q, k, v, bias) => g.attention(q, k, v, { heads, scale: 0.7, bias }),
+      [[b, n, heads * d], real],
+      [[b, m, heads * d], real],
+      [[b, m, heads * d], real],
+      [[heads, n, m], real],
+    ],
+  ),
+  entry("rotary", fc.tuple(size(1, 2), size(1, 3), size(1, 3), size(1, 2), size(0, 3)), ([b, heads, n, p, rest]) => [
+    (x) =>
+      g.rotary(
+        x,
+        { shape: [n, p], dtype: "float64", data: Float64Array.from({ length: n * p }, (_, i) => i * i - 1) },
+        heads,
+      ),
+    [[b, n, heads * (2 * p + rest)], real],
   ]),
   entry("upsampleNearest", images, ({ batch, h, w, c, window: k }) => [
     (x) => g.upsampleNearest(x, k),

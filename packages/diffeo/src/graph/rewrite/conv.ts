@@ -1,13 +1,13 @@
 /**
- * Convolutions as products. On the CPU each becomes one Gather with a constant table and one Gemm, several times faster
- * than ONNX's Conv in training. On a GPU the first two are native convolutions, and ∂T/∂w is the Gather and a product.
+ * Convolutions as products: each becomes one Gather with a constant table and one Gemm. In training that is several times
+ * faster than ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the patches of the forward pass serve ∂T/∂w too.
  */
-import { convInputNode, convNode, convWeightNode, type Geometry, meetings, reach } from "../conv.ts";
+import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
 import { take } from "../gather.ts";
 import { matmul } from "../linalg.ts";
-import { flip, pad } from "../pieces.ts";
+import { pad } from "../pieces.ts";
 import { reshape, transpose } from "../shape.ts";
-import { constant, is, type Make, type Target, type Tensor } from "../tensor.ts";
+import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 
 /** Which input pixel each (output pixel, tap) reads; the one past the end is a row of zeros. */
@@ -43,23 +43,8 @@ function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
   return reshape(trivial ? flat : take(rows, index, 1), [(b * table.length) / taps, taps * c]);
 }
 
-/**
- * With stride 1, the gradient of the input is a convolution of the output's size with the kernel turned round, as long as
- * there are not more zeros around the image than the kernel reaches over.
- */
-const turned = (q: Geometry): Geometry => ({
-  ...q,
-  h: q.oh,
-  w: q.ow,
-  oh: q.h,
-  ow: q.w,
-  top: q.kh - 1 - q.top,
-  left: q.kw - 1 - q.left,
-});
-const asProduct = (target: Target, { dtype }: Tensor): boolean => target === "cpu" || dtype === "float64";
-
-const convolution: Lowering = (node, target) => {
-  if (!is(node, convNode) || !asProduct(target, node)) return undefined;
+const inOutput: Lowering = (node) => {
+  if (!is(node, convNode)) return undefined;
   const {
     inputs: [x, w],
     attributes: q,
@@ -68,7 +53,7 @@ const convolution: Lowering = (node, target) => {
   return reshape(matmul(patches(x, inputTable(q), q.kh * q.kw), reshape(w, [-1, shape[3]])), shape);
 };
 
-const inImage: Lowering = (node, target) => {
+const inImage: Lowering = (node) => {
   if (!is(node, convInputNode)) return undefined;
   const {
     inputs: [g, w],
@@ -76,11 +61,7 @@ const inImage: Lowering = (node, target) => {
     shape,
   } = node;
   const kernel = transpose(w, [0, 1, 3, 2]);
-  if (asProduct(target, node))
-    return reshape(matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(kernel, [-1, shape[3]])), shape);
-  return q.stride === 1 && q.top < q.kh && q.left < q.kw && reach(turned(q)).every((r) => r >= 0)
-    ? convNode([g, flip(kernel, [0, 1])], turned(q))
-    : undefined;
+  return reshape(matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(kernel, [-1, shape[3]])), shape);
 };
 
 const inKernel: Lowering = (node) => {
@@ -94,7 +75,7 @@ const inKernel: Lowering = (node) => {
 };
 
 export const convolutions: readonly (readonly [Make, Lowering])[] = [
-  [convNode as Make, convolution],
+  [convNode as Make, inOutput],
   [convInputNode as Make, inImage],
   [convWeightNode as Make, inKernel],
 ];

@@ -2,7 +2,7 @@
  * Products as ONNX Runtime runs them best: one Gemm with transposes, a factor and a bias in place.
  *   Gemm  α AᵗBᵗ + C        FusedMatMul  AᵗBᵗ over batches, on the CPU
  */
-import { addNode, mulNode, negNode, unscaled } from "../arithmetic.ts";
+import { addNode, mul, mulNode, negNode, unscaled } from "../arithmetic.ts";
 import { sum } from "../broadcast.ts";
 import { batchShape, matmul, matmulNode } from "../linalg.ts";
 import { broadcastOffsets } from "../loops.ts";
@@ -70,7 +70,11 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
   if (shape.length === 2) {
     const [left, right] = [swapped(a), swapped(b)];
     if (left && !right && left.shape[0] >= LONG) {
-      if (target === "gpu") return splitProduct(left, b);
+      if (target === "gpu") {
+        const [x, y] = [unscaled(left), unscaled(b)];
+        const whole = splitProduct(x?.tensor ?? left, y?.tensor ?? b);
+        return x || y ? mul(whole, (x?.factor ?? 1) * (y?.factor ?? 1)) : whole;
+      }
       // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
       if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
     }

@@ -19,22 +19,38 @@ function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tens
   return reshape(matmul(ones, reshape(x, [rows, columns])), shape);
 }
 
-/** A GPU gives each result to one thread: a long sum into few results is split into two shorter ones. */
+/** So many terms a thread of a GPU adds up. */
+const TERMS = 64;
+
+/** A GPU gives each result to one thread: a long sum into few results is split into sums of a few terms and a sum of those. */
 function splitSum(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
   const count = axes.reduce((n, a) => n * x.shape[a], 1);
   const adjacent = axes.every((a, i) => i === 0 || a === axes[i - 1] + 1);
   if (!adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
-  const parts = divisorNear(count, Math.sqrt(count));
+  const parts = count / divisorNear(count, TERMS);
   const outer = sizeOf(x.shape.slice(0, axes[0]));
   const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
-  if (parts === 1) return undefined;
+  if (parts === count) return undefined;
   return reshape(sum(sum(reshape(x, [outer, parts, count / parts, inner]), 2), 1), shape);
+}
+
+/**
+ * A short sum over the last axis on a GPU: threads that stand side by side would read far apart. Four of them share a row
+ * instead, and their four results are summed.
+ */
+function sharedRow(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
+  const n = x.shape.at(-1) as number;
+  if (axes.length !== 1 || axes[0] !== x.shape.length - 1 || n < 16 || n > TERMS || n % 4 !== 0) return undefined;
+  return reshape(sum(sum(reshape(x, [sizeOf(shape), n / 4, 4]), 1), -1), shape);
 }
 
 const longSum: Lowering = (node, target) => {
   if (!is(node, sumNode)) return undefined;
   const { axes } = node.attributes;
-  return (target === "cpu" ? productWithOnes : splitSum)(node.inputs[0], axes, node.shape);
+  const [x] = node.inputs;
+  return target === "cpu"
+    ? productWithOnes(x, axes, node.shape)
+    : (splitSum(x, axes, node.shape) ?? sharedRow(x, axes, node.shape));
 };
 
 export const sums: readonly (readonly [Make, Lowering])[] = [[sumNode as Make, longSum]];
