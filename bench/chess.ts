@@ -12,10 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { compileDenoiserStep, denoiserBatch, type Model, parameterCount } from "diffeo/categorical";
+import { compileDenoiserStep, denoiserBatch, type Model } from "diffeo/categorical";
 import { compile, release, toHost } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
-import { frozen, type UNet, unet } from "diffeo/model";
+import { frozen, parameterCount } from "diffeo/model";
 import { loadModel, writeSafetensors } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { initialState, type TrainState } from "diffeo/train";
@@ -122,7 +122,7 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
   const m = await toHost(state.m);
   const x = normal(key("x"), [count, 8, 8, 12]);
   const network = compile(
-    (image: Tensor, time: Tensor) => unet(frozen<UNet<Tensor>>(model.parameters), image, time, model.spec.network),
+    (image: Tensor, time: Tensor) => model.denoiser.network.apply(frozen(model.parameters), image, time),
     [[null, 8, 8, 12], [null]],
     placed(settings),
   );

@@ -89,7 +89,7 @@ function tensorFiles(file: Uint8Array): fc.Arbitrary<Uint8Array> {
 
 function chessModel(): Uint8Array {
   const sizes = { channels: 12, width: 8, multipliers: [1], blocks: 1, groups: 4, outputs: 13 };
-  const network = { ...sizes, position: [8, 8] as const };
+  const network = { kind: "unet", ...sizes, position: [8, 8] } as const;
   const spec = { network, parameterisation: "posterior", encoding: chessSpec(boards) } as const;
   const weights = new Float32Array(flatten(unetInit(key(0), network)).length).fill(0.1);
   return joined(makeModel(modelOf(spec, weights)));

@@ -1,10 +1,9 @@
 /** A network of a few thousand random weights: it knows nothing of chess, and its boards are a function of the key. */
 import type { Parameterisation } from "diffeo/categorical";
 import { type Model, type ModelSpec, modelOf } from "diffeo/categorical";
-import { unetInit } from "diffeo/model";
+import { networkOf, parameterCount } from "diffeo/model";
 import { saveModel } from "diffeo/node";
 import { key, normal } from "diffeo/random";
-import { flatten } from "diffeo/train";
 import { playouts } from "../src/board/playout.ts";
 import { chessSpec } from "../src/diffusion/encoding.ts";
 
@@ -13,11 +12,20 @@ const EMPTY_AHEAD = 6;
 function tiny(parameterisation: Parameterisation): { readonly spec: ModelSpec; readonly weights: Float32Array } {
   const outputs = parameterisation === "posterior" ? 13 : 12;
   const spec: ModelSpec = {
-    network: { channels: 12, width: 8, multipliers: [1], blocks: 1, groups: 4, position: [8, 8], outputs },
+    network: {
+      kind: "unet",
+      channels: 12,
+      width: 8,
+      multipliers: [1],
+      blocks: 1,
+      groups: 4,
+      position: [8, 8],
+      outputs,
+    },
     parameterisation,
     encoding: chessSpec(playouts(50, key("tiny"))),
   };
-  const weights = normal(key("weights"), [flatten(unetInit(key(0), spec.network)).length]).data as Float32Array;
+  const weights = normal(key("weights"), [parameterCount(networkOf(spec.network).shapes())]).data as Float32Array;
   // The last numbers are the head's offsets, one a class: 'empty' is ahead, and the others are left to chance.
   if (parameterisation === "posterior") weights.fill(0, -outputs).fill(EMPTY_AHEAD, -1);
   return { spec, weights };

@@ -33,7 +33,7 @@ import {
   take,
 } from "diffeo/graph";
 import { denoising } from "diffeo/matching";
-import { type UNet, type UNetOptions, unetInit } from "diffeo/model";
+import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
 import { fold, integers, key, normal, uniform } from "diffeo/random";
 import { vp } from "diffeo/sde";
 import { flatten, unflatten } from "diffeo/train";
@@ -128,7 +128,8 @@ const BATCH = 6;
 
 /** A denoiser on a small grid, with weights drawn so that nothing is zero, and a batch for it. */
 function toy(grid: readonly [number, number], parameterisation: Parameterisation) {
-  const network: UNetOptions = {
+  const network: NetworkSpec = {
+    kind: "unet",
     channels: N,
     width: 8,
     multipliers: [1],
@@ -139,16 +140,16 @@ function toy(grid: readonly [number, number], parameterisation: Parameterisation
   };
   const encoding = encodingOf(grid);
   const denoiser: Denoiser = {
-    network,
+    network: networkOf(network),
     parameterisation,
     codes: points(grid),
     site: encoding.site,
     sde: vp({ eventRank: 3 }),
   };
   const k = key(`toy ${grid} ${parameterisation}`);
-  const parameters = unetInit(k, network);
+  const parameters = networkOf(network).init(k);
   const theta = normal(fold(k, "theta"), [flatten(parameters).length], { dtype: "float64" });
-  const unpack = (flat: Tensor): UNet<Tensor> => unflatten(mul(flat, 0.3), parameters) as unknown as UNet<Tensor>;
+  const unpack = (flat: Tensor): Parameters<Tensor> => unflatten(mul(flat, 0.3), parameters);
   const classes = integers(fold(k, "classes"), [BATCH, ...grid], 0, N + 1);
   const t = uniform(fold(k, "t"), [BATCH], { dtype: "float64", low: 0.05, high: 1 });
   const noise = normal(fold(k, "noise"), [BATCH, ...grid, N], { dtype: "float64" });

@@ -1,7 +1,6 @@
-import { compileDenoiserStep, denoiserBatch, type ModelSpec, modelOf } from "diffeo/categorical";
-import { unetInit } from "diffeo/model";
+import { compileDenoiserStep, denoiserBatch, freshModel, type ModelSpec, modelOf } from "diffeo/categorical";
 import { key } from "diffeo/random";
-import { flatten, initialState, rateAt } from "diffeo/train";
+import { initialState, rateAt } from "diffeo/train";
 import { expect, it } from "vitest";
 import { EMPTY, PIECES, type Positions, pack, SQUARES, unpack } from "../src/board/position.ts";
 import { chessSpec, positionGrids } from "../src/diffusion/encoding.ts";
@@ -34,6 +33,7 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
   const positions = opposition();
   const spec: ModelSpec = {
     network: {
+      kind: "unet",
       channels: 12,
       width: 16,
       multipliers: [1, 1],
@@ -46,7 +46,7 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
     parameterisation: "posterior",
     encoding: chessSpec(positions),
   };
-  const fresh = modelOf(spec, flatten(unetInit(key(1), spec.network)));
+  const fresh = freshModel(spec, key(1));
   const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
   const grids = positionGrids(positions);
   let state = initialState(fresh.parameters);

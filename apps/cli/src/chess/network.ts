@@ -1,12 +1,24 @@
 /** The network that the options of training describe, with fresh parameters. */
-import { denoiserOf, type Model, type ModelSpec, type Parameterisation, parameterisations } from "diffeo/categorical";
+import {
+  freshModel as fresh,
+  type Model,
+  type ModelSpec,
+  type Parameterisation,
+  parameterisations,
+} from "diffeo/categorical";
 import { fail } from "diffeo/graph";
-import { unetInit } from "diffeo/model";
+import type { NetworkSpec, networks, TransformerOptions } from "diffeo/model";
 import { fold, key } from "diffeo/random";
 import { CLASSES, chessSpec, type Positions } from "diffeo-chess";
 
 export interface NetworkOptions {
+  readonly network: keyof typeof networks;
   readonly width: number;
+  /** Of a transformer. */
+  readonly layers: number;
+  readonly heads: number;
+  readonly activation: NonNullable<TransformerOptions["activation"]>;
+  /** Of a U-Net. */
   readonly multipliers: readonly number[];
   readonly blocks: number;
   readonly attention: readonly number[];
@@ -19,8 +31,28 @@ const GROUPS = 8;
 /** Parameters, with their gradients, moments and average, beyond what a machine holds. */
 const MOST_PARAMETERS = 5e8;
 
+/** The least number of parameters there can be: a U-Net's convolutions of 3×3, a transformer's products. */
+const leastOf = ({ network, width, multipliers, blocks, layers }: NetworkOptions): number =>
+  network === "transformer"
+    ? layers * 12 * width ** 2
+    : multipliers.reduce((n, m) => n + 2 * blocks * 2 * 9 * (width * m) ** 2, 0);
+
 /** Raises what is wrong with the options, before any number is drawn. */
-export function checkNetwork({ width, multipliers, blocks, attention }: NetworkOptions): void {
+export function checkNetwork(options: NetworkOptions): void {
+  const { network, width, heads } = options;
+  if (network === "unet") checkLevels(options);
+  else if (width % heads !== 0)
+    fail("usage", `a width of ${width} in ${heads} heads`, "choose --heads that divide --width");
+  const least = leastOf(options);
+  if (least > MOST_PARAMETERS)
+    fail(
+      "usage",
+      `a network of more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
+      `choose a smaller --width${network === "unet" ? ", --multipliers or --blocks" : " or --layers"}`,
+    );
+}
+
+function checkLevels({ width, multipliers, attention }: NetworkOptions): void {
   const odd = multipliers.find((m) => (width * m) % GROUPS !== 0);
   if (odd !== undefined)
     fail("usage", `a level of ${width} × ${odd} channels`, "choose --width and --multipliers that give multiples of 8");
@@ -33,32 +65,16 @@ export function checkNetwork({ width, multipliers, blocks, attention }: NetworkO
       `attention at level ${level} of a network of ${multipliers.length}`,
       `give --attention levels from 0 to ${multipliers.length - 1}`,
     );
-  // Two convolutions of 3×3 a block, on the way down and on the way up: the least there is.
-  const least = multipliers.reduce((n, m) => n + 2 * blocks * 2 * 9 * (width * m) ** 2, 0);
-  if (least > MOST_PARAMETERS)
-    fail(
-      "usage",
-      `a network of more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
-      "choose a smaller --width, --multipliers or --blocks",
-    );
 }
 
 export function freshModel(options: NetworkOptions, positions: Positions): Model {
-  const { width, multipliers, blocks, attention, predict, seed } = options;
+  const { network, width, multipliers, blocks, attention, layers, heads, activation, predict, seed } = options;
   const channels = CLASSES - 1;
-  const spec: ModelSpec = {
-    network: {
-      channels,
-      width,
-      multipliers,
-      blocks,
-      groups: GROUPS,
-      attention,
-      position: [8, 8],
-      outputs: parameterisations[predict].outputs(CLASSES, channels),
-    },
-    parameterisation: predict,
-    encoding: chessSpec(positions),
-  };
-  return { spec, parameters: unetInit(fold(key(seed), "parameters"), spec.network), ...denoiserOf(spec) };
+  const sizes = { channels, outputs: parameterisations[predict].outputs(CLASSES, channels), width };
+  const own: NetworkSpec =
+    network === "unet"
+      ? { kind: "unet", ...sizes, multipliers, blocks, groups: GROUPS, attention, position: [8, 8] }
+      : { kind: "transformer", ...sizes, grid: [8, 8], layers, heads, activation };
+  const spec: ModelSpec = { network: own, parameterisation: predict, encoding: chessSpec(positions) };
+  return fresh(spec, fold(key(seed), "parameters"));
 }

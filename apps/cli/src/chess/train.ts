@@ -1,11 +1,12 @@
-/** diffeo chess train: a U-Net score on positions. */
+/** diffeo chess train: a score on positions. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { BOUND, type Focus, type Model, parameterCount, parameterisations, weights } from "diffeo/categorical";
+import { BOUND, type Focus, type Model, parameterisations, weights } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import { add, fail, type Tensor } from "diffeo/graph";
+import { networks, parameterCount } from "diffeo/model";
 import { inFolder, loadModel, modelDigest, type RunConfig } from "diffeo/node";
 import { type Positions, requireChess } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
@@ -28,15 +29,19 @@ import { checkNetwork, freshModel } from "./network.ts";
 import { positionsOf } from "./positions.ts";
 import { MODEL_FILE, runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
 
-/** Of the times of a step, this share is drawn from --focus. */
+/** Of the times of a step, this share is drawn from --focus, unless it says otherwise. */
 const FOCUSED = 0.85;
 
 function focusOf(range: readonly number[] | undefined, horizon: number): Focus | undefined {
   if (range === undefined) return undefined;
-  const [from, to] = range;
-  if (range.length !== 2 || !(from < to && to <= horizon))
-    fail("usage", `--focus ${range.join(",")}`, `give two times, the smaller first, both within (0, ${horizon}]`);
-  return { from, to, share: FOCUSED };
+  const [from, to, share = FOCUSED, ...more] = range;
+  if (more.length > 0 || !(from < to && to <= horizon && share < 1))
+    fail(
+      "usage",
+      `--focus ${range.join(",")}`,
+      `give two times, the smaller first, both within (0, ${horizon}], and a share below 1 if you like`,
+    );
+  return { from, to, share };
 }
 
 /** Raises what is wrong with a device before a run is begun on it. */
@@ -49,6 +54,10 @@ async function tryDevice(options: RunOptions): Promise<void> {
 function identityOf({ count, bytes }: Positions): string {
   return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
 }
+
+/** Options that describe any network, and those of one kind. */
+const SHARED = ["network", "width", "predict"];
+const OWN = { unet: ["multipliers", "blocks", "attention"], transformer: ["layers", "heads", "activation"] };
 
 /** Raises what is wrong with the options, before anything is read or made. */
 async function checkOptions(options: TrainCommand, command: Command): Promise<void> {
@@ -65,8 +74,11 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
       `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
       "give --samples-every a multiple of --save-every, or 0",
     );
-  if (init !== undefined) refuseBeside(command, "--init", ["width", "multipliers", "blocks", "attention", "predict"]);
-  else checkNetwork(options);
+  if (init !== undefined) refuseBeside(command, "--init", [...SHARED, ...OWN.unet, ...OWN.transformer]);
+  else {
+    refuseBeside(command, `--network ${options.network}`, options.network === "unet" ? OWN.transformer : OWN.unet);
+    checkNetwork(options);
+  }
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
   // A run has files of its own, which go on; where there is none, a model of that name is somebody's.
   const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({ path: join(out, name) }));
@@ -80,7 +92,7 @@ async function configOf(
   options: TrainCommand,
   { positions, model, warmup, focus }: Omit<TrainingPlan, "config">,
 ): Promise<RunConfig> {
-  const { init, weight, steps, batch, seed, rate, ema, clip, decay } = options;
+  const { init, weight, steps, batch, seed, rate, ema, clip, decay, beta2 } = options;
   return {
     version,
     files: { data: options.data ?? [], ...(init !== undefined && { init }) },
@@ -98,6 +110,7 @@ async function configOf(
     ema,
     clip,
     decay,
+    ...(beta2 !== 0.999 && { beta2 }),
     ...(focus && { focus }),
   };
 }
@@ -139,7 +152,7 @@ const choice = (flags: string, about: string, choices: readonly string[], chosen
 export const declare: Declare = (command, io) => {
   command
     .description(
-      "Trains a U-Net score on chess positions. The run folder gets the model with averaged weights (model.safetensors), " +
+      "Trains a score, a U-Net or a transformer, on chess positions. The run folder gets the model with averaged weights (model.safetensors), " +
         "checkpoints, metrics and sheets of sampled boards. Ctrl-C stops with a checkpoint; the same command with " +
         "--resume goes on to the very numbers that an uninterrupted run reaches.",
     )
@@ -158,10 +171,14 @@ export const declare: Declare = (command, io) => {
     )
     .option("--minutes <x>", "stop with a checkpoint after this long", positive)
     .optionsGroup("Network:")
-    .option("--width <n>", "channels at 8×8", integer(8, 4096), 32)
-    .option("--multipliers <list>", "channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
-    .option("--blocks <n>", "residual blocks a level", integer(1, 64), 2)
-    .option("--attention <list>", "levels with self-attention, 0 being 8×8", integers(0, 15), [0, 1])
+    .addOption(choice("--network <kind>", "what learns", Object.keys(networks), "unet"))
+    .option("--width <n>", "channels of a square, of a U-Net at 8×8", integer(8, 4096), 32)
+    .option("--multipliers <list>", "U-Net: channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
+    .option("--blocks <n>", "U-Net: residual blocks a level", integer(1, 64), 2)
+    .option("--attention <list>", "U-Net: levels with self-attention, 0 being 8×8", integers(0, 15), [0, 1])
+    .option("--layers <n>", "transformer: blocks of attention and two products", integer(1, 256), 4)
+    .option("--heads <n>", "transformer: heads of attention", integer(1, 256), 4)
+    .addOption(choice("--activation <f>", "transformer: between the two products", ["relu2", "gelu", "silu"], "relu2"))
     .optionsGroup("Loss:")
     .addOption(choice("--predict <what>", "what the network gives", Object.keys(parameterisations), "posterior"))
     .addOption(
@@ -173,13 +190,18 @@ export const declare: Declare = (command, io) => {
       ),
     )
     .option("--bound <x>", "largest weight of a square's error, for --weight bounded", positive, BOUND)
-    .option("--focus <from,to>", "draw 85 % of the times from this part of (0, 1], where classes are decided", numbers)
+    .option(
+      "--focus <from,to,share>",
+      "draw a share of the times (default 0.85) from this part of (0, 1], where classes are decided",
+      numbers,
+    )
     .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
     .option("--warmup <n>", "steps of rising rate (default: a tenth of --steps, at most 500)", integer(1, 1e9))
     .option("--ema <x>", "decay of the parameter average", share, 0.9995)
     .option("--clip <x>", "largest gradient norm", positive, 1)
     .option("--decay <x>", "weight decay", nonNegative, 0)
+    .option("--beta2 <x>", "decay of the average of squared gradients", share, 0.999)
     .optionsGroup("Machine:");
   withRunOptions(command, 1, "seed of weights, batches and noise").action((options) =>
     trainCommand(io, options, command),

@@ -8,9 +8,9 @@ import {
   type LossOptions,
   type Model,
   modelOf,
-  parameterCount,
 } from "diffeo/categorical";
 import { DiffeoError } from "diffeo/graph";
+import { parameterCount } from "diffeo/model";
 import { type RunConfig, RunFolder, saveModel, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { initialState, rateAt, stateOf, train } from "diffeo/train";
@@ -36,6 +36,7 @@ export interface TrainCommand extends RunOptions, NetworkOptions {
   readonly ema: number;
   readonly clip: number;
   readonly decay: number;
+  readonly beta2: number;
   readonly saveEvery: number;
   readonly samplesEvery?: number;
   readonly minutes?: number;
@@ -114,6 +115,7 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
     clip: options.clip,
     emaDecay: options.ema,
     weightDecay: options.decay,
+    beta2: options.beta2,
     ...engineOf(options),
   });
   const rate = (s: number): number => rateAt(s, { peak: options.rate, warmup, steps });

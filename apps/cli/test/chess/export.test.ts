@@ -4,11 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { denoiserMean, denoiserScore, type ModelSpec, modelOf, type Parameterisation } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
-import type { Tensor } from "diffeo/graph";
-import { frozen, type UNet, unetInit } from "diffeo/model";
+import { frozen, networkOf, parameterCount } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { key, normal, uniform } from "diffeo/random";
-import { flatten } from "diffeo/train";
 import { chessSpec, exportOnnx, playouts } from "diffeo-chess";
 import * as ort from "onnxruntime-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,6 +27,7 @@ async function networkFile(parameterisation: Parameterisation): Promise<string> 
   const outputs = parameterisation === "posterior" ? 13 : 12;
   const spec: ModelSpec = {
     network: {
+      kind: "unet",
       channels: 12,
       width: 8,
       multipliers: [1, 2],
@@ -41,7 +40,7 @@ async function networkFile(parameterisation: Parameterisation): Promise<string> 
     parameterisation,
     encoding: chessSpec(playouts(50, key("export"))),
   };
-  const size = flatten(unetInit(key(0), spec.network)).length;
+  const size = parameterCount(networkOf(spec.network).shapes());
   const weights = normal(key("weights"), [size]).data.map((w) => 0.1 * w);
   const path = join(folder, `${parameterisation}.safetensors`);
   await saveModel(path, modelOf(spec, weights), "F32");
@@ -106,7 +105,7 @@ describe("diffeo chess export", () => {
       expect(complaintsOfOnnx([{ name: what, bytes }])).toEqual([]);
 
       const f = compile(
-        (what === "score" ? denoiserScore : denoiserMean)(denoiser, frozen<UNet<Tensor>>(parameters)),
+        (what === "score" ? denoiserScore : denoiserMean)(denoiser, frozen(parameters)),
         [[null, 8, 8, 12], [null]],
         { threads: 1 },
       );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { denoiserLoss, type Model } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
-import { frozen, type UNet } from "diffeo/model";
+import { frozen } from "diffeo/model";
 import { loadModel } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { parseFen } from "diffeo-chess";
@@ -34,7 +34,7 @@ describe("the shipped model", () => {
     const board = parseFen("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R");
     const classes = { shape: [1, 8, 8], dtype: "int32", data: Int32Array.from(board) } as const;
     const loss = compile(
-      (c: Tensor, t: Tensor, noise: Tensor) => denoiserLoss(denoiser, frozen<UNet<Tensor>>(parameters), c, t, noise),
+      (c: Tensor, t: Tensor, noise: Tensor) => denoiserLoss(denoiser, frozen(parameters), c, t, noise),
       [{ shape: [1, 8, 8], dtype: "int32" }, [1], [1, 8, 8, 12]],
       { threads: 1 },
     );

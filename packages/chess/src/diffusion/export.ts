@@ -12,7 +12,6 @@
 import type { Model } from "diffeo/categorical";
 import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categorical";
 import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
-import type { UNet } from "diffeo/model";
 import { frozen } from "diffeo/model";
 
 export const exports = { score: denoiserScore, denoise: denoiserMean, posterior: denoiserPosterior } as const;
@@ -23,7 +22,7 @@ export type ExportName = keyof typeof exports;
 export function exported({ denoiser, parameters }: Model, what: ExportName): (x: Tensor, t: Tensor) => Tensor {
   if (!Object.hasOwn(exports, what))
     fail("usage", `a network has no output "${what}"`, `export one of ${Object.keys(exports).join(", ")}`);
-  return exports[what](denoiser, frozen<UNet<Tensor>>(parameters));
+  return exports[what](denoiser, frozen(parameters));
 }
 
 export interface ExportOptions {

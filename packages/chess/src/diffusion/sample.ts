@@ -10,8 +10,7 @@
 import type { Model } from "diffeo/categorical";
 import { denoiserLogPosterior, denoiserScore, knownSites, siteLikelihood } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
-import { fail, type Tensor } from "diffeo/graph";
-import type { UNet } from "diffeo/model";
+import { fail } from "diffeo/graph";
 import { frozen } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
@@ -81,10 +80,9 @@ const METHODS: Partial<Record<MethodName, Method>> = {
 
 export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
   const { space = "simplex", method = "domainPreserving", ...engine } = options;
-  if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
-  const parameters = frozen<UNet<Tensor>>(arrays);
+  const parameters = frozen(arrays);
   const score = denoiserScore(denoiser, parameters);
   const process = space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
   const draw = await openSampler(process, {
@@ -92,7 +90,7 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
     type: "float32",
-    method: (Object.hasOwn(METHODS, method) && METHODS[method]) || method,
+    method: METHODS[method] ?? method,
     shape: [...encoding.grid, encoding.channels],
     denoise: true,
     ...(spec.parameterisation === "posterior" && {

@@ -1,5 +1,5 @@
 /**
- * A U-Net as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ + σ(t) ε, and what the
+ * A network as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ + σ(t) ε, and what the
  * network gives becomes a mean of x₀ and a score s, which Tweedie's formula ties together, s = (m x̂₀ − x)/σ²:
  *
  *              network gives   x̂₀              s                 plain loss
@@ -35,7 +35,7 @@ import {
   take,
 } from "../graph/index.ts";
 import { denoising } from "../matching/index.ts";
-import { type UNet, type UNetOptions, unet } from "../model/unet.ts";
+import type { Network, Parameters } from "../model/index.ts";
 import type { GaussianSde, MarginalScore } from "../sde/index.ts";
 
 /** A point x = m x₀ + σε of the batch; m and σ broadcast against it. */
@@ -100,7 +100,7 @@ export const parameterisations = {
 export type Parameterisation = keyof typeof parameterisations;
 
 export interface Denoiser {
-  readonly network: UNetOptions;
+  readonly network: Network;
   readonly parameterisation: Parameterisation;
   /** Code points in standardised coordinates, [classes, n]. */
   readonly codes: NdArray;
@@ -122,13 +122,10 @@ export interface LossOptions {
   readonly bound?: number;
 }
 
-/** Axes of one event: rows, columns, channels. */
-const EVENT = 3;
-
-/** m(t) and σ(t), to multiply boards by. */
-const levels = ({ sde: { transition } }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> => ({
-  m: alignToEvent(transition.meanFactor(t), EVENT),
-  sigma: alignToEvent(transition.std(t), EVENT),
+/** m(t) and σ(t), to multiply grids by. */
+const levels = ({ sde: { transition, eventRank } }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> => ({
+  m: alignToEvent(transition.meanFactor(t), eventRank),
+  sigma: alignToEvent(transition.std(t), eventRank),
 });
 
 const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
@@ -137,35 +134,38 @@ const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
   codes: constant(denoiser.codes, x.dtype),
 });
 
-/** What the network itself gives, for x [batch, rows, columns, n] and t of shape [] or [batch]. */
-const outputAt = ({ network }: Denoiser, parameters: UNet<Tensor>, x: Tensor, t: Tensor): Tensor =>
-  unet(parameters, x, expand(t, x.shape.slice(0, 1)), network);
+/** What the network itself gives, for x [batch, ...grid, n] and t of shape [] or [batch]. */
+const outputAt = ({ network }: Denoiser, parameters: Parameters<Tensor>, x: Tensor, t: Tensor): Tensor =>
+  network.apply(parameters, x, expand(t, x.shape.slice(0, 1)));
 
 /** ∇ log p_t with the given parameters. */
 export const denoiserScore =
-  (denoiser: Denoiser, parameters: UNet<Tensor>): MarginalScore =>
+  (denoiser: Denoiser, parameters: Parameters<Tensor>): MarginalScore =>
   (x, t) =>
     parameterisations[denoiser.parameterisation].score(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
 
 /** E[x₀ | x_t] with the given parameters. */
 export const denoiserMean =
-  (denoiser: Denoiser, parameters: UNet<Tensor>): MarginalScore =>
+  (denoiser: Denoiser, parameters: Parameters<Tensor>): MarginalScore =>
   (x, t) =>
     parameterisations[denoiser.parameterisation].mean(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
 
 /** A function of (x, t): the logits of every site's classes, from a network that gives them. */
-function classLogits(denoiser: Denoiser, parameters: UNet<Tensor>): (x: Tensor, t: Tensor) => Tensor {
+function classLogits(denoiser: Denoiser, parameters: Parameters<Tensor>): (x: Tensor, t: Tensor) => Tensor {
   if (denoiser.parameterisation !== "posterior")
     fail(
       "usage",
       `a network that predicts ${denoiser.parameterisation} gives no class probabilities`,
-      "ask for its score or mean, or train one with --predict posterior",
+      "ask for its score or mean, or train one whose parameterisation is posterior",
     );
   return (x, t) => outputAt(denoiser, parameters, x, t);
 }
 
 /** p(k | x_t) of every site and class, from a network that gives it. */
-export const denoiserPosterior = (denoiser: Denoiser, parameters: UNet<Tensor>): ((x: Tensor, t: Tensor) => Tensor) => {
+export const denoiserPosterior = (
+  denoiser: Denoiser,
+  parameters: Parameters<Tensor>,
+): ((x: Tensor, t: Tensor) => Tensor) => {
   const logits = classLogits(denoiser, parameters);
   return (x, t) => softmax(logits(x, t));
 };
@@ -173,16 +173,16 @@ export const denoiserPosterior = (denoiser: Denoiser, parameters: UNet<Tensor>):
 /** log p(k | x_t), with the digits that a small probability would lose. */
 export const denoiserLogPosterior = (
   denoiser: Denoiser,
-  parameters: UNet<Tensor>,
+  parameters: Parameters<Tensor>,
 ): ((x: Tensor, t: Tensor) => Tensor) => {
   const logits = classLogits(denoiser, parameters);
   return (x, t) => logSoftmax(logits(x, t));
 };
 
-/** The denoising loss of a batch: classes [batch, rows, columns], times [batch], noise [batch, rows, columns, n]. */
+/** The denoising loss of a batch: classes [batch, ...grid], times [batch], noise [batch, ...grid, n]. */
 export function denoiserLoss(
   denoiser: Denoiser,
-  parameters: UNet<Tensor>,
+  parameters: Parameters<Tensor>,
   classes: Tensor,
   t: Tensor,
   noise: Tensor,
@@ -196,8 +196,8 @@ export function denoiserLoss(
     const out = outputAt(denoiser, parameters, at.x, t);
     return parameterisations[parameterisation].loss(out, at, { classes, x0, noise });
   }
-  // To a map of one site, rows and columns are only more batch.
+  // To a map of one site, the axes of the grid are only more batch.
   const loss = denoising({ ...sde, eventRank: 1 }, { through: site, ...(weight === "bounded" && { bound }) });
-  const perSite = loss((x) => denoiserScore(denoiser, parameters)(x, t), x0, alignToEvent(t, EVENT - 1), noise);
+  const perSite = loss((x) => denoiserScore(denoiser, parameters)(x, t), x0, alignToEvent(t, sde.eventRank - 1), noise);
   return mul(mean(perSite), 1 / codes.shape[1]);
 }

@@ -23,8 +23,17 @@ export {
   weights,
 } from "./denoiser.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
-export { denoiserOf, type Model, type ModelSpec, modelOf, parameterCount } from "./model.ts";
+export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 export { makeModel, parseModel } from "./model-bytes.ts";
+export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
+export {
+  type GridNetwork,
+  gridNetworks,
+  gridSpec,
+  suggestedNetwork,
+  type TrainGridOptions,
+  trainGrid,
+} from "./train-grid.ts";
 export {
   type BatchOptions,
   compileDenoiserStep,

@@ -1,11 +1,19 @@
-/** A trained denoiser as the bytes of one safetensors file: parameters by name and its spec beside them. */
+/**
+ * A trained denoiser as the bytes of one safetensors file: parameters by name and its spec beside them.
+ *
+ *   diffeo-denoiser-1   a U-Net under VP, its options without a `kind`
+ *   diffeo-denoiser-2   any network and any SDE, both by name
+ */
+import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
-import { type UNet, unetInit } from "../model/unet.ts";
-import { key } from "../random/index.ts";
+import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
+import { checked } from "../model/named.ts";
 import { makeSafetensors, parseSafetensors, type StoredType } from "../train/index.ts";
+import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
 
-const FORMAT = "diffeo-denoiser-1";
+const FORMAT = "diffeo-denoiser-2";
+const FIRST = "diffeo-denoiser-1";
 
 /** The bytes of a model, in parts to be written one after another; parameters in half precision unless told otherwise. */
 export function makeModel(
@@ -23,14 +31,38 @@ export function makeModel(
   return makeSafetensors({ arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec) } }, type);
 }
 
-/** A spec as it stands in a file, and a network of its shapes. */
+const number = v.pipe(v.number(), v.finite());
+
+/** What a spec must be before anything is made of it; networks and SDEs have schemas of their own. */
+const specSchema = v.strictObject({
+  network: v.looseObject({}),
+  parameterisation: v.picklist(Object.keys(parameterisations) as Parameterisation[]),
+  encoding: v.strictObject({
+    grid: v.pipe(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), v.minLength(1), v.maxLength(8)),
+    classes: v.pipe(v.number(), v.safeInteger(), v.minValue(2), v.maxValue(256)),
+    epsilon: number,
+    mean: v.pipe(v.array(number), v.maxLength(255)),
+    scale: number,
+  }),
+  sde: v.optional(v.looseObject({})),
+});
+
+/** A spec of the first format in the form of the second. */
+const upgraded = (format: string, spec: unknown): unknown =>
+  format === FIRST && typeof spec === "object" && spec !== null && "network" in spec
+    ? { ...spec, network: { kind: "unet", ...(spec.network as object) } }
+    : spec;
+
+/** A spec as it stands in a file, and the shapes of its network, which is no larger than the file. */
 function parseSpec(
-  text: string,
+  { format, spec: text }: Readonly<Record<string, string>>,
+  limit: Limit,
   path: string,
-): Pick<Model, "spec" | "denoiser" | "encoding"> & { like: UNet<NdArray> } {
+): Pick<Model, "spec" | "denoiser" | "encoding"> & { shapes: Parameters<Shaped> } {
   try {
-    const spec = JSON.parse(text) as ModelSpec;
-    return { spec, ...denoiserOf(spec), like: unetInit(key(0), spec.network) };
+    const spec = checked(specSchema, upgraded(format, JSON.parse(text)), "the spec") as unknown as ModelSpec;
+    const made = denoiserOf(spec);
+    return { spec, ...made, shapes: made.denoiser.network.shapes(limit) };
   } catch (error) {
     const why = error instanceof DiffeoError ? ` (${error.message.replace(/\.$/, "")})` : "";
     throw new DiffeoError("data", `${path}: its spec is no denoiser's${why}`, "the file is damaged; use another", {
@@ -42,22 +74,20 @@ function parseSpec(
 /** A model out of its bytes; `path` is what errors call it. */
 export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const { arrays, metadata } = parseSafetensors(bytes, path);
-  if (metadata.format !== FORMAT)
+  if (metadata.format !== FORMAT && metadata.format !== FIRST)
     fail("data", `${path} is no denoiser of diffeo`, "give a model.safetensors that diffeo chess train wrote");
-  const { like, ...rest } = parseSpec(metadata.spec, path);
-  const parameters = mapTree<NdArray, NdArray>(
-    like,
-    ({ shape }, name) => {
-      const array = arrays[name];
-      if (!array || array.shape.join() !== shape.join())
-        fail(
-          "data",
-          `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], its own settings say [${shape.join(", ")}]`,
-          "the file is damaged; use another",
-        );
-      return array;
-    },
-    isNdArray,
-  ) as unknown as UNet<NdArray>;
+  const held = Object.values(arrays);
+  const limit = { arrays: held.length, numbers: held.reduce((n, { data }) => n + data.length, 0) };
+  const { shapes, ...rest } = parseSpec(metadata, limit, path);
+  const parameters = mapShapes(shapes, (shape, name): NdArray => {
+    const array = Object.hasOwn(arrays, name) ? arrays[name] : undefined;
+    if (!array || array.shape.join() !== shape.join())
+      fail(
+        "data",
+        `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], its own settings say [${shape.join(", ")}]`,
+        "the file is damaged; use another",
+      );
+    return array;
+  });
   return { ...rest, parameters };
 }

@@ -4,7 +4,7 @@
  * variance of the gradient, and the first halves the numbers to be drawn.
  */
 import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
-import type { UNet } from "../model/unet.ts";
+import type { Parameters } from "../model/index.ts";
 import { fold, integers, type Key, key, normal, uniform } from "../random/index.ts";
 import { compileStep, type Step, type StepOptions } from "../train/step.ts";
 import { type Categorical, gridCount } from "./categorical.ts";
@@ -24,7 +24,7 @@ export const compileDenoiserStep = (
   options: StepOptions & LossOptions = {},
 ): Step<DenoiserBatch<Tensor>> =>
   compileStep(
-    (p: UNet<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) =>
+    (p: Parameters<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) =>
       denoiserLoss(denoiser, p, classes, t, noise, options),
     parameters,
     [{ shape: [null, ...grid], dtype: "int32" }, [null], [null, ...grid, channels]],

@@ -15,11 +15,26 @@ export {
   type Affine,
   conv,
   convInit,
+  drawn,
   frozen,
   linear,
   linearInit,
   type Norm,
   normInit,
+  type Shaped,
+  type Source,
   timeFeatures,
 } from "./layers.ts";
+export {
+  type Limit,
+  mapShapes,
+  type Network,
+  type NetworkSpec,
+  networkOf,
+  networks,
+  type Parameters,
+  parameterCount,
+} from "./networks.ts";
+export { type SdeSpec, sdeOf, sdes } from "./sdes.ts";
+export { type Transformer, type TransformerOptions, transformer, transformerInit } from "./transformer.ts";
 export { type UNet, type UNetOptions, unet, unetInit } from "./unet.ts";

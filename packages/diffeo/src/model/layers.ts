@@ -1,6 +1,6 @@
 /**
- * The layers small networks are made of, as pairs: `…Init(key, sizes)` gives parameters as host arrays, the layer itself
- * is a function of parameters and input. Images are channels-last.
+ * The layers small networks are made of, as pairs: `…Init(source, sizes)` gives parameters, as host arrays where the source
+ * is `drawn(key)`; the layer itself is a function of parameters and input. Images are channels-last.
  */
 import {
   add,
@@ -14,41 +14,87 @@ import {
   matmul,
   mul,
   type NdArray,
+  type Shape,
   sin,
+  sizeOf,
   type Tensor,
+  type Tree,
 } from "../graph/index.ts";
-import { type Key, normal } from "../random/index.ts";
+import { fold, type Key, normal } from "../random/index.ts";
 
 export interface Affine<T> {
   readonly w: T;
   readonly b: T;
 }
 
+/** What is known of an array before there is one. */
+export interface Shaped {
+  readonly shape: Shape;
+}
+
+/**
+ * Where the parameters of a network come from. A network says once what it is made of; a key makes numbers of that, and a
+ * file that claims to hold such a network is measured by the shapes alone.
+ */
+export interface Source<T> {
+  /** The source of a part by its name: other numbers than those of any other name. */
+  at(name: string): Source<T>;
+  /** N(0, variance) */
+  normal(shape: Shape, variance: number): T;
+  fill(shape: Shape, value: number): T;
+}
+
 /** N(0, variance) */
-export function gaussian(key: Key, shape: readonly number[], variance: number): NdArray {
+export function gaussian(key: Key, shape: Shape, variance: number): NdArray {
   const { data } = normal(key, shape);
   const scale = Math.sqrt(variance);
   return { shape, dtype: "float32", data: data.map((v) => v * scale) };
 }
 
-export const filled = (shape: readonly number[], value: number): NdArray => ({
+export const filled = (shape: Shape, value: number): NdArray => ({
   shape,
   dtype: "float32",
-  data: new Float32Array(shape.reduce((n, d) => n * d, 1)).fill(value),
+  data: new Float32Array(sizeOf(shape)).fill(value),
 });
 
+/** Fresh parameters, a function of the key. */
+export const drawn = (key: Key): Source<NdArray> => ({
+  at: (name) => drawn(fold(key, name)),
+  normal: (shape, variance) => gaussian(key, shape, variance),
+  fill: filled,
+});
+
+/** Shapes alone, of no more than so many arrays and numbers together: beyond them `exceeded` is called, which must throw. */
+export function shapesWithin(limit: { readonly arrays: number; readonly numbers: number }, exceeded: () => never) {
+  let [arrays, numbers] = [0, 0];
+  const one = (shape: Shape): Shaped => {
+    arrays++;
+    numbers += sizeOf(shape);
+    return arrays > limit.arrays || !(numbers <= limit.numbers) ? exceeded() : { shape };
+  };
+  const source: Source<Shaped> = { at: () => source, normal: one, fill: one };
+  return source;
+}
+
+/** f(0) … f(n − 1), made one by one: a source that refuses ends it before room for all of them is taken. */
+export function times<T>(n: number, f: (i: number) => T): T[] {
+  const out: T[] = [];
+  for (let i = 0; i < n; i++) out.push(f(i));
+  return out;
+}
+
 /** Weights of variance gain/fan-in, zero biases. */
-export const linearInit = (key: Key, inputs: number, outputs: number, gain = 1): Affine<NdArray> => ({
-  w: gaussian(key, [inputs, outputs], gain / inputs),
-  b: filled([outputs], 0),
+export const linearInit = <T>(source: Source<T>, inputs: number, outputs: number, gain = 1): Affine<T> => ({
+  w: source.normal([inputs, outputs], gain / inputs),
+  b: source.fill([outputs], 0),
 });
 
 /** x W + b over the last axis. */
 export const linear = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(matmul(x, w), b);
 
-export const convInit = (key: Key, size: number, inputs: number, outputs: number, gain = 1): Affine<NdArray> => ({
-  w: gaussian(key, [size, size, inputs, outputs], gain / (size * size * inputs)),
-  b: filled([outputs], 0),
+export const convInit = <T>(source: Source<T>, size: number, inputs: number, outputs: number, gain = 1): Affine<T> => ({
+  w: source.normal([size, size, inputs, outputs], gain / (size * size * inputs)),
+  b: source.fill([outputs], 0),
 });
 
 /** A convolution with zero padding that keeps the image's size. */
@@ -59,9 +105,9 @@ export interface Norm<T> {
   readonly shift: T;
 }
 
-export const normInit = (channels: number): Norm<NdArray> => ({
-  scale: filled([channels], 1),
-  shift: filled([channels], 0),
+export const normInit = <T>(source: Source<T>, channels: number): Norm<T> => ({
+  scale: source.fill([channels], 1),
+  shift: source.fill([channels], 0),
 });
 
 /** sin and cos of t at geometrically spaced frequencies: […] → […, size]. */
@@ -73,5 +119,5 @@ export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor 
 }
 
 /** Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then prepare them once. */
-export const frozen = <P>(parameters: unknown): P =>
+export const frozen = <P = Tree<Tensor>>(parameters: unknown): P =>
   mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isNdArray) as P;

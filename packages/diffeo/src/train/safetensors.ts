@@ -72,6 +72,12 @@ export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType 
   return [length, json, ...parts];
 }
 
+/** Where the first NaN or infinity is; −1 if nowhere. A difference with itself is 0 for every other number. */
+function firstNotFinite(data: Float32Array): number {
+  for (let i = 0; i < data.length; i++) if (data[i] - data[i] !== 0) return i;
+  return -1;
+}
+
 /** Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors. */
 export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   const broken: (what: string) => never = (what) =>
@@ -116,7 +122,7 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
     // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
     const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
     const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
-    const bad = data.findIndex((v) => !Number.isFinite(v));
+    const bad = firstNotFinite(data);
     if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
     return [name, { shape, dtype: "float32", data }];
   });

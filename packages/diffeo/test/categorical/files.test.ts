@@ -3,13 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ModelSpec, modelOf, standardise } from "../../src/categorical/index.ts";
+import {
+  freshModel,
+  type ModelSpec,
+  makeModel,
+  modelOf,
+  parseModel,
+  standardise,
+} from "../../src/categorical/index.ts";
 import { DiffeoError } from "../../src/graph/index.ts";
-import { unetInit } from "../../src/model/index.ts";
+import { networkOf, parameterCount } from "../../src/model/index.ts";
 import { loadModel, saveModel } from "../../src/node/denoiser-file.ts";
 import { readSafetensors, writeSafetensors } from "../../src/node/index.ts";
 import { key, normal } from "../../src/random/index.ts";
-import { flatten } from "../../src/train/index.ts";
+import { flatten, makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -20,9 +27,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const spec: ModelSpec = {
   encoding: standardise([0.2, 0.3, 0.5], { grid: [2, 4] }),
   parameterisation: "posterior",
-  network: { channels: 2, outputs: 3, width: 8, multipliers: [1], blocks: 1, groups: 4, position: [2, 4] },
+  network: {
+    kind: "unet",
+    channels: 2,
+    outputs: 3,
+    width: 8,
+    multipliers: [1],
+    blocks: 1,
+    groups: 4,
+    position: [2, 4],
+  },
 };
-const weights = normal(key(1), [flatten(unetInit(key(0), spec.network)).length]).data as Float32Array;
+const weights = normal(key(1), [parameterCount(networkOf(spec.network).shapes())]).data as Float32Array;
 
 it("gives back spec and parameters", async () => {
   const path = join(folder, "model.safetensors");
@@ -38,17 +54,28 @@ it.each<[string, string | undefined, string]>([
   ["nothing", undefined, "its spec is no denoiser's"],
   ["null", "null", "its spec is no denoiser's"],
   ["no network", JSON.stringify({ ...spec, network: undefined }), "its spec is no denoiser's"],
-  ["another parameterisation", JSON.stringify({ ...spec, parameterisation: "v" }), "a network that predicts v"],
+  ["another parameterisation", JSON.stringify({ ...spec, parameterisation: "v" }), "the spec.parameterisation is v"],
   [
     "other channels",
     JSON.stringify({ ...spec, network: { ...network, outputs: 2 } }),
     "from 2 to 2 channels for 3 classes",
   ],
-  ["a sequence", JSON.stringify({ ...spec, encoding: { ...encoding, grid: [8] } }), "and a grid of two axes"],
-  ["a network that cannot be", JSON.stringify({ ...spec, network: { ...network, heads: 0 } }), "a U-Net of heads 0"],
+  ["a sequence", JSON.stringify({ ...spec, encoding: { ...encoding, grid: [8] } }), "a unet on a grid [8]"],
+  ["a network that cannot be", JSON.stringify({ ...spec, network: { ...network, heads: 0 } }), "network.heads is 0"],
+  [
+    "another kind of network",
+    JSON.stringify({ ...spec, network: { ...network, kind: "toString" } }),
+    'no network "toString"',
+  ],
+  ["another SDE", JSON.stringify({ ...spec, sde: { kind: "vp", min: -1 } }), "SDE.min is -1"],
+  [
+    "more than asked",
+    JSON.stringify({ ...spec, network: { ...network, layers: 3 } }),
+    "network.layers is layers: Invalid key",
+  ],
   [
     "other shapes",
-    JSON.stringify({ ...spec, network: { ...network, width: 16 } }),
+    JSON.stringify({ ...spec, network: { ...network, width: 4 } }),
     "has shape [8, 32], its own settings",
   ],
 ])("refuses a file whose spec is %s", async (name, text, message) => {
@@ -61,6 +88,54 @@ it.each<[string, string | undefined, string]>([
   await expect(loaded).rejects.toThrow(DiffeoError);
   await expect(loaded).rejects.toThrow(message);
   await expect(loaded).rejects.toThrow(`${path}: `);
+});
+
+it("gives back a transformer of a sequence under another SDE", async () => {
+  const sequence: ModelSpec = {
+    encoding: standardise([0.5, 0.25, 0.25], { grid: [5] }),
+    parameterisation: "noise",
+    network: { kind: "transformer", channels: 2, grid: [5], width: 8, layers: 2, heads: 2 },
+    sde: { kind: "ve", sigmaMax: 20 },
+  };
+  const path = join(folder, "sequence.safetensors");
+  const fresh = freshModel(sequence, key(3));
+  await saveModel(path, fresh, "F32");
+  const model = await loadModel(path);
+  expect(model.spec).toEqual(sequence);
+  expect(model.denoiser.sde.name).toBe("VE");
+  expect(flatten(model.parameters)).toEqual(flatten(fresh.parameters));
+});
+
+it("reads the first format, in which a network is a U-Net and has no kind", async () => {
+  const path = join(folder, "first.safetensors");
+  await saveModel(path, modelOf(spec, weights), "F32");
+  const { arrays } = await readSafetensors(path);
+  const { kind: _, ...options } = network;
+  const text = JSON.stringify({ ...spec, network: options });
+  await writeSafetensors(path, { arrays, metadata: { format: "diffeo-denoiser-1", spec: text } });
+  const model = await loadModel(path);
+  expect(model.spec).toEqual(spec);
+  expect(flatten(model.parameters)).toEqual(weights);
+});
+
+const transformer = { kind: "transformer", channels: 2, outputs: 3, grid: [2, 4], width: 8, layers: 1, heads: 1 };
+it.each<[string, object]>([
+  ["10⁷ blocks", { ...network, blocks: 1e7 }],
+  ["width 16,000", { ...network, width: 16_000 }],
+  ["10⁵ levels", { ...network, multipliers: Array<number>(1e5).fill(1), position: undefined }],
+  ["10⁹ layers", { ...transformer, layers: 1e9 }],
+  ["a width that has no square", { ...transformer, width: 2 ** 52 }],
+])("refuses a small file that says %s before anything is made", (_, claimed) => {
+  const small = makeModel(modelOf(spec, weights), "F32");
+  const bytes = Buffer.concat(small);
+  const { arrays } = parseSafetensors(bytes, "small");
+  const text = JSON.stringify({ ...spec, encoding: { ...encoding, grid: [2, 4] }, network: claimed });
+  const hostile = Buffer.concat(makeSafetensors({ arrays, metadata: { format: "diffeo-denoiser-2", spec: text } }));
+  const [before, began] = [process.memoryUsage(), performance.now()];
+  expect(() => parseModel(hostile)).toThrow(DiffeoError);
+  expect(performance.now() - began).toBeLessThan(500);
+  const after = process.memoryUsage();
+  expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(50e6);
 });
 
 it("refuses parameters that are not finite, and blames the file", async () => {

@@ -5,7 +5,7 @@ const [ROWS, COLUMNS, CLASSES] = [2, 3, 4];
 const model = denoiserOf({
   encoding: standardise([0.1, 0.2, 0.3, 0.4], { grid: [ROWS, COLUMNS] }),
   parameterisation: "noise",
-  network: { channels: CLASSES - 1, width: 8, multipliers: [1], blocks: 1, groups: 4 },
+  network: { kind: "unet", channels: CLASSES - 1, width: 8, multipliers: [1], blocks: 1, groups: 4 },
 });
 const COUNT = 5;
 /** Grid i begins with class i mod 4, then counts on. */

@@ -1,0 +1,134 @@
+/**
+ * The short road: grids or sequences of classes in, a trained model out. What is not said is chosen from the data: the
+ * encoding from the shares of the classes, the size of the network from the number of sites, and a learning rate that falls
+ * with its width.
+ */
+import type { CompileOptions } from "../engine/index.ts";
+import { fail, type Shape, sizeOf } from "../graph/index.ts";
+import { type NetworkSpec, parameterCount } from "../model/index.ts";
+import { fold, key } from "../random/index.ts";
+import { initialState, memoryStore, type RunStore, rateAt, stateOf, type TrainReport, train } from "../train/index.ts";
+import { gridCount, standardise } from "./categorical.ts";
+import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
+import { compileDenoiserStep, denoiserBatch, type Focus, gridsOf } from "./training.ts";
+
+/** Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a processor. */
+export const gridNetworks = {
+  small: { width: 32, layers: 3, heads: 4 },
+  medium: { width: 64, layers: 4, heads: 4 },
+  large: { width: 128, layers: 6, heads: 8 },
+} as const;
+
+export type GridNetwork = keyof typeof gridNetworks;
+
+/** The size that suits so many sites. */
+export const suggestedNetwork = (grid: Shape): GridNetwork =>
+  sizeOf(grid) <= 36 ? "small" : sizeOf(grid) <= 100 ? "medium" : "large";
+
+export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
+  /** How many classes a site may have; data hold 0 to classes − 1. The last is best the most frequent. */
+  readonly classes: number;
+  /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
+  readonly grid: Shape;
+  /** A size by name, or a network of one's own. Default: by the number of sites. */
+  readonly network?: GridNetwork | NetworkSpec;
+  /** Default 1,000. */
+  readonly steps?: number;
+  /** Grids a step. Default 64. */
+  readonly batch?: number;
+  /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
+  readonly rate?: number;
+  /** Of weights, batches and noise. Default 0. */
+  readonly seed?: number;
+  /** Where the run keeps what it has reached: one that holds a checkpoint of this run goes on from it. Default memory. */
+  readonly store?: RunStore;
+  /** Steps between checkpoints. Default a fifth of all. */
+  readonly saveEvery?: number;
+  /** Called about twenty times. */
+  readonly onReport?: (report: TrainReport) => void | Promise<void>;
+  /** Stops after the current step, with a checkpoint. */
+  readonly signal?: AbortSignal;
+  /** Stops with a checkpoint once this much time has passed. */
+  readonly seconds?: number;
+}
+
+/** Most times of a step are those at which standardised classes are decided under VP: before it all is noise, after it known. */
+const FOCUS: Focus = { from: 0.1, to: 0.7, share: 0.8 };
+
+/** The share of each class. */
+function sharesOf(data: Uint8Array, classes: number): number[] {
+  const counts = new Array<number>(classes).fill(0);
+  data.forEach((k, i) => {
+    if (k >= classes) fail("data", `site ${i} has class ${k} of ${classes}`, `use classes 0 to ${classes - 1}`);
+    counts[k]++;
+  });
+  return counts.map((n) => n / data.length);
+}
+
+/** What a run of these data and options trains. */
+export function gridSpec(
+  data: Uint8Array,
+  { classes, grid, network = suggestedNetwork(grid) }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
+): ModelSpec {
+  if (data.length === 0 || gridCount(data.length, grid) < 2)
+    fail("data", `${data.length} sites are not two grids [${grid.join(", ")}]`, "give more data");
+  const sizes = { channels: classes - 1, outputs: classes, grid };
+  return {
+    parameterisation: "posterior",
+    encoding: standardise(sharesOf(data, classes), { grid }),
+    network: typeof network === "string" ? { kind: "transformer", ...gridNetworks[network], ...sizes } : network,
+  };
+}
+
+/**
+ * Trains a diffusion of grids: `data` are their classes, one grid after the other. Stopped by `signal` or `seconds`, it gives
+ * the model as it is by then; called again with the same store, it goes on to the numbers it would have reached.
+ */
+export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Promise<Model> {
+  const { steps = 1000, batch = 64, seed = 0, store = memoryStore(), onReport, signal, seconds } = options;
+  const spec = gridSpec(data, options);
+  const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / spec.network.width } = options;
+  const fresh = freshModel(spec, fold(key(seed), "parameters"));
+  const asked = JSON.stringify({ spec, steps, batch, seed, rate, grids: data.length });
+  const reached = await store.latest();
+  if (reached && reached.metadata.run !== asked)
+    fail(
+      "usage",
+      "the store holds another run",
+      "train with the options and data it was begun with, or in another store",
+    );
+  // Threads of a CPU cost such small graphs more than they bring.
+  const { device, threads = spec.network.width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
+  const step = compileDenoiserStep(fresh, {
+    beta2: 0.99,
+    // An average over the last twentieth.
+    emaDecay: 1 - 1 / Math.max(2, steps / 20),
+    ...(device !== undefined && { device }),
+    ...(threads !== undefined && { threads }),
+    ...(worker !== undefined && { worker }),
+  });
+  const schedule = { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps };
+  const grids = gridsOf(fresh.encoding, data);
+  const size = parameterCount(fresh.parameters);
+  const every = (share: number): number => Math.max(1, Math.round(steps * share));
+  try {
+    const { state } = await train(reached ? stateOf(reached, size, "the store") : initialState(fresh.parameters), {
+      from: reached?.step ?? 0,
+      steps,
+      batchSize: batch,
+      rate: (s) => rateAt(s, schedule),
+      run: (now, s) =>
+        step(now, denoiserBatch(fresh, grids, { size: batch, seed, step: s, focus: FOCUS }), s, rateAt(s, schedule)),
+      reportEvery: every(1 / 20),
+      saveEvery: options.saveEvery ?? every(1 / 5),
+      store,
+      metadata: { run: asked },
+      ...(onReport && { onReport }),
+      ...(signal && { signal }),
+      ...(seconds !== undefined && { seconds }),
+    });
+    return modelOf(spec, state.ema.data as Float32Array);
+  } finally {
+    await step.dispose();
+  }
+}

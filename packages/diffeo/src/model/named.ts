@@ -1,0 +1,33 @@
+/** Rows of a table that plain data names by its `kind`, with options that a schema checks: what a file may ask for. */
+import * as v from "valibot";
+import { fail } from "../graph/index.ts";
+
+/** How much of a value an error repeats. */
+const SHOWN = 60;
+
+const shown = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+};
+
+/** A value that fits a schema; otherwise the first thing that does not is named, with its place under `where`. */
+export function checked<S extends v.GenericSchema>(schema: S, value: unknown, where: string): v.InferOutput<S> {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const place = [where, v.getDotPath(issue)].filter(Boolean).join(".");
+  return fail("usage", `${place} is ${shown(issue.input)}: ${issue.message.slice(0, 200)}`, "correct it");
+}
+
+/** The row of a table that `spec.kind` names, and the spec with its options checked. */
+export function named<R extends { readonly schema: v.GenericSchema }>(
+  table: Readonly<Record<string, R>>,
+  spec: unknown,
+  what: string,
+): { readonly row: R; readonly options: unknown } {
+  const kind = typeof spec === "object" && spec !== null && "kind" in spec ? spec.kind : undefined;
+  if (typeof kind !== "string" || !Object.hasOwn(table, kind))
+    fail("usage", `there is no ${what} "${shown(kind)}"`, `name one of ${Object.keys(table).join(", ")} as its kind`);
+  const { kind: _, ...options } = spec as { kind: string };
+  return { row: table[kind], options: checked(table[kind].schema, options, what) };
+}

@@ -1,0 +1,124 @@
+/**
+ * Networks by name: a network is one file and one row here. It says what its options are, what it is made of and how it is
+ * applied; training, files and samplers know nothing else of it.
+ */
+import type * as v from "valibot";
+import {
+  fail,
+  isNdArray,
+  leavesOf,
+  mapTree,
+  type NdArray,
+  type Shape,
+  sizeOf,
+  type Tensor,
+  type Tree,
+} from "../graph/index.ts";
+import type { Key } from "../random/index.ts";
+import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
+import { named } from "./named.ts";
+import { type TransformerOptions, transformer, transformerFrom, transformerSchema } from "./transformer.ts";
+import { type UNetOptions, unet, unetFrom, unetSchema } from "./unet.ts";
+
+/** Parameters as any network has them; one's own network knows their structure. */
+export type Parameters<T> = Tree<T>;
+
+interface Row {
+  readonly schema: v.GenericSchema;
+  /** What it is made of. */
+  readonly from: <T>(source: Source<T>, options: never) => unknown;
+  /** x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
+  readonly apply: (parameters: never, x: Tensor, t: Tensor, options: never) => Tensor;
+  /** Whether it takes such grids; if not, what it takes. */
+  readonly takes: (options: never, grid: Shape) => true | string;
+}
+
+export const networks = {
+  unet: {
+    schema: unetSchema,
+    from: unetFrom,
+    apply: unet,
+    takes: ({ multipliers, position }: UNetOptions, grid: Shape) => {
+      const side = 2 ** (multipliers.length - 1);
+      if (grid.length !== 2 || grid.some((d) => d % side !== 0)) return `a grid of two axes that divide by ${side}`;
+      return position && position.join() !== grid.join() ? `the grid of its positions, [${position.join(", ")}]` : true;
+    },
+  },
+  transformer: {
+    schema: transformerSchema,
+    from: transformerFrom,
+    apply: transformer,
+    takes: (options: TransformerOptions, grid: Shape) =>
+      options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** A network by its name and options: plain data. */
+export type NetworkSpec =
+  | ({ readonly kind: "unet" } & UNetOptions)
+  | ({ readonly kind: "transformer" } & TransformerOptions);
+
+/** How much a network may be: what a file holds, say. */
+export interface Limit {
+  readonly arrays: number;
+  readonly numbers: number;
+}
+
+export interface Network {
+  /** Numbers of a site in and out. */
+  readonly channels: number;
+  readonly outputs: number;
+  /** Fresh parameters. */
+  readonly init: (key: Key) => Parameters<NdArray>;
+  /** The shapes of its parameters, none of which is made; a network beyond the limit is refused before it is described. */
+  readonly shapes: (limit?: Limit) => Parameters<Shaped>;
+  readonly apply: (parameters: Parameters<Tensor>, x: Tensor, t: Tensor) => Tensor;
+  /** Refuses a grid that it cannot take. */
+  readonly requireGrid: (grid: Shape) => void;
+}
+
+/** More than any runtime holds, so that sizes by mistake are refused in time too. */
+const MOST: Limit = { arrays: 1e5, numbers: 2 ** 32 };
+
+/** The network a spec names. */
+export function networkOf(spec: NetworkSpec): Network {
+  const { row, options } = named(networks as Readonly<Record<string, Row>>, spec, "network");
+  const { channels, outputs = channels } = options as { channels: number; outputs?: number };
+  const fixed = options as never;
+  return {
+    channels,
+    outputs,
+    init: (key) => row.from(drawn(key), fixed) as Parameters<NdArray>,
+    shapes: (limit = MOST) => {
+      const source = shapesWithin(limit, () =>
+        fail(
+          "usage",
+          `a ${spec.kind} of these sizes has more than ${limit.numbers} numbers in ${limit.arrays} arrays`,
+          "give smaller sizes",
+        ),
+      );
+      return row.from(source, fixed) as Parameters<Shaped>;
+    },
+    apply: (parameters, x, t) => row.apply(parameters as never, x, t, fixed),
+    requireGrid: (grid) => {
+      const takes = row.takes(fixed, grid);
+      if (takes !== true)
+        fail("usage", `a ${spec.kind} on a grid [${grid.join(", ")}]`, `give it ${takes}, or take another network`);
+    },
+  };
+}
+
+const isShaped = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "shape" in value && Array.isArray(value.shape);
+
+/** The tree of shapes with what `f` makes of each. */
+export const mapShapes = <M>(tree: Parameters<Shaped>, f: (shape: Shape, name: string) => M): Parameters<M> =>
+  mapTree<Shaped, M>(tree, ({ shape }, name) => f(shape, name), isShaped);
+
+/** How many numbers a network has. */
+export function parameterCount(parameters: Parameters<Shaped | NdArray>): number {
+  return leavesOf<Shaped>(parameters, (value) => isNdArray(value) || isShaped(value)).reduce(
+    (n, { shape }) => n + sizeOf(shape),
+    0,
+  );
+}

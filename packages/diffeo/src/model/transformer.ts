@@ -1,0 +1,218 @@
+/**
+ * A transformer over the sites of a grid or sequence: every site is a token, and every site sees every other.
+ *
+ *   h ← x W_in + position
+ *   h ← h + γ₁ ∘ A(α₁ ∘ norm(h) + β₁) W_out      A = softmax(QKᵀ/√d + B)V, with Q, K, V linear
+ *   h ← h + γ₂ ∘ f((α₂ ∘ norm(h) + β₂) W_up) W_down
+ *   y = (α ∘ norm(h) + β) W_head + b_head
+ *
+ * Time enters by α, β, γ (adaLN-Zero, W. Peebles and S. Xie, ICCV 2023): one network of t that all layers share, and a learned
+ * offset a layer. Where a site is enters three times: by a vector added to it, by a number B for every difference of two places
+ * in every head, and by turning part of Q and K (`rotary`). γ is zero at first, so that a fresh block passes its input on. The blocks' products have no biases: what
+ * those would add, β W already does.
+ */
+import * as v from "valibot";
+import {
+  add,
+  attention,
+  constant,
+  expandDims,
+  fail,
+  gelu,
+  layerNorm,
+  matmul,
+  mul,
+  type NdArray,
+  reshape,
+  rotary,
+  type Shape,
+  silu,
+  sizeOf,
+  squaredRelu,
+  type Tensor,
+  take,
+  transpose,
+} from "../graph/index.ts";
+import type { Key } from "../random/index.ts";
+import { type Affine, drawn, linear, linearInit, type Source, timeFeatures, times } from "./layers.ts";
+
+/** f of the equation. relu² is the cheapest to train. */
+const activations = {
+  relu2: squaredRelu,
+  gelu: (x: Tensor) => gelu(x, "tanh"),
+  silu,
+} as const;
+
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+export const transformerSchema = v.strictObject({
+  /** Channels of a site in, and out where they differ from those. */
+  channels: whole,
+  outputs: v.optional(whole),
+  /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
+  grid: v.pipe(v.array(whole), v.minLength(1), v.maxLength(8)),
+  width: whole,
+  layers: whole,
+  heads: whole,
+  /** The width between the two products of a block, as a multiple of `width`. Default 4. */
+  expansion: v.optional(whole),
+  /** Default relu2. */
+  activation: v.optional(v.picklist(Object.keys(activations) as (keyof typeof activations)[])),
+  /** A learned vector for each site, or one for each coordinate of each axis. Default sites. */
+  positions: v.optional(v.picklist(["sites", "axes"])),
+  /** Whether there is a B. Default true. */
+  relative: v.optional(v.boolean()),
+  /** The share of a head's channels that turn with the place. Default 0.5. */
+  rotary: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+});
+
+type Options = v.InferOutput<typeof transformerSchema>;
+export type TransformerOptions = { readonly [K in keyof Options]: Options[K] extends number[] ? Shape : Options[K] };
+
+/** The roles of time in a block: α₁, β₁, γ₁ of attention, then the same of the two products. */
+const ROLES = 6;
+/** Sines and cosines of t. */
+const TIME = 256;
+
+interface Block<T> {
+  /** One vector a role, added to what the time gives. */
+  readonly offsets: readonly T[];
+  /** B by difference of places, [differences, heads], where there is one. */
+  readonly relative: readonly T[];
+  readonly query: T;
+  readonly key: T;
+  readonly value: T;
+  readonly out: T;
+  readonly up: T;
+  readonly down: T;
+}
+
+export interface Transformer<T> {
+  readonly input: Affine<T>;
+  /** One array [sites, width], or one an axis. */
+  readonly positions: readonly T[];
+  readonly time1: Affine<T>;
+  readonly time2: Affine<T>;
+  /** The roles of time in every block, and α and β of the head. */
+  readonly modulation: readonly Affine<T>[];
+  readonly final: readonly Affine<T>[];
+  readonly blocks: readonly Block<T>[];
+  readonly head: Affine<T>;
+}
+
+/** Refuses sizes that make no network. */
+function check({ width, heads }: TransformerOptions): void {
+  if (width % heads !== 0)
+    fail("usage", `a transformer of width ${width} in ${heads} heads`, "give `heads` that divide the width");
+}
+
+/** What a transformer is made of. */
+export function transformerFrom<T>(source: Source<T>, options: TransformerOptions): Transformer<T> {
+  check(options);
+  const { channels, outputs = channels, grid, width, layers, heads, expansion = 4 } = options;
+  const { positions = "sites", relative = true } = options;
+  const differences = sizeOf(grid.map((d) => 2 * d - 1));
+  const matrix = (name: string, from: Source<T>, inputs: number, out: number): T =>
+    from.at(name).normal([inputs, out], 1 / inputs);
+  /** Of no weight at first, so that it gives `bias` whatever the time is. */
+  const zero = (name: string, bias: number): Affine<T> => ({
+    w: source.at(name).normal([width, width], 0),
+    b: source.fill([width], bias),
+  });
+  const embed = positions === "sites" ? [sizeOf(grid)] : grid;
+  return {
+    input: linearInit(source.at("input"), channels, width),
+    positions: embed.map((size, axis) => source.at(`position.${axis}`).normal([size, width], 0.02 ** 2)),
+    time1: linearInit(source.at("time1"), TIME, width),
+    time2: linearInit(source.at("time2"), width, width),
+    modulation: times(ROLES, (role) => zero(`modulation.${role}`, 0)),
+    final: times(2, (role) => zero(`final.${role}`, 1 - role)),
+    blocks: times(layers, (l) => {
+      const block = source.at(`blocks.${l}`);
+      return {
+        // α is 1 at first, β and γ are 0.
+        offsets: times(ROLES, (role) => source.fill([width], role % 3 === 0 ? 1 : 0)),
+        relative: relative ? [source.fill([differences, heads], 0)] : [],
+        query: matrix("query", block, width, width),
+        key: matrix("key", block, width, width),
+        value: matrix("value", block, width, width),
+        out: matrix("out", block, width, width),
+        up: matrix("up", block, width, expansion * width),
+        down: matrix("down", block, expansion * width, width),
+      };
+    }),
+    head: linearInit(source.at("head"), width, outputs, 0),
+  };
+}
+
+export const transformerInit = (key: Key, options: TransformerOptions): Transformer<NdArray> =>
+  transformerFrom(drawn(key), options);
+
+/** Σ over axes of the vector of a site's coordinate, [sites, width]. */
+function positionOf(vectors: readonly Tensor[], grid: Shape): Tensor {
+  if (vectors.length === 1) return vectors[0];
+  const width = vectors[0].shape[1];
+  const along = vectors.map((p, axis) => reshape(p, [...grid.map((d, i) => (i === axis ? d : 1)), width]));
+  return reshape(along.reduce(add), [sizeOf(grid), width]);
+}
+
+/** The coordinates of every site. */
+const placesOf = (grid: Shape): number[][] =>
+  Array.from({ length: sizeOf(grid) }, (_, site) =>
+    grid.map((d, axis) => Math.floor(site / sizeOf(grid.slice(axis + 1))) % d),
+  );
+
+/** Which difference of places each two sites have, [sites, sites]. */
+function differencesOf(grid: Shape): NdArray {
+  const places = placesOf(grid);
+  const index = (a: readonly number[], b: readonly number[]): number =>
+    grid.reduce((sofar, d, axis) => sofar * (2 * d - 1) + a[axis] - b[axis] + d - 1, 0);
+  const data = Int32Array.from(places.flatMap((a) => places.map((b) => index(a, b))));
+  return { shape: [places.length, places.length], dtype: "int32", data };
+}
+
+/**
+ * The angles of every site, [sites, pairs]: along each axis some frequencies from π, which tells even from odd, down to
+ * half a turn over twice the axis.
+ */
+export function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOptions): NdArray {
+  const each = Math.floor((share * width) / heads / 2 / grid.length);
+  const frequency = (d: number, j: number): number => Math.PI * (2 * d) ** (each > 1 ? -j / (each - 1) : 0);
+  const rows = placesOf(grid).map((place) =>
+    place.flatMap((c, axis) => Array.from({ length: each }, (_, j) => c * frequency(grid[axis], j))),
+  );
+  return { shape: [rows.length, each * grid.length], dtype: "float64", data: Float64Array.from(rows.flat()) };
+}
+
+/** x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
+export function transformer(p: Transformer<Tensor>, x: Tensor, t: Tensor, options: TransformerOptions): Tensor {
+  const { grid, width, heads, activation = "relu2" } = options;
+  const [batch] = x.shape;
+  const sites = sizeOf(grid);
+  const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, TIME)))));
+  const shared = p.modulation.map((role) => linear(role, embedding));
+  /** A role of time beside the sites, [batch, 1, width]. */
+  const beside = (vector: Tensor): Tensor => expandDims(vector, 1);
+  const normed = (h: Tensor, scale: Tensor, shift: Tensor): Tensor =>
+    add(mul(layerNorm(h), beside(scale)), beside(shift));
+
+  const differences = constant(differencesOf(grid), "int32");
+  const angles = anglesOf(options);
+  const turned = (z: Tensor): Tensor => (angles.data.length > 0 ? rotary(z, angles, heads) : z);
+
+  let h = add(linear(p.input, reshape(x, [batch, sites, x.shape.at(-1) as number])), positionOf(p.positions, grid));
+  for (const block of p.blocks) {
+    const [a1, b1, g1, a2, b2, g2] = block.offsets.map((offset, role) => add(shared[role], offset));
+    const seen = normed(h, a1, b1);
+    // 1/√d in the weights: a number on a matrix, where it would be one on every site.
+    const [q, k] = [mul(block.query, Math.sqrt(heads / width)), block.key].map((w) => turned(matmul(seen, w)));
+    const [bias] = block.relative.map((b) => transpose(take(b, differences), [2, 0, 1]));
+    const mixed = attention(q, k, matmul(seen, block.value), { heads, scale: 1, ...(bias && { bias }) });
+    h = add(h, mul(matmul(mixed, block.out), beside(g1)));
+    const inner = activations[activation](matmul(normed(h, a2, b2), block.up));
+    h = add(h, mul(matmul(inner, block.down), beside(g2)));
+  }
+  const [scale, shift] = p.final.map((role) => linear(role, embedding));
+  const out = linear(p.head, normed(h, scale, shift));
+  return reshape(out, [batch, ...grid, out.shape.at(-1) as number]);
+}
