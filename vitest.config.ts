@@ -10,7 +10,7 @@ const slow = [
   "packages/diffeo/test/sampler/{boundary,control,distribution,order,square,webgpu}.test.ts",
   "packages/diffeo/test/check/closed-forms.test.ts",
   "packages/diffeo/test/engine/webgpu.test.ts",
-  "packages/chess/test/{appendix,measures,train-*}.test.ts",
+  "packages/chess/test/{appendix,train-*}.test.ts",
   "packages/tables/test/{fit,walk,protocol}.test.ts",
   "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",
   "apps/cli/test/density/{commands,study}.test.ts",

@@ -11,18 +11,18 @@ import {
   compileDenoiserStep,
   denoiserBatch,
   denoiserScore,
+  freshModel,
   gridsOf,
   type ModelSpec,
   modelOf,
   standardise,
 } from "diffeo/categorical";
-import type { Tensor } from "diffeo/graph";
-import { frozen, type UNet, unetInit } from "diffeo/model";
+import { frozen } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { fold, integers, key } from "diffeo/random";
 import { sample } from "diffeo/sampler";
 import { reversePush } from "diffeo/sde";
-import { flatten, initialState, rateAt } from "diffeo/train";
+import { initialState, rateAt } from "diffeo/train";
 
 const [SIDE, COLOURS, COUNT, STEPS, SAMPLES] = [4, 3, 500, 300, 64];
 const seed = key(7);
@@ -39,6 +39,7 @@ const spec: ModelSpec = {
   // Two numbers a site in, for three classes, and the probabilities of all three out.
   parameterisation: "posterior",
   network: {
+    kind: "unet",
     channels: COLOURS - 1,
     outputs: COLOURS,
     width: 16,
@@ -50,7 +51,7 @@ const spec: ModelSpec = {
   },
 };
 
-const fresh = modelOf(spec, flatten(unetInit(fold(seed, "parameters"), spec.network)));
+const fresh = freshModel(spec, fold(seed, "parameters"));
 const grids = gridsOf(fresh.encoding, data);
 const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
 let state = initialState(fresh.parameters);
@@ -66,7 +67,7 @@ await saveModel(file, modelOf(spec, state.ema.data as Float32Array));
 const { encoding, denoiser, parameters } = await loadModel(file);
 await rm(folder, { recursive: true });
 
-const score = denoiserScore(denoiser, frozen<UNet<Tensor>>(parameters));
+const score = denoiserScore(denoiser, frozen(parameters));
 const { samples } = await sample(reversePush(denoiser.sde, encoding.phi, score), {
   count: SAMPLES,
   shape: [...encoding.grid, encoding.channels],

@@ -6,8 +6,10 @@ import { describe, expect, it } from "vitest";
 
 const folder = fileURLToPath(new URL("../examples", import.meta.url));
 const says: Readonly<Record<string, RegExp>> = {
+  "brackets.ts": /balanced: 1[4-9]\d of 200/,
   "derivatives.ts": /score at \(1, 2\): -1, -2\nΔp: -2, 0/,
   "grids.ts": /striped: (5[4-9]|6\d) of 64/,
+  "latin-squares.ts": /valid: 1[4-9]\d of 200, [3-6]\d of them not among the data/,
   "own-map.ts": /cube: all laws hold/,
   "slices.ts": /waves on a bowl +0\.8[01]\d +0\.(49|50)\d/,
   "simplex.ts": /domain-preserving +100 +0 /,
