@@ -9,6 +9,5 @@ const house = join(import.meta.dirname, "..");
 const { name, files } = JSON.parse(readFileSync("package.json", "utf8"));
 if (files.includes("dist") && !existsSync("dist"))
   throw new Error(`${name} is not built. Run npm run build in the folder of the house first.`);
-for (const file of files)
-  if (["LICENSE", "README.md", "docs", "examples"].includes(file) && existsSync(join(house, file)) && !(name === "diffeo-models" && file === "README.md"))
-    cpSync(join(house, file), file, { recursive: true });
+const taken = name === "diffeo" ? ["LICENSE", "README.md", "docs", "examples"] : ["LICENSE"];
+for (const file of taken) cpSync(join(house, file), file, { recursive: true });
