@@ -13,7 +13,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["engine", "host"],
     ["random"],
     ["bijector"],
-    ["distribution"],
+    ["distribution", "domain"],
     ["score"],
     ["sde"],
     ["sampler"],

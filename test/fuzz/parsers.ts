@@ -4,6 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { makeModel, modelOf, parseModel } from "diffeo/categorical";
+import {
+  angle,
+  ball,
+  between,
+  category,
+  correlation,
+  covariance,
+  domainOf,
+  integer,
+  ordered,
+  positive,
+  product,
+  real,
+  simplex,
+  sphere,
+} from "diffeo/domain";
 import { dkefInit, unetInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
@@ -113,6 +129,14 @@ const studyRecord: StudyRecord = {
   ...{ exits: 0, clamps: 0, device: "cpu", seconds: 1 },
 };
 
+/** Specs of one domain of every kind, and of all of them together. */
+const every = {
+  ...{ a: real(), b: positive({ below: 3 }), c: between(0, 1), d: integer({ least: 0 }), e: simplex(["p", "q"]) },
+  ...{ f: category(["x", 2]), g: ordered(2, { above: 0, below: 1 }), h: angle({ period: 24 }), i: ball(2) },
+  ...{ j: sphere(3, { centre: [1, 0, 0] }), k: correlation(3), l: covariance(2) },
+};
+const domains = [...Object.values(every), product(every)].map(({ spec }) => spec);
+
 /** JSON files: changed values, and changed letters. */
 const jsonFile = (good: unknown, parse: (text: string) => unknown): Parser =>
   parser(
@@ -152,6 +176,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     calibration: jsonFile(calibration, (text) => parseCalibration(text, "f")),
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
     densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
+    domain: parser(values(domains), (spec) => domainOf(spec)),
     table: parser(
       texts(["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'], [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"]),
       (text) => parseTable(text, "f"),

@@ -1,0 +1,82 @@
+/**
+ * Numbers that increase, y₁ < y₂ < … < y_n, free or with bounds a and b:
+ *
+ *   free          y₁ = x₁, yᵢ = yᵢ₋₁ + eˣⁱ           above a   yᵢ = a + Σⱼ≤ᵢ eˣʲ           below b   yᵢ = b − Σⱼ≥ᵢ eˣʲ
+ *   between them  yᵢ = Σⱼ≤ᵢ sⱼ, s the first n of the n + 1 shares of the interval that the gaps have; cells are a + (b − a)y
+ */
+import { affineMatrix, type Bijector, chain, expMap, ordered as orderedMap } from "../bijector/index.ts";
+import { fail } from "../graph/index.ts";
+import { type Domain, domain, above as next, requireCount, requireInterval } from "./domain.ts";
+import { shareMap } from "./simplex.ts";
+import type { SimplexMap } from "./spec.ts";
+
+export interface OrderedOptions {
+  /** A bound below all of them. */
+  readonly above?: number;
+  /** A bound above all of them. */
+  readonly below?: number;
+  /** With two bounds, the map of the gaps. Default additiveLogistic. */
+  readonly map?: SimplexMap;
+}
+
+/** The matrix of sums of what comes up to each place, or less what comes from it on. */
+const sums = (n: number, sign: 1 | -1): number[][] =>
+  Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => ((sign > 0 ? j <= i : j >= i) ? sign : 0)));
+
+function mapOf(n: number, { above, below, map = "additiveLogistic" }: OrderedOptions): Bijector {
+  if (above !== undefined && below !== undefined) return chain(shareMap(map), affineMatrix(sums(n, 1)));
+  if (above !== undefined) return chain(expMap(), affineMatrix(sums(n, 1), above));
+  if (below !== undefined) return chain(expMap(), affineMatrix(sums(n, -1), below));
+  return orderedMap();
+}
+
+/** Increasing numbers, by number or by name. */
+export function ordered(parts: number | readonly string[], options: OrderedOptions = {}): Domain {
+  const n = typeof parts === "number" ? parts : parts.length;
+  requireCount(n, 1, "ordered: the number of values");
+  const { above: low = Number.NEGATIVE_INFINITY, below: high = Number.POSITIVE_INFINITY } = options;
+  const bounded = options.above !== undefined && options.below !== undefined;
+  if (bounded) requireInterval(low, high, "ordered");
+  const [shift, scale] = bounded ? [low, high - low] : [0, 1];
+  for (const bound of [options.above, options.below])
+    if (bound !== undefined && !Number.isFinite(bound))
+      fail("usage", `ordered: a bound is ${bound}`, "give a finite number");
+  return domain({
+    kind: "ordered",
+    spec: { kind: "ordered", parts: typeof parts === "number" ? parts : [...parts], ...options },
+    map: mapOf(n, options),
+    dimension: n,
+    ...(typeof parts !== "number" && { names: parts }),
+    fault: (y) => {
+      const at = y.findIndex((v, i) => i > 0 && !(v > y[i - 1]));
+      if (at > 0) return `${y[at]} does not come after ${y[at - 1]}`;
+      if (!(y[0] > low)) return `${y[0]} is not above ${low}`;
+      return y[n - 1] < high ? undefined : `${y[n - 1]} is not below ${high}`;
+    },
+    encode: (cells) => (cells as readonly number[]).map((v) => (v - shift) / scale),
+    decode: (y) =>
+      increasing(
+        Array.from(y, (v) => shift + scale * v),
+        low,
+        high,
+      ),
+    logUnit: -n * Math.log(scale),
+  });
+}
+
+/** The nearest numbers that increase strictly within bounds, where rounding made some equal. */
+function increasing(values: number[], low: number, high: number): number[] {
+  let least = low;
+  const up = values.map((v) => {
+    least = v > least ? v : next(least);
+    return least;
+  });
+  let most = high;
+  return up
+    .reverse()
+    .map((v) => {
+      most = v < most ? v : -next(-most);
+      return most;
+    })
+    .reverse();
+}

@@ -1,0 +1,94 @@
+/** Several domains side by side, by name: the blocks of a row of a table, or of all parameters of a model. */
+import { blocks } from "../bijector/index.ts";
+import { fail } from "../graph/index.ts";
+import { type Cell, type Domain, domain } from "./domain.ts";
+import type { SingleSpec } from "./spec.ts";
+
+export interface Part {
+  readonly name: string;
+  readonly domain: Domain;
+  /** The columns of its cells. */
+  readonly columns: readonly string[];
+  /** Where its cells, its y and its x begin. */
+  readonly at: { readonly cells: number; readonly y: number; readonly x: number };
+}
+
+export interface Product extends Domain {
+  readonly parts: readonly Part[];
+  /** The columns of all cells, in order. */
+  readonly columns: readonly string[];
+  /** Each part's cells by its name, from those of the whole. */
+  readonly split: (cells: readonly Cell[]) => Readonly<Record<string, readonly Cell[]>>;
+}
+
+/** The columns of a part: its own names, its name, or its name and numbers from 1. */
+const columnsOf = (name: string, { cells, names }: Domain): readonly string[] =>
+  names ?? (cells === 1 ? [name] : Array.from({ length: cells }, (_, i) => `${name}.${i + 1}`));
+
+function laidOut(domains: Readonly<Record<string, Domain>>): Part[] {
+  const at = { cells: 0, y: 0, x: 0 };
+  return Object.entries(domains).map(([name, own]) => {
+    const part = { name, domain: own, columns: columnsOf(name, own), at: { ...at } };
+    at.cells += own.cells;
+    at.y += own.size;
+    at.x += own.dimension;
+    return part;
+  });
+}
+
+const total = (parts: readonly Part[], of: (own: Domain) => number): number =>
+  parts.reduce((sum, part) => sum + of(part.domain), 0);
+
+/** The product of domains; none may itself be one. */
+export function product(domains: Readonly<Record<string, Domain>>): Product {
+  const parts = laidOut(domains);
+  if (parts.length === 0) fail("usage", "product: no domains", "give at least one by name");
+  const inner = parts.find((part) => "parts" in part.domain);
+  if (inner) fail("usage", `product: "${inner.name}" is a product itself`, "give its domains one by one");
+  const columns = parts.flatMap((part) => part.columns);
+  const twice = columns.find((name, i) => columns.indexOf(name) !== i);
+  if (twice !== undefined) fail("usage", `product: two columns are called "${twice}"`, "give other names");
+  const cellsOf = ({ domain: own, at }: Part, cells: readonly Cell[]): readonly Cell[] =>
+    cells.slice(at.cells, at.cells + own.cells);
+  const specs = parts.flatMap(({ name, domain: own }) => (own.spec ? [{ name, domain: own.spec as SingleSpec }] : []));
+  let drawn = 0;
+  const noiseAt = parts.map((part) => {
+    drawn += part.domain.noise;
+    return drawn - part.domain.noise;
+  });
+  const whole = domain({
+    kind: "product",
+    ...(specs.length === parts.length && { spec: { kind: "product", parts: specs } }),
+    map: blocks(parts.map(({ domain: own }) => ({ map: own.map, size: own.dimension, sizeY: own.size }))),
+    dimension: total(parts, (own) => own.dimension),
+    size: total(parts, (own) => own.size),
+    cells: columns.length,
+    names: columns,
+    noise: drawn,
+    logUnit: total(parts, (own) => own.logUnit),
+    fault: () => undefined,
+    faultOfCells: (cells) => {
+      for (const part of parts) {
+        const found = part.domain.fault(cellsOf(part, cells));
+        if (found !== undefined)
+          return `${part.columns.slice(0, 5).join(", ")}${part.columns.length > 5 ? ", …" : ""}: ${found}`;
+      }
+      return undefined;
+    },
+    encode: (cells, u) =>
+      parts.flatMap((part, i) =>
+        part.domain.encode(
+          cellsOf(part, cells),
+          Array.from({ length: part.domain.noise }, (_, j) => u[noiseAt[i] + j]),
+        ),
+      ),
+    decode: (y) =>
+      parts.flatMap(({ domain: own, at }) => own.decode(Array.from({ length: own.size }, (_, i) => y[at.y + i]))),
+  });
+  return {
+    ...whole,
+    parts,
+    columns,
+    split: (cells) => Object.fromEntries(parts.map((part) => [part.name, cellsOf(part, cells)])),
+  };
+}

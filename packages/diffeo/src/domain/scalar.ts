@@ -1,0 +1,113 @@
+/**
+ * Numbers on the line:
+ *
+ *   real       y = x                       positive   y = a + eˣ or a + log(1 + eˣ), and b − … below a bound
+ *   between    y = a + (b − a)σ(x)         integer    k = ⌊y⌋, y uniform on [k, k + 1), so that P(k) = ∫ q over that interval
+ */
+import { affine, chain, expMap, identity, sigmoidMap, softplusMap } from "../bijector/index.ts";
+import { fail } from "../graph/index.ts";
+import { type Cell, type Domain, domain, numberFault, requireCount, requireInterval, within } from "./domain.ts";
+import { type PositiveMap, positiveMaps } from "./spec.ts";
+
+/** Any numbers. */
+export function real(size = 1): Domain {
+  requireCount(size, 1, "real: size");
+  return domain({
+    kind: "real",
+    spec: { kind: "real", ...(size !== 1 && { size }) },
+    map: identity(),
+    dimension: size,
+    fault: () => undefined,
+  });
+}
+
+export interface PositiveOptions {
+  /** The bound below, by default 0 unless `below` is given. */
+  readonly above?: number;
+  /** The bound above: numbers less than it. */
+  readonly below?: number;
+  /** φ grows as eˣ everywhere (default), or as x far out. */
+  readonly map?: PositiveMap;
+}
+
+/** Numbers above a bound, or below one. */
+export function positive(options: PositiveOptions = {}): Domain {
+  const { below, map = "exp" } = options;
+  if (below !== undefined && options.above !== undefined)
+    fail("usage", "positive: above and below are both given", "use between for numbers with two bounds");
+  if (!positiveMaps.includes(map))
+    fail("usage", `positive: there is no map "${map}"`, `use one of ${positiveMaps.join(", ")}`);
+  const bound = below ?? options.above ?? 0;
+  if (!Number.isFinite(bound)) fail("usage", `positive: the bound is ${bound}`, "give a finite number, or use real");
+  const sign = below === undefined ? 1 : -1;
+  const grown = map === "exp" ? expMap() : softplusMap();
+  const inside = (y: number): boolean => sign * (y - bound) > 0;
+  return domain({
+    kind: "positive",
+    spec: { kind: "positive", ...options },
+    map: bound === 0 && sign === 1 ? grown : chain(grown, affine({ scale: sign, shift: bound })),
+    dimension: 1,
+    fault: ([y]) => (inside(y) ? undefined : boundFault(y, [bound], `not ${sign === 1 ? "above" : "below"} ${bound}`)),
+    decode: (y) => [
+      sign === 1 ? within(y[0], bound, Number.POSITIVE_INFINITY) : within(y[0], Number.NEGATIVE_INFINITY, bound),
+    ],
+  });
+}
+
+/** A value that is not inside; one on a bound is said to be there. */
+const boundFault = (y: number, bounds: readonly number[], what: string): string =>
+  bounds.includes(y) ? `${y} is the bound itself, which is not inside` : `${y} is ${what}`;
+
+/** Numbers strictly between two bounds. */
+export function between(low: number, high: number): Domain {
+  requireInterval(low, high, "between");
+  return domain({
+    kind: "between",
+    spec: { kind: "between", low, high },
+    map: sigmoidMap(low, high),
+    dimension: 1,
+    fault: ([y]) => (y > low && y < high ? undefined : boundFault(y, [low, high], `not between ${low} and ${high}`)),
+    decode: (y) => [within(y[0], low, high)],
+  });
+}
+
+export interface IntegerOptions {
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** The numbers that stand for integers, each spread over [k, k + 1). */
+function spread({ least, most }: IntegerOptions): Domain {
+  if (least !== undefined && most !== undefined) return between(least, most + 1);
+  if (least !== undefined) return positive({ above: least });
+  return most !== undefined ? positive({ below: most + 1 }) : real();
+}
+
+/** Whole numbers, with bounds that belong to them. */
+export function integer(options: IntegerOptions = {}): Domain {
+  const { least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER } = options;
+  for (const [name, bound] of Object.entries(options))
+    if (!Number.isSafeInteger(bound))
+      fail("usage", `integer: ${name} is ${bound}`, "give a whole number, or leave it out");
+  if (least > most) fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
+  const under = spread(options);
+  return domain({
+    kind: "integer",
+    spec: { kind: "integer", ...options },
+    map: under.map,
+    dimension: 1,
+    noise: 1,
+    fault: () => undefined,
+    faultOfCells: ([k]: readonly Cell[]) =>
+      numberFault(k) ??
+      (Number.isSafeInteger(k) ? undefined : `${k} is no whole number`) ??
+      ((k as number) < least ? `${k} is less than ${least}` : undefined) ??
+      ((k as number) > most ? `${k} is more than ${most}` : undefined),
+    // Large numbers have no room for a fraction: the sum may round to the next one.
+    encode: ([k], u) => [within((k as number) + u[0], k as number, (k as number) + 1)],
+    decode: (y) => [Math.min(most, Math.max(least, Math.floor(y[0])))],
+  });
+}
+
+/** 0, 1, 2, … */
+export const count = (): Domain => integer({ least: 0 });

@@ -1,0 +1,68 @@
+/** Domains as they stand in files: plain data, one shape a kind. */
+import * as v from "valibot";
+
+const finite = v.pipe(v.number(), v.finite());
+/** No file asks for more: what a domain makes of these numbers grows with their squares. */
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1000));
+const order = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(50));
+const name = v.string();
+const names = v.pipe(v.array(name), v.minLength(1), v.maxLength(1000));
+const parts = v.union([count, names]);
+
+export const positiveMaps = ["exp", "softplus"] as const;
+export const simplexMaps = ["additiveLogistic", "isometricLogRatio", "stickBreaking"] as const;
+export type PositiveMap = (typeof positiveMaps)[number];
+export type SimplexMap = (typeof simplexMaps)[number];
+
+const simplexMap = v.exactOptional(v.picklist(simplexMaps));
+
+const single = v.variant("kind", [
+  v.strictObject({ kind: v.literal("real"), size: v.exactOptional(count) }),
+  v.strictObject({
+    kind: v.literal("positive"),
+    above: v.exactOptional(finite),
+    below: v.exactOptional(finite),
+    map: v.exactOptional(v.picklist(positiveMaps)),
+  }),
+  v.strictObject({ kind: v.literal("between"), low: finite, high: finite }),
+  v.strictObject({ kind: v.literal("integer"), least: v.exactOptional(finite), most: v.exactOptional(finite) }),
+  v.strictObject({
+    kind: v.literal("simplex"),
+    parts,
+    total: v.exactOptional(finite),
+    rest: v.exactOptional(v.union([name, v.pipe(v.number(), v.safeInteger())])),
+    zeros: v.exactOptional(finite),
+    tolerance: v.exactOptional(finite),
+    map: simplexMap,
+  }),
+  v.strictObject({
+    kind: v.literal("category"),
+    labels: v.pipe(v.array(v.union([name, finite])), v.minLength(2), v.maxLength(1000)),
+    soften: v.exactOptional(finite),
+    map: simplexMap,
+  }),
+  v.strictObject({
+    kind: v.literal("ordered"),
+    parts,
+    above: v.exactOptional(finite),
+    below: v.exactOptional(finite),
+    map: simplexMap,
+  }),
+  v.strictObject({ kind: v.literal("angle"), period: v.exactOptional(finite), centre: v.exactOptional(finite) }),
+  v.strictObject({ kind: v.literal("ball"), size: count, radius: v.exactOptional(finite) }),
+  v.strictObject({ kind: v.literal("sphere"), size: count, centre: v.exactOptional(v.array(finite)) }),
+  v.strictObject({ kind: v.literal("correlation"), order }),
+  v.strictObject({ kind: v.literal("covariance"), order }),
+]);
+
+/** A domain, or a product of domains by name, in order. */
+export const domainSchema = v.union([
+  single,
+  v.strictObject({
+    kind: v.literal("product"),
+    parts: v.pipe(v.array(v.strictObject({ name, domain: single })), v.minLength(1)),
+  }),
+]);
+
+export type SingleSpec = v.InferOutput<typeof single>;
+export type DomainSpec = v.InferOutput<typeof domainSchema>;

@@ -1,0 +1,406 @@
+/** Every domain: its map keeps its laws, what goes in comes out, what comes out is inside, and what is not inside is said. */
+import { affineMatrix, pullVector } from "diffeo/bijector";
+import { checkMap } from "diffeo/check";
+import {
+  angle,
+  ball,
+  between,
+  type Cell,
+  category,
+  correlation,
+  count,
+  covariance,
+  type Domain,
+  domain,
+  domainOf,
+  integer,
+  ordered,
+  positive,
+  product,
+  real,
+  simplex,
+  simplexMaps,
+  sphere,
+} from "diffeo/domain";
+import { evaluate } from "diffeo/engine";
+import { DiffeoError, type NdArray, type Tensor } from "diffeo/graph";
+import { fold, key, normal, sampleKeys, uniform } from "diffeo/random";
+import { describe, expect, it } from "vitest";
+
+const mixed = product({
+  ph: real(),
+  sigma: positive(),
+  soil: simplex(["sand", "silt", "clay"], { total: 100, map: "isometricLogRatio" }),
+  time: ordered(["start", "end"], { above: 0 }),
+  ward: category(["a", "b", "c"]),
+  visits: count(),
+  place: sphere(3),
+});
+
+/** One of each, and of each of its forms. */
+const table: readonly (readonly [string, Domain])[] = [
+  ["real", real()],
+  ["real, three of them", real(3)],
+  ["positive", positive()],
+  ["positive by softplus", positive({ map: "softplus" })],
+  ["above −2.5", positive({ above: -2.5 })],
+  ["below 7", positive({ below: 7, map: "softplus" })],
+  ["between 0 and 120", between(0, 120)],
+  ["between −1e-3 and 1e-3", between(-1e-3, 1e-3)],
+  ["integer", integer()],
+  ["integer from −3 to 5", integer({ least: -3, most: 5 })],
+  ["integer up to 4", integer({ most: 4 })],
+  ["count", count()],
+  ...simplexMaps.map((map) => [`four parts by ${map}`, simplex(4, { map })] as const),
+  ["parts that sum to 100", simplex(["sand", "silt", "clay"], { total: 100 })],
+  ["parts with zeros, the first the rest", simplex(3, { zeros: 1e-3, rest: 0 })],
+  ["two labels", category(["yes", "no"])],
+  ["five labels by isometricLogRatio", category([1, 2, 3, "four", "5"], { map: "isometricLogRatio", soften: 0.05 })],
+  ["ordered", ordered(4)],
+  ["ordered above 1", ordered(["a", "b", "c"], { above: 1 })],
+  ["ordered below 1", ordered(3, { below: 1 })],
+  ...simplexMaps.map((map) => [`ordered in (−2, 3) by ${map}`, ordered(3, { above: -2, below: 3, map })] as const),
+  ["one number in (0, 1), ordered", ordered(1, { above: 0, below: 1 })],
+  ["angle", angle()],
+  ["hours of a day", angle({ period: 24, centre: 13.5 })],
+  ["ball", ball(3)],
+  ["ball of radius 5", ball(2, { radius: 5 })],
+  // In R³ the projection of Brownian motion has no drift: nothing that a relative error could be of.
+  ["sphere", sphere(4)],
+  ["sphere about a direction", sphere(4, { centre: [1, -2, 0, 2] })],
+  ["correlation", correlation(3)],
+  ["covariance", covariance(3)],
+  ["a product", mixed],
+];
+
+/** y of rows x, on the host. */
+const forward = async (own: Domain, x: ArrayLike<number>): Promise<Float64Array> => {
+  const rows: NdArray = {
+    shape: [x.length / own.dimension, own.dimension],
+    dtype: "float64",
+    data: Float64Array.from(x),
+  };
+  return (await evaluate((z: Tensor) => own.map.forward(z), rows)).data as Float64Array;
+};
+const inverse = async (own: Domain, y: ArrayLike<number>): Promise<Float64Array> => {
+  const rows: NdArray = { shape: [y.length / own.size, own.size], dtype: "float64", data: Float64Array.from(y) };
+  return (await evaluate((z: Tensor) => own.map.inverse(z), rows)).data as Float64Array;
+};
+const rowsOf = (data: Float64Array, width: number): number[][] =>
+  Array.from({ length: data.length / width }, (_, i) => Array.from(data.subarray(i * width, (i + 1) * width)));
+const noiseOf = (own: Domain, i: number): number[] =>
+  Array.from(uniform(fold(key("u"), i), [own.noise], { dtype: "float64" }).data);
+
+describe.each(table)("%s", (_, own) => {
+  it("has a map that keeps all laws", async () => {
+    // Further out what closed forms are compared with, autodiff and the determinant of a dense JᵀJ, has too few digits left.
+    const report = await checkMap(own.map, { event: [own.dimension], extreme: own === mixed ? 6 : 12 });
+    expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+  });
+
+  it("starts inside, at φ(0)", async () => {
+    expect(own.start).toHaveLength(own.size);
+    const [start] = rowsOf(await forward(own, new Float64Array(own.dimension)), own.size);
+    own.start.forEach((v, i) => {
+      expect(v).toBeCloseTo(start[i], 14);
+    });
+    expect(own.fault(own.decode(own.start))).toBeUndefined();
+  });
+
+  it("takes in what it gives out, and is inside wherever x is", async () => {
+    const x = normal(key("x"), [40, own.dimension], { dtype: "float64" }).data;
+    for (const [i, y] of rowsOf(await forward(own, x), own.size).entries()) {
+      const cells = own.decode(y);
+      expect(own.fault(cells)).toBeUndefined();
+      expect(own.decode(own.encode(cells, noiseOf(own, i)))).toEqual(
+        cells.map((cell) => (typeof cell === "number" ? expect.closeTo(cell, 10) : cell)),
+      );
+    }
+  });
+
+  it("is read back from JSON as it was", async () => {
+    const again = domainOf(JSON.parse(JSON.stringify(own.spec)));
+    const x = normal(key("json"), [3, own.dimension], { dtype: "float64" }).data;
+    const [a, b] = [await forward(own, x), await forward(again, x)];
+    expect(b).toEqual(a);
+    expect({ ...again, map: 0, fault: 0, encode: 0, decode: 0, parts: 0, split: 0 }).toEqual({
+      ...own,
+      map: 0,
+      fault: 0,
+      encode: 0,
+      decode: 0,
+      parts: 0,
+      split: 0,
+    });
+    rowsOf(a, own.size).forEach((y) => {
+      expect(again.decode(y)).toEqual(own.decode(y));
+    });
+  });
+
+  it("says so where there are too few cells, or no numbers", () => {
+    expect(own.fault([])).toMatch(/^0 values where \d+ belong$/);
+    if (own.kind === "category") return;
+    const cells = own.decode(own.start).slice();
+    cells[0] = Number.NaN;
+    expect(own.fault(cells)).toMatch(/NaN is no finite number/);
+    cells[0] = "x".repeat(1e5);
+    expect(own.fault(cells)?.length).toBeLessThan(200);
+  });
+});
+
+describe("cells that are y", () => {
+  const plain = table.filter(([, own]) => own.noise === 0 && own.kind !== "category" && own !== mixed);
+  it.each(plain)("%s: x → cells → x is the identity", async (_, own) => {
+    const x = normal(key("round"), [30, own.dimension], { dtype: "float64" }).data;
+    const points = rowsOf(await forward(own, x), own.size).flatMap((y) => own.encode(own.decode(y), []));
+    (await inverse(own, points)).forEach((v, i) => {
+      expect(v).toBeCloseTo(x[i], 8);
+    });
+  });
+});
+
+describe("far out", () => {
+  // Matrices that rounding makes singular have no nearest neighbour that is worth the search.
+  const kept = table.filter(([, own]) => !["correlation", "covariance"].includes(own.kind));
+  it.each(kept)("%s: nothing that comes out is outside", async (_, own) => {
+    for (const far of [40, 800]) {
+      const x = normal(key("far"), [60, own.dimension], { dtype: "float64" }).data.map((z) => Math.sign(z) * far);
+      for (const y of rowsOf(await forward(own, x), own.size)) {
+        const found = y.every(Number.isFinite) ? own.fault(own.decode(y)) : undefined;
+        expect(found).toBeUndefined();
+      }
+    }
+  });
+});
+
+describe("what is not inside", () => {
+  it.each<[string, Domain, Cell[], RegExp]>([
+    ["positive", positive(), [0], /^0 is the bound itself, which is not inside$/],
+    ["positive", positive(), [-3], /^-3 is not above 0$/],
+    ["below", positive({ below: 7 }), [8], /^8 is not below 7$/],
+    ["between", between(0, 120), [120], /^120 is the bound itself/],
+    ["between", between(0, 120), [130], /^130 is not between 0 and 120$/],
+    ["integer", integer({ least: 1, most: 5 }), [2.5], /^2.5 is no whole number$/],
+    ["integer", integer({ least: 1, most: 5 }), [0], /^0 is less than 1$/],
+    ["integer", integer({ least: 1, most: 5 }), [6], /^6 is more than 5$/],
+    ["count", count(), [2 ** 60], /is no whole number/],
+    ["simplex", simplex(3), [0.5, 0.5, 0], /^a part is 0, the bound itself; say by zeros/],
+    ["simplex", simplex(3, { zeros: 0.01 }), [0.5, 0.7, -0.2], /^the part -0.2 is not above 0$/],
+    ["simplex", simplex(3, { total: 100 }), [30, 30, 30], /^the parts sum to 90, not to 100$/],
+    ["category", category(["a", "b"]), ["c"], /^"c" is none of "a", "b"$/],
+    ["category", category([1, 2]), ["1"], /^"1" is none of 1, 2$/],
+    ["ordered", ordered(3), [1, 2, 2], /^2 does not come after 2$/],
+    ["ordered", ordered(2, { above: 0 }), [0, 1], /^0 is not above 0$/],
+    ["ordered", ordered(2, { below: 1 }), [0, 1], /^1 is not below 1$/],
+    ["ball", ball(2), [0.6, 0.8], /^a point 1 away from 0 is not within 1$/],
+    ["sphere", sphere(2), [1, 1], /is no unit vector$/],
+    ["correlation", correlation(2), [1], /^1 is no correlation between −1 and 1$/],
+    ["correlation", correlation(3), [0.9, 0.9, -0.9], /^the correlations are of no positive-definite matrix$/],
+    ["covariance", covariance(2), [1, 2, 1], /^the numbers are of no positive-definite matrix$/],
+    [
+      "a product",
+      mixed,
+      [5, 1, 30, 30, 30, 1, 2, "a", 3, 0, 0, 1],
+      /^sand, silt, clay: the parts sum to 90, not to 100$/,
+    ],
+    ["a product", mixed, [5, 1, 30, 30, 40, 2, 1, "a", 3, 0, 0, 1], /^start, end: 1 does not come after 2$/],
+  ])("of %s %# is said", (_, own, cells, message) => {
+    expect(own.fault(cells)).toMatch(message);
+  });
+});
+
+describe("ways in", () => {
+  it("an integer is spread evenly over its interval, and is its floor", () => {
+    const own = integer({ least: 0 });
+    expect(own.encode([3], [0.25])).toEqual([3.25]);
+    expect(own.decode([3.999])).toEqual([3]);
+    expect(own.decode([-1e-9])).toEqual([0]);
+    const large = 2 ** 53 - 2;
+    expect(own.decode(own.encode([large], [0.999]))).toEqual([large]);
+  });
+
+  it("a category is softened by ε and is its largest share", () => {
+    const own = category(["a", "b", "c"], { soften: 0.02 });
+    expect(own.encode(["b"], [])).toEqual([0.01, 0.98]);
+    expect(own.encode(["c"], [])).toEqual([0.01, 0.01]);
+    expect(
+      [
+        [0.2, 0.3],
+        [0.4, 0.3],
+        [0.1, 0.6],
+      ].map((y) => own.decode(y)[0]),
+    ).toEqual(["c", "a", "b"]);
+  });
+
+  it("a zero part stands for one below its share of the total, and comes out as zero", () => {
+    const own = simplex(3, { total: 10, zeros: 0.01 });
+    const y = own.encode([0, 4, 6], [0.5, 0.9, 0.9]);
+    // 0.05 for the zero, and all of it over 10.05.
+    expect(y[0]).toBeCloseTo(0.05 / 10.05, 12);
+    expect(y[1]).toBeCloseTo(4 / 10.05, 12);
+    const back = own.decode(y) as number[];
+    expect(back[0]).toBe(0);
+    expect(back[1]).toBeCloseTo(4, 12);
+    expect(back.reduce((a, b) => a + b, 0)).toBeCloseTo(10, 12);
+  });
+
+  it("a rest that the others leave no room for is still a number in x", async () => {
+    const own = simplex(3);
+    const x = await inverse(own, own.encode([0.25, 0.75, 1e-30], []));
+    expect([...x].every(Number.isFinite)).toBe(true);
+    const first = simplex(3, { rest: 0 });
+    const tiny = await inverse(first, first.encode([0.25, 0.75, 1e-300], []));
+    expect(tiny[1]).toBeCloseTo(Math.log(1e-300 / 0.25), 10);
+  });
+
+  it("rounded cells sum to the total within a tolerance, and go in as shares of their own sum", () => {
+    const own = simplex(["a", "b", "c"], { total: 100, tolerance: 2e-3 });
+    expect(own.fault([33.3, 33.3, 33.3])).toBeUndefined();
+    const [a, b] = own.encode([33.3, 33.3, 33.3], []);
+    expect(a).toBeCloseTo(1 / 3, 12);
+    expect(b).toBeCloseTo(1 / 3, 12);
+  });
+
+  it("an angle is the same after whole turns, and comes out within half of one of its centre", () => {
+    const day = angle({ period: 24, centre: 20 });
+    for (const hour of [1, 25, -23]) expect(day.decode(day.encode([hour], []))[0]).toBeCloseTo(25, 10);
+    expect(day.decode(day.encode([19], []))[0]).toBeCloseTo(19, 10);
+    // Opposite to the centre, the one point that is not in the image: 10⁻⁵ of a radian off.
+    expect(Math.abs((day.decode(day.encode([8], []))[0] as number) - 20)).toBeCloseTo(
+      12 - (24 * 1e-5) / (2 * Math.PI),
+      8,
+    );
+  });
+
+  it("a density of an angle is that of its point on the circle, in the angle's units", async () => {
+    // x = tan(θ/2): of a uniform angle, q(x) = 1/(π(1 + x²)), and of hours 1/24 each.
+    const hours = angle({ period: 24 });
+    const x = await inverse(hours, hours.encode([5], []));
+    const logDet = await evaluate((z: Tensor) => hours.map.logDet(z), {
+      shape: [1, 1],
+      dtype: "float64",
+      data: x,
+    } as NdArray);
+    const logQ = -Math.log(Math.PI * (1 + x[0] ** 2)) - (logDet.data[0] as number) + hours.logUnit;
+    expect(logQ).toBeCloseTo(-Math.log(24), 12);
+  });
+
+  it("a sphere's centre is where x is 0", async () => {
+    const own = sphere(3, { centre: [0, 3, 4] });
+    for (const v of await inverse(own, own.encode([0, 0.6, 0.8], []))) expect(v).toBeCloseTo(0, 12);
+    const pole = own.encode([0, -0.6, -0.8], []);
+    for (const v of await inverse(own, pole)) expect(Number.isFinite(v)).toBe(true);
+  });
+});
+
+describe("units", () => {
+  it.each<[string, Domain, number]>([
+    ["parts that sum to 100", simplex(3, { total: 100 }), -2 * Math.log(100)],
+    ["numbers in order from 2 to 12", ordered(3, { above: 2, below: 12 }), -3 * Math.log(10)],
+  ])("%s: a density of cells is that of y over the volume of a unit", (_, own, expected) => {
+    expect(own.logUnit).toBeCloseTo(expected, 12);
+    // A step in each free cell moves y by as much as the unit says.
+    const at = own.kind === "simplex" ? [20, 30, 50] : [3, 5, 9];
+    const [y, moved] = [own.encode(at, []), own.encode(own.kind === "simplex" ? [21, 30, 49] : [4, 5, 9], [])];
+    expect(Math.log(moved[0] - y[0])).toBeCloseTo(expected / own.dimension, 10);
+  });
+});
+
+it("correlations of four variables keep the laws too, as far out as their matrices are regular", async () => {
+  const report = await checkMap(correlation(4).map, { event: [6], extreme: 8 });
+  expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+});
+
+describe("a product", () => {
+  it("names its columns, and gives each part its own", () => {
+    expect(mixed.columns).toEqual([
+      ...["ph", "sigma", "sand", "silt", "clay", "start", "end", "ward", "visits", "place.1", "place.2", "place.3"],
+    ]);
+    const cells = [5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8];
+    expect(mixed.fault(cells)).toBeUndefined();
+    expect(mixed.split(cells)).toMatchObject({ soil: [20, 30, 50], time: [1, 2], ward: ["b"], place: [0, 0.6, 0.8] });
+    expect([mixed.dimension, mixed.size, mixed.cells, mixed.noise]).toEqual([11, 12, 12, 1]);
+  });
+
+  it("takes each row by a key of its own", () => {
+    const u = uniform(sampleKeys(key(1), 2), [mixed.noise], { dtype: "float64" }).data;
+    expect(mixed.encode([5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8], u.subarray(0, 1))[8]).toBeCloseTo(3 + u[0], 12);
+  });
+
+  it("refuses columns of one name, products in it, and nothing", () => {
+    expect(() => product({ a: real(), b: simplex(["a", "c"]) })).toThrow(/two columns are called "a"/);
+    expect(() => product({ a: product({ b: real() }) })).toThrow(/"a" is a product itself/);
+    expect(() => product({})).toThrow(/no domains/);
+  });
+});
+
+describe("a domain of one's own", () => {
+  const own = domain({
+    kind: "above the diagonal",
+    map: affineMatrix([
+      [1, 0],
+      [1, 2],
+    ]),
+    dimension: 2,
+    fault: ([a, b]) => (b === b + a * 0 ? undefined : "no"),
+  });
+  it("is a map and what is inside", async () => {
+    expect(own.start).toEqual([0, 0]);
+    expect(own.decode([1, 2])).toEqual([1, 2]);
+    const { data } = await evaluate((x: Tensor) => pullVector(own.map, x, x), [[1, 3]]);
+    expect([...data]).toEqual([1, 1]);
+    const both = product({ own, other: real() });
+    expect(both.columns).toEqual(["own.1", "own.2", "other"]);
+    expect(both.spec).toBeUndefined();
+  });
+  it("has a size that its map has", () => {
+    expect(() => domain({ ...own, size: 3 })).toThrow(/makes 2 coordinates of 2, not 3/);
+  });
+});
+
+describe("options that cannot be", () => {
+  it.each<[() => Domain, RegExp]>([
+    [() => positive({ above: 0, below: 1 }), /above and below are both given/],
+    [() => positive({ above: Number.NaN }), /the bound is NaN/],
+    [() => positive({ map: "toString" as "exp" }), /there is no map "toString"/],
+    [() => between(1, 1), /1 and 1 have no number between them/],
+    [() => between(0, Number.POSITIVE_INFINITY), /have no number between/],
+    [() => integer({ least: 0.5 }), /least is 0.5/],
+    [() => integer({ least: 3, most: 2 }), /least is 3, most is 2/],
+    [() => simplex(1), /the number of parts is 1/],
+    [() => simplex(["a", "a"]), /two parts have the same name/],
+    [() => simplex(3, { total: 0 }), /the total is 0/],
+    [() => simplex(3, { rest: 3 }), /there is no part 3/],
+    [() => simplex(3, { zeros: 0.5 }), /zeros is 0.5/],
+    [() => simplex(3, { map: "constructor" as "stickBreaking" }), /there is no map "constructor"/],
+    [() => category(["a"]), /the number of labels is 1/],
+    [() => category(["a", "a"]), /two labels are the same/],
+    [() => category(["a", "b"], { soften: 0.5 }), /soften is 0.5/],
+    [() => ordered(0), /the number of values is 0/],
+    [() => ordered(2, { above: 1, below: 1 }), /have no number between/],
+    [() => angle({ period: 0 }), /the period is 0/],
+    [() => ball(2, { radius: -1 }), /the radius is -1/],
+    [() => sphere(1), /size is 1/],
+    [() => sphere(2, { centre: [0, 0] }), /is no direction/],
+    [() => correlation(1), /order is 1/],
+  ])("%s", (make, message) => {
+    expect(make).toThrow(message);
+    expect(make).toThrow(DiffeoError);
+  });
+});
+
+describe("specs from files", () => {
+  it.each<[unknown]>([
+    [null],
+    [{ kind: "toString" }],
+    [{ kind: "between", low: 0 }],
+    [{ kind: "between", low: 0, high: 1, more: 2 }],
+    [{ kind: "correlation", order: 1e6 }],
+    [{ kind: "ball", size: 1e9 }],
+    [{ kind: "product", parts: [] }],
+    [{ kind: "product", parts: [{ name: "a", domain: { kind: "product", parts: [] } }] }],
+    [{ kind: "category", labels: [null, "a"] }],
+  ])("%j is refused", (value) => {
+    expect(() => domainOf(value, "model.json")).toThrow(/^model.json is no domain/);
+  });
+});
