@@ -82,7 +82,7 @@ export function driftScaleFor(calibration: Pick<Calibration, "points">, pieces: 
     fail(
       "usage",
       `${pieces} pieces: the calibration reaches from ${least.toFixed(1)} to ${most.toFixed(1)}`,
-      "aim within that, or calibrate for a wider range of w with diffeo chess calibrate --w",
+      "aim within that, or measure a wider range of `w`",
     );
   const above = Math.max(
     1,
