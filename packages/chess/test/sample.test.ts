@@ -2,6 +2,7 @@ import type { Tensor } from "diffeo/graph";
 import { key } from "diffeo/random";
 import { expect, it } from "vitest";
 import { EMPTY, SQUARES, UNKNOWN } from "../src/board/position.ts";
+import { completeBoards } from "../src/diffusion/complete.ts";
 import { openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { tinyModel } from "./tiny.ts";
 
@@ -51,4 +52,17 @@ it("opens once: rounds, scales, frames and completions trace the network no more
   await draw.dispose();
   expect(again).toEqual(first);
   for (const [i, call] of calls.entries()) expect(await sampleBoards(model, { ...call, threads: 1 })).toEqual(first[i]);
+});
+
+it("knows spaces, methods and completions by their own names alone", async () => {
+  const options = { count: 1, key: key(1), steps: 1, threads: 1 };
+  const odd = "toString" as never;
+  await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow('no space "toString"');
+  await expect(sampleBoards(tinyModel(), { ...options, method: odd })).rejects.toThrow(/toString/);
+  const draw = await openBoards(tinyModel(), { threads: 1 });
+  const partial = new Uint8Array(SQUARES).fill(UNKNOWN);
+  await expect(completeBoards(draw, partial, { key: key(1), steps: 1, completion: odd })).rejects.toThrow(
+    'no completion "toString"',
+  );
+  await draw.dispose();
 });

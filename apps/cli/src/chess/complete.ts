@@ -30,7 +30,6 @@ import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { stepping } from "../shell/progress.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
-import { rejectionOf } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
 interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
@@ -118,7 +117,8 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
     for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
     return complete(partial, method, first);
   };
-  const boards = await drawAccepted(draw, rejectionOf(count, output)).finally(dispose);
+  const { tries, batch } = options;
+  const boards = await drawAccepted(draw, { count, conditions, tries, batch }).finally(dispose);
   const digest = await modelDigest(options.model);
   const [, ...fields] = fen.trimEnd().split(/ +/);
   const about = { given: fen, model: digest, seed, method, w };

@@ -12,7 +12,6 @@ import {
   type OpenBoardsOptions,
   openBoards,
   parseCondition,
-  type RejectionOptions,
 } from "diffeo-chess";
 import type { Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, type RunOptions } from "../shell/options.ts";
@@ -39,14 +38,6 @@ export const withDrawOptions = (command: Command): Command =>
     )
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
 
-/** What rejection is asked for. */
-export const rejectionOf = (count: number, { require: conditions, tries, batch }: DrawOptions): RejectionOptions => ({
-  count,
-  conditions,
-  tries,
-  batch,
-});
-
 /** Samples of a model that meet the conditions. */
 export async function drawSamples(
   io: Io,
@@ -58,7 +49,7 @@ export async function drawSamples(
   }: Pick<BoardOptions, "driftScale" | "frames"> & { readonly count: number; readonly steps: number },
   process: Pick<OpenBoardsOptions, "space" | "method"> = {},
 ): Promise<Accepted> {
-  const { batch, seed } = options;
+  const { require: conditions, tries, batch, seed } = options;
   const sampler = await openBoards(model, { ...process, ...engineOf(options) });
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
@@ -66,7 +57,7 @@ export async function drawSamples(
       sampler({ ...board, count, first, key: key(seed), batch, signal, onStep }),
     );
   };
-  return drawAccepted(draw, rejectionOf(wanted, options)).finally(() => sampler.dispose());
+  return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() => sampler.dispose());
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */

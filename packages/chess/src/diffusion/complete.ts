@@ -42,6 +42,8 @@ export async function completeBoards(
   options: CompleteOptions,
 ): Promise<Boards> {
   const { completion = defaultCompletion(draw.model), resample, guidance = GUIDANCE, ...rest } = options;
+  if (!COMPLETIONS.includes(completion))
+    fail("usage", `there is no completion "${completion}"`, `use one of ${COMPLETIONS.join(", ")}`);
   if (completion === "guided" && draw.model.spec.parameterisation !== "posterior")
     fail(
       "usage",

@@ -80,6 +80,7 @@ const METHODS: Partial<Record<MethodName, Method>> = {
 
 export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
   const { space = "simplex", method = "domainPreserving", ...engine } = options;
+  if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
   const parameters = frozen(arrays);
@@ -90,7 +91,7 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
     type: "float32",
-    method: METHODS[method] ?? method,
+    method: (Object.hasOwn(METHODS, method) && METHODS[method]) || method,
     shape: [...encoding.grid, encoding.channels],
     denoise: true,
     ...(spec.parameterisation === "posterior" && {

@@ -23,6 +23,8 @@ export interface FlowProblem {
   readonly from: number;
   readonly to: number;
   readonly tolerance: number;
+  /** The most steps to try, kept or not. Default 10,000. */
+  readonly mostSteps?: number;
   /** How many samples of a state lie outside the domain. */
   readonly outside?: (state: State, t: Tensor) => Tensor;
   readonly signal?: AbortSignal;
@@ -41,7 +43,7 @@ export interface Arrival {
 
 /** From `from` to `to` along the field. */
 export async function followFlow(problem: FlowProblem): Promise<Arrival> {
-  const { build, name: variant = "", from, to, tolerance, outside, signal } = problem;
+  const { build, name: variant = "", from, to, tolerance, mostSteps = 10_000, outside, signal } = problem;
   if (!(tolerance > 0 && tolerance < 1))
     fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
   const open = ({ shape }: NdArray) => ({ shape: shape.length === 0 ? [] : [null, ...shape.slice(1)] });
@@ -76,6 +78,12 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
   const pause = pauses();
   for (let t = from; t !== to; ) {
     signal?.throwIfAborted();
+    if (times.length - 1 + rejected >= mostSteps)
+      fail(
+        "numerical",
+        `${mostSteps} steps for the tolerance ${tolerance} lead from t = ${from} to ${t}, not to ${to}`,
+        "allow a larger error, end at another time, or compute in float64",
+      );
     const last = Math.abs(dt) >= Math.abs(to - t) * (1 - 1e-9);
     const reach = last ? to : t + dt;
     const tried = reach - t;

@@ -40,6 +40,8 @@ export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   readonly tStart?: number;
   /** Error allowed to a step, relative and absolute. Default 1e-5. */
   readonly tolerance?: number;
+  /** The most steps to try, kept or not. Default 10,000. */
+  readonly mostSteps?: number;
   /** How many points run at once. Default: all. */
   readonly batch?: number;
   readonly signal?: AbortSignal;
@@ -60,7 +62,7 @@ export async function logDensity(
   options: DensityOptions = {},
 ): Promise<DensityResult> {
   const { prior, name, eventRank, horizon } = process;
-  const { tStart = horizon / 1000, tolerance = 1e-5, signal } = options;
+  const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
   if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");
   if (y.shape.length !== eventRank + 1)
     fail("shape", `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`, "give [count, ...event]");
@@ -82,6 +84,7 @@ export async function logDensity(
         from: tStart,
         to: horizon,
         tolerance,
+        ...(mostSteps !== undefined && { mostSteps }),
         ...(signal && { signal }),
       });
       const leave = build(

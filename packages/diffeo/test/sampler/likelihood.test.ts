@@ -86,6 +86,16 @@ describe("the density of a mixture through a map", () => {
     expect(Math.max(...expected.map((v, i) => Math.abs(v - Number(found.logDensity.data[i]))))).toBeLessThan(2e-3);
   });
 
+  it("is given up after so many steps, with how far they led", async () => {
+    const fine = { tStart: 0, type: "float64", threads: 1, tolerance: 1e-9 } as const;
+    const process = reverse(sde, score);
+    await expect(logDensity(process, x, { ...fine, mostSteps: 5 })).rejects.toThrow(
+      /^5 steps for the tolerance 1e-9 lead from t = 0 to 0\.\d+, not to 1\. Allow a larger error/,
+    );
+    const { steps } = await logDensity(process, x, fine);
+    expect((await logDensity(process, x, { ...fine, mostSteps: 2 * steps })).steps).toBe(steps);
+  });
+
   it("is refused outside the domain, and without a prior", async () => {
     const outside: NdArray = { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.2, 0.3, 0.9, 0.2) };
     await expect(logDensity(reversePush(sde, additiveLogistic(), score), outside)).rejects.toThrow(
