@@ -1,6 +1,6 @@
 /**
- * npm run bench -- chess [--device webgpu] [--profile]: the shipped chess network beside the same network in PyTorch, with the
- * same weights, in turns in one run.
+ * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: a chess network, by default the shipped one, beside the
+ * same network in PyTorch, with the same weights, in turns in one run. Output, loss and gradient are compared first.
  *
  * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of training. With --device webgpu: a
  * step of training at two batch sizes beside PyTorch on CUDA in float32, and where the time goes. Batches and noise are made

@@ -1,4 +1,4 @@
-"""The shipped chess network in PyTorch, with the shipped weights: the same layers, loss, optimiser and sampler's update.
+"""A chess network, a U-Net or a transformer, in PyTorch with its own weights: the same layers, loss, optimiser and sampler's update.
 
 Arguments: threads, the model's file, the device (cpu or cuda). On every line `run TASK` runs a task once and answers with a
 number: milliseconds for `sample COUNT`, one step of the reverse process, and `train BATCH`, one step of training; the largest
@@ -12,6 +12,7 @@ import time
 
 import torch
 from torch.nn import functional as F
+from torch_transformer import Transformer
 from torch_unet import UNet
 
 THREADS, MODEL, DEVICE = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -76,7 +77,7 @@ def levels(t):
 
 
 def make(layout):
-    network = UNet(spec["network"])
+    network = (Transformer if spec["network"].get("kind") == "transformer" else UNet)(spec["network"])
     with torch.no_grad():
         for name, parameter in named(network).items():
             parameter.copy_(weights[name].permute(ORDER[parameter.dim()]))
