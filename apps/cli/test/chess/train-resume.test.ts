@@ -54,6 +54,39 @@ describe("diffeo chess train", () => {
     expect(last("stopped")).toBe(last("whole"));
   });
 
+  it("trains a transformer, and goes on with it to the numbers of a run that was not stopped", async () => {
+    const words = (out: string, ...more: string[]): string[] => [
+      ...[
+        "chess",
+        "train",
+        "--data",
+        data,
+        "--out",
+        join(folder, out),
+        "--steps",
+        "12",
+        "--batch",
+        "8",
+        "--threads",
+        "1",
+      ],
+      ...["--network", "transformer", "--width", "16", "--layers", "2", "--heads", "2", "--beta2", "0.99"],
+      ...["--focus", "0.1,0.7,0.8", "--samples-every", "0", "--warmup", "2", ...more],
+    ];
+    const model = (out: string): Buffer => readFileSync(join(folder, out, "model.safetensors"));
+    expect(await diffeo(...words("attentive"))).toMatchObject({ code: 0 });
+    // So little time that one step is all it is enough for.
+    expect(await diffeo(...words("halted", "--minutes", "1e-9"))).toMatchObject({ code: 0 });
+    expect(checkpointsOf(join(folder, "halted")).at(-1)).toBeLessThan(12);
+    expect(await diffeo(...words("halted", "--resume"))).toMatchObject({ code: 0 });
+    expect(model("halted")).toEqual(model("attentive"));
+    const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("--blocks would change nothing beside --network transformer"),
+    ]);
+  });
+
   it("refuses settings that make no network or no run", async () => {
     const refusal = async (...more: string[]): Promise<string> => {
       const { code, stderr } = await diffeo(...trainWords(data, join(folder, "none"), ...more));

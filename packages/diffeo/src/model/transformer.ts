@@ -175,7 +175,7 @@ function differencesOf(grid: Shape): NdArray {
  * The angles of every site, [sites, pairs]: along each axis some frequencies from π, which tells even from odd, down to
  * half a turn over twice the axis.
  */
-export function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOptions): NdArray {
+function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOptions): NdArray {
   const each = Math.floor((share * width) / heads / 2 / grid.length);
   const frequency = (d: number, j: number): number => Math.PI * (2 * d) ** (each > 1 ? -j / (each - 1) : 0);
   const rows = placesOf(grid).map((place) =>
