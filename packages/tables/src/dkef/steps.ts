@@ -82,59 +82,78 @@ function ridgeAlpha({ vectors, values, projected }: RidgeSystem<Tensor>, logLamb
   return neg(squeeze(matmul(vectors, expandDims(div(projected, add(values, lambda)), -1)), -1));
 }
 
-export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSizes, rates: FitRates): FitSteps {
+/** What every graph of a fit is made from. */
+interface Parts {
+  readonly objective: Objective;
+  readonly like: Dkef<NdArray>;
+  readonly sizes: FitSizes;
+  readonly rates: FitRates;
+  /** Numbers in all parameters. */
+  readonly size: number;
+}
+
+const options = { threads: 1 } as const;
+const drawn = ({ objective, sizes }: Parts, count: number) => drawShapes(objective.draws(sizes.n), [count]);
+const stateShapes = (count: number) => ({ theta: [count], m: [count], v: [count] });
+
+function trainStep(parts: Parts): FitSteps["train"] {
+  const { objective, like, sizes, rates, size } = parts;
   const { n, batch } = sizes;
   const half = batch / 2;
-  const loss = lossOf(objective);
-  const spec = objective.draws(n);
-  const drawn = (count: number) => drawShapes(spec, [count]);
-  const size = flatten(like).length;
-  const [inducing] = like.inducing.shape;
-  const state = (count: number) => ({ theta: [count], m: [count], v: [count] });
-  const options = { threads: 1 } as const;
-
-  const train = compile(
+  return compile(
     (before: AdamState<Tensor>, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>, step: Tensor) => {
       const p = parametersOf(before.theta, like);
       const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
-      const value = mean(loss(dkefScore(p, alpha), slice(x, [half, batch]), second));
+      const value = mean(lossOf(objective)(dkefScore(p, alpha), slice(x, [half, batch]), second));
       const gradients = backward([value], [fill([], 1, value.dtype)], leavesOf(p)) as Tensor[];
       const gradient = flattenTensors(gradients);
       const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
       return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss: value };
     },
-    [state(size), [batch, n], drawn(half), drawn(half), []],
+    [stateShapes(size), [batch, n], drawn(parts, half), drawn(parts, half), []],
     options,
   );
+}
 
-  const validate = compile(
+function validateStep(parts: Parts): FitSteps["validate"] {
+  const { objective, like, sizes, size } = parts;
+  const { n, points, validation } = sizes;
+  return compile(
     (theta: Tensor, x: Tensor, draws: Draws<Tensor>, y: Tensor, second: Draws<Tensor>) => {
       const p = parametersOf(theta, like);
       const alpha = solveAlpha(normalEquations(p, objective, x, draws), p.logLambda);
-      return { loss: mean(loss(dkefScore(p, alpha), y, second)), alpha };
+      return { loss: mean(lossOf(objective)(dkefScore(p, alpha), y, second)), alpha };
     },
-    [[size], [sizes.points, n], drawn(sizes.points), [sizes.validation, n], drawn(sizes.validation)],
+    [[size], [points, n], drawn(parts, points), [validation, n], drawn(parts, validation)],
     options,
   );
+}
 
-  const exact = compile(
+function exactStep({ like, sizes, size }: Parts): FitSteps["exact"] {
+  return compile(
     (theta: Tensor, alpha: Tensor, y: Tensor) =>
       mean(lossOf(scoreMatching())(dkefScore(parametersOf(theta, like), alpha), y, {})),
-    [[size], [inducing], [sizes.validation, n]],
+    [[size], [like.inducing.shape[0]], [sizes.validation, sizes.n]],
     options,
   );
+}
 
-  const equations = compile(
+function equationsStep({ objective, like, sizes, size }: Parts): FitSteps["equations"] {
+  return compile(
     (theta: Tensor, x: Tensor, draws: Draws<Tensor>) => {
       const { g, b } = normalEquations(parametersOf(theta, like), objective, x, draws);
       return { g, b };
     },
-    [[size], [null, n], drawShapes(spec, [null])],
+    [[size], [null, sizes.n], drawShapes(objective.draws(sizes.n), [null])],
     options,
   );
+}
 
+function ridgeStep(parts: Parts): FitSteps["ridge"] {
+  const { objective, like, sizes, rates, size } = parts;
+  const [inducing] = like.inducing.shape;
   const double = (shape: Shape) => ({ shape, dtype: "float64" as const });
-  const ridge = compile(
+  return compile(
     (
       theta: Tensor,
       system: RidgeSystem<Tensor>,
@@ -146,7 +165,7 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
       const p = parametersOf(theta, like);
       const value = (logLambda: Tensor): Tensor => {
         const alpha = cast(ridgeAlpha(system, squeeze(logLambda, 0)), x.dtype);
-        return mean(loss(dkefScore(p, alpha), x, draws));
+        return mean(lossOf(objective)(dkefScore(p, alpha), x, draws));
       };
       const [found, gradient] = valueAndGrad(value)(before.theta);
       return { state: adam(before, gradient, step, fill([], rates.ridgeRate, x.dtype)), loss: found };
@@ -154,22 +173,28 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
     [
       [size],
       { vectors: double([inducing, inducing]), values: double([inducing]), projected: double([inducing]) },
-      state(1),
-      [sizes.ridgeBatch, n],
-      drawn(sizes.ridgeBatch),
+      stateShapes(1),
+      [sizes.ridgeBatch, sizes.n],
+      drawn(parts, sizes.ridgeBatch),
       [],
     ],
     options,
   );
+}
 
+export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSizes, rates: FitRates): FitSteps {
+  const parts: Parts = { objective, like, sizes, rates, size: flatten(like).length };
+  const steps = {
+    train: trainStep(parts),
+    validate: validateStep(parts),
+    exact: exactStep(parts),
+    equations: equationsStep(parts),
+    ridge: ridgeStep(parts),
+  };
   return {
-    train,
-    validate,
-    exact,
-    equations,
-    ridge,
+    ...steps,
     dispose: async () => {
-      await Promise.all([train, validate, exact, equations, ridge].map((f) => f.dispose()));
+      await Promise.all(Object.values(steps).map((step) => step.dispose()));
     },
   };
 }
