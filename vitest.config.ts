@@ -8,7 +8,7 @@ const slow = [
   "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
   "packages/diffeo/test/matching/{losses,slices}.test.ts",
   "packages/diffeo/test/sampler/{boundary,control,distribution,order,process,square,webgpu}.test.ts",
-  "packages/diffeo/test/{check/closed-forms,engine/webgpu,mcmc/nuts}.test.ts",
+  "packages/diffeo/test/{check/closed-forms,engine/webgpu,mcmc/nuts,mcmc/infer}.test.ts",
   "packages/chess/test/{appendix,measures,train-*}.test.ts",
   "packages/tables/test/{fit,walk,protocol}.test.ts",
   "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",

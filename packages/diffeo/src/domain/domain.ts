@@ -9,7 +9,7 @@
  * within.
  */
 import type { Bijector } from "../bijector/index.ts";
-import { fail, input, reference } from "../graph/index.ts";
+import { fail, input, reference, type Tensor } from "../graph/index.ts";
 import type { DomainSpec } from "./spec.ts";
 
 /** A cell of a table: a number, or the label of a category. */
@@ -42,6 +42,8 @@ export interface Domain {
   readonly logUnit: number;
   /** φ(0) */
   readonly start: readonly number[];
+  /** What a model sees of y, [..., n] → [..., k]: all parts of a simplex, say. Absent: y itself. */
+  readonly values?: (y: Tensor) => Tensor;
 }
 
 /** What one says of a domain; the rest follows. */
@@ -66,6 +68,7 @@ export interface DomainDefinition {
   readonly decode?: (y: ArrayLike<number>) => Cell[];
   /** Default 0. */
   readonly logUnit?: number;
+  readonly values?: (y: Tensor) => Tensor;
 }
 
 /**
@@ -78,7 +81,7 @@ export interface DomainDefinition {
  *     });
  */
 export function domain(definition: DomainDefinition): Domain {
-  const { kind, spec, map, dimension, names, noise = 0, logUnit = 0, fault, faultOfCells } = definition;
+  const { kind, spec, map, dimension, names, noise = 0, logUnit = 0, fault, faultOfCells, values: seen } = definition;
   const { size = dimension } = definition;
   const { cells = size } = definition;
   if (map.eventRank !== 1) fail("shape", `${kind}: its map acts on ${map.eventRank} axes`, "use a map of vectors");
@@ -105,6 +108,7 @@ export function domain(definition: DomainDefinition): Domain {
     decode: definition.decode ?? ((y) => Array.from(y)),
     logUnit,
     start: Array.from(start),
+    ...(seen && { values: seen }),
   };
 }
 

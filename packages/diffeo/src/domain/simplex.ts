@@ -6,7 +6,7 @@
  * ε/(K − 1); the label of a point is that of its largest part.
  */
 import { additiveLogistic, type Bijector, isometricLogRatio, stickBreaking } from "../bijector/index.ts";
-import { fail } from "../graph/index.ts";
+import { concat, fail, mul, slice, sub, sum, type Tensor } from "../graph/index.ts";
 import { type Cell, type Domain, domain, requireCount, shown } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
 
@@ -107,6 +107,12 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
     fault,
     encode,
     decode,
+    values: (y) => {
+      const part = (from: number, to: number): Tensor[] =>
+        from < to ? [slice(y, ...y.shape.slice(1).map(() => null), [from, to])] : [];
+      const left = sub(1, sum(y, -1, { keepDims: true }));
+      return mul(concat([...part(0, rest), left, ...part(rest, n - 1)], -1), total);
+    },
   });
 }
 

@@ -10,5 +10,15 @@ export {
   negativeEnergy,
   type Phase,
 } from "./hamiltonian.ts";
+export {
+  chainsOf,
+  type Draws,
+  elementNames,
+  type InferOptions,
+  infer,
+  type Posterior,
+  type PosteriorModel,
+} from "./infer.ts";
 export { type Chain, type NutsOptions, nuts } from "./nuts.ts";
+export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { type Move, type Moved, openWalk, type Target, type Walk, type WalkOptions } from "./walk.ts";

@@ -1,0 +1,64 @@
+/** What chains have to say of themselves, in words, with what to do. */
+import type { Summary } from "./diagnostics.ts";
+import type { Chain, NutsOptions } from "./nuts.ts";
+
+/** The energy's Bayesian fraction of missing information: Σ(E_i − E_{i−1})²/Σ(E_i − Ē)². */
+export function energyFraction({ energy }: Pick<Chain, "energy">): number {
+  const mean = energy.reduce((a, b) => a + b, 0) / energy.length;
+  let [steps, spread] = [0, 0];
+  energy.forEach((e, i) => {
+    spread += (e - mean) ** 2;
+    if (i > 0) steps += (e - energy[i - 1]) ** 2;
+  });
+  return steps / spread;
+}
+
+const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =>
+  chains.reduce((sum, chain) => sum + of(chain), 0);
+
+export function warningsOf(
+  chains: readonly Chain[],
+  summary: Readonly<Record<string, Summary>>,
+  { maxDepth = 10 }: Pick<NutsOptions, "maxDepth">,
+): string[] {
+  const warnings: string[] = [];
+  const draws = total(chains, ({ value }) => value.length);
+  const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));
+  if (diverged > 0)
+    warnings.push(
+      `${diverged} of ${draws} transitions diverged: parts of the posterior may never be visited. Write the model in other parameters (a noncentred form), or ask for a larger acceptance, such as 0.95.`,
+    );
+  const deep = total(chains, ({ depth }) => depth.filter((d) => d >= maxDepth).length);
+  if (deep > 0)
+    warnings.push(
+      `${deep} of ${draws} trajectories were cut off at 2^${maxDepth} steps: draws are right but dear. Scale the parameters, use a dense mass matrix, or raise maxDepth.`,
+    );
+  chains.forEach((chain, c) => {
+    const share = energyFraction(chain);
+    if (share < 0.3)
+      warnings.push(
+        `chain ${c} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): its tails are not to be trusted. Warm up longer, or write the model in other parameters.`,
+      );
+  });
+  const rows = Object.entries(summary);
+  const apart = rows.filter(([, { rhat }]) => rhat > 1.01).map(([name]) => name);
+  if (apart.length > 0)
+    warnings.push(
+      `R̂ is above 1.01 for ${listed(apart)}: the chains have not met. Draw more, warm up longer, or look for several modes.`,
+    );
+  const few = rows
+    .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < 100 * chains.length)
+    .map(([name]) => name);
+  if (few.length > 0)
+    warnings.push(
+      `fewer than ${100 * chains.length} effective draws for ${listed(few)}: means and quantiles are uncertain. Draw more.`,
+    );
+  const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
+  if (frozen.length > 0) warnings.push(`${listed(frozen)} never changed or is not finite: R̂ says nothing of it.`);
+  return warnings;
+}
+
+const SHOWN = 5;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= SHOWN ? names.join(", ") : `${names.slice(0, SHOWN).join(", ")} and ${names.length - SHOWN} more`;

@@ -1,0 +1,139 @@
+/** Posteriors on constrained parameters: closed forms, published ones, and what is said of bad ones. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ball, between, ordered, positive, real, simplex } from "../../src/domain/index.ts";
+import { add, addAll, at, log, mul, neg, square, squaredNorm, sub, sum, type Tensor } from "../../src/graph/index.ts";
+import { chainsOf, elementNames, type InferOptions, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
+import { key } from "../../src/random/index.ts";
+import { models, readReference } from "./posteriors.ts";
+
+const options: InferOptions = { key: key(4), draws: 1000, warmup: 500 };
+const zero = (x: Tensor): Tensor => mul(x, 0);
+
+/** Means and standard deviations of some numbers, with what they should be. */
+async function agrees(
+  model: PosteriorModel,
+  expected: Readonly<Record<string, readonly [mean: number, sd: number]>>,
+): Promise<void> {
+  const posterior = await infer(model, options);
+  const summary = posterior.summary();
+  for (const [name, [mean, sd]] of Object.entries(expected)) {
+    const found = summary[name];
+    expect(Math.abs(found.mean - mean) / found.meanError, `mean of ${name}`).toBeLessThan(4);
+    expect(Math.abs(found.sd - sd) / found.sdError, `sd of ${name}`).toBeLessThan(4);
+    expect(found.rhat, `R̂ of ${name}`).toBeLessThan(1.015);
+  }
+}
+
+describe("closed forms", () => {
+  it("of a Dirichlet, all parts of it", () => {
+    const [a, b, c] = [2, 3, 5];
+    const sd = (k: number): number => Math.sqrt(((k / 10) * (1 - k / 10)) / 11);
+    return agrees(
+      {
+        parameters: { theta: simplex(3) },
+        logDensity: ({ theta }) => sum(mul(log(theta), [a - 1, b - 1, c - 1]), -1),
+      },
+      { "theta[1]": [0.2, sd(2)], "theta[2]": [0.3, sd(3)], "theta[3]": [0.5, sd(5)] },
+    );
+  });
+
+  it("of an exponential above a bound, and a number below one that depends on it", () =>
+    agrees(
+      {
+        // a ~ 2 + Exp(1); b uniform on (0, a): density 1/a.
+        parameters: { a: { above: () => 2 }, b: { above: () => 0, below: ({ a }) => a } },
+        logDensity: ({ a }) => neg(add(a, log(a))),
+        derived: { share: ({ a, b }) => sub(log(b), log(a)) },
+      },
+      { a: [3, 1], share: [-1, 1] },
+    ));
+
+  it("of uniform laws on a box, a ball and an ordered pair", () =>
+    agrees(
+      {
+        parameters: { u: [between(-1, 3), 2], v: ball(2), w: ordered(2, { above: 0, below: 1 }) },
+        logDensity: ({ u }) => sum(zero(u), -1),
+        derived: { radius: ({ v }) => squaredNorm(v) },
+      },
+      {
+        "u[1]": [1, 4 / Math.sqrt(12)],
+        "u[2]": [1, 4 / Math.sqrt(12)],
+        "v[1]": [0, 0.5],
+        radius: [0.5, 1 / Math.sqrt(12)],
+        "w[1]": [1 / 3, 1 / Math.sqrt(18)],
+        "w[2]": [2 / 3, 1 / Math.sqrt(18)],
+      },
+    ));
+});
+
+describe("what is asked for", () => {
+  const normal: PosteriorModel = {
+    parameters: { mu: real(), tau: [positive(), 2, 3] },
+    logDensity: ({ mu, tau }) => addAll([mul(square(mu), -0.5), neg(sum(sum(tau, -1), -1))]),
+  };
+
+  it("comes with the shapes that were declared, and a name for every number", async () => {
+    const { draws, summary } = await infer(normal, { key: key(1), draws: 5, warmup: 20, chains: 3 });
+    expect(draws.mu.shape).toEqual([3, 5]);
+    expect(draws.tau.shape).toEqual([3, 5, 2, 3]);
+    expect(Object.keys(summary())).toEqual(["mu", ...elementNames("tau", [2, 3])]);
+    expect(elementNames("tau", [2, 3]).slice(2, 4)).toEqual(["tau[1,3]", "tau[2,1]"]);
+    expect(chainsOf(draws.tau, 4)[2][1]).toBe(draws.tau.data[(2 * 5 + 1) * 6 + 4]);
+    expect(draws.tau.data.every((v) => v > 0)).toBe(true);
+  });
+
+  it("is the same for the same key", async () => {
+    const short = { key: key(1), draws: 5, warmup: 20 };
+    const [a, b] = [await infer(normal, short), await infer(normal, short)];
+    expect(a.draws).toEqual(b.draws);
+  });
+
+  it("is refused where it makes no sense", async () => {
+    await expect(infer({ parameters: {}, logDensity: () => zero as never }, options)).rejects.toThrow(
+      /no parameters|without parameters/,
+    );
+    await expect(infer({ ...normal, logDensity: ({ tau }) => tau }, options)).rejects.toThrow(
+      /log-density of 4 chains has shape \[4, 2, 3\].*one number a chain/,
+    );
+    const nowhere = { ...normal, logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))) };
+    await expect(infer(nowhere, options)).rejects.toThrow(/after 100 tries chain 0 has no point to begin from/);
+  });
+
+  it("comes with a warning where chains do not meet", async () => {
+    // Two modes far apart.
+    const modes: PosteriorModel = {
+      parameters: { x: [real(), 1] },
+      logDensity: ({ x }) => mul(square(sub(square(mul(at(x, 0, 1), 4)), 25)), -0.5),
+    };
+    const { warnings } = await infer(modes, { key: key(2), draws: 200, warmup: 100 });
+    expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains have not met/);
+  });
+});
+
+const folder = join(import.meta.dirname, "../../../../../shared/data/posteriors");
+describe("published posteriors", () => {
+  const short = ["eight_schools", "sblrc_blr", "gp_regr"];
+  if (!existsSync(folder))
+    it("are left out: their files are not here", () => {
+      console.error(`published posteriors are left out: ${folder} is not there`);
+    });
+  else
+    it.each(short)("%s: means within 3 standard errors of both sides, spreads within a twentieth", async (name) => {
+      const { data, reference } = readReference(join(folder, `${name}.json`));
+      const acceptance = name === "sblrc_blr" ? 0.8 : 0.95;
+      const posterior = await infer(models[name](data), { key: key(1), draws: 1000, warmup: 1000, acceptance });
+      const summary = posterior.summary();
+      for (const [element, known] of Object.entries(reference)) {
+        if (element === "draws") continue;
+        const found = summary[element];
+        expect(Math.abs(found.mean - known.mean), element).toBeLessThan(
+          3 * Math.hypot(found.meanError, known.sd / 100),
+        );
+        expect(Math.abs(found.sd / known.sd - 1), element).toBeLessThan(0.05);
+        expect(found.rhat, element).toBeLessThan(1.01);
+      }
+      expect(posterior.warnings()).toEqual([]);
+    });
+});
