@@ -1,6 +1,6 @@
 /** What documents promise is there: links, and paths to import from. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -32,7 +32,10 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
-it("the README links only to what is packed with the library", () => {
+it("the README and its documents link only to what is packed with the library", () => {
   const { files } = JSON.parse(readFileSync(join(root, "packages/diffeo/package.json"), "utf8")) as { files: string[] };
-  expect(linksOf("README.md").filter((link) => !files.includes(link.split("/")[0]))).toEqual([]);
+  const packed = (page: string, link: string): boolean =>
+    files.includes(normalize(join(dirname(page), link)).split("/")[0]);
+  const own = pages.filter((page) => page === "README.md" || page.startsWith("docs/"));
+  expect(own.flatMap((page) => linksOf(page).filter((link) => !packed(page, link)))).toEqual([]);
 });
