@@ -17,6 +17,7 @@ import {
 import type { Key } from "../random/index.ts";
 import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
 import { named } from "./named.ts";
+import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
 import { type TransformerOptions, transformer, transformerFrom, transformerSchema } from "./transformer.ts";
 import { type UNetOptions, unet, unetFrom, unetSchema } from "./unet.ts";
 
@@ -51,12 +52,20 @@ export const networks = {
     takes: (options: TransformerOptions, grid: Shape) =>
       options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
   },
+  /** Over vectors; its t is a level of noise, λ = log m²/σ². */
+  residual: {
+    schema: residualSchema,
+    from: residualFrom,
+    apply: residual,
+    takes: (_: ResidualOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
+  },
 } as const satisfies Readonly<Record<string, Row>>;
 
 /** A network by its name and options: plain data. */
 export type NetworkSpec =
   | ({ readonly kind: "unet" } & UNetOptions)
-  | ({ readonly kind: "transformer" } & TransformerOptions);
+  | ({ readonly kind: "transformer" } & TransformerOptions)
+  | ({ readonly kind: "residual" } & ResidualOptions);
 
 /** How much a network may be: what a file holds, say. */
 export interface Limit {

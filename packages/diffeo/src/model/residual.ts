@@ -1,0 +1,111 @@
+/**
+ * A residual network over vectors x ∈ Rⁿ at a noise level λ = log m²/σ², the log signal-to-noise ratio:
+ *
+ *   e = silu(T φ(λ) + b)                  φ(λ) = (sin λf, cos λf),  32 frequencies f from .05 to 4
+ *   h = W_in x + b_in
+ *   h ← h + B silu(A((1 + C e) ∘ norm(h) + S e) + a) + b     in every block
+ *   v = W_out silu(norm(h)) + b_out
+ *
+ * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level share C e and S e: λ is
+ * broadcast against the rows, and products with e are made once a level.
+ *
+ * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with m² + σ² = 1
+ *
+ *   m x − σ v = (m² + σ²) x₀ = x₀,      hence  x̂₀ = m x − σ v̂  and  s = (m x̂₀ − x)/σ² = −x − (m/σ) v̂,
+ *
+ * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the prior's as m → 0.
+ */
+import * as v from "valibot";
+import {
+  add,
+  concat,
+  cos,
+  div,
+  expandDims,
+  layerNorm,
+  log,
+  matmul,
+  mul,
+  silu,
+  sin,
+  sub,
+  type Tensor,
+} from "../graph/index.ts";
+import type { GaussianSde, MarginalScore } from "../sde/index.ts";
+import { type Affine, linear, linearInit, type Source, times } from "./layers.ts";
+
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+export const residualSchema = v.strictObject({
+  /** n, and the numbers that come out where they differ from it. */
+  channels: whole,
+  outputs: v.optional(whole),
+  width: whole,
+  blocks: whole,
+  /** The width of e. Default `width`. */
+  time: v.optional(whole),
+});
+
+export type ResidualOptions = Readonly<v.InferOutput<typeof residualSchema>>;
+
+interface Block<T> {
+  /** C and S. */
+  readonly scale: T;
+  readonly shift: T;
+  /** A and B. */
+  readonly first: Affine<T>;
+  readonly second: Affine<T>;
+}
+
+export interface Residual<T> {
+  readonly input: Affine<T>;
+  readonly time: Affine<T>;
+  readonly blocks: readonly Block<T>[];
+  readonly output: Affine<T>;
+}
+
+/** f of the equation, equal steps of its logarithm. */
+const FREQUENCIES = Array.from({ length: 32 }, (_, i) => 0.05 * (4 / 0.05) ** (i / 31));
+
+/** What it is made of: at first a small share of a block's and the output's weight, and little of the noise level. */
+export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {
+  const { channels, outputs = channels, width, blocks, time = width } = options;
+  const matrix = (from: Source<T>, inputs: number, out: number, size: number): T =>
+    from.normal([inputs, out], size ** 2 / inputs);
+  return {
+    input: linearInit(source.at("input"), channels, width),
+    time: linearInit(source.at("time"), 2 * FREQUENCIES.length, time),
+    blocks: times(blocks, (k) => {
+      const block = source.at(`blocks.${k}`);
+      return {
+        scale: matrix(block.at("scale"), time, width, 0.1),
+        shift: matrix(block.at("shift"), time, width, 0.5),
+        first: linearInit(block.at("first"), width, width),
+        second: linearInit(block.at("second"), width, width, 0.3 ** 2),
+      };
+    }),
+    output: linearInit(source.at("output"), width, outputs, 0.1 ** 2),
+  };
+}
+
+/** v of rows x […, n]; λ is broadcast against their leading axes. */
+export function residual({ input, time, blocks, output }: Residual<Tensor>, x: Tensor, lambda: Tensor): Tensor {
+  const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
+  const angle = mul(expandDims(level, -1), FREQUENCIES);
+  const e = silu(linear(time, concat([sin(angle), cos(angle)], -1)));
+  let h = linear(input, x);
+  for (const { scale, shift, first, second } of blocks) {
+    const seen = add(mul(layerNorm(h), add(matmul(e, scale), 1)), matmul(e, shift));
+    h = add(h, linear(second, silu(linear(first, seen))));
+  }
+  return linear(output, silu(layerNorm(h)));
+}
+
+/** The score of a variance-preserving process by a network that predicts v, a function of x and λ. */
+export const velocityScore =
+  ({ transition: { meanFactor, std } }: GaussianSde, predict: (x: Tensor, lambda: Tensor) => Tensor): MarginalScore =>
+  (x, t) => {
+    const ratio = div(meanFactor(t), std(t));
+    const predicted = predict(x, mul(log(ratio), 2));
+    return sub(mul(predicted, mul(expandDims(ratio, -1), -1)), x);
+  };

@@ -1,0 +1,115 @@
+import { constant, input, isNdArray, mapTree, type NdArray, reference, type Tensor } from "diffeo/graph";
+import { networkOf, velocityScore } from "diffeo/model";
+import { key, normal } from "diffeo/random";
+import { vp } from "diffeo/sde";
+import { describe, expect, it } from "vitest";
+import { type Residual, residual } from "../../src/model/residual.ts";
+
+const parameters = networkOf({ kind: "residual", channels: 3, width: 8, blocks: 2, time: 5 }).init(
+  key(1),
+) as unknown as Residual<NdArray>;
+const wide = mapTree<NdArray, Tensor>(
+  parameters,
+  (a) => constant(a, "float64"),
+  isNdArray,
+) as unknown as Residual<Tensor>;
+
+/** The file's equation for one row, in plain numbers. */
+function byHand(x: readonly number[], lambda: number): number[] {
+  const silu = (z: number): number => z / (1 + Math.exp(-z));
+  const times = ({ shape: [rows, columns], data }: NdArray, v: readonly number[]): number[] => {
+    const w = data as Float32Array;
+    expect(v.length).toBe(rows);
+    return Array.from({ length: columns }, (_, j) => v.reduce((s, a, i) => s + a * w[i * columns + j], 0));
+  };
+  const affine = ({ w, b }: { w: NdArray; b: NdArray }, v: readonly number[]): number[] =>
+    times(w, v).map((a, j) => a + (b.data as Float32Array)[j]);
+  const norm = (v: readonly number[]): number[] => {
+    const mean = v.reduce((s, a) => s + a, 0) / v.length;
+    const variance = v.reduce((s, a) => s + (a - mean) ** 2, 0) / v.length;
+    return v.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
+  };
+  const f = Array.from({ length: 32 }, (_, i) => Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)));
+  const e = affine(parameters.time, [...f.map((w) => Math.sin(lambda * w)), ...f.map((w) => Math.cos(lambda * w))]).map(
+    silu,
+  );
+  let h = affine(parameters.input, x);
+  for (const { scale, shift, first, second } of parameters.blocks) {
+    const [c, s] = [times(scale, e), times(shift, e)];
+    const seen = norm(h).map((a, j) => a * (1 + c[j]) + s[j]);
+    const gained = affine(second, affine(first, seen).map(silu));
+    h = h.map((a, j) => a + gained[j]);
+  }
+  return affine(parameters.output, norm(h).map(silu));
+}
+
+const rows = [
+  [0.3, -1.2, 0.7],
+  [2, 0.1, -0.4],
+  [-1, 1, 1],
+  [0, 0.5, -3],
+];
+
+describe("a residual network", () => {
+  it("is its equation, with a level of noise a row, a group of rows or for all", () => {
+    const x = input("x", [4, 3], "float64");
+    const grouped = input("grouped", [2, 2, 3], "float64");
+    const data = Float64Array.from(rows.flat());
+    const [each, pairs, all] = reference(
+      [
+        residual(wide, x, constant([-2, 0.5, 3, 8], "float64")),
+        residual(wide, grouped, constant([[-2], [3]], "float64")),
+        residual(wide, x, constant(1.5, "float64")),
+      ],
+      new Map([
+        [x, data],
+        [grouped, data],
+      ]),
+    );
+    const close = (found: ArrayLike<number>, levels: readonly number[]): void => {
+      const wanted = rows.flatMap((row, i) => byHand(row, levels[i]));
+      for (const [i, value] of wanted.entries()) expect(found[i]).toBeCloseTo(value, 12);
+    };
+    close(each, [-2, 0.5, 3, 8]);
+    close(pairs, [-2, -2, 3, 3]);
+    close(all, [1.5, 1.5, 1.5, 1.5]);
+  });
+
+  it("gives the score of a Gaussian where it predicts the v of one", () => {
+    // x₀ ~ N(0, c²): E[x₀ | x] = m c² x/(m²c² + σ²) and the score is −x/(m²c² + σ²); v̂ = (m x − x̂₀)/σ.
+    const sde = vp();
+    const c2 = 0.3;
+    const t = constant([0.02, 0.3, 0.9, 0.999], "float64");
+    const x = constant(rows, "float64");
+    const [m, sigma] = reference([sde.transition.meanFactor(t), sde.transition.std(t)], new Map());
+    let asked: Tensor | undefined;
+    const score = velocityScore(sde, (_, lambda) => {
+      asked = lambda;
+      return constant(
+        rows.map((row, i) => {
+          const mean = (m[i] * c2) / (m[i] ** 2 * c2 + sigma[i] ** 2);
+          return row.map((a) => (m[i] * a - mean * a) / sigma[i]);
+        }),
+        "float64",
+      );
+    })(x, t);
+    const [found, levels] = reference([score, asked as Tensor], new Map());
+    rows.forEach((row, i) => {
+      expect(levels[i]).toBeCloseTo(Math.log(m[i] ** 2 / sigma[i] ** 2), 10);
+      row.forEach((a, j) => {
+        expect(found[3 * i + j]).toBeCloseTo(-a / (m[i] ** 2 * c2 + sigma[i] ** 2), 9);
+      });
+    });
+  });
+
+  it("begins near zero, whatever the level", () => {
+    const big = networkOf({ kind: "residual", channels: 20, width: 64, blocks: 3 }).init(key(3));
+    const p = mapTree<NdArray, Tensor>(big, (a) => constant(a, "float64"), isNdArray) as unknown as Residual<Tensor>;
+    const x = normal(key(4), [200, 20], { dtype: "float64" });
+    for (const lambda of [-10, 0, 10]) {
+      const [found] = reference([residual(p, constant(x, "float64"), constant(lambda, "float64"))], new Map());
+      const size = Math.sqrt(found.reduce((s, a) => s + a * a, 0) / found.length);
+      expect(size).toBeLessThan(0.15);
+    }
+  });
+});
