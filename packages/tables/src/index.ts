@@ -1,4 +1,7 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
+export { type FitTableOptions, fitTable, type Row } from "./diffusion/fit.ts";
+export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
+export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
   ENOUGH_SAMPLES,

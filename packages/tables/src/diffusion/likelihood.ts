@@ -1,0 +1,165 @@
+/**
+ * log-likelihood of rows by the probability flow. With the network's v and the level λ = log m²/σ² as time it is
+ *
+ *   dx/dλ = −½ m σ v̂(x, λ)         log p(x) = log N(x_T) + ∫ ∇·(dx/dλ) dλ + n log m     from x_s = m x at λ_s to λ_T,
+ *
+ * for (log σ)′ x + ½ m x̂₀ = −½ m² x + ½ m (m x − σ v̂): what is linear in x cancels, and nothing is left that is stiff. The
+ * divergence is exact, one derivative a coordinate. In the units of the cells log q = log p(φ⁻¹(y)) − log|det J_φ|.
+ *
+ * Steps are even in u, λ = 1 + 6 asinh(tan u), denser where the flow moves, by the rule of Adams and Bashforth of order 4: one
+ * evaluation a step, the first three by Runge and Kutta. On a mixture of four columns 100 evaluations are off by 8·10⁻⁵ nats on
+ * average and 5·10⁻⁴ at most; even steps of λ by Runge and Kutta by 3·10⁻³ and 5·10⁻².
+ */
+import { type Compiled, compile } from "diffeo/engine";
+import {
+  expand,
+  expandDims,
+  eye,
+  fail,
+  jvp,
+  mul,
+  type NdArray,
+  neg,
+  sigmoid,
+  sqrt,
+  sum,
+  type Tensor,
+} from "diffeo/graph";
+import { batches } from "diffeo/host";
+import { logSnr } from "diffeo/sampler";
+import { pointsOf, type Row } from "./fit.ts";
+import { LAST_LEVEL, mapped, predictorOf, type TableModel, tableMap, tableSde } from "./model.ts";
+
+export interface ScoreOptions {
+  /** Evaluations of the network a row. Default 100. */
+  readonly evaluations?: number;
+  readonly threads?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Rows that run at once, times the coordinates that each is differentiated by. */
+const BATCH = 20_000;
+
+const [CENTRE, WIDTH] = [1, 6];
+const levelAt = (u: number): number => CENTRE + WIDTH * Math.asinh(Math.tan(u));
+const placeOf = (level: number): number => Math.atan(Math.sinh((level - CENTRE) / WIDTH));
+
+/** dx/dλ and its divergence, for rows [count, n]. */
+function flowOf(model: TableModel) {
+  const predict = predictorOf(model);
+  return (x: Tensor, lambda: Tensor) => {
+    const [count, n] = x.shape;
+    const slope = mul(sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))), -0.5);
+    const f = (p: Tensor): Tensor => mul(predict(p, lambda), slope);
+    const wide = [n, count, n];
+    const e = expand(expandDims(eye(n, x.dtype), 1), wide);
+    const [, along] = jvp(f, expand(expandDims(x, 0), wide), e);
+    return { velocity: f(x), divergence: sum(mul(e, along), [0, 2]) };
+  };
+}
+
+/** s + Σ c k */
+function moved(s: Float64Array, ...terms: readonly (readonly [Float64Array, number])[]): Float64Array {
+  const out = s.slice();
+  for (const [k, c] of terms) for (let i = 0; i < out.length; i++) out[i] += c * k[i];
+  return out;
+}
+
+type Field = (state: Float64Array, u: number) => Promise<Float64Array>;
+
+/** What the classical rule of order 4 makes of its first value and three more. */
+async function rungeKutta(field: Field, s: Float64Array, k1: Float64Array, u: number, h: number) {
+  const k2 = await field(moved(s, [k1, h / 2]), u + h / 2);
+  const k3 = await field(moved(s, [k2, h / 2]), u + h / 2);
+  const k4 = await field(moved(s, [k3, h]), u + h);
+  return moved(s, [k1, h / 6], [k2, h / 3], [k3, h / 3], [k4, h / 6]);
+}
+
+/** Of the last four values, the newest first. */
+const ADAMS = [55 / 24, -59 / 24, 37 / 24, -9 / 24];
+/** Evaluations of three first steps beyond one a step. */
+const STARTING = 9;
+
+async function integrated(field: Field, start: Float64Array, from: number, to: number, steps: number) {
+  const h = (to - from) / steps;
+  const past: Float64Array[] = [];
+  let s = start;
+  for (let k = 0; k < steps; k++) {
+    const u = from + k * h;
+    const slope = await field(s, u);
+    past.unshift(slope);
+    if (past.length < ADAMS.length) s = await rungeKutta(field, s, slope, u, h);
+    else {
+      s = moved(s, ...ADAMS.map((c, j) => [past[j], c * h] as const));
+      past.pop();
+    }
+  }
+  return s;
+}
+
+type Flow = Compiled<[x: Tensor, lambda: Tensor], { velocity: Tensor; divergence: Tensor }>;
+
+/** log p of points x, row-major, by a compiled flow. */
+async function followed(flow: Flow, x: Float64Array, n: number, steps: number, signal?: AbortSignal) {
+  const count = x.length / n;
+  const [end] = logSnr(tableSde.transition)([tableSde.horizon]);
+  const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
+  // x and the integral of the divergence, one after the other.
+  const start = new Float64Array(count * (n + 1));
+  start.set(x.map((v) => m * v));
+  const field: Field = async (state, u) => {
+    signal?.throwIfAborted();
+    const points: NdArray = {
+      shape: [count, n],
+      dtype: "float32",
+      data: Float32Array.from(state.subarray(0, count * n)),
+    };
+    const { velocity, divergence } = await flow(points, levelAt(u));
+    const pace = WIDTH / Math.cos(u);
+    const out = new Float64Array(state.length);
+    out.set(velocity.data as Float32Array);
+    out.set(divergence.data as Float32Array, count * n);
+    return out.map((v) => v * pace);
+  };
+  const last = await integrated(field, start, placeOf(LAST_LEVEL), placeOf(end), steps);
+  return Float64Array.from({ length: count }, (_, i) => {
+    const square = last.subarray(i * n, (i + 1) * n).reduce((s, v) => s + v * v, 0);
+    return last[count * n + i] - (square + n * Math.log(2 * Math.PI)) / 2 + n * Math.log(m);
+  });
+}
+
+/** log p of standardised points, rows of as many numbers as x has. */
+export async function logDensityOf(model: TableModel, x: Float64Array, options: ScoreOptions = {}) {
+  const { evaluations = 100, threads, signal } = options;
+  const n = model.domain.dimension;
+  const steps = evaluations - STARTING;
+  if (!(Number.isInteger(steps) && steps >= ADAMS.length))
+    fail("usage", `evaluations is ${evaluations}`, `give a whole number, at least ${STARTING + ADAMS.length}`);
+  const flow = compile(flowOf(model), [[null, n], []], threads === undefined ? {} : { threads });
+  const out = new Float64Array(x.length / n);
+  try {
+    const most = Math.max(1, Math.floor(BATCH / n));
+    for (const [first, count] of batches(out.length, Math.min(out.length, most)))
+      out.set(await followed(flow, x.subarray(first * n, (first + count) * n), n, steps, signal), first);
+  } finally {
+    await flow.dispose();
+  }
+  return out;
+}
+
+/**
+ * log q of each row in nats, in the units of its cells. A whole number k has the density of a point within [k, k + 1), whose
+ * mean is its probability.
+ */
+export async function scoreTable(model: TableModel, rows: readonly Row[], options: ScoreOptions = {}) {
+  const { domain } = model;
+  const labels = domain.parts.find((part) => part.domain.kind === "category");
+  if (labels) fail("usage", `"${labels.name}" is a category, which has no density`, "score a model without it");
+  const n = domain.dimension;
+  const y = mapped(pointsOf(rows, domain, model.training.seed), n, domain.map.forward);
+  const phi = tableMap(model);
+  const x = mapped(y, domain.size, (p) => phi.inverse(p));
+  const volume = mapped(x, n, (p) => phi.logDet(p));
+  const found = await logDensityOf(model, x, options);
+  return found.map((v, i) => v - volume[i] + domain.logUnit);
+}

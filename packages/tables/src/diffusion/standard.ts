@@ -1,0 +1,68 @@
+/**
+ * Points of about mean 0 and covariance I, from those of any table of numbers z:
+ *
+ *   z = mean + x M,   M = R^½ D        D the columns' standard deviations, R their correlations
+ *
+ * The symmetric root turns points as little as can be (A. Kessy, A. Lewin and K. Strimmer, 2018: ZCA-cor), so that what lay
+ * along an axis still does. Eigenvalues of R count for no less than 10⁻⁴: columns that nearly depend on each other are not
+ * blown up to noise, and M has an inverse.
+ */
+import { affineMatrix, type Bijector } from "diffeo/bijector";
+import { fail } from "diffeo/graph";
+import { rightSvd } from "diffeo/host";
+
+export interface Standard {
+  readonly mean: readonly number[];
+  /** M, n×n row-major. */
+  readonly matrix: readonly number[];
+}
+
+const LEAST = 1e-4;
+
+/** Mean and covariance of rows of n numbers, the latter row-major. */
+function moments(z: Float64Array, n: number): { readonly mean: Float64Array; readonly covariance: Float64Array } {
+  const rows = z.length / n;
+  const mean = new Float64Array(n);
+  for (let i = 0; i < z.length; i++) mean[i % n] += z[i] / rows;
+  const covariance = new Float64Array(n * n);
+  for (let row = 0; row < rows; row++)
+    for (let i = 0; i < n; i++) {
+      const a = (z[row * n + i] - mean[i]) / rows;
+      for (let j = i; j < n; j++) covariance[i * n + j] += a * (z[row * n + j] - mean[j]);
+    }
+  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] = covariance[j * n + i];
+  return { mean, covariance };
+}
+
+/** The standard of rows of n numbers; `nameOf` is what errors call a coordinate. */
+export function standardOf(z: Float64Array, n: number, nameOf: (i: number) => string): Standard {
+  const { mean, covariance } = moments(z, n);
+  const deviation = Array.from(mean, (m, i) => {
+    const found = Math.sqrt(covariance[i * (n + 1)]);
+    // What rounding leaves of a column of one number is no spread.
+    if (!(found > 1e-12 * Math.abs(m) && Number.isFinite(found)))
+      fail(
+        "data",
+        `${nameOf(i)} ${Number.isFinite(found) ? "has one value in all rows" : "has values too large to square"}`,
+        Number.isFinite(found) ? "leave it out" : "give it another unit",
+      );
+    return found;
+  });
+  const correlation = covariance.map((v, at) => v / (deviation[Math.floor(at / n)] * deviation[at % n]));
+  const { values, vectors } = rightSvd(correlation, n);
+  const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
+  const matrix = Array.from({ length: n * n }, (_, at) => {
+    const [i, j] = [Math.floor(at / n), at % n];
+    return deviation[j] * roots.reduce((s, r, k) => s + vectors[i * n + k] * r * vectors[j * n + k], 0);
+  });
+  return { mean: Array.from(mean), matrix };
+}
+
+/** x ↦ z. */
+export function standardMap({ mean, matrix }: Standard): Bijector {
+  const n = mean.length;
+  return affineMatrix(
+    mean.map((_, j) => mean.map((_, i) => matrix[i * n + j])),
+    [...mean],
+  );
+}

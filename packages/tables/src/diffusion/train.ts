@@ -1,0 +1,256 @@
+/**
+ * Training of the score network of a table: Adam with a rising, then falling rate, the averaged weights measured on rows that
+ * training does not see, and the best of them kept. A batch is a function of seed and step, and how many steps there are is
+ * settled before the first, so that the same seed gives the same numbers, interrupted or not.
+ */
+import { compile } from "diffeo/engine";
+import { fail, isNdArray, mapTree, type NdArray, sizeOf, type Tensor } from "diffeo/graph";
+import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
+import { fold, key as keyOf } from "diffeo/random";
+import {
+  type Checkpoint,
+  compileStep,
+  flatten,
+  initialState,
+  memoryStore,
+  type RunStore,
+  rateAt,
+  stateOf,
+  train,
+  unflatten,
+} from "diffeo/train";
+import { BATCH, batchOf, batchShapes, velocityLoss } from "./loss.ts";
+
+export interface TrainingProgress {
+  readonly step: number;
+  readonly steps: number;
+  readonly loss: number;
+  /** The loss on rows held out, of the averaged weights; the last that was measured. */
+  readonly validation: number;
+  readonly seconds: number;
+  /** Until the last step, at the pace so far. */
+  readonly secondsLeft: number;
+}
+
+export interface TrainingOptions {
+  readonly seed?: number;
+  /** Default 128 and 3. */
+  readonly width?: number;
+  readonly blocks?: number;
+  /** Steps of 512 rows. Default 20,000, and fewer for small tables. */
+  readonly steps?: number;
+  /** The most that training may take: steps are as many as fit. Default: as long as the steps take. */
+  readonly minutes?: number;
+  /** Measurements, of 40, that are clearly worse than the best, in a row, after which training ends. Default 6. */
+  readonly patience?: number;
+  /** The largest learning rate. Default 2e-3. */
+  readonly rate?: number;
+  readonly threads?: number;
+  /** Where the run is kept, and continued from if something is there. Default: memory. */
+  readonly store?: RunStore;
+  readonly onProgress?: (progress: TrainingProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Trained {
+  readonly network: NetworkSpec;
+  /** The averaged weights of the best measurement. */
+  readonly parameters: Parameters<NdArray>;
+  /** The step that they are of, the last one taken, and the one that was planned. */
+  readonly best: number;
+  readonly step: number;
+  readonly steps: number;
+  readonly validation: number;
+  readonly seconds: number;
+}
+
+/** Measurements a run. */
+const MEASUREMENTS = 40;
+/** Reports of progress a run. */
+const REPORTS = 400;
+/** Batches of held-out rows that a measurement sees, the same each time. */
+const VALIDATION_BATCHES = 16;
+/** Steps that are timed where time is limited, after as many that are not. */
+const TIMED = 8;
+
+/** Steps for so many rows: 200 passes, within bounds. */
+const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((200 * rows) / BATCH)));
+
+/** A tree like `like` out of a flat vector, on the host. */
+function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArray> {
+  let at = 0;
+  return mapTree<NdArray, NdArray>(
+    like,
+    ({ shape }) => {
+      at += sizeOf(shape);
+      return { shape, dtype: "float32", data: flat.slice(at - sizeOf(shape), at) };
+    },
+    isNdArray,
+  );
+}
+
+type Arguments = [Tensor, Tensor, Tensor];
+
+/** The graphs of a run: a step, and the loss of weights on a batch. */
+function graphsOf(network: NetworkSpec, like: Parameters<NdArray>, n: number, threads: number | undefined) {
+  const engine = threads === undefined ? {} : { threads };
+  const { apply } = networkOf(network);
+  const loss = (p: Parameters<Tensor>, ...batch: Arguments): Tensor =>
+    velocityLoss((x, lambda) => apply(p, x, lambda), ...batch);
+  const step = compileStep(loss, like, batchShapes(n), { ...engine, beta2: 0.99 });
+  const measure = compile(
+    (theta: Tensor, ...batch: Arguments) => loss(unflatten(theta, like), ...batch),
+    [[flatten(like).length], ...batchShapes(n)],
+    engine,
+  );
+  return { step, measure };
+}
+
+/** What a checkpoint says of a run beside its state. */
+interface Kept {
+  readonly steps: number;
+  /** The step of the chosen weights, and the measurements since. */
+  readonly chosen?: number;
+  readonly since: number;
+  /** The lowest losses, one a batch. */
+  readonly lowest: readonly number[];
+}
+
+function keptIn({ metadata }: Checkpoint): Kept {
+  const { steps, since, lowest, ...chosen } = JSON.parse(metadata.run ?? "{}") as Partial<Kept>;
+  if (steps === undefined || since === undefined || lowest === undefined)
+    return fail("data", "the run that is there is not one of a table", "begin another run elsewhere");
+  return { steps, since, lowest, ...chosen };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
+
+/** Whether losses are higher than others of the same batches by more than twice the error of their mean difference. */
+function isWorse(losses: readonly number[], others: readonly number[]): boolean {
+  const gaps = losses.map((l, i) => l - others[i]);
+  const average = mean(gaps);
+  const variance = gaps.reduce((s, g) => s + (g - average) ** 2, 0) / (gaps.length - 1);
+  return average > 2 * Math.sqrt(variance / gaps.length);
+}
+
+/**
+ * The weights to keep, measured when checkpoints are saved; in a store they stand beside the state. Later ones are those of a
+ * smaller rate and a longer average, so they are kept as long as they are not clearly worse than the best that was measured.
+ */
+function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
+  const { steps, every, patience, measure } = plan;
+  const kept = before && keptIn(before);
+  let [chosen, since, lowest] = [kept?.chosen, kept?.since ?? 0, kept?.lowest ?? []];
+  let weights = before?.arrays.chosen;
+  let last = lowest.length > 0 ? mean(lowest) : Number.NaN;
+  const enough = new AbortController();
+  const look = async (step: number, ema: NdArray): Promise<void> => {
+    const losses = await measure(ema);
+    last = mean(losses);
+    if (lowest.length === 0 || last < mean(lowest)) lowest = losses;
+    if (!isWorse(losses, lowest)) [chosen, weights, since] = [step, ema, 0];
+    else if (++since >= patience) enough.abort();
+  };
+  let seen = before?.step;
+  return {
+    enough: enough.signal,
+    last: () => last,
+    best: async (step: number, ema: NdArray) => {
+      // Interrupted before the first measurement.
+      if (chosen === undefined) await look(step, ema);
+      return { best: chosen as number, validation: mean(lowest), weights: weights as NdArray };
+    },
+    store: {
+      reached: () => store.reached(),
+      latest: () => store.latest(),
+      log: (record) => store.log(record),
+      save: async ({ step, arrays, metadata }) => {
+        // Where a run was interrupted is no place to measure: it would not end as one that was not.
+        if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
+        seen = step;
+        const run: Kept = { steps, since, lowest, ...(chosen !== undefined && { chosen }) };
+        await store.save({
+          step,
+          arrays: { ...arrays, ...(weights && { chosen: weights }) },
+          metadata: { ...metadata, run: JSON.stringify(run) },
+        });
+      },
+    } satisfies RunStore,
+  };
+}
+
+interface Plan {
+  readonly steps: number;
+  /** Steps between measurements. */
+  readonly every: number;
+  readonly patience: number;
+  /** The losses of weights, one a batch of held-out rows. */
+  readonly measure: (weights: NdArray) => Promise<readonly number[]>;
+}
+
+/** How many runs of a task fit into so many minutes, by the pace of a few. */
+async function fitting(minutes: number, task: () => Promise<unknown>): Promise<number> {
+  let from = 0;
+  for (let i = 0; i < 2 * TIMED; i++) {
+    if (i === TIMED) from = performance.now();
+    await task();
+  }
+  return Math.max(1, Math.floor((minutes * 60_000 * TIMED) / (performance.now() - from)));
+}
+
+/** Trains on points [rows, n] of about unit variance a column, and measures on others. */
+export async function trainScore(points: NdArray, held: NdArray, options: TrainingOptions = {}): Promise<Trained> {
+  const { seed = 0, width = 128, blocks = 3, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
+  const { store = memoryStore() } = options;
+  const [rows, n] = points.shape;
+  const root = fold(keyOf(seed), "table");
+  const network = { kind: "residual", channels: n, width, blocks } as const;
+  const like = networkOf(network).init(fold(root, "network"));
+  const size = flatten(like).length;
+  const { step, measure } = graphsOf(network, like, n, options.threads);
+  try {
+    const before = await store.latest();
+    const start = before ? stateOf(before, size, "the run") : initialState(like);
+    const batch = (at: number) => batchOf(points, fold(fold(root, "batch"), at));
+    const wanted = options.steps ?? usualSteps(rows);
+    const most = minutes === undefined || before ? wanted : await fitting(minutes, () => step(start, batch(0), 1, 0));
+    const steps = before ? keptIn(before).steps : Math.min(wanted, most);
+    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => batchOf(held, fold(fold(root, "held"), i)));
+    const every = Math.ceil(steps / MEASUREMENTS);
+    const choice = choiceOf(store, before, {
+      steps,
+      every,
+      patience,
+      measure: async (weights) => {
+        const losses: number[] = [];
+        for (const one of checks) losses.push(Number((await measure(weights, ...one)).data[0]));
+        return losses;
+      },
+    });
+    const schedule = { peak: rate, warmup: Math.ceil(steps / 20), steps };
+    const began = performance.now();
+    const from = before?.step ?? 0;
+    const { state, step: reached } = await train(start, {
+      from,
+      steps,
+      batchSize: BATCH,
+      run: (state, at) => step(state, batch(at), at, rateAt(at, schedule)),
+      rate: (at) => rateAt(at, schedule),
+      reportEvery: Math.ceil(steps / REPORTS),
+      saveEvery: every,
+      store: choice.store,
+      metadata: { seed: String(seed) },
+      onReport: ({ step: at, loss, seconds }) => {
+        const secondsLeft = (seconds / (at - from)) * (steps - at);
+        onProgress?.({ step: at, steps, loss, validation: choice.last(), seconds, secondsLeft });
+      },
+      signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
+    });
+    const { best, validation, weights } = await choice.best(reached, state.ema);
+    const parameters = treeOf(weights.data as Float32Array, like);
+    const seconds = (performance.now() - began) / 1000;
+    return { network, parameters, best, step: reached, steps, validation, seconds };
+  } finally {
+    await Promise.all([step.dispose(), measure.dispose()]);
+  }
+}

@@ -1,0 +1,219 @@
+import { affine } from "diffeo/bijector";
+import { between, type Cell, category, count, domain, ordered, positive, product, real, simplex } from "diffeo/domain";
+import type { NdArray } from "diffeo/graph";
+import { networkOf } from "diffeo/model";
+import { fold, key, normal, uniform } from "diffeo/random";
+import { logDensity } from "diffeo/sampler";
+import { reverse } from "diffeo/sde";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fitTable } from "../../src/diffusion/fit.ts";
+import { logDensityOf, scoreTable } from "../../src/diffusion/likelihood.ts";
+import {
+  drawRows,
+  LAST_LEVEL,
+  mapped,
+  type TableModel,
+  tableScore,
+  tableSde,
+  timeOf,
+} from "../../src/diffusion/model.ts";
+import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
+import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
+
+const small = { width: 32, blocks: 2, threads: 1 } as const;
+
+const columns = {
+  size: positive(),
+  share: between(0, 1),
+  span: ordered(["start", "end"]),
+  soil: simplex(["sand", "silt", "clay"], { total: 100 }),
+  visits: count(),
+  ward: category(["a", "b"]),
+};
+
+/** Rows whose columns depend on each other: ward b has more visits, and larger sizes. */
+function rowsOf(n: number): Cell[][] {
+  const z = normal(key("rows"), [n, 6], { dtype: "float64" }).data;
+  const u = uniform(fold(key("rows"), 1), [n, 2], { dtype: "float64" }).data;
+  return Array.from({ length: n }, (_, i) => {
+    const [a, b, c, d, e, f] = z.subarray(6 * i, 6 * i + 6);
+    const ward = u[2 * i] < 0.3 ? "b" : "a";
+    const parts = [Math.exp(d), Math.exp(0.5 * e), Math.exp(0.3 * d + 0.2 * f)];
+    const total = parts.reduce((s, v) => s + v, 0);
+    return [
+      Math.exp(0.5 * a + (ward === "b" ? 1 : 0)),
+      1 / (1 + Math.exp(-b)),
+      c,
+      c + Math.exp(0.5 * a),
+      ...parts.map((v) => (100 * v) / total),
+      Math.floor((ward === "b" ? 9 : 3) * (0.5 + u[2 * i + 1])),
+      ward,
+    ];
+  });
+}
+
+const bytesOf = (model: TableModel): Uint8Array =>
+  Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));
+
+/** A model whose network was not trained, of a weight that matters. */
+function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
+  const n = of.dimension;
+  const network = { kind: "residual", channels: n, width: 16, blocks: 2 } as const;
+  const parameters = networkOf(network).init(key(seed));
+  const { output } = parameters as unknown as { output: { w: { data: Float32Array } } };
+  output.w.data.forEach((w, i) => {
+    output.w.data[i] = 6 * w;
+  });
+  const matrix = Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1.3 : 0.1));
+  const standard = { mean: Array.from({ length: n }, (_, i) => 0.2 * i), matrix };
+  return { domain: of, standard, network, parameters, training: { seed, rows: 100, step: 1, validation: 1 } };
+}
+
+describe("a standard", () => {
+  it("has mean 0 and covariance I, and turns uncorrelated columns not at all", () => {
+    const n = 3;
+    const z = normal(key(1), [4000, n], { dtype: "float64" }).data.map((v, i) => [100, 1e-3, 5][i % n] * v + (i % n));
+    for (let i = 0; i < z.length; i += n) z[i + 2] += 0.04 * z[i];
+    const standard = standardOf(z, n, String);
+    const x = mapped(z, n, standardMap(standard).inverse);
+    for (let i = 0; i < n; i++)
+      for (let j = 0; j < n; j++) {
+        let total = 0;
+        for (let row = 0; row < 4000; row++) total += x[row * n + i] * x[row * n + j];
+        expect(total / 4000).toBeCloseTo(i === j ? 1 : 0, 8);
+      }
+    expect(Math.abs(standard.matrix[1])).toBeLessThan(0.05 * standard.matrix[4]);
+    expect(mapped(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
+  });
+
+  it("names a column of one value", () => {
+    expect(() => standardOf(Float64Array.from([1, 2, 3, 2, 5, 2]), 2, (i) => `column ${i}`)).toThrow(
+      "column 1 has one value in all rows",
+    );
+  });
+});
+
+describe("a model of a table", () => {
+  const rows = rowsOf(3000);
+  let model: TableModel;
+  beforeAll(async () => {
+    model = await fitTable(rows, { columns, ...small, steps: 1200 });
+  }, 120_000);
+
+  it("draws rows that are all inside and like those it was fitted to", async () => {
+    const { rows: drawn, columns: names, evaluations } = await drawRows(model, { count: 3000, threads: 1 });
+    expect(names).toEqual(["size", "share", "start", "end", "sand", "silt", "clay", "visits", "ward"]);
+    expect(evaluations).toBe(50);
+    for (const row of drawn) expect(model.domain.fault(row)).toBeUndefined();
+    const quantile = (of: readonly (readonly Cell[])[], j: number, p: number): number =>
+      of.map((row) => row[j] as number).sort((a, b) => a - b)[Math.floor(p * of.length)];
+    for (let j = 0; j < 8; j++) {
+      const spread = quantile(rows, j, 0.9) - quantile(rows, j, 0.1);
+      for (const p of [0.1, 0.5, 0.9])
+        expect(Math.abs(quantile(drawn, j, p) - quantile(rows, j, p)), `column ${j} at ${p}`).toBeLessThan(
+          j === 7 ? 1.5 : 0.15 * spread,
+        );
+    }
+    const shareOf = (of: readonly (readonly Cell[])[]) => of.filter((row) => row[8] === "b").length / of.length;
+    expect(Math.abs(shareOf(drawn) - shareOf(rows))).toBeLessThan(0.06);
+    const visits = (of: readonly (readonly Cell[])[], ward: string): number => {
+      const some = of.filter((row) => row[8] === ward).map((row) => row[7] as number);
+      return some.reduce((s, v) => s + v, 0) / some.length;
+    };
+    expect(Math.abs(visits(drawn, "b") - visits(rows, "b"))).toBeLessThan(1.2);
+  }, 60_000);
+
+  it("draws the same rows for the same seed, out of its bytes too", async () => {
+    const again = parseTableModel(bytesOf(model));
+    const [first, second, other] = await Promise.all([
+      drawRows(model, { count: 20, seed: 3, threads: 1 }),
+      drawRows(again, { count: 20, seed: 3, threads: 1 }),
+      drawRows(model, { count: 20, seed: 4, threads: 1 }),
+    ]);
+    expect(second.rows).toEqual(first.rows);
+    expect(other.rows).not.toEqual(first.rows);
+  });
+
+  it("takes rows by name, and says which row breaks its domain", async () => {
+    const options = { columns: { a: positive(), b: real() }, ...small, steps: 5 };
+    const good = Array.from({ length: 20 }, (_, i) => ({ b: i % 7, a: i + 1 }));
+    const found = await fitTable(good, options);
+    expect(found.domain.columns).toEqual(["a", "b"]);
+    const bad = good.map((row, i) => (i === 6 ? { ...row, a: -2 } : row));
+    await expect(fitTable(bad, options)).rejects.toThrow(/row 7: a: -2 is not above 0/);
+    await expect(fitTable([...good, { a: 1 } as never], options)).rejects.toThrow('row 21 has no cell "b"');
+    await expect(fitTable(good.slice(0, 4), options)).rejects.toThrow("4 rows are too few");
+  });
+
+  it("does not score a category", async () => {
+    await expect(scoreTable(model, rows.slice(0, 2))).rejects.toThrow('"ward" is a category');
+  });
+});
+
+describe("a likelihood", () => {
+  it("agrees with the adaptive flow to 10⁻³ nats in 100 evaluations", async () => {
+    const model = untrained(product({ a: real(), b: real(), c: real() }), 2);
+    const x = normal(key(5), [40, 3], { dtype: "float64" });
+    const found = await logDensityOf(model, x.data, { threads: 1 });
+    const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
+    const noised: NdArray = { ...x, data: x.data.map((v) => m * v) };
+    const exact = await logDensity(reverse(tableSde, tableScore(model)), noised, {
+      tStart: timeOf(LAST_LEVEL),
+      tolerance: 1e-7,
+      type: "float32",
+      threads: 1,
+    });
+    const gaussian = Array.from({ length: 40 }, (_, i) =>
+      x.data.subarray(3 * i, 3 * i + 3).reduce((s, v) => s - (v * v + Math.log(2 * Math.PI)) / 2, 0),
+    );
+    let moved = 0;
+    found.forEach((value, i) => {
+      const wanted = Number(exact.logDensity.data[i]) + 3 * Math.log(m);
+      expect(Math.abs(value - wanted)).toBeLessThan(1e-3);
+      moved = Math.max(moved, Math.abs(value - gaussian[i]));
+    });
+    // The network says something.
+    expect(moved).toBeGreaterThan(0.3);
+  }, 60_000);
+
+  it("integrates to one over the cells", async () => {
+    const model = untrained(product({ a: positive(), b: between(0, 10) }), 3);
+    // The mean over a grid of z = (log a, logit b/10) of density times a b (1 − b/10), and the area of the grid.
+    const side = 110;
+    const [low, high] = [-8, 9];
+    const at = (i: number): number => low + ((i + 0.5) * (high - low)) / side;
+    const cells: [number, number][] = [];
+    for (let i = 0; i < side; i++)
+      for (let j = 0; j < side; j++) cells.push([Math.exp(at(i)), 10 / (1 + Math.exp(-at(j)))]);
+    const found = await scoreTable(model, cells, { threads: 1 });
+    let total = 0;
+    cells.forEach(([a, b], i) => {
+      total += Math.exp(found[i]) * a * b * (1 - b / 10);
+    });
+    expect(total * ((high - low) / side) ** 2).toBeCloseTo(1, 2);
+  }, 60_000);
+
+  it("asks for enough evaluations", async () => {
+    const model = untrained(product({ a: real() }), 1);
+    await expect(logDensityOf(model, new Float64Array(1), { evaluations: 12 })).rejects.toThrow("at least 13");
+  });
+});
+
+describe("the bytes of a model", () => {
+  const model = untrained(product({ a: positive(), b: between(0, 1) }), 1);
+
+  it("are refused where something does not fit", () => {
+    const rest = { ...model, standard: { mean: [0], matrix: [1] } };
+    expect(() => parseTableModel(bytesOf(rest))).toThrow("its standard is not that of its columns");
+    const other = { ...model, network: { ...model.network, width: 17 } as TableModel["network"] };
+    expect(() => parseTableModel(bytesOf(other), "some.model")).toThrow(/some.model: /);
+    const huge = { ...model, network: { ...model.network, width: 1e9 } as TableModel["network"] };
+    expect(() => parseTableModel(bytesOf(huge))).toThrow("more than");
+    expect(() => parseTableModel(new Uint8Array(4))).toThrow("only 4 bytes long");
+  });
+
+  it("cannot hold a domain of one's own", () => {
+    const own = domain({ kind: "mine", map: affine({ scale: 2 }), dimension: 1, fault: () => undefined });
+    expect(() => makeTable(untrained(product({ mine: own }), 1))).toThrow('"mine" has a domain of one\'s own');
+  });
+});

@@ -1,0 +1,131 @@
+import type { NdArray } from "diffeo/graph";
+import { key, normal } from "diffeo/random";
+import { type Checkpoint, memoryStore } from "diffeo/train";
+import { describe, expect, it } from "vitest";
+import { BATCH, batchOf, LEVELS, ROWS } from "../../src/diffusion/loss.ts";
+import { trainScore } from "../../src/diffusion/train.ts";
+
+const points = (rows: number, n: number, seed: number): NdArray => normal(key(seed), [rows, n]);
+/** Half of the points are 1, half −1. */
+const signs = (rows: number): NdArray => ({
+  shape: [rows, 1],
+  dtype: "float32",
+  data: Float32Array.from({ length: rows }, (_, i) => (i % 2 === 0 ? 1 : -1)),
+});
+const small = { width: 16, blocks: 1, threads: 1 } as const;
+
+/**
+ * The least loss that a network can have on signs: v − v̂ = (x̂₀ − x₀)/σ, and E[x₀ | x] = tanh(m x/σ²), so it is
+ * E (1 − tanh² (m x/σ²))/σ² over λ and x = m x₀ + σ ε, here by sums over quantiles of both laws.
+ */
+function leastLoss(): number {
+  const quantiles = Array.from({ length: 400 }, (_, i) => (i + 0.5) / 400);
+  const normals = quantiles.map((p) => {
+    // Φ⁻¹ by bisection of Φ, itself a sum of the density.
+    let [low, high] = [-8, 8];
+    for (let k = 0; k < 60; k++) {
+      const middle = (low + high) / 2;
+      let area = 0;
+      for (let i = 0; i < 2000; i++) {
+        const z = -8 + ((middle + 8) * (i + 0.5)) / 2000;
+        area += (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * ((middle + 8) / 2000);
+      }
+      if (area < p) low = middle;
+      else high = middle;
+    }
+    return (low + high) / 2;
+  });
+  let total = 0;
+  for (const a of normals)
+    for (const e of normals) {
+      const lambda = Math.max(-10, Math.min(10, 1.5 + 3 * a));
+      const m2 = 1 / (1 + Math.exp(-lambda));
+      const s2 = 1 / (1 + Math.exp(lambda));
+      const x = Math.sqrt(m2) + Math.sqrt(s2) * e;
+      total += (1 - Math.tanh((Math.sqrt(m2) * x) / s2) ** 2) / s2;
+    }
+  return total / normals.length ** 2;
+}
+
+describe("a batch", () => {
+  it("is a function of its key, and has one level of every quantile", () => {
+    const data = points(100, 3, 1);
+    const [rows, noise, levels] = batchOf(data, key(7));
+    expect(batchOf(data, key(7))).toEqual([rows, noise, levels]);
+    expect(batchOf(data, key(8))[0].data).not.toEqual(rows.data);
+    expect(rows.shape).toEqual([LEVELS, ROWS, 3]);
+    expect(noise.shape).toEqual([LEVELS, ROWS / 2, 3]);
+    Array.from(levels.data as Float32Array).forEach((u, i) => {
+      expect(Math.floor(u * LEVELS)).toBe(i);
+    });
+    const known = new Set(Array.from({ length: 100 }, (_, i) => data.data.slice(3 * i, 3 * i + 3).join()));
+    for (let i = 0; i < BATCH; i++) expect(known).toContain(rows.data.slice(3 * i, 3 * i + 3).join());
+  });
+});
+
+describe("training", () => {
+  it("reaches the least loss there is, where it is known", async () => {
+    const { validation, best, steps } = await trainScore(signs(1000), signs(1000), {
+      ...small,
+      width: 32,
+      steps: 1500,
+    });
+    const least = leastLoss();
+    expect(validation).toBeGreaterThan(0.97 * least);
+    expect(validation).toBeLessThan(1.05 * least);
+    expect(best).toBeGreaterThan(steps / 2);
+  }, 60_000);
+
+  it("gives the same numbers for the same seed, interrupted or not", async () => {
+    const [seen, held] = [points(200, 2, 1), points(50, 2, 2)];
+    const options = { ...small, steps: 90, seed: 4, patience: 100 };
+    const whole = await trainScore(seen, held, options);
+    const store = memoryStore();
+    const stop = new AbortController();
+    const first = await trainScore(seen, held, {
+      ...options,
+      store,
+      signal: stop.signal,
+      onProgress: ({ step }) => {
+        if (step === 41) stop.abort();
+      },
+    });
+    expect(first.step).toBe(41);
+    const second = await trainScore(seen, held, { ...options, store });
+    expect(second.step).toBe(90);
+    expect({ ...second, seconds: 0 }).toEqual({ ...whole, seconds: 0 });
+    expect((await trainScore(seen, held, { ...options, seed: 5 })).validation).not.toBe(whole.validation);
+  }, 60_000);
+
+  it("ends when rows held out have not been better for a while, and keeps the best", async () => {
+    // Six points are soon learned by heart, which others do not gain from.
+    const result = await trainScore(points(6, 4, 1), points(200, 4, 2), {
+      ...small,
+      width: 48,
+      steps: 4000,
+      patience: 3,
+    });
+    expect(result.step).toBeLessThan(4000);
+    expect(result.best).toBe(result.step - 300);
+  }, 60_000);
+
+  it("takes as many steps as fit into its time", async () => {
+    const began = performance.now();
+    const { steps, step } = await trainScore(points(50, 2, 1), points(20, 2, 2), {
+      ...small,
+      steps: 1e6,
+      patience: 100,
+      minutes: 0.02,
+    });
+    expect(step).toBe(steps);
+    expect(steps).toBeLessThan(1e5);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  }, 60_000);
+
+  it("refuses to continue a run of something else", async () => {
+    const store = memoryStore();
+    const foreign: Checkpoint = { step: 3, arrays: {}, metadata: {} };
+    await store.save(foreign);
+    await expect(trainScore(signs(10), signs(10), { ...small, store })).rejects.toThrow("theta has no entry");
+  });
+});
