@@ -26,7 +26,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/picture": [["node"]],
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
   "packages/tables": [["table"], ["dkef", "diffusion"], ["measure", "picture"], ["study"], ["node"]],
-  "apps/cli": [["shell"], ["chess", "density"]],
+  "apps/cli": [["shell"], ["chess", "density", "table"]],
 };
 
 /** Which packages a package may import. */

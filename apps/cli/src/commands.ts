@@ -76,6 +76,21 @@ const density: Group = {
   },
 };
 
+const table: Group = {
+  about: "models of tables whose columns live somewhere: positive, bounded, ordered, parts of a whole, categories",
+  commands: {
+    fit: {
+      about: "fit a model to a CSV file; says which domain each column was taken to have, and why",
+      load: () => import("./table/fit.ts"),
+    },
+    sample: {
+      about: "rows drawn from a model; all of them are inside its domains",
+      load: () => import("./table/sample.ts"),
+    },
+    score: { about: "the log-likelihood of every row of a CSV file", load: () => import("./table/score.ts") },
+  },
+};
+
 export const commands: Group = {
   about: "Scores, SDEs, samplers and score matching through smooth invertible maps.",
   commands: {
@@ -86,5 +101,6 @@ export const commands: Group = {
     devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
     chess,
     density,
+    table,
   },
 };

@@ -1,6 +1,9 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
 export { type FitTableOptions, fitTable, type Row } from "./diffusion/fit.ts";
+export { type Inferred, inferColumns, namedDomains, rowsIn } from "./diffusion/infer.ts";
+export { type ScoreOptions, scoreTable } from "./diffusion/likelihood.ts";
 export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
+export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
@@ -32,6 +35,7 @@ export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
 export { openTasks, type RunRecord, recordOf, type Task, taskName } from "./study/study.ts";
+export { type CellTable, parseCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

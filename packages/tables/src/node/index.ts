@@ -2,4 +2,5 @@
 export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciTable } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { type RunOptions, readRecords, recordPath, runTask, saveRecord } from "./study.ts";
-export { readTable } from "./table-file.ts";
+export { readCells, readTable } from "./table-file.ts";
+export { loadTableModel, saveTableModel } from "./table-model-file.ts";

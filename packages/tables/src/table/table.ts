@@ -23,7 +23,7 @@ export const allColumns: Selection = ({ columns }) => [...columns.keys()];
 const DELIMITERS = [",", ";", "\t"] as const;
 
 /** The delimiter that cuts the first line into most cells; names may hold spaces, so a space only where no other does. */
-function delimiterOf(text: string): string {
+export function delimiterOf(text: string): string {
   const line = /^[^\r\n]{0,100000}/.exec(text.trimStart())?.[0].replace(/"[^"]*"/g, "") ?? "";
   const count = (d: string): number => line.split(d).length;
   const best = DELIMITERS.reduce((a, b) => (count(b) > count(a) ? b : a));
@@ -31,7 +31,7 @@ function delimiterOf(text: string): string {
 }
 
 /** A number as CSV files write it, or undefined. No part of the pattern can match what its neighbour does: linear time. */
-function numberOf(cell: string): number | undefined {
+export function numberOf(cell: string): number | undefined {
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }

@@ -1,0 +1,76 @@
+/**
+ * What a person says of columns, in words that fit a command line:
+ *
+ *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
+ *   start<end            sand+silt+clay=100             id=drop
+ */
+import { angle, between, type Domain, integer, ordered, positive, real, simplex } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { shown, shownList } from "../table/shown.ts";
+
+/** A domain of one or more columns, or that they are left out; a category gets its labels from the data. */
+export interface ColumnRule {
+  readonly columns: readonly string[];
+  readonly domain: Domain | "category" | "drop";
+}
+
+const KINDS = "real, positive, above:A, below:B, between:A:B, integer[:A:B], count, category, angle[:PERIOD] or drop";
+
+function numberIn(text: string, rule: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) fail("usage", `${shown(rule)}: ${shown(text)} is no number`, "write it as 12.5 or 1e3");
+  return value;
+}
+
+/** The kinds by name, with how many numbers they take. */
+const kinds: Readonly<
+  Record<string, readonly [counts: readonly number[], make: (numbers: number[]) => ColumnRule["domain"]]>
+> = {
+  real: [[0], () => real()],
+  positive: [[0], () => positive()],
+  above: [[1], ([bound]) => positive({ above: bound })],
+  below: [[1], ([bound]) => positive({ below: bound })],
+  between: [[2], ([low, high]) => between(low, high)],
+  integer: [[0, 2], ([least, most]) => integer(least === undefined ? {} : { least, most })],
+  count: [[0], () => integer({ least: 0 })],
+  category: [[0], () => "category"],
+  angle: [[0, 1], ([period]) => angle(period === undefined ? {} : { period })],
+  drop: [[0], () => "drop"],
+};
+
+function kindOf(text: string, rule: string): ColumnRule["domain"] {
+  const [name, ...rest] = text.split(":");
+  const [counts, make] =
+    (Object.hasOwn(kinds, name) && kinds[name]) ||
+    fail("usage", `${shown(rule)}: there is no kind ${shown(name)} of column`, `use ${KINDS}`);
+  if (!counts.includes(rest.length))
+    fail("usage", `${shown(rule)}: ${rest.length} numbers after ${name}`, `use ${KINDS}`);
+  return make(rest.map((word) => numberIn(word, rule)));
+}
+
+/** What one rule says; names are those of a table. */
+export function parseRule(rule: string, names: readonly string[]): ColumnRule {
+  const known = new Set(names);
+  const requireKnown = (columns: readonly string[]): readonly string[] => {
+    const stranger = columns.find((name) => !known.has(name));
+    if (stranger !== undefined)
+      fail("usage", `${shown(rule)}: there is no column ${shown(stranger)}`, `use one of ${shownList(names)}`);
+    return columns;
+  };
+  const at = rule.lastIndexOf("=");
+  const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
+  if (at < 0) {
+    const columns = words(rule, "<");
+    if (columns.length < 2)
+      fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
+    return { columns: requireKnown(columns), domain: ordered(columns) };
+  }
+  const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
+  if (known.has(left)) return { columns: [left], domain: kindOf(right, rule) };
+  const parts = words(left, "+");
+  if (parts.length < 2) requireKnown([left]);
+  return {
+    columns: requireKnown(parts),
+    domain: simplex(parts, { total: numberIn(right, rule), map: "isometricLogRatio", tolerance: 1e-3 }),
+  };
+}
