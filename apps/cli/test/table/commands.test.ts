@@ -1,0 +1,133 @@
+/** Models of tables from the command line: fitted, drawn from and scored. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { key, normal } from "diffeo/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, diffeoWith } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-table-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+/** size = e^a, share = 1/(1 + e^{-b}), from < to. */
+const rows = Array.from({ length: 300 }, (_, i) => {
+  const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
+  return [`row ${i}`, Math.exp(a), 1 / (1 + Math.exp(-b - a)), c - 10, c - 10 + Math.exp(d)];
+});
+const heading = "id,size,share,from,to";
+const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
+  `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
+const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
+
+describe("table", () => {
+  let told: string;
+  beforeAll(async () => {
+    writeFileSync(at("rows.csv"), csvOf(rows));
+    const { code, stdout, stderr } = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    told = stdout;
+  }, 60_000);
+
+  it("fit says what columns were taken to be, and where the model is", () => {
+    expect(told).toMatch(/^size +positive +all above 0, from /m);
+    expect(told).toMatch(/^share +between +all between 0 and 1, from /m);
+    expect(told).toMatch(/^from, to +ordered +as was said$/m);
+    expect(told).toMatch(/^300 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m);
+    expect(told.trimEnd().split("\n").at(-1)).toBe(at("a.model"));
+  });
+
+  it("fit gives the same model for the same seed, and its report as JSON", async () => {
+    const { stdout, code } = await diffeo("table", "fit", at("rows.csv"), "--out", at("b.model"), "--json", ...fitting);
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ data: at("rows.csv"), rows: 300, seed: 5, model: at("b.model") });
+    expect(report.columns[2]).toEqual({
+      columns: ["from", "to"],
+      domain: { kind: "ordered", parts: ["from", "to"] },
+      reason: "as was said",
+    });
+    expect(readFileSync(at("b.model"))).toEqual(readFileSync(at("a.model")));
+  }, 60_000);
+
+  it("fit replaces no model unless it is told to, and keeps none when interrupted", async () => {
+    const again = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain("a.model is there already");
+    const stop = new AbortController();
+    stop.abort();
+    const stopped = await diffeoWith(
+      { signal: stop.signal },
+      "table",
+      "fit",
+      at("rows.csv"),
+      "--out",
+      at("c.model"),
+      ...fitting,
+    );
+    expect(stopped.code).not.toBe(0);
+    expect(() => readFileSync(at("c.model"))).toThrow("ENOENT");
+  }, 60_000);
+
+  it("fit says where a row breaks what a column is said to be", async () => {
+    writeFileSync(at("bad.csv"), csvOf([...rows.slice(0, 20), ["x", 1, 0.5, 3, 2]]));
+    const { code, stderr } = await diffeo("table", "fit", at("bad.csv"), "--out", at("d.model"), ...fitting);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/bad\.csv, line 22, column 4 \("from"\): /);
+    const unknown = await diffeo("table", "fit", at("rows.csv"), "--out", at("d.model"), "--column", "age=real");
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain('there is no column "age"');
+  });
+
+  it("sample draws rows that are inside, the same for the same seed", async () => {
+    const draw = ["table", "sample", "--model", at("a.model"), "--count", "50", "--threads", "1"];
+    const { stdout, code } = await diffeo(...draw);
+    expect(code).toBe(0);
+    const [names, ...lines] = stdout.trimEnd().split("\n");
+    expect(names).toBe("size,share,from,to");
+    expect(lines).toHaveLength(50);
+    for (const line of lines) {
+      const [size, share, from, to] = line.split(",").map(Number);
+      expect(size > 0 && share > 0 && share < 1 && from < to).toBe(true);
+    }
+    const filed = await diffeo(...draw, "--out", at("drawn.csv"));
+    expect(filed.stdout).toBe(`50 rows: ${at("drawn.csv")}\n`);
+    expect(readFileSync(at("drawn.csv"), "utf8")).toBe(stdout);
+    const { columns, rows: drawn } = JSON.parse((await diffeo(...draw, "--json")).stdout);
+    expect([columns, ...drawn].map((row) => row.join(",")).join("\n")).toBe(stdout.trimEnd());
+    expect((await diffeo(...draw, "--seed", "1")).stdout).not.toBe(stdout);
+  });
+
+  it("score gives every row its log-likelihood in the units of the table", async () => {
+    const score = ["table", "score", at("rows.csv"), "--model", at("a.model"), "--threads", "1"];
+    const { stdout, code } = await diffeo(...score);
+    expect(code).toBe(0);
+    const [name, ...values] = stdout.trimEnd().split("\n");
+    expect(name).toBe("log likelihood");
+    expect(values).toHaveLength(300);
+    const { mean, logLikelihood } = JSON.parse((await diffeo(...score, "--json")).stdout);
+    expect(logLikelihood).toEqual(values.map(Number));
+    expect(mean).toBeCloseTo(logLikelihood.reduce((s: number, v: number) => s + v, 0) / 300, 12);
+    // Sizes in other units: a thousandth of a unit a unit, and as much less density.
+    writeFileSync(at("scaled.csv"), csvOf(rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), ...rest])));
+    await diffeo("table", "fit", at("scaled.csv"), "--out", at("scaled.model"), ...fitting);
+    const scaled = await diffeo(
+      "table",
+      "score",
+      at("scaled.csv"),
+      "--model",
+      at("scaled.model"),
+      "--threads",
+      "1",
+      "--json",
+    );
+    expect(JSON.parse(scaled.stdout).mean).toBeCloseTo(mean - Math.log(1000), 2);
+  }, 60_000);
+
+  it("sample refuses what is no model of a table", async () => {
+    const { code, stderr } = await diffeo("table", "sample", "--model", at("rows.csv"));
+    expect(code).toBe(1);
+    expect(stderr).toContain("rows.csv");
+  });
+});
