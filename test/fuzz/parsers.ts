@@ -20,7 +20,7 @@ import {
   simplex,
   sphere,
 } from "diffeo/domain";
-import { dkefInit, unetInit } from "diffeo/model";
+import { dkefInit, networkOf, unetInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
 import {
@@ -42,7 +42,18 @@ import {
   readPositions,
   writeDataset,
 } from "diffeo-chess/node";
-import { makeDensity, parseDensity, parseRecords, parseTable } from "diffeo-tables";
+import {
+  inferColumns,
+  makeDensity,
+  makeTable,
+  namedDomains,
+  parseCells,
+  parseDensity,
+  parseRecords,
+  parseTable,
+  parseTableModel,
+  rowsIn,
+} from "diffeo-tables";
 import fc from "fast-check";
 import { record } from "../../packages/tables/test/records.ts";
 import { bytes, texts, values } from "./mutate.ts";
@@ -137,6 +148,20 @@ const every = {
 };
 const domains = [...Object.values(every), product(every)].map(({ spec }) => spec);
 
+/** A model of a table of two columns. */
+function tableModel(): Uint8Array {
+  const network = { kind: "residual", channels: 2, width: 3, blocks: 1 } as const;
+  return joined(
+    makeTable({
+      domain: product({ a: positive(), b: between(0, 1) }),
+      standard: { mean: [0, 1], matrix: [1, 0, 0.5, 1] },
+      network,
+      parameters: networkOf(network).init(key("table")),
+      training: { seed: 0, rows: 20, step: 5, validation: 0.5 },
+    }),
+  );
+}
+
 /** JSON files: changed values, and changed letters. */
 const jsonFile = (good: unknown, parse: (text: string) => unknown): Parser =>
   parser(
@@ -173,6 +198,21 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     }),
     model: parser(tensorFiles(chessModel()), (file) => parseModel(file, "f")),
     density: parser(tensorFiles(densityModel()), (file) => parseDensity(file, "f")),
+    tableModel: parser(tensorFiles(tableModel()), (file) => parseTableModel(file, "f")),
+    cells: parser(
+      texts(["a,b,c\n1,2,x\n3,4,y\n", "a;b\n.2;.8\n.4;.6\n"], [...odds, "\t", '"a', "0x10", "1e5", "inf", "0"]),
+      (text) => {
+        const table = parseCells(text, "f");
+        return rowsIn(table, product(namedDomains(inferColumns(table))));
+      },
+    ),
+    columnRule: parser(
+      texts(
+        ["a=between:0:120", "a<b", "a+b=100", "b=integer:1:6", "a=angle:360"],
+        [...odds, "<", "=", "+", ":", "a", "c"],
+      ),
+      (rule) => inferColumns(parseCells("a,b\n1,2\n3,4\n", "f"), [rule]),
+    ),
     calibration: jsonFile(calibration, (text) => parseCalibration(text, "f")),
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
     densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
