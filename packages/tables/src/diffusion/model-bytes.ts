@@ -4,7 +4,7 @@ import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/grap
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
-import type { TableModel } from "./model.ts";
+import { type TableModel, tableMap } from "./model.ts";
 
 const FORMAT = "diffeo-table-1";
 
@@ -54,6 +54,8 @@ export function parseTableModel(bytes: Uint8Array, path = "the model"): TableMod
   const network = parsed.output.network as unknown as NetworkSpec;
   const numbers = Object.values(arrays).reduce((s, { data }) => s + data.length, 0);
   try {
+    // Whether the standard has an inverse.
+    tableMap({ domain, standard });
     const { shapes, channels, outputs, requireGrid } = networkOf(network);
     requireGrid([]);
     if (channels !== n || outputs !== n)
@@ -67,8 +69,13 @@ export function parseTableModel(bytes: Uint8Array, path = "the model"): TableMod
     return { domain, standard, network, parameters, training };
   } catch (error) {
     if (!(error instanceof DiffeoError) || error.kind === "data") throw error;
-    throw new DiffeoError("data", `${path}: its network is none (${error.message.replace(/\.$/, "")})`, "fit again", {
-      cause: error,
-    });
+    throw new DiffeoError(
+      "data",
+      `${path}: its standard or network is none (${error.message.replace(/\.$/, "")})`,
+      "fit again",
+      {
+        cause: error,
+      },
+    );
   }
 }
