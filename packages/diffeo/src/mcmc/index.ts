@@ -19,6 +19,7 @@ export {
   type Posterior,
   type PosteriorModel,
 } from "./infer.ts";
-export { type Chain, type NutsOptions, nuts } from "./nuts.ts";
+export { type NutsOptions, nuts } from "./nuts.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { type Move, type Moved, openWalk, type Target, type Walk, type WalkOptions } from "./walk.ts";
+export type { Chain } from "./walker.ts";

@@ -14,8 +14,9 @@ import { compile } from "../engine/index.ts";
 import { fail, gradEach, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import { fold, uniform } from "../random/index.ts";
 import { type Summary, summarise } from "./diagnostics.ts";
-import { type Chain, type NutsOptions, nuts } from "./nuts.ts";
+import { type NutsOptions, nuts } from "./nuts.ts";
 import { freeLogDensity, type Parameter, type ParameterSpace, parameterSpace, type Values } from "./parameters.ts";
+import type { Chain } from "./walker.ts";
 import { warningsOf } from "./warnings.ts";
 
 export interface PosteriorModel {

@@ -1,6 +1,7 @@
 /** What chains have to say of themselves, in words, with what to do. */
 import type { Summary } from "./diagnostics.ts";
-import type { Chain, NutsOptions } from "./nuts.ts";
+import type { NutsOptions } from "./nuts.ts";
+import type { Chain } from "./walker.ts";
 
 /** The energy's Bayesian fraction of missing information: Σ(E_i − E_{i−1})²/Σ(E_i − Ē)². */
 export function energyFraction({ energy }: Pick<Chain, "energy">): number {
