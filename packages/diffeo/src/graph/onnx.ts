@@ -202,11 +202,9 @@ export function writeOnnx(
   );
 }
 
-function writeGraph(
-  outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
-  metadata: Readonly<Record<string, string>>,
-  first: readonly Tensor[],
-): OnnxModel {
+type Outputs = readonly { readonly name: string; readonly tensor: Tensor }[];
+
+function writeGraph(outputs: Outputs, metadata: Readonly<Record<string, string>>, first: readonly Tensor[]): OnnxModel {
   const order = topological([...first, ...outputs.map((o) => o.tensor)]);
   const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
   const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
@@ -224,8 +222,18 @@ function writeGraph(
     const operands = node.inputs.map((t) => names.get(t) as string);
     names.set(node, node.op.emit(node, operands, writer));
   }
+  const nodes = withPublicNames(writer, outputs, names);
+  const made = outputs.map(({ name, tensor: { shape, dtype } }) => ({ name, shape, dtype }));
+  return {
+    bytes: modelBytes({ nodes, initializers: writer.initializers, inputs, outputs: made }, metadata),
+    types: new Set([...names.keys()].map((t) => t.dtype)),
+    inputs,
+    outputs: made,
+  };
+}
 
-  // An output takes its public name from the node that makes it; inputs, constants and second names need a copy.
+/** The writer's nodes. An output takes its public name from the node that makes it; inputs, constants and second names need a copy. */
+function withPublicNames(writer: Writer, outputs: Outputs, names: ReadonlyMap<Tensor, string>): OnnxNode[] {
   const rename = new Map<string, string>();
   for (const { name, tensor } of outputs) {
     const inner = names.get(tensor) as string;
@@ -234,26 +242,31 @@ function writeGraph(
     else rename.set(inner, name);
   }
   const publicName = (name: string): string => rename.get(name) ?? name;
+  return writer.nodes.map((node) => ({
+    ...node,
+    inputs: node.inputs.map(publicName),
+    outputs: node.outputs.map(publicName),
+  }));
+}
 
+interface OnnxGraph extends Pick<OnnxModel, "inputs" | "outputs">, Pick<Writer, "initializers"> {
+  readonly nodes: readonly OnnxNode[];
+}
+
+function writeGraphMessage({ nodes, initializers, inputs, outputs }: OnnxGraph, pbf: PbfWriter): void {
+  for (const node of nodes) pbf.writeMessage(1, writeNode, node);
+  pbf.writeStringField(2, "diffeo");
+  for (const initializer of initializers) pbf.writeMessage(5, writeTensor, initializer);
+  for (const port of inputs) pbf.writeMessage(11, writePort, port);
+  for (const port of outputs) pbf.writeMessage(12, writePort, port);
+}
+
+function modelBytes(graph: OnnxGraph, metadata: Readonly<Record<string, string>>): Uint8Array {
   const pbf = new PbfWriter();
   pbf.writeVarintField(1, IR_VERSION);
   pbf.writeStringField(2, "diffeo");
-  pbf.writeMessage(
-    7,
-    (_, graph) => {
-      for (const node of writer.nodes) {
-        const renamed = { ...node, inputs: node.inputs.map(publicName), outputs: node.outputs.map(publicName) };
-        graph.writeMessage(1, writeNode, renamed);
-      }
-      graph.writeStringField(2, "diffeo");
-      for (const initializer of writer.initializers) graph.writeMessage(5, writeTensor, initializer);
-      for (const port of inputs) graph.writeMessage(11, writePort, port);
-      for (const { name, tensor } of outputs) graph.writeMessage(12, writePort, { ...tensor, name });
-    },
-    undefined,
-  );
-  const domains = [...new Set(["", ...writer.nodes.map((n) => n.domain)])];
-  for (const domain of domains)
+  pbf.writeMessage(7, writeGraphMessage, graph);
+  for (const domain of new Set(["", ...graph.nodes.map((n) => n.domain)]))
     pbf.writeMessage(
       8,
       (_, opset) => {
@@ -271,10 +284,5 @@ function writeGraph(
       },
       undefined,
     );
-  return {
-    bytes: pbf.finish(),
-    types: new Set([...names.keys()].map((t) => t.dtype)),
-    inputs,
-    outputs: outputs.map(({ name, tensor: { shape, dtype } }) => ({ name, shape, dtype })),
-  };
+  return pbf.finish();
 }
