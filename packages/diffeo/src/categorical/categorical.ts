@@ -95,6 +95,42 @@ export function gridCount(length: number, shape: Shape): number {
   return length / sizeOf(shape);
 }
 
+/** The largest of n values and of the last class's; `value` reads a channel, `last` says what it competes with. */
+function decodeSites(
+  values: ArrayLike<number>,
+  { sites, n }: { readonly sites: number; readonly n: number },
+  value: (v: number, j: number) => number,
+  last: (sum: number) => number,
+): Uint8Array {
+  const out = new Uint8Array(sites);
+  for (let site = 0; site < sites; site++) {
+    let best = 0;
+    let most = -Infinity;
+    let sum = 0;
+    for (let j = 0; j < n; j++) {
+      const v = value(values[site * n + j], j);
+      sum += v;
+      if (v > most) {
+        most = v;
+        best = j;
+      }
+    }
+    if (Number.isNaN(sum))
+      fail("numerical", `site ${site} is not a number`, "look at the sampler: fewer or smaller steps");
+    out[site] = most > last(sum) ? best : n;
+  }
+  return out;
+}
+
+/** The code points in x, class by class. */
+function codePoints({ classes, mean, scale }: CategoricalSpec, c: number): Float64Array {
+  const n = classes - 1;
+  const points = new Float64Array(classes * n);
+  for (let k = 0; k < classes; k++)
+    for (let j = 0; j < n; j++) points[k * n + j] = ((k === n ? -c : k === j ? c : 0) - mean[j]) / scale;
+  return points;
+}
+
 export function categorical(spec: CategoricalSpec): Categorical {
   const { grid, classes, epsilon, mean, scale } = spec;
   const n = classes - 1;
@@ -105,42 +141,13 @@ export function categorical(spec: CategoricalSpec): Categorical {
       `categorical: means ${mean.join(", ")} and scale ${scale} for ${n} channels`,
       "make them with standardise",
     );
-  const points = new Float64Array(classes * n);
-  for (let k = 0; k < classes; k++)
-    for (let j = 0; j < n; j++) points[k * n + j] = ((k === n ? -c : k === j ? c : 0) - mean[j]) / scale;
-
+  const points = codePoints(spec, c);
   const table = Float32Array.from(points);
   const onSite = chain(affine({ scale, shift: mean }), additiveLogistic());
 
   const sitesOf = ({ length }: ArrayLike<number>): number => gridCount(length, [...grid, n]) * sizeOf(grid);
   const logit = (x: number, j: number): number => mean[j] + scale * x;
   const same = (y: number): number => y;
-
-  /** The largest of n values and of the last class's; `value` reads a channel, `last` says what it competes with. */
-  const decodeWith = (
-    values: ArrayLike<number>,
-    value: (v: number, j: number) => number,
-    last: (sum: number) => number,
-  ): Uint8Array => {
-    const out = new Uint8Array(sitesOf(values));
-    for (let site = 0; site < out.length; site++) {
-      let best = 0;
-      let most = -Infinity;
-      let sum = 0;
-      for (let j = 0; j < n; j++) {
-        const v = value(values[site * n + j], j);
-        sum += v;
-        if (v > most) {
-          most = v;
-          best = j;
-        }
-      }
-      if (Number.isNaN(sum))
-        fail("numerical", `site ${site} is not a number`, "look at the sampler: fewer or smaller steps");
-      out[site] = most > last(sum) ? best : n;
-    }
-    return out;
-  };
 
   return {
     ...spec,
@@ -157,8 +164,8 @@ export function categorical(spec: CategoricalSpec): Categorical {
       return out;
     },
     // y_k > y_n where l_k > 0: in logits the last class competes with 0, on the simplex with 1 − Σy.
-    decode: (x) => decodeWith(x, logit, () => 0),
-    decodeSimplex: (y) => decodeWith(y, same, (sum) => 1 - sum),
+    decode: (x) => decodeSites(x, { sites: sitesOf(x), n }, logit, () => 0),
+    decodeSimplex: (y) => decodeSites(y, { sites: sitesOf(y), n }, same, (sum) => 1 - sum),
     mixture: (x) => {
       const out = new Float32Array(sitesOf(x) * classes);
       for (let site = 0; site < out.length / classes; site++) {

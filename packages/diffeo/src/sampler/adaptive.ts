@@ -41,11 +41,9 @@ export interface Arrival {
   readonly exits: number;
 }
 
-/** From `from` to `to` along the field. */
-export async function followFlow(problem: FlowProblem): Promise<Arrival> {
-  const { build, name: variant = "", from, to, tolerance, mostSteps = 10_000, outside, signal } = problem;
-  if (!(tolerance > 0 && tolerance < 1))
-    fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
+/** The slope of a state, and a step from it with its error ratio; `fixed` is what both are given last. */
+function graphsOf(problem: FlowProblem) {
+  const { build, name: variant = "", tolerance, outside } = problem;
   const open = ({ shape }: NdArray) => ({ shape: shape.length === 0 ? [] : [null, ...shape.slice(1)] });
   const specs = problem.start.map(open);
   const fixed = numbered(problem.fixed ?? []);
@@ -69,6 +67,15 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
     },
     [specs, specs, [], [], fixedSpecs],
   );
+  return { slopeAt, move, fixed };
+}
+
+/** From `from` to `to` along the field. */
+export async function followFlow(problem: FlowProblem): Promise<Arrival> {
+  const { from, to, tolerance, mostSteps = 10_000, signal } = problem;
+  if (!(tolerance > 0 && tolerance < 1))
+    fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
+  const { slopeAt, move, fixed } = graphsOf(problem);
   let state = problem.start;
   let slope = (await slopeAt(state, from, fixed)) as readonly NdArray[];
   let dt = (to - from) / 50;

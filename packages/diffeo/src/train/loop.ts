@@ -79,6 +79,49 @@ async function diverged(store: RunStore, what: string): Promise<never> {
   );
 }
 
+/** What one step was like. */
+interface StepLoss {
+  readonly loss: number;
+  readonly norm: number;
+}
+
+/** Loss and norm of the steps that end with `reached`, read from their device. */
+async function readLosses(
+  results: readonly StepResult<NdArray>[],
+  reached: number,
+  store: RunStore,
+): Promise<StepLoss[]> {
+  const read: StepLoss[] = [];
+  for (const [i, result] of results.entries()) {
+    const [loss, norm] = (await Promise.all([toHost(result.loss), toHost(result.norm)])).map((a) => Number(a.data[0]));
+    release(result.loss);
+    release(result.norm);
+    const at = reached - results.length + 1 + i;
+    if (!Number.isFinite(loss)) await diverged(store, `the loss became ${loss} at step ${at}`);
+    if (!Number.isFinite(norm)) await diverged(store, `the norm of the gradient became ${norm} at step ${at}`);
+    read.push({ loss, norm });
+  }
+  return read;
+}
+
+/** Writes a checkpoint; one that is not finite is an error. */
+async function checkpoint(
+  state: TrainState<NdArray>,
+  step: number,
+  options: TrainOptions,
+): Promise<TrainState<NdArray>> {
+  const { store, metadata, onSave } = options;
+  const host = await onHost(state);
+  for (const [name, { data }] of Object.entries(host))
+    if (!(data as Float32Array).every(Number.isFinite))
+      await diverged(store, `${name} is not finite after step ${step}`);
+  await store.save({ step, arrays: { ...host }, metadata });
+  await onSave?.(host, step);
+  return host;
+}
+
+const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+
 /** Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step reached. */
 export async function train(
   start: TrainState<NdArray>,
@@ -88,41 +131,31 @@ export async function train(
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
   let state = start;
-  let losses: number[] = [];
-  let norms: number[] = [];
+  let step = from;
   let marked = performance.now();
   let unread: StepResult<NdArray>[] = [];
+  let unreported: StepLoss[] = [];
 
-  const readLosses = async (reached: number): Promise<void> => {
+  const read = async (): Promise<void> => {
     const results = unread;
     unread = [];
-    for (const [i, result] of results.entries()) {
-      const [loss, norm] = await Promise.all([toHost(result.loss), toHost(result.norm)]);
-      release(result.loss);
-      release(result.norm);
-      losses.push(Number(loss.data[0]));
-      norms.push(Number(norm.data[0]));
-      const at = reached - results.length + 1 + i;
-      if (!Number.isFinite(losses.at(-1))) await diverged(store, `the loss became ${losses.at(-1)} at step ${at}`);
-      if (!Number.isFinite(norms.at(-1)))
-        await diverged(store, `the norm of the gradient became ${norms.at(-1)} at step ${at}`);
-    }
+    unreported.push(...(await readLosses(results, step, store)));
+  };
+  const report = async (): Promise<void> => {
+    const found = {
+      step,
+      steps: unreported.length,
+      loss: mean(unreported.map(({ loss }) => loss)),
+      norm: mean(unreported.map(({ norm }) => norm)),
+      rate: options.rate(step),
+      speed: (1000 * batchSize * unreported.length) / (performance.now() - marked),
+      seconds: seconds(),
+    };
+    await store.log(found);
+    await options.onReport?.(found);
+    [unreported, marked] = [[], performance.now()];
   };
 
-  const save = async (step: number): Promise<TrainState<NdArray>> => {
-    const paused = performance.now();
-    const host = await onHost(state);
-    for (const [name, { data }] of Object.entries(host))
-      if (!(data as Float32Array).every(Number.isFinite))
-        await diverged(store, `${name} is not finite after step ${step}`);
-    await store.save({ step, arrays: { ...host }, metadata: options.metadata });
-    await options.onSave?.(host, step);
-    // Speed is that of training alone.
-    marked += performance.now() - paused;
-    return host;
-  };
-
-  let step = from;
   while (step < steps && !signal?.aborted && seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)) {
     const result = await options.run(state, step + 1);
     for (const old of Object.values(state)) release(old);
@@ -131,26 +164,16 @@ export async function train(
     unread.push(result);
     const reports = step % reportEvery === 0 || step === steps;
     const saves = step % saveEvery === 0;
-    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves) await readLosses(step);
+    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves) await read();
     options.onStep?.(step);
-    if (reports) {
-      const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
-      const speed = (1000 * batchSize * losses.length) / (performance.now() - marked);
-      const report = {
-        step,
-        steps: losses.length,
-        loss: mean(losses),
-        norm: mean(norms),
-        rate: options.rate(step),
-        speed,
-        seconds: seconds(),
-      };
-      await store.log(report);
-      await options.onReport?.(report);
-      [losses, norms, marked] = [[], [], performance.now()];
+    if (reports) await report();
+    if (saves && step < steps) {
+      const paused = performance.now();
+      await checkpoint(state, step, options);
+      // Speed is that of training alone.
+      marked += performance.now() - paused;
     }
-    if (saves && step < steps) await save(step);
   }
-  await readLosses(step);
-  return { state: await save(step), step };
+  await read();
+  return { state: await checkpoint(state, step, options), step };
 }
