@@ -1,4 +1,4 @@
-/** Every map by name, at a typical size: what `diffeo check --map NAME` and the law tests run over. */
+/** Every map by name, at a typical size: what the check of maps and the law tests run over. */
 import { add, constant, cos, exp, fail, mul, type Shape, sin, sum, tanh } from "../graph/index.ts";
 import { additiveLogistic } from "./additive-logistic.ts";
 import { affine, affineMatrix } from "./affine.ts";
