@@ -1,5 +1,5 @@
 /** Records of studies that are not what they should be: one message, and no file anywhere. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,7 +35,10 @@ describe("density report", () => {
     ["an absolute name", { ...good, dataset: "/tmp/evil" }, /is no record of a run/],
     ["no name", { ...good, dataset: undefined }, /is no record of a run/],
     ["a loss that every object has", { ...good, loss: "toString" }, /is no record of a run/],
-    ["no points", { ...good, points: null }, /is no record of a run/],
+    ["no points", { ...good, points: null }, /"points" is no object, it is "null"/],
+    ["no curve", { ...good, curve: undefined }, /"curve" is missing/],
+    ["a list that has every", { ...good, curve: [] }, /"curve" is no object, it is "\[\]"/],
+    ["a field of no record", { ...good, more: 1 }, /"more" belongs to no record/],
     ["a curve without steps", { ...good, curve: { every: 0, loss: [], exact: [] } }, /is no record of a run/],
     ["numbers as text", { ...good, chosen: { ...good.chosen, step: "1" } }, /is no record of a run/],
     ["nothing", null, /is no record of a run/],
@@ -54,9 +57,23 @@ describe("chess report", () => {
     ["a method that every object has", { ...good, method: "toString" }, /at method, expected .*, found "toString"/],
     ["a w that is none", { ...good, w: "../../evil" }, /at w, expected number/],
     ["no pieces", { ...good, pieces: undefined }, /at pieces, expected .* found undefined/],
+    ["a list of pieces", { ...good, pieces: [20, 2] }, /at pieces, expected Object, found Array\. Move it away/],
     ["a share above 1", { ...good, legal: 2 }, /at legal, expected <=1, found 2/],
     ["a name without end", { ...good, model: "x".repeat(1e6) }, /at model, expected/],
     ["no object", [good], /is no record of a study of w/],
     ["no JSON", "[", /it is no JSON/],
   ])("refuses a record with %s", (_, content, message) => refused("chess", content, message));
+
+  it("takes away what a process that is gone has left half written, beside the page and beside the records", async () => {
+    const study = join(house, "deep/study");
+    writeFileSync(join(study, "runs/eulerMaruyama-1.json"), JSON.stringify(good));
+    // No process has this number.
+    const left = [join(study, "README.md"), join(study, "runs/a.json")].map((f) => `${f}.99999999-01234567.diffeo.tmp`);
+    for (const path of left) {
+      writeFileSync(path, "{");
+      utimesSync(path, 0, 0);
+    }
+    expect((await diffeo("chess", "report", study)).code).toBe(0);
+    expect(files().filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
 });

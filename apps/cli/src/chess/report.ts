@@ -1,7 +1,7 @@
 /** diffeo chess report: the page and the figure of a study of w, from its records. */
 import { join } from "node:path";
 import { fail } from "diffeo/graph";
-import { writeFileAtomic } from "diffeo/node";
+import { tidyTemporaries, writeFileAtomic } from "diffeo/node";
 import { studyFigure, studyPage } from "diffeo-chess";
 import { readRecords } from "diffeo-chess/node";
 import { renderPng } from "diffeo-picture/node";
@@ -31,6 +31,7 @@ export async function writeReport(io: Io, out: string, json: boolean): Promise<v
 
 async function report(io: Io, out: string, { json = false }: { readonly json?: boolean }): Promise<void> {
   await outputs(reportFiles(out));
+  await tidyTemporaries(join(out, "runs"));
   await writeReport(io, out, json);
 }
 

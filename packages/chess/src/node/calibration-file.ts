@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { fail } from "diffeo/graph";
 import { type JsonKind, modelDigest, parseJson, readJson, writeFileAtomic } from "diffeo/node";
+import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
 import type { Calibration, ScalePoint } from "../diffusion/calibration.ts";
 
@@ -11,28 +12,32 @@ const positive = v.pipe(v.number(), v.finite(), v.gtValue(0));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 
-const point: v.GenericSchema<unknown, ScalePoint> = v.object({
-  w: positive,
-  count: whole,
-  pieces: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
-  sd: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
-  oneKingEach: share,
-  legal: share,
-});
+const point: v.GenericSchema<unknown, ScalePoint> = jsonObject(
+  v.object({
+    w: positive,
+    count: whole,
+    pieces: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
+    sd: v.pipe(v.number(), v.minValue(0), v.maxValue(64)),
+    oneKingEach: share,
+    legal: share,
+  }),
+);
 
 const remedy = "measure the model's own with measureScale";
 
 const calibrationKind: JsonKind<v.GenericSchema<unknown, Calibration>> = {
   what: "calibration of w",
   remedy,
-  schema: v.object({
-    format: v.literal("diffeo-calibration-1"),
-    model: v.string(),
-    method: v.literal("domainPreserving"),
-    steps: whole,
-    seed: v.number(),
-    points: v.pipe(v.array(point), v.minLength(1)),
-  }),
+  schema: jsonObject(
+    v.object({
+      format: v.literal("diffeo-calibration-1"),
+      model: v.string(),
+      method: v.literal("domainPreserving"),
+      steps: whole,
+      seed: v.number(),
+      points: v.pipe(v.array(point), v.minLength(1)),
+    }),
+  ),
 };
 
 export const writeCalibration = (path: string, calibration: Calibration): Promise<void> =>
@@ -72,17 +77,21 @@ interface Partial {
 const partialKind: JsonKind<v.GenericSchema<unknown, Partial>> = {
   what: "calibration of w that was stopped",
   remedy: "delete it to measure every w anew",
-  schema: v.object({
-    settings: v.object({
-      model: v.string(),
-      steps: whole,
-      seed: v.number(),
-      count: whole,
-      device: v.string(),
-      w: v.array(positive),
+  schema: jsonObject(
+    v.object({
+      settings: jsonObject(
+        v.object({
+          model: v.string(),
+          steps: whole,
+          seed: v.number(),
+          count: whole,
+          device: v.string(),
+          w: v.array(positive),
+        }),
+      ),
+      points: v.array(point),
     }),
-    points: v.array(point),
-  }),
+  ),
 };
 
 export const writePartial = (

@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
 import { type JsonKind, parseJson, readJson, writeFileAtomic } from "diffeo/node";
+import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
 import { STUDY_METHODS, type StudyRecord, taskName } from "../study/study.ts";
 
@@ -15,24 +16,26 @@ const text = v.pipe(v.string(), v.maxLength(200));
 
 const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   what: "record of a study of w",
-  remedy: "delete it and run again",
-  schema: v.object({
-    method: v.picklist(STUDY_METHODS),
-    w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
-    steps: whole,
-    count: whole,
-    seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    model: text,
-    pieces: v.object({ mean: nonNegative, sd: nonNegative }),
-    oneKingEach: share,
-    pawnsInside: share,
-    feasibleMaterial: share,
-    legal: share,
-    exits: nonNegative,
-    clamps: nonNegative,
-    device: text,
-    seconds: nonNegative,
-  }),
+  remedy: "move it away and run again",
+  schema: jsonObject(
+    v.object({
+      method: v.picklist(STUDY_METHODS),
+      w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
+      steps: whole,
+      count: whole,
+      seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+      model: text,
+      pieces: jsonObject(v.object({ mean: nonNegative, sd: nonNegative })),
+      oneKingEach: share,
+      pawnsInside: share,
+      feasibleMaterial: share,
+      legal: share,
+      exits: nonNegative,
+      clamps: nonNegative,
+      device: text,
+      seconds: nonNegative,
+    }),
+  ),
 };
 
 export const saveRecord = (out: string, record: StudyRecord): Promise<void> =>

@@ -2,6 +2,7 @@
 export { type AdamOptions, type AdamState, adam } from "./adam.ts";
 export { clipFactor } from "./clip.ts";
 export { flatten, flattenTensors, unflatten } from "./flat.ts";
+export { jsonObject } from "./json-object.ts";
 export { stateOf, type TrainOptions, type TrainReport, train } from "./loop.ts";
 export { type Checkpoint, memoryStore, type RunStore } from "./run-store.ts";
 export { makeSafetensors, parseSafetensors, type StoredType, type Tensors } from "./safetensors.ts";

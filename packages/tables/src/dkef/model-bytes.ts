@@ -1,7 +1,7 @@
 /** A fitted density as the bytes of a file: parameters and α by name, and beside them all that is needed to use them on raw rows. */
 import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
 import { type Dkef, dkefShapes } from "diffeo/model";
-import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
+import { flatten, jsonObject, makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import type { Whitening } from "../table/whitening.ts";
 import type { Fitted } from "./fitted.ts";
@@ -36,13 +36,15 @@ export function makeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
 const finite = v.pipe(v.number(), v.finite());
 
 const specSchema = v.pipe(
-  v.object({
-    loss: v.string(),
-    seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    columns: v.pipe(v.array(v.string()), v.minLength(1)),
-    whitening: v.object({ mean: v.array(finite), matrix: v.array(finite), logDet: finite }),
-    logZ: v.optional(finite),
-  }),
+  jsonObject(
+    v.object({
+      loss: v.string(),
+      seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+      columns: v.pipe(v.array(v.string()), v.minLength(1)),
+      whitening: jsonObject(v.object({ mean: v.array(finite), matrix: v.array(finite), logDet: finite })),
+      logZ: v.optional(finite),
+    }),
+  ),
   v.check(({ columns, whitening: { mean, matrix } }) => {
     return mean.length === columns.length && matrix.length === columns.length ** 2;
   }, "the whitening is not that of the columns"),

@@ -1,6 +1,7 @@
 /** Records of a study as they stand in files: one schema says what a record is, and what is wrong with what is none. */
 import { DiffeoError, fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
+import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
 import { shown } from "../table/shown.ts";
 import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
@@ -10,14 +11,16 @@ const finite = v.pipe(v.number("is no number"), v.finite("is not finite"));
 const natural = v.pipe(v.number("is no number"), v.safeInteger("is no whole number"), v.minValue(0, "is negative"));
 const positive = v.pipe(natural, v.minValue(1, "is less than 1"));
 
-const summary = v.strictObject({ mean: finite, lowerQuartile: finite, median: finite, upperQuartile: finite });
+const object = <E extends v.ObjectEntries>(entries: E) => jsonObject(v.strictObject(entries));
+
+const summary = object({ mean: finite, lowerQuartile: finite, median: finite, upperQuartile: finite });
 const normaliser = { logZ: finite, effectiveSamples: finite, samples: natural };
-const measures = v.strictObject({
+const measures = object({
   step: natural,
   scoreMatching: summary,
   logDensity: summary,
-  importance: v.exactOptional(v.strictObject(normaliser)),
-  annealed: v.strictObject({ ...normaliser, acceptance: finite }),
+  importance: v.exactOptional(object(normaliser)),
+  annealed: object({ ...normaliser, acceptance: finite }),
 });
 
 /** Names are those of the house: a record's file is called by them. */
@@ -30,18 +33,18 @@ const loss = v.custom<ObjectiveName>(
   "is no loss of a study",
 );
 
-const record = v.strictObject({
+const record = object({
   dataset,
   loss,
   seed: natural,
   n: positive,
-  points: v.strictObject({ train: natural, validation: natural, test: natural }),
+  points: object({ train: natural, validation: natural, test: natural }),
   steps: natural,
   stopped: natural,
   seconds: finite,
   chosen: measures,
   chosenByExact: measures,
-  curve: v.strictObject({ every: positive, loss: v.array(finite), exact: v.array(finite) }),
+  curve: object({ every: positive, loss: v.array(finite), exact: v.array(finite) }),
   failure: v.exactOptional(v.string()),
 });
 
@@ -56,8 +59,7 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   const what = (): string => {
     if (field === null) return "it is no object";
     if (issue.type !== "strict_object") return `${shown(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
-    if (issue.expected === "never") return `${shown(field)} belongs to no record`;
-    return `${shown(field)} ${issue.input === undefined ? "is missing" : "is no object"}`;
+    return `${shown(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
   };
   return fail("data", `${source} is no record of a run: ${what()}`, "move it away and run again");
 }
