@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
-import { writeFileAtomic } from "diffeo/node";
+import { inFolder, writeFileAtomic } from "diffeo/node";
 import {
   ENOUGH_SAMPLES,
   likelihood,
@@ -75,16 +75,33 @@ export function fitReport(
   return `${lines.join("\n")}\n`;
 }
 
+const filesIn = (out: string) => ({ model: join(out, MODEL_FILE), written: join(out, "report.json") });
+
 async function fit(io: Io, options: FitCommand): Promise<void> {
-  const { out, loss, seed, dequantise } = options;
-  const { whiten, noise, test, validation, inducing, batch, epochs, patience, rate, samples } = options;
-  const model = join(out, MODEL_FILE);
-  const written = join(out, "report.json");
-  await outputs([{ path: model }, { path: written }], { inputs: [options.data], force: options.force });
-  const { table, preparation, data } = await preparedTable(options.data, {
+  const { out, dequantise, whiten, noise, test, validation } = options;
+  const { model, written } = filesIn(out);
+  const requireFree = (): Promise<void> =>
+    outputs([{ path: model }, { path: written }], { inputs: [options.data], force: options.force });
+  await requireFree();
+  const prepared = await preparedTable(options.data, {
     ...options,
     preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
   });
+  await inFolder(out, async () => {
+    // Another fit may have ended there while the table was read.
+    await requireFree();
+    await fitInto(io, options, prepared);
+  });
+}
+
+/** Fits, and writes the model and its report. The folder is the fit's own. */
+async function fitInto(
+  io: Io,
+  options: FitCommand,
+  { table, preparation, data }: Awaited<ReturnType<typeof preparedTable>>,
+): Promise<void> {
+  const { out, loss, seed, whiten, inducing, batch, epochs, patience, rate, samples } = options;
+  const { model, written } = filesIn(out);
   const training = { inducing, batch, epochs, patience, rate };
   let bar: ReturnType<typeof progress> | undefined;
   const {

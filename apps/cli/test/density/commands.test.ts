@@ -9,7 +9,7 @@ import { readTable } from "diffeo-tables/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { measures, record } from "../../../../packages/tables/test/records.ts";
 import { fitReport } from "../../src/density/fit.ts";
-import { diffeo } from "../run.ts";
+import { diffeo, startDiffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,6 +17,21 @@ const at = (name: string): string => join(folder, name);
 const quick = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
 
 describe("diffeo density", () => {
+  it("does not enter a folder with a fit in it, which is free when that one is killed", async () => {
+    const words = (...more: string[]): string[] => {
+      return ["density", "fit", "--data", "two-moons", "--out", at("met"), ...quick, ...more];
+    };
+    const { child, ended } = startDiffeo(...words("--epochs", "100000", "--patience", "100000", "--seed", "1"));
+    while (!existsSync(at("met/.lock"))) await new Promise((done) => setTimeout(done, 20));
+    const second = await diffeo(...words("--seed", "2", "--force"));
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining(`in use by process ${child.pid}. Wait`)]);
+    child.kill("SIGKILL");
+    await ended;
+    expect(await diffeo(...words("--seed", "3"))).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(at("met")).sort()).toEqual(["model.safetensors", "report.json"]);
+    expect(JSON.parse(readFileSync(at("met/report.json"), "utf8")).seed).toBe(3);
+  });
+
   it("fits a table, scores its rows and draws new ones", async () => {
     const lines = Array.from({ length: 400 }, (_, i) => {
       const u = i / 400;
