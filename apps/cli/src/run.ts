@@ -25,6 +25,15 @@ async function declare(parent: Command, group: Group, words: readonly string[], 
   return named;
 }
 
+/** The most that Commander says of an error: it repeats what was typed, however long that was. */
+const MOST = 1000;
+
+/** A text whole, or its beginning and its end. */
+const bounded = (text: string): string =>
+  text.length <= MOST
+    ? text
+    : `${text.slice(0, MOST / 2)}… (${(text.length - MOST).toLocaleString("en")} characters) …${text.slice(-MOST / 2)}`;
+
 /** @param argv the words after `diffeo` */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const { stdout, stderr } = io;
@@ -36,6 +45,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(bounded(text)),
       getOutHelpWidth: () => width(stdout.columns),
       getErrHelpWidth: () => width(stderr.columns),
       getOutHasColors: () => stdout.isTTY === true,

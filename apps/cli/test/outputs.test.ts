@@ -161,6 +161,22 @@ describe("sizes that cannot be", () => {
   });
 });
 
+describe("words without end", () => {
+  const long = "9".repeat(100_000);
+  it.each([
+    ["an option's value", ["chess", "sample", "--count", long]],
+    ["an option", ["chess", "sample", `--${long}`]],
+    ["a command", ["chess", long]],
+    ["a choice", ["density", "fit", "--loss", long]],
+  ])("are cut where they are repeated: %s", async (_, words) => {
+    const { code, stdout, stderr } = await diffeo(...words);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^error: .*9999…/);
+    expect(stderr).toContain("(add --help for the options)");
+    expect(stderr.length).toBeLessThan(1200);
+  });
+});
+
 it("an interruption is exit code 130, and leaves no folder behind", async () => {
   const words = ["chess", "sample", "--model", model, "--out", at("stopped/a.fen")];
   const { code, stderr } = await diffeoWith({ signal: AbortSignal.abort() }, ...words);
