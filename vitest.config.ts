@@ -17,7 +17,7 @@ const slow = [
 ];
 
 /** Files that need the packages as they are published. */
-const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/built.test.ts"];
+const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/{built,page}.test.ts"];
 
 export default defineConfig({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },

@@ -1,0 +1,135 @@
+/**
+ * The packages together in a page, bundled by Vite: it loads a model from bytes, samples chess positions and fits a table.
+ * Built from what is published and run by headless Chromium; built from the sources too.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { key } from "diffeo/random";
+import { sampleBoards, unpack } from "diffeo-chess";
+import { generate, likelihood, prepare, runDensity } from "diffeo-tables";
+import { build, defaultClientConditions } from "vite";
+import { afterAll, describe, expect, it } from "vitest";
+import { saveTinyModel, tinyModel } from "../../../packages/chess/test/tiny.ts";
+import { onPage } from "../../../packages/diffeo/test/engine/browser.ts";
+import { house } from "../../../packages/diffeo/test/engine/packed.ts";
+import { leftOut, whyNoChromium } from "../../../packages/diffeo/test/engine/starts.ts";
+import { built } from "../../../test/build.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-page-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const PAGE = `
+import { configureWeb } from "diffeo/web";
+import { parseModel } from "diffeo/categorical";
+import { key } from "diffeo/random";
+import * as chess from "diffeo-chess";
+import * as tables from "diffeo-tables";
+Object.assign(globalThis, { page: { configureWeb, parseModel, key, chess, tables } });`;
+
+/** What the page puts on its global object. */
+interface OnPage {
+  readonly page: Pick<typeof import("diffeo/web"), "configureWeb"> &
+    Pick<typeof import("diffeo/categorical"), "parseModel"> & {
+      readonly key: typeof key;
+      readonly chess: typeof import("diffeo-chess");
+      readonly tables: typeof import("diffeo-tables");
+    };
+}
+
+/** A site of a page that finds the packages in `modules`, and the files it was made of. */
+async function siteOf(
+  name: string,
+  modules: string,
+  conditions: readonly string[],
+): Promise<{ readonly site: string; readonly files: readonly string[] }> {
+  const root = join(folder, name);
+  mkdirSync(join(root, "node_modules"), { recursive: true });
+  for (const each of ["diffeo", "diffeo-chess", "diffeo-tables"])
+    symlinkSync(join(modules, each), join(root, "node_modules", each));
+  writeFileSync(join(root, "index.html"), '<!doctype html><script type="module" src="./page.js"></script>');
+  writeFileSync(join(root, "page.js"), PAGE);
+  const site = join(root, "site");
+  const files: string[] = [];
+  await build({
+    root,
+    configFile: false,
+    logLevel: "error",
+    resolve: { conditions: [...conditions, ...defaultClientConditions] },
+    build: { outDir: site, minify: false },
+    plugins: [{ name: "files", moduleParsed: ({ id }) => void files.push(id) }],
+  });
+  return { site, files };
+}
+
+/** Names of scripts of a site whose text has something in it. */
+const scriptsWith = (site: string, what: RegExp): string[] =>
+  readdirSync(join(site, "assets")).filter(
+    (name) => /\.m?js$/.test(name) && what.test(readFileSync(join(site, "assets", name), "utf8")),
+  );
+
+const boards = { count: 3, steps: 5, seed: 1 };
+const fit = {
+  rows: 300,
+  options: { loss: "gssm-vr", seed: 1, inducing: 20, batch: 40, epochs: 3, ridgeSteps: 20, samples: 2000 },
+} as const;
+
+const why = await whyNoChromium();
+
+describe("a page of all packages", () => {
+  it("is built from their sources as from what is published", async () => {
+    const { site, files } = await siteOf("source", join(house, "node_modules"), ["diffeo-source"]);
+    expect(files).toContain(join(house, "packages/chess/src/diffusion/sample.ts"));
+    expect(files.filter((path) => /packages\/\w+\/dist\//.test(path))).toEqual([]);
+    expect(scriptsWith(site, /onnxruntime[-_](node|binding)|from ?"node:/)).toEqual([]);
+    expect(scriptsWith(site, /is no density of diffeo/)).toHaveLength(1);
+  });
+
+  it("loads a model from bytes, samples chess positions and fits a table", async () => {
+    const { site, files } = await siteOf("published", join(built(), "node_modules"), []);
+    expect(files).toContain(join(built(), "packages/chess/dist/diffusion/sample.js"));
+    expect(files.filter((path) => /packages\/\w+\/src\//.test(path))).toEqual([]);
+    expect(scriptsWith(site, /onnxruntime[-_](node|binding)|from ?"node:/)).toEqual([]);
+    if (why !== undefined) return leftOut("the run of a page that samples boards and fits a table; it is built", why);
+    await saveTinyModel(join(site, "model.safetensors"));
+    const found = await onPage(site, ["--disable-gpu"], async (page) => {
+      await page.waitForFunction(() => "page" in globalThis);
+      return page.evaluate(
+        async ({ boards: { seed, ...call }, fit: { rows, options } }) => {
+          const { configureWeb, parseModel, key, chess, tables } = (globalThis as unknown as OnPage).page;
+          configureWeb({ threads: 1 });
+          const bytes = new Uint8Array(await (await fetch("model.safetensors")).arrayBuffer());
+          const draw = await chess.openBoards(parseModel(bytes));
+          const { positions } = await draw({ ...call, key: key(seed) });
+          await draw.dispose();
+          const table = tables.generate("two-moons", rows, key("table"));
+          const { fit, measures, spec } = await tables.runDensity(tables.prepare(table, key("data")), options);
+          const parts = tables.makeDensity(spec, fit.chosen);
+          const model = tables.parseDensity(new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()));
+          const { logDensity } = await tables.scoreRows(model, table);
+          return {
+            classes: Array.from(chess.unpack(positions)),
+            curve: fit.curve.loss,
+            likelihood: measures && tables.likelihood(measures.chosen),
+            scored: logDensity.length,
+            mean: logDensity.reduce((sum, v) => sum + v, 0) / logDensity.length,
+          };
+        },
+        { boards, fit },
+      );
+    });
+    // WebAssembly rounds otherwise than Node's runtime: a square may tip, boards may not.
+    const { seed, ...call } = boards;
+    const { positions } = await sampleBoards(tinyModel(), { ...call, key: key(seed), threads: 1 });
+    const classes = unpack(positions);
+    expect(found.classes).toHaveLength(classes.length);
+    expect(found.classes.filter((c, i) => c !== classes[i]).length).toBeLessThanOrEqual(2);
+    const table = generate("two-moons", fit.rows, key("table"));
+    const { fit: own, measures } = await runDensity(prepare(table, key("data")), fit.options);
+    expect(found.curve).toHaveLength(own.curve.loss.length);
+    for (const [i, loss] of found.curve.entries()) expect(loss).toBeCloseTo(own.curve.loss[i], 3);
+    expect(found.scored).toBe(fit.rows);
+    expect(Number.isFinite(found.mean)).toBe(true);
+    expect(found.likelihood).toBeCloseTo(measures ? likelihood(measures.chosen) : Number.NaN, 1);
+  });
+});
