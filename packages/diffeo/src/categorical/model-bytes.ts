@@ -6,8 +6,8 @@
  */
 import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
+import { checked } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
-import { checked } from "../model/named.ts";
 import { makeSafetensors, parseSafetensors, type StoredType } from "../train/index.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";

@@ -6,11 +6,10 @@ import {
   networkOf,
   type Parameters,
   parameterCount,
-  type SdeSpec,
   type Shaped,
-  sdeOf,
 } from "../model/index.ts";
 import type { Key } from "../random/index.ts";
+import { type SdeSpec, sdeOf } from "../sde/index.ts";
 import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
 import { type Denoiser, type Parameterisation, parameterisations } from "./denoiser.ts";
 

@@ -36,6 +36,5 @@ export {
   parameterCount,
 } from "./networks.ts";
 export { type ResidualOptions, velocityScore } from "./residual.ts";
-export { type SdeSpec, sdeOf, sdes } from "./sdes.ts";
 export { type Transformer, type TransformerOptions, transformer, transformerInit } from "./transformer.ts";
 export { type UNet, type UNetOptions, unet, unetInit } from "./unet.ts";

@@ -14,9 +14,9 @@ import {
   type Tensor,
   type Tree,
 } from "../graph/index.ts";
+import { named } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
 import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
-import { named } from "./named.ts";
 import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
 import { type TransformerOptions, transformer, transformerFrom, transformerSchema } from "./transformer.ts";
 import { type UNetOptions, unet, unetFrom, unetSchema } from "./unet.ts";
@@ -61,11 +61,15 @@ export const networks = {
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
+type Table = typeof networks;
+
+/** What `takes` is given. */
+type OptionsOf<R extends Row> = R["takes"] extends (options: infer O, grid: Shape) => true | string ? O : never;
+
 /** A network by its name and options: plain data. */
-export type NetworkSpec =
-  | ({ readonly kind: "unet" } & UNetOptions)
-  | ({ readonly kind: "transformer" } & TransformerOptions)
-  | ({ readonly kind: "residual" } & ResidualOptions);
+export type NetworkSpec = {
+  [K in keyof Table]: { readonly kind: K } & OptionsOf<Table[K]>;
+}[keyof Table];
 
 /** How much a network may be: what a file holds, say. */
 export interface Limit {

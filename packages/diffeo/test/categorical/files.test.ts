@@ -68,6 +68,7 @@ it.each<[string, string | undefined, string]>([
     'no network "toString"',
   ],
   ["another SDE", JSON.stringify({ ...spec, sde: { kind: "vp", min: -1 } }), "SDE.min is -1"],
+  ["an SDE of another name", JSON.stringify({ ...spec, sde: { kind: "sub-vp" } }), 'no SDE "sub-vp"'],
   [
     "more than asked",
     JSON.stringify({ ...spec, network: { ...network, layers: 3 } }),

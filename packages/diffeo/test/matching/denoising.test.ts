@@ -24,7 +24,8 @@ import {
 import { type DenoisingOptions, denoising } from "../../src/matching/index.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 import { pushedScore } from "../../src/score/index.ts";
-import { ornsteinUhlenbeck, sdes, vp } from "../../src/sde/index.ts";
+import { ornsteinUhlenbeck, vp } from "../../src/sde/index.ts";
+import { gaussianSdes } from "../sde/table.ts";
 import { misses, moments } from "./support.ts";
 
 const array = (shape: readonly number[], data: Float64Array): NdArray => ({ shape, dtype: "float64", data });
@@ -125,7 +126,7 @@ const marginal = (sde: ReturnType<typeof vp>) => (x: Tensor, s: Tensor) => {
   return start.marginal(meanFactor(s), std(s)).score(x);
 };
 
-it.each(Object.entries(sdes))(
+it.each(Object.entries(gaussianSdes))(
   "%s: least at the score of the marginal, with any λ and through any map",
   async (_, make) => {
     const sde = make();

@@ -18,7 +18,8 @@ import {
   samplers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { forward, linearSchedule, reverse, reversePush, sdes, vp } from "../../src/sde/index.ts";
+import { forward, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
+import { gaussianSdes } from "../sde/table.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
@@ -137,6 +138,12 @@ describe.each(methods)("%s", (method) => {
 });
 
 const lastTime = sde.horizon / 1000;
+
+it("takes a method of one's own, under any name", async () => {
+  const own: Method = { ...samplers.domainPreserving(), name: "mine" };
+  const { samples } = await sample(process, { ...shared, method: own });
+  expect(numbers(samples)).toEqual(numbers((await sample(process, shared)).samples));
+});
 
 describe("a bad request", () => {
   const expectUsage = async (options: Partial<SampleOptions>, message: RegExp, on = process) => {
@@ -258,7 +265,7 @@ describe("time grids", () => {
   it("run from one end to the other, evenly, in √t, or in log-SNR", () => {
     expect(uniformGrid(1, 0, 4)).toEqual([1, 0.75, 0.5, 0.25, 0]);
     expect(quadraticGrid(1, 0, 2)).toEqual([1, 0.25, 0]);
-    for (const make of Object.values(sdes)) {
+    for (const make of Object.values(gaussianSdes)) {
       const { transition, horizon, name } = make();
       if (!transition) throw new Error(`${name} has no transition`);
       const times = logSnrGrid(transition, horizon, horizon / 1000, 12);

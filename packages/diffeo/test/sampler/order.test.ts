@@ -20,9 +20,9 @@ import {
   reverse,
   reversePush,
   type Sde,
-  sdes,
   vp,
 } from "../../src/sde/index.ts";
+import { gaussianSdes } from "../sde/table.ts";
 import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
@@ -227,7 +227,7 @@ describe("exponential steps", () => {
   };
 
   it("follow the flow of a mixture at order 2, for every SDE with a transition, on any grid", async () => {
-    for (const make of Object.values(sdes)) {
+    for (const make of Object.values(gaussianSdes)) {
       const one = make();
       const process = reverse(one, exactScore(one, clusters(2)));
       const tEnd = one.horizon / 50;

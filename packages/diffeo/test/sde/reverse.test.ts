@@ -22,18 +22,26 @@ import {
 } from "../../src/graph/index.ts";
 import {
   applyCovariance,
+  cosineSchedule,
   covarianceDivergence,
   flowVelocity,
+  type GaussianSde,
   gaussianPrior,
+  linearSchedule,
   ornsteinUhlenbeck,
   push,
   pushedReverseDrift,
   pushPrior,
   reverseDrift,
   type Sde,
+  type SdeSpec,
+  sdeOf,
   sdes,
+  subVp,
+  ve,
+  vp,
 } from "../../src/sde/index.ts";
-import { at, draws, field, relativeError, slope, stateDependent } from "./table.ts";
+import { at, draws, field, gaussianSdes, relativeError, slope, stateDependent } from "./table.ts";
 
 const batch = 4;
 const times = [[batch], [0.15, 0.4, 0.65, 0.9]] as const;
@@ -100,7 +108,7 @@ describe("the probability flow", () => {
     { distribution: gaussian({ mean: [-0.8, 0.6, 0], covariance: [0.5, 0.1, 0.4] }) },
   ]);
 
-  for (const make of Object.values(sdes))
+  for (const make of Object.values(gaussianSdes))
     it(`carries the exact marginals of a mixture along (${make(1).name})`, () => {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
@@ -135,8 +143,39 @@ describe("the probability flow", () => {
   });
 });
 
+describe("an SDE by its name", () => {
+  const state = [
+    [2, 1],
+    [0.7, -1.3],
+  ] as const;
+  const t = [[2], [0.2, 0.6]] as const;
+  const specs: readonly (readonly [SdeSpec, GaussianSde])[] = [
+    [{ kind: "vp", min: 0.2, max: 7 }, vp({ schedule: linearSchedule({ min: 0.2, max: 7 }) })],
+    [{ kind: "vpCosine", offset: 0.1, horizon: 0.8 }, vp({ schedule: cosineSchedule({ offset: 0.1, horizon: 0.8 }) })],
+    [{ kind: "subVp", max: 7 }, subVp({ schedule: linearSchedule({ max: 7 }) })],
+    [{ kind: "ve", sigmaMin: 0.1 }, ve({ sigmaMin: 0.1 })],
+    [
+      { kind: "ornsteinUhlenbeck", rate: 2, noise: 0.5, horizon: 3 },
+      ornsteinUhlenbeck({ rate: 2, noise: 0.5, horizon: 3 }),
+    ],
+  ];
+
+  it.each(specs)("%o has the options it names", (spec, sde) => {
+    const found = sdeOf(spec);
+    expect([found.name, found.horizon]).toEqual([sde.name, sde.horizon]);
+    expect(at(found.drift, state, t)).toEqual(at(sde.drift, state, t));
+    expect(at(found.transition.std, t)).toEqual(at(sde.transition.std, t));
+  });
+
+  it("is each of the table, and no other", () => {
+    expect(specs.map(([{ kind }]) => kind)).toEqual(Object.keys(sdes));
+    expect(() => sdeOf({ kind: "brownian" } as never)).toThrow(/no SDE "brownian".*vpCosine/);
+    expect(() => sdeOf({ kind: "ve", sigma: 1 } as never)).toThrow(/SDE\.sigma/);
+  });
+});
+
 describe("a Gaussian transition", () => {
-  for (const make of Object.values(sdes))
+  for (const make of Object.values(gaussianSdes))
     it(`solves the moment equations of its SDE and begins at the data (${make(1).name})`, () => {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
@@ -173,7 +212,7 @@ describe("priors", () => {
   });
 
   it("fit the process: at T the transition has forgotten the data", () => {
-    for (const make of Object.values(sdes)) {
+    for (const make of Object.values(gaussianSdes)) {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
       const [m] = at((t) => meanFactor(t), [[1], [sde.horizon]]);

@@ -19,7 +19,7 @@ import {
   take,
 } from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
-import { type Sde, sdes } from "../../src/sde/index.ts";
+import { type GaussianSde, type Sde, type SdeSpec, sdeOf, sdes } from "../../src/sde/index.ts";
 
 /** G = g(x, t) I */
 const scalarSde = (eventRank = 1): Sde => ({
@@ -74,9 +74,14 @@ const matrixSde = (eventRank = 1): Sde => ({
   },
 });
 
+/** Those of the library by name, with the options they have by default. */
+export const gaussianSdes = Object.fromEntries(
+  Object.keys(sdes).map((kind) => [kind, (eventRank = 1) => sdeOf({ kind } as SdeSpec, eventRank)]),
+) as Record<keyof typeof sdes, (eventRank?: number) => GaussianSde>;
+
 /** Every SDE, for events of the given rank. */
 export const table: readonly ((eventRank?: number) => Sde)[] = [
-  ...Object.values(sdes),
+  ...Object.values(gaussianSdes),
   scalarSde,
   diagonalSde,
   matrixSde,

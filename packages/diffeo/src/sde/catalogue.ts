@@ -1,0 +1,45 @@
+/** SDEs by name, so that a file can say under which one a network was trained: one row each, with a schema of its options. */
+import * as v from "valibot";
+import { named } from "../host/named.ts";
+import { ornsteinUhlenbeck } from "./ornstein.ts";
+import type { GaussianSde } from "./sde.ts";
+import { ve } from "./ve.ts";
+import { cosineSchedule, linearSchedule, subVp, vp } from "./vp.ts";
+
+/** @param make the SDE on events of so many axes */
+const row = <E extends v.ObjectEntries>(
+  options: E,
+  make: (options: v.InferOutput<v.StrictObjectSchema<E, undefined>>, eventRank: number) => GaussianSde,
+) => ({ schema: v.strictObject(options), make });
+
+/** What is left out has the default of the function that makes the SDE. */
+const positive = v.exactOptional(v.pipe(v.number(), v.finite(), v.gtValue(0)));
+
+/** β from `min` to `max`. */
+const linear = { min: positive, max: positive };
+
+/** Every law of `test/sde` runs over them. */
+export const sdes = {
+  vp: row(linear, (schedule, eventRank) => vp({ schedule: linearSchedule(schedule), eventRank })),
+  vpCosine: row({ offset: positive, horizon: positive }, (schedule, eventRank) =>
+    vp({ schedule: cosineSchedule(schedule), eventRank }),
+  ),
+  subVp: row(linear, (schedule, eventRank) => subVp({ schedule: linearSchedule(schedule), eventRank })),
+  ve: row({ sigmaMin: positive, sigmaMax: positive }, (options, eventRank) => ve({ ...options, eventRank })),
+  ornsteinUhlenbeck: row({ rate: positive, noise: positive, horizon: positive }, (options, eventRank) =>
+    ornsteinUhlenbeck({ ...options, eventRank }),
+  ),
+} as const;
+
+type Table = typeof sdes;
+
+/** An SDE by its name and options: plain data. */
+export type SdeSpec = {
+  [K in keyof Table]: { readonly kind: K } & Readonly<v.InferInput<Table[K]["schema"]>>;
+}[keyof Table];
+
+/** The SDE a spec names, on events of so many axes. */
+export function sdeOf(spec: SdeSpec, eventRank = 1): GaussianSde {
+  const { row: found, options } = named(sdes, spec, "SDE");
+  return found.make(options as never, eventRank);
+}
