@@ -39,7 +39,8 @@ export interface StepInputs {
 }
 
 export interface Method {
-  readonly name: MethodName;
+  /** What errors call it. */
+  readonly name: string;
   readonly stepIn: StepIn;
   readonly onExit: OnExit;
   /** How times are spaced unless told otherwise. */
@@ -58,16 +59,6 @@ export interface Method {
   readonly draws: (stage: Stage, event: Shape, dtype: FloatType) => readonly Shape[];
   readonly step: (stage: Stage, step: StepInputs) => { readonly next: Tensor; readonly memory?: Tensor };
 }
-
-export type MethodName =
-  | "domainPreserving"
-  | "eulerMaruyama"
-  | "milstein"
-  | "heun"
-  | "rungeKutta"
-  | "predictorCorrector"
-  | "exponential"
-  | "exponentialSde";
 
 /** The process as a method steps it. */
 export const stageOf = (process: Process, stepIn: StepIn): Stage => ({

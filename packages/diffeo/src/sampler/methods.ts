@@ -3,7 +3,7 @@ import { fail } from "../graph/index.ts";
 import { predictorCorrector } from "./corrector.ts";
 import { exponential, exponentialSde } from "./exponential.ts";
 import { heun, rungeKutta } from "./flow.ts";
-import type { Method, MethodName } from "./method.ts";
+import type { Method } from "./method.ts";
 import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 
 export const samplers = {
@@ -15,7 +15,9 @@ export const samplers = {
   predictorCorrector,
   exponential,
   exponentialSde,
-} as const satisfies Readonly<Record<MethodName, () => Method>>;
+} as const satisfies Readonly<Record<string, () => Method>>;
+
+export type MethodName = keyof typeof samplers;
 
 /** A method as it is, or by its name. */
 export function methodOf(method: MethodName | Method = "domainPreserving"): Method {

@@ -4,7 +4,8 @@ import { type FloatType, fail, type NdArray, type Shape, type Tensor } from "../
 import type { Key } from "../random/index.ts";
 import type { Process } from "../sde/index.ts";
 import { checkedGrid, type GridName, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
-import type { Method, MethodName } from "./method.ts";
+import type { Method } from "./method.ts";
+import type { MethodName } from "./methods.ts";
 import type { NoiseSource } from "./noise.ts";
 
 /** What decides the graphs. */
