@@ -55,7 +55,7 @@ function trainer(model: Model, batch: number, settings: Settings) {
     times,
     run: async (): Promise<void> => {
       const began = performance.now();
-      const data = denoiserBatch(model, grids, { size: batch, seed: SEED, step: ++count });
+      const data = denoiserBatch(model, grids, { size: batch, key: key(SEED), step: ++count });
       const made = performance.now();
       const result = await step(state, data, count, 1e-4);
       // Reading the loss waits for the device.
@@ -112,7 +112,7 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
   const count = 4;
   const [classes, t, noise] = denoiserBatch(model, positionGrids(playouts(2000, key(SEED))), {
     size: count,
-    seed: SEED,
+    key: key(SEED),
     step: 1,
   });
   const step = compileDenoiserStep(model, { ...placed(settings), clip: 1e9 });

@@ -57,7 +57,7 @@ const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
 let state = initialState(fresh.parameters);
 for (let s = 1; s <= STEPS; s++) {
   const rate = rateAt(s, { peak: 0.006, warmup: 30, steps: STEPS });
-  ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 32, seed: 7, step: s }), s, rate));
+  ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 32, key: key(7), step: s }), s, rate));
 }
 await step.dispose();
 

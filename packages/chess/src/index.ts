@@ -67,9 +67,9 @@ export { covarianceCosine, covarianceError, crossCovariance } from "./measure/co
 export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
 export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
 export {
+  type BoardMeasureOptions,
   type BoardMeasures,
   type Comparison,
-  type MeasureOptions,
   measure,
   measureAll,
   type Reference,
@@ -83,15 +83,15 @@ export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
 export { judged } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
 export {
+  openScaleTasks,
   openStudy,
-  openTasks,
   STUDY_METHODS,
   type Study,
   type StudyMethod,
   type StudyRecord,
   type StudyTask,
+  scaleTaskName,
   type TaskOptions,
-  taskName,
 } from "./study/study.ts";
 export { studyFigure } from "./study/study-figure.ts";
 export { fallsOf, studyPage } from "./study/study-report.ts";

@@ -23,8 +23,8 @@ export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
 export {
+  type DensityMeasureOptions,
   likelihood,
-  type MeasureOptions,
   type Measures,
   measureFitted,
   plainLikelihood,
@@ -34,7 +34,7 @@ export { densityPicture } from "./picture/picture.ts";
 export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
-export { openTasks, type RunRecord, recordOf, type Task, taskName } from "./study/study.ts";
+export { fitTaskName, openFitTasks, type RunRecord, recordOf, type Task } from "./study/study.ts";
 export { type CellTable, parseCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";

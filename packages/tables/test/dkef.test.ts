@@ -37,7 +37,15 @@ import {
   ssmVr,
   withMonteCarlo,
 } from "diffeo/matching";
-import { type Dkef, dkefInit, dkefScore, logDensity, normalEquations, solveAlpha, trainedAlpha } from "diffeo/model";
+import {
+  type Dkef,
+  dkefInit,
+  dkefLogDensity,
+  dkefScore,
+  normalEquations,
+  solveAlpha,
+  trainedAlpha,
+} from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
 import { flatten, unflatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
@@ -95,7 +103,7 @@ describe("the closed forms of the score's derivatives", () => {
     const { flat, deep } = await evaluate(
       (t: Tensor, a: Tensor, x: Tensor) => {
         const score = dkefScore(model(t), a);
-        const both = (y: Tensor): Tensor => add(lossOf(objectives.sm())(score, y, {}), logDensity(model(t), a, y));
+        const both = (y: Tensor): Tensor => add(lossOf(objectives.sm())(score, y, {}), dkefLogDensity(model(t), a, y));
         return { flat: both(x), deep: both(reshape(x, [2, 3, N])) };
       },
       theta,

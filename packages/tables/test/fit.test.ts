@@ -12,7 +12,7 @@ import { scoreRows } from "../src/dkef/use.ts";
 import { preparedTable } from "../src/node/datasets.ts";
 import { runTask } from "../src/node/study.ts";
 import { densityPicture } from "../src/picture/picture.ts";
-import { openTasks, type RunRecord } from "../src/study/study.ts";
+import { openFitTasks, type RunRecord } from "../src/study/study.ts";
 import { prepare } from "../src/table/prepare.ts";
 import { generate } from "../src/table/synthetic.ts";
 import { whitened } from "../src/table/whitening.ts";
@@ -206,7 +206,7 @@ it("says when there are fewer rows than inducing points", async () => {
 
 it("knows which runs of a study are open, longest first", () => {
   const record = { dataset: "red-wine", loss: "ssm", seed: 0 } as RunRecord;
-  const open = openTasks([record], ["red-wine", "parkinsons"], ["ssm", "sm"], 1);
+  const open = openFitTasks([record], ["red-wine", "parkinsons"], ["ssm", "sm"], 1);
   expect(open.map(({ dataset, loss }) => `${dataset} ${loss}`)).toEqual([
     "parkinsons sm",
     "parkinsons ssm",

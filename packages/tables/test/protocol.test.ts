@@ -17,7 +17,7 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { type Draws, drawArrays, lossOf, type Objective, objectives } from "diffeo/matching";
-import { type Dkef, dkefInit, dkefScore, logDensity, normalEquations } from "diffeo/model";
+import { type Dkef, dkefInit, dkefLogDensity, dkefScore, normalEquations } from "diffeo/model";
 import { choice, fold, key, normal, permutation } from "diffeo/random";
 import { flatten, unflatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
@@ -146,7 +146,7 @@ describe("the model", () => {
       mixture: { shape: [3], dtype: "float32", data: Float32Array.from(w) } as const,
     };
     const { data } = await evaluate(
-      (q: Dkef<Tensor>, a: Tensor, x: Tensor) => logDensity(q, a, x),
+      (q: Dkef<Tensor>, a: Tensor, x: Tensor) => dkefLogDensity(q, a, x),
       p as unknown as Dkef<NdArray>,
       alpha,
       points,

@@ -2,7 +2,7 @@
 
 import { evaluate } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
-import { BASE_VARIANCE, type Dkef, dkefInit, dkefScore, logDensity } from "diffeo/model";
+import { BASE_VARIANCE, type Dkef, dkefInit, dkefLogDensity, dkefScore } from "diffeo/model";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { flatten } from "diffeo/train";
 import { expect, it } from "vitest";
@@ -18,7 +18,7 @@ const fitted: Fitted = { step: 0, parameters, theta: flatten(parameters), alpha:
 /** log p_β and its gradient at rows x, where the other end of the path is N(0, 4I). */
 async function density(x: Float64Array, beta: number): Promise<{ value: Float64Array; slope: Float64Array }> {
   const { value, slope } = await evaluate(
-    (p: Dkef<Tensor>, a: Tensor, y: Tensor) => ({ value: logDensity(p, a, y), slope: dkefScore(p, a)(y) }),
+    (p: Dkef<Tensor>, a: Tensor, y: Tensor) => ({ value: dkefLogDensity(p, a, y), slope: dkefScore(p, a)(y) }),
     parameters,
     fitted.alpha,
     { shape: [count, n], dtype: "float64", data: x } as NdArray,

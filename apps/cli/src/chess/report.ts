@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import { tidyTemporaries, writeFileAtomic } from "diffeo/node";
 import { studyFigure, studyPage } from "diffeo-chess";
-import { readRecords } from "diffeo-chess/node";
+import { readScaleRecords } from "diffeo-chess/node";
 import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs, type Planned, PNG, SVG } from "../shell/outputs.ts";
@@ -19,7 +19,7 @@ export const reportFiles = (out: string): Planned[] => [
 
 /** Writes the page and the figure, as SVG and PNG. Prints the page, or the records. */
 export async function writeReport(io: Io, out: string, json: boolean): Promise<void> {
-  const records = await readRecords(out);
+  const records = await readScaleRecords(out);
   if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo chess study first");
   const page = studyPage(records, "drift-scale.png");
   const svg = await studyFigure(records);

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import type { Model } from "diffeo/categorical";
 import { inFolder, loadModel, modelDigest, tidyTemporaries } from "diffeo/node";
-import { openStudy, openTasks, type StudyMethod, type StudyTask, taskName } from "diffeo-chess";
-import { readRecords, saveRecord } from "diffeo-chess/node";
+import { openScaleTasks, openStudy, type StudyMethod, type StudyTask, scaleTaskName } from "diffeo-chess";
+import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -33,10 +33,10 @@ async function runAll(io: Io, model: Model, tasks: readonly StudyTask[], options
   const study = openStudy(model, engineOf(options));
   await stepping(io, options, steps, "study", async ({ signal, onStep }, note) => {
     for (const [i, task] of tasks.entries()) {
-      const name = `${i + 1} of ${tasks.length}: ${taskName(task)}`;
+      const name = `${i + 1} of ${tasks.length}: ${scaleTaskName(task)}`;
       note(name);
       const record = await study.run(task, { batch, signal, onStep });
-      await saveRecord(out, record);
+      await saveScaleRecord(out, record);
       if (!io.stderr.isTTY)
         io.stderr.write(
           `${name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal, ${record.seconds.toFixed(1)} s\n`,
@@ -50,7 +50,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   await outputs(reportFiles(out), { inputs: [options.model] });
   const model = await loadModel(options.model);
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
-  const openNow = async (): Promise<StudyTask[]> => openTasks(await readRecords(out), w, settings);
+  const openNow = async (): Promise<StudyTask[]> => openScaleTasks(await readScaleRecords(out), w, settings);
   await inFolder(out, async () => {
     await tidyTemporaries(join(out, "runs"));
     const tasks = await openNow();

@@ -129,7 +129,12 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
       batchSize: batch,
       rate,
       run: (state, s) =>
-        step(state, denoiserBatch(model, grids, { size: batch, seed, step: s, ...(focus && { focus }) }), s, rate(s)),
+        step(
+          state,
+          denoiserBatch(model, grids, { size: batch, key: key(seed), step: s, ...(focus && { focus }) }),
+          s,
+          rate(s),
+        ),
       reportEvery: Math.min(50, steps),
       saveEvery: options.saveEvery,
       store: folder,

@@ -4,7 +4,7 @@ import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { renderPng } from "diffeo-picture/node";
 import { type RunRecord, studyFigures, studyTable } from "diffeo-tables";
-import { readRecords } from "diffeo-tables/node";
+import { readFitRecords } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs } from "../shell/outputs.ts";
 
@@ -30,7 +30,7 @@ export async function writeReport(io: Io, out: string, records: readonly RunReco
 
 async function report(io: Io, out: string): Promise<void> {
   await outputs([tableFile(out)]);
-  const records = await readRecords(out);
+  const records = await readFitRecords(out);
   if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo density study first");
   await writeReport(io, out, records);
 }

@@ -11,16 +11,16 @@ import { type ObjectiveName, objectives } from "diffeo/matching";
 import { inFolder, openPool, type Pool, tidyTemporaries } from "diffeo/node";
 import {
   type DatasetName,
+  fitTaskName,
   isSynthetic,
   isUci,
-  openTasks,
+  openFitTasks,
   type RunRecord,
   synthetics,
   type Task,
-  taskName,
   uciSets,
 } from "diffeo-tables";
-import { readRecords, saveRecord } from "diffeo-tables/node";
+import { readFitRecords, saveFitRecord } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -55,14 +55,14 @@ async function runAll(
     bar.update(done, now.join("  "));
   };
   const runOne = async (task: Task): Promise<void> => {
-    const name = taskName(task);
+    const name = fitTaskName(task);
     const parameters: FitParameters = { task, folder, samples };
     const onProgress = (step: unknown): void => {
       at.set(name, step as number);
       show();
     };
     const record = (await pool.run({ kind: "densityFit", parameters }, { onProgress, signal })) as RunRecord;
-    await saveRecord(out, record);
+    await saveFitRecord(out, record);
     at.delete(name);
     done++;
     show();
@@ -75,7 +75,9 @@ async function runAll(
   try {
     const ended = await Promise.allSettled(tasks.map(runOne));
     return ended.flatMap((end, i) =>
-      end.status === "rejected" && !signal.aborted ? [`${taskName(tasks[i])}: ${(end.reason as Error).message}`] : [],
+      end.status === "rejected" && !signal.aborted
+        ? [`${fitTaskName(tasks[i])}: ${(end.reason as Error).message}`]
+        : [],
     );
   } finally {
     bar.end();
@@ -89,7 +91,7 @@ function requireSamples(records: readonly RunRecord[], { out, datasets, samples 
     if (draws !== samples)
       fail(
         "usage",
-        `${taskName(record)} in ${out} has ${draws} draws of the plain normaliser, not ${samples}`,
+        `${fitTaskName(record)} in ${out} has ${draws} draws of the plain normaliser, not ${samples}`,
         `give --samples ${draws}, or another --out`,
       );
   }
@@ -111,9 +113,9 @@ const LONGEST = 2 ** 31 - 1;
 export async function study(io: Io, options: StudyCommand, open: (workers: number) => Pool = workers): Promise<void> {
   const { out, datasets, losses, seeds, minutes } = options;
   await outputs([tableFile(out)]);
-  const there = await readRecords(out);
+  const there = await readFitRecords(out);
   requireSamples(there, options);
-  const tasks = openTasks(there, datasets, losses, seeds);
+  const tasks = openFitTasks(there, datasets, losses, seeds);
   await inFolder(out, async () => {
     await tidyTemporaries(join(out, "runs"));
     const pool = open(Math.min(options.workers, tasks.length));
@@ -121,9 +123,9 @@ export async function study(io: Io, options: StudyCommand, open: (workers: numbe
     const signal = AbortSignal.any([io.signal, time]);
     setMaxListeners(0, signal); // every task listens
     const failed = await runAll(io, pool, tasks, options, signal).finally(() => pool.close());
-    const records = await readRecords(out);
+    const records = await readFitRecords(out);
     if (records.length > 0) await writeReport(io, out, records);
-    const left = openTasks(records, datasets, losses, seeds).length;
+    const left = openFitTasks(records, datasets, losses, seeds).length;
     if (left > 0) io.stdout.write(`${left} runs are still open; the same command continues\n`);
     for (const line of failed) io.stderr.write(`${line}\n`);
     io.signal.throwIfAborted();

@@ -9,8 +9,8 @@ import {
   EMPTY,
   fallsOf,
   isLegal,
+  openScaleTasks,
   openStudy,
-  openTasks,
   STUDY_METHODS,
   type StudyRecord,
   sampleBoards,
@@ -80,7 +80,7 @@ describe("a run", () => {
 
 describe("a study", () => {
   it("knows what is still to be run, each once", () => {
-    const open = openTasks([record("eulerMaruyama", 1, 4)], [0.9, 1, 0.9], settings);
+    const open = openScaleTasks([record("eulerMaruyama", 1, 4)], [0.9, 1, 0.9], settings);
     expect(open.map(({ method, w, steps }) => `${method} ${w} ${steps}`)).toEqual([
       "domainPreserving 0.9 250",
       "domainPreserving 1 250",
@@ -94,8 +94,8 @@ describe("a study", () => {
     ["model", { ...settings, model: "other" }, /model 0123456789ab, now it is other/],
     ["seed", { ...settings, seed: 8 }, /seed 7, now it is 8/],
   ])("does not mix records of another %s", (_, other, message) => {
-    expect(() => openTasks([record("domainPreserving", 1, 20)], [1], other)).toThrow(message);
-    expect(() => openTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(message);
+    expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [1], other)).toThrow(message);
+    expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(message);
   });
 
   async function diffeo(...words: string[]): Promise<{ out: string; err: string }> {

@@ -67,7 +67,7 @@ export interface Reference {
 /** More would find nearer neighbours: a distance means something beside others to as many positions only. */
 const MOST_NEIGHBOURS = 100_000;
 
-export interface MeasureOptions {
+export interface BoardMeasureOptions {
   /** What draws the halves of the two-sample test and its real positions, and independent squares. */
   readonly key: Key;
   /** How many samples look for their nearest training position. Default 1,000. */
@@ -95,7 +95,7 @@ export function referenceOf(positions: Positions, training = positions): Referen
 const firstOf = (positions: Positions, count: number): Positions =>
   range(positions, 0, Math.min(count, positions.count));
 
-export function measure(samples: Positions, reference: Reference, options: MeasureOptions): BoardMeasures {
+export function measure(samples: Positions, reference: Reference, options: BoardMeasureOptions): BoardMeasures {
   const { count } = samples;
   if (count === 0) fail("data", "there are no positions to measure", "give at least one");
   const { key, neighbours = 1000 } = options;
@@ -162,7 +162,7 @@ export interface Comparison {
 export function measureAll(
   samples: Positions,
   positions: Positions,
-  options: MeasureOptions & { readonly training?: Positions },
+  options: BoardMeasureOptions & { readonly training?: Positions },
 ): Comparison {
   const { key, training } = options;
   if (positions.count < 2)

@@ -11,4 +11,4 @@ export {
 export { decodeDataset, readDataset, writeDataset } from "./dataset.ts";
 export { type Format, type Reading, type ReadOptions, readPositions, splitPositions, splitRows } from "./read.ts";
 export { shippedModel } from "./shipped.ts";
-export { parseRecord, readRecords, saveRecord } from "./study-records.ts";
+export { parseRecord, readScaleRecords, saveScaleRecord } from "./study-records.ts";

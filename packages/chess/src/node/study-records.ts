@@ -5,7 +5,7 @@ import { DiffeoError } from "diffeo/graph";
 import { type JsonKind, parseJson, readJson, writeFileAtomic } from "diffeo/node";
 import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
-import { STUDY_METHODS, type StudyRecord, taskName } from "../study/study.ts";
+import { STUDY_METHODS, type StudyRecord, scaleTaskName } from "../study/study.ts";
 
 const runsFolder = (out: string): string => join(out, "runs");
 
@@ -38,14 +38,14 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   ),
 };
 
-export const saveRecord = (out: string, record: StudyRecord): Promise<void> =>
-  writeFileAtomic(join(runsFolder(out), `${taskName(record)}.json`), `${JSON.stringify(record)}\n`);
+export const saveScaleRecord = (out: string, record: StudyRecord): Promise<void> =>
+  writeFileAtomic(join(runsFolder(out), `${scaleTaskName(record)}.json`), `${JSON.stringify(record)}\n`);
 
 /** The record that a text is; `path` names its file in errors. */
 export const parseRecord = (content: string, path: string): StudyRecord => parseJson(content, path, recordKind);
 
 /** Records of a study's folder, by sampler and w. */
-export async function readRecords(out: string): Promise<StudyRecord[]> {
+export async function readScaleRecords(out: string): Promise<StudyRecord[]> {
   const found = await readdir(runsFolder(out)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw new DiffeoError("data", `cannot read ${runsFolder(out)} (${error.code})`, "check the path", { cause: error });

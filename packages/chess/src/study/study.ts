@@ -44,10 +44,10 @@ export interface StudyOptions {
   readonly model: string;
 }
 
-export const taskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string => `${method}-${w}`;
+export const scaleTaskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string => `${method}-${w}`;
 
 /** What is still to be run. A record made in another way is an error: the two would not compare. */
-export function openTasks(
+export function openScaleTasks(
   records: readonly StudyRecord[],
   scales: readonly number[],
   { steps, ...settings }: StudyOptions,
@@ -59,13 +59,13 @@ export function openTasks(
       if (record[name] !== now[name])
         fail(
           "usage",
-          `the record of ${taskName(record)} has ${name} ${record[name]}, now it is ${now[name]}`,
+          `the record of ${scaleTaskName(record)} has ${name} ${record[name]}, now it is ${now[name]}`,
           "continue with the same settings, or choose another folder",
         );
   }
-  const known = new Set(records.map(taskName));
+  const known = new Set(records.map(scaleTaskName));
   const all = STUDY_METHODS.flatMap((method) => [...new Set(scales)].map((w) => taskOf(method, w)));
-  return all.filter((task) => !known.has(taskName(task)));
+  return all.filter((task) => !known.has(scaleTaskName(task)));
 }
 
 export interface TaskOptions {

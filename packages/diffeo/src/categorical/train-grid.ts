@@ -38,7 +38,7 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly batch?: number;
   /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
   readonly rate?: number;
-  /** Of weights, batches and noise. Default 0. */
+  /** Of weights, batches and noise; a seed, for it is stored with the run. Default 0. */
   readonly seed?: number;
   /** Where the run keeps what it has reached: one that holds a checkpoint of this run goes on from it. Default memory. */
   readonly store?: RunStore;
@@ -88,7 +88,8 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   const { steps = 1000, batch = 64, seed = 0, store = memoryStore(), onReport, signal, seconds } = options;
   const spec = gridSpec(data, options);
   const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / spec.network.width } = options;
-  const fresh = freshModel(spec, fold(key(seed), "parameters"));
+  const root = key(seed);
+  const fresh = freshModel(spec, fold(root, "parameters"));
   const asked = JSON.stringify({ spec, steps, batch, seed, rate, grids: data.length });
   const reached = await store.latest();
   if (reached && reached.metadata.run !== asked)
@@ -118,7 +119,12 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
       batchSize: batch,
       rate: (s) => rateAt(s, schedule),
       run: (now, s) =>
-        step(now, denoiserBatch(fresh, grids, { size: batch, seed, step: s, focus: FOCUS }), s, rateAt(s, schedule)),
+        step(
+          now,
+          denoiserBatch(fresh, grids, { size: batch, key: root, step: s, focus: FOCUS }),
+          s,
+          rateAt(s, schedule),
+        ),
       reportEvery: every(1 / 20),
       saveEvery: options.saveEvery ?? every(1 / 5),
       store,

@@ -1,11 +1,11 @@
 /**
- * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (seed, step) alone.
+ * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (key, step) alone.
  * Noise comes in antithetic pairs (ε, −ε) on different grids and times are stratified over (0, T]: both lower the
  * variance of the gradient, and the first halves the numbers to be drawn.
  */
 import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
 import type { Parameters } from "../model/index.ts";
-import { fold, integers, type Key, key, normal, uniform } from "../random/index.ts";
+import { fold, integers, type Key, normal, uniform } from "../random/index.ts";
 import { compileStep, type Step, type StepOptions } from "../train/step.ts";
 import { type Categorical, gridCount } from "./categorical.ts";
 import { denoiserLoss, type LossOptions } from "./denoiser.ts";
@@ -79,7 +79,7 @@ const timeAt = (u: number, horizon: number, focus: Focus = { from: T_MIN, to: ho
 export interface BatchOptions {
   /** Grids of a batch. */
   readonly size: number;
-  readonly seed: number;
+  readonly key: Key;
   /** From 1. */
   readonly step: number;
   readonly focus?: Focus;
@@ -89,9 +89,9 @@ export interface BatchOptions {
 export function denoiserBatch(
   { denoiser, encoding: { grid, channels } }: Pick<Model, "denoiser" | "encoding">,
   grids: Grids,
-  { size, seed, step, focus }: BatchOptions,
+  { size, key, step, focus }: BatchOptions,
 ): DenoiserBatch<NdArray> {
-  const k = fold(key(seed), step);
+  const k = fold(key, step);
   const chosen = integers(fold(k, "boards"), [size], 0, grids.count);
   const classes = Int32Array.from(grids.select(chosen.data));
   const offset = uniform(fold(k, "time"), [1], { dtype: "float64" }).data[0];

@@ -2,7 +2,7 @@
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
 export { correlation, covariance } from "./matrix.ts";
 export { type OrderedOptions, ordered } from "./ordered.ts";
-export { type Part, type Product, product } from "./product.ts";
+export { type Product, type ProductPart, product } from "./product.ts";
 export { type AngleOptions, angle, ball, sphere } from "./round.ts";
 export { between, count, type IntegerOptions, integer, type PositiveOptions, positive, real } from "./scalar.ts";
 export { type CategoryOptions, category, type SimplexOptions, simplex } from "./simplex.ts";

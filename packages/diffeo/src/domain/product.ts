@@ -4,7 +4,7 @@ import { fail } from "../graph/index.ts";
 import { type Cell, type Domain, domain } from "./domain.ts";
 import type { SingleSpec } from "./spec.ts";
 
-export interface Part {
+export interface ProductPart {
   readonly name: string;
   readonly domain: Domain;
   /** The columns of its cells. */
@@ -14,7 +14,7 @@ export interface Part {
 }
 
 export interface Product extends Domain {
-  readonly parts: readonly Part[];
+  readonly parts: readonly ProductPart[];
   /** The columns of all cells, in order. */
   readonly columns: readonly string[];
   /** Each part's cells by its name, from those of the whole. */
@@ -25,7 +25,7 @@ export interface Product extends Domain {
 const columnsOf = (name: string, { cells, names }: Domain): readonly string[] =>
   names ?? (cells === 1 ? [name] : Array.from({ length: cells }, (_, i) => `${name}.${i + 1}`));
 
-function laidOut(domains: Readonly<Record<string, Domain>>): Part[] {
+function laidOut(domains: Readonly<Record<string, Domain>>): ProductPart[] {
   const at = { cells: 0, y: 0, x: 0 };
   return Object.entries(domains).map(([name, own]) => {
     const part = { name, domain: own, columns: columnsOf(name, own), at: { ...at } };
@@ -36,7 +36,7 @@ function laidOut(domains: Readonly<Record<string, Domain>>): Part[] {
   });
 }
 
-const total = (parts: readonly Part[], of: (own: Domain) => number): number =>
+const total = (parts: readonly ProductPart[], of: (own: Domain) => number): number =>
   parts.reduce((sum, part) => sum + of(part.domain), 0);
 
 /** The product of domains; none may itself be one. */
@@ -48,7 +48,7 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
   const columns = parts.flatMap((part) => part.columns);
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) fail("usage", `product: two columns are called "${twice}"`, "give other names");
-  const cellsOf = ({ domain: own, at }: Part, cells: readonly Cell[]): readonly Cell[] =>
+  const cellsOf = ({ domain: own, at }: ProductPart, cells: readonly Cell[]): readonly Cell[] =>
     cells.slice(at.cells, at.cells + own.cells);
   const specs = parts.flatMap(({ name, domain: own }) => (own.spec ? [{ name, domain: own.spec as SingleSpec }] : []));
   let drawn = 0;

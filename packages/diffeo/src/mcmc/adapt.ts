@@ -25,7 +25,7 @@ export function adaptedSize(size: number, share: number, rule: SizeRule = {}): n
   return Math.min(most, Math.max(least, size * Math.exp(gain * (share - acceptance))));
 }
 
-export interface RunOptions extends Move, SizeRule {
+export interface WalkRunOptions extends Move, SizeRule {
   /** Transitions of every chain. */
   readonly steps: number;
   /** After how many of them ε stays as it is. Default all. */
@@ -37,7 +37,7 @@ export interface RunOptions extends Move, SizeRule {
 export async function run(
   walk: Walk,
   start: Chains<NdArray>,
-  options: RunOptions,
+  options: WalkRunOptions,
 ): Promise<{ readonly chains: Chains<NdArray>; readonly size: number }> {
   const { steps, warmup = steps, key, signal, weights } = options;
   let chains = start;

@@ -1,5 +1,5 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
-export { adaptedSize, type RunOptions, run, type SizeRule } from "./adapt.ts";
+export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
 export { bulkEss, rhat, summarise, tailEss } from "./diagnostics.ts";
 export {
   type Chains,
@@ -21,5 +21,5 @@ export {
 } from "./infer.ts";
 export { type NutsOptions, nuts } from "./nuts.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
-export { type Move, type Moved, openWalk, type Target, type Walk, type WalkOptions } from "./walk.ts";
+export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
 export type { Chain } from "./walker.ts";

@@ -11,7 +11,7 @@ import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
 import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
 
 /** Σ_k w_k f_k(x; parameters) on Rⁿ. */
-export interface Target<P> {
+export interface WalkTarget<P> {
   /** n */
   readonly size: number;
   /** f_k, at points [B, n]. */
@@ -64,7 +64,7 @@ const joined = (parts: readonly Chains<NdArray>[]): Chains<NdArray> => ({
   slopes: parts[0].slopes.map((_, k) => stacked(parts.map(({ slopes }) => slopes[k]))),
 });
 
-export function openWalk<P>(target: Target<P>, options: WalkOptions): Walk {
+export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
   const { size: n, terms, parameters } = target;
   const { leapfrog: steps, part = 1000, type = "float32", ...rest } = options;
   if (!(Number.isInteger(steps) && steps >= 1))

@@ -151,7 +151,7 @@ export function kernelRows(p: Dkef<Tensor>, x: Tensor, fx: Tensor, directions?: 
 export const DERIVATIVES = 768;
 
 /** log p̃(x), […]: the density up to its constant. */
-export function logDensity(p: Dkef<Tensor>, alpha: Tensor, x: Tensor): Tensor {
+export function dkefLogDensity(p: Dkef<Tensor>, alpha: Tensor, x: Tensor): Tensor {
   const flat = reshape(x, [-1, x.shape.at(-1) as number]);
   const f = sum(matvec(pairs(p, flat).kappa, alpha), 0);
   return add(reshape(f, x.shape.slice(0, -1)), logBase(x));
@@ -174,7 +174,7 @@ function curvatureAt(p: Dkef<Tensor>, alpha: Tensor, x: Tensor, directions?: Ten
 
 /** ∇ log p̃ with its derivatives in closed form. */
 export function dkefScore(p: Dkef<Tensor>, alpha: Tensor): ScoreFunction {
-  const score = gradEach((x) => logDensity(p, alpha, x));
+  const score = gradEach((x) => dkefLogDensity(p, alpha, x));
   const total = (x: Tensor, w?: Tensor): Tensor => {
     const n = x.shape.at(-1) as number;
     const directions = w && reshape(w, [-1, w.shape.at(-2) as number, n]);

@@ -5,9 +5,9 @@ export {
   type DkefOptions,
   type DkefSizes,
   dkefInit,
+  dkefLogDensity,
   dkefScore,
   dkefShapes,
-  logDensity,
   pairs,
 } from "./dkef.ts";
 export { type LinearSystem, type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "./dkef-alpha.ts";

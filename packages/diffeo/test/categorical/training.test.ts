@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { denoiserBatch, denoiserOf, type Focus, gridsOf, standardise } from "../../src/categorical/index.ts";
+import { key } from "../../src/random/index.ts";
 
 const [ROWS, COLUMNS, CLASSES] = [2, 3, 4];
 const model = denoiserOf({
@@ -16,7 +17,7 @@ const classes = Uint8Array.from(
 const grids = gridsOf(model.encoding, classes);
 const SIZE = 400;
 const batch = (step: number, size = SIZE, focus?: Focus) =>
-  denoiserBatch(model, grids, { size, seed: 3, step, ...(focus && { focus }) });
+  denoiserBatch(model, grids, { size, key: key(3), step, ...(focus && { focus }) });
 const timesOf = (step: number, size = SIZE, focus?: Focus): number[] => [
   ...(batch(step, size, focus)[1].data as Float32Array),
 ];

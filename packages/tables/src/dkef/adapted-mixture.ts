@@ -8,7 +8,7 @@
 import { type Compiled, compile } from "diffeo/engine";
 import { fail, jacobian, type NdArray, softmax, sub, type Tensor } from "diffeo/graph";
 import { run } from "diffeo/mcmc";
-import { BASE_VARIANCE, dkefScore, logDensity } from "diffeo/model";
+import { BASE_VARIANCE, dkefLogDensity, dkefScore } from "diffeo/model";
 import { choice, fold, type Key } from "diffeo/random";
 import type { Fitted } from "./fitted.ts";
 import {
@@ -94,7 +94,7 @@ type Explain = Compiled<
 function openExplain({ theta, alpha, parameters }: Fitted, { n, weights: { length: count } }: Mixture): Explain {
   return compile(
     (t: Tensor, a: Tensor, m: MixtureInputs<Tensor>, x: Tensor) => ({
-      logWeight: sub(logDensity(parametersOf(t, parameters), a, x), logMixture(m, x)),
+      logWeight: sub(dkefLogDensity(parametersOf(t, parameters), a, x), logMixture(m, x)),
       shares: softmax(logComponents(m, x), -1),
     }),
     [[theta.length], [alpha.length], { whitener: [n, count * n], offset: [count * n], logWeights: [count] }, [null, n]],

@@ -10,7 +10,7 @@
 import { type Compiled, compile } from "diffeo/engine";
 import { matvec, type NdArray, reshape, sum, type Tensor } from "diffeo/graph";
 import { lossOf, scoreMatching } from "diffeo/matching";
-import { BASE_VARIANCE, dkefScore, logDensity, pairs } from "diffeo/model";
+import { BASE_VARIANCE, dkefLogDensity, dkefScore, pairs } from "diffeo/model";
 import { fold, type Key, normal } from "diffeo/random";
 import type { Fitted } from "./fitted.ts";
 import { parametersOf } from "./steps.ts";
@@ -25,7 +25,7 @@ export async function measurePoints({ theta, alpha, parameters }: Fitted, points
   const measure = compile(
     (t: Tensor, a: Tensor, x: Tensor) => {
       const p = parametersOf(t, parameters);
-      return { loss: lossOf(scoreMatching())(dkefScore(p, a), x, {}), density: logDensity(p, a, x) };
+      return { loss: lossOf(scoreMatching())(dkefScore(p, a), x, {}), density: dkefLogDensity(p, a, x) };
     },
     [[theta.length], [alpha.length], points.shape],
     { type: "float64", threads: 1 },

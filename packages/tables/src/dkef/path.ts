@@ -4,7 +4,7 @@
  */
 import type { NdArray, Tensor } from "diffeo/graph";
 import { openWalk, type Walk } from "diffeo/mcmc";
-import { logDensity } from "diffeo/model";
+import { dkefLogDensity } from "diffeo/model";
 import type { Fitted } from "./fitted.ts";
 import { logMixture, type Mixture, type MixtureInputs, mixtureInputs } from "./mixture.ts";
 import { parametersOf } from "./steps.ts";
@@ -22,7 +22,7 @@ export function openPath({ theta, alpha, parameters }: Fitted, mixture: Mixture,
     {
       size: mixture.n,
       terms: [
-        (x, ends) => logDensity(parametersOf(ends.theta, parameters), ends.alpha, x),
+        (x, ends) => dkefLogDensity(parametersOf(ends.theta, parameters), ends.alpha, x),
         (x, ends) => logMixture(ends.mixture, x),
       ],
       parameters: {

@@ -6,7 +6,7 @@
 import { compile } from "diffeo/engine";
 import { fail, gradEach, sub, type Tensor } from "diffeo/graph";
 import { partsOf } from "diffeo/host";
-import { logDensity } from "diffeo/model";
+import { dkefLogDensity } from "diffeo/model";
 import { pulledScore, pullLogDensity } from "diffeo/score";
 import { type Selection, selected, type Table } from "../table/table.ts";
 import { whiteningMap } from "../table/whitening.ts";
@@ -44,7 +44,7 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
   const evaluate = compile(
     (t: Tensor, a: Tensor, y: Tensor) => {
       const p = parametersOf(t, fitted.parameters);
-      const density = (x: Tensor): Tensor => sub(logDensity(p, a, x), logZ);
+      const density = (x: Tensor): Tensor => sub(dkefLogDensity(p, a, x), logZ);
       return {
         value: pullLogDensity(psi, y, density(psi.forward(y))),
         score: pulledScore(psi, gradEach(density))(y),

@@ -26,7 +26,7 @@ export interface Measures {
   readonly annealed: Annealed;
 }
 
-export interface MeasureOptions {
+export interface DensityMeasureOptions {
   /** Draws of plain importance sampling. Default 0: none. */
   readonly samples?: number;
   readonly key: Key;
@@ -50,7 +50,7 @@ const summary = (values: Float64Array): Summary => ({
 export async function measureFitted(
   fitted: Fitted,
   data: { readonly train: NdArray; readonly test: NdArray },
-  { samples = 0, key, signal }: MeasureOptions,
+  { samples = 0, key, signal }: DensityMeasureOptions,
 ): Promise<Measures> {
   const points = await measurePoints(fitted, data.test);
   return {

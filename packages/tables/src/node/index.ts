@@ -1,6 +1,6 @@
 /** diffeo-tables/node: tables, densities and records of studies on disk. */
 export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciTable } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
-export { type RunOptions, readRecords, recordPath, runTask, saveRecord } from "./study.ts";
+export { type FitTaskOptions, readFitRecords, recordPath, runTask, saveFitRecord } from "./study.ts";
 export { readCells, readTable } from "./table-file.ts";
 export { loadTableModel, saveTableModel } from "./table-model-file.ts";

@@ -6,10 +6,10 @@ import { writeFileAtomic } from "diffeo/node";
 import type { FitProgress } from "../dkef/settings.ts";
 import { runDensity } from "../measure/density-run.ts";
 import { parseRecords, requireRecord } from "../study/record.ts";
-import { EQUAL_STEPS, type RunRecord, recordOf, type Task, taskName } from "../study/study.ts";
+import { EQUAL_STEPS, fitTaskName, type RunRecord, recordOf, type Task } from "../study/study.ts";
 import { preparedTable } from "./datasets.ts";
 
-export interface RunOptions {
+export interface FitTaskOptions {
   /** Where the UCI files are. */
   readonly folder: string;
   /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-export async function runTask(task: Task, options: RunOptions): Promise<RunRecord> {
+export async function runTask(task: Task, options: FitTaskOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
   const { folder, ...more } = options;
   const { data } = await preparedTable(dataset, { folder, seed });
@@ -27,16 +27,16 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunRecor
 
 const runsFolder = (out: string): string => join(out, "runs");
 
-export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${taskName(task)}.json`);
+export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${fitTaskName(task)}.json`);
 
 /** Writes a record that can be read again: one with numbers that are not finite, which JSON has none of, is refused. */
-export const saveRecord = async (out: string, record: RunRecord): Promise<void> =>
+export const saveFitRecord = async (out: string, record: RunRecord): Promise<void> =>
   writeFileAtomic(recordPath(out, record), `${JSON.stringify(requireRecord(record, "what the run gave"))}\n`);
 
 const recordsIn = async (path: string): Promise<RunRecord[]> => parseRecords(await readFile(path, "utf8"), path);
 
 /** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
-export async function readRecords(out: string): Promise<RunRecord[]> {
+export async function readFitRecords(out: string): Promise<RunRecord[]> {
   const found = new Map<string, RunRecord>();
   for (const folder of [out, runsFolder(out)]) {
     const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -44,7 +44,7 @@ export async function readRecords(out: string): Promise<RunRecord[]> {
       throw new DiffeoError("data", `cannot read ${folder} (${error.code})`, "check the path", { cause: error });
     });
     for (const name of names.filter((file) => file.endsWith(".json")))
-      for (const record of await recordsIn(join(folder, name))) found.set(taskName(record), record);
+      for (const record of await recordsIn(join(folder, name))) found.set(fitTaskName(record), record);
   }
   return [...found.values()].sort(
     (a, b) => a.dataset.localeCompare(b.dataset) || a.loss.localeCompare(b.loss) || a.seed - b.seed,

@@ -58,22 +58,22 @@ export function recordOf(task: Task, data: Prepared, { fit, seconds, measures, l
   };
 }
 
-export const taskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
+export const fitTaskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
 
 /** Longest first, so that the cores end together: more coordinates, then losses that need all derivatives. */
 const cost = ({ dataset, loss }: Task): number =>
   (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) * (loss === "ssm" || loss === "gssm" ? 1 : 2);
 
 /** What is still to be run, given the records there are. */
-export function openTasks(
+export function openFitTasks(
   records: readonly RunRecord[],
   datasets: readonly DatasetName[],
   losses: readonly ObjectiveName[],
   seeds: number,
 ): Task[] {
-  const known = new Set(records.map(taskName));
+  const known = new Set(records.map(fitTaskName));
   const all = datasets.flatMap((dataset) =>
     losses.flatMap((loss) => Array.from({ length: seeds }, (_, seed) => ({ dataset, loss, seed }))),
   );
-  return all.filter((task) => !known.has(taskName(task))).sort((a, b) => cost(b) - cost(a));
+  return all.filter((task) => !known.has(fitTaskName(task))).sort((a, b) => cost(b) - cost(a));
 }
