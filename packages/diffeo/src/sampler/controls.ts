@@ -2,7 +2,8 @@
  * What a call may change of the process: w, c, the strengths of guidance. They are numbers that graphs are fed; which of them a
  * graph has is part of its name, so that a process run as it is pays for none.
  */
-import { fail, gradEach, mul, type Tensor } from "../graph/index.ts";
+import { fail, mul } from "../graph/index.ts";
+import { climbing } from "../sde/control.ts";
 import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, tilt } from "../sde/index.ts";
 import type { Tensors } from "./compiler.ts";
 import type { Method } from "./method.ts";
@@ -61,7 +62,7 @@ export function controlled(
   let run = process;
   if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
   if (likelihood && known && strength) {
-    const uphill = (x: Tensor, t: Tensor): Tensor => gradEach((z) => likelihood(z, t, known))(x);
+    const uphill = climbing((x, t) => likelihood(x, t, known), process.eventRank, "likelihood");
     run = tilt(scored(run, "likelihood"), (x, t) => mul(uphill(x, t), strength));
   }
   if (c) run = dilateTime(run, { value: c, excess: cExcess, root: cRoot });

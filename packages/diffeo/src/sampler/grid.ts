@@ -48,10 +48,12 @@ export function logSnr({ meanFactor, std }: Transition): (times: readonly number
   };
 }
 
+const MOST_STEPS = 10_000_000;
+
 /** steps + 1 values whose ends are exactly those given. */
 function spaced(steps: number, at: (s: number, i: number) => number, from: number, to: number): number[] {
-  if (!Number.isInteger(steps) || steps < 1)
-    fail("usage", `a grid of ${steps} steps was asked for`, "give a whole number of steps, at least 1");
+  if (!(Number.isInteger(steps) && steps >= 1 && steps <= MOST_STEPS))
+    fail("usage", `a grid of ${steps} steps was asked for`, `give a whole number of steps from 1 to ${MOST_STEPS}`);
   return Array.from({ length: steps + 1 }, (_, i) => (i === 0 ? from : i === steps ? to : at(i / steps, i)));
 }
 

@@ -1,21 +1,27 @@
 /**
- * A sampler opened once and called often. Its graphs, the network among them, are compiled at the first call that needs them;
- * key, count, times, drift scale, guidance and known values are inputs:
+ * A sampler opened once and called often:
  *
  *     const draw = await openSampler(process, { shape: [2] });
  *     const { samples } = await draw({ key: key(7), count: 100, driftScale: 1.02 });
  *     await draw.dispose();
+ *
+ * Its graphs, the network in them, are compiled at the first call that needs them: one set for each size of a batch and each
+ * set of controls, which are w ≠ 1, c ≠ 1, `known`, and a likelihood of what is known. Keys, times, the values of controls and
+ * of what is known are inputs, so that a slider over them compiles at its first move alone. A call of one step to a `tEnd` just
+ * before T compiles ahead. A smaller batch is not filled up to a size that is there: one sample would cost as much as 64, at
+ * every call, to save one compilation, and rounding differs with the size. With `batch: b` there are at most b sizes.
  */
-import { constant, type FloatType, fail, input, type NdArray, type Shape } from "../graph/index.ts";
+import { constant, type FloatType, fail, input, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
 import { showShape } from "../graph/ndarray.ts";
 import { batches, rowsOf, stacked } from "../host/index.ts";
 import { type Process, requireScoreOfState } from "../sde/index.ts";
 import type { Batch, OpenedSampler } from "./batch.ts";
 import { compiler, floatType } from "./compiler.ts";
 import { controlsOf } from "./controls.ts";
+import { refuseUnknownDraw, refuseUnknownOpening, refuseUnknownSample } from "./known-options.ts";
 import { stageOf } from "./method.ts";
 import { methodOf } from "./methods.ts";
-import type { DrawOptions, OpenOptions, SampleOptions, SampleResult, Samples, TypeOf } from "./options.ts";
+import type { DrawOptions, Exactly, OpenOptions, SampleOptions, SampleResult, Samples, TypeOf } from "./options.ts";
 import { runGrid } from "./run.ts";
 import { runAdaptive } from "./run-adaptive.ts";
 
@@ -27,8 +33,9 @@ export interface OpenSampler<T extends FloatType = FloatType> {
 
 export async function openSampler<const O extends OpenOptions>(
   process: Process,
-  options: O,
+  options: Exactly<O, OpenOptions>,
 ): Promise<OpenSampler<TypeOf<O>>> {
+  refuseUnknownOpening(options);
   const { shape: event, method: chosen, denoise = false, energy, likelihood, ...engine }: OpenOptions = options;
   if (event.length !== process.eventRank)
     fail(
@@ -55,6 +62,7 @@ export async function openSampler<const O extends OpenOptions>(
   let open = true;
   const draw = async (call: DrawOptions): Promise<SampleResult> => {
     if (!open) fail("disposed", "this sampler was disposed", "open it again");
+    refuseUnknownDraw(call);
     return inBatches(opened, call);
   };
   return Object.assign(draw, {
@@ -68,8 +76,9 @@ export async function openSampler<const O extends OpenOptions>(
 /** Samples of a process, by default with the domain-preserving method: one call of a sampler that is opened for it. */
 export async function sample<const O extends SampleOptions>(
   process: Process,
-  options: O,
+  options: Exactly<O, SampleOptions>,
 ): Promise<SampleResult<TypeOf<O>>> {
+  refuseUnknownSample(options);
   const { method, denoise, energy, likelihood, device, type, threads, worker, checkFinite, shape, ...call } =
     options as SampleOptions;
   const event = shape ?? (call.start && startEvent(process, call.start, floatType(options)));
@@ -89,6 +98,9 @@ export async function sample<const O extends SampleOptions>(
   return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
 }
 
+/** What one array of a result may hold: 2 GB of float32. */
+const MOST_NUMBERS = 2 ** 29;
+
 /** Batch after batch of a call. */
 async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<SampleResult> {
   const { start, first = 0 } = options;
@@ -97,6 +109,13 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
   if (start && start.shape[0] !== count)
     fail("shape", `start has ${start.shape[0]} points, count is ${count}`, "leave count out, or make them agree");
+  const numbers = count * sizeOf(opened.event);
+  if (numbers > MOST_NUMBERS)
+    fail(
+      "usage",
+      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} numbers, more than ${MOST_NUMBERS}`,
+      "ask for fewer in a call; the next one goes on with first",
+    );
   const controls = controlsOf(options, opened, method);
   method.require?.(stageOf(process, method.stepIn));
   const adaptive = options.steps === undefined && options.grid === undefined ? method.tolerance : undefined;

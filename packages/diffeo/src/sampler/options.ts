@@ -62,6 +62,9 @@ export interface SampleOptions extends Omit<OpenOptions, "shape">, DrawOptions {
   readonly shape?: Shape;
 }
 
+/** Options of which every one is known: TypeScript lets a generic have others. */
+export type Exactly<O, Known> = O & { readonly [K in Exclude<keyof O, keyof Known>]: never };
+
 /** Values known in y. The map must not mix known and unknown coordinates: mask whole sites of a grid of simplices. */
 export interface Known {
   /** 1 where the coordinate of y is known, 0 elsewhere; of the event's shape or [count, ...event]. */
@@ -135,7 +138,9 @@ export function gridOf(process: Process, options: DrawOptions, usual: GridName):
   const { transition, name, reversed, horizon } = process;
   if (grid === "uniform") return checkedGrid(uniformGrid(from, to, steps), reversed, horizon);
   if (grid === "quadratic") return checkedGrid(quadraticGrid(from, to, steps), reversed, horizon);
-  if (grid !== "logSnr") return checkedGrid(grid, reversed, horizon);
+  if (Array.isArray(grid)) return checkedGrid(grid, reversed, horizon);
+  if (grid !== "logSnr")
+    fail("usage", `there is no grid "${String(grid)}"`, "use uniform, quadratic, logSnr, or a list of times");
   if (!transition)
     fail("usage", `${name} has no Gaussian transition, hence no log-SNR grid`, "use another grid, or give times");
   return checkedGrid(logSnrGrid(transition, from, to, steps), reversed, horizon);

@@ -12,9 +12,10 @@
  * and the Itô term of √c G, which is c times that of G. The probability flow goes with the drift, less the Itô term.
  * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the image is scaled.
  */
-import { eventOf } from "../bijector/event.ts";
+import { batchOf, eventOf } from "../bijector/event.ts";
 import { type Diffusion, pullItoTrace, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
 import { add, fail, gradEach, mul, type Operand, sub, type Tensor } from "../graph/index.ts";
+import { sameShape, showShape } from "../graph/ndarray.ts";
 import { applyCovariance, multipliedOut, scaledDiffusion } from "./diffusion.ts";
 import { inChart, type Process, type ReverseProcess, withMotion } from "./process.ts";
 import { timesOf } from "./score.ts";
@@ -118,6 +119,22 @@ export function tilt(process: ReverseProcess, delta: Field): ReverseProcess {
   });
 }
 
+/** ∇ₓ of a function with one number an event, which `name` calls it in errors. */
+export const climbing =
+  (f: Field, eventRank: number, name: string): Field =>
+  (x, t) =>
+    gradEach((z) => {
+      const value = f(z, t);
+      const batch = batchOf(z, eventRank);
+      if (!sameShape(value.shape, batch))
+        fail(
+          "shape",
+          `the ${name} of a batch ${showShape(batch)} has shape ${showShape(value.shape)}`,
+          "return one number an event: sum over its axes",
+        );
+      return value;
+    })(x);
+
 /**
  * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by e^{−E}.
  *
@@ -133,7 +150,7 @@ export function guide(
   strength: number | Tensor = 1,
 ): ReverseProcess {
   const phi = process.chart?.phi;
-  const uphill: Field = (x, t) => gradEach((z) => energy(phi ? phi.forward(z, t) : z, t))(x);
+  const uphill = climbing((z, t) => energy(phi ? phi.forward(z, t) : z, t), process.eventRank, "energy");
   const by = typeof strength === "number" ? -strength : mul(strength, -1);
   return tilt(process, (x, t) => mul(uphill(x, t), by));
 }

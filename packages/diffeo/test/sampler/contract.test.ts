@@ -5,12 +5,15 @@ import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/gr
 import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
+  type DrawOptions,
   eulerMaruyama,
   logSnr,
   logSnrGrid,
   type Method,
   type MethodName,
   milstein,
+  type OpenOptions,
+  openSampler,
   quadraticGrid,
   rungeKutta,
   type SampleOptions,
@@ -161,7 +164,19 @@ describe("a bad request", () => {
       forward(sde) as never,
     ));
   it("has times beyond the horizon", () => expectUsage({ grid: [2, 1] }, /outside 0 … 1/));
-  it("has no steps", () => expectUsage({ steps: 0 }, /0 steps/));
+  it("has no steps, or more than anyone can wait for", async () => {
+    await expectUsage({ steps: 0 }, /0 steps/);
+    for (const grid of ["uniform", "quadratic", "logSnr"] as const)
+      await expectUsage({ steps: 1e12, grid }, /1000000000000 steps.*10000000/);
+  });
+  it("names no grid", async () => {
+    await expectUsage({ grid: "toString" as "uniform" }, /no grid "toString".*logSnr/);
+    await expectUsage({ grid: 3 as never }, /no grid "3"/);
+  });
+  it("wants more samples than an array holds", async () => {
+    await expectUsage({ count: 1e12 }, /count is 1000000000000: samples of shape \[2\]/);
+    await expectUsage({ count: 1e12, batch: 64 }, /count is 1000000000000/);
+  });
   it("starts outside the domain", () =>
     expectUsage(
       { start: { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.3, 0.3, 0.9, 0.4) }, count: 2 },
@@ -172,6 +187,29 @@ describe("a bad request", () => {
       { start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, Number.NaN) }, count: 1 },
       /holds NaN/,
     ));
+  it("has an option that nobody reads", async () => {
+    const expected = [
+      [{ stepz: 3 }, /sample has no option "stepz".*steps/],
+      [{ toString: 1 }, /no option "toString"/],
+      [{ tolerance: 1e-7 }, /no option "tolerance".*method: rungeKutta\(\{ tolerance \}\)/],
+      [{ onExit: "hold" }, /method: eulerMaruyama\(\{ onExit \}\)/],
+    ] as const;
+    for (const [options, message] of expected) await expectUsage(options as Partial<SampleOptions>, message);
+  });
+  it("has an option that belongs to the other call", async () => {
+    await expect(openSampler(process, { shape: [2], count: 3 } as OpenOptions)).rejects.toThrow(/draw\(\{ count \}\)/);
+    const draw = await openSampler(process, { shape: [2] });
+    await expect(draw({ key: key(1), count: 1, type: "float64" } as DrawOptions)).rejects.toThrow(
+      /openSampler\(process, \{ type \}\)/,
+    );
+    await draw.dispose();
+  });
+  it("is refused by TypeScript too", async () => {
+    // @ts-expect-error: stepz is no option
+    await expect(sample(process, { ...shared, stepz: 3 })).rejects.toThrow(/"stepz"/);
+    // @ts-expect-error: typ is no option
+    await expect(openSampler(process, { shape: [2], typ: "float64" })).rejects.toThrow(/"typ"/);
+  });
   it("names no sampler", () =>
     expectUsage({ method: "leapfrog" as MethodName }, /no sampler "leapfrog".*domainPreserving/));
   it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));

@@ -65,6 +65,46 @@ describe.each(Object.keys(samplers) as MethodName[])("an open %s", (method) => {
 });
 
 describe("an open sampler", () => {
+  it("compiles once for each size of a batch and each set of controls, ahead by a step if asked", async () => {
+    const { score, traced } = counted(exactScore(sde, clusters(2)));
+    const draw = await openSampler(reversePush(sde, sigmoidMap(), score), { shape: [2], threads: 1 });
+    const compiles = async (options: Partial<DrawOptions>): Promise<boolean> => {
+      const before = traced();
+      await draw({ key: key(1), count: 4, steps: 3, ...options });
+      return traced() > before;
+    };
+    const calls: readonly (readonly [Partial<DrawOptions>, boolean])[] = [
+      [{ steps: 1, tEnd: 0.99 }, true],
+      [{}, false],
+      [{ count: 6 }, true],
+      [{ count: 4 }, false],
+      [{ count: 6, steps: 5 }, false],
+      [{ count: 10, batch: 6 }, false],
+      [{ count: 64, batch: 4 }, false],
+      [{ driftScale: 1.1 }, true],
+      [{ driftScale: 0.9 }, false],
+      [{ timeDilation: 2 }, true],
+      [{ timeDilation: 2, driftScale: 0.9 }, true],
+      [{ timeDilation: 3, driftScale: 1.2 }, false],
+      [{ driftScale: 1.1, count: 6 }, true],
+    ];
+    for (const [options, expected] of calls) expect(await compiles(options), JSON.stringify(options)).toBe(expected);
+    await draw.dispose();
+  });
+
+  it("refuses an energy or a likelihood that is not one number an event", async () => {
+    const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
+    const call = { key: key(1), count: 4, steps: 2, shape: [2] } as const;
+    await expect(sample(process, { ...call, energy: square })).rejects.toThrow(
+      /the energy of a batch \[4\] has shape \[4, 2\].*one number an event/,
+    );
+    const event: NdArray = { shape: [2], dtype: "float32", data: Float32Array.of(0, 1) };
+    const known = { mask: event, value: { ...event, data: Float32Array.of(0.5, 0.5) } };
+    await expect(sample(process, { ...call, known, likelihood: (x) => square(x) })).rejects.toThrow(
+      /the likelihood of a batch \[4\] has shape \[4, 2\]/,
+    );
+  });
+
   it("takes strengths of guidance as inputs", async () => {
     const { score, traced } = counted(exactScore(sde, clusters(2)));
     const process = reversePush(sde, additiveLogistic(), score);
