@@ -123,15 +123,11 @@ describe.each(table)("%s", (_, own) => {
     const x = normal(key("json"), [3, own.dimension], { dtype: "float64" }).data;
     const [a, b] = [await forward(own, x), await forward(again, x)];
     expect(b).toEqual(a);
-    expect({ ...again, map: 0, fault: 0, encode: 0, decode: 0, parts: 0, split: 0 }).toEqual({
-      ...own,
-      map: 0,
-      fault: 0,
-      encode: 0,
-      decode: 0,
-      parts: 0,
-      split: 0,
-    });
+    const plain = (domain: Domain) => {
+      const functions = { map: 0, fault: 0, encode: 0, decode: 0, parts: 0, split: 0, values: typeof domain.values };
+      return { ...domain, ...functions };
+    };
+    expect(plain(again)).toEqual(plain(own));
     rowsOf(a, own.size).forEach((y) => {
       expect(again.decode(y)).toEqual(own.decode(y));
     });
