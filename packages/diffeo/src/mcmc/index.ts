@@ -12,11 +12,11 @@ export {
 } from "./hamiltonian.ts";
 export {
   chainsOf,
-  type Draws,
   elementNames,
   type InferOptions,
   infer,
   type Posterior,
+  type PosteriorDraws,
   type PosteriorModel,
 } from "./infer.ts";
 export { type NutsOptions, nuts } from "./nuts.ts";

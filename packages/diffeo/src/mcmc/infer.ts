@@ -33,14 +33,14 @@ export interface InferOptions extends Omit<NutsOptions, "first" | "size"> {
 }
 
 /** Draws of one quantity, [chains, draws, …shape]. */
-export interface Draws {
+export interface PosteriorDraws {
   readonly shape: Shape;
   readonly data: Float64Array;
 }
 
 export interface Posterior {
   /** By name: parameters and derived quantities. */
-  readonly draws: Readonly<Record<string, Draws>>;
+  readonly draws: Readonly<Record<string, PosteriorDraws>>;
   readonly chains: readonly Chain[];
   /** One row a number: `theta[3]` is the third of theta. */
   readonly summary: () => Readonly<Record<string, Summary>>;
@@ -95,7 +95,7 @@ async function valuesOf(
   { parameters: _, derived = {} }: PosteriorModel,
   space: ParameterSpace,
   { device, threads = 1 }: InferOptions,
-): Promise<Record<string, Draws>> {
+): Promise<Record<string, PosteriorDraws>> {
   const draws = chains[0].value.length;
   const show = compile(
     (x: Tensor) => {
@@ -106,7 +106,7 @@ async function valuesOf(
     { type: "float64", threads, ...(device !== undefined && { device }) },
   );
   try {
-    const found: Record<string, Draws> = {};
+    const found: Record<string, PosteriorDraws> = {};
     for (const [c, { x }] of chains.entries()) {
       const values = await show({ shape: [draws, space.dimension], dtype: "float64", data: x });
       for (const [name, { shape, data }] of Object.entries(values)) {
@@ -132,14 +132,17 @@ export function elementNames(name: string, shape: Shape): string[] {
 }
 
 /** One array a chain of one number of a quantity. */
-export const chainsOf = ({ shape: [chains, draws, ...shape], data }: Draws, element: number): Float64Array[] => {
+export const chainsOf = (
+  { shape: [chains, draws, ...shape], data }: PosteriorDraws,
+  element: number,
+): Float64Array[] => {
   const size = sizeOf(shape);
   return Array.from({ length: chains }, (_, c) =>
     Float64Array.from({ length: draws }, (_, d) => data[(c * draws + d) * size + element]),
   );
 };
 
-function summaryOf(draws: Readonly<Record<string, Draws>>): Record<string, Summary> {
+function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<string, Summary> {
   return Object.fromEntries(
     Object.entries(draws).flatMap(([name, quantity]) =>
       elementNames(name, quantity.shape.slice(2)).map(
