@@ -25,7 +25,7 @@ export function exported({ denoiser, parameters }: Model, what: ExportName): (x:
   return exports[what](denoiser, frozen(parameters));
 }
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly what: ExportName;
   readonly batch: number;
   /** The form that runs best there: convolutions as products of gathered patches, or as they are. */

@@ -37,7 +37,7 @@ export interface StudyRecord extends StudyTask, LegalityShares {
   readonly seconds: number;
 }
 
-export interface StudyOptions {
+interface StudyOptions {
   readonly count: number;
   readonly seed: number;
   readonly steps: Readonly<Record<StudyMethod, number>>;

@@ -23,3 +23,4 @@ export { type NutsOptions, nuts } from "./nuts.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
 export type { Chain } from "./walker.ts";
+export { energyFraction } from "./warnings.ts";

@@ -1,6 +1,7 @@
 /** R̂, effective sample sizes and standard errors, against theory and against a plain computation. */
 import { describe, expect, it } from "vitest";
 import { bulkEss, meanError, rhat, sdError, summarise, tailEss } from "../../src/mcmc/diagnostics.ts";
+import { energyFraction } from "../../src/mcmc/warnings.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
 
 /** Chains of x_{i+1} = a x_i + √(1 − a²) z: standard normal, with autocorrelation aᵗ. */
@@ -78,6 +79,15 @@ describe("R̂", () => {
   it("is no number where there is nothing to compare", () => {
     expect(rhat([new Float64Array(10), new Float64Array(10)])).toBeNaN();
     expect(rhat([Float64Array.of(1, 2, 3, Number.NaN), Float64Array.of(1, 2, 3, 4)])).toBeNaN();
+  });
+});
+
+describe("the energy's fraction", () => {
+  it("is 2(1 − a) of an autoregression with a: 2 where draws are independent, near 0 where they creep", () => {
+    for (const a of [0, 0.5, 0.95]) {
+      const [energy] = autoregressive(a, 1, 40_000);
+      expect(energyFraction({ energy }) / (2 * (1 - a))).toBeCloseTo(1, 1);
+    }
   });
 });
 
