@@ -96,6 +96,19 @@ const openRun = ({ options: { out, resume = false }, config }: TrainingPlan): Pr
     ? RunFolder.open(out, config)
     : RunFolder.create(out, config).catch(advise("continue it with --resume, or choose another folder"));
 
+/** What can be done where numbers were lost, in the command's words. */
+const restart =
+  (out: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof DiffeoError && error.kind === "numerical")) throw error;
+    const model = join(out, MODEL_FILE);
+    const goesOn = existsSync(model)
+      ? `; --init ${model} goes on from the averaged weights of the newest checkpoint`
+      : "";
+    const remedy = `begin a run in another folder with a smaller --rate or --clip${goesOn}`;
+    throw new DiffeoError("numerical", error.problem, remedy, { cause: error });
+  };
+
 /** Trains until the last step, the end of the time or an interruption. Returns the step reached. */
 export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
   const { options, model, positions, focus, warmup } = plan;
@@ -147,7 +160,7 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
         if (!io.stderr.isTTY) io.stderr.write(`step ${s}  ${note}  ${bar.left(s)} left\n`);
       },
       onSave: ({ ema }, s) => keepModel(io, plan, ema.data as Float32Array, s),
-    });
+    }).catch(restart(out));
     return reached;
   } finally {
     bar.end();
