@@ -14,7 +14,8 @@ export {
   chainsOf,
   elementNames,
   type InferOptions,
-  infer,
+  // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's own name.
+  inferPosterior as infer,
   type Posterior,
   type PosteriorDraws,
   type PosteriorModel,

@@ -152,7 +152,7 @@ function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<stri
   );
 }
 
-export async function infer(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
+export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
   const { chains: count = 4 } = options;
   if (!(Number.isInteger(count) && count >= 1))
     fail("usage", `infer: chains is ${count}`, "give a whole number from 1; 4 let R̂ say something");
