@@ -26,6 +26,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
+    // As many as cores: the default leaves one for watching, which on two cores is half.
+    maxWorkers: "100%",
     projects: [
       {
         extends: true,
