@@ -59,9 +59,17 @@ function identityOf({ count, bytes }: Positions): string {
 const SHARED = ["network", "width", "predict"];
 const OWN = { unet: ["multipliers", "blocks", "attention"], transformer: ["layers", "heads", "activation"] };
 
+const warmupOf = ({ warmup, steps }: TrainCommand): number => warmup ?? Math.min(500, Math.ceil(steps / 10));
+
 /** Raises what is wrong with the options, before anything is read or made. */
 async function checkOptions(options: TrainCommand, command: Command): Promise<void> {
-  const { steps, out, init, weight, warmup, saveEvery, samplesEvery = saveEvery } = options;
+  const { steps, out, init, weight, warmup, fall, saveEvery, samplesEvery = saveEvery } = options;
+  if (fall !== undefined && warmupOf(options) + fall > steps)
+    fail(
+      "usage",
+      `a rate that rises for ${warmupOf(options)} steps and falls for ${fall} within ${steps}`,
+      "give more --steps, or a smaller --fall or --warmup",
+    );
   if (warmup !== undefined && warmup >= steps)
     fail(
       "usage",
@@ -92,7 +100,7 @@ async function configOf(
   options: TrainCommand,
   { positions, model, warmup, focus }: Omit<TrainingPlan, "config">,
 ): Promise<RunConfig> {
-  const { init, weight, steps, batch, seed, rate, ema, clip, decay, beta2 } = options;
+  const { init, weight, steps, fall, batch, seed, rate, ema, clip, decay, beta2 } = options;
   return {
     version,
     files: { data: options.data ?? [], ...(init !== undefined && { init }) },
@@ -100,7 +108,8 @@ async function configOf(
     data: identityOf(positions),
     ...(init !== undefined && { init: await modelDigest(init) }),
     spec: model.spec,
-    steps,
+    // A run with --fall may be made longer.
+    ...(fall === undefined ? { steps } : { fall }),
     batch,
     seed,
     ...(weight !== "none" && { weight }),
@@ -133,7 +142,7 @@ async function trainCommand(io: Io, options: TrainCommand, command: Command): Pr
     positions,
     model,
     focus: focusOf(options.focus, model.denoiser.sde.horizon),
-    warmup: options.warmup ?? Math.min(500, Math.ceil(steps / 10)),
+    warmup: warmupOf(options),
     samplesEvery: options.samplesEvery ?? options.saveEvery,
   };
   const config = await configOf(options, plan);
@@ -198,6 +207,11 @@ export const declare: Declare = (command, io) => {
     .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
     .option("--warmup <n>", "steps of rising rate (default: a tenth of --steps, at most 500)", integer(1, 1e9))
+    .option(
+      "--fall <n>",
+      "keep the peak rate until the last n steps; --resume may then ask for more --steps than before",
+      integer(1, 1e9),
+    )
     .option("--ema <x>", "decay of the parameter average", share, 0.9995)
     .option("--clip <x>", "largest gradient norm", positive, 1)
     .option("--decay <x>", "weight decay", nonNegative, 0)

@@ -9,11 +9,11 @@ import {
   type Model,
   modelOf,
 } from "diffeo/categorical";
-import { DiffeoError } from "diffeo/graph";
+import { DiffeoError, fail } from "diffeo/graph";
 import { parameterCount } from "diffeo/model";
 import { type RunConfig, RunFolder, saveModel, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import { initialState, rateAt, stateOf, train } from "diffeo/train";
+import { type Checkpoint, initialState, rateAt, stateOf, train } from "diffeo/train";
 import { judged, type Positions, positionGrids, sampleBoards, sheetSvg } from "diffeo-chess";
 import { advise } from "../shell/exit.ts";
 import type { Io } from "../shell/io.ts";
@@ -33,6 +33,7 @@ export interface TrainCommand extends RunOptions, NetworkOptions {
   readonly bound: number;
   readonly rate: number;
   readonly warmup?: number;
+  readonly fall?: number;
   readonly ema: number;
   readonly clip: number;
   readonly decay: number;
@@ -109,13 +110,28 @@ const restart =
     throw new DiffeoError("numerical", error.problem, remedy, { cause: error });
   };
 
+/** A rate that falls over the last steps has a run made longer; one that has begun to fall goes to the step it falls to. */
+function checkLonger({ step, metadata }: Checkpoint, { steps, fall = 0 }: TrainCommand): void {
+  const falls = Number(metadata.falls ?? steps);
+  const level = Math.min(falls, steps) - fall;
+  if (falls === steps || step <= level) return;
+  fail(
+    "usage",
+    `at step ${step} a rate that falls for ${fall} steps cannot turn from ending at step ${falls} to ending at step ${steps}`,
+    step > falls - fall
+      ? `continue with --steps ${falls}, or begin a run with --init from the model of this one`
+      : `ask for at least ${step + fall} --steps`,
+  );
+}
+
 /** Trains until the last step, the end of the time or an interruption. Returns the step reached. */
 export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
   const { options, model, positions, focus, warmup } = plan;
-  const { steps, batch, seed, out } = options;
+  const { steps, fall, batch, seed, out } = options;
   const folder = await openRun(plan);
   const checkpoint = options.resume ? await folder.latest() : undefined;
   const from = checkpoint?.step ?? 0;
+  if (checkpoint) checkLonger(checkpoint, options);
   const start = checkpoint
     ? stateOf(checkpoint, parameterCount(model.parameters), join(out, `step-${from}`))
     : initialState(model.parameters);
@@ -131,7 +147,8 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
     beta2: options.beta2,
     ...engineOf(options),
   });
-  const rate = (s: number): number => rateAt(s, { peak: options.rate, warmup, steps });
+  const rate = (s: number): number =>
+    rateAt(s, { peak: options.rate, warmup, steps, ...(fall !== undefined && { fall }) });
   const grids = positionGrids(positions);
   const bar = progress(io.stderr, steps, "training", from);
   let note = "";
@@ -151,7 +168,7 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
       reportEvery: Math.min(50, steps),
       saveEvery: options.saveEvery,
       store: folder,
-      metadata: { format: "diffeo-checkpoint-1" },
+      metadata: { format: "diffeo-checkpoint-1", ...(fall !== undefined && { falls: String(steps) }) },
       signal: io.signal,
       ...(options.minutes !== undefined && { seconds: options.minutes * 60 }),
       onStep: (s) => bar.update(s, note),

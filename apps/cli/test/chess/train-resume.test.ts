@@ -80,6 +80,18 @@ describe("diffeo chess train", () => {
     expect(checkpointsOf(join(folder, "halted")).at(-1)).toBeLessThan(12);
     expect(await diffeo(...words("halted", "--resume"))).toMatchObject({ code: 0 });
     expect(model("halted")).toEqual(model("attentive"));
+    // A run whose rate falls at the end alone may be made longer until it falls: of two --steps the later counts.
+    const falling = ["--fall", "4"];
+    expect(await diffeo(...words("planned", ...falling))).toMatchObject({ code: 0 });
+    expect(await diffeo(...words("longer", ...falling, "--steps", "8", "--minutes", "1e-9"))).toMatchObject({
+      code: 0,
+    });
+    expect(await diffeo(...words("longer", ...falling, "--resume"))).toMatchObject({ code: 0 });
+    expect(model("longer")).toEqual(model("planned"));
+    expect(await diffeo(...words("planned", ...falling, "--resume", "--steps", "20"))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Continue with --steps 12, or begin a run with --init"),
+    });
     const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));
     expect([code, stderr]).toEqual([
       2,
@@ -102,6 +114,7 @@ describe("diffeo chess train", () => {
     expect(await refusal("--warmup", "120")).toContain(
       "rises for 120 steps of 120 never falls to zero. Give a --warmup below",
     );
+    expect(await refusal("--fall", "116")).toContain("rises for 5 steps and falls for 116 within 120");
     expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
     expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
     expect(await refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");

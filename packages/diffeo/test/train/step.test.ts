@@ -79,6 +79,21 @@ describe("the rate", () => {
     ];
     for (const [step, rate] of expected) expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
   });
+
+  it("with `fall`, stays at its peak whatever `steps` is, and falls in a line to zero", () => {
+    const schedule = { peak: 3, warmup: 20, steps: 100, fall: 30 };
+    const expected = [
+      [10, 1.5],
+      [20, 3],
+      [70, 3],
+      [71, 2.9],
+      [85, 1.5],
+      [100, 0],
+    ];
+    for (const [step, rate] of expected) expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
+    for (let step = 1; step <= 70; step++)
+      expect(rateAt(step, { ...schedule, steps: 1000 })).toBe(rateAt(step, schedule));
+  });
 });
 
 describe("a run whose numbers are lost", () => {
