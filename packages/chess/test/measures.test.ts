@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { key } from "diffeo/random";
+import { fold, key, uniform } from "diffeo/random";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";
@@ -8,6 +8,7 @@ import { playouts } from "../src/board/playout.ts";
 import { type Positions, pack, range, unpack } from "../src/board/position.ts";
 import { PositionSet } from "../src/board/set.ts";
 import { covarianceCosine, covarianceError, crossCovariance } from "../src/measure/covariance.ts";
+import { aucError, meanError, sdError, shareError } from "../src/measure/errors.ts";
 import { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "../src/measure/histogram.ts";
 import { independentSquares, marginalDistance, squareMarginals } from "../src/measure/marginals.ts";
 import { measure, measureAll, referenceOf } from "../src/measure/measures.ts";
@@ -236,7 +237,41 @@ describe("all measures", () => {
     expect(all.independent.auc).toBeGreaterThan(0.97);
     const table = measureTable(all);
     expect(table).toMatch(/^measure +samples +real +independent\n/);
-    expect(table).toMatch(/strictly legal +1\.000 +1\.000 +0\.\d{3}\n/);
+    expect(table).toMatch(/strictly legal +1\.000 ± 0\.\d{3} +1\.000 +0\.\d{3}\n/);
+    expect(table).toMatch(/ samples are too few for .*the AUC: most of it may be chance\n$/);
+  });
+});
+
+describe("standard errors", () => {
+  /** The spread of a figure over many samples of a law. */
+  const spread = (figure: (sample: number[]) => number, law: (u: Float32Array) => number[], size: number): number => {
+    const figures = Array.from({ length: 4000 }, (_, i) =>
+      figure(law(uniform(fold(key("errors"), i), [size]).data as Float32Array)),
+    );
+    return meanAndSd(figures).sd;
+  };
+
+  it("are the spread of the figures over samples", () => {
+    const mean = (v: readonly number[]): number => meanAndSd(v).mean;
+    const coins = (u: Float32Array): number[] => Array.from(u, (x) => (x < 0.9 ? 1 : 0));
+    expect(spread(mean, coins, 400) / shareError(0.9, 400)).toBeCloseTo(1, 1);
+    const skewed = (u: Float32Array): number[] => Array.from(u, (x) => x ** 3);
+    const much = skewed(uniform(key("much"), [100_000]).data as Float32Array);
+    expect(spread(mean, skewed, 400) / meanError(meanAndSd(much).sd, 400)).toBeCloseTo(1, 1);
+    const sd = (v: readonly number[]): number => meanAndSd(v).sd;
+    expect(spread(sd, skewed, 400) / (sdError(much) * Math.sqrt(much.length / 400))).toBeCloseTo(1, 1);
+  });
+
+  it("of an AUC are those of scores whose law the formula is made for", () => {
+    // Exponential scores with means 1 and 3: A = 3/4.
+    const area = (v: readonly number[]): number => areaUnderCurve(v.slice(0, 100), v.slice(100));
+    const scores = (u: Float32Array): number[] => Array.from(u, (x, i) => -Math.log1p(-x) * (i < 100 ? 1 : 3));
+    expect(spread(area, scores, 200) / aucError(0.75, 100, 100)).toBeCloseTo(1, 1);
+  });
+
+  it("of what never happened are not zero, and of equal values are", () => {
+    expect(shareError(1, 200)).toBeCloseTo(1 / 203, 3);
+    expect(sdError([2, 2, 2])).toBe(0);
   });
 });
 

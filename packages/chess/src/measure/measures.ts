@@ -10,6 +10,7 @@ import { type Material, materialOf } from "../board/material.ts";
 import { type Positions, range, SQUARES, select } from "../board/position.ts";
 import { PositionSet } from "../board/set.ts";
 import { covarianceCosine, covarianceError, crossCovariance } from "./covariance.ts";
+import { aucError, meanError, sdError, shareError } from "./errors.ts";
 import { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./histogram.ts";
 import { independentSquares, marginalDistance, squareMarginals } from "./marginals.ts";
 import { distinctShare, exactCopies, nearestDistances } from "./neighbours.ts";
@@ -49,7 +50,24 @@ export interface BoardMeasures {
   readonly copies: number;
   /** Share that is not a copy of an earlier sample. */
   readonly distinct: number;
+  /** One standard error of each measure that has one (errors.ts). */
+  readonly errors: MeasureErrors;
 }
+
+/** Distances have none: how large they are by chance is what as many real positions have. */
+export type MeasureErrors = {
+  readonly [Name in
+    | "oneKingEach"
+    | "feasibleMaterial"
+    | "legal"
+    | "piecesMean"
+    | "piecesSd"
+    | "balanceMean"
+    | "balanceSd"
+    | "bishopPairsOpposite"
+    | "auc"
+    | "copies"]: number | null;
+};
 
 /** Real positions, summed up once for all comparisons. */
 export interface Reference {
@@ -108,6 +126,10 @@ export function measure(samples: Positions, reference: Reference, options: Board
   const nearest = nearestDistances(firstOf(samples, neighbours), reference.neighbours);
   const [nearest5, nearestMedian, nearest95] = quantiles(nearest, [0.05, 0.5, 0.95]);
   const opponents = Math.min(count, reference.positions.count);
+  const bishops = oppositePairs(material);
+  const auc =
+    opponents < 4 ? null : twoSampleAuc(material, materialOf(drawn(reference.positions, opponents, key)), key);
+  const copies = exactCopies(samples, reference.known) / count;
   return {
     count,
     oneKingEach,
@@ -122,19 +144,31 @@ export function measure(samples: Positions, reference: Reference, options: Board
     typesDistance: types.reduce((sum, h, k) => sum + totalVariation(h, reference.types[k]), 0) / types.length,
     balanceMean: balance.mean,
     balanceSd: balance.sd,
-    bishopPairsOpposite: oppositePairs(material),
-    auc: opponents < 4 ? null : twoSampleAuc(material, materialOf(drawn(reference.positions, opponents, key)), key),
+    bishopPairsOpposite: bishops.share,
+    auc,
     nearestMedian,
     nearest5,
     nearest95,
-    copies: exactCopies(samples, reference.known) / count,
+    copies,
     distinct: distinctShare(samples),
+    errors: {
+      oneKingEach: shareError(oneKingEach, count),
+      feasibleMaterial: shareError(feasibleMaterial, count),
+      legal: shareError(legal, count),
+      piecesMean: meanError(pieces.sd, count),
+      piecesSd: sdError(material.pieces),
+      balanceMean: meanError(balance.sd, count),
+      balanceSd: sdError(material.balance),
+      bishopPairsOpposite: bishops.share === null ? null : shareError(bishops.share, bishops.pairs),
+      auc: auc === null ? null : aucError(auc, opponents, count),
+      copies: shareError(copies, count),
+    },
   };
 }
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
-function oppositePairs({ count, types, bishops }: Material): number | null {
+function oppositePairs({ count, types, bishops }: Material): { share: number | null; pairs: number } {
   let pairs = 0;
   let opposite = 0;
   for (let i = 0; i < count; i++)
@@ -143,7 +177,7 @@ function oppositePairs({ count, types, bishops }: Material): number | null {
       pairs++;
       if (bishops[4 * i + 2 * side] === 1) opposite++;
     }
-  return pairs === 0 ? null : opposite / pairs;
+  return { share: pairs === 0 ? null : opposite / pairs, pairs };
 }
 
 const drawn = (positions: Positions, count: number, key: Key): Positions =>

@@ -1,29 +1,37 @@
 /** Measures and statistics as text: the rows of the protocol, one column a set of positions. */
 
 import { PIECES } from "../board/position.ts";
-import type { BoardMeasures, Comparison } from "./measures.ts";
+import type { BoardMeasures, Comparison, MeasureErrors } from "./measures.ts";
 import type { Statistics } from "./statistics.ts";
 
 const share = (x: number | null): string => (x === null ? "–" : x.toFixed(3));
 const plain = (x: number): string => String(Math.round(10 * x) / 10);
-const meanSd = (mean: number, sd: number): string =>
-  `${mean.toFixed(2).replace(/^-(0\.0*)$/, "$1")} (${sd.toFixed(2)})`;
+const two = (x: number): string => x.toFixed(2).replace(/^-(0\.0*)$/, "$1");
+const meanSd = (mean: number, sd: number): string => `${two(mean)} (${sd.toFixed(2)})`;
 const percent = (x: number): string => `${(100 * x).toFixed(2)} %`;
 
-const ROWS: readonly (readonly [label: string, show: (m: BoardMeasures) => string])[] = [
+/** With one standard error, where there is one to show. */
+const within = (text: string, error: number | null | undefined, digits = 3): string =>
+  error === null || error === undefined ? text : `${text} ± ${error.toFixed(digits)}`;
+
+type Shown = (m: BoardMeasures, errors: Partial<MeasureErrors>) => string;
+
+const ROWS: readonly (readonly [label: string, show: Shown])[] = [
   ["positions", (m) => m.count.toLocaleString("en")],
-  ["exactly one king each", (m) => share(m.oneKingEach)],
-  ["feasible material", (m) => share(m.feasibleMaterial)],
-  ["strictly legal", (m) => share(m.legal)],
+  ["exactly one king each", (m, e) => within(share(m.oneKingEach), e.oneKingEach)],
+  ["feasible material", (m, e) => within(share(m.feasibleMaterial), e.feasibleMaterial)],
+  ["strictly legal", (m, e) => within(share(m.legal), e.legal)],
   ["mean TV of a square's marginal", (m) => share(m.marginalDistance)],
   ["cosine of the cross-square covariance", (m) => share(m.covarianceCosine)],
   ["relative error of that covariance", (m) => share(m.covarianceError)],
-  ["pieces, mean (SD)", (m) => meanSd(m.piecesMean, m.piecesSd)],
-  ["piece-count W₁", (m) => m.piecesDistance.toFixed(2)],
+  ["pieces, mean", (m, e) => within(two(m.piecesMean), e.piecesMean, 2)],
+  ["pieces, SD", (m, e) => within(two(m.piecesSd), e.piecesSd, 2)],
+  ["piece-count W₁", (m) => two(m.piecesDistance)],
   ["mean TV of the counts by type", (m) => share(m.typesDistance)],
-  ["material balance, mean (SD)", (m) => meanSd(m.balanceMean, m.balanceSd)],
-  ["bishop pairs on opposite colours", (m) => share(m.bishopPairsOpposite)],
-  ["AUC of the two-sample test", (m) => share(m.auc)],
+  ["material balance, mean", (m, e) => within(two(m.balanceMean), e.balanceMean, 2)],
+  ["material balance, SD", (m, e) => within(two(m.balanceSd), e.balanceSd, 2)],
+  ["bishop pairs on opposite colours", (m, e) => within(share(m.bishopPairsOpposite), e.bishopPairsOpposite)],
+  ["AUC of the two-sample test", (m, e) => within(share(m.auc), e.auc)],
   [
     "nearest training position, median (5–95 %)",
     (m) => `${plain(m.nearestMedian)} (${plain(m.nearest5)}–${plain(m.nearest95)})`,
@@ -32,12 +40,34 @@ const ROWS: readonly (readonly [label: string, show: (m: BoardMeasures) => strin
   ["distinct", (m) => share(m.distinct)],
 ];
 
-/** The measures of the samples beside those of real positions and of independent squares. */
-export const measureTable = ({ samples, real, independent }: Comparison): string =>
-  layOut([
+/** The two-sample test fits about two hundred numbers: of fewer boards than ten for each it sees less than there is. */
+const AUC_BOARDS = 2000;
+
+/** Distances from real positions, how they are called, and what of the samples' they leave to chance. */
+const DISTANCES: readonly (readonly [label: string, distance: (m: BoardMeasures) => number | null])[] = [
+  ["a square's marginal", (m) => m.marginalDistance],
+  ["the covariance", (m) => m.covarianceError],
+  ["the piece-count W₁", (m) => m.piecesDistance],
+  ["the counts by type", (m) => m.typesDistance],
+];
+
+/** What so few samples cannot tell: distances of which as many real positions have more than half, and the AUC. */
+export function tooFew({ samples, real }: Comparison): string[] {
+  const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(([label]) => label);
+  return samples.count < AUC_BOARDS ? [...chance, "the AUC"] : chance;
+}
+
+/** The measures of the samples, with standard errors, beside those of real positions and of independent squares. */
+export function measureTable(comparison: Comparison): string {
+  const { samples, real, independent } = comparison;
+  const few = tooFew(comparison);
+  const table = layOut([
     ["measure", "samples", "real", "independent"],
-    ...ROWS.map(([label, show]) => [label, show(samples), show(real), show(independent)]),
+    ...ROWS.map(([label, show]) => [label, show(samples, samples.errors), show(real, {}), show(independent, {})]),
   ]);
+  if (few.length === 0) return table;
+  return `${table}${samples.count.toLocaleString("en")} samples are too few for ${few.join(", ")}: most of it may be chance\n`;
+}
 
 /** The statistics that fit a screen; the marginals are left to JSON. */
 export function statisticsTable(s: Statistics): string {
