@@ -10,11 +10,22 @@ export async function milliseconds(task: () => Promise<unknown>): Promise<number
   return performance.now() - start;
 }
 
-/** A Python whose torch sees the device, if there is one: Debian's python3-torch belongs to /usr/bin/python3. */
-export const pythonWithTorch = (device: "cpu" | "cuda" = "cpu"): string | undefined => {
-  const look = `import torch; assert ${device === "cpu" ? "True" : "torch.cuda.is_available()"}`;
-  return ["/usr/bin/python3", "python3"].find((python) => spawnSync(python, ["-c", look]).status === 0);
-};
+/** Of versions such as 2.13.0+cpu the higher, number by number. */
+const later = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
+
+/**
+ * The Python with the newest torch that sees the device, if there is one: $PYTHON, the first python3 of the path (a virtual
+ * environment's, where one is active), or /usr/bin/python3, which Debian's python3-torch belongs to.
+ */
+export function pythonWithTorch(device: "cpu" | "cuda" = "cpu"): string | undefined {
+  const look = `import torch; assert ${device === "cpu" ? "True" : "torch.cuda.is_available()"}; print(torch.__version__)`;
+  const candidates = [process.env.PYTHON, "python3", "/usr/bin/python3"].flatMap((python) => {
+    if (!python) return [];
+    const { status, stdout } = spawnSync(python, ["-c", look], { encoding: "utf8" });
+    return status === 0 ? [{ python, version: stdout.trim() }] : [];
+  });
+  return candidates.toSorted((a, b) => later(b.version, a.version))[0]?.python;
+}
 
 /** A PyTorch program that, on every line `run NAME`, runs that task once and answers with its milliseconds. */
 export class TorchPeer {
