@@ -2,6 +2,7 @@
 import * as ort from "onnxruntime-node";
 import * as diffeo from "../../src/index.ts";
 import { cases } from "./cases.ts";
+import { onOneDevice } from "./one-device.ts";
 import { type Finding, onDevice, survey } from "./survey.ts";
 
 const { add, compile, exp, grad, matmul, mul, release, sum, tanh, toHost, trace, writeOnnx } = diffeo;
@@ -85,10 +86,12 @@ export interface Report {
   readonly kept: { readonly value: readonly number[]; readonly refusal: string };
 }
 
-const report: Report = {
-  findings: await survey(diffeo, onDevice(diffeo, { device: "webgpu" }), ["float32"]),
-  onProcessor: await onProcessor(),
-  together: await together(),
-  kept: await kept(),
-};
+const report = await onOneDevice(async (): Promise<Report> => {
+  return {
+    findings: await survey(diffeo, onDevice(diffeo, { device: "webgpu" }), ["float32"]),
+    onProcessor: await onProcessor(),
+    together: await together(),
+    kept: await kept(),
+  };
+});
 console.log(JSON.stringify(report));

@@ -5,6 +5,7 @@ import { type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/inde
 import { key } from "../../src/random/index.ts";
 import { eulerMaruyama, type MethodName, type SampleResult, sample } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
+import { onOneDevice } from "../engine/one-device.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 export interface Finding {
@@ -25,8 +26,7 @@ function run({ map, event }: MapEntry, method: MethodName, device: string): Prom
 
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array);
 
-const findings: Finding[] = [];
-for (const [name, method] of [
+const pairs = [
   ["additiveLogistic", "domainPreserving"],
   ["additiveLogistic", "heun"],
   ...[
@@ -41,10 +41,16 @@ for (const [name, method] of [
     "logCholesky",
     "eachAdditiveLogistic",
   ].map((map) => [map, "eulerMaruyama"] as const),
-] as const) {
-  const [a, b] = [await run(mapNamed(name), method, "cpu"), await run(mapNamed(name), method, "webgpu")];
-  const [u, v] = [numbers(a.samples), numbers(b.samples)];
-  const difference = Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
-  findings.push({ map: name, method, exits: [a.exits, b.exits], difference });
-}
+] as const;
+
+const findings = await onOneDevice(async () => {
+  const found: Finding[] = [];
+  for (const [name, method] of pairs) {
+    const [a, b] = [await run(mapNamed(name), method, "cpu"), await run(mapNamed(name), method, "webgpu")];
+    const [u, v] = [numbers(a.samples), numbers(b.samples)];
+    const difference = Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
+    found.push({ map: name, method, exits: [a.exits, b.exits], difference });
+  }
+  return found;
+});
 console.log(JSON.stringify(findings));
