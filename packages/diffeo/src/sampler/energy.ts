@@ -38,20 +38,15 @@ export function energyDistance(a: NdArray, b: NdArray, options: EnergyOptions): 
       `energyDistance: events of ${n} and ${b.data.length / b.shape[0]} numbers`,
       "give events of one shape",
     );
-  const pool = [a, b].flatMap(({ shape, data }) => Array.from({ length: shape[0] }, (_, i) => ({ data, at: i * n })));
-  const deals = Array.from({ length: permutations + 1 }, (_, p) => labels(a.shape[0], pool.length, p, key));
+  const [countA, countB] = [a.shape[0], b.shape[0]];
+  const deals = Array.from({ length: permutations + 1 }, (_, p) => labels(countA, countA + countB, p, key));
   const totals = new Float64Array(deals.length);
   for (let d = 0; d < directions; d++) {
     const { data: theta } = normal(fold(fold(key, "direction"), d), [n], { dtype: "float64" });
-    const length = Math.hypot(...theta);
-    const projected = Float64Array.from(pool, ({ data, at }) => {
-      let sum = 0;
-      for (let k = 0; k < n; k++) sum += theta[k] * Number(data[at + k]);
-      return sum / length;
-    });
-    const order = Uint32Array.from(projected.keys()).sort((i, j) => projected[i] - projected[j]);
+    const unit = theta.map((v) => v / Math.hypot(...theta));
+    const { sorted, order } = sortedWithOrder(projections([a, b], unit));
     deals.forEach((label, p) => {
-      totals[p] += cramer(projected, order, label, a.shape[0], b.shape[0]);
+      totals[p] += cramer(sorted, order, label, countA, countB);
     });
   }
   const [value, ...dealt] = Array.from(totals, (t) => (sphereFactor(n) * t) / directions);
@@ -69,12 +64,46 @@ function labels(first: number, total: number, deal: number, key: Key): Uint8Arra
   return out;
 }
 
+/** θ·x of the samples of all sets, one set after another. */
+function projections(sets: readonly NdArray[], theta: Float64Array): Float64Array {
+  const n = theta.length;
+  const out = new Float64Array(sets.reduce((total, { shape }) => total + shape[0], 0));
+  let at = 0;
+  for (const { data } of sets)
+    for (let i = 0; i < data.length; i += n) {
+      let sum = 0;
+      for (let k = 0; k < n; k++) sum += theta[k] * Number(data[i + k]);
+      out[at++] = sum;
+    }
+  return out;
+}
+
+/**
+ * The numbers in order, and which stands where. Found again by halving after a sort of the bare numbers, three times as
+ * fast as a sort that compares by a function; equal ones follow each other in any order.
+ */
+function sortedWithOrder(x: Float64Array): { readonly sorted: Float64Array; readonly order: Uint32Array } {
+  const sorted = x.slice().sort();
+  const [order, equals] = [new Uint32Array(x.length), new Uint32Array(x.length)];
+  for (let i = 0; i < x.length; i++) {
+    let [low, high] = [0, x.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sorted[middle] < x[i]) low = middle + 1;
+      else high = middle;
+    }
+    order[low + equals[low]++] = i;
+  }
+  return { sorted, order };
+}
+
 /** 2∫(F − G)², a sum over the gaps between neighbours. */
-function cramer(x: Float64Array, order: Uint32Array, label: Uint8Array, countA: number, countB: number): number {
-  let [difference, total] = [0, 0];
+function cramer(sorted: Float64Array, order: Uint32Array, label: Uint8Array, countA: number, countB: number): number {
+  let [first, total] = [0, 0];
   for (let k = 0; k + 1 < order.length; k++) {
-    difference += label[order[k]] ? 1 / countA : -1 / countB;
-    total += difference * difference * (x[order[k + 1]] - x[order[k]]);
+    first += label[order[k]];
+    const difference = first / countA - (k + 1 - first) / countB;
+    total += difference * difference * (sorted[k + 1] - sorted[k]);
   }
   return 2 * total;
 }
