@@ -37,7 +37,12 @@ export const sessionOptions = (
   logSeverityLevel: FATAL,
   ...(threads !== undefined && { intraOpNumThreads: threads }),
   ...(provider === "webgpu" && keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
-  extra: { optimization: { disable_specified_optimizers: unwanted(model, provider).join(";") } },
+  extra: {
+    optimization: { disable_specified_optimizers: unwanted(model, provider).join(";") },
+    // Threads that wait for work sleep. By default they spin, also while the host draws noise or takes a step of its own:
+    // twice the processor's time for the same boards (docs/performance.md), taken from whatever else runs.
+    session: { intra_op: { allow_spinning: "0" } },
+  },
 });
 
 /** What the runtime would do to a graph that is better left as it is. */
