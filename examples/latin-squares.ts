@@ -25,6 +25,7 @@ const seen = Array.from(order.slice(0, 400), (i) => all[i]);
 const model = await trainGrid(Uint8Array.from(seen.flat()), {
   classes: SIDE,
   grid: [SIDE, SIDE],
+  batch: 32,
   onReport: ({ step, loss, speed }) => {
     if (step % 200 === 0) console.log(`step ${step}: loss ${loss.toFixed(3)}, ${speed.toFixed(0)} squares a second`);
   },

@@ -20,11 +20,14 @@ import { whitened } from "../src/table/whitening.ts";
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
 const small = { seed: 1, inducing: 40, batch: 100, points: 300, epochs: 12, ridgeSteps: 50 } as const;
 
+/** A few of the training rows: the chains that look for a density's mass start from each. */
+const few = { ...data.train, shape: [20, 2], data: (data.train.data as Float32Array).slice(0, 40) };
+
 const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.length;
 
 /** log ∫p̃ by a grid, and the means of x, y, x², y², xy under p̃. */
 async function onGrid(fitted: Fitted): Promise<{ logZ: number; moments: number[] }> {
-  const [cells, reach] = [300, 8];
+  const [cells, reach] = [150, 8];
   const step = (2 * reach) / cells;
   const points = new Float32Array(2 * cells * cells);
   for (let i = 0; i < cells * cells; i++) {
@@ -43,7 +46,7 @@ const powers: readonly Moment[] = [(x) => x, (_, y) => y, (x) => x * x, (_, y) =
 
 describe("a fit of two moons", () => {
   it("beats a Gaussian, has the normaliser of a grid, and is scored and sampled as it is", async () => {
-    const options = { loss: "ssm-vr", ...small, inducing: 80, epochs: 40 } as const;
+    const options = { loss: "ssm-vr", ...small, inducing: 80, epochs: 25 } as const;
     const found = await fitDensity(data, options);
     expect(found.failure).toBeUndefined();
 
@@ -125,7 +128,7 @@ it("has for α = 0 the volume of q₀, from both estimates", async () => {
   const found = await fitDensity(data, { loss: "ssm", ...small, epochs: 1, ridgeSteps: 0 });
   const flat: Fitted = { ...found.chosen, alpha: new Float64Array(small.inducing) };
   expect((await importanceNormaliser(flat, 2000, key(1))).logZ).toBeCloseTo(logBaseVolume(2), 6);
-  const { logZ, effectiveSamples } = await annealedNormaliser(flat, data.train, { key: key(1), particles: 1024 });
+  const { logZ, effectiveSamples } = await annealedNormaliser(flat, few, { key: key(1), particles: 1024 });
   expect(Math.abs(logZ - logBaseVolume(2))).toBeLessThan(5 / Math.sqrt(effectiveSamples));
 });
 
@@ -167,7 +170,7 @@ it("says when not even α can be found", async () => {
 describe("a normaliser that cannot be found", () => {
   const found = fitDensity(data, { loss: "ssm", ...small, inducing: 5, epochs: 1 });
   const normaliser = async (alpha: readonly number[]) =>
-    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, data.train, { key: key(1) });
+    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, few, { key: key(1) });
 
   it("is given up where the path has no end", async () => {
     await expect(normaliser([1e8, -1e8, 1e8, -1e8, 1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
@@ -180,7 +183,7 @@ describe("a normaliser that cannot be found", () => {
   it("is given up when told to", async () => {
     const { chosen } = await found;
     const signal = AbortSignal.abort();
-    await expect(annealedNormaliser(chosen, data.train, { key: key(1), signal })).rejects.toThrow(/abort/);
+    await expect(annealedNormaliser(chosen, few, { key: key(1), signal })).rejects.toThrow(/abort/);
     await expect(importanceNormaliser(chosen, 1000, key(1), signal)).rejects.toThrow(/abort/);
   });
 });
