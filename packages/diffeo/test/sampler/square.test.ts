@@ -27,12 +27,13 @@ const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
 const path = brownianPath(key("square"), times(512));
 const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
 
-const differences = async (phi: Bijector, inY: Sampler, inX: Sampler): Promise<number[]> => {
+/** How far the process stepped in y by each sampler is from the one stepped in x, for every number of steps. */
+async function differences(phi: Bijector, samplers: readonly Sampler[]): Promise<number[][]> {
   const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
   const transformed = reverse(push(sde, phi), (y: Tensor, t: Tensor) =>
     pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t),
   );
-  const found: number[] = [];
+  const found: number[][] = samplers.map(() => []);
   for (const steps of stepCounts) {
     const options = {
       start: first,
@@ -42,18 +43,17 @@ const differences = async (phi: Bijector, inY: Sampler, inX: Sampler): Promise<n
       type: "float64",
       threads: 1,
     } as const;
-    const one = await inY(transformed, options);
-    const two = await inX(reversePush(sde, phi, score), options);
-    found.push(meanDistance(one.samples, two.samples));
+    const inX = await by("domainPreserving")(reversePush(sde, phi, score), options);
+    for (const [i, inY] of samplers.entries())
+      found[i].push(meanDistance((await inY(transformed, options)).samples, inX.samples));
   }
   return found;
-};
+}
 
 describe("the commuting square", () => {
   for (const phi of maps)
     it(`closes at the order of the method (${phi.name})`, async () => {
-      const euler = await differences(phi, by("eulerMaruyama"), by("domainPreserving"));
-      const higher = await differences(phi, by("milstein"), by("domainPreserving"));
+      const [euler, higher] = await differences(phi, [by("eulerMaruyama"), by("milstein")]);
       const orders = [euler, higher].map((d) => fittedOrder(stepCounts, d));
       console.log(
         `${phi.name}: Euler–Maruyama ${orders[0].toFixed(3)}, Milstein ${orders[1].toFixed(3)}; ` +
