@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Packages are read from their sources, as `--conditions=diffeo-source` has Node do. */
 const conditions = ["diffeo-source"];
@@ -19,6 +20,14 @@ const slow = [
 /** Files that need the packages as they are published. */
 const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/{built,page}.test.ts"];
 
+/** Slow files first: the many short ones fill the end, and no core waits for a long file that another began last. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project }: TestSpecification): number => ["slow", "built", "fast"].indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
   test: {
@@ -28,6 +37,7 @@ export default defineConfig({
     pool: "forks",
     // As many as cores: the default leaves one for watching, which on two cores is half.
     maxWorkers: "100%",
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         extends: true,
