@@ -14,6 +14,7 @@ export {
   mayMove,
 } from "./board/legality.ts";
 export { balanceOf, type Material, materialOf } from "./board/material.ts";
+export { pieceSvg } from "./board/pieces.ts";
 export { type PlayoutOptions, playouts } from "./board/playout.ts";
 export {
   type Board,
@@ -62,7 +63,7 @@ export {
   openBoards,
   sampleBoards,
 } from "./diffusion/sample.ts";
-export { type BoardTrace, makeTrace } from "./diffusion/trace.ts";
+export { type BoardTrace, makeTrace, quantised } from "./diffusion/trace.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
 export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
 export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";

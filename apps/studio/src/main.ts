@@ -1,0 +1,6 @@
+/** The studio's beginning. */
+import { mount } from "svelte";
+import App from "./App.svelte";
+import "./style.css";
+
+mount(App, { target: document.getElementById("app") as HTMLElement });

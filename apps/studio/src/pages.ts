@@ -1,0 +1,22 @@
+/**
+ * Every page: its address after the #, its name, a line about it, and where it is. A page's code is loaded when it is opened.
+ * To add one, write a component in pages/ and put a row here; if it computes, put a row into worker.ts too.
+ */
+import type { Component } from "svelte";
+
+export interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly about: string;
+  readonly load: () => Promise<{ readonly default: Component }>;
+}
+
+export const pages: readonly Page[] = [
+  { path: "", title: "Home", about: "What diffeo is.", load: () => import("./pages/Home.svelte") },
+  {
+    path: "chess",
+    title: "Chess",
+    about: "Positions that form on the simplex, square by square, out of noise.",
+    load: () => import("./pages/chess/Chess.svelte"),
+  },
+];

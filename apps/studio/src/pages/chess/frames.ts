@@ -1,0 +1,60 @@
+/**
+ * What a frame says of its boards. A frame is bytes [boards, 64, 13], p = byte/255: each square's mixture of the classes.
+ *
+ *   argmax     the likeliest class of each square, the board that it would be now
+ *   entropy    −Σ p log₂ p of a square, in bits, summed over the 64 of a board
+ */
+import { type Board, CLASSES, EMPTY, isLegal, SQUARES } from "diffeo-chess";
+
+export const BYTES: number = SQUARES * CLASSES;
+
+export interface Frame {
+  readonly t: number;
+  readonly mixture: Uint8Array;
+}
+
+/** What is followed over time, each the mean over the boards. */
+export interface Reading {
+  readonly t: number;
+  readonly pieces: number;
+  readonly entropy: number;
+  /** The share of boards whose argmax is legal. */
+  readonly legal: number;
+}
+
+/** One board's part of a frame. */
+export const mixtureOf = ({ mixture }: Frame, board: number): Uint8Array =>
+  mixture.subarray(board * BYTES, (board + 1) * BYTES);
+
+/** The likeliest classes; 'empty' wins a tie, then the first, as in decoding. */
+export function argmax(mixture: Uint8Array): Board {
+  const board = new Uint8Array(SQUARES);
+  for (let square = 0; square < SQUARES; square++) {
+    let best = EMPTY;
+    for (let k = 0; k < EMPTY; k++) if (mixture[square * CLASSES + k] > mixture[square * CLASSES + best]) best = k;
+    board[square] = best;
+  }
+  return board;
+}
+
+/** −p log₂ p of every byte. */
+const BITS = Float64Array.from({ length: 256 }, (_, byte) => (byte === 0 ? 0 : (-byte / 255) * Math.log2(byte / 255)));
+
+function entropyOf(mixture: Uint8Array): number {
+  let bits = 0;
+  for (let i = 0; i < mixture.length; i++) bits += BITS[mixture[i]];
+  return bits;
+}
+
+export function readingOf(frame: Frame): Reading {
+  const boards = frame.mixture.length / BYTES;
+  const sum = { pieces: 0, entropy: 0, legal: 0 };
+  for (let i = 0; i < boards; i++) {
+    const mixture = mixtureOf(frame, i);
+    const board = argmax(mixture);
+    sum.pieces += board.filter((k) => k !== EMPTY).length;
+    sum.entropy += entropyOf(mixture);
+    sum.legal += isLegal(board) ? 1 : 0;
+  }
+  return { t: frame.t, pieces: sum.pieces / boards, entropy: sum.entropy / boards, legal: sum.legal / boards };
+}

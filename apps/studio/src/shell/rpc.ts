@@ -1,0 +1,135 @@
+/**
+ * Tasks in a worker, called from the page as functions. A task may tell the page of its progress, and the page may stop it:
+ *
+ *     // tasks.ts, in the worker               // in the page
+ *     export const draw = task<Ask, Told, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
+ *       async (ask, { tell, signal }) => …);           const answer = await worker.call("draw", ask, { onTell, signal });
+ *
+ * Arrays whose buffers are listed in `tell(event, transfer)` move without a copy. Errors come back with what was wrong and
+ * what to do about it.
+ */
+
+/** An error as a sentence with a way on. */
+export interface Trouble {
+  readonly message: string;
+  /** Of the library's errors, what kind it is. */
+  readonly kind?: string;
+}
+
+export interface Context<E> {
+  /** Set when the page no longer wants the result. */
+  readonly signal: AbortSignal;
+  tell(event: E, transfer?: readonly Transferable[]): void;
+}
+
+export type Task<I, E, O> = (input: I, context: Context<E>) => Promise<O>;
+
+/** A task of the types that page and worker agree on. */
+export const task = <I, E, O>(run: Task<I, E, O>): Task<I, E, O> => run;
+
+/** A module of tasks. */
+export type Tasks = Readonly<Record<string, Task<never, never, unknown>>>;
+
+type InputOf<T> = T extends Task<infer I, never, unknown> ? I : never;
+type EventOf<T> = T extends (input: never, context: Context<infer E>) => unknown ? E : never;
+type OutputOf<T> = T extends Task<never, never, infer O> ? O : never;
+
+export type Request =
+  | {
+      readonly kind: "call";
+      readonly call: number;
+      readonly module: string;
+      readonly name: string;
+      readonly input: unknown;
+      /** Of the runtime; those of the first call count. */
+      readonly threads: number;
+    }
+  | { readonly kind: "stop"; readonly call: number };
+
+export type Reply =
+  | { readonly kind: "told"; readonly call: number; readonly event: unknown }
+  | { readonly kind: "done"; readonly call: number; readonly output: unknown }
+  | { readonly kind: "failed"; readonly call: number; readonly trouble: Trouble; readonly aborted: boolean };
+
+/** What a task that the page has stopped ends with. */
+export class Stopped extends Error {
+  override readonly name = "AbortError";
+}
+
+/** An error that a worker has sent. */
+export class TaskError extends Error implements Trouble {
+  readonly kind?: string;
+  constructor({ message, kind }: Trouble) {
+    super(message);
+    if (kind !== undefined) this.kind = kind;
+  }
+}
+
+/** What there is to say of anything that was thrown. */
+export function troubleOf(error: unknown): Trouble {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { kind } = error as { kind?: unknown };
+  return { message: error.message, ...(typeof kind === "string" && { kind }) };
+}
+
+export const isStopped = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
+
+export interface CallOptions<E> {
+  readonly onTell?: (event: E) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface OpenWorker<T> {
+  call<N extends keyof T & string>(
+    name: N,
+    input: InputOf<T[N]>,
+    options?: CallOptions<EventOf<T[N]>>,
+  ): Promise<OutputOf<T[N]>>;
+  /** Ends the worker and frees its memory. Calls under way end as stopped. */
+  close(): void;
+}
+
+interface Pending {
+  readonly resolve: (output: never) => void;
+  readonly reject: (error: Error) => void;
+  readonly onTell: ((event: never) => void) | undefined;
+}
+
+const DEAD =
+  "The computing part of this page ended, most likely for want of memory. Load the page again, or ask for less.";
+
+/** A worker of the studio that runs the tasks of a row of `worker.ts`, on so many threads of WebAssembly. */
+export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
+  const worker = new Worker(new URL("../worker.ts", import.meta.url), { type: "module" });
+  const pending = new Map<number, Pending>();
+  let next = 0;
+  let closed = false;
+  const failAll = (error: Error): void => {
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+  };
+  worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+    const asked = pending.get(data.call);
+    if (data.kind === "told") return asked?.onTell?.(data.event as never);
+    pending.delete(data.call);
+    if (data.kind === "done") asked?.resolve(data.output as never);
+    else asked?.reject(data.aborted ? new Stopped(data.trouble.message) : new TaskError(data.trouble));
+  };
+  worker.onerror = ({ message }) => failAll(new TaskError({ message: message ? `${message}. ${DEAD}` : DEAD }));
+  const send = (request: Request): void => worker.postMessage(request);
+  return {
+    call: (name, input, { onTell, signal } = {}) =>
+      new Promise((resolve, reject) => {
+        if (closed || signal?.aborted) return reject(new Stopped("stopped before it began"));
+        const call = next++;
+        pending.set(call, { resolve: resolve as Pending["resolve"], reject, onTell: onTell as Pending["onTell"] });
+        signal?.addEventListener("abort", () => send({ kind: "stop", call }), { once: true });
+        send({ kind: "call", call, module, name, input, threads });
+      }),
+    close: () => {
+      closed = true;
+      worker.terminate();
+      failAll(new Stopped("the page was left"));
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * The worker of the studio: tasks by module and name, as shell/rpc.ts asks for them. A module is loaded with its first task,
+ * and so is the ONNX Runtime. To let a page compute, write its tasks in a file and put a row here.
+ */
+import { configureWeb } from "diffeo/web";
+import type { Reply, Request, Tasks } from "./shell/rpc.ts";
+import { troubleOf } from "./shell/rpc.ts";
+
+const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
+  chess: () => import("./pages/chess/tasks.ts"),
+};
+
+const reply = (message: Reply, transfer: readonly Transferable[] = []): void =>
+  postMessage(message, { transfer: [...transfer] });
+
+const running = new Map<number, AbortController>();
+
+let configured = false;
+
+async function run({ call, module, name, input, threads }: Extract<Request, { kind: "call" }>): Promise<void> {
+  if (!configured) configureWeb({ threads });
+  configured = true;
+  const controller = new AbortController();
+  running.set(call, controller);
+  const { signal } = controller;
+  try {
+    const tasks = await modules[module]();
+    const output = await tasks[name](input as never, {
+      signal,
+      tell: (event, transfer) => reply({ kind: "told", call, event }, transfer),
+    });
+    reply({ kind: "done", call, output });
+  } catch (error) {
+    reply({ kind: "failed", call, trouble: troubleOf(error), aborted: signal.aborted });
+  } finally {
+    running.delete(call);
+  }
+}
+
+addEventListener("message", ({ data }: MessageEvent<Request>) => {
+  if (data.kind === "stop") running.get(data.call)?.abort();
+  else void run(data);
+});
