@@ -23,7 +23,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [woff2Only, svelte()],
-  worker: { format: "es" },
+  worker: { format: "es", rolldownOptions: { checks: { pluginTimings: false } } },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",

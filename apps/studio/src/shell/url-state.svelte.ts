@@ -1,9 +1,9 @@
 /**
  * A page's state in its address, so that a link shows what its sender saw:
  *
- *     const state = urlState({ seed: whole(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
+ *     const settings = urlState({ seed: whole(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
  *
- * `state.w` is read and set like a variable. What is at its default is not written. What an address says that is no value is
+ * `settings.w` is read and set like a variable. What is at its default is not written. What an address says that is no value is
  * taken as the default: an old link still opens.
  */
 import { place, replaceQuery } from "./route.svelte.ts";

@@ -1,5 +1,5 @@
 /** Boards on a canvas: every square's pieces, each as opaque as it is probable. The squares under them are the page's style. */
-import { CLASSES, EMPTY, pieceSvg, SQUARES } from "diffeo-chess";
+import { CLASSES, EMPTY, pieceSvg, SQUARES, UNKNOWN } from "diffeo-chess";
 
 /** The twelve pieces at one size, as pictures that are drawn fast. */
 export type Pieces = readonly CanvasImageSource[];
@@ -28,20 +28,35 @@ export function piecesAt(size: number): Promise<Pieces> {
 /** Below this a piece is invisible. */
 const LEAST = 4;
 
-/** Draws a mixture, 64 × 13 bytes, on a canvas of eight times the pieces' size. */
-export function drawMixture(canvas: HTMLCanvasElement, pieces: Pieces, size: number, mixture: Uint8Array): void {
+/** The classes that a square shows and their bytes, the likeliest last, on top. What is known is shown as that. */
+function shownAt(square: number, mixture: Uint8Array | undefined, known: number): [k: number, byte: number][] {
+  if (known !== UNKNOWN) return known === EMPTY ? [] : [[known, 255]];
+  const shown: [number, number][] = [];
+  for (let k = 0; mixture && k < EMPTY; k++) {
+    const byte = mixture[square * CLASSES + k];
+    if (byte >= LEAST) shown.push([k, byte]);
+  }
+  return shown.sort((a, b) => a[1] - b[1]);
+}
+
+/**
+ * Draws a board on a canvas of eight times the pieces' size.
+ * @param mixture 64 × 13 bytes
+ * @param known 64 classes
+ */
+export function drawBoard(
+  canvas: HTMLCanvasElement,
+  pieces: Pieces,
+  size: number,
+  mixture: Uint8Array | undefined,
+  known: Uint8Array,
+): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   context.clearRect(0, 0, canvas.width, canvas.height);
-  for (let square = 0; square < SQUARES; square++) {
-    const at = square * CLASSES;
-    const shown: number[] = [];
-    for (let k = 0; k < EMPTY; k++) if (mixture[at + k] >= LEAST) shown.push(k);
-    // The likeliest is drawn last, on top.
-    shown.sort((a, b) => mixture[at + a] - mixture[at + b]);
-    for (const k of shown) {
-      context.globalAlpha = mixture[at + k] / 255;
+  for (let square = 0; square < SQUARES; square++)
+    for (const [k, byte] of shownAt(square, mixture, known[square])) {
+      context.globalAlpha = byte / 255;
       context.drawImage(pieces[k], (square & 7) * size, (square >> 3) * size);
     }
-  }
 }

@@ -8,9 +8,9 @@ import { type Frame, type Reading, readingOf } from "./frames.ts";
 import type { DrawAsk } from "./tasks.ts";
 
 /** What is asked of a run, but for where it is computed. */
-export type Ask = Omit<DrawAsk, "device" | "paused">;
+export type Ask = Omit<DrawAsk, "device">;
 
-export type Phase =
+type Phase =
   | { readonly kind: "loading"; readonly share: number }
   | { readonly kind: "preparing" }
   | { readonly kind: "running" }
@@ -18,18 +18,19 @@ export type Phase =
   | { readonly kind: "failed"; readonly trouble: Trouble };
 
 type Tasks = typeof import("./tasks.ts");
-type Source = { readonly url: string } | { readonly bytes: Uint8Array };
+export type Source = { readonly url: string } | { readonly bytes: Uint8Array };
 
 /** Frames a second when what is there already is shown again. */
 const REPLAY = 24;
 
 export class Run {
   phase = $state.raw<Phase>({ kind: "loading", share: 0 });
-  /** How many frames there are, and which is shown. */
+  /** How many frames there are, and how many there will be. */
   known = $state(0);
-  at = $state(0);
-  playing = $state(true);
   total = $state(1);
+  playing = $state(true);
+  /** The frame to stay at, or to go on from; none follows the run. */
+  target = $state<number>();
   parameters = $state(0);
   readings = $state.raw<readonly Reading[]>([]);
   #frames: Frame[] = [];
@@ -39,20 +40,18 @@ export class Run {
   #current: AbortController | undefined;
   #last: Ask | undefined;
   #closed = false;
-  /** Whether the next frame was asked for by a step. */
-  #stepping = false;
   readonly #clock = setInterval(() => this.#tick(), 1000 / REPLAY);
 
-  /** The frame that is shown. */
+  /** The frame that is shown, from 0. */
+  get at(): number {
+    return Math.max(0, Math.min(this.target ?? Number.POSITIVE_INFINITY, this.known - 1));
+  }
+
   get frame(): Frame | undefined {
-    return this.known > 0 ? this.#frames[Math.min(this.at, this.known - 1)] : undefined;
+    return this.known > 0 ? this.#frames[this.at] : undefined;
   }
 
-  get finished(): boolean {
-    return this.phase.kind === "done";
-  }
-
-  /** Brings a model, in a worker of its own. */
+  /** Brings a model. */
   load(source: Source): Promise<void> {
     this.#loaded = this.#load(source);
     return this.#loaded;
@@ -66,12 +65,10 @@ export class Run {
       if (this.#closed) return;
       this.#device = device;
       this.#worker ??= openWorker<Tasks>("chess", threads);
-      const { parameters } = await this.#worker.call("load", source, {
-        onTell: (share) => {
-          this.phase = { kind: "loading", share };
-        },
-      });
-      this.parameters = parameters;
+      const onTell = (share: number): void => {
+        this.phase = { kind: "loading", share };
+      };
+      this.parameters = (await this.#worker.call("load", source, { onTell })).parameters;
     } catch (error) {
       this.#fail(error);
     }
@@ -83,65 +80,57 @@ export class Run {
 
   /**
    * Draws boards anew; what was being drawn is dropped.
-   * @param park the frame to show and to stay at, where not the last
+   * @param stay the frame to show and to stay at, where not the last
    */
-  async start(ask: Ask, park?: number): Promise<void> {
+  async start(ask: Ask, stay?: number): Promise<void> {
     this.#last = ask;
     this.#current?.abort();
     const controller = new AbortController();
     this.#current = controller;
+    const { signal } = controller;
     await this.#loaded;
-    if (controller.signal.aborted || this.phase.kind === "failed" || !this.#worker) return;
-    this.#frames = [];
-    this.total = ask.steps + 1;
-    this.playing = park === undefined;
-    let readings: Reading[] = [];
+    if (signal.aborted || !this.#worker || this.parameters === 0) return;
+    this.target = stay;
+    this.playing = stay === undefined;
+    const frames: Frame[] = [];
+    const readings: Reading[] = [];
+    const take = (frame: Frame): void => {
+      frames.push(frame);
+      readings.push(readingOf(frame));
+      this.phase = { kind: "running" };
+      this.#frames = frames;
+      this.known = frames.length;
+      this.total = ask.steps + 1;
+      this.readings = readings.slice();
+    };
     try {
       await this.#worker.call(
         "draw",
-        { ...ask, device: this.#device, paused: false },
+        { ...ask, device: this.#device },
         {
-          signal: controller.signal,
+          signal,
           onTell: (told) => {
-            if (controller.signal.aborted) return;
-            if (told.kind === "preparing") {
-              this.phase = { kind: "preparing" };
-              return;
-            }
-            this.phase = { kind: "running" };
-            const first = this.#frames.length === 0;
-            this.#frames.push(told);
-            readings = [...readings, readingOf(told)];
-            this.readings = readings;
-            const before = this.known;
-            this.known = this.#frames.length;
-            // The view goes with the run where it was at its end.
-            if (park !== undefined) this.at = Math.min(park, this.known - 1);
-            else if (first) this.at = 0;
-            else if ((this.playing || this.#stepping) && this.at >= before - 1) this.at = this.known - 1;
-            this.#stepping = false;
+            if (signal.aborted) return;
+            if (told.kind === "frame") take(told);
+            else this.phase = { kind: "preparing" };
           },
         },
       );
       this.phase = { kind: "done" };
-      if (this.at === this.known - 1) this.playing = false;
     } catch (error) {
-      if (controller.signal.aborted) return;
-      if (this.#device === "webgpu") await this.#withoutGpu(error, ask);
-      else this.#fail(error);
+      if (signal.aborted) return;
+      if (this.#device !== "webgpu") return this.#fail(error);
+      // The GPU failed: the same on the processor, in the same worker.
+      fallBack(troubleOf(error).message);
+      this.#device = "cpu";
+      await this.start(ask, stay);
     }
   }
 
-  /** The GPU failed: the same on the processor, in the same worker. */
-  async #withoutGpu(error: unknown, ask: Ask): Promise<void> {
-    fallBack(troubleOf(error).message);
-    this.#device = "cpu";
-    await this.start(ask);
-  }
-
-  /** Compiles what another w would need, so that the slider does not wait. */
+  /** Compiles what a call like this needs, so that it will not wait. */
   async prepare(ask: Ask): Promise<void> {
-    await this.#worker?.call("prepare", { ...ask, device: this.#device, paused: false }).catch(() => undefined);
+    if (this.phase.kind === "done")
+      await this.#worker?.call("prepare", { ...ask, device: this.#device }).catch(() => undefined);
   }
 
   again(): void {
@@ -149,25 +138,27 @@ export class Run {
   }
 
   toggle(): void {
-    if (!this.playing && this.finished && this.at >= this.known - 1) this.at = 0;
     this.playing = !this.playing;
+    if (!this.playing) this.target = this.at;
+    else if (this.phase.kind === "done" && this.at >= this.known - 1) this.target = 0;
     if (this.phase.kind === "running") void this.#worker?.call("pace", { steps: this.playing ? undefined : 0 });
   }
 
   /** Shows a frame and stays there; one past the last asks the run for it. */
   seek(frame: number): void {
     if (this.playing) this.toggle();
-    if (frame >= this.known && this.phase.kind === "running") {
-      this.#stepping = true;
-      void this.#worker?.call("pace", { steps: 1 });
-    }
-    this.at = Math.min(this.known - 1, Math.max(0, frame));
+    const running = this.phase.kind === "running";
+    if (frame >= this.known && running) void this.#worker?.call("pace", { steps: 1 });
+    this.target = Math.min(running ? this.known : this.known - 1, Math.max(0, frame));
   }
 
+  /** What is there already is shown in its time; at its end the view follows the run. */
   #tick(): void {
     if (!this.playing || this.known === 0) return;
-    if (this.at < this.known - 1) this.at++;
-    else if (this.finished) this.playing = false;
+    if (this.target !== undefined) {
+      this.target++;
+      if (this.target >= this.known - 1) this.target = undefined;
+    } else if (this.phase.kind === "done") this.playing = false;
   }
 
   close(): void {

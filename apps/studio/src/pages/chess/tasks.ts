@@ -7,7 +7,16 @@ import { fail } from "diffeo/graph";
 import { parameterCount } from "diffeo/model";
 import { key } from "diffeo/random";
 import type { MethodName, Progress } from "diffeo/sampler";
-import { type BoardSampler, type Boards, completeBoards, openBoards, quantised, SQUARES, UNKNOWN } from "diffeo-chess";
+import {
+  type BoardSampler,
+  type Boards,
+  type Completion,
+  completeBoards,
+  openBoards,
+  quantised,
+  SQUARES,
+  UNKNOWN,
+} from "diffeo-chess";
 import { modelBytes } from "../../shell/model-bytes.ts";
 import { task } from "../../shell/rpc.ts";
 
@@ -20,8 +29,7 @@ export interface DrawAsk {
   readonly w: number;
   /** 64 classes; all of them `UNKNOWN` for boards from noise. */
   readonly known: Uint8Array;
-  /** Whether it begins paused. */
-  readonly paused: boolean;
+  readonly completion: Completion;
 }
 
 export type Told =
@@ -89,12 +97,12 @@ function run(
   ask: DrawAsk,
   more: Pick<Parameters<BoardSampler>[0], "signal" | "onStep" | "grid">,
 ): Promise<Boards> {
-  const { seed, boards, steps, w, known } = ask;
+  const { seed, boards, steps, w, known, completion } = ask;
   const call = { key: key(seed), steps, driftScale: w, frames: 2, ...more };
   if (known.every((k) => k === UNKNOWN)) return sampler({ ...call, count: boards });
   const partial = new Uint8Array(boards * SQUARES);
   for (let i = 0; i < boards; i++) partial.set(known, i * SQUARES);
-  return completeBoards(sampler, partial, call);
+  return completeBoards(sampler, partial, { ...call, completion });
 }
 
 export const draw = task<DrawAsk, Told, { readonly exits: number; readonly evaluations: number }>(
@@ -104,7 +112,7 @@ export const draw = task<DrawAsk, Told, { readonly exits: number; readonly evalu
     const { mixtureOfSimplex } = sampler.model.encoding;
     const frame = (t: number, mixture: Uint8Array): void =>
       tell({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
-    allowed = ask.paused ? 0 : Number.POSITIVE_INFINITY;
+    allowed = Number.POSITIVE_INFINITY;
     const onStep = async ({ t, points }: Progress): Promise<void> => {
       const { data } = await points();
       frame(t, quantised(mixtureOfSimplex(data as Float32Array)));

@@ -1,0 +1,17 @@
+/** The models that are served beside the page. */
+import type { Calibration } from "diffeo-chess";
+import calibration from "diffeo-models/chess.calibration.json";
+import url from "diffeo-models/chess.safetensors?url";
+
+export interface ServedModel {
+  readonly name: string;
+  readonly label: string;
+  readonly url: string;
+  /** Which w gives how many pieces. */
+  readonly calibration: Pick<Calibration, "points" | "steps">;
+}
+
+/** The address as a worker reads it, whose own is another. */
+const served = (path: string): string => new URL(path, document.baseURI).href;
+
+export const models: readonly ServedModel[] = [{ name: "u-net", label: "U-Net", url: served(url), calibration }];
