@@ -1,6 +1,6 @@
 /**
- * The packages as they are published, built once for all tests that need them: the project `built` of vitest calls this
- * before its first test. A build is kept under the digest of what it was made of, so that nothing is built twice.
+ * The packages and the studio as they are published, built once for all tests that need them: the project `built` of vitest
+ * calls this before its first test. A build is kept under the digest of what it was made of, so that nothing is built twice.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,11 +20,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const house = fileURLToPath(new URL("..", import.meta.url));
-const cache = join(house, "node_modules", ".cache", "diffeo-build");
-const packages = [...readdirSync(join(house, "packages")).map((name) => join("packages", name)), join("apps", "cli")];
+const packages = [
+  ...readdirSync(join(house, "packages")).map((name) => join("packages", name)),
+  join("apps", "cli"),
+].filter((name) => existsSync(join(house, name, "src")));
 
 /** Of every file that a build depends on: its name and its content. */
-function digest(): string {
+function digest(folders: readonly string[], others: readonly string[]): string {
   const hash = createHash("sha256");
   const add = (path: string): void => {
     hash
@@ -32,38 +34,59 @@ function digest(): string {
       .update(readFileSync(join(house, path)))
       .update("\0");
   };
-  for (const name of ["tsdown.config.ts", "tsconfig.json", "package-lock.json"]) add(name);
-  for (const name of packages) {
+  for (const name of ["package-lock.json", ...others]) add(name);
+  for (const name of folders) {
     add(join(name, "package.json"));
     const files = readdirSync(join(house, name, "src"), { recursive: true, encoding: "utf8" }).sort();
-    for (const file of files.filter((path) => /\.[jt]s$/.test(path))) add(join(name, "src", file));
+    for (const file of files.filter((path) => /\.([jt]s|svelte|css|svg)$/.test(path))) add(join(name, "src", file));
   }
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The folder of the build, laid out as the house: packages with their package.json and dist, which find each other. */
-export function built(): string {
-  const folder = join(cache, digest());
+/** A folder that `make` fills, unless it is there; older ones of the name are removed. */
+function kept(name: string, digested: string, make: (folder: string) => void): string {
+  const cache = join(house, "node_modules", ".cache", name);
+  const folder = join(cache, digested);
   if (existsSync(folder)) return folder;
-  const tsdown = join(house, "node_modules", "tsdown", "dist", "run.mjs");
-  execFileSync(process.execPath, [tsdown, "--logLevel", "error"], {
-    cwd: house,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
   mkdirSync(cache, { recursive: true });
   const made = mkdtempSync(join(cache, "new-"));
-  mkdirSync(join(made, "node_modules"));
-  for (const name of packages) {
-    cpSync(join(house, name, "dist"), join(made, name, "dist"), { recursive: true });
-    copyFileSync(join(house, name, "package.json"), join(made, name, "package.json"));
-    const { name: published } = JSON.parse(readFileSync(join(house, name, "package.json"), "utf8"));
-    symlinkSync(join("..", name), join(made, "node_modules", published));
-  }
+  make(made);
   for (const old of readdirSync(cache)) if (join(cache, old) !== made) rmSync(join(cache, old), { recursive: true });
   renameSync(made, folder);
   return folder;
 }
 
+function node(script: string, words: readonly string[], cwd: string): void {
+  execFileSync(process.execPath, [join(house, "node_modules", script), ...words], {
+    cwd,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
+/** The folder of the packages, laid out as the house: each with its package.json and dist, and they find each other. */
+export const built = (): string =>
+  kept("diffeo-build", digest(packages, ["tsdown.config.ts", "tsconfig.json"]), (made) => {
+    node("tsdown/dist/run.mjs", ["--logLevel", "error"], house);
+    mkdirSync(join(made, "node_modules"));
+    for (const name of packages) {
+      cpSync(join(house, name, "dist"), join(made, name, "dist"), { recursive: true });
+      copyFileSync(join(house, name, "package.json"), join(made, name, "package.json"));
+      const { name: published } = JSON.parse(readFileSync(join(house, name, "package.json"), "utf8"));
+      symlinkSync(join("..", name), join(made, "node_modules", published));
+    }
+  });
+
+const studio = join("apps", "studio");
+const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
+const models = ["chess.safetensors", "chess.calibration.json"].map((name) => join("models", name));
+
+/** The folder of the studio's static files. */
+export const builtStudio = (): string =>
+  kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...models]), (made) =>
+    node("vite/bin/vite.js", ["build", "--logLevel", "error", "--outDir", made], join(house, studio)),
+  );
+
 export default function setup(): void {
   built();
+  builtStudio();
 }

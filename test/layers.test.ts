@@ -26,7 +26,8 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/picture": [["node"]],
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
   "packages/tables": [["table"], ["dkef", "diffusion"], ["measure", "picture"], ["study"], ["node"]],
-  "apps/cli": [["shell"], ["chess", "density", "table"]],
+  "apps/cli": [["shell"], ["chess", "density", "studio", "table"]],
+  "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };
 
 /** Which packages a package may import. */
@@ -35,7 +36,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   "packages/picture": [],
   "packages/chess": ["diffeo", "diffeo-picture", "diffeo-models"],
   "packages/tables": ["diffeo", "diffeo-picture"],
-  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables"],
+  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables", "diffeo-studio"],
+  "apps/studio": ["diffeo", "diffeo-chess", "diffeo-tables", "diffeo-models"],
 };
 
 interface Import {
@@ -78,7 +80,7 @@ function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[][] {
 describe.each(Object.keys(house))("%s", (name) => {
   const src = join(root, name, "src");
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
-    .filter((path) => /\.[jt]s$/.test(path))
+    .filter((path) => /\.([jt]s|svelte)$/.test(path))
     .map((path) => join(src, path));
   const all = files.flatMap(importsOf);
   const local = all.filter((i) => i.name.startsWith("."));

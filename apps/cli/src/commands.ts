@@ -99,6 +99,10 @@ export const commands: Group = {
       load: () => import("./check.ts"),
     },
     devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
+    studio: {
+      about: "serve the studio, the web app, to this machine's browsers",
+      load: () => import("./studio/studio.ts"),
+    },
     chess,
     density,
     table,
