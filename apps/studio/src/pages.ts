@@ -12,7 +12,7 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
-  { path: "", title: "Home", about: "What diffeo is.", load: () => import("./pages/Home.svelte") },
+  { path: "", title: "Home", about: "What diffeo is.", load: () => import("./pages/home/Home.svelte") },
   {
     path: "chess",
     title: "Chess",

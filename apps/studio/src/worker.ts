@@ -7,6 +7,7 @@ import type { Reply, Request, Tasks } from "./shell/rpc.ts";
 import { troubleOf } from "./shell/rpc.ts";
 
 const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
+  home: () => import("./pages/home/tasks.ts"),
   chess: () => import("./pages/chess/tasks.ts"),
 };
 

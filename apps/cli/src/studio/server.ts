@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".mjs": "text/javascript; charset=utf-8",
   ".json": "application/json",
+  ".md": "text/plain; charset=utf-8",
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
   ".woff2": "font/woff2",
