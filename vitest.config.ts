@@ -23,10 +23,12 @@ const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cl
 /** Slow files first: the many short ones fill the end, and no core waits for a long file that another began last. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification): number => ["slow", "built", "fast"].indexOf(project.name);
+    const rank = ({ project }: TestSpecification): number => ["slow", "studio", "built", "fast"].indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
+/** Files that open the studio as it is published. */
+const studio = ["apps/studio/test/*.test.ts"];
 
 export default defineConfig({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
@@ -44,11 +46,12 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...slow, ...built],
+          exclude: [...slow, ...built, ...studio],
         },
       },
       { extends: true, test: { name: "slow", include: slow } },
       { extends: true, test: { name: "built", include: built, globalSetup: ["test/build.ts"] } },
+      { extends: true, test: { name: "studio", include: studio, globalSetup: ["test/build-studio.ts"] } },
     ],
   },
 });

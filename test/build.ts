@@ -1,6 +1,7 @@
 /**
- * The packages and the studio as they are published, built once for all tests that need them: the project `built` of vitest
- * calls this before its first test. A build is kept under the digest of what it was made of, so that nothing is built twice.
+ * The packages and the studio as they are published, built once for all tests that need them: the projects `built` and
+ * `studio` of vitest call them before their first tests. A build is kept under the digest of what it was made of, so that
+ * nothing is built twice.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -88,5 +89,4 @@ export const builtStudio = (): string =>
 
 export default function setup(): void {
   built();
-  builtStudio();
 }

@@ -27,6 +27,8 @@ export default defineConfig({
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",
+    // Every file under its own address: `diffeo studio` lets a page read from its server alone.
+    assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
     rolldownOptions: { checks: { pluginTimings: false } },

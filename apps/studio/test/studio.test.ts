@@ -1,0 +1,207 @@
+/** The studio as a reader has it: every page, the chess page in use, what it says where something is missing. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { promisify } from "node:util";
+import { parseFen, UNKNOWN } from "diffeo-chess";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
+import { leftOut, whyNoChromium } from "../../../packages/diffeo/test/engine/starts.ts";
+import { builtStudio } from "../../../test/build.ts";
+import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
+import { launch, longestTask, open, violations } from "./browser.ts";
+
+const house = join(import.meta.dirname, "../../..");
+const why = await whyNoChromium();
+
+/** `diffeo chess sample` in a Node that has WebAssembly alone. */
+async function onWebAssembly(...words: readonly string[]): Promise<string> {
+  const missing = `export const resolve = (name, context, next) => {
+    if (name === "onnxruntime-node") throw new Error("not installed");
+    return next(name, context);
+  };`;
+  const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
+  const flags = [
+    "--conditions=diffeo-source",
+    "--import",
+    "tsx",
+    "--import",
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+  ];
+  const main = join(house, "apps/cli/src/main.ts");
+  return (await promisify(execFile)(process.execPath, [...flags, main, "chess", "sample", ...words], { cwd: house }))
+    .stdout;
+}
+
+/** Whether a page's WebGPU has something to run on. */
+async function hasAdapter(): Promise<boolean> {
+  const { gpu } = navigator as unknown as { readonly gpu?: { requestAdapter(): Promise<object | null> } };
+  return Boolean(await gpu?.requestAdapter());
+}
+
+const done = (page: Page): Promise<unknown> => page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
+const fenOf = (page: Page): Promise<string | null> => page.locator(".fen").textContent();
+
+if (why !== undefined)
+  describe("the studio", () => {
+    it("is built", async () => {
+      leftOut("the studio's pages in a browser", why);
+      expect(await readFile(join(builtStudio(), "index.html"), "utf8")).toContain("assets/");
+    });
+  });
+else
+  describe("the studio", () => {
+    const folder = mkdtempSync(join(tmpdir(), "diffeo-studio-"));
+    const tiny = join(folder, "tiny.safetensors");
+    let serving: Serving;
+    let browser: Browser;
+    beforeAll(async () => {
+      await saveTinyModel(tiny);
+      serving = await serveFolder(builtStudio(), 0);
+      browser = await launch("--disable-gpu");
+    });
+    afterAll(async () => {
+      await browser.close();
+      await serving.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    it("has pages that load without an error, whole for those who do not see them, in light and dark", async () => {
+      const { page, errors } = await open(browser, serving.url);
+      const paths = await page
+        .getByRole("navigation", { name: "Pages" })
+        .getByRole("link")
+        .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).hash));
+      expect(paths).toContain("#/chess");
+      for (const path of ["#/", ...paths]) {
+        await page.goto(`${serving.url}${path}`);
+        await page.locator("main h1").waitFor();
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await violations(page)).toEqual([]);
+        }
+        await page.setViewportSize({ width: 390, height: 800 });
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect([path, width]).toEqual([path, 390]);
+        await page.setViewportSize({ width: 1280, height: 800 });
+      }
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("draws the board of the command line, shows it forming, and an address brings all of it back", async () => {
+      const words = ["--count", "1", "--steps", "6", "--seed", "11", "--w", "1.02", "--format", "fen"];
+      const printed = onWebAssembly(...words);
+      const { page, errors, requests } = await open(
+        browser,
+        `${serving.url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`,
+      );
+      const longest = await longestTask(browser, page, async () => void (await done(page)));
+      const fen = await fenOf(page);
+      expect(`${fen}\n`).toBe(await printed);
+      expect(longest).toBeLessThan(100);
+
+      const fetched = requests.length;
+      await page.getByRole("slider", { name: "Time" }).press("Home");
+      await expect.poll(() => page.locator("output").textContent()).toBe("t = 0.834");
+      const early = await fenOf(page);
+      expect(early).not.toBe(fen);
+      await expect.poll(() => page.evaluate(() => location.hash)).toContain("frame=0");
+      await page.getByRole("slider", { name: "Time" }).press("End");
+      await expect.poll(() => fenOf(page)).toBe(fen);
+      await page.getByRole("button", { name: "One step back" }).click();
+      await expect.poll(() => page.evaluate(() => location.hash)).toContain("frame=5");
+      const late = await fenOf(page);
+      const address = page.url();
+      // The browser asks for the icon again where the address changes.
+      expect(requests.slice(fetched).filter((url) => !/\/icon-[^/]+\.svg$/.test(url))).toEqual([]);
+      expect(requests.filter((url) => !url.startsWith(serving.url))).toEqual([]);
+
+      await page.goto("about:blank");
+      await page.goto(address);
+      await done(page);
+      expect(await fenOf(page)).toBe(late);
+      expect(await page.getByLabel("Seed").inputValue()).toBe("11");
+      expect(await page.getByLabel("Drift scale w, typed").inputValue()).toBe("1.020");
+
+      // With the keyboard alone: the white queen on a8, then one square to the right nothing.
+      await page.getByRole("button", { name: "Paint: white queen" }).press("Enter");
+      await page.getByRole("button", { name: /^a8: / }).press("Enter");
+      await page.getByRole("button", { name: "Paint: empty square" }).press("Enter");
+      await page.getByRole("button", { name: /^a8: white queen, known/ }).press("ArrowRight");
+      await page.keyboard.press("Enter");
+      const known = "Q1??????/????????/????????/????????/????????/????????/????????/????????";
+      await expect
+        .poll(() => page.evaluate(() => new URLSearchParams(location.hash.split("?").slice(1).join("?")).get("known")))
+        .toBe(known);
+      await done(page);
+      const made = parseFen((await fenOf(page)) ?? "");
+      parseFen(known, { unknown: true }).forEach((k, square) => {
+        if (k !== UNKNOWN) expect([square, made[square]]).toEqual([square, k]);
+      });
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("says in a sentence what is missing, and a way on", async () => {
+      const { page } = await open(browser, `${serving.url}#/nowhere`);
+      const alert = page.getByRole("alert");
+      expect(await alert.textContent()).toContain("There is no page “nowhere” in this studio.");
+      await alert.getByRole("link", { name: "Go to the first page" }).click();
+      await page.getByRole("heading", { level: 1 }).waitFor();
+
+      await page.context().route("**/*.safetensors", (route) => route.fulfill({ status: 500 }));
+      await page.goto(`${serving.url}#/chess`);
+      await alert
+        .getByText(/^The model did not arrive \(status 500\)\. See that .* is served, and try again\./)
+        .waitFor();
+      await page
+        .getByLabel("Use a file of your own")
+        .setInputFiles({ name: "a.safetensors", mimeType: "", buffer: Buffer.from("no model") });
+      await alert.getByText(/safetensors/).waitFor();
+      await page.close();
+    });
+
+    it("computes on WebGPU where there is one", async () => {
+      const gpu = await launch("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
+      try {
+        const { page, errors } = await open(gpu, serving.url);
+        if (!(await page.evaluate(hasAdapter)))
+          return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
+        await page.locator("summary").getByText("WebAssembly, ").click();
+        await page.getByText(/software here, which is slower/).waitFor();
+        await page.getByLabel("WebGPU").check();
+        await page.locator("summary").getByText("WebGPU").waitFor();
+        await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+        await page.goto(`${serving.url}#/chess?steps=2`);
+        await done(page);
+        expect(parseFen((await fenOf(page)) ?? "")).toHaveLength(64);
+        expect(await page.locator("summary").textContent()).toContain("WebGPU");
+        expect(errors).toEqual([]);
+      } finally {
+        await gpu.close();
+      }
+    });
+
+    it("runs on one thread from a host that knows nothing of it, and says so", async () => {
+      const plain = createServer(async ({ url = "/" }, response) => {
+        const name = url === "/sub/" ? "index.html" : url.replace("/sub/", "");
+        const type = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" }[extname(name)];
+        const body = await readFile(join(builtStudio(), name)).catch(() => undefined);
+        response.writeHead(body ? 200 : 404, type ? { "content-type": type } : {}).end(body);
+      });
+      await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+      const { page, errors } = await open(browser, `http://127.0.0.1:${(plain.address() as AddressInfo).port}/sub/`);
+      await page.getByText("WebAssembly, 1 thread").waitFor();
+      await page.getByText("WebAssembly, 1 thread").click();
+      await page.getByText(/does not send the headers that threads need; diffeo studio does/).waitFor();
+      expect(errors).toEqual([]);
+      await page.close();
+      plain.close();
+    });
+  });
