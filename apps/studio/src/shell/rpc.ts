@@ -16,7 +16,7 @@ export interface Trouble {
   readonly kind?: string;
 }
 
-export interface Context<E> {
+interface Context<E> {
   /** Set when the page no longer wants the result. */
   readonly signal: AbortSignal;
   tell(event: E, transfer?: readonly Transferable[]): void;
@@ -52,12 +52,12 @@ export type Reply =
   | { readonly kind: "failed"; readonly call: number; readonly trouble: Trouble; readonly aborted: boolean };
 
 /** What a task that the page has stopped ends with. */
-export class Stopped extends Error {
+class Stopped extends Error {
   override readonly name = "AbortError";
 }
 
 /** An error that a worker has sent. */
-export class TaskError extends Error implements Trouble {
+class TaskError extends Error implements Trouble {
   readonly kind?: string;
   constructor({ message, kind }: Trouble) {
     super(message);
@@ -74,7 +74,7 @@ export function troubleOf(error: unknown): Trouble {
 
 export const isStopped = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
 
-export interface CallOptions<E> {
+interface CallOptions<E> {
   readonly onTell?: (event: E) => void;
   readonly signal?: AbortSignal;
 }
