@@ -79,7 +79,7 @@ export {
 export { exactCopies, nearestDistances } from "./measure/neighbours.ts";
 export { type Statistics, statisticsOf } from "./measure/statistics.ts";
 export { layOut, measureTable, statisticsTable } from "./measure/table.ts";
-export { areaUnderCurve, twoSampleAuc } from "./measure/two-sample.ts";
+export { twoSampleAuc } from "./measure/two-sample.ts";
 export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
 export { judged } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";

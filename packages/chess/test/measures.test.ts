@@ -15,7 +15,7 @@ import { measure, measureAll, referenceOf } from "../src/measure/measures.ts";
 import { exactCopies, nearestDistances } from "../src/measure/neighbours.ts";
 import { statisticsOf } from "../src/measure/statistics.ts";
 import { measureTable, statisticsTable } from "../src/measure/table.ts";
-import { areaUnderCurve, twoSampleAuc } from "../src/measure/two-sample.ts";
+import { twoSampleAuc } from "../src/measure/two-sample.ts";
 import { readPositions } from "../src/node/read.ts";
 import { anyBoard, realData, somePositions, sparseBoard } from "./arbitrary.ts";
 
@@ -150,13 +150,6 @@ describe("nearest neighbours", () => {
 });
 
 describe("the two-sample test", () => {
-  it("counts the pairs that are in order, and ties half", () => {
-    expect(areaUnderCurve([1, 2], [3, 4])).toBe(1);
-    expect(areaUnderCurve([3, 4], [1, 2])).toBe(0);
-    expect(areaUnderCurve([1, 2], [1, 2])).toBe(0.5);
-    expect(areaUnderCurve([0, 2], [1, 1, 3])).toBeCloseTo(4 / 6, 12);
-  });
-
   it("cannot tell two samples of one law apart, and tells independent squares", () => {
     // One position a game: several are alike, and the test would learn which games they come from.
     const positions = playouts(2000, key("auc"), { perGame: 1, plies: 60 });

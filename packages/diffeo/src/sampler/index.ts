@@ -21,3 +21,4 @@ export type {
   Samples,
 } from "./options.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
+export { areaUnderCurve, crossFittedAuc, type RowPair } from "./two-sample.ts";
