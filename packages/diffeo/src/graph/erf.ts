@@ -41,7 +41,7 @@ export function erfValue(x: number): number {
   return Math.sign(x) * (a < 1.5 ? seriesErf(a) : 1 - scaledTail(a) * Math.exp(-a * a));
 }
 
-function erfcValue(x: number): number {
+export function erfcValue(x: number): number {
   if (x < 0.5) return x < -0.5 ? 2 - erfcValue(-x) : 1 - seriesErf(x);
   return x > 30 ? 0 : scaledTail(x) * gaussian(x);
 }

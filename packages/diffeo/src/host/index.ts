@@ -1,6 +1,7 @@
 /** diffeo/host: what is done on arrays of the host, without a graph. */
 export { flatten } from "./flat.ts";
 export { type FeatureRows, linearScores, logisticRegression } from "./logistic.ts";
+export { normalPoint, normalShare } from "./normal.ts";
 export { quantile, quantiles } from "./quantile.ts";
 export { batches, partsOf, pickRows, rowsOf, stacked } from "./rows.ts";
 export { rightSvd, type Svd } from "./svd.ts";

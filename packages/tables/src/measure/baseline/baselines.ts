@@ -1,0 +1,247 @@
+/**
+ * Three laws that every model of a table should beat, over the same domains and with the same base measure as the model has.
+ * With z = φ⁻¹(y) the coordinates of the domains' maps, in which all numbers are allowed:
+ *
+ *   Gaussian      z ~ N(μ, Σ); labels by their frequencies, apart from it        log q = log N(z) − log|det J_φ|
+ *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)                                    log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
+ *   independent   the copula with R = I
+ *
+ * Fⱼ is the kernel law of coordinate j (`marginal.ts`), on the line that the domain's map makes of the column: no baseline puts mass
+ * where the domain has none. A label or a whole number k is an interval of length P(k) of (0, 1), from which u is drawn; what
+ * is drawn so, as for a Gaussian's whole numbers, is averaged over: q = E_u q(y(u)).
+ */
+import type { Cell, Product, ProductPart } from "diffeo/domain";
+import { normalPoint, normalShare } from "diffeo/host";
+import { choice, fold, key, normal, uniform } from "diffeo/random";
+import type { Cells, TableLaw } from "../law.ts";
+import { type Discrete, labelLaw, type NumberBounds, numberLaw } from "./discrete.ts";
+import {
+  cholesky,
+  type Gaussian,
+  gaussianLogDensity,
+  gaussianOf,
+  logDiagonal,
+  solvedLower,
+  timesLower,
+} from "./gaussian.ts";
+import { kernelMarginal, type Marginal } from "./marginal.ts";
+import { type Parts, partsWhere } from "./parts.ts";
+
+/** Draws of what is spread that a row's density is averaged over. */
+const DRAWS = 16;
+/** Rows that correlations of a copula are taken from. */
+const MOST_ROWS = 3000;
+
+const isCategory = ({ domain }: ProductPart): boolean => domain.kind === "category";
+const isInteger = ({ domain }: ProductPart): boolean => domain.kind === "integer";
+const isCounted = (part: ProductPart): boolean => isCategory(part) || isInteger(part);
+
+/** A column of labels or whole numbers. */
+interface Counted {
+  readonly at: number;
+  readonly law: Discrete<Cell>;
+}
+
+function countedLaw({ domain, at, name }: ProductPart, rows: readonly Cells[]): Counted {
+  const cells = rows.map((row) => row[at.cells]);
+  const spec = domain.spec as { readonly labels?: readonly Cell[] } & NumberBounds;
+  if (spec.labels) return { at: at.cells, law: labelLaw(spec.labels, cells) };
+  const noise = uniform(fold(key("cells"), name), rows.length, { dtype: "float64" }).data;
+  return { at: at.cells, law: numberLaw(cells as number[], noise, spec) as Discrete<Cell> };
+}
+
+/** log of the mean of e^v over draws, row by row. */
+function logMean(draws: readonly Float64Array[]): Float64Array {
+  return draws[0].map((_, i) => {
+    const most = draws.reduce((m, v) => Math.max(m, v[i]), Number.NEGATIVE_INFINITY);
+    return most === Number.NEGATIVE_INFINITY
+      ? most
+      : most + Math.log(draws.reduce((s, v) => s + Math.exp(v[i] - most), 0) / draws.length);
+  });
+}
+
+const drawnRows = (count: number, columns: number): Cell[][] =>
+  Array.from({ length: count }, () => Array<Cell>(columns).fill(0));
+
+/** log probabilities of counted columns, apart from each other. */
+const countedLogs = (counted: readonly Counted[], rows: readonly Cells[]): Float64Array =>
+  Float64Array.from(rows, (row) => counted.reduce((s, { at, law }) => s + law.logProbability(row[at]), 0));
+
+function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
+  const parts = partsWhere(domain, (part) => !isCategory(part));
+  const counted = domain.parts.filter(isCategory).map((part) => countedLaw(part, rows));
+  const nameOf = (i: number): string => `coordinate ${i + 1}`;
+  const law: Gaussian | undefined =
+    parts.size > 0 ? gaussianOf(parts.pointsOf(rows, 0).z, parts.size, nameOf) : undefined;
+  const draws = parts.noisy ? DRAWS : 1;
+  return {
+    name: "Gaussian",
+    score: (some) => {
+      const labels = countedLogs(counted, some);
+      if (!law) return labels;
+      const found = Array.from({ length: draws }, (_, i) => {
+        const { z, shift } = parts.pointsOf(some, i + 1);
+        return gaussianLogDensity(law, z).map((v, row) => v + shift[row]);
+      });
+      return logMean(found).map((v, i) => v + labels[i]);
+    },
+    draw: (count, seed) => {
+      const root = fold(key(seed), "gaussian");
+      const drawn = drawnRows(count, domain.columns.length);
+      if (law) {
+        const noise = normal(fold(root, "z"), [count, parts.size], { dtype: "float64" }).data;
+        const z = timesLower(law.factor, noise, parts.size).map((v, i) => v + law.mean[i % parts.size]);
+        parts.decode(z, drawn);
+      }
+      counted.forEach(({ at, law: own }) => {
+        const u = uniform(fold(root, at), count, { dtype: "float64" }).data;
+        drawn.forEach((row, i) => {
+          row[at] = own.quantile(u[i]);
+        });
+      });
+      return drawn;
+    },
+  };
+}
+
+/** What copula and independence share: laws of the coordinates, of the counted columns, and scores of rows under them. */
+interface Marginals {
+  readonly parts: Parts;
+  readonly laws: readonly Marginal[];
+  readonly counted: readonly Counted[];
+  /** How many scores a row has. */
+  readonly size: number;
+}
+
+function marginalsOf(domain: Product, rows: readonly Cells[]): Marginals {
+  const parts = partsWhere(domain, (part) => !isCounted(part));
+  const { z } = parts.pointsOf(rows, 0);
+  const laws = Array.from({ length: parts.size }, (_, j) =>
+    kernelMarginal(Float64Array.from({ length: rows.length }, (_, i) => z[i * parts.size + j])),
+  );
+  const counted = domain.parts.filter(isCounted).map((part) => countedLaw(part, rows));
+  return { parts, laws, counted, size: laws.length + counted.length };
+}
+
+/** Of each row Σ log f with the shift to cells, and the normal scores of its coordinates; cell noise is that of a seed. */
+function smoothParts({ parts, laws }: Marginals, rows: readonly Cells[], seed: number) {
+  const { z, shift } = parts.pointsOf(rows, seed);
+  const n = laws.length;
+  return {
+    logs: shift.map((v, i) => laws.reduce((s, law, j) => s + law.logDensity(z[i * n + j]), v)),
+    scores: z.map((v, at) => normalPoint(...laws[at % n].tails(v))),
+  };
+}
+
+/** The scores of all columns: those of the coordinates are given, u within the interval of a counted cell is that of a seed. */
+function normalScores({ laws, counted, size }: Marginals, smooth: Float64Array, rows: readonly Cells[], seed: number) {
+  const u = uniform(fold(key(seed), "within"), [rows.length, counted.length], { dtype: "float64" }).data;
+  const out = new Float64Array(rows.length * size);
+  rows.forEach((row, i) => {
+    out.set(smooth.subarray(i * laws.length, (i + 1) * laws.length), i * size);
+    counted.forEach(({ at, law }, j) => {
+      const [below, above] = law.tails(row[at]);
+      const own = Math.exp(law.logProbability(row[at]));
+      const v = u[i * counted.length + j];
+      out[i * size + laws.length + j] = normalPoint(below + v * own, above + (1 - v) * own);
+    });
+  });
+  return out;
+}
+
+/** Rows whose scores are given. */
+function rowsAt({ parts, laws, counted, size }: Marginals, scores: Float64Array, columns: number): Cell[][] {
+  const count = scores.length / size;
+  const drawn = drawnRows(count, columns);
+  const shares = scores.map(normalShare);
+  parts.decode(
+    Float64Array.from({ length: count * laws.length }, (_, at) => {
+      const [i, j] = [Math.floor(at / laws.length), at % laws.length];
+      return laws[j].quantile(shares[i * size + j]);
+    }),
+    drawn,
+  );
+  drawn.forEach((row, i) => {
+    counted.forEach(({ at, law }, j) => {
+      row[at] = law.quantile(shares[i * size + laws.length + j]);
+    });
+  });
+  return drawn;
+}
+
+function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
+  return {
+    name: "independent columns",
+    score: (rows) => {
+      const logs = countedLogs(marginals.counted, rows);
+      return smoothParts(marginals, rows, 1).logs.map((v, i) => v + logs[i]);
+    },
+    draw: (count, seed) => {
+      const noise = normal(fold(key(seed), "independent"), [count, marginals.size], { dtype: "float64" }).data;
+      return rowsAt(marginals, noise, domain.columns.length);
+    },
+  };
+}
+
+/** L of the correlations of scores about 0 and of variance 1. */
+function copulaFactor(scores: Float64Array, n: number): Float64Array {
+  const { factor } = gaussianOf(scores, n, (i) => `coordinate ${i + 1}`);
+  const covariance = factor.map((_, at) => {
+    const [i, j] = [Math.floor(at / n), at % n];
+    let total = 0;
+    for (let k = 0; k < n; k++) total += factor[i * n + k] * factor[j * n + k];
+    return total;
+  });
+  const correlation = covariance.map(
+    (v, at) => v / Math.sqrt(covariance[Math.floor(at / n) * (n + 1)] * covariance[(at % n) * (n + 1)]),
+  );
+  return cholesky(correlation, n);
+}
+
+function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marginals): TableLaw {
+  const n = marginals.size;
+  const factor = copulaFactor(normalScores(marginals, smoothParts(marginals, rows, 0).scores, rows, 0), n);
+  const constant = logDiagonal(factor, n);
+  const draws = marginals.parts.noisy || marginals.counted.length > 0 ? DRAWS : 1;
+  const logCopula = (scores: Float64Array): Float64Array => {
+    const solved = new Float64Array(n);
+    return Float64Array.from({ length: scores.length / n }, (_, i) => {
+      const s = scores.subarray(i * n, (i + 1) * n);
+      solvedLower(factor, s, solved);
+      return s.reduce((total, v, j) => total + (v * v - solved[j] * solved[j]) / 2, -constant);
+    });
+  };
+  return {
+    name: "Gaussian copula",
+    score: (some) => {
+      const logs = countedLogs(marginals.counted, some);
+      let smooth = smoothParts(marginals, some, 1);
+      const found = Array.from({ length: draws }, (_, i) => {
+        if (i > 0 && marginals.parts.noisy) smooth = smoothParts(marginals, some, i + 1);
+        const joint = logCopula(normalScores(marginals, smooth.scores, some, i + 1));
+        return joint.map((v, row) => v + smooth.logs[row] + logs[row]);
+      });
+      return logMean(found);
+    },
+    draw: (count, seed) => {
+      const noise = normal(fold(key(seed), "copula"), [count, n], { dtype: "float64" }).data;
+      return rowsAt(marginals, timesLower(factor, noise, n), domain.columns.length);
+    },
+  };
+}
+
+/** At most so many rows, drawn once. */
+export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
+  if (rows.length <= most) return rows;
+  return Array.from(choice(key("rows"), rows.length, most, { replace: false }).data, (i) => rows[i]);
+}
+
+/** The three baselines of a table, fitted to rows of it. */
+export function tableBaselines(domain: Product, rows: readonly Cells[]): readonly TableLaw[] {
+  const marginals = marginalsOf(domain, rows);
+  return [
+    gaussianBaseline(domain, rows),
+    copulaBaseline(domain, someRows(rows, MOST_ROWS), marginals),
+    independentBaseline(domain, marginals),
+  ];
+}

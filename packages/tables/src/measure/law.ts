@@ -1,0 +1,12 @@
+/** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
+import type { Cell } from "diffeo/domain";
+
+export type Cells = readonly Cell[];
+
+export interface TableLaw {
+  readonly name: string;
+  /** log q of each row: a density in numbers, a probability in labels and whole numbers. */
+  readonly score: (rows: readonly Cells[]) => Promise<Float64Array> | Float64Array;
+  /** Rows of it, the same for the same seed. */
+  readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
+}

@@ -1,0 +1,217 @@
+/** Baselines against laws whose density is known: where one of them is the truth it has its log-likelihood. */
+import { between, category, count, type Domain, ordered, positive, product, real, simplex } from "diffeo/domain";
+import { normalShare } from "diffeo/host";
+import { key, normal, uniform } from "diffeo/random";
+import { describe, expect, it } from "vitest";
+import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
+import { numberLaw } from "../../src/measure/baseline/discrete.ts";
+import { kernelMarginal } from "../../src/measure/baseline/marginal.ts";
+import type { Cells, TableLaw } from "../../src/measure/law.ts";
+
+const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((s, v) => s + v, 0) / values.length;
+const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
+
+interface Known {
+  readonly columns: Readonly<Record<string, Domain>>;
+  /** A row out of normal and uniform numbers. */
+  readonly row: (z: Float64Array, u: Float64Array) => Cells;
+  readonly logDensity: (row: Cells) => number;
+}
+
+const rowsOf = ({ row }: Known, rows: number, seed: number): Cells[] => {
+  const z = normal(key(seed), [rows, 4], { dtype: "float64" }).data;
+  const u = uniform(key(seed), [rows, 4], { dtype: "float64" }).data;
+  return Array.from({ length: rows }, (_, i) => row(z.subarray(4 * i, 4 * i + 4), u.subarray(4 * i, 4 * i + 4)));
+};
+
+/** Mean log-likelihood of fresh rows under each baseline, less that of the truth. */
+async function gaps(known: Known, train = 4000): Promise<Record<string, number>> {
+  const laws = tableBaselines(product(known.columns), rowsOf(known, train, 1));
+  const fresh = rowsOf(known, 1000, 2);
+  const exact = mean(fresh.map(known.logDensity));
+  const found = await Promise.all(laws.map(async (law: TableLaw) => [law.name, mean(await law.score(fresh)) - exact]));
+  return Object.fromEntries(found);
+}
+
+const RHO = 0.8;
+const HALF_LOG = Math.log(1 - RHO * RHO) / 2;
+/** log of the density of a pair of correlated normal numbers. */
+const logPair = (a: number, b: number): number =>
+  logNormal(a) + logNormal((b - RHO * a) / Math.sqrt(1 - RHO ** 2)) - HALF_LOG;
+const paired = (z: Float64Array): [number, number] => [z[0], RHO * z[0] + Math.sqrt(1 - RHO ** 2) * z[1]];
+
+const gaussian: Known = {
+  columns: { a: real(), b: real() },
+  row: (z) => {
+    const [a, b] = paired(z);
+    return [100 + 5 * a, 0.01 * b];
+  },
+  logDensity: ([a, b]) => logPair((Number(a) - 100) / 5, Number(b) / 0.01) - Math.log(5 * 0.01),
+};
+
+/** A Gaussian in the isometric log-ratios of three parts of 100: the density in two of them is N · 1/(√3 Π shares · 100²). */
+const composition: Known = {
+  columns: { parts: simplex(["sand", "silt", "clay"], { total: 100, map: "isometricLogRatio" }) },
+  row: (z) => {
+    const [a, b] = paired(z);
+    const logs = [a / Math.SQRT2 + b / Math.sqrt(6), -a / Math.SQRT2 + b / Math.sqrt(6), (-2 * b) / Math.sqrt(6)];
+    const total = logs.reduce((s, l) => s + Math.exp(l), 0);
+    return logs.map((l) => (100 * Math.exp(l)) / total);
+  },
+  logDensity: (row) => {
+    const [p, q, r] = row.map((v) => Math.log(Number(v) / 100));
+    const pair = logPair((p - q) / Math.SQRT2, (p + q - 2 * r) / Math.sqrt(6));
+    return pair - Math.log(3) / 2 - (p + q + r) - 2 * Math.log(100);
+  },
+};
+
+/** Waiting times and shares, neither of them normal after their domain's map, with normal dependence. */
+const copula: Known = {
+  columns: { wait: positive(), share: between(0, 1) },
+  row: (z) => {
+    const [a, b] = paired(z);
+    return [-Math.log(normalShare(-a)), normalShare(b)];
+  },
+  // log c = log N₂ − log N(a) − log N(b); the share is uniform, the time exponential.
+  logDensity: ([wait, share]) => {
+    const [a, b] = [-quantile(Math.exp(-Number(wait))), quantile(Number(share))];
+    return logPair(a, b) - logNormal(a) - logNormal(b) - Number(wait);
+  },
+};
+
+/** Φ⁻¹ by bisection. */
+function quantile(p: number): number {
+  let [low, high] = [-10, 10];
+  while (high - low > 1e-12) {
+    const middle = (low + high) / 2;
+    if (normalShare(middle) < p) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+const LABELS = ["north", "east", "west"];
+/** A geometric number of visits, a label, and a logistic number: independent. */
+const apart: Known = {
+  columns: { visits: count(), ward: category(LABELS), x: real() },
+  row: (_, u) => [
+    Math.floor(Math.log(u[0]) / Math.log(0.7)),
+    LABELS[u[1] < 0.5 ? 0 : u[1] < 0.8 ? 1 : 2],
+    Math.log(u[2] / (1 - u[2])),
+  ],
+  logDensity: ([visits, ward, x]) =>
+    Number(visits) * Math.log(0.7) +
+    Math.log(0.3) +
+    Math.log([0.5, 0.3, 0.2][LABELS.indexOf(String(ward))]) -
+    Math.abs(Number(x)) -
+    2 * Math.log1p(Math.exp(-Math.abs(Number(x)))),
+};
+
+describe("baselines", () => {
+  it("have the log-likelihood of a Gaussian where that is the truth, in the table's own units", async () => {
+    const found = await gaps(gaussian);
+    expect(Math.abs(found.Gaussian)).toBeLessThan(0.005);
+    expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.03);
+    // Independence loses the mutual information −½ log(1 − ρ²).
+    expect(Math.abs(found["independent columns"] - HALF_LOG)).toBeLessThan(0.06);
+  });
+
+  it("have that of a Gaussian composition, with respect to all parts but one", async () => {
+    const found = await gaps(composition);
+    expect(Math.abs(found.Gaussian)).toBeLessThan(0.005);
+    expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.03);
+  });
+
+  it("have that of a Gaussian copula with bounded and positive columns; a Gaussian of their maps has less", async () => {
+    const found = await gaps(copula);
+    expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.04);
+    expect(found.Gaussian).toBeLessThan(-0.05);
+    expect(Math.abs(found["independent columns"] - HALF_LOG)).toBeLessThan(0.06);
+  });
+
+  it("have that of independent labels, whole numbers and numbers", async () => {
+    const found = await gaps(apart);
+    expect(Math.abs(found["independent columns"])).toBeLessThan(0.02);
+    expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.02);
+    expect(found.Gaussian).toBeLessThan(-0.05);
+  });
+
+  it("are laws: probabilities of labels and whole numbers sum to one", async () => {
+    const known = { ...apart, columns: { visits: count(), ward: category(LABELS) } };
+    const rows = rowsOf(known, 500, 3).map((row) => [
+      row[0],
+      LABELS[(LABELS.indexOf(String(row[1])) + Number(row[0])) % 3],
+    ]);
+    const all = Array.from({ length: 3 * 400 }, (_, i) => [Math.floor(i / 3), LABELS[i % 3]]);
+    for (const law of tableBaselines(product(known.columns), rows)) {
+      const total = (await law.score(all)).reduce((s, v) => s + Math.exp(v), 0);
+      expect(Math.abs(total - 1)).toBeLessThan(law.name === "independent columns" ? 2e-3 : 0.02);
+    }
+  });
+
+  it("draw rows that are inside, with the columns' laws and the copula's dependence", async () => {
+    const columns = { ...copula.columns, visits: count(), ward: category(LABELS), span: ordered(["from", "to"]) };
+    const domain = product(columns);
+    const one = (i: number): Cells => {
+      const [z, u] = [normal(key(i), 4, { dtype: "float64" }).data, uniform(key(i), 4, { dtype: "float64" }).data];
+      return [...copula.row(z, u), ...apart.row(z, u).slice(0, 2), z[2], z[2] + Math.exp(z[3])];
+    };
+    const rows = Array.from({ length: 1500 }, (_, i) => one(i));
+    for (const law of tableBaselines(domain, rows)) {
+      const drawn = await law.draw(800, 5);
+      for (const row of drawn) expect(domain.fault(row)).toBeUndefined();
+      expect(await law.draw(800, 5)).toEqual(drawn);
+      const share = (of: readonly Cells[], test: (row: Cells) => boolean): number => of.filter(test).length / of.length;
+      for (const test of [
+        (row: Cells) => Number(row[1]) < 0.3,
+        (row: Cells) => row[3] === "north",
+        (row: Cells) => Number(row[2]) < (law.name === "Gaussian" ? 3 : 1),
+      ])
+        expect(Math.abs(share(drawn, test) - share(rows, test))).toBeLessThan(0.06);
+      const both = share(drawn, (row) => Number(row[0]) > Math.LN2 && Number(row[1]) > 0.5);
+      // P(both above their medians) = ¼ + asin ρ/2π.
+      const expected = law.name === "independent columns" ? 0.25 : 0.25 + Math.asin(RHO) / (2 * Math.PI);
+      expect(Math.abs(both - expected)).toBeLessThan(0.05);
+    }
+  });
+});
+
+describe("the law of a coordinate", () => {
+  const values = normal(key(7), 300, { dtype: "float64" }).data.map((v) => Math.sign(v) * v * v);
+  const law = kernelMarginal(values);
+
+  it("is one: its density is the slope of its distribution function, which goes from 0 to 1", () => {
+    for (const z of [-30, -3, -0.5, 0, 0.1, 2, 40]) {
+      const h = 1e-4;
+      const slope = (law.tails(z + h)[0] - law.tails(z - h)[0]) / (2 * h);
+      expect(Math.exp(law.logDensity(z)) / slope).toBeCloseTo(1, 4);
+      const [below, above] = law.tails(z);
+      expect(below + above).toBeCloseTo(1, 12);
+    }
+    expect(law.tails(-1e9)[0]).toBeLessThan(1e-10);
+  });
+
+  it("goes back from shares to where they lie, beyond the values too", () => {
+    for (const p of [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999]) expect(law.tails(law.quantile(p))[0] / p).toBeCloseTo(1, 2);
+  });
+
+  it("gives a far row a price, not the end of the world", () => {
+    // ε · scale/(π d²) for a value of 10⁶.
+    expect(law.logDensity(1e6)).toBeGreaterThan(-40);
+  });
+});
+
+describe("the law of whole numbers", () => {
+  it("goes back from shares to numbers, and keeps to bounds", () => {
+    const values = Array.from({ length: 200 }, (_, i) => [1, 2, 2, 3, 6][i % 5]);
+    const law = numberLaw(values, uniform(key(1), 200, { dtype: "float64" }).data, { least: 1, most: 6 });
+    const total = [1, 2, 3, 4, 5, 6].reduce((s, k) => s + Math.exp(law.logProbability(k)), 0);
+    expect(total).toBeCloseTo(1, 10);
+    expect(Math.exp(law.logProbability(2))).toBeCloseTo(0.4, 1);
+    for (const k of [1, 2, 3, 4, 5, 6]) {
+      const [below, above] = law.tails(k);
+      expect(below + Math.exp(law.logProbability(k)) + above).toBeCloseTo(1, 10);
+      expect(law.quantile(below + Math.exp(law.logProbability(k)) / 2)).toBe(k);
+    }
+  });
+});
