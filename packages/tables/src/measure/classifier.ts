@@ -1,0 +1,106 @@
+/**
+ * A two-sample test for rows: a logistic regression on features, their squares and products finds shifted means and wrong
+ * correlations, and boosted trees on features and principal coordinates find in what it leaves the rest: shapes, gaps, modes.
+ *
+ *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf)         the area under the ROC curve of F on rows that it was not fitted to
+ */
+import type { NdArray } from "diffeo/graph";
+import { type FeatureRows, linearScores, logisticRegression, rightSvd } from "diffeo/host";
+import type { Key } from "diffeo/random";
+import { crossFittedAuc, type RowPair } from "diffeo/sampler";
+import { boostedTrees } from "./trees.ts";
+
+export interface Auc {
+  readonly value: number;
+  /** Its standard deviation where both sets have one law: √((a + b + 1)/12ab). */
+  readonly error: number;
+}
+
+/** More features than these are taken without their products. */
+const MOST_PRODUCTS = 20;
+/** Beyond this a feature counts no more: one far row must not settle a regression. */
+const FAR = 5;
+
+/** 1, f and the upper triangle of f fᵀ, f within bounds. */
+function quadratic(data: Float64Array, size: number): FeatureRows {
+  const squares = size <= MOST_PRODUCTS ? (size * (size + 1)) / 2 : size;
+  const active = 1 + size + squares;
+  const count = data.length / size;
+  const values = new Float64Array(count * active);
+  for (let i = 0; i < count; i++) {
+    const f = data.subarray(i * size, (i + 1) * size).map((v) => Math.max(-FAR, Math.min(FAR, v)));
+    let at = i * active;
+    values[at++] = 1;
+    for (const v of f) values[at++] = v;
+    for (let j = 0; j < size; j++)
+      for (let k = j; k < (size <= MOST_PRODUCTS ? size : j + 1); k++) values[at++] = f[j] * f[k];
+  }
+  return { size: active, active, indices: Int32Array.from(values, (_, i) => i % active), values };
+}
+
+function picked(data: Float64Array, size: number, rows: Int32Array): Float64Array {
+  const out = new Float64Array(rows.length * size);
+  rows.forEach((row, i) => {
+    out.set(data.subarray(row * size, (row + 1) * size), i * size);
+  });
+  return out;
+}
+
+/** Rows with their principal coordinates beside them: Vᵀf, V from the singular values of all rows. */
+function withPrincipal(sets: readonly Float64Array[], size: number): Float64Array[] {
+  const whole = new Float64Array(sets.reduce((n, set) => n + set.length, 0));
+  whole.set(sets[0]);
+  whole.set(sets[1], sets[0].length);
+  const { vectors } = rightSvd(gram(whole, size), size);
+  return sets.map((set) => {
+    const out = new Float64Array(2 * set.length);
+    for (let i = 0; i < set.length / size; i++)
+      for (let j = 0; j < size; j++) {
+        out[2 * i * size + j] = set[i * size + j];
+        let total = 0;
+        for (let k = 0; k < size; k++) total += set[i * size + k] * vectors[k * size + j];
+        out[(2 * i + 1) * size + j] = total;
+      }
+    return out;
+  });
+}
+
+/** FᵀF/N, whose eigenvectors are the right singular vectors of F. */
+function gram(data: Float64Array, n: number): Float64Array {
+  const out = new Float64Array(n * n);
+  const count = data.length / n;
+  for (let row = 0; row < count; row++)
+    for (let i = 0; i < n; i++)
+      for (let j = i; j < n; j++) out[i * n + j] += (data[row * n + i] * data[row * n + j]) / count;
+  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) out[i * n + j] = out[j * n + i];
+  return out;
+}
+
+/** How well rows of two sets of features can be told apart. */
+export function rowsAuc(samples: NdArray, real: NdArray, key: Key): Auc {
+  const [a, b] = [samples.shape[0], real.shape[0]];
+  const size = samples.shape[1];
+  const sets = [samples.data as Float64Array, real.data as Float64Array];
+  const wide = withPrincipal(sets, size);
+  const of = (data: readonly Float64Array[], n: number, rows: RowPair) =>
+    rows.map((own, set) => picked(data[set], n, own));
+  const value = crossFittedAuc([a, b], key, (rows) => {
+    const [first, second] = of(sets, size, rows).map((data) => quadratic(data, size));
+    const theta = logisticRegression(first, second);
+    const seen = of(wide, 2 * size, rows);
+    const joined = new Float64Array(seen[0].length + seen[1].length);
+    joined.set(seen[0]);
+    joined.set(seen[1], seen[0].length);
+    const labels = Uint8Array.from({ length: rows[0].length + rows[1].length }, (_, i) => (i < rows[0].length ? 0 : 1));
+    const start = Float64Array.from([...linearScores(first, theta), ...linearScores(second, theta)]);
+    const trees = boostedTrees({ data: joined, size: 2 * size }, labels, start);
+    return (others) => {
+      const linear = of(sets, size, others).map((data) => linearScores(quadratic(data, size), theta));
+      const [left, right] = of(wide, 2 * size, others).map((data, set) =>
+        trees(data).map((v, i) => v + linear[set][i]),
+      );
+      return [left, right];
+    };
+  });
+  return { value, error: Math.sqrt((a + b + 1) / (12 * a * b)) };
+}

@@ -1,0 +1,84 @@
+/**
+ * Rows as vectors that distances, clusters and classifiers can use: of each part its coordinates z = φ⁻¹(y), of labels an
+ * indicator each, of angles and points of a sphere y itself, which knows no cut; all with mean 0 and deviation 1 in the rows that
+ * they are measured by. Whole numbers are taken in the middle of their interval.
+ */
+import type { Cell, Product, ProductPart } from "diffeo/domain";
+import type { NdArray } from "diffeo/graph";
+import { mapped } from "../diffusion/model.ts";
+import type { Cells } from "./law.ts";
+
+export interface Features {
+  readonly names: readonly string[];
+  /** [rows, features], standardised. */
+  readonly of: (rows: readonly Cells[]) => NdArray;
+}
+
+interface Block {
+  readonly names: readonly string[];
+  readonly of: (rows: readonly Cells[]) => Float64Array;
+}
+
+/** The name of a column, or of coordinates of a group of columns. */
+const namesOf = ({ columns }: ProductPart, size: number): string[] =>
+  columns.length === size
+    ? [...columns]
+    : Array.from({ length: size }, (_, i) =>
+        columns.length === 1 && size === 1 ? columns[0] : `${columns.join("+")} (${i + 1})`,
+      );
+
+function blockOf(part: ProductPart): Block {
+  const { domain, at } = part;
+  const cellsOf = (row: Cells): readonly Cell[] => row.slice(at.cells, at.cells + domain.cells);
+  const labels = domain.kind === "category" ? (domain.spec as { labels: readonly Cell[] }).labels : undefined;
+  if (labels)
+    return {
+      names: labels.map((label) => `${part.columns[0]} = ${label}`),
+      of: (rows) => Float64Array.from(rows.flatMap((row) => labels.map((label) => (row[at.cells] === label ? 1 : 0)))),
+    };
+  const middle = Array<number>(domain.noise).fill(0.5);
+  const encoded = (rows: readonly Cells[]): Float64Array =>
+    Float64Array.from(rows.flatMap((row) => domain.encode(cellsOf(row), middle)));
+  if (["angle", "sphere"].includes(domain.kind)) return { names: namesOf(part, domain.size), of: encoded };
+  return {
+    names: namesOf(part, domain.dimension),
+    of: (rows) => mapped(encoded(rows), domain.size, domain.map.inverse),
+  };
+}
+
+/** The features of rows of a product of domains, measured by some of them. */
+export function featuresOf(domain: Product, reference: readonly Cells[]): Features {
+  const blocks = domain.parts.map(blockOf);
+  const size = blocks.reduce((s, { names }) => s + names.length, 0);
+  const raw = (rows: readonly Cells[]): Float64Array => {
+    const out = new Float64Array(rows.length * size);
+    let at = 0;
+    for (const { names, of } of blocks) {
+      const own = of(rows);
+      const width = names.length;
+      for (let i = 0; i < own.length; i++) out[Math.floor(i / width) * size + at + (i % width)] = own[i];
+      at += width;
+    }
+    return out;
+  };
+  const known = raw(reference);
+  const count = reference.length;
+  const mean = new Float64Array(size);
+  const deviation = new Float64Array(size);
+  known.forEach((v, i) => {
+    mean[i % size] += v / count;
+  });
+  known.forEach((v, i) => {
+    deviation[i % size] += (v - mean[i % size]) ** 2 / count;
+  });
+  // A feature that does not vary counts as it is: a label that does not come up.
+  const scale = deviation.map((v, j) => (v > (1e-12 * mean[j]) ** 2 ? Math.sqrt(v) : 1));
+  return {
+    names: blocks.flatMap(({ names }) => names),
+    of: (rows) => ({
+      shape: [rows.length, size],
+      dtype: "float64",
+      data: raw(rows).map((v, i) => (v - mean[i % size]) / scale[i % size]),
+    }),
+  };
+}
