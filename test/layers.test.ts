@@ -25,7 +25,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "packages/picture": [["node"]],
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
-  "packages/tables": [["table"], ["dkef", "diffusion"], ["measure", "picture"], ["study"], ["node"]],
+  "packages/tables": [["table"], ["dkef", "diffusion"], ["measure"], ["picture"], ["report"], ["study"], ["node"]],
   "apps/cli": [["shell"], ["chess", "density", "studio", "table"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };

@@ -88,6 +88,10 @@ const table: Group = {
       load: () => import("./table/sample.ts"),
     },
     score: { about: "the log-likelihood of every row of a CSV file", load: () => import("./table/score.ts") },
+    evaluate: {
+      about: "what a model is worth on rows it has not seen: beside baselines and the floor of chance",
+      load: () => import("./table/evaluate.ts"),
+    },
   },
 };
 

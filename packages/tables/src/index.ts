@@ -1,5 +1,5 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
-export { type FitTableOptions, fitTable, type Row } from "./diffusion/fit.ts";
+export { type FitTableOptions, fitTable, heldOut, type Row } from "./diffusion/fit.ts";
 export { type Inferred, inferColumns, namedDomains, rowsIn } from "./diffusion/infer.ts";
 export { type ScoreOptions, scoreTable } from "./diffusion/likelihood.ts";
 export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
@@ -21,7 +21,17 @@ export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
+export { tableBaselines } from "./measure/baseline/baselines.ts";
+export type { Clusters } from "./measure/clusters.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
+export {
+  type Evaluated,
+  type EvaluateOptions,
+  evaluateTable,
+  type Mean,
+  type TableEvaluation,
+} from "./measure/evaluate.ts";
+export { type Cells, type ModelLawOptions, modelLaw, type TableLaw } from "./measure/law.ts";
 export {
   type DensityMeasureOptions,
   likelihood,
@@ -31,6 +41,7 @@ export {
   type Summary,
 } from "./measure/measure.ts";
 export { densityPicture } from "./picture/picture.ts";
+export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
 export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";

@@ -1,12 +1,25 @@
 /** diffeo table fit: a model of the rows of a CSV file. */
 
 import { product } from "diffeo/domain";
-import { fitTable, type Inferred, inferColumns, namedDomains, rowsIn, type TableModel } from "diffeo-tables";
+import {
+  evaluateTable,
+  evaluationText,
+  fitTable,
+  heldOut,
+  type Inferred,
+  inferColumns,
+  modelLaw,
+  namedDomains,
+  rowsIn,
+  type TableEvaluation,
+  type TableModel,
+} from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { progress } from "../shell/progress.ts";
+import { requireWorth } from "./report.ts";
 
 interface FitCommand {
   readonly out: string;
@@ -15,6 +28,7 @@ interface FitCommand {
   readonly steps?: number;
   readonly seed: number;
   readonly threads?: number;
+  readonly accept?: boolean;
   readonly json?: boolean;
   readonly force?: boolean;
 }
@@ -37,16 +51,18 @@ const reportOf = (
   { training }: TableModel,
   seconds: number,
   out: string,
+  evaluation: TableEvaluation,
 ) => ({
   data: source,
   columns: inferred.map(({ columns, domain, reason }) => ({ columns, domain: domain.spec, reason })),
   ...training,
   seconds,
   model: out,
+  evaluation,
 });
 
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column, minutes, steps, seed, threads, json, force } = options;
+  const { out, column, minutes, steps, seed, threads, accept, json, force } = options;
   await outputs([{ path: out }], { inputs: [file], force });
   const table = await readCells(file);
   const inferred = inferColumns(table, column);
@@ -71,11 +87,27 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   await saveTableModel(out, model);
   const seconds = (performance.now() - began) / 1000;
   const { step, validation } = model.training;
+  if (!json)
+    io.stdout.write(
+      `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
+    );
+  const split = heldOut(rows.length, { seed });
+  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
+  const { evaluation } = await evaluateTable(law, model.domain, {
+    rows: Array.from(split.held, (i) => rows[i]),
+    training: Array.from(split.seen, (i) => rows[i]),
+    seed,
+  });
   io.stdout.write(
     json
-      ? `${JSON.stringify(reportOf(table.source, inferred, model, seconds, out), undefined, 1)}\n`
-      : `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
+      ? `${JSON.stringify(reportOf(table.source, inferred, model, seconds, out, evaluation), undefined, 1)}\n`
+      : evaluationText(evaluation),
   );
+  if (!accept)
+    requireWorth(
+      evaluation,
+      "the model is written; train longer, look at the columns' domains, or take it as it is by --accept",
+    );
 }
 
 const collected = (rule: string, before: readonly string[]): readonly string[] => [...before, rule];
@@ -94,6 +126,7 @@ export const declare: Declare = (command, io) =>
     .option("--steps <n>", "steps of 512 rows (default: 200 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
     .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
+    .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
     .action((file, options) => fit(io, file, options));

@@ -18,7 +18,8 @@ const rows = Array.from({ length: 300 }, (_, i) => {
 const heading = "id,size,share,from,to";
 const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
   `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
-const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
+const untrained = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
+const fitting = [...untrained, "--accept"];
 
 describe("table", () => {
   let told: string;
@@ -35,14 +36,56 @@ describe("table", () => {
     expect(told).toMatch(/^share +between +all between 0 and 1, from /m);
     expect(told).toMatch(/^from, to +ordered +as was said$/m);
     expect(told).toMatch(/^300 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m);
-    expect(told.trimEnd().split("\n").at(-1)).toBe(at("a.model"));
+    expect(told).toContain(`\n${at("a.model")}\n30 rows that training did not see`);
   });
+
+  it("fit ends with what the model is worth, and with code 3 where a baseline is better", async () => {
+    expect(told).toMatch(/^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(30 rows\)$/m);
+    expect(told).toMatch(/^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m);
+    // Two modes, of which a model after two steps knows nothing.
+    const modes = rows.map(([, a, b], i) => [(i % 5 < 2 ? 9 : -9) + Math.log(Number(a)), b]);
+    writeFileSync(at("modes.csv"), `x,y\n${modes.map((row) => row.join(",")).join("\n")}\n`);
+    const fit = ["table", "fit", at("modes.csv"), "--steps", "2", "--threads", "1", "--out"];
+    const refused = await diffeo(...fit, at("refused.model"));
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toMatch(
+      /^diffeo: a Gaussian copula has a log-likelihood of .* nats a row more than the model; .*/,
+    );
+    expect(refused.stderr).toContain("The model is written; train longer");
+    const said = refused.stdout.trimEnd().split("\n").at(-1) ?? "";
+    expect(said.replace("worse than it should be", "diffeo")).toBe(refused.stderr.slice(0, said.length - 17));
+    // The model is kept, whatever it is worth.
+    expect(await diffeo(...fit, at("accepted.model"), "--accept")).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(at("refused.model"))).toEqual(readFileSync(at("accepted.model")));
+  }, 60_000);
+
+  it("evaluate measures a model on rows it has not seen, beside baselines that learn from those it has", async () => {
+    const fresh = Array.from({ length: 60 }, (_, i) => {
+      const [a, b, c, d] = normal(key(5000 + i), 4, { dtype: "float64" }).data;
+      return ["new", Math.exp(a), 1 / (1 + Math.exp(-b - a)), c - 10, c - 10 + Math.exp(d)];
+    });
+    writeFileSync(at("fresh.csv"), csvOf(fresh));
+    const evaluate = ["table", "evaluate", at("fresh.csv"), "--model", at("a.model"), "--threads", "1"];
+    const { stdout, code } = await diffeo(...evaluate);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^60 rows that training did not see, 300 drawn; baselines fitted to nine tenths of these rows/,
+    );
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
+    const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), "--json")).stdout);
+    expect(report).toMatchObject({ rows: 60, training: 300, privacy: { among: 300, samples: { copies: 0 } } });
+    const { mean } = JSON.parse(
+      (await diffeo("table", "score", at("fresh.csv"), "--model", at("a.model"), "--threads", "1", "--json")).stdout,
+    );
+    expect(report.likelihood.mean).toBeCloseTo(mean, 6);
+  }, 60_000);
 
   it("fit gives the same model for the same seed, and its report as JSON", async () => {
     const { stdout, code } = await diffeo("table", "fit", at("rows.csv"), "--out", at("b.model"), "--json", ...fitting);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({ data: at("rows.csv"), rows: 300, seed: 5, model: at("b.model") });
+    expect(report.evaluation).toMatchObject({ rows: 30, training: 270, likelihood: { rows: 30 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
       domain: { kind: "ordered", parts: ["from", "to"] },

@@ -63,6 +63,13 @@ const coordinateName = ({ parts }: Product, i: number): string => {
 const LEAST_ROWS = 10;
 const MOST_HELD = 5000;
 
+/** Which rows of so many training sees, and which it is only measured on. */
+export function heldOut(rows: number, { held = 0.1, seed = 0 }: Pick<FitTableOptions, "held" | "seed"> = {}) {
+  const order = permutation(fold(keyOf(seed), "held"), rows).data;
+  const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows)));
+  return { held: order.subarray(0, kept), seen: order.subarray(kept) };
+}
+
 /** Fits a model of rows whose columns live in the given domains. */
 export async function fitTable(rows: readonly Row[], options: FitTableOptions): Promise<TableModel> {
   const { columns, held = 0.1, seed = 0, ...training } = options;
@@ -78,11 +85,10 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     dtype: "float32",
     data: Float32Array.from(mapped(z, n, standardMap(standard).inverse)),
   };
-  const order = permutation(fold(keyOf(seed), "held"), rows.length).data;
-  const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows.length)));
+  const split = heldOut(rows.length, { held, seed });
   const { network, parameters, best, validation } = await trainScore(
-    pickRows(points, order.subarray(kept)),
-    pickRows(points, order.subarray(0, kept)),
+    pickRows(points, split.seen),
+    pickRows(points, split.held),
     { ...training, seed },
   );
   return { domain, standard, network, parameters, training: { seed, rows: rows.length, step: best, validation } };

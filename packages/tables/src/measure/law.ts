@@ -1,5 +1,7 @@
 /** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
 import type { Cell } from "diffeo/domain";
+import { scoreTable } from "../diffusion/likelihood.ts";
+import { drawRows, type TableModel } from "../diffusion/model.ts";
 
 export type Cells = readonly Cell[];
 
@@ -10,3 +12,15 @@ export interface TableLaw {
   /** Rows of it, the same for the same seed. */
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
 }
+
+export interface ModelLawOptions {
+  readonly threads?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The law of a model. */
+export const modelLaw = (model: TableModel, options: ModelLawOptions = {}): TableLaw => ({
+  name: "model",
+  score: (rows) => scoreTable(model, rows, options),
+  draw: async (count, seed) => (await drawRows(model, { count, seed, ...options })).rows,
+});

@@ -1,0 +1,235 @@
+/**
+ * What a model of a table is worth on rows that it was not trained on: its log-likelihood beside those of baselines, row by row;
+ * whether its samples can be told from the rows; where their mass is; how near they are to the rows of training. Whatever a
+ * measure shows is a number beside what chance makes of it, and beside what a baseline has.
+ */
+import type { Product } from "diffeo/domain";
+import { fail, type NdArray } from "diffeo/graph";
+import { pickRows } from "diffeo/host";
+import { fold, key as keyOf, permutation } from "diffeo/random";
+import { energyDistance } from "diffeo/sampler";
+import { someRows, tableBaselines } from "./baseline/baselines.ts";
+import { type Auc, rowsAuc } from "./classifier.ts";
+import { type Clusters, clusterMasses } from "./clusters.ts";
+import {
+  type ColumnDistance,
+  type CorrelationDifferences,
+  columnDistances,
+  correlationDifferences,
+  type SlicedDistance,
+  slicedDistance,
+} from "./distances.ts";
+import { type Features, featuresOf } from "./features.ts";
+import type { Cells, TableLaw } from "./law.ts";
+import { type Privacy, privacyOf } from "./neighbours.ts";
+
+/** A mean over rows and its standard error. */
+export interface Mean {
+  readonly mean: number;
+  readonly error: number;
+}
+
+export interface BaselineLikelihood extends Mean {
+  readonly name: string;
+  /** What the model has more, row by row. */
+  readonly gain: Mean;
+}
+
+export interface Likelihood extends Mean {
+  readonly rows: number;
+  readonly baselines: readonly BaselineLikelihood[];
+}
+
+/** Likelihood ranks: where among its own samples the model ranks rows; all places are equally likely if it is right. */
+export interface Calibration {
+  /** The share of samples that are less likely than each row, ascending. */
+  readonly ranks: readonly number[];
+  /** Their largest distance from the diagonal, and what chance exceeds once in twenty times. */
+  readonly distance: number;
+  readonly chance: number;
+}
+
+/** What samples of a law look like beside rows. */
+export interface SampleMeasures {
+  readonly auc?: Auc;
+  readonly columns: readonly ColumnDistance[];
+  readonly correlations: CorrelationDifferences;
+  readonly sliced: SlicedDistance;
+  readonly energy: SlicedDistance;
+}
+
+export interface TableEvaluation {
+  /** Rows that it was measured on, rows of training that were at hand, and rows drawn. */
+  readonly rows: number;
+  readonly training: number;
+  readonly samples: number;
+  readonly likelihood: Likelihood;
+  readonly calibration: Calibration;
+  readonly model: SampleMeasures;
+  /** The same of the baselines' samples. */
+  readonly baselines: readonly (SampleMeasures & { readonly name: string })[];
+  readonly clusters: Clusters;
+  /** Absent where the rows of training were not at hand. */
+  readonly privacy?: Privacy;
+}
+
+export interface EvaluateOptions {
+  /** Rows that were not trained on. */
+  readonly rows: readonly Cells[];
+  /** Those that were. Without them baselines are fitted to nine tenths of the rows at a time and tried on the tenth. */
+  readonly training?: readonly Cells[];
+  /** Rows to draw. Default five a row, from 300 to 5,000. */
+  readonly samples?: number;
+  /** Rows whose likelihood is taken at most. Default 1,000. */
+  readonly scored?: number;
+  readonly seed?: number;
+}
+
+/** What evaluation found, with the rows that pictures need. */
+export interface Evaluated {
+  readonly evaluation: TableEvaluation;
+  readonly drawn: readonly Cells[];
+}
+
+const LEAST_ROWS = 2;
+const FOLDS = 10;
+/** The least rows for folds, and for a classifier. */
+const LEAST_FOLDED = 20;
+const LEAST_TOLD = 8;
+/** Rows of each kind that a classifier sees, that distances are between, and that are looked at for neighbours. */
+const MOST_TOLD = 2000;
+const MOST_APART = 3000;
+const MOST_NEAR = 20_000;
+const MOST_RANKED = 500;
+
+export function meanOf(values: ArrayLike<number>): Mean {
+  const count = values.length;
+  const all = Array.from(values);
+  const mean = all.reduce((s, v) => s + v, 0) / count;
+  const variance = all.reduce((s, v) => s + (v - mean) ** 2, 0) / Math.max(1, count - 1);
+  return { mean, error: count > 1 ? Math.sqrt(variance / count) : Number.POSITIVE_INFINITY };
+}
+
+/** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
+async function baselineScores(
+  domain: Product,
+  rows: readonly Cells[],
+  training: readonly Cells[] | undefined,
+  scored: readonly Cells[],
+): Promise<readonly { readonly law: TableLaw; readonly scores: Float64Array }[]> {
+  if (training) {
+    const found = [];
+    for (const law of tableBaselines(domain, training)) found.push({ law, scores: await law.score(scored) });
+    return found;
+  }
+  if (rows.length < LEAST_FOLDED)
+    fail("data", `${rows.length} rows are too few to fit baselines to`, "give the rows of training, or more rows");
+  // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of the file.
+  const laws = tableBaselines(domain, rows);
+  const scores = laws.map(() => new Float64Array(scored.length));
+  const place = new Map(scored.map((row, i) => [row, i]));
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const isOut = (i: number): boolean => i % FOLDS === fold;
+    const out = rows.filter((row, i) => isOut(i) && place.has(row));
+    if (out.length === 0) continue;
+    const own = tableBaselines(
+      domain,
+      rows.filter((_, i) => !isOut(i)),
+    );
+    for (const [k, law] of own.entries())
+      (await law.score(out)).forEach((v, i) => {
+        scores[k][place.get(out[i]) as number] = v;
+      });
+  }
+  return laws.map((law, k) => ({ law, scores: scores[k] }));
+}
+
+function likelihoodOf(model: Float64Array, baselines: readonly { law: TableLaw; scores: Float64Array }[]): Likelihood {
+  return {
+    rows: model.length,
+    ...meanOf(model),
+    baselines: baselines.map(({ law, scores }) => ({
+      name: law.name,
+      ...meanOf(scores),
+      gain: meanOf(model.map((v, i) => v - scores[i])),
+    })),
+  };
+}
+
+function calibrationOf(rows: Float64Array, samples: Float64Array): Calibration {
+  const sorted = samples.toSorted();
+  const ranks = Array.from(rows, (v) => {
+    const above = sorted.findIndex((s) => s >= v);
+    return (above < 0 ? sorted.length : above) / sorted.length;
+  }).sort((a, b) => a - b);
+  const gaps = ranks.map((r, i) => Math.max(Math.abs(r - i / ranks.length), Math.abs(r - (i + 1) / ranks.length)));
+  return {
+    ranks,
+    distance: Math.max(...gaps),
+    chance: 1.36 * Math.sqrt(1 / rows.length + 1 / samples.length),
+  };
+}
+
+const firstOf = (features: NdArray, most: number): NdArray =>
+  features.shape[0] <= most
+    ? features
+    : pickRows(
+        features,
+        Int32Array.from({ length: most }, (_, i) => i),
+      );
+
+function sampleMeasures(
+  domain: Product,
+  features: Features,
+  drawn: readonly Cells[],
+  rows: readonly Cells[],
+  seed: number,
+): SampleMeasures {
+  const key = fold(keyOf(seed), "measures");
+  const [a, b] = [features.of(drawn), features.of(rows)];
+  const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
+  const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
+  const { value, chance } = energyDistance(near, far, { key: fold(key, "energy"), permutations: 10 });
+  return {
+    ...(told >= LEAST_TOLD && { auc: rowsAuc(firstOf(a, told), firstOf(b, told), fold(key, "auc")) }),
+    columns: columnDistances(domain, drawn, rows),
+    correlations: correlationDifferences(domain, drawn, rows),
+    sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
+    energy: { value, floor: chance.mean },
+  };
+}
+
+/** Measures a law of the rows of a product of domains. */
+export async function evaluateTable(law: TableLaw, domain: Product, options: EvaluateOptions): Promise<Evaluated> {
+  const { training, seed = 0, scored: most = 1000 } = options;
+  if (options.rows.length < LEAST_ROWS)
+    fail("data", `${options.rows.length} rows are too few to measure on`, `give at least ${LEAST_ROWS}`);
+  const order = permutation(fold(keyOf(seed), "rows"), options.rows.length).data;
+  const rows = Array.from(order, (i) => options.rows[i]);
+  const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
+  const scored = rows.slice(0, most);
+  const drawn = await law.draw(samples, seed);
+  const own = await law.score(scored);
+  const ranked = await law.score(drawn.slice(0, Math.min(MOST_RANKED, Math.max(100, rows.length))));
+  const baselines = await baselineScores(domain, rows, training, scored);
+  const known = training ? [...training, ...rows] : rows;
+  const features = featuresOf(domain, known);
+  const measured = (some: readonly Cells[]) => sampleMeasures(domain, features, some, rows, seed);
+  const compared = [];
+  for (const { law: baseline } of baselines)
+    compared.push({ name: baseline.name, ...measured(await baseline.draw(Math.min(samples, MOST_APART), seed)) });
+  const evaluation: TableEvaluation = {
+    rows: rows.length,
+    training: training?.length ?? 0,
+    samples,
+    likelihood: likelihoodOf(own, baselines),
+    calibration: calibrationOf(own, ranked),
+    model: measured(drawn),
+    baselines: compared,
+    clusters: clusterMasses(features.of(drawn), features.of(known), fold(keyOf(seed), "clusters")),
+    ...(training && {
+      privacy: privacyOf(drawn.slice(0, most), scored, someRows(training, MOST_NEAR), features.of),
+    }),
+  };
+  return { evaluation, drawn };
+}

@@ -1,0 +1,70 @@
+/** What is wrong with a model, by its evaluation: sentences, none where nothing is. */
+import type { Clusters } from "./clusters.ts";
+import type { BaselineLikelihood, TableEvaluation } from "./evaluate.ts";
+
+/** A difference counts beyond so many standard errors: of one comparison, and of several clusters at once. */
+const CLEAR = 2;
+const CLEAR_OF_SEVERAL = 4;
+/** Rows below which errors are not known well enough to say anything. */
+const LEAST_ROWS = 10;
+/** A mass is wrong if it is off by this, or by half of what it should be. */
+const WRONG_MASS = 0.05;
+
+const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+
+/** Whether a baseline is clearly better than the model. */
+export const isBetter = ({ gain }: BaselineLikelihood, rows: number): boolean =>
+  rows >= LEAST_ROWS && !(gain.mean >= -CLEAR * gain.error);
+
+/** Clusters whose mass samples have wrong, in words. */
+export function massFaults({ masses }: Clusters): string[] {
+  return masses
+    .filter(({ data, samples, error }) => {
+      const gap = Math.abs(samples - data);
+      return gap > CLEAR_OF_SEVERAL * error && (gap > WRONG_MASS || (data >= 0.02 && gap > data / 2));
+    })
+    .map(
+      ({ data, samples }) => `samples put ${percent(samples)} into the cluster that holds ${percent(data)} of the rows`,
+    );
+}
+
+/** Where a baseline is clearly better than the model. */
+export function baselineFaults({ likelihood, model, baselines }: TableEvaluation): string[] {
+  const likelier = likelihood.baselines
+    .filter((baseline) => isBetter(baseline, likelihood.rows))
+    .map(
+      ({ name, mean, gain }) =>
+        `${subject(name)} a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats a row more than the model`,
+    );
+  const { auc } = model;
+  const isTold = auc && auc.value - 0.5 > CLEAR_OF_SEVERAL * auc.error;
+  const closer = isTold
+    ? baselines
+        .filter((own) => own.auc && auc.value - own.auc.value > CLEAR_OF_SEVERAL * auc.error)
+        .map(
+          ({ name, auc: own }) =>
+            `rows drawn from ${article(name)} are harder to tell from data than the model's, AUC ${own?.value.toFixed(3)} against ${auc.value.toFixed(3)}`,
+        )
+    : [];
+  return [...likelier, ...closer];
+}
+
+/** Names of baselines in a sentence. */
+const article = (name: string): string => (name.startsWith("Gaussian") ? `a ${name}` : name);
+const subject = (name: string): string => (name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`);
+
+/** Whether samples look like copies of training rows. */
+export function copyFaults({ privacy }: TableEvaluation): string[] {
+  if (!privacy) return [];
+  const { nearer, error, samples, fresh } = privacy;
+  const found: string[] = [];
+  if (samples.copies > fresh.copies + 0.01)
+    found.push(
+      `${percent(samples.copies)} of the samples are rows of training, cell by cell; of held-out rows ${percent(fresh.copies)} are`,
+    );
+  if (nearer > 0.6 && nearer - 0.5 > CLEAR_OF_SEVERAL * error)
+    found.push(
+      `a sample is nearer to the rows of training than a held-out row is ${percent(nearer)} of the time, where half would be fair`,
+    );
+  return found;
+}

@@ -1,0 +1,105 @@
+/** An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is. */
+import type { TableEvaluation } from "../measure/evaluate.ts";
+import { baselineFaults, copyFaults, massFaults } from "../measure/faults.ts";
+
+const WIDTH = 24;
+const line = (label: string, text: string): string => `${label.padEnd(WIDTH)}${text}`;
+const whole = (count: number): string => count.toLocaleString("en");
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+/** A number that may not be known. */
+export const fixed = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+
+function likelihoodLines({ likelihood }: TableEvaluation): string[] {
+  return [
+    line(
+      "log-likelihood",
+      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats a row (${whole(likelihood.rows)} rows)`,
+    ),
+    ...likelihood.baselines.map(({ name, mean, gain }) =>
+      line(`  ${name}`, `${fixed(mean, 3)}   the model has ${gainText(gain.mean)} ± ${fixed(gain.error, 3)}`),
+    ),
+  ];
+}
+
+/** A gain in words: what the model has more or less. */
+const gainText = (gain: number): string => `${fixed(Math.abs(gain), 3)} ${gain < 0 ? "less" : "more"}`;
+
+function sampleLines({ model, baselines, clusters, calibration }: TableEvaluation): string[] {
+  const { auc, columns, correlations, sliced, energy } = model;
+  const others = baselines
+    .filter((own) => own.auc)
+    .map((own) => `${own.name} ${own.auc?.value.toFixed(3)}`)
+    .join(", ");
+  const [pair] = correlations.worst;
+  const far = columns[0];
+  return [
+    ...(auc
+      ? [line("two-sample AUC", `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}, 0.5 is a coin   (${others})`)]
+      : []),
+    ...(clusters.masses.length > 0
+      ? [
+          line(
+            "mass by cluster",
+            `${clusters.masses.map(({ data, samples }) => `${percent(data)} (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)${clusters.silhouette < 0.5 ? "; cuts through one cloud" : ""}`,
+          ),
+        ]
+      : []),
+    line("columns", `largest KS ${far.distance.toFixed(3)} (${far.column}), by chance up to ${far.chance.toFixed(3)}`),
+    ...(pair
+      ? [
+          line(
+            "rank correlations",
+            `largest difference ${correlations.most.toFixed(3)} (${pair.columns.join(", ")}: ${pair.samples.toFixed(2)}, data ${pair.data.toFixed(2)}), mean ${correlations.mean.toFixed(3)}`,
+          ),
+        ]
+      : []),
+    line(
+      "distances",
+      `sliced Wasserstein ${sliced.value.toFixed(4)}, floor ${sliced.floor.toFixed(4)}; energy ${energy.value.toExponential(1)}, floor ${energy.floor.toExponential(1)}`,
+    ),
+    line(
+      "likelihood ranks",
+      `off by ${calibration.distance.toFixed(3)} at most, by chance up to ${calibration.chance.toFixed(3)}`,
+    ),
+  ];
+}
+
+function privacyLines({ privacy }: TableEvaluation): string[] {
+  if (!privacy) return [line("nearest training row", "not known: the rows of training were not given")];
+  const { samples, fresh, nearer, error } = privacy;
+  return [
+    line(
+      "nearest training row",
+      `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out rows (medians); samples are nearer ${percent(nearer)} ± ${percent(error)} of the time; copies ${percent(samples.copies)}`,
+    ),
+  ];
+}
+
+/** What fails a model, and what a person should know beside it. */
+export const faultsOf = (evaluation: TableEvaluation): string[] => [
+  ...baselineFaults(evaluation),
+  ...massFaults(evaluation.clusters),
+];
+
+/** One line on what is wrong, or that nothing is. */
+export function verdictOf(evaluation: TableEvaluation): string {
+  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation)];
+  if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
+  const { likelihood } = evaluation;
+  const untold = likelihood.baselines.filter(({ gain }) => !(gain.mean > 2 * gain.error)).map(({ name }) => name);
+  return untold.length > 0
+    ? `nothing is clearly wrong; in likelihood it cannot be told from: ${untold.join(", ")}`
+    : "better than every baseline, and nothing is clearly wrong";
+}
+
+/** The whole, a line each. */
+export const evaluationText = (evaluation: TableEvaluation): string =>
+  `${[
+    `${whole(evaluation.rows)} rows that training did not see, ${whole(evaluation.samples)} drawn; baselines fitted to ${
+      evaluation.training > 0 ? `${whole(evaluation.training)} rows of training` : "nine tenths of these rows at a time"
+    }`,
+    ...likelihoodLines(evaluation),
+    ...sampleLines(evaluation),
+    ...privacyLines(evaluation),
+    verdictOf(evaluation),
+  ].join("\n")}\n`;
