@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),
   tables: () => import("./tables.ts"),
+  "uci-tables": () => import("./uci-tables.ts"),
 };
 
 const name = process.argv[2] ?? "";
