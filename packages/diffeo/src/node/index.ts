@@ -2,7 +2,8 @@
 export { cannotWrite, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
 export { type JsonKind, parseJson, readJson } from "./json-file.ts";
+export type { PartLimits } from "./limits.ts";
 export { inFolder, onFile } from "./lock.ts";
-export { openPool, type Part, type PartRunner, type Pool, serveParts } from "./pool.ts";
+export { openPool, type PartParent, type PartRunner, type Pool, type PoolPart, serveParts } from "./pool.ts";
 export { type RunConfig, RunFolder } from "./run-folder.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors-file.ts";

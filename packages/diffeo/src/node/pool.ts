@@ -3,31 +3,41 @@
  * plain data, and its result is a function of them alone: whoever does it, and in whatever order, it is the same.
  *
  *   parent: openPool(script, { workers }).run({ kind, parameters }) → result
- *   script: serveParts({ kind: (parameters, report) => result, … })
+ *   script: serveParts({ kind: (parameters, { report, ask }) => result, … })
  *
  * A part that fails, or whose process is lost, is an error of that part; the next one gets a process of its own. A worker
  * ends with its parent, however that ends.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
+import { type PartLimits, watchLimits } from "./limits.ts";
 
-export interface Part {
+export interface PoolPart {
   readonly kind: string;
   readonly parameters: unknown;
 }
 
-/** Does parts of one kind. `report` tells the parent how far it has come. */
-export type PartRunner = (parameters: never, report: (progress: unknown) => void) => Promise<unknown>;
+/** What a part has of its parent. */
+export interface PartParent {
+  /** Tells it how far the part has come. */
+  readonly report: (progress: unknown) => void;
+  /** Asks it for something, as its `onAsk` answers: what many parts need is sent once to a process that keeps it. */
+  readonly ask: (what: unknown) => Promise<unknown>;
+}
+
+/** Does parts of one kind. */
+export type PartRunner = (parameters: never, parent: PartParent) => Promise<unknown>;
 
 export interface RunPartOptions {
   readonly onProgress?: (progress: unknown) => void;
+  readonly onAsk?: (what: unknown) => Promise<unknown>;
   /** Ends the part where it stands, with its process. */
   readonly signal?: AbortSignal;
 }
 
 export interface Pool {
   /** The result of a part, as soon as a worker is free and has done it. Parts are begun in the order of the calls. */
-  run(part: Part, options?: RunPartOptions): Promise<unknown>;
+  run(part: PoolPart, options?: RunPartOptions): Promise<unknown>;
   /** Ends all workers; parts that are not done fail. */
   close(): Promise<void>;
 }
@@ -37,10 +47,20 @@ export interface PoolOptions {
   readonly workers: number;
   /** Flags of Node for the workers. Default: those of this process. */
   readonly execArgv?: readonly string[];
+  /** A part that needs more fails, and its process ends. Default none. */
+  readonly limits?: PartLimits;
 }
 
+/** What a worker is told. */
+type Message =
+  | { readonly kind: "part"; readonly part: PoolPart }
+  | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
+  | { readonly kind: "refusal"; readonly id: number; readonly error: Failure };
+
+/** What a worker says. */
 type Reply =
   | { readonly kind: "progress"; readonly progress: unknown }
+  | { readonly kind: "ask"; readonly id: number; readonly what: unknown }
   | { readonly kind: "done"; readonly result: unknown }
   | { readonly kind: "failed"; readonly error: Failure };
 
@@ -62,23 +82,43 @@ const errorOf = ({ message, diffeo }: Failure): Error =>
 export function serveParts(runners: Readonly<Record<string, PartRunner>>): void {
   if (!process.send) fail("usage", "a worker is started by its pool alone", "use openPool");
   const say = (reply: Reply): void => void process.send?.(reply);
-  process.on("SIGINT", () => undefined); // Ctrl-C is the parent's to handle
-  process.on("disconnect", () => process.exit());
-  process.on("message", async ({ kind, parameters }: Part) => {
+  const asked = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>();
+  let questions = 0;
+  const parent: PartParent = {
+    report: (progress) => say({ kind: "progress", progress }),
+    ask: (what) =>
+      new Promise((resolve, reject) => {
+        const id = questions++;
+        asked.set(id, { resolve, reject });
+        say({ kind: "ask", id, what });
+      }),
+  };
+  const doPart = async ({ kind, parameters }: PoolPart): Promise<void> => {
     try {
       if (!Object.hasOwn(runners, kind))
         fail("usage", `there is no part of kind "${kind}"`, "mend the worker's script");
-      const run = runners[kind] as (parameters: unknown, report: (progress: unknown) => void) => Promise<unknown>;
-      say({ kind: "done", result: await run(parameters, (progress) => say({ kind: "progress", progress })) });
+      const run = runners[kind] as (parameters: unknown, parent: PartParent) => Promise<unknown>;
+      say({ kind: "done", result: await run(parameters, parent) });
     } catch (error) {
       say({ kind: "failed", error: failureOf(error) });
     }
+  };
+  process.on("SIGINT", () => undefined); // Ctrl-C is the parent's to handle
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message: Message) => {
+    if (message.kind === "part") return void doPart(message.part);
+    const question = asked.get(message.id);
+    asked.delete(message.id);
+    if (message.kind === "answer") question?.resolve(message.answer);
+    else question?.reject(errorOf(message.error));
   });
 }
 
 /** A part that waits for a worker, or that one is at. */
 interface Job extends RunPartOptions {
-  readonly part: Part;
+  readonly part: PoolPart;
+  /** Fulfilled when it is done or has failed. */
+  readonly ended: Promise<void>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -119,8 +159,19 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
     });
   });
   const worker: Worker = { child, ended, job: undefined };
+  const tell = (message: Message): void => void (child.connected && child.send(message));
+  const answer = async (id: number, what: unknown): Promise<void> => {
+    const { onAsk = () => fail("usage", "a part asked for what nobody has", "answer it with onAsk") } =
+      worker.job ?? {};
+    try {
+      tell({ kind: "answer", id, answer: await onAsk(what) });
+    } catch (error) {
+      tell({ kind: "refusal", id, error: failureOf(error) });
+    }
+  };
   child.on("message", (reply: Reply) => {
     if (reply.kind === "progress") return worker.job?.onProgress?.(reply.progress);
+    if (reply.kind === "ask") return void answer(reply.id, reply.what);
     settle(({ resolve, reject }) => (reply.kind === "done" ? resolve(reply.result) : reject(errorOf(reply.error))));
     free(worker);
   });
@@ -129,22 +180,25 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
 
 /** A part and what will come of it; the signal is listened to until then. */
 function jobOf(
-  part: Part,
+  part: PoolPart,
   options: RunPartOptions,
   abort: (job: Job, reason: unknown) => void,
 ): { readonly job: Job; readonly result: Promise<unknown> } {
   const { signal } = options;
-  let job: Job | undefined;
-  const onAbort = (): void => abort(job as Job, signal?.reason);
+  let settle: Pick<Job, "resolve" | "reject"> | undefined;
+  const onAbort = (): void => abort(job, signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   const result = new Promise<unknown>((resolve, reject) => {
-    job = { ...options, part, resolve, reject };
+    settle = { resolve, reject };
   }).finally(() => signal?.removeEventListener("abort", onAbort));
-  return { job: job as unknown as Job, result };
+  const done = (): void => undefined;
+  const job: Job = { ...options, ...(settle as unknown as Job), part, ended: result.then(done, done) };
+  return { job, result };
 }
 
 /** @param script what the workers run: it calls `serveParts` */
-export function openPool(script: URL, { workers: most, execArgv = process.execArgv }: PoolOptions): Pool {
+export function openPool(script: URL, options: PoolOptions): Pool {
+  const { workers: most, execArgv = process.execArgv, limits = {} } = options;
   const workers = new Set<Worker>();
   const waiting: Job[] = [];
   let closed = false;
@@ -157,9 +211,10 @@ export function openPool(script: URL, { workers: most, execArgv = process.execAr
       workers.add(worker);
       const job = waiting.shift() as Job;
       worker.job = job;
-      worker.child.send(job.part, (error) => {
+      worker.child.send({ kind: "part", part: job.part } satisfies Message, (error) => {
         if (error && worker.job === job) worker.child.kill("SIGKILL");
       });
+      job.ended.then(watchLimits(worker.child, limits, (error) => abort(job, error)));
     }
   };
   const free = (worker: Worker): void => {

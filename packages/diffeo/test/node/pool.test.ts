@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { DiffeoError } from "../../src/graph/index.ts";
+import { DiffeoError, fail } from "../../src/graph/index.ts";
 import { openPool, type Pool } from "../../src/node/index.ts";
 import { isAlive } from "../../src/node/process.ts";
 
@@ -73,6 +73,27 @@ it("ends a part that is aborted with its process, and those that wait without on
   expect(await run({ kind: "square", parameters: 2 })).toBe(4);
   expect(isAlive({ pid })).toBe(false);
   await expect(run({ kind: "square", parameters: 2 }, { signal: controller.signal })).rejects.toThrow("enough");
+});
+
+it("answers what a part asks for, with an error where there is none", async () => {
+  const { run } = open(1);
+  const known: Readonly<Record<string, number>> = { a: 1, b: 20, c: 300 };
+  const onAsk = async (name: unknown): Promise<unknown> =>
+    known[name as string] ?? fail("data", `no ${name}`, "give it");
+  expect(await run({ kind: "sum", parameters: ["c", "a", "b"] }, { onAsk })).toBe(321);
+  const refused = await run({ kind: "sum", parameters: ["a", "z"] }, { onAsk }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ kind: "data", message: "no z. Give it." });
+  await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("nobody has");
+});
+
+it("ends a part that takes more time or memory than it may, and goes on", async () => {
+  pool = openPool(script, { workers: 1, execArgv, limits: { bytes: 4e8 } });
+  const large = pool.run({ kind: "large", parameters: 6e8 });
+  await expect(large).rejects.toThrow(/GB of memory, 0.40 are allowed/);
+  expect(await pool.run({ kind: "square", parameters: 3 })).toBe(9);
+  await pool.close();
+  pool = openPool(script, { workers: 1, execArgv, limits: { seconds: 0.5 } });
+  await expect(pool.run({ kind: "forever", parameters: null })).rejects.toThrow(/took more than 0.5 s/);
 });
 
 it("fails what is not done when it is closed, and takes nothing more", async () => {
