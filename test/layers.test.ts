@@ -26,7 +26,8 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/picture": [["node"]],
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
   "packages/tables": [["table"], ["dkef", "diffusion"], ["measure"], ["picture"], ["report"], ["study"], ["node"]],
-  "apps/cli": [["shell"], ["chess", "density", "studio", "table"]],
+  "packages/queue": [["part"], ["node"]],
+  "apps/cli": [["shell"], ["chess", "density", "infer", "sample", "studio", "table"], ["queue"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };
 
@@ -36,7 +37,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   "packages/picture": [],
   "packages/chess": ["diffeo", "diffeo-picture", "diffeo-models"],
   "packages/tables": ["diffeo", "diffeo-picture"],
-  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables", "diffeo-studio"],
+  "packages/queue": ["diffeo"],
+  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables", "diffeo-queue", "diffeo-studio"],
   "apps/studio": ["diffeo", "diffeo-chess", "diffeo-tables", "diffeo-models"],
 };
 

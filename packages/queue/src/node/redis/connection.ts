@@ -1,0 +1,68 @@
+/**
+ * A connection to the server of a queue. The first one must succeed within seconds; one that is lost later is made again for
+ * as long as it takes: a server that restarts is waited for.
+ */
+import { DiffeoError } from "diffeo/graph";
+import { Redis } from "ioredis";
+import type { Address } from "./address.ts";
+
+export interface Connection {
+  readonly client: Redis;
+  readonly close: () => Promise<void>;
+}
+
+const FIRST_MS = 10_000;
+const LONGEST_PAUSE_MS = 2000;
+
+/** What to do about the errors that servers give. */
+function adviceFor(message: string): string {
+  if (/NOAUTH|WRONGPASS|NOPERM/.test(message))
+    return "give the user and the password in the address, or DIFFEO_QUEUE_PASSWORD";
+  if (/certificate|TLS|SSL|self.signed/i.test(message))
+    return "give the authority's certificate in NODE_EXTRA_CA_CERTS";
+  return "start a Redis or Valkey server there, or mend the address";
+}
+
+/** @param say is told, once each time, that the connection is lost and that it is back */
+export async function connect({ options, shown }: Address, say: (line: string) => void): Promise<Connection> {
+  let ready = false;
+  let lost = false;
+  let reason: Error | undefined;
+  const client = new Redis({
+    ...options,
+    lazyConnect: true,
+    connectTimeout: FIRST_MS,
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => (ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null),
+  });
+  client.on("error", (error: Error) => {
+    reason ??= error;
+  });
+  client.on("close", () => {
+    if (ready && !lost && client.status !== "end") say(`the connection to ${shown} is lost; waiting for it`);
+    lost = true;
+  });
+  client.on("ready", () => {
+    if (ready && lost) say(`${shown} is back`);
+    [ready, lost] = [true, false];
+  });
+  try {
+    await client.connect();
+    await client.ping();
+  } catch (error) {
+    ready = false;
+    client.disconnect();
+    const cause = reason ?? (error as Error);
+    const { message, code } = cause as NodeJS.ErrnoException;
+    throw new DiffeoError("data", `cannot use ${shown} (${code ?? message})`, adviceFor(message), { cause });
+  }
+  return {
+    client,
+    close: async () => {
+      ready = false;
+      // A server that is gone is not told good-bye.
+      if (client.status === "ready") await client.quit().catch(() => client.disconnect());
+      else client.disconnect();
+    },
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * Parts on a queue, from the side of the command. A part whose result is on the server is done, whoever did it; others are
+ * added under their digests, so that two commands share them. Events of the queue say when to look; a look over all parts
+ * every few seconds finds what no event told, and adds again what a server has lost.
+ */
+import { Queue, QueueEvents } from "bullmq";
+import { DiffeoError, fail } from "diffeo/graph";
+import type { Redis } from "ioredis";
+import type { Executor, PartResult } from "../../part/executor.ts";
+import type { Part } from "../../part/part.ts";
+import { digestOf, type Inputs } from "../digest.ts";
+import type { Address } from "./address.ts";
+import { connect } from "./connection.ts";
+import { jobOf, onPrefix, queueName, resultKey } from "./names.ts";
+import { getResult, putBytes } from "./store.ts";
+import { countWorkers } from "./workers.ts";
+
+export interface QueueOptions {
+  readonly address: Address;
+  readonly device: string;
+  readonly inputs: Inputs;
+  readonly signal?: AbortSignal;
+  /** Told what a person should know: that the server is gone, that it is back. */
+  readonly say: (line: string) => void;
+}
+
+interface Open {
+  readonly part: Part;
+  readonly result: Promise<PartResult>;
+  readonly resolve: (result: PartResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function openPart(part: Part): Open {
+  let settle: Pick<Open, "resolve" | "reject"> | undefined;
+  const result = new Promise<PartResult>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { ...(settle as unknown as Pick<Open, "resolve" | "reject">), part, result };
+}
+
+/** How a part stands: `gone` is one that nobody knows of. */
+type Standing = "done" | "failed" | "there" | "gone";
+
+/** Parts on the queue at a time: a server's memory is not the place for a million descriptions. */
+const WINDOW = 5000;
+/** Parts that are looked at in one go. */
+const GROUP = 250;
+const LOOK_MS = 4000;
+
+class QueueExecutor implements Executor {
+  /** Parts that are on the queue, and those that wait until it has room. */
+  private readonly open = new Map<string, Open>();
+  private readonly waiting = new Map<string, Open>();
+  /** Parts that the queue said something of. */
+  private readonly changed = new Set<string>();
+  private present = 0;
+  private busy = false;
+  private lookedAt = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly options: QueueOptions,
+    private readonly client: Redis,
+    private readonly queue: Queue<Part>,
+  ) {
+    this.timer = setInterval(() => this.turn(), LOOK_MS / 4);
+    options.signal?.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  async run(part: Part): Promise<PartResult> {
+    const { device, signal } = this.options;
+    signal?.throwIfAborted();
+    if (part.device !== device)
+      fail("usage", `the part is for ${part.device}, this queue is for ${device}`, "open another");
+    const digest = digestOf(part);
+    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openPart(part);
+    if (!this.open.has(digest)) this.waiting.set(digest, open);
+    queueMicrotask(() => this.turn()); // all calls of one turn go to the server together
+    return open.result;
+  }
+
+  workers(): number {
+    return this.present;
+  }
+
+  /** The queue has said that something became of a part. */
+  hear(digest: string): void {
+    if (!this.open.has(digest)) return;
+    this.changed.add(digest);
+    this.turn();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.options.signal?.removeEventListener("abort", this.onAbort);
+  }
+
+  private readonly onAbort = (): void => {
+    for (const parts of [this.open, this.waiting]) {
+      for (const { reject } of parts.values()) reject(this.options.signal?.reason);
+      parts.clear();
+    }
+  };
+
+  /** Does what there is to do, one thing at a time. What fails is seen to by the next look. */
+  private async turn(): Promise<void> {
+    if (this.busy || this.client.status !== "ready") return;
+    this.busy = true;
+    try {
+      for (;;) {
+        if (this.changed.size > 0 || (this.waiting.size > 0 && this.open.size < WINDOW)) {
+          const heard = [...this.changed].slice(0, GROUP);
+          for (const digest of heard) this.changed.delete(digest);
+          await this.settle(heard);
+          await this.feed();
+        } else if (performance.now() - this.lookedAt > LOOK_MS) await this.lookAround();
+        else return;
+      }
+    } catch {
+      // The connection is lost: it says so itself.
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /** Puts the next parts on the queue, as far as it has room; those that failed before get another chance. */
+  private async feed(): Promise<void> {
+    const next = [...this.waiting].slice(0, Math.min(GROUP, WINDOW - this.open.size));
+    for (const [digest, part] of next) {
+      this.waiting.delete(digest);
+      this.open.set(digest, part);
+    }
+    const digests = next.map(([digest]) => digest);
+    const standings = await this.standingOf(digests);
+    for (const digest of digests.filter((_, i) => standings[i] === "failed"))
+      await (await this.queue.getJob(digest))?.retry("failed", { resetAttemptsMade: true });
+    await this.settle(digests.filter((_, i) => standings[i] !== "failed"));
+  }
+
+  private async lookAround(): Promise<void> {
+    const { device, inputs } = this.options;
+    this.present = await countWorkers(this.client, device);
+    if (this.open.size > 0) await bringInputs(this.client, inputs);
+    const all = [...this.open.keys()];
+    for (let at = 0; at < all.length; at += GROUP) await this.settle(all.slice(at, at + GROUP));
+    this.lookedAt = performance.now();
+  }
+
+  /** Ends parts that are done or have failed, and adds those that nobody knows of. */
+  private async settle(digests: readonly string[]): Promise<void> {
+    const standings = await this.standingOf(digests);
+    const those = (standing: Standing): string[] => digests.filter((_, i) => standings[i] === standing);
+    await Promise.all(those("done").map((digest) => this.finish(digest)));
+    for (const digest of those("failed")) {
+      const job = await this.queue.getJob(digest);
+      const reason = String(job?.failedReason).slice(0, 1000);
+      const problem = `failed ${job?.attemptsMade} times: ${reason.replace(/\.$/, "")}`;
+      this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, "the same command tries it again")));
+    }
+    const gone = those("gone").flatMap((digest) => {
+      const part = this.open.get(digest)?.part;
+      return part ? [jobOf(part, digest)] : [];
+    });
+    if (gone.length > 0) await this.queue.addBulk(gone);
+  }
+
+  private async finish(digest: string): Promise<void> {
+    try {
+      const result = await getResult(this.client, digest);
+      if (result) this.end(digest, ({ resolve }) => resolve(result));
+    } catch (error) {
+      // Bytes that are not what they should be are an error of the part; a lost connection is none.
+      if (!(error instanceof DiffeoError)) throw error;
+      this.end(digest, ({ reject }) => reject(error));
+    }
+  }
+
+  private end(digest: string, how: (part: Open) => void): void {
+    const part = this.open.get(digest);
+    this.open.delete(digest);
+    if (part) how(part);
+  }
+
+  /** A job goes after its result is there: one that is not there before, and has no result after, is not to be waited for. */
+  private async standingOf(digests: readonly string[]): Promise<Standing[]> {
+    if (digests.length === 0) return [];
+    const pipeline = this.client.pipeline();
+    for (const digest of digests)
+      pipeline.exists(this.queue.toKey(digest)).zscore(this.queue.toKey("failed"), digest).exists(resultKey(digest));
+    const replies = (await pipeline.exec()) ?? [];
+    return digests.map((_, i) => {
+      const [there, failed, done] = replies.slice(3 * i, 3 * i + 3).map(([error, reply]) => {
+        if (error) throw error;
+        return reply;
+      });
+      return done === 1 ? "done" : failed !== null ? "failed" : there === 1 ? "there" : "gone";
+    });
+  }
+}
+
+async function bringInputs(client: Redis, inputs: Inputs): Promise<void> {
+  for (const [digest, bytes] of inputs) await putBytes(client, bytes, digest);
+}
+
+export async function openQueue(options: QueueOptions): Promise<Executor> {
+  const { address, device, inputs, say } = options;
+  const { client, close } = await connect(address, say);
+  await bringInputs(client, inputs);
+  const queue = new Queue<Part>(queueName(device), onPrefix(client));
+  const events = new QueueEvents(queueName(device), onPrefix(client));
+  queue.on("error", () => undefined); // the connection says what there is to say
+  events.on("error", () => undefined);
+  const executor = new QueueExecutor(options, client, queue);
+  events.on("completed", ({ jobId }) => executor.hear(jobId));
+  events.on("failed", ({ jobId }) => executor.hear(jobId));
+  return {
+    run: (part) => executor.run(part),
+    workers: () => executor.workers(),
+    close: async () => {
+      await executor.close();
+      await events.close().catch(() => undefined);
+      await queue.close().catch(() => undefined);
+      await close();
+    },
+  };
+}

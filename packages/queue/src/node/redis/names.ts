@@ -1,0 +1,37 @@
+/** Keys on the server, and the settings that commands and workers share. */
+import type { JobsOptions } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Part } from "../../part/part.ts";
+import { ATTEMPTS } from "../local.ts";
+
+export const PREFIX = "diffeo";
+
+/** What BullMQ's classes are told of a connection: keys are ours, and any Redis from 6.2 and any Valkey will do. */
+export const onPrefix = (connection: Redis) => ({ connection, prefix: PREFIX, skipVersionCheck: true });
+
+/** Where a part can be run decides who may take it: a queue a device. */
+export const DEVICES: readonly string[] = ["cpu", "webgpu", "cuda"];
+export const queueName = (device: string): string => `parts-${device}`;
+
+export const bytesKey = (digest: string): string => `${PREFIX}:bytes:${digest}`;
+export const chunkKey = (digest: string, i: number): string => `${bytesKey(digest)}:${i}`;
+export const resultKey = (part: string): string => `${PREFIX}:result:${part}`;
+/** The ids of workers, and what each says of itself. */
+export const WORKERS = `${PREFIX}:workers`;
+export const workerKey = (id: string): string => `${PREFIX}:worker:${id}`;
+
+export const SECONDS_KEPT = 7 * 24 * 3600;
+
+/** A part as BullMQ takes it. One that is on the queue already is not added again: its id is its digest. */
+export const jobOf = (part: Part, digest: string): { name: string; data: Part; opts: JobsOptions } => ({
+  name: part.kind,
+  data: part,
+  opts: {
+    jobId: digest,
+    attempts: ATTEMPTS,
+    backoff: { type: "fixed", delay: 1000 },
+    removeOnComplete: true,
+    removeOnFail: { age: SECONDS_KEPT },
+    stackTraceLimit: 1,
+  },
+});

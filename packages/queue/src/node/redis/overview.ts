@@ -1,0 +1,89 @@
+/** What is on a server: queues with their parts, workers, and parts that failed; and taking parts away again. */
+import { Queue } from "bullmq";
+import type { Part } from "../../part/part.ts";
+import type { Address } from "./address.ts";
+import { connect } from "./connection.ts";
+import { DEVICES, onPrefix, queueName } from "./names.ts";
+import { listWorkers, type WorkerState } from "./workers.ts";
+
+export interface QueueState {
+  readonly device: string;
+  readonly waiting: number;
+  readonly active: number;
+  readonly failed: number;
+}
+
+export interface PartFailure {
+  readonly device: string;
+  readonly part: string;
+  readonly kind: string;
+  readonly parameters: unknown;
+  readonly attempts: number;
+  readonly reason: string;
+}
+
+export interface QueueOverview {
+  readonly address: string;
+  readonly queues: readonly QueueState[];
+  readonly workers: readonly WorkerState[];
+  /** The latest, no more than a hundred of a queue. */
+  readonly failures: readonly PartFailure[];
+}
+
+const MOST_FAILURES = 100;
+
+async function stateOf(queue: Queue, device: string): Promise<QueueState> {
+  const {
+    wait = 0,
+    delayed = 0,
+    prioritized = 0,
+    active,
+    failed,
+  } = await queue.getJobCounts(...(["wait", "delayed", "prioritized", "active", "failed"] as const));
+  return { device, waiting: wait + delayed + prioritized, active, failed };
+}
+
+async function failuresOf(queue: Queue, device: string): Promise<PartFailure[]> {
+  const jobs = await queue.getFailed(0, MOST_FAILURES - 1);
+  return jobs.map((job) => ({
+    device,
+    part: String(job.id),
+    kind: String(job.name).slice(0, 100),
+    parameters: (job.data as Part | undefined)?.parameters,
+    attempts: job.attemptsMade,
+    reason: String(job.failedReason).slice(0, 1000),
+  }));
+}
+
+async function onQueues<T>(
+  address: Address,
+  work: (queues: ReadonlyMap<string, Queue>, client: Awaited<ReturnType<typeof connect>>["client"]) => Promise<T>,
+): Promise<T> {
+  const { client, close } = await connect(address, () => undefined);
+  const queues = new Map(DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]));
+  try {
+    return await work(queues, client);
+  } finally {
+    for (const queue of queues.values()) await queue.close();
+    await close();
+  }
+}
+
+export const readQueues = (address: Address): Promise<QueueOverview> =>
+  onQueues(address, async (queues, client) => {
+    const workers = await listWorkers(client);
+    const states = await Promise.all([...queues].map(([device, queue]) => stateOf(queue, device)));
+    const failures = await Promise.all([...queues].map(([device, queue]) => failuresOf(queue, device)));
+    const used = ({ device, waiting, active, failed }: QueueState): boolean =>
+      waiting + active + failed > 0 || workers.some((worker) => worker.device === device);
+    return { address: address.shown, queues: states.filter(used), workers, failures: failures.flat() };
+  });
+
+/** Takes away the parts that wait and those that failed. What is being done is done; results stay. */
+export const clearQueues = (address: Address): Promise<void> =>
+  onQueues(address, async (queues) => {
+    for (const queue of queues.values()) {
+      await queue.drain(true);
+      while ((await queue.clean(0, 1000, "failed")).length > 0);
+    }
+  });

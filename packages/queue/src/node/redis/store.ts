@@ -1,0 +1,108 @@
+/**
+ * Bytes and results on the server. Bytes are stored once, by their SHA-256, in chunks that no other command waits long for:
+ *
+ *   diffeo:bytes:DIGEST     → how many bytes, in how many chunks        written after them: what is there is whole
+ *   diffeo:bytes:DIGEST:i   → the i-th chunk
+ *   diffeo:result:PART      → which bytes are the result of a part, how long they took and whom
+ *
+ * A result is written once: whoever comes second finds it there. All of it goes after a week without use.
+ */
+import { DiffeoError, fail } from "diffeo/graph";
+import type { Redis } from "ioredis";
+import * as v from "valibot";
+import type { PartResult } from "../../part/executor.ts";
+import { sha256 } from "../digest.ts";
+import { bytesKey, chunkKey, resultKey, SECONDS_KEPT } from "./names.ts";
+
+const CHUNK = 4 * 2 ** 20;
+
+const size = v.object({
+  bytes: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  chunks: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+});
+const pointer = v.object({
+  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  seconds: v.number(),
+  worker: v.pipe(v.string(), v.maxLength(300)),
+});
+
+function parsed<S extends v.GenericSchema>(text: string, schema: S, what: string): v.InferOutput<S> {
+  try {
+    return v.parse(schema, JSON.parse(text));
+  } catch (cause) {
+    throw new DiffeoError("data", `${what} on the server is broken`, "delete it there and run again", { cause });
+  }
+}
+
+/** Stores bytes, or makes those that are there stay another week. */
+export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256(bytes)): Promise<string> {
+  const chunks = Math.ceil(bytes.length / CHUNK);
+  if (!(await touchBytes(client, digest, chunks))) {
+    for (let i = 0; i < chunks; i++)
+      await client.set(
+        chunkKey(digest, i),
+        Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)),
+        "EX",
+        SECONDS_KEPT,
+      );
+    await client.set(bytesKey(digest), JSON.stringify({ bytes: bytes.length, chunks }), "EX", SECONDS_KEPT);
+  }
+  return digest;
+}
+
+/** Whether bytes are there, whole, for another week. */
+async function touchBytes(client: Redis, digest: string, chunks: number): Promise<boolean> {
+  const keys = [bytesKey(digest), ...Array.from({ length: chunks }, (_, i) => chunkKey(digest, i))];
+  const there = await Promise.all(keys.map((key) => client.expire(key, SECONDS_KEPT)));
+  return there.every((found) => found === 1);
+}
+
+/** Bytes by their SHA-256, and no others. @param most more are refused before they are read */
+export async function getBytes(client: Redis, digest: string, most: number): Promise<Uint8Array> {
+  const gone = (): never =>
+    fail("data", `the bytes ${digest.slice(0, 12)}… are not on the server`, "run the command again: it brings them");
+  const text = (await client.get(bytesKey(digest))) ?? gone();
+  const { bytes: length, chunks } = parsed(text, size, `the size of ${digest.slice(0, 12)}…`);
+  if (length > most)
+    fail(
+      "data",
+      `${digest.slice(0, 12)}… has ${(length / 1e6).toFixed(1)} MB, ${(most / 1e6).toFixed(1)} are taken at most`,
+      "allow more, or make it smaller",
+    );
+  const found = new Uint8Array(length);
+  let at = 0;
+  for (let i = 0; i < chunks; i++) {
+    const chunk = (await client.getBuffer(chunkKey(digest, i))) ?? gone();
+    if (at + chunk.length > length) break;
+    found.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at !== length || sha256(found) !== digest)
+    fail(
+      "data",
+      `the bytes ${digest.slice(0, 12)}… on the server are not those of that digest`,
+      "delete them there and run again",
+    );
+  return found;
+}
+
+/** Keeps a result. Returns the SHA-256 of the one that is there then: of two that differ, the first. */
+export async function putResult(client: Redis, part: string, { bytes, ...about }: PartResult): Promise<string> {
+  await putBytes(client, bytes, about.sha256);
+  const before = await client.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
+  return before === null ? about.sha256 : parsed(before, pointer, "a result").sha256;
+}
+
+export const hasResult = async (client: Redis, part: string): Promise<boolean> =>
+  (await client.expire(resultKey(part), SECONDS_KEPT)) === 1;
+
+/** No result is larger than the largest text there can be. */
+const MOST_RESULT = 2 ** 29;
+
+/** The result of a part, if there is one. */
+export async function getResult(client: Redis, part: string): Promise<PartResult | undefined> {
+  const text = await client.get(resultKey(part));
+  if (text === null) return undefined;
+  const about = parsed(text, pointer, `the result of ${part.slice(0, 12)}…`);
+  return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
+}

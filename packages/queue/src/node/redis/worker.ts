@@ -1,0 +1,155 @@
+/**
+ * A worker of a queue: takes parts one after the other, does them in processes of its own, and keeps their results on the
+ * server. It opens no port, runs no code but its own kinds, and writes no file but inputs in its cache.
+ *
+ * Killed at any moment it loses nothing: a part is leased, not taken. A lease that is not renewed ends, and the part is done
+ * elsewhere; a result that was kept before that is found and not made again.
+ */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { type Job, Queue, WaitingError, Worker } from "bullmq";
+import { fail } from "diffeo/graph";
+import { openPool, type Pool } from "diffeo/node";
+import { type Part, requirePart } from "../../part/part.ts";
+import { type InputCache, openCache } from "../cache.ts";
+import { digestOf, sha256 } from "../digest.ts";
+import type { ProcessScript } from "../local.ts";
+import { PART, type ProcessPart, type ProcessResult } from "../runner.ts";
+import type { Address } from "./address.ts";
+import { connect } from "./connection.ts";
+import { onPrefix, queueName } from "./names.ts";
+import { getBytes, hasResult, putResult } from "./store.ts";
+import { heartbeat } from "./workers.ts";
+
+export interface WorkerOptions {
+  readonly address: Address;
+  readonly name: string;
+  readonly release: string;
+  readonly device: string;
+  /** Parts at a time, each in a process of its own, and threads of one operation in each. */
+  readonly parts: number;
+  readonly threads: number;
+  /** What a process runs: it calls `serveRunner`. */
+  readonly script: ProcessScript;
+  /** What a part may take; a result or an input of more bytes than the memory is refused. */
+  readonly limits: { readonly seconds: number; readonly bytes: number };
+  /** Where inputs are kept, and the most bytes of them. */
+  readonly cache: { readonly folder: string; readonly bytes: number };
+  /** How long a part of a worker that is lost waits until another takes it. Default 20. */
+  readonly leaseSeconds?: number;
+  /** End when no part waits. Default: wait for more until the signal is set. */
+  readonly once?: boolean;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/** A worker may be lost this often on one part before the part is thought to be the reason. */
+const MOST_LOST = 10;
+/** Seconds after which a worker that heard nothing asks whether there are parts. */
+const ASK_SECONDS = 2;
+
+const short = (digest: string | undefined): string => `${(digest ?? "").slice(0, 12)}…`;
+
+interface Doing {
+  readonly options: WorkerOptions;
+  readonly client: Awaited<ReturnType<typeof connect>>["client"];
+  readonly pool: Pool;
+  readonly cache: InputCache;
+}
+
+/** Does a part of the queue, unless its result is there. */
+async function doPart(job: Job<unknown>, { options, client, pool, cache }: Doing): Promise<void> {
+  const { limits, threads, signal, name, say } = options;
+  const part: Part = requirePart(job.data);
+  const digest = digestOf(part);
+  if (digest !== job.id)
+    fail("data", `a part with digest ${short(digest)} is called ${short(job.id)}`, "call parts by their digests");
+  if (await hasResult(client, digest)) return;
+  const fetch = (input: string): Promise<Uint8Array> => cache.get(input, () => getBytes(client, input, limits.bytes));
+  const parameters: ProcessPart = { part, threads };
+  const { bytes, seconds } = (await pool.run(
+    { kind: PART, parameters },
+    { onAsk: (input) => fetch(input as string), signal },
+  )) as ProcessResult;
+  if (bytes.length > limits.bytes)
+    fail(
+      "data",
+      `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than a part may take`,
+      "allow more memory",
+    );
+  const own = sha256(bytes);
+  const kept = await putResult(client, digest, { bytes, sha256: own, seconds, worker: name });
+  if (kept !== own)
+    say(`part ${short(digest)} has another result here than where it was done before: that one is kept`);
+}
+
+/** Serves the queue until the signal is set or, with `once`, no part waits. */
+export async function serveQueue(options: WorkerOptions): Promise<{ readonly done: number; readonly failed: number }> {
+  const { address, name, device, parts, threads, limits, release, script, signal, say, once = false } = options;
+  const lease = (options.leaseSeconds ?? 20) * 1000;
+  const { client, close } = await connect(address, say);
+  const pool = openPool(script.url, { workers: parts, limits, ...(script.execArgv && { execArgv: script.execArgv }) });
+  const doing: Doing = { options, client, pool, cache: openCache(options.cache.folder, options.cache.bytes) };
+  const counts = { done: 0, failed: 0, active: 0 };
+
+  const worker = new Worker<unknown>(
+    queueName(device),
+    async (job, token) => {
+      counts.active++;
+      try {
+        await doPart(job, doing);
+        counts.done++;
+      } catch (error) {
+        if (signal.aborted) {
+          await job.moveToWait(token);
+          throw new WaitingError();
+        }
+        counts.failed++;
+        say(
+          `part ${short(job.id)} (${String(job.name).slice(0, 100)}) failed: ${(error as Error).message.slice(0, 500)}`,
+        );
+        throw error;
+      } finally {
+        counts.active--;
+      }
+    },
+    {
+      ...onPrefix(client),
+      name,
+      concurrency: parts,
+      lockDuration: lease,
+      stalledInterval: lease / 2,
+      maxStalledCount: MOST_LOST,
+      drainDelay: ASK_SECONDS,
+      runRetryDelay: 1000,
+    },
+  );
+  worker.on("error", () => undefined); // the connection says what there is to say
+  const queue = new Queue(queueName(device), onPrefix(client));
+  queue.on("error", () => undefined);
+  const { end } = heartbeat(client, randomUUID(), () => ({
+    ...{ name, host: hostname(), pid: process.pid, release, device, parts, threads, limits },
+    ...counts,
+  }));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (once) whenDrained(queue, () => counts.active === 0).then(resolve);
+  });
+  await worker.close();
+  await queue.close();
+  await pool.close();
+  await end();
+  await close();
+  return { done: counts.done, failed: counts.failed };
+}
+
+/** Fulfilled when this worker is at no part and none waits. */
+async function whenDrained(queue: Queue, idle: () => boolean): Promise<void> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    if (!idle()) continue;
+    const waiting = await queue.getJobCounts("wait", "delayed", "prioritized").catch(() => ({ wait: 1 }));
+    if (Object.values(waiting).every((n) => n === 0) && idle()) return;
+  }
+}

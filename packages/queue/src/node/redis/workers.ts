@@ -1,0 +1,62 @@
+/** What workers say of themselves, every few seconds while they live: who they are, what they can do and what they did. */
+import type { Redis } from "ioredis";
+import * as v from "valibot";
+import { WORKERS, workerKey } from "./names.ts";
+
+const schema = v.object({
+  name: v.pipe(v.string(), v.maxLength(200)),
+  host: v.pipe(v.string(), v.maxLength(200)),
+  pid: v.number(),
+  release: v.pipe(v.string(), v.maxLength(100)),
+  device: v.pipe(v.string(), v.maxLength(100)),
+  /** Parts at a time, and threads of one operation. */
+  parts: v.number(),
+  threads: v.number(),
+  /** The most that a part may take. */
+  limits: v.object({ seconds: v.number(), bytes: v.number() }),
+  /** Parts that it has done, that failed, and that it is at. */
+  done: v.number(),
+  failed: v.number(),
+  active: v.number(),
+});
+
+export type WorkerState = v.InferOutput<typeof schema>;
+
+const EVERY_MS = 2000;
+const SECONDS_REMEMBERED = 10;
+
+/** Says how a worker is until it is ended. */
+export function heartbeat(client: Redis, id: string, state: () => WorkerState): { readonly end: () => Promise<void> } {
+  const say = async (): Promise<void> => {
+    if (client.status !== "ready") return;
+    await client.sadd(WORKERS, id);
+    await client.set(workerKey(id), JSON.stringify(state()), "EX", SECONDS_REMEMBERED);
+  };
+  const told = (): void => void say().catch(() => undefined); // the next one says it
+  const timer = setInterval(told, EVERY_MS);
+  told();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      if (client.status === "ready") await client.del(workerKey(id)).catch(() => undefined);
+    },
+  };
+}
+
+/** The workers that are there. Those that have said nothing for long are forgotten. */
+export async function listWorkers(client: Redis): Promise<WorkerState[]> {
+  const ids = await client.smembers(WORKERS);
+  const said = ids.length === 0 ? [] : await client.mget(ids.map(workerKey));
+  const gone = ids.filter((_, i) => said[i] === null);
+  if (gone.length > 0) await client.srem(WORKERS, ...gone);
+  return said
+    .flatMap((text) => {
+      const found = text === null ? undefined : v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+      return found?.success ? [found.output] : [];
+    })
+    .sort((a, b) => a.name.localeCompare(b.name) || a.host.localeCompare(b.host) || a.pid - b.pid);
+}
+
+/** How many parts all workers of a device do at a time. */
+export const countWorkers = async (client: Redis, device: string): Promise<number> =>
+  (await listWorkers(client)).reduce((sum, worker) => sum + (worker.device === device ? worker.parts : 0), 0);

@@ -1,0 +1,58 @@
+/** Kinds of parts for tests and benchmarks alone: parts that take a time, need an input, fail, or are too large. */
+import { createHash } from "node:crypto";
+import { fail } from "diffeo/graph";
+import type { Kind, Kinds } from "diffeo-queue";
+import * as v from "valibot";
+
+export const RELEASE = "0.0.0-test";
+
+const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const bytes = { make: (result: Uint8Array) => result, parse: (result: Uint8Array) => result };
+
+export interface Spin {
+  readonly ms: number;
+  readonly n: number;
+}
+
+/** Keeps a core busy for a time; the result is a function of n. */
+export const spin: Kind<Spin, Uint8Array> = {
+  name: "test/spin",
+  version: 1,
+  parameters: v.strictObject({ ms: v.pipe(v.number(), v.minValue(0)), n: natural }),
+  run: async ({ ms, n }) => {
+    const until = performance.now() + ms;
+    while (performance.now() < until);
+    return createHash("sha512").update(`part ${n}`).digest();
+  },
+  ...bytes,
+};
+
+/** Its input's bytes, backwards. */
+export const reversed: Kind<object, Uint8Array> = {
+  name: "test/reversed",
+  version: 2,
+  parameters: v.strictObject({}),
+  run: async (_, { input }) => (await input("file")).toReversed(),
+  ...bytes,
+};
+
+export const failing: Kind<{ readonly how: "said" | "lost" }, Uint8Array> = {
+  name: "test/failing",
+  version: 1,
+  parameters: v.strictObject({ how: v.picklist(["said", "lost"]) }),
+  run: async ({ how }) => (how === "said" ? fail("data", "the part is broken", "mend it") : process.exit(7)),
+  ...bytes,
+};
+
+/** As many zeros, held for a while. */
+export const large: Kind<{ readonly size: number }, Uint8Array> = {
+  name: "test/large",
+  version: 1,
+  parameters: v.strictObject({ size: natural }),
+  run: async ({ size }) => new Uint8Array(size),
+  ...bytes,
+};
+
+export const kinds: Kinds = Object.fromEntries(
+  [spin, reversed, failing, large].map((kind) => [kind.name, async () => kind]),
+) as Kinds;

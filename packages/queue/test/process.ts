@@ -1,0 +1,5 @@
+/** A process that does parts of the tests' kinds. */
+import { serveRunner } from "diffeo-queue/node";
+import { kinds, RELEASE } from "./kinds.ts";
+
+serveRunner({ kinds, release: RELEASE });

@@ -1,0 +1,26 @@
+/** A worker of the tests' kinds as a process: worker.ts URL NAME LEASE-SECONDS FOLDER [once] */
+import { join } from "node:path";
+import { parseAddress, serveQueue } from "diffeo-queue/node";
+import { RELEASE } from "./kinds.ts";
+
+const [url, name, lease, folder, once] = process.argv.slice(2);
+const controller = new AbortController();
+process.once("SIGTERM", () => controller.abort());
+await serveQueue({
+  address: parseAddress(url),
+  name,
+  release: RELEASE,
+  device: "cpu",
+  parts: 1,
+  threads: 1,
+  script: {
+    url: new URL("./process.ts", import.meta.url),
+    execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
+  },
+  limits: { seconds: 60, bytes: 1e9 },
+  cache: { folder: join(folder, "cache"), bytes: 1e6 },
+  leaseSeconds: Number(lease),
+  once: once === "once",
+  signal: controller.signal,
+  say: (line) => process.stderr.write(`${name}: ${line}\n`),
+});
