@@ -102,6 +102,14 @@ export const commands: Group = {
       about: "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
       load: () => import("./check.ts"),
     },
+    worker: {
+      about: "do parts of studies, draws and chains that commands with --queue put on a server",
+      load: () => import("./queue/serve.ts"),
+    },
+    queue: {
+      about: "list what is on a server: parts, workers and failures",
+      load: () => import("./queue/list.ts"),
+    },
     devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
     studio: {
       about: "serve the studio, the web app, to this machine's browsers",

@@ -32,7 +32,14 @@ export {
   unpack,
 } from "./board/position.ts";
 export { PositionSet } from "./board/set.ts";
-export { type Calibration, driftScaleFor, measureScale, reachOf, type ScalePoint } from "./diffusion/calibration.ts";
+export {
+  type Calibration,
+  driftScaleFor,
+  measureScale,
+  reachOf,
+  type ScalePoint,
+  scalePoint,
+} from "./diffusion/calibration.ts";
 export {
   COMPLETIONS,
   type CompleteOptions,
@@ -54,7 +61,7 @@ export {
   requireChess,
 } from "./diffusion/encoding.ts";
 export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
-export { type Accepted, drawAccepted, type RejectionOptions } from "./diffusion/rejection.ts";
+export { type Accepted, drawAccepted, joinBoards, type RejectionOptions } from "./diffusion/rejection.ts";
 export {
   type BoardOptions,
   type BoardSampler,
@@ -85,14 +92,12 @@ export { judged } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
 export {
   openScaleTasks,
-  openStudy,
   STUDY_METHODS,
-  type Study,
   type StudyMethod,
   type StudyRecord,
   type StudyTask,
+  scaleRecord,
   scaleTaskName,
-  type TaskOptions,
 } from "./study/study.ts";
 export { studyFigure } from "./study/study-figure.ts";
 export { fallsOf, studyPage } from "./study/study-report.ts";

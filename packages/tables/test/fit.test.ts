@@ -219,6 +219,6 @@ it("knows which runs of a study are open, longest first", () => {
 
 it("stops a run when it is told to", async () => {
   const signal = AbortSignal.abort();
-  await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { folder: "", signal })).rejects.toThrow(/abort/);
+  await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(/abort/);
   expect((await preparedTable("rings", { seed: 0, folder: "" })).data.n).toBe(2);
 });

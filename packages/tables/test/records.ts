@@ -47,7 +47,6 @@ export const record = (
   points: { train: 1620, validation: 180, test: 200 },
   steps: 600,
   stopped: 210,
-  seconds: 1,
   chosen: measures(chosen),
   chosenByExact: measures(chosen),
   curve: { every: 10, loss: Array(60).fill(-1), exact: Array(60).fill(-2) },

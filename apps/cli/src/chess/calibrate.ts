@@ -1,17 +1,17 @@
 /** diffeo chess calibrate: which w gives how many pieces, made once for a model; or whether that holds. */
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
-import type { Model } from "diffeo/categorical";
-import { loadModel, modelDigest, onFile } from "diffeo/node";
+import { loadModel, modelDigest, onFile, readBytes } from "diffeo/node";
 import { fold, type Key, key } from "diffeo/random";
 import {
+  type Boards,
   type Calibration,
   driftScaleFor,
+  joinBoards,
   layOut,
-  measureScale,
-  openBoards,
   reachOf,
   type ScalePoint,
+  scalePoint,
 } from "diffeo-chess";
 import {
   calibrationPath,
@@ -21,10 +21,10 @@ import {
   writeCalibration,
   writePartial,
 } from "diffeo-chess/node";
+import { sha256 } from "diffeo-queue/node";
 import { advise } from "../shell/exit.ts";
 import type { Declare, Io } from "../shell/io.ts";
 import {
-  engineOf,
   forceOption,
   integer,
   MOST,
@@ -34,10 +34,11 @@ import {
   withRunOptions,
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { stepping } from "../shell/progress.ts";
+import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { howToCalibrate, modelOption } from "./aim.ts";
+import { type BoardsPart, boardsGroup, boardsKind } from "./parts.ts";
 
-interface CalibrateCommand extends RunOptions {
+interface CalibrateCommand extends RunOptions, PartOptions {
   readonly model: string;
   readonly w: number[];
   readonly count: number;
@@ -64,31 +65,45 @@ interface Measuring {
   readonly keep?: (points: readonly ScalePoint[]) => Promise<void>;
 }
 
-/** Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. */
+/**
+ * Boards at every scale, each with noise of its own: errors of neighbours must not be the same error. Nothing is returned
+ * where there is nothing to collect.
+ */
 async function measureAll(
   io: Io,
-  model: Model,
   options: CalibrateCommand,
   scales: readonly number[],
   { steps, key: own, known = [], keep }: Measuring,
-): Promise<ScalePoint[]> {
-  const { count, batch } = options;
-  const points = [...known];
-  const total = (scales.length - known.length) * steps * Math.ceil(count / batch);
-  const draw = await openBoards(model, engineOf(options));
-  await stepping(io, options, total, "calibrating", async ({ signal, onStep }, note) => {
-    for (let i = known.length; i < scales.length; i++) {
-      const w = scales[i];
-      const name = `w = ${w.toFixed(4)}`;
-      note(name);
-      const point = await measureScale(draw, w, { count, steps, batch, key: fold(own, i), signal, onStep });
-      points.push(point);
-      await keep?.(points);
+): Promise<readonly ScalePoint[] | undefined> {
+  const { count, batch, device, threads } = options;
+  const model = await readBytes(options.model);
+  const setting = { space: "simplex", method: "domainPreserving", steps, device, model: sha256(model) } as const;
+  const groups = scales.map((w, i) => ({
+    ...boardsGroup(`w = ${w.toFixed(4)}`, { ...setting, w, key: fold(own, i) }, count, batch),
+    known: i < known.length,
+  }));
+  const points: (ScalePoint | undefined)[] = scales.map((_, i) => known[i]);
+  const folder = `${options.out ?? calibrationPath(options.model)}.parts`;
+  const failed = await doParts<BoardsPart, Boards>(
+    io,
+    options,
+    {
+      ...{ what: "calibrating", unit: "boards", kind: boardsKind, device, inputs: [model], folder, signal: io.signal },
+      ...(threads !== undefined && { threads }),
+    },
+    groups,
+    async ({ results }, i) => {
+      const point = scalePoint(scales[i], joinBoards(results).positions);
+      points[i] = point;
+      // What is kept is the beginning of the curve, as far as it has no gap.
+      const gap = points.indexOf(undefined);
+      if (gap < 0 || gap > i) await keep?.(points.slice(0, gap < 0 ? points.length : gap) as ScalePoint[]);
       if (!io.stderr.isTTY)
-        io.stderr.write(`${name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
-    }
-  }).finally(() => draw.dispose());
-  return points;
+        io.stderr.write(`${groups[i].name}: ${point.pieces.toFixed(2)} pieces, ${point.legal.toFixed(3)} legal\n`);
+    },
+  );
+  if (failed) requireNone(io, failed);
+  return failed && (points as ScalePoint[]);
 }
 
 const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
@@ -101,18 +116,18 @@ const cells = ({ w, pieces, sd, oneKingEach, legal }: ScalePoint): string[] => [
 const HEAD = ["w", "pieces", "SD", "one king each", "strictly legal"];
 
 /** Measures every w that is not measured yet, and keeps each point as it comes. */
-async function measureOpen(io: Io, options: CalibrateCommand, path: string): Promise<Calibration> {
+async function measureOpen(io: Io, options: CalibrateCommand, path: string): Promise<Calibration | undefined> {
   const { steps, seed, count, device, force = false } = options;
   const partial = partialPath(path);
   const scales = [...new Set(options.w)].sort((a, b) => a - b);
-  const model = await loadModel(options.model);
+  await loadModel(options.model);
   const digest = await modelDigest(options.model);
   const settings = { model: digest, steps, seed, count, device, w: scales };
   if (force) await rm(partial, { force: true });
   const again = "continue with the same settings, or give --force to measure every w anew";
   const known = await readPartial(path, settings).catch(advise(again));
   if (known.length > 0) io.stderr.write(`${known.length} of ${scales.length} w are in ${partial}\n`);
-  const points = await measureAll(io, model, options, scales, {
+  const points = await measureAll(io, options, scales, {
     steps,
     key: fold(key(seed), "calibrate"),
     known,
@@ -121,14 +136,15 @@ async function measureOpen(io: Io, options: CalibrateCommand, path: string): Pro
     if (error.name === "AbortError") io.stderr.write("what is measured is kept; the same command continues\n");
     throw error;
   });
-  return { format: "diffeo-calibration-1", model: digest, method: "domainPreserving", steps, seed, points };
+  return points && { format: "diffeo-calibration-1", model: digest, method: "domainPreserving", steps, seed, points };
 }
 
 async function calibrate(io: Io, options: CalibrateCommand, path: string): Promise<void> {
   const { steps, count, force, json = false } = options;
   await outputs([{ path }], { inputs: [options.model], force });
+  if (options.shard || options.dryRun) return void (await measureOpen(io, options, path));
   const calibration = await onFile(path, async () => {
-    const measured = await measureOpen(io, options, path);
+    const measured = (await measureOpen(io, options, path)) as Calibration;
     await writeCalibration(path, measured);
     await rm(partialPath(path), { force: true });
     return measured;
@@ -143,11 +159,11 @@ async function calibrate(io: Io, options: CalibrateCommand, path: string): Promi
 
 /** Boards at the w that the calibration gives for each number of pieces, with other noise than it was made with. */
 async function verify(io: Io, options: CalibrateCommand, path: string, targets: readonly number[]): Promise<void> {
-  const model = await loadModel(options.model);
   const calibration = await readCalibration(path, options.model).catch(advise(howToCalibrate(options.model)));
   const scales = targets.map((pieces) => driftScaleFor(calibration, pieces));
   const { steps } = calibration;
-  const points = await measureAll(io, model, options, scales, { steps, key: fold(key(options.seed), "verify") });
+  const points = await measureAll(io, options, scales, { steps, key: fold(key(options.seed), "verify") });
+  if (!points) return;
   const rows = points.map((point, i) => ({ target: targets[i], error: point.pieces - targets[i], ...point }));
   if (options.json) return void io.stdout.write(`${JSON.stringify(rows, undefined, 1)}\n`);
   const signed = (x: number): string => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
@@ -185,5 +201,5 @@ export const declare: Declare = (command, io) => {
     )
     .option("--json", "print JSON")
     .addOption(forceOption());
-  withRunOptions(command, 7).action((options) => calibrateOrVerify(io, options, command));
+  withRunOptions(withPartOptions(command), 7).action((options) => calibrateOrVerify(io, options, command));
 };

@@ -1,21 +1,25 @@
 /** Boards of a model, by rejection where conditions are set: what sample and evaluate share, and complete in part. */
 import { type Command, Option } from "commander";
-import type { Model } from "diffeo/categorical";
+import { parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
+import { loadModel, readBytes } from "diffeo/node";
 import { key } from "diffeo/random";
+import type { MethodName } from "diffeo/sampler";
 import {
   type Accepted,
   type BoardCondition,
-  type BoardOptions,
   type Boards,
   drawAccepted,
-  type OpenBoardsOptions,
+  joinBoards,
   openBoards,
   parseCondition,
 } from "diffeo-chess";
+import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, type RunOptions } from "../shell/options.ts";
-import { stepping } from "../shell/progress.ts";
+import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
+import { progress, stepping } from "../shell/progress.ts";
+import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind, boardsPart } from "./parts.ts";
 
 export interface DrawOptions {
   readonly require?: readonly BoardCondition[];
@@ -38,26 +42,102 @@ export const withDrawOptions = (command: Command): Command =>
     )
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
 
-/** Samples of a model that meet the conditions. */
-export async function drawSamples(
+/** How boards are drawn. */
+interface BoardSettings {
+  readonly count: number;
+  readonly steps: number;
+  readonly driftScale: number;
+  readonly space?: "simplex" | "logit";
+  readonly method?: MethodName;
+}
+
+type SampleOptions = DrawOptions & RunOptions & PartOptions & { readonly model: string };
+
+/** Boards with frames of their way, which are too large to travel: in this process. */
+export async function drawTraced(
   io: Io,
-  model: Model,
-  options: DrawOptions & RunOptions,
-  {
-    count: wanted,
-    ...board
-  }: Pick<BoardOptions, "driftScale" | "frames"> & { readonly count: number; readonly steps: number },
-  process: Pick<OpenBoardsOptions, "space" | "method"> = {},
+  options: SampleOptions,
+  { count: wanted, space, method, ...board }: BoardSettings,
+  frames: number,
 ): Promise<Accepted> {
   const { require: conditions, tries, batch, seed } = options;
-  const sampler = await openBoards(model, { ...process, ...engineOf(options) });
+  const process = { ...(space && { space }), ...(method && { method }) };
+  const sampler = await openBoards(await loadModel(options.model), { ...process, ...engineOf(options) });
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
     return stepping(io, options, board.steps * Math.ceil(count / batch), what, ({ signal, onStep }) =>
-      sampler({ ...board, count, first, key: key(seed), batch, signal, onStep }),
+      sampler({ ...board, frames, count, first, key: key(seed), batch, signal, onStep }),
     );
   };
   return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() => sampler.dispose());
+}
+
+/** Samples of a model that meet the conditions. Nothing where there is nothing to collect: a dry run, or a shard of many. */
+export async function drawSamples(
+  io: Io,
+  options: SampleOptions,
+  settings: BoardSettings,
+  folder?: string,
+): Promise<Accepted | undefined> {
+  const { space = "simplex", method = "domainPreserving", steps, driftScale: w, count } = settings;
+  const { device, seed, batch, threads } = options;
+  const model = await readBytes(options.model);
+  parseModel(model, options.model); // a file that is none is refused here, not by a part
+  const run: BoardsRun = { space, method, steps, w, key: key(seed), device, model: sha256(model) };
+  const work: Work<BoardsPart, Boards> = {
+    ...{ what: "sampling", unit: "boards", kind: boardsKind, device, inputs: [model], folder, signal: io.signal },
+    ...(threads !== undefined && { threads }),
+  };
+  if (options.require) return drawUntil(io, options, work, run, count);
+  let boards: Boards | undefined;
+  const failed = await doParts(io, options, work, [boardsGroup("boards", run, count, batch)], async ({ results }) => {
+    boards = joinBoards(results);
+  });
+  if (failed) requireNone(io, failed);
+  return boards && { ...boards, drawn: count };
+}
+
+/** Boards until enough meet the conditions: each round is a part, and as many rounds are under way as there are workers. */
+async function drawUntil(
+  io: Io,
+  options: SampleOptions,
+  work: Work<BoardsPart, Boards>,
+  run: BoardsRun,
+  wanted: number,
+): Promise<Accepted> {
+  const { require: conditions, tries, batch } = options;
+  if (options.shard || options.dryRun)
+    fail(
+      "usage",
+      `how many parts there are with --require is known at the end alone, ${options.shard ? "--shard" : "--dry-run"} needs to know it before`,
+      "leave one of them out, or give --queue",
+    );
+  const executor = await openExecutor(io, options, work, options.workers ?? 1);
+  const bar = progress(io.stderr, wanted, "sampling until boards meet the conditions");
+  const rounds = new Map<number, Promise<Boards>>();
+  const round = (first: number, count: number): Promise<Boards> => {
+    const begun =
+      rounds.get(first) ??
+      executor
+        .run(boardsPart(run, first, count).part)
+        .then(({ bytes }) => boardsKind.parse(bytes, "a round of boards"));
+    begun.catch(() => undefined); // a round that nobody comes to need may fail
+    rounds.set(first, begun);
+    return begun;
+  };
+  const draw = async (first: number, count: number): Promise<Boards> => {
+    for (let i = 0; i < Math.max(1, executor.workers()); i++) round(first + i * count, count);
+    const boards = await round(first, count);
+    rounds.delete(first);
+    bar.update(0, `${first + count} boards drawn`);
+    return boards;
+  };
+  try {
+    return await drawAccepted(draw, { count: wanted, conditions, tries, batch });
+  } finally {
+    bar.end();
+    await executor.close();
+  }
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */

@@ -1,9 +1,8 @@
 /** diffeo chess evaluate: how like real positions samples of a model, or those of a file, are. */
 import type { Command } from "commander";
-import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import type { Positions } from "diffeo-chess";
-import { measureAll, measureTable } from "diffeo-chess";
+import { type Accepted, measureAll, measureTable } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
@@ -37,8 +36,7 @@ interface Measured {
 async function sampled(io: Io, options: EvaluateCommand): Promise<Measured> {
   const { count = SAMPLES, seed, require: conditions } = options;
   const { w, steps } = await aimOf(io, options);
-  const model = await loadModel(options.model);
-  const boards = await drawSamples(io, model, options, { count, steps, driftScale: w });
+  const boards = (await drawSamples(io, options, { count, steps, driftScale: w })) as Accepted;
   reportRejection(io, boards, count, options);
   return {
     about: {

@@ -1,15 +1,16 @@
 /** diffeo chess sample: boards from a trained model, in the terminal or as files. */
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
-import { loadModel, modelDigest } from "diffeo/node";
+import { modelDigest } from "diffeo/node";
 import { type MethodName, samplers } from "diffeo/sampler";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST, type RunOptions, withRunOptions } from "../shell/options.ts";
+import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
+import { type PartOptions, withPartOptions } from "../shell/parts.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
-import { drawSamples } from "./draw.ts";
+import { drawSamples, drawTraced } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
-interface SampleCommand extends AimOptions, OutputOptions, RunOptions {
+interface SampleCommand extends AimOptions, OutputOptions, RunOptions, PartOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
   readonly method: MethodName;
@@ -25,9 +26,13 @@ async function sample(io: Io, options: SampleCommand, command: Command): Promise
     );
   await checkOutput(count, options, command, [options.model, calibration]);
   const { w, steps } = await aimOf(io, options);
-  const model = await loadModel(options.model);
-  const board = { count, steps, driftScale: w, ...(options.trace !== undefined && { frames }) };
-  const boards = await drawSamples(io, model, options, board, { space, method });
+  const settings = { count, steps, driftScale: w, space, method };
+  if (options.trace !== undefined) refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
+  const boards =
+    options.trace === undefined
+      ? await drawSamples(io, options, settings, options.out && `${options.out}.parts`)
+      : await drawTraced(io, options, settings, frames);
+  if (!boards) return;
   await writeBoards(io, boards, count, options, { model: await modelDigest(options.model), seed, space, method, w });
 }
 
@@ -38,7 +43,7 @@ export const declare: Declare = (command, io) => {
       new Option("--space <space>", "where the process lives").choices(["simplex", "logit"]).default("simplex"),
     )
     .addOption(new Option("--method <name>", "integrator").choices(Object.keys(samplers)).default("domainPreserving"));
-  withOutputOptions(command);
+  withPartOptions(withOutputOptions(command));
   withRunOptions(command, 7, "seed; board i is the same in any batch").action((options) =>
     sample(io, options, command),
   );

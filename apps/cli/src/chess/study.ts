@@ -4,18 +4,28 @@
  */
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
-import type { Model } from "diffeo/categorical";
-import { inFolder, loadModel, modelDigest, tidyTemporaries } from "diffeo/node";
-import { openScaleTasks, openStudy, type StudyMethod, type StudyTask, scaleTaskName } from "diffeo-chess";
+import { inFolder, loadModel, modelDigest, readBytes, tidyTemporaries } from "diffeo/node";
+import { key } from "diffeo/random";
+import {
+  type Boards,
+  joinBoards,
+  openScaleTasks,
+  type StudyMethod,
+  type StudyTask,
+  scaleRecord,
+  scaleTaskName,
+} from "diffeo-chess";
 import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
+import { sha256 } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { engineOf, integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
+import { integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { stepping } from "../shell/progress.ts";
+import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { modelOption } from "./aim.ts";
+import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind } from "./parts.ts";
 import { reportFiles, STUDY_FOLDER, writeReport } from "./report.ts";
 
-interface StudyCommand extends RunOptions {
+interface StudyCommand extends RunOptions, PartOptions {
   readonly model: string;
   readonly out: string;
   readonly w: number[];
@@ -25,43 +35,63 @@ interface StudyCommand extends RunOptions {
   readonly json?: boolean;
 }
 
-/** Runs task after task until none is left or the signal is set. */
-async function runAll(io: Io, model: Model, tasks: readonly StudyTask[], options: StudyCommand): Promise<void> {
-  const { out, batch } = options;
-  const batches = Math.ceil(options.count / batch);
-  const steps = tasks.reduce((n, task) => n + task.steps * batches, 0);
-  const study = openStudy(model, engineOf(options));
-  await stepping(io, options, steps, "study", async ({ signal, onStep }, note) => {
-    for (const [i, task] of tasks.entries()) {
-      const name = `${i + 1} of ${tasks.length}: ${scaleTaskName(task)}`;
-      note(name);
-      const record = await study.run(task, { batch, signal, onStep });
+/** Runs the tasks that have no record, and keeps each record as it comes. Nothing is returned where there is none to collect. */
+async function runAll(
+  io: Io,
+  tasks: readonly StudyTask[],
+  known: ReadonlySet<string>,
+  options: StudyCommand,
+): Promise<readonly string[] | undefined> {
+  const { out, batch, device, threads } = options;
+  const model = await readBytes(options.model);
+  const digest = sha256(model);
+  const groups = tasks.map((task) => {
+    const { method, w, steps, count, seed } = task;
+    const run: BoardsRun = { space: "simplex", method, w, steps, key: key(seed), device, model: digest };
+    const name = scaleTaskName(task);
+    return { ...boardsGroup(name, run, count, batch), known: known.has(name) };
+  });
+  const open = groups.filter((group) => !group.known).length;
+  let done = 0;
+  return doParts<BoardsPart, Boards>(
+    io,
+    options,
+    {
+      ...{ what: "study", unit: "boards", kind: boardsKind, device, inputs: [model], signal: io.signal },
+      ...{ folder: `${out}.parts`, ...(threads !== undefined && { threads }) },
+    },
+    groups,
+    async ({ results, seconds }, i) => {
+      const record = scaleRecord(tasks[i], joinBoards(results), device);
       await saveScaleRecord(out, record);
-      if (!io.stderr.isTTY)
-        io.stderr.write(
-          `${name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal, ${record.seconds.toFixed(1)} s\n`,
-        );
-    }
-  }).finally(() => study.dispose());
+      const line = `${++done} of ${open}: ${groups[i].name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal`;
+      if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
+    },
+  );
 }
 
 async function study(io: Io, options: StudyCommand): Promise<void> {
   const { out, w, count, seed, steps, json = false } = options;
   await outputs(reportFiles(out), { inputs: [options.model] });
-  const model = await loadModel(options.model);
+  await loadModel(options.model);
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
   const openNow = async (): Promise<StudyTask[]> => openScaleTasks(await readScaleRecords(out), w, settings);
+  const run = async (): Promise<void> => {
+    const known = new Set((await readScaleRecords(out)).map(scaleTaskName));
+    await openNow(); // records that were made in another way are an error
+    const failed = await runAll(io, openScaleTasks([], w, settings), known, options);
+    if (!failed) return;
+    if (known.size > 0 || (await readScaleRecords(out)).length > 0) await writeReport(io, out, json);
+    requireNone(io, failed);
+  };
+  if (options.shard || options.dryRun) return run();
   await inFolder(out, async () => {
     await tidyTemporaries(join(out, "runs"));
-    const tasks = await openNow();
-    try {
-      await runAll(io, model, tasks, options);
-    } catch (error) {
-      if (!io.signal.aborted) throw error;
-      io.stderr.write(`\n${(await openNow()).length} runs are still open; the same command continues\n`);
+    await run().catch(async (error: unknown) => {
+      if (io.signal.aborted)
+        io.stderr.write(`\n${(await openNow()).length} runs are still open; the same command continues\n`);
       throw error;
-    }
-    await writeReport(io, out, json);
+    });
   });
 }
 
@@ -86,5 +116,5 @@ export const declare: Declare = (command, io) => {
     )
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
     .option("--json", "print the records");
-  withRunOptions(command, 7).action((options) => study(io, options));
+  withRunOptions(withPartOptions(command), 7).action((options) => study(io, options));
 };

@@ -2,14 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { quantile } from "diffeo/host";
-import type { Pool } from "diffeo/node";
 import { fold, key } from "diffeo/random";
+import { digestOf, sha256 } from "diffeo-queue/node";
 import { generate, measurePoints, prepare, type RunRecord, recordOf, runDensity, type Task } from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
-import { type StudyCommand, study } from "../../src/density/study.ts";
+import { fitPart } from "../../src/density/parts.ts";
+import { diffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-study-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
   const found = run.fit;
   expect([found.steps, found.chosen.step === found.chosenByExact.step]).toEqual([48, false]);
   const task = { dataset: "two-moons", loss: "gssm", seed: 1 } as const;
-  const kept = recordOf(task, data, { ...run, seconds: 2.5 });
+  const kept = recordOf(task, data, run);
   for (const which of ["chosen", "chosenByExact"] as const) {
     const { scoreMatching, logDensity } = await measurePoints(found[which], data.test);
     expect(kept[which].step).toBe(found[which].step);
@@ -55,77 +55,55 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
     loss: [loss[9], loss[19], loss[29], loss[39]].map(rounded),
     exact: [exact[1], exact[3], exact[5], exact[7]].map(rounded),
   });
-  expect(kept).toMatchObject({ ...task, n: 2, points: { train: 405, validation: 45, test: 50 }, seconds: 2.5 });
+  expect(kept).toMatchObject({ ...task, n: 2, points: { train: 405, validation: 45, test: 50 } });
 });
 
-/** A study of two moons on a pool that answers each task as told. */
-async function studyBy(
-  answer: (task: Task) => RunRecord | Error,
-  given: Partial<StudyCommand>,
-): Promise<{ stdout: string; stderr: string; failure: string }> {
-  let [stdout, stderr] = ["", ""];
-  const io = {
-    stdout: {
-      write: (text: string | Uint8Array) => {
-        stdout += text;
-      },
-    },
-    stderr: {
-      write: (text: string | Uint8Array) => {
-        stderr += text;
-      },
-    },
-    stdin: Readable.from([]),
-    signal: new AbortController().signal,
-  };
-  const pool: Pool = {
-    run: async ({ parameters }) => {
-      const found = answer((parameters as { task: Task }).task);
-      if (found instanceof Error) throw found;
-      return found;
-    },
-    close: async () => {},
-  };
-  const options: StudyCommand = {
-    ...{ data: "data", out: at("study"), datasets: ["two-moons"], losses: ["gssm"], seeds: 1, workers: 1 },
-    samples: 2000,
-    ...given,
-  };
-  const failure = await study(io, options, () => pool).then(
-    () => "",
-    (error: Error) => error.message,
-  );
-  return { stdout, stderr, failure };
+/** A record as a worker would give it, in the folder where shards leave their parts. */
+function give(out: string, task: Task, record: RunRecord): void {
+  const { part } = fitPart(task, 2000);
+  const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
+  const head = { part: digestOf(part), sha256: sha256(bytes), seconds: 1, worker: "a test" };
+  mkdirSync(`${out}.parts`, { recursive: true });
+  writeFileSync(join(`${out}.parts`, `${head.part}.part`), `${JSON.stringify(head)}\n${bytes}`);
 }
 
+const study = (...words: string[]) =>
+  diffeo("density", "study", "--datasets", "two-moons", "--samples", "2000", ...words);
 const answering = (task: Task): RunRecord => ({ ...record({ loss: "sm" }, { scoreMatching: -15 }), ...task });
 
 describe("a study", () => {
-  it("goes on and reports when a record cannot be kept or a run fails, and takes any time given", async () => {
+  it("goes on and reports when a record is none or a run fails, and takes any time given", async () => {
+    const out = at("unwritten");
+    const task = (loss: Task["loss"]): Task => ({ dataset: "two-moons", loss, seed: 0 });
+    give(out, task("gssm"), answering(task("gssm")));
     // A name that is none: its file would lie elsewhere.
-    const dataset = "../../evil" as Task["dataset"];
-    const { stdout, stderr, failure } = await studyBy(
-      (task) =>
-        task.loss === "sm"
-          ? new Error("its process ended with SIGKILL")
-          : { ...answering(task), ...(task.loss === "ssm" && { dataset }) },
-      { out: at("unwritten"), losses: ["ssm", "gssm", "sm"], minutes: 40_000 },
+    give(out, task("ssm"), { ...answering(task("ssm")), dataset: "../../evil" as Task["dataset"] });
+    // A table that is too small: its fits fail.
+    writeFileSync(at("winequality-red.csv"), '"a";"b"\n1;2\n3;5\n');
+    const { stdout, stderr, code } = await study(
+      ...["--out", out, "--losses", "ssm,gssm", "--seeds", "1", "--minutes", "40000", "--workers", "1"],
+      ...["--data", folder, "--datasets", "two-moons,red-wine"],
     );
-    expect(stderr).toMatch(/^1\/3 two-moons-gssm-0: /m);
+    expect(stderr).toMatch(/^1\/4 two-moons-gssm-0: /m);
     expect(stderr).toMatch(/^two-moons-ssm-0: .* is no record of a run: .*evil/m);
-    expect(stderr).toMatch(/^two-moons-sm-0: its process ended with SIGKILL$/m);
+    expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
-    expect(stdout).toMatch(/\n2 runs are still open; the same command continues\n$/);
-    expect(failure).toMatch(/2 runs failed/);
+    expect(stdout).toMatch(/\n3 runs are still open; the same command continues\n$/);
+    expect(stderr).toMatch(/3 of the parts failed\. The same command tries them again/);
+    expect(code).toBe(1);
   });
 
   it("does not go on with other draws than it began with", async () => {
-    mkdirSync(at("other"));
+    const out = at("other");
+    mkdirSync(out);
     const plain = { likelihood: -2, effective: 900, samples: 5000 };
-    writeFileSync(at("other/two-moons.json"), JSON.stringify([record({ loss: "ssm" }, { scoreMatching: -9, plain })]));
-    const refused = await studyBy(answering, { out: at("other") });
-    expect(refused.failure).toMatch(/two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/);
-    expect((await studyBy(answering, { out: at("other"), samples: 5000 })).failure).toBe("");
-    expect((await studyBy(answering, { out: at("other"), datasets: ["rings"] })).failure).toBe("");
+    writeFileSync(join(out, "two-moons.json"), JSON.stringify([record({ loss: "ssm" }, { scoreMatching: -9, plain })]));
+    const words = ["--out", out, "--losses", "ssm", "--seeds", "1"];
+    const refused = await study(...words);
+    expect(refused.stderr).toMatch(/two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/);
+    expect((await study(...words, "--samples", "5000")).code).toBe(0);
+    expect((await study(...words, "--datasets", "rings", "--dry-run")).stdout).toMatch(
+      /^density\/fit, .*: 1 parts, 1 fits/,
+    );
   });
 });

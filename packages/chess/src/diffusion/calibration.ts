@@ -9,6 +9,7 @@
 import { fail } from "diffeo/graph";
 import { legalityShares } from "../board/legality.ts";
 import { materialOf } from "../board/material.ts";
+import type { Positions } from "../board/position.ts";
 import { meanAndSd } from "../measure/histogram.ts";
 import type { BoardOptions, BoardSampler } from "./sample.ts";
 
@@ -34,17 +35,19 @@ export interface Calibration {
   readonly points: readonly ScalePoint[];
 }
 
-/** Boards at one w; a calibration's are by the domain-preserving sampler on the simplex. */
-export async function measureScale(
-  draw: BoardSampler,
-  w: number,
-  options: Omit<BoardOptions, "driftScale">,
-): Promise<ScalePoint> {
-  const { positions } = await draw({ ...options, driftScale: w });
+/** What boards at one w are like. */
+export function scalePoint(w: number, positions: Positions): ScalePoint {
   const { mean, sd } = meanAndSd(materialOf(positions).pieces);
   const { oneKingEach, legal } = legalityShares(positions);
   return { w, count: positions.count, pieces: mean, sd, oneKingEach, legal };
 }
+
+/** Boards at one w, drawn and measured; a calibration's are by the domain-preserving sampler on the simplex. */
+export const measureScale = async (
+  draw: BoardSampler,
+  w: number,
+  options: Omit<BoardOptions, "driftScale">,
+): Promise<ScalePoint> => scalePoint(w, (await draw({ ...options, driftScale: w })).positions);
 
 /** Points of a rising curve. */
 interface Knot {

@@ -51,7 +51,7 @@ export async function drawAccepted(
       ...(round.trace && { trace: selectTrace(round.trace, passed) }),
     });
   }
-  return { ...joinRounds(rounds), drawn: last };
+  return { ...joinBoards(rounds), drawn: last };
 }
 
 /** Which of the first boards meet all conditions. */
@@ -63,17 +63,18 @@ function passing(positions: Positions, looked: number, conditions: readonly Boar
   });
 }
 
-function joinRounds(rounds: readonly Boards[]): Boards {
-  const positions = rounds.map((round) => round.positions);
+/** Boards that follow each other as those of one call. */
+export function joinBoards(parts: readonly Boards[]): Boards {
+  const positions = parts.map((part) => part.positions);
   const bytes = new Uint8Array(positions.reduce((n, part) => n + part.bytes.length, 0));
   let at = 0;
   for (const part of positions) {
     bytes.set(part.bytes, at);
     at += part.bytes.length;
   }
-  const traces = rounds.flatMap(({ trace }) => trace ?? []);
+  const traces = parts.flatMap(({ trace }) => trace ?? []);
   return {
-    ...joinReports(rounds),
+    ...joinReports(parts),
     positions: { count: positions.reduce((n, part) => n + part.count, 0), bytes },
     ...(traces.length > 0 && { trace: joinTraces(traces) }),
   };

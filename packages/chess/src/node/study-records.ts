@@ -33,7 +33,6 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
       exits: nonNegative,
       clamps: nonNegative,
       device: text,
-      seconds: nonNegative,
     }),
   ),
 };

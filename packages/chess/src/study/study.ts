@@ -1,17 +1,15 @@
 /**
  * The study of w, which scales the reverse drift on the simplex, f̂_w = w f̂ (the paper's "Controlling Piece Density"): boards
- * at every w by two samplers of one process, one record a sampler and a w. A record is one JSON file written whole or not
- * at all, and what has a file is not run again.
+ * at every w by two samplers of one process, one record a sampler and a w. A record is a function of its task; it is one JSON
+ * file written whole or not at all, and what has a file is not run again.
  *
  *   domainPreserving   steps in logits, mapped to the simplex
  *   eulerMaruyama      steps on the simplex itself; what leaves it is put back
  */
-import type { Model } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
-import { key } from "diffeo/random";
 import { type LegalityShares, legalityShares } from "../board/legality.ts";
 import { materialOf } from "../board/material.ts";
-import { type BoardSampler, openBoards } from "../diffusion/sample.ts";
+import type { Boards } from "../diffusion/sample.ts";
 import { meanAndSd } from "../measure/histogram.ts";
 
 export const STUDY_METHODS = ["domainPreserving", "eulerMaruyama"] as const;
@@ -34,7 +32,6 @@ export interface StudyRecord extends StudyTask, LegalityShares {
   readonly exits: number;
   readonly clamps: number;
   readonly device: string;
-  readonly seconds: number;
 }
 
 interface StudyOptions {
@@ -68,44 +65,12 @@ export function openScaleTasks(
   return all.filter((task) => !known.has(scaleTaskName(task)));
 }
 
-export interface TaskOptions {
-  readonly batch: number;
-  readonly onStep?: () => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface Study {
-  /** Boards of one task and what they are like. All tasks start from the same noise. */
-  readonly run: (task: StudyTask, options: TaskOptions) => Promise<StudyRecord>;
-  readonly dispose: () => Promise<void>;
-}
-
-/** Tasks of one model: each sampler is opened when it is first needed, and serves every w. */
-export function openStudy(model: Model, engine: { readonly device: string; readonly threads?: number }): Study {
-  const open = new Map<StudyMethod, Promise<BoardSampler>>();
-  const samplerOf = (method: StudyMethod): Promise<BoardSampler> => {
-    const known = open.get(method) ?? openBoards(model, { method, ...engine });
-    open.set(method, known);
-    return known;
-  };
-  return {
-    run: async (task, options) => {
-      const began = performance.now();
-      const draw = await samplerOf(task.method);
-      const { count, steps, w, seed } = task;
-      const { positions, exits, clamps } = await draw({ count, steps, driftScale: w, key: key(seed), ...options });
-      return {
-        ...task,
-        pieces: meanAndSd(materialOf(positions).pieces),
-        ...legalityShares(positions),
-        exits,
-        clamps,
-        device: engine.device,
-        seconds: (performance.now() - began) / 1000,
-      };
-    },
-    dispose: async () => {
-      for (const draw of open.values()) await (await draw).dispose();
-    },
-  };
-}
+/** What is kept of a task: what its boards are like. All tasks start from the same noise. */
+export const scaleRecord = (task: StudyTask, { positions, exits, clamps }: Boards, device: string): StudyRecord => ({
+  ...task,
+  pieces: meanAndSd(materialOf(positions).pieces),
+  ...legalityShares(positions),
+  exits,
+  clamps,
+  device,
+});

@@ -6,12 +6,21 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DiffeoError, fail } from "diffeo/graph";
-import { writeFileAtomic } from "diffeo/node";
+import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type Prepared, type PrepareOptions, prepare, prune } from "../table/prepare.ts";
-import { generate } from "../table/synthetic.ts";
-import { allColumns, selected, type Table, without } from "../table/table.ts";
-import { isSynthetic, isUci, preparationOf, tableNames, type UciName, type UciSet, uciSets } from "../table/uci.ts";
+import { generate, type SyntheticName } from "../table/synthetic.ts";
+import { allColumns, parseTable, selected, type Table, without } from "../table/table.ts";
+import {
+  type DatasetName,
+  isSynthetic,
+  isUci,
+  preparationOf,
+  tableNames,
+  type UciName,
+  type UciSet,
+  uciSets,
+} from "../table/uci.ts";
 import { readTable } from "./table-file.ts";
 
 /** Fetches a file into the folder if it is not there. */
@@ -30,11 +39,23 @@ async function fetched(set: UciSet, folder: string): Promise<string> {
   return path;
 }
 
+/** The bytes of a named UCI table's file, from a folder that holds the file or will. */
+export const uciFile = async (name: UciName, folder: string): Promise<Uint8Array> =>
+  readBytes(await fetched(uciSets[name], folder));
+
+const pruned = (table: Table, { prune: threshold }: UciSet): Table =>
+  threshold === undefined ? table : prune(table, threshold);
+
 /** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
 export async function uciTable(name: UciName, folder: string): Promise<Table> {
   const set: UciSet = uciSets[name];
-  const kept = await readTable(await fetched(set, folder), without(set.drop));
-  return set.prune === undefined ? kept : prune(kept, set.prune);
+  return pruned(await readTable(await fetched(set, folder), without(set.drop)), set);
+}
+
+/** The same of the bytes of its file. */
+function parseUci(name: UciName, file: Uint8Array): Table {
+  const set: UciSet = uciSets[name];
+  return pruned(parseTable(new TextDecoder().decode(file), set.file, without(set.drop)), set);
 }
 
 export interface TableOptions {
@@ -46,11 +67,14 @@ export interface TableOptions {
   readonly header?: boolean;
 }
 
-/** The table that a name or the path of a CSV file stands for. Like the files, a generated one is always the same. */
+/** Like the files, a generated table is always the same. */
+const generated = (name: SyntheticName, rows = 2000): Table => generate(name, rows, fold(key(0), name));
+
+/** The table that a name or the path of a CSV file stands for. */
 export async function tableOf(data: string, options: TableOptions, select = allColumns): Promise<Table> {
-  const { folder, rows = 2000, header } = options;
+  const { folder, rows, header } = options;
   if (isUci(data)) return selected(await uciTable(data, folder), select);
-  if (isSynthetic(data)) return selected(generate(data, rows, fold(key(0), data)), select);
+  if (isSynthetic(data)) return selected(generated(data, rows), select);
   if (!existsSync(data))
     fail(
       "data",
@@ -58,6 +82,14 @@ export async function tableOf(data: string, options: TableOptions, select = allC
       `give a CSV file, or one of ${tableNames.join(", ")}`,
     );
   return readTable(data, select, header);
+}
+
+/** The three sets of a table of a study for one run's seed, of the bytes of its file or, where it is generated, of none. */
+export function preparedOf(dataset: DatasetName, seed: number, file?: Uint8Array): Prepared {
+  const read = (name: UciName): Table =>
+    parseUci(name, file ?? fail("usage", `${name} is the table of a file`, "give the file's bytes"));
+  const table = isUci(dataset) ? read(dataset) : generated(dataset);
+  return prepare(table, fold(key(seed), "data"), preparationOf(dataset));
 }
 
 export interface PreparedOptions extends TableOptions {

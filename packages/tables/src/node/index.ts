@@ -1,5 +1,5 @@
 /** diffeo-tables/node: tables, densities and records of studies on disk. */
-export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciTable } from "./datasets.ts";
+export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciFile, uciTable } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { type FitTaskOptions, readFitRecords, recordPath, runTask, saveFitRecord } from "./study.ts";
 export { readCells, readTable } from "./table-file.ts";

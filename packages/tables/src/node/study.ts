@@ -7,21 +7,22 @@ import type { FitProgress } from "../dkef/settings.ts";
 import { runDensity } from "../measure/density-run.ts";
 import { parseRecords, requireRecord } from "../study/record.ts";
 import { EQUAL_STEPS, fitTaskName, type RunRecord, recordOf, type Task } from "../study/study.ts";
-import { preparedTable } from "./datasets.ts";
+import { preparedOf } from "./datasets.ts";
 
 export interface FitTaskOptions {
-  /** Where the UCI files are. */
-  readonly folder: string;
+  /** The bytes of a UCI table's file. */
+  readonly file?: Uint8Array;
   /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
   readonly samples?: number;
   readonly onStep?: (progress: FitProgress) => void;
   readonly signal?: AbortSignal;
 }
 
+/** A run, a function of its name and of its table alone. */
 export async function runTask(task: Task, options: FitTaskOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
-  const { folder, ...more } = options;
-  const { data } = await preparedTable(dataset, { folder, seed });
+  const { file, ...more } = options;
+  const data = preparedOf(dataset, seed, file);
   return recordOf(task, data, await runDensity(data, { loss, seed, leastSteps: EQUAL_STEPS, both: true, ...more }));
 }
 

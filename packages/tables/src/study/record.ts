@@ -41,7 +41,8 @@ const record = object({
   points: object({ train: natural, validation: natural, test: natural }),
   steps: natural,
   stopped: natural,
-  seconds: finite,
+  // Of records made before the time that a run took was no longer part of what it gave.
+  seconds: v.exactOptional(finite),
   chosen: measures,
   chosenByExact: measures,
   curve: object({ every: positive, loss: v.array(finite), exact: v.array(finite) }),

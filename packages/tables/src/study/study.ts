@@ -21,8 +21,6 @@ export interface RunRecord extends Task {
   /** Steps made, and the step at which patience ended. */
   readonly steps: number;
   readonly stopped: number;
-  /** Of training alone, on one thread. */
-  readonly seconds: number;
   /** The state chosen by the loss on the validation set, and that chosen by exact score matching there. */
   readonly chosen: Measures;
   readonly chosenByExact: Measures;
@@ -40,7 +38,11 @@ export const EQUAL_STEPS = 600;
 const rounded = (values: readonly number[]): number[] => values.map((v) => Number(v.toPrecision(6)));
 
 /** What is kept of a run: its two states measured, and its curves thinned. A run without measures has no record. */
-export function recordOf(task: Task, data: Prepared, { fit, seconds, measures, lost }: DensityRun): RunRecord {
+export function recordOf(
+  task: Task,
+  data: Prepared,
+  { fit, measures, lost }: Pick<DensityRun, "fit" | "measures" | "lost">,
+): RunRecord {
   if (!measures) throw lost;
   const every = (values: readonly number[], steps: number): number[] =>
     rounded(values.filter((_, i) => ((i + 1) * steps) % EVERY === 0));
@@ -50,7 +52,6 @@ export function recordOf(task: Task, data: Prepared, { fit, seconds, measures, l
     points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
     steps: fit.steps,
     stopped: fit.stopped,
-    seconds,
     chosen: measures.chosen,
     chosenByExact: measures.chosenByExact ?? measures.chosen,
     curve: { every: EVERY, loss: every(fit.curve.loss, 1), exact: every(fit.curve.exact, EXACT_EVERY) },

@@ -1,0 +1,49 @@
+/** A fit of the study of densities as a part: a dataset, a loss and a seed, from the table to the record of the run. */
+import { type ObjectiveName, objectives } from "diffeo/matching";
+import { type Kind, partOf } from "diffeo-queue";
+import { type DatasetName, isSynthetic, isUci, parseRecords, type RunRecord, type Task } from "diffeo-tables";
+import { runTask } from "diffeo-tables/node";
+import * as v from "valibot";
+import { MOST } from "../shell/options.ts";
+import { RELEASE, type SizedPart } from "../shell/parts.ts";
+
+export interface FitPart extends Task {
+  /** Draws of the plain normaliser. */
+  readonly samples: number;
+}
+
+const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MOST.seed));
+
+const parameters: v.GenericSchema<unknown, FitPart> = v.strictObject({
+  dataset: v.custom<DatasetName>((name) => typeof name === "string" && (isUci(name) || isSynthetic(name))),
+  loss: v.custom<ObjectiveName>((name) => typeof name === "string" && Object.hasOwn(objectives, name)),
+  seed: natural,
+  samples: v.pipe(natural, v.maxValue(1e9)),
+});
+
+/** Steps between two words of progress, and steps that a fit takes about. */
+const EVERY = 20;
+const STEPS = 1000;
+
+export const fitKind: Kind<FitPart, RunRecord> = {
+  name: "density/fit",
+  version: 1,
+  parameters,
+  run: async ({ samples, ...task }, { input, report, signal }) =>
+    runTask(task, {
+      samples,
+      ...(isUci(task.dataset) && { file: await input("table") }),
+      ...(signal && { signal }),
+      onStep: ({ step }) => {
+        if (step % EVERY === 0) report(Math.min(0.95, step / STEPS));
+      },
+    }),
+  make: (record) => Buffer.from(`${JSON.stringify(record)}\n`),
+  parse: (bytes, source) => parseRecords(new TextDecoder().decode(bytes), source)[0],
+};
+
+/** @param table the SHA-256 of the dataset's file, where it has one */
+export const fitPart = (task: Task, samples: number, table?: string): SizedPart => {
+  const setting = { release: RELEASE, device: "cpu", inputs: table === undefined ? {} : { table } };
+  return { part: partOf(fitKind, { ...task, samples }, setting), size: 1 };
+};

@@ -1,0 +1,9 @@
+/** The kinds of parts that a worker does, each loaded when it is first asked for. */
+import type { Kind, Kinds } from "diffeo-queue";
+
+const as = <P, R>(kind: Kind<P, R>): Kind<unknown, unknown> => kind as Kind<unknown, unknown>;
+
+export const kinds: Kinds = {
+  "chess/boards": async () => as((await import("../chess/parts.ts")).boardsKind),
+  "density/fit": async () => as((await import("../density/parts.ts")).fitKind),
+};

@@ -1,0 +1,61 @@
+/** diffeo worker: does parts that commands put on a queue, until it is stopped or none is left. It listens on no port. */
+import { availableParallelism, homedir, hostname, totalmem } from "node:os";
+import { join } from "node:path";
+import { Option } from "commander";
+import { serveQueue } from "diffeo-queue/node";
+import type { Declare, Io } from "../shell/io.ts";
+import { integer, positive } from "../shell/options.ts";
+import { addressOf, processScript, queueOption, RELEASE } from "../shell/parts.ts";
+
+interface ServeCommand {
+  readonly queue: string;
+  readonly name: string;
+  readonly device: string;
+  readonly threads: number;
+  readonly parts?: number;
+  readonly memory?: number;
+  readonly minutes: number;
+  readonly lease: number;
+  readonly cache: string;
+  readonly cacheSize: number;
+  readonly once?: boolean;
+}
+
+/** Where programs keep what they can fetch again. */
+const cacheFolder = (): string => join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "diffeo", "inputs");
+
+const GB = 1e9;
+
+async function serve(io: Io, options: ServeCommand): Promise<void> {
+  const { name, device, threads, minutes, lease, cache, cacheSize, once = false } = options;
+  const address = addressOf(options.queue);
+  const parts = options.parts ?? (device === "cpu" ? Math.max(1, Math.floor(availableParallelism() / threads)) : 1);
+  const bytes = options.memory === undefined ? Math.floor((0.9 * totalmem()) / parts) : options.memory * GB;
+  const say = (line: string): void => void io.stderr.write(`${line}\n`);
+  say(
+    `${name}: ${parts} ${parts === 1 ? "part" : "parts"} at a time on ${device}, ${threads} ${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ${minutes} min; ${address.shown}`,
+  );
+  const { done, failed } = await serveQueue({
+    ...{ address, name, device, parts, threads, release: RELEASE, script: processScript(), once, say },
+    limits: { seconds: minutes * 60, bytes },
+    cache: { folder: cache, bytes: cacheSize * GB },
+    leaseSeconds: lease,
+    signal: io.signal,
+  });
+  say(`${done} parts done, ${failed} failed`);
+}
+
+export const declare: Declare = (command, io) =>
+  void command
+    .addOption(queueOption().makeOptionMandatory())
+    .option("--name <text>", "what the worker is called in lists", hostname())
+    .addOption(new Option("--device <name>", "whose parts to take").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
+    .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+    .option("--parts <n>", "parts at a time (default: as many as have cores; 1 on a GPU)", integer(1, 1024))
+    .option("--memory <gb>", "the most a part may take (default: its share of 90 % of this machine)", positive)
+    .option("--minutes <x>", "the most a part may take", positive, 24 * 60)
+    .option("--lease <seconds>", "how long a part of a lost worker waits until another takes it", positive, 20)
+    .option("--cache <folder>", "where models and tables are kept", cacheFolder())
+    .option("--cache-size <gb>", "the most that is kept there", positive, 10)
+    .option("--once", "end when no part waits")
+    .action((options) => serve(io, options));

@@ -1,0 +1,296 @@
+/**
+ * Commands whose work is cut in parts: --queue lets workers anywhere do them, --shard does some of them into a folder that
+ * machines share, and without either local processes do them. Who does a part changes nothing in what comes of it.
+ */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { DiffeoError, fail } from "diffeo/graph";
+import { type Executor, type Kind, ofShard, type Part, type PartResult, parseShard, type Shard } from "diffeo-queue";
+import { inputsOf, openLocal, openQueue, type ProcessScript, parseAddress, withFolder } from "diffeo-queue/node";
+import type { Io } from "./io.ts";
+import { integer } from "./options.ts";
+import { progress } from "./progress.ts";
+import { version } from "./version.ts";
+
+export interface PartOptions {
+  readonly queue?: string;
+  readonly shard?: Shard;
+  readonly parts?: string;
+  readonly workers?: number;
+  readonly dryRun?: boolean;
+}
+
+const shard = (text: string): Shard => {
+  try {
+    return parseShard(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+};
+
+export const queueOption = (): Option =>
+  new Option(
+    "--queue <url>",
+    "a Redis or Valkey server: redis://host:6379, rediss://user:password@host, unix:///socket",
+  );
+
+export const withPartOptions = (command: Command): Command =>
+  command
+    .addOption(queueOption().helpGroup("Many machines:"))
+    .addOption(
+      new Option("--shard <i/n>", "do every n-th part, beginning with the i-th; the command without it collects")
+        .argParser(shard)
+        .helpGroup("Many machines:"),
+    )
+    .addOption(
+      new Option("--parts <folder>", "where shards leave their parts (default: --out with .parts)").helpGroup(
+        "Many machines:",
+      ),
+    )
+    .addOption(
+      new Option("--workers <n>", "processes on this machine").argParser(integer(1, 1024)).helpGroup("Many machines:"),
+    )
+    .addOption(new Option("--dry-run", "say which parts there are, and end").helpGroup("Many machines:"));
+
+/** The address of a queue as options and environment have it. */
+export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
+  parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);
+
+/** The release that parts are for: workers of another one refuse them. */
+export const RELEASE = version;
+
+/** What a process that does parts runs; from its source, Node needs what reads it. */
+export function processScript(): ProcessScript {
+  const fromSource = import.meta.url.endsWith(".ts");
+  const url = new URL(`../queue/worker.${fromSource ? "ts" : "js"}`, import.meta.url);
+  return fromSource ? { url, execArgv: ["--conditions=diffeo-source", "--import", "tsx"] } : { url };
+}
+
+/** A part, and how much of the whole it is. */
+export interface SizedPart {
+  readonly part: Part;
+  readonly size: number;
+}
+
+/** Parts whose results belong together. */
+export interface Group {
+  readonly name: string;
+  readonly parts: readonly SizedPart[];
+  /** Whether its result is there already. */
+  readonly known?: boolean;
+}
+
+/** Work in parts of one kind. */
+export interface Work<P, R> {
+  /** "sampling", and what its sizes count: "boards". */
+  readonly what: string;
+  readonly unit: string;
+  readonly kind: Kind<P, R>;
+  readonly device: string;
+  readonly threads?: number;
+  readonly inputs: readonly Uint8Array[];
+  /** Where shards leave their parts unless they are told. */
+  readonly folder?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What was made of a group. */
+export interface Made<R> {
+  readonly results: readonly R[];
+  /** Of all its parts together, whoever did them. */
+  readonly seconds: number;
+}
+
+const count = (n: number): string => n.toLocaleString("en");
+
+function folderOf({ parts }: PartOptions, { folder }: { readonly folder?: string | undefined }): string {
+  return parts ?? folder ?? fail("usage", "--shard needs a folder for its parts", "give --parts FOLDER, or --out");
+}
+
+/** Processes on this machine: those asked for, no more than there are parts; by default this one alone. */
+const workersFor = ({ workers = 1 }: PartOptions, parts: number): number => Math.max(1, Math.min(workers, parts));
+
+/** Threads of one operation: as asked for; where processes share the machine, their share of it. */
+function threadsFor(workers: number, threads?: number): { threads?: number } {
+  if (threads !== undefined) return { threads };
+  return workers > 1 ? { threads: Math.max(1, Math.floor(availableParallelism() / workers)) } : {};
+}
+
+/** Who does the parts. @param parts how many there will be */
+export async function openExecutor<P, R>(
+  io: Io,
+  options: PartOptions,
+  work: Omit<Work<P, R>, "what" | "unit">,
+  parts: number,
+): Promise<Executor> {
+  const { kind, device, threads, signal } = work;
+  const inputs = inputsOf(work.inputs);
+  const say = (line: string): void => void io.stderr.write(`${line}\n`);
+  if (options.queue !== undefined && options.shard)
+    fail("usage", "--queue and --shard both say who does the parts", "give one of them");
+  if (options.queue !== undefined && options.workers !== undefined)
+    fail("usage", "--workers are processes on this machine, and --queue has workers of its own", "leave one out");
+  if (options.queue !== undefined) return openQueue({ address: addressOf(options.queue), device, inputs, signal, say });
+  const workers = workersFor(options, parts);
+  const local = openLocal({
+    kinds: { [kind.name]: async () => kind as Kind<unknown, unknown> },
+    release: RELEASE,
+    inputs,
+    workers,
+    script: processScript(),
+    ...threadsFor(workers, threads),
+    signal,
+  });
+  if (options.shard) return withFolder(local, folderOf(options, work), { write: true });
+  const folder = options.parts ?? work.folder;
+  return folder !== undefined && existsSync(folder) ? withFolder(local, folder, { write: false }) : local;
+}
+
+/** Says which parts there are. */
+function writePlan<P, R>(io: Io, options: PartOptions, work: Work<P, R>, groups: readonly Group[]): void {
+  const all = groups.flatMap(({ parts }) => parts);
+  const known = groups.filter((group) => group.known).flatMap(({ parts }) => parts);
+  const sizeOf = (parts: readonly SizedPart[]): number => parts.reduce((sum, { size }) => sum + size, 0);
+  const line = (parts: readonly SizedPart[]): string =>
+    `${count(parts.length)} parts, ${count(sizeOf(parts))} ${work.unit}`;
+  const largest = Math.max(...all.map(({ size }) => size));
+  const inputs = [...inputsOf(work.inputs)].map(
+    ([digest, bytes]) => `input ${digest.slice(0, 12)}…: ${(bytes.length / 1e6).toFixed(1)} MB, sent once\n`,
+  );
+  io.stdout.write(
+    [
+      `${work.kind.name}, version ${work.kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a part\n`,
+      ...inputs,
+      ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
+      ...(options.shard
+        ? [`shard ${options.shard.index}/${options.shard.of}: ${line(ofShard(all, options.shard))}\n`]
+        : []),
+      ...(options.queue === undefined ? [] : [`on ${addressOf(options.queue).shown}\n`]),
+    ].join(""),
+  );
+}
+
+/** A bar over all parts: what is done of them, who is at work, how fast and how much longer. */
+function barOf(io: Io, what: string, unit: string, total: number, workers: () => number) {
+  const bar = progress(io.stderr, total, what);
+  const began = performance.now();
+  const shares = new Map<Part, number>();
+  let whole = 0;
+  const show = (): void => {
+    const done = whole + [...shares.values()].reduce((a, b) => a + b, 0);
+    const rate = done / ((performance.now() - began) / 1000);
+    const people = workers();
+    bar.update(done, `${people} ${people === 1 ? "worker" : "workers"}, ${rate.toPrecision(2)} ${unit}/s`);
+  };
+  const timer = io.stderr.isTTY ? setInterval(show, 1000) : undefined;
+  return {
+    progress: ({ part, size }: SizedPart, share: number): void => {
+      shares.set(part, share * size);
+      show();
+    },
+    done: ({ part, size }: SizedPart): void => {
+      shares.delete(part);
+      whole += size;
+      show();
+    },
+    end: (): void => {
+      clearInterval(timer);
+      bar.end();
+    },
+  };
+}
+
+/** One shard's parts, into the folder. */
+async function doShard<P, R>(io: Io, options: PartOptions, work: Work<P, R>, groups: readonly Group[]): Promise<void> {
+  const own = new Set(
+    ofShard(
+      groups.flatMap(({ parts }) => parts),
+      options.shard as Shard,
+    ),
+  );
+  const open = groups.map((group) => ({
+    ...group,
+    parts: group.known ? [] : group.parts.filter((part) => own.has(part)),
+  }));
+  const failed = await doGroups(io, options, work, open, async () => undefined);
+  const folder = folderOf(options, work);
+  const { index, of } = options.shard as Shard;
+  io.stdout.write(
+    `shard ${index}/${of}: ${count(own.size)} parts in ${folder}; the command without --shard collects\n`,
+  );
+  requireNone(io, failed);
+}
+
+/**
+ * Does work in parts. Groups are handed over as they are done, in whatever order, their results in the order of their parts.
+ * @returns what became of the groups that failed; nothing where there is nothing to collect: a dry run, or one shard of many
+ */
+export async function doParts<P, R>(
+  io: Io,
+  options: PartOptions,
+  work: Work<P, R>,
+  groups: readonly Group[],
+  done: (made: Made<R>, group: number) => Promise<void>,
+): Promise<readonly string[] | undefined> {
+  if (options.dryRun) return void writePlan(io, options, work, groups);
+  if (options.shard) return void (await doShard(io, options, work, groups));
+  return doGroups(io, options, work, groups, done);
+}
+
+async function doGroups<P, R>(
+  io: Io,
+  options: PartOptions,
+  work: Work<P, R>,
+  groups: readonly Group[],
+  done: (made: Made<R>, group: number) => Promise<void>,
+): Promise<readonly string[]> {
+  const open = groups.map(({ known, parts }) => (known ? [] : parts));
+  const all = open.flat();
+  const executor = await openExecutor(io, options, work, all.length);
+  const bar = barOf(
+    io,
+    work.what,
+    work.unit,
+    all.reduce((sum, { size }) => sum + size, 0),
+    executor.workers,
+  );
+  const runOne = async (sized: SizedPart): Promise<PartResult> => {
+    const result = await executor.run(sized.part, { onProgress: (share) => bar.progress(sized, share) });
+    bar.done(sized);
+    return result;
+  };
+  let last: Promise<unknown> = Promise.resolve(); // groups are handed over one at a time
+  const runGroup = async (parts: readonly SizedPart[], i: number): Promise<void> => {
+    if (groups[i].known || parts.length === 0) return;
+    const ended = await Promise.allSettled(parts.map(runOne));
+    const lost = ended.find((end) => end.status === "rejected");
+    if (lost) throw lost.reason;
+    const made = ended.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+    const seconds = made.reduce((sum, result) => sum + result.seconds, 0);
+    const results = made.map(({ bytes }) => work.kind.parse(bytes, `a part of ${groups[i].name}`));
+    const handed = last.then(() => done({ results, seconds }, i));
+    last = handed.catch(() => undefined);
+    await handed;
+  };
+  try {
+    const ended = await Promise.allSettled(open.map(runGroup));
+    work.signal.throwIfAborted();
+    return ended.flatMap((end, i) =>
+      end.status === "rejected" ? [`${groups[i].name}: ${(end.reason as Error).message}`] : [],
+    );
+  } catch (error) {
+    if (options.queue !== undefined) io.stderr.write("parts stay on the queue; the same command continues\n");
+    throw error;
+  } finally {
+    bar.end();
+    await executor.close();
+  }
+}
+
+/** An error that names what failed, a line each. */
+export function requireNone(io: Io, failed: readonly string[]): void {
+  if (failed.length === 0) return;
+  for (const line of failed) io.stderr.write(`${line}\n`);
+  throw new DiffeoError("data", `${failed.length} of the parts failed`, "the same command tries them again");
+}
