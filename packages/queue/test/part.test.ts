@@ -1,0 +1,196 @@
+/** Descriptions of parts, shards, addresses, the cache of inputs and the folder of results. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canonical, type Executor, ofShard, type Part, parseShard, partOf, requirePart, runParts } from "diffeo-queue";
+import { digestOf, inputsOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue/node";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openCache } from "../src/node/cache.ts";
+import { failing, kinds, RELEASE, reversed, spin } from "./kinds.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-parts-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const setting = { release: RELEASE, device: "cpu" };
+const good = partOf(spin, { ms: 0, n: 1 }, setting);
+const script = {
+  url: new URL("./process.ts", import.meta.url),
+  execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
+};
+const local = (workers = 1, files: readonly Uint8Array[] = []): Executor =>
+  openLocal({ kinds, release: RELEASE, inputs: inputsOf(files), workers, script });
+
+describe("a description", () => {
+  it("is one text, in whatever order its fields are written, and is read back as itself", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value = JSON.parse(text);
+        expect(JSON.parse(canonical(value))).toEqual(value);
+      }),
+    );
+    const { inputs, parameters, device, release, version, kind } = good;
+    expect(digestOf({ inputs, parameters, device, release, version, kind })).toBe(digestOf(good));
+    expect(digestOf({ ...good, parameters: { n: 1, ms: 0 } })).toBe(digestOf(good));
+    expect(digestOf({ ...good, parameters: { n: 2, ms: 0 } })).not.toBe(digestOf(good));
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["nothing", null, /wrong at its beginning/],
+    ["a list", [good], /wrong at kind/],
+    ["a path for a kind", { ...good, kind: "../../evil" }, /wrong at kind/],
+    ["a name that every object has", { ...good, kind: "toString" }, /wrong at kind/],
+    ["an input that is no digest", { ...good, inputs: { model: "/etc/passwd" } }, /wrong at inputs.model/],
+    ["parameters that are a list", { ...good, parameters: [] }, /wrong at parameters/],
+    ["code beside them", { ...good, code: "process.exit()" }, /wrong at code/],
+    ["more than a description has", { ...good, parameters: { text: "x".repeat(1e5) } }, /no part, 65,536 are read/],
+  ])("is refused with %s", (_, value, message) => {
+    expect(() => requirePart(value)).toThrow(message);
+  });
+
+  it("is not made of parameters that are none", () => {
+    expect(() => partOf(spin, { ms: -1, n: 0 }, setting)).toThrow();
+  });
+});
+
+describe("a shard", () => {
+  it("is every n-th part: together they are all of them, each once", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 100 }), (of, count) => {
+        const all = Array.from({ length: count }, (_, i) => i);
+        const shards = Array.from({ length: of }, (_, i) => ofShard(all, { index: i + 1, of }));
+        expect(shards.flat().sort((a, b) => a - b)).toEqual(all);
+        expect(Math.max(...shards.map((s) => s.length)) - Math.min(...shards.map((s) => s.length))).toBeLessThan(2);
+      }),
+    );
+    expect(parseShard("3/10")).toEqual({ index: 3, of: 10 });
+    for (const text of ["0/3", "4/3", "3", "1/0", "-1/3", "a/b", "1/3/5"])
+      expect(() => parseShard(text)).toThrow(/no shard/);
+  });
+});
+
+describe("an address", () => {
+  it("has a server, a user and a password, and shows no password", () => {
+    const { shown, options } = parseAddress("rediss://me:p%40ss@host:7000/2");
+    expect(shown).toBe("rediss://me@host:7000/2");
+    expect(options).toEqual({ host: "host", port: 7000, db: 2, username: "me", password: "p@ss", tls: {} });
+    expect(parseAddress("redis://host", "secret")).toEqual({
+      shown: "redis://host:6379",
+      options: { host: "host", port: 6379, db: 0, password: "secret" },
+    });
+    expect(parseAddress("redis://[::1]:1/").options).toMatchObject({ host: "::1", port: 1 });
+    expect(parseAddress("unix:///run/redis.sock").options).toEqual({ path: "/run/redis.sock" });
+  });
+
+  it.each(["host:secret", "http://secret@host", "redis://", "redis://host/secret", "", "unix://", "secret"])(
+    'is refused where it is none, and not repeated: "%s"',
+    (text) => {
+      const error = (() => {
+        try {
+          return parseAddress(text);
+        } catch (found) {
+          return found as Error;
+        }
+      })() as Error;
+      expect(error.message).toMatch(/redis:\/\/host:6379/);
+      expect(error.message).not.toMatch(/secret/);
+    },
+  );
+});
+
+describe("local work", () => {
+  it("gives the same bytes in this process, in others and out of a folder, in the order of the parts", async () => {
+    const file = Uint8Array.from({ length: 1000 }, (_, i) => i);
+    const parts: Part[] = [
+      ...[5, 3, 1, 4].map((n) => partOf(spin, { ms: 10 * n, n }, setting)),
+      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+    ];
+    const bytesBy = async (executor: Executor): Promise<string[]> => {
+      const settled = await runParts(executor, parts);
+      await executor.close();
+      return settled.map((each) =>
+        "result" in each ? Buffer.from(each.result.bytes).toString("hex") : each.error.message,
+      );
+    };
+    const here = await bytesBy(local(1, [file]));
+    expect(here[4]).toBe(Buffer.from(file.toReversed()).toString("hex"));
+    expect(await bytesBy(local(2, [file]))).toEqual(here);
+
+    const shared = join(folder, "shared");
+    for (const index of [1, 2]) {
+      const shard = withFolder(local(1, [file]), shared, { write: true });
+      await runParts(shard, ofShard(parts, { index, of: 2 }));
+      await shard.close();
+    }
+    expect(readdirSync(shared)).toHaveLength(5);
+    // One is not what it says, one is cut off: these two are done again, the others are read.
+    const [first, second] = readdirSync(shared).map((name) => join(shared, name));
+    writeFileSync(first, `${readFileSync(first, "latin1")}more`);
+    writeFileSync(second, readFileSync(second).subarray(0, 40));
+    let done = 0;
+    const inner = local(1, [file]);
+    const run: Executor["run"] = (part, options) => {
+      done++;
+      return inner.run(part, options);
+    };
+    const counted: Executor = { ...inner, run };
+    expect(await bytesBy(withFolder(counted, shared, { write: false }))).toEqual(here);
+    expect(done).toBe(2);
+  });
+
+  it("refuses what it does not know, by whatever it differs, and reports a lost process after three tries", async () => {
+    const executor = local(2);
+    const parts: Part[] = [
+      { ...good, kind: "test/unknown" },
+      { ...good, version: 9 },
+      { ...good, release: "9.9.9" },
+      { ...good, parameters: { ms: "1", n: 0 } },
+      partOf(reversed, {}, setting),
+      partOf(reversed, {}, { ...setting, inputs: { file: "0".repeat(64) } }),
+      partOf(failing, { how: "said" }, setting),
+      partOf(failing, { how: "lost" }, setting),
+      good,
+    ];
+    const settled = await runParts(executor, parts);
+    await executor.close();
+    expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
+      "this worker knows no parts of kind test/unknown. It knows test/spin, test/reversed, test/failing, test/large.",
+      "the part is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
+      `the part is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
+      "parameters of test/spin are wrong at ms: expected number. Make the part with partOf.",
+      'the part names no input "file". Give parts of test/reversed that input.',
+      `there is no input ${"0".repeat(64)}. Give it with the parts.`,
+      "the part is broken. Mend it.",
+      "its process ended with code 7",
+      "done",
+    ]);
+  });
+});
+
+describe("the cache of inputs", () => {
+  it("fetches once, holds files to their digests, and stays within its size", async () => {
+    const place = join(folder, "cache");
+    const { get } = openCache(place, 250);
+    const files = [1, 2, 3].map((n) => new Uint8Array(100).fill(n));
+    let fetched = 0;
+    const read = (bytes: Uint8Array): Promise<Uint8Array> =>
+      get(sha256(bytes), async () => {
+        fetched++;
+        return bytes;
+      });
+    await Promise.all([read(files[0]), read(files[0])]);
+    expect(fetched).toBe(1);
+    await read(files[1]);
+    utimesSync(join(place, sha256(files[1])), new Date(0), new Date(0));
+    writeFileSync(join(place, sha256(files[0])), "another");
+    expect(Buffer.from(await read(files[0])).equals(files[0])).toBe(true);
+    expect(fetched).toBe(3);
+    await read(files[2]);
+    expect(readdirSync(place).sort()).toEqual([sha256(files[0]), sha256(files[2])].sort());
+    await read(new Uint8Array(300));
+    expect(readdirSync(place)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,170 @@
+/** Parts on a real server: shared by commands, refused where they are hostile, handed back by a worker that is stopped. */
+import { join } from "node:path";
+import { Queue, Worker } from "bullmq";
+import { type Executor, type Part, partOf, runParts, type Settled } from "diffeo-queue";
+import {
+  clearQueues,
+  digestOf,
+  inputsOf,
+  openQueue,
+  parseAddress,
+  readQueues,
+  serveQueue,
+  sha256,
+} from "diffeo-queue/node";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { large, RELEASE, reversed, spin } from "./kinds.ts";
+import { hasServer, type Server, startServer } from "./server.ts";
+
+const setting = { release: RELEASE, device: "cpu" };
+const spins = (from: number, count: number, ms = 5): Part[] =>
+  Array.from({ length: count }, (_, i) => partOf(spin, { ms, n: from + i }, setting));
+const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
+it.runIf(!hasServer)("is left out: redis-server is not installed", () => expect(hasServer).toBe(false));
+
+describe.runIf(hasServer)("a queue", () => {
+  let server: Server;
+  let client: Redis;
+  let raw: Queue;
+  const said: string[] = [];
+  const closing: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    server = await startServer();
+    client = new Redis({ path: server.url.slice("unix://".length), maxRetriesPerRequest: null });
+    raw = new Queue("parts-cpu", { connection: client, prefix: "diffeo" });
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    await clearQueues(parseAddress(server.url));
+    said.length = 0;
+  });
+  afterAll(async () => {
+    await raw.close();
+    await client.quit();
+    await server.stop();
+  });
+
+  const command = async (files: readonly Uint8Array[] = []): Promise<Executor> => {
+    const executor = await openQueue({
+      ...{ address: parseAddress(server.url), device: "cpu", inputs: inputsOf(files) },
+      say: (line) => said.push(line),
+    });
+    closing.push(() => executor.close());
+    return executor;
+  };
+  const worker = (more: { once?: boolean; bytes?: number } = {}) => {
+    const controller = new AbortController();
+    const ended = serveQueue({
+      ...{ address: parseAddress(server.url), name: "one", release: RELEASE, device: "cpu", parts: 1, threads: 1 },
+      script: {
+        url: new URL("./process.ts", import.meta.url),
+        execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
+      },
+      limits: { seconds: 60, bytes: more.bytes ?? 1e9 },
+      cache: { folder: join(server.folder, "cache"), bytes: 1e8 },
+      leaseSeconds: 1,
+      once: more.once ?? false,
+      signal: controller.signal,
+      say: (line) => said.push(line),
+    });
+    const stop = (): typeof ended => {
+      controller.abort();
+      return ended;
+    };
+    closing.push(stop);
+    return { ended, stop };
+  };
+
+  it("does parts of two commands once, sends a file once, and ends with --once when none waits", async () => {
+    const file = new Uint8Array(9e6).map((_, i) => i * i);
+    const [a, b] = [await command([file]), await command([file])];
+    const parts = [...spins(0, 8), partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } })];
+    const results = Promise.all([runParts(a, parts), runParts(b, parts)]);
+    await until(async () => (await raw.getJobCounts("wait")).wait === 9);
+    expect(await client.keys("diffeo:bytes:*")).toHaveLength(4); // 4 + 4 + 1 MB, and what says so
+    expect(await worker({ once: true }).ended).toEqual({ done: 9, failed: 0 });
+    const [first, second] = await results;
+    // Results name their bytes by digest, and are held to it when they are read.
+    const digests = (settled: readonly Settled[]) => settled.map((each) => "result" in each && each.result.sha256);
+    expect(digests(second)).toEqual(digests(first));
+    expect("result" in first[8] && Buffer.from(first[8].result.bytes).equals(file.toReversed())).toBe(true);
+    // And again, without anyone to do them: the results are there.
+    expect(digests(await runParts(await command([file]), parts))).toEqual(digests(first));
+    expect(await readQueues(parseAddress(server.url))).toMatchObject({ queues: [], workers: [], failures: [] });
+  });
+
+  it("refuses hostile parts with a sentence each, and goes on", async () => {
+    const [good] = spins(50, 1);
+    const forged = Uint8Array.of(1, 2, 3);
+    const named = (part: Part, id = digestOf(part)) => raw.add(part.kind, part, { jobId: id, attempts: 1 });
+    await named({ ...good, kind: "test/unknown" });
+    await named({ ...good, version: 7 });
+    await named({ ...good, release: "9.9.9" });
+    await named(good, "0123abcd");
+    await named({ ...good, parameters: { text: "x".repeat(1e5) } }, "oversized");
+    await named({ ...good, parameters: { ms: 1e9, n: "rm -rf /" } });
+    await named(partOf(reversed, {}, { ...setting, inputs: { file: "f".repeat(64) } }));
+    await named(partOf(reversed, {}, { ...setting, inputs: { file: sha256(forged) } }));
+    await named(partOf(large, { size: 3e8 }, setting));
+    await client.set(`diffeo:bytes:${sha256(forged)}`, JSON.stringify({ bytes: 3, chunks: 1 }));
+    await client.set(`diffeo:bytes:${sha256(forged)}:0`, Buffer.from([9, 9, 9]));
+    await raw.add("code", "process.exit(1)", { jobId: "text", attempts: 1 });
+    worker({ bytes: 2.5e8 });
+    const [settled] = await runParts(await command(), [good]);
+    expect("result" in settled).toBe(true);
+    await until(() => said.length >= 10);
+    const all = said.join("\n");
+    for (const sentence of [
+      /\(test\/unknown\) failed: this worker knows no parts of kind test\/unknown/,
+      /the part is for version 7 of test\/spin, this worker has version 1/,
+      /the part is for release 9.9.9, this worker has 0.0.0-test/,
+      /a part with digest [0-9a-f]{12}… is called 0123abcd/,
+      /a description of 100,\d{3} characters is no part/,
+      /parameters of test\/spin are wrong at n/,
+      /the bytes ffffffffffff… are not on the server/,
+      /on the server are not those of that digest/,
+      /GB of memory|more than a part may take/,
+      /\(code\) failed: the description of a part is wrong at its beginning/,
+    ])
+      expect(all).toMatch(sentence);
+    const { failures, queues } = await readQueues(parseAddress(server.url));
+    expect([failures.length, queues]).toEqual([10, [{ device: "cpu", waiting: 0, active: 0, failed: 10 }]]);
+  });
+
+  it("has its parts back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
+    const [long] = spins(60, 1, 3e4);
+    await raw.add(long.kind, long, { jobId: digestOf(long) });
+    const { stop } = worker();
+    await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 1);
+    await stop();
+    expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 1, active: 0 });
+    await raw.remove(digestOf(long));
+    // A part that failed before, for another reason than it will now.
+    const [again] = spins(61, 1);
+    await raw.add(again.kind, again, { jobId: digestOf(again), attempts: 1 });
+    const once = new Worker("parts-cpu", async () => Promise.reject(new Error("a bad day")), {
+      ...{ connection: client, prefix: "diffeo" },
+    });
+    await until(async () => (await raw.getJobCounts("failed")).failed >= 1);
+    await once.close();
+    worker();
+    expect("result" in (await runParts(await command(), [again]))[0]).toBe(true);
+  });
+
+  it("says which password is missing, and shows none", async () => {
+    const locked = await startServer("--requirepass", "hush");
+    const open = (url: string) => readQueues(parseAddress(url)).catch((error: Error) => error.message);
+    const missing = await open(locked.url);
+    expect(missing).toMatch(/^cannot use unix:.* \(.*NOAUTH.*DIFFEO_QUEUE_PASSWORD/);
+    const wrong = await readQueues(parseAddress(locked.url, "guess")).catch((error: Error) => error.message);
+    expect(wrong).toMatch(/cannot use .*WRONGPASS/);
+    expect(wrong).not.toMatch(/guess/);
+    expect(await readQueues(parseAddress(locked.url, "hush"))).toMatchObject({ queues: [] });
+    await locked.stop();
+    expect(await open(locked.url)).toMatch(/^cannot use .* \((ENOENT|ECONNREFUSED)\)\. Start a Redis or Valkey server/);
+  });
+});
