@@ -11,7 +11,7 @@ const slow = [
   "packages/diffeo/test/sampler/{boundary,control,distribution,order,process,square,webgpu}.test.ts",
   "packages/diffeo/test/{check/closed-forms,engine/webgpu,mcmc/nuts,mcmc/infer}.test.ts",
   "packages/chess/test/{appendix,measures,train-*}.test.ts",
-  "packages/queue/test/{kills,part,queue}.test.ts",
+  "{packages,apps}/{queue,cli}/test/{,queue/}{kills,part,queue}.test.ts",
   "packages/tables/test/{fit,walk,protocol,diffusion/train,diffusion/model}.test.ts",
   "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",
   "apps/cli/test/{density/commands,density/study,table/commands}.test.ts",

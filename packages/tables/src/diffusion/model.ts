@@ -82,6 +82,8 @@ export function mapped(rows: Float64Array, n: number, f: (x: Tensor) => Tensor):
 
 export interface DrawRows {
   readonly count: number;
+  /** The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default 0. */
+  readonly first?: number;
   readonly seed?: number;
   /** Evaluations of the network a row. Default 50. */
   readonly evaluations?: number;
@@ -104,7 +106,7 @@ const BATCH = 10_000;
  * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
  */
 export async function drawRows(model: TableModel, options: DrawRows): Promise<DrawnRows> {
-  const { count, seed = 0, evaluations = 50, threads, signal, onStep } = options;
+  const { count, first = 0, seed = 0, evaluations = 50, threads, signal, onStep } = options;
   const { domain } = model;
   const { samples, scoreEvaluations } = await sample(reverse(tableSde, tableScore(model)), {
     method: "exponential",
@@ -112,6 +114,7 @@ export async function drawRows(model: TableModel, options: DrawRows): Promise<Dr
     steps: evaluations - 1,
     tEnd: timeOf(LAST_LEVEL),
     count,
+    first,
     batch: Math.min(count, BATCH),
     shape: [domain.dimension],
     key: fold(keyOf(seed), "rows"),

@@ -1,0 +1,150 @@
+/** The same work on one process, on shards and on four workers of a queue: the same bytes, whoever did what. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
+import { hasServer, type Server, startServer } from "../../../../packages/queue/test/server.ts";
+import { diffeo, diffeoWith, printed } from "../run.ts";
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "diffeo-queue-"));
+  await saveTinyModel(at("model.safetensors"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** All files below a folder, by name. */
+const filesIn = (place: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(place, { recursive: true, encoding: "utf8" })
+      .filter((name) => statSync(join(place, name)).isFile())
+      .sort()
+      .map((name) => [name, readFileSync(join(place, name), "base64")]),
+  );
+
+const study = (out: string): string[] => [
+  ...["chess", "study", "--model", at("model.safetensors"), "--out", at(out), "--w", "0.95,1"],
+  ...["--count", "6", "--batch", "2", "--steps", "3,5", "--seed", "2"],
+];
+const boards = (...more: string[]): string[] => [
+  ...["chess", "sample", "--model", at("model.safetensors"), "--count", "11", "--batch", "3", "--steps", "3"],
+  ...["--format", "fen", ...more],
+];
+
+describe("work in parts", () => {
+  it("is the same in shards, one after the other and collected", async () => {
+    const whole = await printed(...boards());
+    expect(whole.trim().split("\n")).toHaveLength(11);
+    const out = at("boards.fen");
+    for (const shard of ["1/3", "3/3"]) {
+      const said = await printed(...boards("--out", out, "--shard", shard));
+      expect(said).toMatch(
+        new RegExp(`^shard ${shard}: [12] parts in .*boards.fen.parts; the command without --shard`),
+      );
+    }
+    // The shard that is missing is done here.
+    await printed(...boards("--out", out));
+    expect(readFileSync(out, "utf8")).toBe(whole);
+    expect(readdirSync(`${out}.parts`)).toHaveLength(3);
+
+    const calibrate = (...more: string[]): string[] => [
+      ...["chess", "calibrate", "--model", at("model.safetensors"), "--w", "0.9,1,1.1", "--count", "4", "--batch", "2"],
+      ...["--steps", "3", ...more],
+    ];
+    await printed(...calibrate("--out", at("one.json")));
+    await printed(...calibrate("--out", at("two.json"), "--shard", "1/2"));
+    await printed(...calibrate("--out", at("two.json"), "--shard", "2/2"));
+    await printed(...calibrate("--out", at("two.json")));
+    expect(readFileSync(at("two.json"), "utf8")).toBe(readFileSync(at("one.json"), "utf8"));
+  });
+
+  it("is the same rows of a table in one process and in shards", async () => {
+    const rows = Array.from({ length: 60 }, (_, i) => `${1 + (i % 7) / 10},${["a", "b", "c"][i % 3]}`);
+    writeFileSync(at("rows.csv"), `x,kind\n${rows.join("\n")}\n`);
+    await printed("table", "fit", at("rows.csv"), "--out", at("rows.model"), "--steps", "3");
+    const sample = ["table", "sample", "--model", at("rows.model"), "--count", "10001", "--evaluations", "2"];
+    const whole = await printed(...sample);
+    expect(whole.trim().split("\n")).toHaveLength(10_002);
+    await printed(...sample, "--parts", at("row-parts"), "--shard", "2/2");
+    expect(readdirSync(at("row-parts"))).toHaveLength(1);
+    expect(await printed(...sample, "--parts", at("row-parts"))).toBe(whole);
+  });
+
+  it("has a plan, which a dry run prints", async () => {
+    const plan = await printed(
+      ...[
+        "chess",
+        "sample",
+        "--model",
+        at("model.safetensors"),
+        "--count",
+        "1000000",
+        "--dry-run",
+        "--shard",
+        "7/1000",
+      ],
+      ...["--out", at("million.fen")],
+    );
+    expect(plan).toMatch(/^chess\/boards, version 1, on cpu: 15,625 parts, 1,000,000 boards, up to 64 a part$/m);
+    expect(plan).toMatch(/^input [0-9a-f]{12}…: \d+\.\d MB, sent once$/m);
+    expect(plan).toMatch(/^shard 7\/1000: 16 parts, 1,024 boards$/m);
+    expect(readdirSync(folder)).not.toContain("million.fen.parts");
+  });
+
+  it.each([
+    [["--shard", "4/3"], /no shard/],
+    [["--shard", "1/2"], /--shard needs a folder.*--parts FOLDER/],
+    [["--queue", "redis://h", "--shard", "1/2"], /both say who does the parts/],
+    [["--queue", "http://me:hush@h"], /names no server/],
+    [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
+    [["--shard", "1/2", "--require", "legal", "--parts", "x"], /known at the end alone/],
+    [["--trace", "t.json", "--queue", "redis://h"], /would change nothing beside --trace/],
+    [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
+  ])("says what is wrong with %j", async (words, message) => {
+    const { code, stderr } = await diffeo(...boards(...words));
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/hush/);
+  });
+});
+
+it.runIf(!hasServer)("is left out: redis-server is not installed", () => expect(hasServer).toBe(false));
+
+describe.runIf(hasServer)("a queue", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  it("gives four workers the study that one process does: the same bytes", async () => {
+    await printed(...study("alone"));
+    const controller = new AbortController();
+    const workers = ["a", "b", "c", "d"].map((name) =>
+      diffeoWith(
+        { signal: controller.signal },
+        ...["worker", "--queue", server.url, "--name", name, "--parts", "1", "--cache", at("cache")],
+      ),
+    );
+    await printed(...study("shared"), "--queue", server.url);
+    expect(filesIn(at("shared"))).toEqual(filesIn(at("alone")));
+    expect(await printed(...boards("--queue", server.url))).toBe(await printed(...boards()));
+    const strict = ["--require", "K=1", "--count", "2"];
+    expect(await printed(...boards(...strict, "--queue", server.url))).toBe(await printed(...boards(...strict)));
+    const { workers: there, queues, failures } = JSON.parse(await printed("queue", "--queue", server.url, "--json"));
+    expect(there.map(({ name }: { name: string }) => name)).toEqual(["a", "b", "c", "d"]);
+    expect([queues, failures]).toEqual([[{ device: "cpu", waiting: 0, active: 0, failed: 0 }], []]);
+    expect(await printed("queue", "--queue", server.url, "--clear")).toMatch(/^cpu +0 +0 +0\n\nworker +host/m);
+    controller.abort();
+    const done = (await Promise.all(workers)).map(({ code, stderr }) => {
+      expect(code).toBe(0);
+      return Number(/(\d+) parts done, 0 failed/.exec(stderr)?.[1]);
+    });
+    expect(done.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(12 + 4);
+    // Whoever comes later finds the results, and needs no worker.
+    await printed(...study("later"), "--queue", server.url);
+    expect(filesIn(at("later"))).toEqual(filesIn(at("alone")));
+  });
+});
