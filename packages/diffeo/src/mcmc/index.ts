@@ -1,6 +1,8 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
-export { bulkEss, rhat, summarise, tailEss } from "./diagnostics.ts";
+export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
+export type { Data, DataShapes } from "./data.ts";
+export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
 export {
   type Chains,
   chainsAt,
@@ -11,17 +13,22 @@ export {
   type Phase,
 } from "./hamiltonian.ts";
 export {
+  type CallOptions,
   chainsOf,
   elementNames,
+  type Inference,
   type InferOptions,
   // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's own name.
   inferPosterior as infer,
+  type OpenInferOptions,
+  openInference,
   type Posterior,
-  type PosteriorDraws,
-  type PosteriorModel,
+  type Start,
 } from "./infer.ts";
-export { type NutsOptions, nuts } from "./nuts.ts";
+export { type MethodName, methods } from "./method.ts";
+export { type MetricName, metrics } from "./metric.ts";
+export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
-export type { Chain } from "./walker.ts";
+export type { Chain, ChainState } from "./walker.ts";
 export { energyFraction } from "./warnings.ts";

@@ -1,148 +1,112 @@
 /**
- * Draws from a posterior on constrained parameters: the no-U-turn sampler in free coordinates, draws in the parameters' own.
+ * Draws from a posterior on constrained parameters: chains in free coordinates, draws in the parameters' own.
  *
  *     const posterior = await infer(
  *       {
  *         parameters: { mu: real(), sigma: positive(), theta: [real(), 8] },
- *         logDensity: ({ mu, sigma, theta }) => …,        // [chains]
+ *         logDensity: ({ mu, sigma, theta }, { y }) => …,        // [chains]
  *       },
- *       { chains: 4, draws: 1000, key: key(1) },
+ *       { data: { y: [28, 8, -3] }, chains: 4, draws: 1000, key: key(1) },
  *     );
  *     posterior.summary();
  */
-import { compile } from "../engine/index.ts";
-import { fail, gradEach, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
-import { fold, uniform } from "../random/index.ts";
+import { fail, type Shape } from "../graph/index.ts";
+import { fold, type Key, uniform } from "../random/index.ts";
+import { type DrawChainsOptions, type OpenChains, type OpenChainsOptions, openChains } from "./chains.ts";
+import { type Data, dataArrays } from "./data.ts";
 import { type Summary, summarise } from "./diagnostics.ts";
-import { type NutsOptions, nuts } from "./nuts.ts";
-import { freeLogDensity, type Parameter, type ParameterSpace, parameterSpace, type Values } from "./parameters.ts";
-import type { Chain } from "./walker.ts";
+import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, place } from "./model.ts";
+import type { Chain, ChainSettings } from "./walker.ts";
 import { warningsOf } from "./warnings.ts";
 
-export interface PosteriorModel {
-  readonly parameters: Readonly<Record<string, Parameter>>;
-  /** log p up to a constant, one number a chain, of parameters [chains, …]. Data are constants of it. */
-  readonly logDensity: (values: Values) => Tensor;
-  /** Quantities to report besides the parameters, functions of them: [chains, …]. */
-  readonly derived?: Readonly<Record<string, (values: Values) => Tensor>>;
+/** Where chains begin: an approximation is one. */
+export interface Start {
+  /** Free coordinates drawn for a key. */
+  readonly point: (key: Key) => Float64Array;
 }
 
-export interface InferOptions extends Omit<NutsOptions, "first" | "size"> {
+export interface CallOptions extends Omit<DrawChainsOptions, "first" | "inputs"> {
+  readonly data?: Data;
+  /** Default free coordinates even between −2 and 2. */
+  readonly start?: Start;
+}
+
+export interface OpenInferOptions extends Omit<OpenChainsOptions, "size"> {
   /** Default 4. */
   readonly chains?: number;
 }
 
-/** Draws of one quantity, [chains, draws, …shape]. */
-export interface PosteriorDraws {
-  readonly shape: Shape;
-  readonly data: Float64Array;
-}
+export interface InferOptions extends OpenInferOptions, CallOptions {}
 
 export interface Posterior {
-  /** By name: parameters and derived quantities. */
+  /** By name: parameters and derived quantities, [chains, draws, …]. */
   readonly draws: Readonly<Record<string, PosteriorDraws>>;
   readonly chains: readonly Chain[];
+  /** How they were drawn. */
+  readonly settings: ChainSettings;
+  /** What the model was given. */
+  readonly data: BoundModel["data"];
   /** One row a number: `theta[3]` is the third of theta. */
   readonly summary: () => Readonly<Record<string, Summary>>;
   /** What a reader of these draws should know first, in words; none where all is well. */
   readonly warnings: () => readonly string[];
 }
 
-/** Free coordinates between −2 and 2, where log p and its slope are finite: as many tries a chain as it takes, up to this. */
+/** Tries for a point where log p and its slope are finite. */
 const TRIES = 100;
 
 async function startingPoints(
-  logDensity: (x: Tensor) => Tensor,
-  { dimension }: ParameterSpace,
+  model: BoundModel,
+  chains: OpenChains,
   count: number,
-  { key, device, threads = 1 }: InferOptions,
-): Promise<NdArray> {
-  const look = compile(
-    (x: Tensor) => ({ value: logDensity(x), slope: gradEach(logDensity)(x) }),
-    [[count, dimension]],
-    { type: "float64", threads, ...(device !== undefined && { device }) },
-  );
-  const start = new Float64Array(count * dimension);
+  { key, start }: CallOptions,
+): Promise<Float64Array> {
+  const n = model.space.dimension;
+  const box: Start = { point: (own) => uniform(own, [n], { low: -2, high: 2, dtype: "float64" }).data };
+  const points = new Float64Array(count * n);
   const open = new Set(Array.from({ length: count }, (_, c) => c));
-  try {
-    for (let tried = 0; open.size > 0; tried++) {
-      if (tried === TRIES)
-        fail(
-          "numerical",
-          `after ${TRIES} tries chain ${[...open][0]} has no point to begin from: the log-density or its slope is not finite`,
-          "see that it is finite inside the parameters' domains, and written in logarithms",
-        );
-      for (const c of open) {
-        const stream = fold(fold(fold(key, "start"), c), tried);
-        const u = uniform(stream, [dimension], { dtype: "float64" }).data;
-        for (let i = 0; i < dimension; i++) start[c * dimension + i] = 4 * Number(u[i]) - 2;
-      }
-      const { value, slope } = await look({ shape: [count, dimension], dtype: "float64", data: start });
-      for (const c of open) {
-        const row = (slope.data as Float64Array).subarray(c * dimension, (c + 1) * dimension);
-        if (Number.isFinite(Number(value.data[c])) && row.every(Number.isFinite)) open.delete(c);
-      }
+  for (let tried = 0; ; tried++) {
+    for (const c of open) points.set((start ?? box).point(fold(fold(fold(key, "start"), c), tried)), c * n);
+    const found = await chains.look(points, model.inputs);
+    for (const c of open) if (Number.isFinite(found[c].value) && found[c].slope.every(Number.isFinite)) open.delete(c);
+    const [stuck] = open;
+    if (stuck === undefined) return points;
+    if (tried + 1 === TRIES) {
+      const { value } = found[stuck];
+      const what = Number.isFinite(value) ? `${value}, but its slope is not finite,` : String(value);
+      fail(
+        "numerical",
+        `after ${TRIES} tries chain ${stuck} has no point to begin from: the log-density is ${what} at ${await place(model, points.subarray(stuck * n, (stuck + 1) * n))}`,
+        "see that it is finite inside the parameters' domains, and written in logarithms",
+      );
     }
-  } finally {
-    await look.dispose();
-  }
-  return { shape: [count, dimension], dtype: "float64", data: start };
-}
-
-/** Draws of free coordinates as values, by name. */
-async function valuesOf(
-  chains: readonly Chain[],
-  { parameters: _, derived = {} }: PosteriorModel,
-  space: ParameterSpace,
-  { device, threads = 1 }: InferOptions,
-): Promise<Record<string, PosteriorDraws>> {
-  const draws = chains[0].value.length;
-  const show = compile(
-    (x: Tensor) => {
-      const { values } = space.enter(x);
-      return { ...values, ...Object.fromEntries(Object.entries(derived).map(([name, f]) => [name, f(values)])) };
-    },
-    [[draws, space.dimension]],
-    { type: "float64", threads, ...(device !== undefined && { device }) },
-  );
-  try {
-    const found: Record<string, PosteriorDraws> = {};
-    for (const [c, { x }] of chains.entries()) {
-      const values = await show({ shape: [draws, space.dimension], dtype: "float64", data: x });
-      for (const [name, { shape, data }] of Object.entries(values)) {
-        const size = sizeOf(shape);
-        found[name] ??= { shape: [chains.length, ...shape], data: new Float64Array(chains.length * size) };
-        found[name].data.set(data as Float64Array, c * size);
-      }
-    }
-    return found;
-  } finally {
-    await show.dispose();
   }
 }
 
 /** `name`, or `name[i, j]` counted from 1, of every number of a quantity. */
 export function elementNames(name: string, shape: Shape): string[] {
-  if (shape.length === 0) return [name];
-  const indices = shape.reduce<number[][]>(
+  return indicesOf(shape).map((index) => (index.length === 0 ? name : `${name}[${index.join(",")}]`));
+}
+
+/** All indices of an array, from 1, the last one fastest. */
+export const indicesOf = (shape: Shape): number[][] =>
+  shape.reduce<number[][]>(
     (all, n) => all.flatMap((before) => Array.from({ length: n }, (_, i) => [...before, i + 1])),
     [[]],
   );
-  return indices.map((index) => `${name}[${index.join(",")}]`);
-}
 
 /** One array a chain of one number of a quantity. */
 export const chainsOf = (
   { shape: [chains, draws, ...shape], data }: PosteriorDraws,
   element: number,
 ): Float64Array[] => {
-  const size = sizeOf(shape);
+  const size = shape.reduce((a, b) => a * b, 1);
   return Array.from({ length: chains }, (_, c) =>
     Float64Array.from({ length: draws }, (_, d) => data[(c * draws + d) * size + element]),
   );
 };
 
-function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<string, Summary> {
+export function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<string, Summary> {
   return Object.fromEntries(
     Object.entries(draws).flatMap(([name, quantity]) =>
       elementNames(name, quantity.shape.slice(2)).map(
@@ -152,19 +116,88 @@ function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<stri
   );
 }
 
-export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
-  const { chains: count = 4 } = options;
-  if (!(Number.isInteger(count) && count >= 1))
-    fail("usage", `infer: chains is ${count}`, "give a whole number from 1; 4 let R̂ say something");
-  const space = parameterSpace(model.parameters);
-  const logDensity = freeLogDensity(space, model.logDensity);
-  const start = await startingPoints(logDensity, space, count, options);
-  const chains = await nuts(logDensity, start, options);
-  const draws = await valuesOf(chains, model, space, options);
+async function posteriorOf(
+  model: BoundModel,
+  chains: OpenChains,
+  count: number,
+  options: CallOptions,
+): Promise<Posterior> {
+  const { inputs } = model;
+  const resumed = (await options.store?.load()) !== undefined;
+  const start = resumed ? new Float64Array(0) : await startingPoints(model, chains, count, options);
+  const drawn = await chains.draw(start, { ...options, inputs });
+  const draws = await model.show(drawn.map(({ x }) => x));
+  const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);
+  const where = lost < 0 ? undefined : await place(model, drawn[lost].undefinedAt as Float64Array);
   let summary: Record<string, Summary> | undefined;
   const summarised = (): Record<string, Summary> => {
     summary ??= summaryOf(draws);
     return summary;
   };
-  return { draws, chains, summary: summarised, warnings: () => warningsOf(chains, summarised(), options) };
+  const { settings } = chains;
+  return {
+    draws,
+    chains: drawn,
+    settings,
+    data: model.data,
+    summary: summarised,
+    warnings: () => warningsOf(drawn, summarised(), settings, where),
+  };
+}
+
+const countOf = ({ chains = 4 }: OpenInferOptions): number => {
+  if (!(Number.isSafeInteger(chains) && chains >= 1))
+    fail("usage", `\`chains\` is ${chains}`, "give a whole number from 1; 4 let R̂ say something");
+  return chains;
+};
+
+/** Draws from a model. Its data are constants of the graph: what depends on them alone is computed once. */
+export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
+  const count = countOf(options);
+  const bound = boundModel(model, options.data ?? {}, dataArrays(options.data ?? {}, model.data), false, options);
+  const chains = openChains(bound.target, count, options);
+  try {
+    return await posteriorOf(bound, chains, count, options);
+  } finally {
+    await chains.dispose();
+    await bound.dispose();
+  }
+}
+
+/** A model whose graphs are compiled once for data of the same shapes, which are inputs of them. */
+export interface Inference {
+  (options: CallOptions): Promise<Posterior>;
+  dispose(): Promise<void>;
+}
+
+export function openInference(model: PosteriorModel, options: OpenInferOptions = {}): Inference {
+  const count = countOf(options);
+  const opened = new Map<string, { readonly bound: BoundModel; readonly chains: OpenChains }>();
+  const draw = async (call: CallOptions): Promise<Posterior> => {
+    const data = dataArrays(call.data ?? {}, model.data);
+    // Parameters that are made from the data may depend on single numbers of it: how many there are.
+    const own = typeof model.parameters === "function";
+    const shapes = Object.entries(data).map(([name, { shape, data: values }]) => [
+      name,
+      shape,
+      own && shape.length === 0 ? values[0] : "",
+    ]);
+    const name = JSON.stringify(shapes);
+    let there = opened.get(name);
+    if (!there) {
+      const bound = boundModel(model, call.data ?? {}, data, true, options);
+      there = { bound, chains: openChains(bound.target, count, options) };
+      opened.set(name, there);
+    }
+    return posteriorOf(there.bound.with(data), there.chains, count, call);
+  };
+  return Object.assign(draw, {
+    dispose: async () => {
+      for (const { bound, chains } of opened.values()) {
+        await chains.dispose();
+        await bound.dispose();
+      }
+      opened.clear();
+    },
+  });
 }

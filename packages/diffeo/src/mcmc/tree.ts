@@ -14,20 +14,7 @@
  * nothing is recursive, and a subtree that turns ends the trajectory at the leaf where it is seen.
  */
 
-/** A point in phase space, with what is known there. */
-export interface Leaf {
-  readonly x: Float64Array;
-  /** ∇ log p(x) */
-  readonly slope: Float64Array;
-  /** p */
-  readonly momentum: Float64Array;
-  /** p♯ = M⁻¹p */
-  readonly velocity: Float64Array;
-  /** log p(x) */
-  readonly value: number;
-  /** H, with its constant. */
-  readonly energy: number;
-}
+import { DIVERGED, type Leaf, type Trajectory, type Transition } from "./trajectory.ts";
 
 /** Leaves that follow each other, the first nearest to where the trajectory began. */
 interface Subtree {
@@ -64,24 +51,8 @@ const straightOn = (a: Subtree, b: Subtree, sum: Float64Array): boolean =>
   straight(a.first, b.first, plus(a.sum, b.first.momentum)) &&
   straight(a.last, b.last, plus(b.sum, a.last.momentum));
 
-/** A difference of energies beyond which a trajectory has diverged. */
-const DIVERGED = 1000;
-
-/** How a transition ended. */
-export interface Transition {
-  readonly leaf: Leaf;
-  readonly depth: number;
-  /** Leapfrog steps. */
-  readonly leaves: number;
-  readonly diverged: boolean;
-  /** Mean of min(1, e^{H₀−H}) over the leaves: what the step size is adapted to. */
-  readonly acceptance: number;
-  /** H of the leaf that was drawn. */
-  readonly energy: number;
-}
-
 /** One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its stream. */
-export class Trajectory {
+export class Tree implements Trajectory {
   readonly #start: Leaf;
   readonly #draw: () => number;
   readonly #maxDepth: number;
@@ -104,12 +75,10 @@ export class Trajectory {
     this.#forward = draw() < 0.5;
   }
 
-  /** Where the next leapfrog step starts, and in which direction of time. */
   get next(): { readonly from: Leaf; readonly direction: 1 | -1 } {
     return { from: this.#ends[this.#forward ? 1 : 0], direction: this.#forward ? 1 : -1 };
   }
 
-  /** Takes the leaf that step led to; the transition, once it is over. */
   add(leaf: Leaf): Transition | undefined {
     const change = this.#start.energy - leaf.energy;
     this.#leaves++;

@@ -1,25 +1,29 @@
 /**
- * One chain of the no-U-turn sampler, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take`
- * the point that it led to. First a step size is looked for, then trajectories (tree.ts) follow each other; in the warm-up
- * they teach ε and M⁻¹ (warmup.ts).
+ * One chain, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take` the point that it led to.
+ * First a step size is looked for, then transitions (method.ts) follow each other; in the warm-up they teach ε and M⁻¹
+ * (warmup.ts).
+ *
+ * What is random in a transition is a function of the chain's key and of its number. So a chain is known by what it was
+ * after its last whole transition, its `state`, and goes on from there to the same draws.
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
-import { Metric, unitMatrix } from "./metric.ts";
-import { type Leaf, Trajectory, type Transition } from "./tree.ts";
-import { Covariance, DualAverage, windows } from "./warmup.ts";
+import { type MethodName, type MethodSettings, methods } from "./method.ts";
+import { Metric, type MetricName, unitMatrix } from "./metric.ts";
+import type { Leaf, Trajectory, Transition } from "./trajectory.ts";
+import { Covariance, type CovarianceState, DualAverage, type DualAverageState, windows } from "./warmup.ts";
 
 /** How a chain is drawn. */
-export interface ChainOptions {
+export interface ChainOptions extends Partial<MethodSettings> {
   /** Draws of every chain that count. Default 1,000. */
   readonly draws?: number;
   /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
   readonly warmup?: number;
-  /** The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default 0.8. */
+  /** Default nuts. The others are for comparison: `langevin` has a bias that no number of draws removes. */
+  readonly method?: MethodName;
+  /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
+  readonly metric?: MetricName;
+  /** The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default 0.8 for nuts and hmc. */
   readonly acceptance?: number;
-  /** Whether M⁻¹ is a full matrix or a diagonal. Default diagonal. */
-  readonly dense?: boolean;
-  /** A trajectory has at most 2 to the power of this many leaves. Default 10. */
-  readonly maxDepth?: number;
   /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
   readonly size?: number;
 }
@@ -42,6 +46,21 @@ export interface Chain {
   readonly inverseMass: Float64Array;
   /** Of the warm-up. */
   readonly divergedInWarmup: number;
+  /** How often, after the warm-up, log p or its slope was no number, and where it was first. */
+  readonly undefinedCount: number;
+  readonly undefinedAt?: Float64Array;
+}
+
+/** A chain after a whole transition, as plain data. */
+export interface ChainState extends Omit<Chain, "undefinedAt"> {
+  readonly undefinedAt: Float64Array | null;
+  /** Transitions done, warm-up included. */
+  readonly done: number;
+  readonly at: Pick<Leaf, "x" | "slope" | "value">;
+  /** Whether a step size is to be looked for next. */
+  readonly looks: boolean;
+  readonly average: DualAverageState;
+  readonly covariance: CovarianceState;
 }
 
 /** One leapfrog step to take. */
@@ -60,75 +79,152 @@ interface Search {
   readonly start: Leaf;
 }
 
-/** One chain, told by the leapfrog steps it asks for. */
+/** A chain that has not begun, at a point with what is known there. */
+export function stateAt({ x, slope, value }: ChainState["at"], settings: ChainSettings): ChainState {
+  const { metric, size, acceptance } = settings;
+  const dense = metric === "dense";
+  const average = new DualAverage(acceptance);
+  if (size !== undefined) average.restart(size);
+  return {
+    x: new Float64Array(0),
+    value: new Float64Array(0),
+    energy: new Float64Array(0),
+    acceptance: new Float64Array(0),
+    depth: new Uint8Array(0),
+    leaves: new Uint32Array(0),
+    diverged: new Uint8Array(0),
+    size: size ?? 1,
+    inverseMass: unitMatrix(x.length, dense),
+    divergedInWarmup: 0,
+    undefinedCount: 0,
+    undefinedAt: null,
+    done: 0,
+    at: { x, slope, value },
+    looks: size === undefined,
+    average: average.state,
+    covariance: new Covariance(x.length, dense).state,
+  };
+}
+
+/** Room for all draws, with those there are in it. */
+function roomFor(state: ChainState, draws: number, n: number): Chain {
+  const { x, value, energy, acceptance, depth, leaves, diverged } = state;
+  const widened = <T extends Float64Array | Uint8Array | Uint32Array>(into: T, from: T): T => {
+    into.set(from);
+    return into;
+  };
+  return {
+    x: widened(new Float64Array(draws * n), x),
+    value: widened(new Float64Array(draws), value),
+    energy: widened(new Float64Array(draws), energy),
+    acceptance: widened(new Float64Array(draws), acceptance),
+    depth: widened(new Uint8Array(draws), depth),
+    leaves: widened(new Uint32Array(draws), leaves),
+    diverged: widened(new Uint8Array(draws), diverged),
+    size: state.size,
+    inverseMass: state.inverseMass,
+    divergedInWarmup: state.divergedInWarmup,
+    undefinedCount: state.undefinedCount,
+    ...(state.undefinedAt && { undefinedAt: state.undefinedAt }),
+  };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 export class Walker {
   readonly #key: Key;
-  readonly #options: ChainSettings;
+  readonly #settings: ChainSettings;
   readonly #n: number;
   readonly #windows: ReturnType<typeof windows>;
   readonly #average: DualAverage;
-  readonly chain: Chain & { size: number; inverseMass: Float64Array; divergedInWarmup: number };
+  readonly #chain: Mutable<Chain>;
   metric: Metric;
   #covariance: Covariance;
-  #at: Leaf;
-  #size = 1;
+  #at: ChainState["at"];
+  #size: number;
+  /** ε before it was looked for. */
+  #sizeBefore = 1;
   /** Transitions done, warm-up included. */
-  done = 0;
+  done: number;
+  #looks: boolean;
   #trajectory: Trajectory | undefined;
   #search: Search | undefined;
 
-  constructor(key: Key, n: number, start: Leaf, options: ChainSettings) {
-    const { draws, warmup, acceptance, dense } = options;
+  constructor(key: Key, state: ChainState, settings: ChainSettings) {
+    const { draws, warmup, acceptance, metric } = settings;
+    const n = state.at.x.length;
     this.#key = key;
     this.#n = n;
-    this.#options = options;
-    this.#at = start;
-    this.#windows = windows(warmup);
-    this.#average = new DualAverage(acceptance, 1);
-    this.metric = new Metric(unitMatrix(n, dense), n, dense);
-    this.#covariance = new Covariance(n, dense);
-    this.chain = {
-      x: new Float64Array(draws * n),
-      value: new Float64Array(draws),
-      energy: new Float64Array(draws),
-      acceptance: new Float64Array(draws),
-      depth: new Uint8Array(draws),
-      leaves: new Uint32Array(draws),
-      diverged: new Uint8Array(draws),
-      size: 1,
-      inverseMass: this.metric.inverse,
-      divergedInWarmup: 0,
-    };
-    if (options.size === undefined) this.#look();
-    else {
-      this.#size = options.size;
-      this.chain.size = options.size;
-      this.#average.restart(options.size);
-      this.#begin();
-    }
+    this.#settings = settings;
+    this.#windows = metric === "unit" ? { from: warmup, ends: [] } : windows(warmup);
+    this.#at = state.at;
+    this.done = state.done;
+    this.#looks = state.looks;
+    this.#average = new DualAverage(acceptance, state.average);
+    this.#size = state.size;
+    this.metric = new Metric(state.inverseMass, n, metric === "dense");
+    this.#covariance = new Covariance(n, metric === "dense", state.covariance);
+    this.#chain = roomFor(state, draws, n);
+    this.#go();
   }
 
   get finished(): boolean {
-    return this.done === this.#options.warmup + this.#options.draws;
+    return this.done === this.#settings.warmup + this.#settings.draws;
+  }
+
+  get chain(): Chain {
+    return { ...this.#chain, size: this.#size, inverseMass: this.metric.inverse };
+  }
+
+  /** What the chain was after its last whole transition. */
+  get state(): ChainState {
+    const drawn = Math.max(0, this.done - this.#settings.warmup);
+    const { x, value, energy, acceptance, depth, leaves, diverged, undefinedAt = null, ...rest } = this.chain;
+    return {
+      ...rest,
+      x: x.subarray(0, drawn * this.#n),
+      value: value.subarray(0, drawn),
+      energy: energy.subarray(0, drawn),
+      acceptance: acceptance.subarray(0, drawn),
+      depth: depth.subarray(0, drawn),
+      leaves: leaves.subarray(0, drawn),
+      diverged: diverged.subarray(0, drawn),
+      undefinedAt,
+      done: this.done,
+      at: this.#at,
+      // A search is not a transition: it is made again, from the size it began with.
+      size: this.#looks ? this.#sizeBefore : this.#size,
+      looks: this.#looks,
+      average: this.#average.state,
+      covariance: this.#covariance.state,
+    };
   }
 
   get step(): Step {
     if (this.#search) return { from: this.#search.start, size: this.#size };
-    if (!this.#trajectory) return { from: this.#at, size: 0 };
-    const { from, direction } = this.#trajectory.next;
+    const { from, direction } = (this.#trajectory as Trajectory).next;
     return { from, size: direction * this.#size };
   }
 
   /** Takes the point the step led to; whether a transition ended with it. */
   take(leaf: Leaf): boolean {
-    if (this.#search) this.#judge(leaf);
-    else {
-      const ended = this.#trajectory?.add(leaf);
-      if (!ended) return false;
-      this.#settle(ended);
-      return true;
+    if (this.#search) {
+      this.#judge(leaf);
+      return false;
     }
-    return false;
+    const ended = (this.#trajectory as Trajectory).add(leaf);
+    if (!ended) return false;
+    // What is no number ends a transition, so it is the last leaf or none.
+    if (this.done >= this.#settings.warmup) this.#note(leaf);
+    this.#settle(ended);
+    return true;
+  }
+
+  /** Remembers a point where log p or its slope is no number; one that overflowed itself says nothing. */
+  #note({ x, value, slope }: Leaf): void {
+    if (!(Number.isNaN(value) || slope.some(Number.isNaN)) || !x.every(Number.isFinite)) return;
+    this.#chain.undefinedCount++;
+    this.#chain.undefinedAt ??= x;
   }
 
   /** The chain's point with a momentum drawn for it. */
@@ -138,7 +234,16 @@ export class Walker {
     return { ...this.#at, momentum, velocity, energy: half(momentum, velocity) - this.#at.value };
   }
 
-  /** Begins the search for a step size at which one step is accepted with probability 0.8. */
+  /** What comes after a whole transition: a search, the next transition, or nothing. */
+  #go(): void {
+    if (this.finished) this.#trajectory = undefined;
+    else if (this.#looks) {
+      this.#sizeBefore = this.#size;
+      this.#look();
+    } else this.#begin();
+  }
+
+  /** One try for a step size at which one step is accepted with probability 0.8. */
   #look(): void {
     const tries = (this.#search?.tries ?? 0) + 1;
     const stream = fold(fold(fold(this.#key, "size"), this.done), tries);
@@ -156,15 +261,12 @@ export class Walker {
       return;
     }
     this.#search = undefined;
+    this.#looks = false;
     this.#average.restart(this.#size);
     this.#begin();
   }
 
   #begin(): void {
-    if (this.finished) {
-      this.#trajectory = undefined;
-      return;
-    }
     const stream = fold(fold(this.#key, "transition"), this.done);
     let [block, at] = [new Float64Array(0), 0];
     let blocks = 0;
@@ -175,40 +277,38 @@ export class Walker {
       }
       return block[at++];
     };
-    this.#trajectory = new Trajectory(this.#kicked(stream), this.#options.maxDepth, draw);
+    this.#trajectory = methods[this.#settings.method].begin(this.#kicked(stream), draw, this.#settings);
   }
 
   #settle(ended: Transition): void {
-    const { warmup } = this.#options;
-    this.#at = ended.leaf;
+    const { warmup } = this.#settings;
+    const { x, slope, value } = ended.leaf;
+    this.#at = { x, slope, value };
     this.done++;
     if (this.done <= warmup) this.#learn(ended);
     else this.#keep(ended, this.done - warmup - 1);
-    if (!this.#search) this.#begin();
+    this.#go();
   }
 
   #learn({ acceptance, diverged, leaf }: Transition): void {
-    const { warmup, dense } = this.#options;
+    const { warmup, metric } = this.#settings;
     const { from, ends } = this.#windows;
-    if (diverged) this.chain.divergedInWarmup++;
+    if (diverged) this.#chain.divergedInWarmup++;
     this.#average.add(acceptance);
     this.#size = this.#average.size;
     if (this.done > from && this.done <= (ends.at(-1) ?? 0)) this.#covariance.add(leaf.x);
     if (ends.includes(this.done)) {
+      const dense = metric === "dense";
       this.metric = new Metric(this.#covariance.estimate(), this.#n, dense);
       this.#covariance = new Covariance(this.#n, dense);
       this.#size = this.#average.settled;
-      if (this.done < warmup) this.#look();
+      this.#looks = this.done < warmup;
     }
-    if (this.done === warmup) {
-      this.#size = this.#average.settled;
-      this.chain.size = this.#size;
-      this.chain.inverseMass = this.metric.inverse;
-    }
+    if (this.done === warmup) this.#size = this.#average.settled;
   }
 
   #keep({ leaf, depth, leaves, diverged, acceptance, energy }: Transition, i: number): void {
-    const { chain } = this;
+    const chain = this.#chain;
     chain.x.set(leaf.x, i * this.#n);
     chain.value[i] = leaf.value;
     chain.energy[i] = energy;

@@ -4,48 +4,60 @@
  * between them 25, 50, 100, …, the last one as long as there is room).
  *
  *   log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
+ *
+ * What they have learned so far is plain data, for a run that is continued.
  */
+
+export interface DualAverageState {
+  readonly centre: number;
+  readonly count: number;
+  readonly error: number;
+  readonly logSize: number;
+  readonly logMean: number;
+}
 
 export class DualAverage {
   readonly #target: number;
-  #centre = 0;
-  #count = 0;
-  #error = 0;
-  #logSize = 0;
-  #logMean = 0;
+  state: DualAverageState;
 
-  constructor(target: number, size: number) {
+  constructor(target: number, state: DualAverageState = around(1)) {
     this.#target = target;
-    this.restart(size);
+    this.state = state;
   }
 
-  /** Begins anew around a size, tried ten times as large: large steps are cheap to try. */
+  /** Begins anew around a size. */
   restart(size: number): void {
-    this.#centre = Math.log(10 * size);
-    [this.#count, this.#error] = [0, 0];
-    [this.#logSize, this.#logMean] = [Math.log(size), 0];
+    this.state = around(size);
   }
 
   /** Takes the acceptance of one transition. */
   add(acceptance: number): void {
-    const m = ++this.#count;
-    const weight = 1 / (m + 10);
-    this.#error += weight * (this.#target - acceptance - this.#error);
-    this.#logSize = this.#centre - (this.#error * Math.sqrt(m)) / 0.05;
-    const share = m ** -0.75;
-    this.#logMean += share * (this.#logSize - this.#logMean);
+    const { centre, count, error: before, logMean } = this.state;
+    const m = count + 1;
+    const error = before + (this.#target - acceptance - before) / (m + 10);
+    const logSize = centre - (error * Math.sqrt(m)) / 0.05;
+    this.state = { centre, count: m, error, logSize, logMean: logMean + m ** -0.75 * (logSize - logMean) };
   }
 
   /** The size to try next. */
   get size(): number {
-    return Math.exp(this.#logSize);
+    return Math.exp(this.state.logSize);
   }
 
   /** The size to keep. */
   get settled(): number {
-    return this.#count === 0 ? Math.exp(this.#logSize) : Math.exp(this.#logMean);
+    return Math.exp(this.state.count === 0 ? this.state.logSize : this.state.logMean);
   }
 }
+
+/** Tried ten times as large at first: large steps are cheap to try. */
+const around = (size: number): DualAverageState => ({
+  centre: Math.log(10 * size),
+  count: 0,
+  error: 0,
+  logSize: Math.log(size),
+  logMean: 0,
+});
 
 /** The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first begins. */
 export function windows(warmup: number): { readonly from: number; readonly ends: readonly number[] } {
@@ -66,36 +78,46 @@ export function windows(warmup: number): { readonly from: number; readonly ends:
   return { from, ends };
 }
 
+export interface CovarianceState {
+  readonly count: number;
+  readonly mean: Float64Array;
+  /** Σ (x − x̄)(x − x̄)ᵀ, or its diagonal. */
+  readonly squares: Float64Array;
+}
+
 /** Mean and covariance of points that come one by one (B. Welford, 1962). */
 export class Covariance {
   readonly #dense: boolean;
-  #count = 0;
-  #mean: Float64Array;
-  /** Σ (x − x̄)(x − x̄)ᵀ, or its diagonal. */
-  #squares: Float64Array;
+  state: CovarianceState;
 
-  constructor(n: number, dense: boolean) {
+  constructor(n: number, dense: boolean, state?: CovarianceState) {
     this.#dense = dense;
-    this.#mean = new Float64Array(n);
-    this.#squares = new Float64Array(dense ? n * n : n);
+    this.state = state ?? {
+      count: 0,
+      mean: new Float64Array(n),
+      squares: new Float64Array(dense ? n * n : n),
+    };
   }
 
   add(x: Float64Array): void {
+    const { mean, squares } = this.state;
     const n = x.length;
-    this.#count++;
-    const before = x.map((v, i) => v - this.#mean[i]);
-    this.#mean = this.#mean.map((m, i) => m + before[i] / this.#count);
-    const after = x.map((v, i) => v - this.#mean[i]);
-    if (!this.#dense) for (let i = 0; i < n; i++) this.#squares[i] += before[i] * after[i];
-    else for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) this.#squares[i * n + j] += before[i] * after[j];
+    const count = this.state.count + 1;
+    const before = x.map((v, i) => v - mean[i]);
+    const centre = mean.map((m, i) => m + before[i] / count);
+    const after = x.map((v, i) => v - centre[i]);
+    const sums = this.#dense
+      ? squares.map((s, at) => s + before[Math.floor(at / n)] * after[at % n])
+      : squares.map((s, i) => s + before[i] * after[i]);
+    this.state = { count, mean: centre, squares: sums };
   }
 
   /** The covariance drawn a little towards 10⁻³ I, the more the fewer points there are. */
   estimate(): Float64Array {
-    const count = this.#count;
-    const n = this.#mean.length;
+    const { count, mean, squares } = this.state;
+    const n = mean.length;
     const share = count / (count + 5);
-    return this.#squares.map((s, i) => {
+    return squares.map((s, i) => {
       const diagonal = !this.#dense || i % (n + 1) === 0;
       return (share * s) / (count - 1) + (diagonal ? (1 - share) * 1e-3 : 0);
     });

@@ -1,7 +1,6 @@
 /** What chains have to say of themselves, in words, with what to do. */
 import type { Summary } from "./diagnostics.ts";
-import type { NutsOptions } from "./nuts.ts";
-import type { Chain } from "./walker.ts";
+import type { Chain, ChainSettings } from "./walker.ts";
 
 /** The energy's Bayesian fraction of missing information: Σ(E_i − E_{i−1})²/Σ(E_i − Ē)². */
 export function energyFraction({ energy }: Pick<Chain, "energy">): number {
@@ -17,13 +16,23 @@ export function energyFraction({ energy }: Pick<Chain, "energy">): number {
 const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =>
   chains.reduce((sum, chain) => sum + of(chain), 0);
 
+/** @param where the parameters' values at the first point where log p or its slope was no number, if there was one */
 export function warningsOf(
   chains: readonly Chain[],
   summary: Readonly<Record<string, Summary>>,
-  { maxDepth = 10 }: Pick<NutsOptions, "maxDepth">,
+  { maxDepth, method }: Pick<ChainSettings, "maxDepth" | "method">,
+  where?: string,
 ): string[] {
   const warnings: string[] = [];
   const draws = total(chains, ({ value }) => value.length);
+  if (method === "langevin")
+    warnings.push(
+      "unadjusted Langevin has the posterior up to a bias of its step, which no number of draws removes. Use mala or nuts for results.",
+    );
+  if (where !== undefined)
+    warnings.push(
+      `the log-density or its slope was no number ${total(chains, (chain) => chain.undefinedCount)} times, first at ${where}: such points are refused. See what it does there: the logarithm of a negative number, 0/0, or ∞ − ∞.`,
+    );
   const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));
   if (diverged > 0)
     warnings.push(

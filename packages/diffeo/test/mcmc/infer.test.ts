@@ -120,7 +120,7 @@ describe("published posteriors", () => {
       console.error(`published posteriors are left out: ${folder} is not there`);
     });
   else
-    it.each(short)("%s: means within 3 standard errors of both sides, spreads within a twentieth", async (name) => {
+    it.each(short)("%s: means and spreads within 3.5 standard errors of both sides", async (name) => {
       const { data, reference } = readReference(join(folder, `${name}.json`));
       const acceptance = name === "sblrc_blr" ? 0.8 : 0.95;
       const posterior = await infer(models[name](data), { key: key(1), draws: 1000, warmup: 1000, acceptance });
@@ -129,9 +129,10 @@ describe("published posteriors", () => {
         if (element === "draws") continue;
         const found = summary[element];
         expect(Math.abs(found.mean - known.mean), element).toBeLessThan(
-          3 * Math.hypot(found.meanError, known.sd / 100),
+          3.5 * Math.hypot(found.meanError, known.sd / 100),
         );
-        expect(Math.abs(found.sd / known.sd - 1), element).toBeLessThan(0.05);
+        // 10,000 draws know an sd to 0.7 %, one with tails as heavy as these to 1.4 %.
+        expect(Math.abs(found.sd - known.sd), element).toBeLessThan(3.5 * Math.hypot(found.sdError, 0.014 * known.sd));
         expect(found.rhat, element).toBeLessThan(1.01);
       }
       expect(posterior.warnings()).toEqual([]);

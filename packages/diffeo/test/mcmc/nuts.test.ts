@@ -13,8 +13,7 @@ import {
   sum,
   type Tensor,
 } from "../../src/graph/index.ts";
-import { nuts, summarise } from "../../src/mcmc/index.ts";
-import type { NutsOptions } from "../../src/mcmc/nuts.ts";
+import { type ChainsOptions, drawChains, summarise } from "../../src/mcmc/index.ts";
 import { windows } from "../../src/mcmc/warmup.ts";
 import { key, normal } from "../../src/random/index.ts";
 
@@ -55,7 +54,7 @@ const gaussian = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);
 describe("a transition", () => {
   it.each([3, 10])("leaves a Gaussian as it is, with trajectories of depth up to %s", async (maxDepth) => {
     // Exact draws in, exact draws out: no warm-up, one transition each.
-    const chains = await nuts(gaussian, points(4000, 2, 5), {
+    const chains = await drawChains(gaussian, points(4000, 2, 5), {
       key: key(8),
       draws: 1,
       warmup: 0,
@@ -84,10 +83,10 @@ describe("chains", () => {
         ),
       ),
     );
-  const options: NutsOptions = { key: key(3), draws: 1000, warmup: 500 };
+  const options: ChainsOptions = { key: key(3), draws: 1000, warmup: 500 };
 
-  it.each([false, true])("know the moments of a badly scaled Gaussian (dense: %s)", async (dense) => {
-    const chains = await nuts(target, points(4, n, 2), { ...options, dense });
+  it.each(["diagonal", "dense"] as const)("know the moments of a badly scaled Gaussian (%s metric)", async (metric) => {
+    const chains = await drawChains(target, points(4, n, 2), { ...options, metric });
     const inverse = invert(mixing);
     scales.forEach((scale, i) => {
       const sd = scale * Math.sqrt(inverse[i].reduce((s, v) => s + v * v, 0));
@@ -106,7 +105,7 @@ describe("chains", () => {
     const short = { ...options, draws: 30, warmup: 60, block: 2 };
     const start = points(5, n, 2);
     const target = (x: Tensor): Tensor => gaussian(matvec(mixing, x));
-    const all = await nuts(target, start, short);
+    const all = await drawChains(target, start, short);
     for (const [first, count] of [
       [0, 1],
       [2, 2],
@@ -117,7 +116,7 @@ describe("chains", () => {
         dtype: "float64" as const,
         data: start.data.slice(first * n, (first + count) * n),
       };
-      const alone = await nuts(target, own, { ...short, first });
+      const alone = await drawChains(target, own, { ...short, first });
       alone.forEach((chain, c) => {
         expect(chain.x).toEqual(all[first + c].x);
         expect(chain.leaves).toEqual(all[first + c].leaves);
@@ -133,13 +132,13 @@ describe("chains", () => {
       const rest = squaredNorm(slice(z, null, [1, 6]));
       return sub(sub(mul(square(v), -1 / 18), mul(mul(rest, exp(mul(v, -1))), 0.5)), mul(v, 2.5));
     };
-    const chains = await nuts(funnel, points(4, 6, 7), { key: key(5), draws: 500, warmup: 500 });
+    const chains = await drawChains(funnel, points(4, 6, 7), { key: key(5), draws: 500, warmup: 500 });
     expect(chains.reduce((total, { diverged }) => total + diverged.reduce((a, b) => a + b, 0), 0)).toBeGreaterThan(0);
   });
 
   it("say where they cannot begin", async () => {
     const half = (x: Tensor): Tensor => sum(add(mul(x, 0), Number.NEGATIVE_INFINITY), -1);
-    await expect(nuts(half, points(2, 1, 1), options)).rejects.toThrow(
+    await expect(drawChains(half, points(2, 1, 1), options)).rejects.toThrow(
       /chain 0 begins where the log-density is -Infinity/,
     );
   });

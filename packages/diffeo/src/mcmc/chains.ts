@@ -1,0 +1,293 @@
+/**
+ * Many chains in one graph: every run of it moves every chain by one leapfrog step,
+ *
+ *   p ← p + ½ε∇log p(x);  x ← x + εM⁻¹p;  p ← p + ½ε∇log p(x)        H = ½ pᵀM⁻¹p − log p(x)
+ *
+ * each along its own trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a transition begins
+ * the next at once and waits for nobody.
+ *
+ * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on
+ * how many rows there are. So what chain i draws is a function of (key, i, block), of nothing else.
+ */
+import { type Arrays, type CompileOptions, compile } from "../engine/index.ts";
+import { add, expandDims, fail, gradEach, matvec, mul, type NdArray, sum, type Tensor } from "../graph/index.ts";
+import { fold, type Key } from "../random/index.ts";
+import { pauses } from "../sampler/pauses.ts";
+import { methods } from "./method.ts";
+import { metrics } from "./metric.ts";
+import type { Leaf } from "./trajectory.ts";
+import { type Chain, type ChainOptions, type ChainSettings, type ChainState, stateAt, Walker } from "./walker.ts";
+
+/** e^{log p} on Rⁿ. */
+export interface ChainTarget {
+  /** n */
+  readonly size: number;
+  /** log p at points [B, n], one number a point, up to a constant. */
+  readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
+  /** Shapes of what else it depends on: inputs of the graph, so that other numbers need no other graph. Default none. */
+  readonly inputs?: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** Where chains keep what they have reached, to go on from there. */
+export interface ChainStore {
+  /** All chains as they were when last saved; undefined where they never were. */
+  load(): Promise<readonly ChainState[] | undefined>;
+  /** Keeps them, whole or not at all. */
+  save(chains: readonly ChainState[]): Promise<void>;
+  /** Seconds between two of them. Default 10. */
+  readonly every?: number;
+}
+
+/** What decides the graph. */
+export interface OpenChainsOptions extends ChainOptions, Pick<CompileOptions, "device" | "threads" | "worker"> {
+  /** Chains a run of the graph takes. Default the least of 4, 8, 16, 32 and 64 that holds all, or 64. */
+  readonly block?: number;
+}
+
+/** What a call may choose. */
+export interface DrawChainsOptions {
+  readonly key: Key;
+  /** The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with `first` 4. */
+  readonly first?: number;
+  /** What the target depends on besides the point. */
+  readonly inputs?: Inputs;
+  /** Called after every transition. */
+  readonly onDraw?: (chain: number, done: number, of: number) => void;
+  readonly store?: ChainStore;
+  readonly signal?: AbortSignal;
+}
+
+export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions, "inputs"> {}
+
+type Inputs = Readonly<Record<string, NdArray>>;
+
+/** Inputs, x, p, ∇, ε and M⁻¹ of all chains → where one step leads. */
+const leapfrogStep =
+  (logDensity: ChainTarget["logDensity"], dense: boolean) =>
+  (
+    inputs: Readonly<Record<string, Tensor>>,
+    x: Tensor,
+    momentum: Tensor,
+    slope: Tensor,
+    size: Tensor,
+    inverse: Tensor,
+  ) => {
+    const e = expandDims(size, -1);
+    const velocityOf = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
+    const f = (y: Tensor): Tensor => logDensity(y, inputs);
+    const kicked = add(momentum, mul(slope, mul(e, 0.5)));
+    const moved = add(x, mul(velocityOf(kicked), e));
+    const pull = gradEach(f)(moved);
+    const landed = add(kicked, mul(pull, mul(e, 0.5)));
+    const velocity = velocityOf(landed);
+    return {
+      x: moved,
+      momentum: landed,
+      slope: pull,
+      velocity,
+      value: f(moved),
+      kinetic: mul(sum(mul(landed, velocity), -1), 0.5),
+    };
+  };
+
+const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
+  shape,
+  dtype: "float64",
+  data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
+});
+
+/** Row c of what a step led to. */
+function leafOf(found: Arrays<ReturnType<ReturnType<typeof leapfrogStep>>>, c: number, n: number): Leaf {
+  const row = (a: NdArray): Float64Array => (a.data as Float64Array).slice(c * n, (c + 1) * n);
+  const value = Number(found.value.data[c]);
+  const energy = Number(found.kinetic.data[c]) - value;
+  return {
+    x: row(found.x),
+    slope: row(found.slope),
+    momentum: row(found.momentum),
+    velocity: row(found.velocity),
+    value,
+    energy: Number.isNaN(energy) ? Number.POSITIVE_INFINITY : energy,
+  };
+}
+
+/** The rows of a block as a graph takes them, and a run of it. */
+interface Block {
+  readonly size: number;
+  /** A step of chain c is put in its row. */
+  put(c: number, from: Pick<Leaf, "x" | "momentum" | "slope">, size: number, inverse: Float64Array): void;
+  /** Where all rows lead. */
+  run(): Promise<(c: number) => Leaf>;
+}
+
+export interface OpenChains {
+  readonly settings: ChainSettings;
+  /** log p and its slope at rows of n numbers. */
+  look(rows: Float64Array, inputs?: Inputs): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
+  /** Draws of chains from rows of n numbers where log p is finite. */
+  draw(rows: Float64Array, options: DrawChainsOptions): Promise<Chain[]>;
+  dispose(): Promise<void>;
+}
+
+const usualBlock = (count: number): number => Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
+
+/** The settings with every default in its place. */
+export function settingsOf(options: ChainOptions): ChainSettings {
+  const { draws = 1000, warmup = 1000, method = "nuts", metric = "diagonal", maxDepth = 10, steps = 10 } = options;
+  if (!Object.hasOwn(methods, method))
+    fail("usage", `there is no \`method\` "${method}"`, `use one of ${Object.keys(methods).join(", ")}`);
+  if (!metrics.includes(metric))
+    fail("usage", `there is no \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
+  const { acceptance = methods[method].acceptance, size } = options;
+  for (const [name, value, least] of [
+    ["draws", draws, 1],
+    ["warmup", warmup, 0],
+    ["maxDepth", maxDepth, 1],
+    ["steps", steps, 1],
+  ] as const)
+    if (!(Number.isSafeInteger(value) && value >= least))
+      fail("usage", `\`${name}\` is ${value}`, `give a whole number, at least ${least}`);
+  if (!(acceptance > 0 && acceptance < 1))
+    fail("usage", `\`acceptance\` is ${acceptance}`, "give a number between 0 and 1, such as 0.95");
+  if (size !== undefined && !(size > 0 && Number.isFinite(size)))
+    fail("usage", `\`size\` is ${size}`, "give a positive step size, or leave it out");
+  return { draws, warmup, method, metric, maxDepth, steps, acceptance, ...(size !== undefined && { size }) };
+}
+
+/** Compiles the step of `count` chains. */
+export function openChains(target: ChainTarget, count: number, options: OpenChainsOptions): OpenChains {
+  const { size: n, logDensity, inputs: shapes = {} } = target;
+  const { block: rows = usualBlock(count), device, threads = 1, worker } = options;
+  const settings = settingsOf(options);
+  const dense = settings.metric === "dense";
+  const [points, numbers] = [
+    [rows, n],
+    [rows, ...(dense ? [n, n] : [n])],
+  ];
+  const step = compile(leapfrogStep(logDensity, dense), [shapes, points, points, points, [rows], numbers], {
+    type: "float64",
+    threads,
+    ...(device !== undefined && { device }),
+    ...(worker !== undefined && { worker }),
+  });
+  const openBlock = (inputs: Inputs): Block => {
+    const [x, momentum, slope] = [matrix(points), matrix(points), matrix(points)];
+    const [size, inverse] = [matrix([rows]), matrix(numbers)];
+    const metricsPut: (Float64Array | undefined)[] = [];
+    return {
+      size: rows,
+      put: (c, from, e, m) => {
+        x.data.set(from.x, c * n);
+        momentum.data.set(from.momentum, c * n);
+        slope.data.set(from.slope, c * n);
+        size.data[c] = e;
+        if (metricsPut[c] !== m) inverse.data.set(m, c * m.length);
+        metricsPut[c] = m;
+      },
+      run: async () => {
+        const found = await step(inputs, x, momentum, slope, size, inverse);
+        return (c) => leafOf(found, c, n);
+      },
+    };
+  };
+  const look = async (places: Float64Array, inputs: Inputs = {}): Promise<Leaf[]> => {
+    const found: Leaf[] = [];
+    const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
+    for (let from = 0; from < places.length / n; from += rows) {
+      const to = Math.min(from + rows, places.length / n);
+      const block = openBlock(inputs);
+      // Rows without a chain stand where the first one begins. A step of no length shows what is there.
+      for (let c = 0; c < rows; c++) {
+        const at = from + c < to ? from + c : from;
+        block.put(c, { x: places.subarray(at * n, (at + 1) * n), momentum: none, slope: none }, 0, still);
+      }
+      const leaf = await block.run();
+      for (let c = from; c < to; c++) found.push(leaf(c - from));
+    }
+    return found;
+  };
+  return {
+    settings,
+    look,
+    draw: async (places, call) => {
+      const { first = 0, inputs = {}, store } = call;
+      if (first % rows !== 0)
+        fail("usage", `chains from number ${first} in blocks of ${rows}`, "begin at a multiple of block");
+      const states =
+        (await store?.load()) ??
+        (await look(places, inputs)).map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
+      return drawAll([...states], () => openBlock(inputs), settings, call);
+    },
+    dispose: () => step.dispose(),
+  };
+}
+
+function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: number): L {
+  const bad = leaf.slope.find((v) => !Number.isFinite(v));
+  if (!Number.isFinite(leaf.value) || bad !== undefined)
+    fail(
+      "numerical",
+      `chain ${chain} begins where the log-density is ${leaf.value}${bad === undefined ? "" : ` and its slope ${bad}`}`,
+      "begin elsewhere, or see where the log-density is not a finite number",
+    );
+  return leaf;
+}
+
+/** Block after block from where its chains are to their last draw. */
+async function drawAll(
+  states: ChainState[],
+  open: () => Block,
+  settings: ChainSettings,
+  { key, first = 0, onDraw, signal, store }: DrawChainsOptions,
+): Promise<Chain[]> {
+  const chains: Chain[] = [];
+  const every = 1000 * (store?.every ?? 10);
+  const pause = pauses();
+  let saved = performance.now();
+  for (let from = 0; from < states.length; ) {
+    const block = open();
+    const begun = states.slice(from, from + block.size);
+    const walkers = begun.map((state, c) => new Walker(fold(key, first + from + c), state, settings));
+    const idle = { x: begun[0].at.x, momentum: begun[0].at.x.map(() => 0), slope: begun[0].at.slope };
+    for (let c = walkers.length; c < block.size; c++) block.put(c, idle, 0, begun[0].inverseMass);
+    const keep = async (): Promise<void> => {
+      walkers.forEach((walker, c) => {
+        states[from + c] = walker.state;
+      });
+      await store?.save(states);
+      saved = performance.now();
+    };
+    while (walkers.some((walker) => !walker.finished)) {
+      if (signal?.aborted) {
+        await keep();
+        signal.throwIfAborted();
+      }
+      walkers.forEach((walker, c) => {
+        const { from: leaf, size } = walker.finished ? { from: idle, size: 0 } : walker.step;
+        block.put(c, leaf, size, walker.metric.inverse);
+      });
+      await pause();
+      const leaf = await block.run();
+      walkers.forEach((walker, c) => {
+        if (!walker.finished && walker.take(leaf(c)))
+          onDraw?.(first + from + c, walker.done, settings.warmup + settings.draws);
+      });
+      if (store && performance.now() - saved > every) await keep();
+    }
+    if (store) await keep();
+    chains.push(...walkers.map(({ chain }) => chain));
+    from += block.size;
+  }
+  return chains;
+}
+
+/** Draws from e^{log p}, chains from the rows of `start` [chains, n]. */
+export async function drawChains(
+  logDensity: (x: Tensor) => Tensor,
+  start: NdArray,
+  options: ChainsOptions,
+): Promise<Chain[]> {
+  const [count, size] = start.shape;
+  const chains = openChains({ size, logDensity }, count, options);
+  return chains.draw(Float64Array.from(start.data as Float64Array), options).finally(() => chains.dispose());
+}

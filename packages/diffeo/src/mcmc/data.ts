@@ -1,0 +1,63 @@
+/** Data of a model by name: numbers and arrays of numbers, held to the shapes that the model says they have. */
+import type { ArrayInput } from "../engine/index.ts";
+import {
+  fail,
+  fitsShape,
+  isNdArray,
+  type NdArray,
+  type Nested,
+  ndarray,
+  showOpenShape,
+  toFloat64,
+} from "../graph/index.ts";
+
+/** As given: numbers, nested lists of them, typed arrays. */
+export type Data = Readonly<Record<string, ArrayInput>>;
+
+/** Shapes by name: [] is a number, `null` an open size. */
+export type DataShapes = Readonly<Record<string, readonly (number | null)[]>>;
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
+
+/** What in nested lists is no finite number, and where; undefined where all is well. */
+function fault(value: unknown, place: string): string | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
+  if (!Array.isArray(value)) return `${place} is ${kindOf(value)}, not a number`;
+  for (const [i, entry] of value.entries()) {
+    const found = fault(entry, `${place}[${i}]`);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function arrayOf(value: unknown, name: string): NdArray {
+  const remedy = "give numbers, or lists of numbers of one length";
+  if (isNdArray(value)) return { ...value, dtype: "float64", data: toFloat64(value.data) };
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    const data = Float64Array.from(value as Float64Array);
+    return { shape: [data.length], dtype: "float64", data };
+  }
+  const wrong = fault(value, name);
+  if (wrong) fail("data", `data: ${wrong}`, remedy);
+  return ndarray(value as Nested, "float64");
+}
+
+/** All of it as float64 arrays; with shapes, what they name and nothing else. */
+export function dataArrays(data: Data, shapes?: DataShapes): Readonly<Record<string, NdArray>> {
+  const arrays: Record<string, NdArray> = {};
+  for (const name of Object.keys(shapes ?? data)) {
+    if (!Object.hasOwn(data, name))
+      fail("data", `data has no "${name}"`, `give all of ${Object.keys(shapes ?? data).join(", ")}`);
+    const array = arrayOf(data[name], name);
+    const open = shapes?.[name];
+    if (open && !fitsShape(array.shape, open))
+      fail(
+        "data",
+        `data: ${name} has shape [${array.shape}], the model wants ${showOpenShape(open)}`,
+        "reshape it, or correct what the model says of its data",
+      );
+    arrays[name] = array;
+  }
+  return arrays;
+}

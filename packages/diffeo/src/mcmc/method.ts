@@ -1,0 +1,29 @@
+/** How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from. */
+import { lengthFrom, Path } from "./path.ts";
+import type { Leaf, Trajectory } from "./trajectory.ts";
+import { Tree } from "./tree.ts";
+
+export interface MethodSettings {
+  /** A trajectory of the no-U-turn sampler has at most 2 to the power of this many leaves. */
+  readonly maxDepth: number;
+  /** Leapfrog steps of a transition of Hamiltonian Monte Carlo, on average. */
+  readonly steps: number;
+}
+
+interface ChainMethod {
+  /** The acceptance that ε is adapted to, unless another is asked for. */
+  readonly acceptance: number;
+  /** A transition from a leaf with a fresh momentum; `draw()` gives the next uniform number of its stream. */
+  readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
+}
+
+export type MethodName = "nuts" | "hmc" | "mala" | "langevin";
+
+export const methods: Readonly<Record<MethodName, ChainMethod>> = {
+  nuts: { acceptance: 0.8, begin: (start, draw, { maxDepth }) => new Tree(start, maxDepth, draw) },
+  hmc: { acceptance: 0.8, begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()) },
+  // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
+  mala: { acceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },
+  // Nothing is refused, so this is a bound on the bias: the closer to 1, the smaller.
+  langevin: { acceptance: 0.95, begin: (start) => new Path(start, 1, undefined) },
+};

@@ -1,0 +1,115 @@
+/**
+ * A model of constrained parameters and the data it is given, as the target that chains walk on and as the values they show:
+ *
+ *   log p(x) = log p(φ(x), data) + log|det J_φ(x)|        x ↦ φ(x), and quantities derived from it
+ */
+import { type CompileOptions, compile } from "../engine/index.ts";
+import { constant, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
+import type { ChainTarget } from "./chains.ts";
+import type { Data, DataShapes } from "./data.ts";
+import { freeLogDensity, type Parameter, type ParameterSpace, parameterSpace, type Values } from "./parameters.ts";
+
+type Parameters = Readonly<Record<string, Parameter>>;
+
+export interface PosteriorModel {
+  /** By name; a function of the data where sizes depend on them. */
+  readonly parameters: Parameters | ((data: Data) => Parameters);
+  /** log p up to a constant, one number a chain, of parameters [chains, …] and data as they were given. */
+  readonly logDensity: (values: Values, data: Values) => Tensor;
+  /** Quantities to report besides the parameters, functions of them: [chains, …]. */
+  readonly derived?: Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
+  /** Shapes of the data. Default: whatever is given. */
+  readonly data?: DataShapes;
+}
+
+/** Draws of one quantity, [chains, draws, …shape]. */
+export interface PosteriorDraws {
+  readonly shape: Shape;
+  readonly data: Float64Array;
+}
+
+type DataArrays = Readonly<Record<string, NdArray>>;
+
+export interface BoundModel {
+  readonly space: ParameterSpace;
+  readonly target: ChainTarget;
+  readonly data: DataArrays;
+  /** The data where they are inputs of the graphs; nothing where they are constants. */
+  readonly inputs: DataArrays;
+  /** Draws of free coordinates, one array a chain, as values by name. */
+  readonly show: (chains: readonly Float64Array[]) => Promise<Record<string, PosteriorDraws>>;
+  /** The same model and graphs with other data of the same shapes. */
+  readonly with: (data: DataArrays) => BoundModel;
+  readonly dispose: () => Promise<void>;
+}
+
+const eachOf = <T, U>(record: Readonly<Record<string, T>>, f: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
+
+/** @param asInputs whether data are inputs of the graphs, or constants of them */
+export function boundModel(
+  model: PosteriorModel,
+  raw: Data,
+  data: DataArrays,
+  asInputs: boolean,
+  { device, threads = 1 }: Pick<CompileOptions, "device" | "threads">,
+): BoundModel {
+  const { parameters, logDensity, derived = {} } = model;
+  const space = parameterSpace(typeof parameters === "function" ? parameters(raw) : parameters);
+  const constants = (): Values => eachOf(data, (array) => constant(array, "float64"));
+  const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
+  const shapes = asInputs ? eachOf(data, ({ shape }) => shape.map(() => null)) : {};
+  const shown = compile(
+    (inputs: Values, x: Tensor) => {
+      const { values } = space.enter(x);
+      return { ...values, ...eachOf(derived, (f) => f(values, seen(inputs))) };
+    },
+    [shapes, [null, space.dimension]],
+    { type: "float64", threads, ...(device !== undefined && { device }) },
+  );
+  const withData = (now: DataArrays): BoundModel => {
+    const inputs = asInputs ? now : {};
+    return {
+      space,
+      target: {
+        size: space.dimension,
+        logDensity: (x, t) => freeLogDensity(space, (values) => logDensity(values, seen(t)))(x),
+        inputs: shapes,
+      },
+      data: now,
+      inputs,
+      show: async (chains) => {
+        const found: Record<string, PosteriorDraws> = {};
+        for (const [c, x] of chains.entries()) {
+          const values = await shown(inputs, x);
+          for (const [name, { shape, data: numbers }] of Object.entries(values)) {
+            const size = sizeOf(shape);
+            found[name] ??= { shape: [chains.length, ...shape], data: new Float64Array(chains.length * size) };
+            found[name].data.set(numbers as Float64Array, c * size);
+          }
+        }
+        return found;
+      },
+      with: withData,
+      dispose: () => shown.dispose(),
+    };
+  };
+  return withData(data);
+}
+
+/** How many numbers of an array are shown. */
+const SHOWN = 4;
+
+/** The parameters' values at a point of free coordinates, in words. */
+export async function place(model: BoundModel, x: Float64Array): Promise<string> {
+  const values = await model.show([x]);
+  const number = (v: number): string => String(Number(v.toPrecision(6)));
+  return model.space.parts
+    .map(({ name }) => {
+      const { shape, data } = values[name];
+      const numbers = Array.from(data.subarray(0, SHOWN), number);
+      const more = data.length > SHOWN ? ", …" : "";
+      return `${name} = ${shape.length > 2 ? `[${numbers.join(", ")}${more}]` : numbers[0]}`;
+    })
+    .join(", ");
+}

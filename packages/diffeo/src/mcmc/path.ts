@@ -1,0 +1,46 @@
+/**
+ * Transitions of a length known beforehand: so many leapfrog steps from (x, p), p ~ N(0, M), to (x′, p′), then
+ *
+ *   Hamiltonian Monte Carlo   x′ with probability min(1, e^{H−H′}), else x (S. Duane, A. Kennedy, B. Pendleton, D. Roweth, 1987)
+ *   MALA                      the same after one step (J. Besag, 1994)
+ *   unadjusted Langevin       one step, x′ always: x′ = x + ½ε²M⁻¹∇log p(x) + εM^{−½}z
+ *
+ * The last is Euler and Maruyama's step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW over dt = ε²; it has the law p
+ * up to a bias that vanishes with ε. The number of steps may be drawn, as long as the chain's place has no say in it: evenly from
+ * 1 to 2L − 1, of mean L, no period of the motion is met again and again.
+ */
+import { DIVERGED, type Leaf, type Trajectory, type Transition } from "./trajectory.ts";
+
+/** From 1 to 2L − 1, evenly, from one uniform number. */
+export const lengthFrom = (u: number, mean: number): number => 1 + Math.floor(u * (2 * mean - 1));
+
+export class Path implements Trajectory {
+  readonly #start: Leaf;
+  readonly #steps: number;
+  /** The uniform number of the test; undefined where there is none. */
+  readonly #u: number | undefined;
+  #at: Leaf;
+  #taken = 0;
+
+  constructor(start: Leaf, steps: number, u: number | undefined) {
+    this.#start = start;
+    this.#steps = steps;
+    this.#u = u;
+    this.#at = start;
+  }
+
+  get next(): { readonly from: Leaf; readonly direction: 1 } {
+    return { from: this.#at, direction: 1 };
+  }
+
+  add(leaf: Leaf): Transition | undefined {
+    this.#at = leaf;
+    this.#taken++;
+    const change = this.#start.energy - leaf.energy;
+    const diverged = !(change > -DIVERGED);
+    if (!diverged && this.#taken < this.#steps) return undefined;
+    const acceptance = diverged ? 0 : Math.min(1, Math.exp(change));
+    const drawn = !diverged && (this.#u === undefined || this.#u < acceptance) ? leaf : this.#start;
+    return { leaf: drawn, depth: 0, leaves: this.#taken, diverged, acceptance, energy: drawn.energy };
+  }
+}
