@@ -115,6 +115,10 @@ export const commands: Group = {
       about: "serve the studio, the web app, to this machine's browsers",
       load: () => import("./studio/studio.ts"),
     },
+    infer: {
+      about: "draws from a posterior on constrained parameters, by chains; continues where it was stopped",
+      load: () => import("./infer/infer.ts"),
+    },
     chess,
     density,
     table,

@@ -39,6 +39,8 @@ export interface ChartOptions {
   readonly description: string;
   readonly legend?: readonly LegendEntry[];
   readonly panels: readonly Panel[];
+  /** Panels a row. Default all. */
+  readonly columns?: number;
   /** Of one panel, in pixels. Default 380 by 284. */
   readonly width?: number;
   readonly height?: number;
@@ -127,16 +129,21 @@ function withOwnIds(svg: string): string {
 
 export function chart(options: ChartOptions): string {
   const { title, note, description, legend = [], panels, width = 380, height = 284 } = options;
+  const columns = Math.min(options.columns ?? panels.length, panels.length);
+  const rows = Math.ceil(panels.length / columns);
   const lines = [
     (y: number) => textAt(EDGE + INDENT, y, title, `font-weight="bold" font-size="${SIZE + 2}"`),
     ...(note === undefined ? [] : [(y: number) => textAt(EDGE + INDENT, y, note, `fill="${FAINT}"`)]),
     ...(legend.length === 0 ? [] : [(y: number) => legendAt(legend, EDGE + INDENT, y)]),
   ];
   const top = EDGE + lines.length * LINE;
-  const whole = { width: 2 * EDGE + panels.length * (width + GAP) - GAP, height: top + LINE + height + 4 };
+  const whole = { width: 2 * EDGE + columns * (width + GAP) - GAP, height: top + rows * (LINE + height) + 4 };
   const content = [
     ...lines.map((draw, i) => draw(EDGE + 10 + i * LINE)),
-    ...panels.map((panel, i) => panelAt(panel, width, height, EDGE + i * (width + GAP), top + 4)),
+    ...panels.map((panel, i) => {
+      const [row, column] = [Math.floor(i / columns), i % columns];
+      return panelAt(panel, width, height, EDGE + column * (width + GAP), top + 4 + row * (LINE + height));
+    }),
   ].join("");
   return withOwnIds(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}" viewBox="0 0 ${whole.width} ${whole.height}" role="img" color="${INK}" fill="${INK}" font-family="${FONT_FAMILY}" font-size="${SIZE}"><title>${escapeText(title)}</title><desc>${escapeText(description)}</desc><rect width="100%" height="100%" fill="#ffffff"/>${content}</svg>\n`,

@@ -1,6 +1,7 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
+export { chainsText, parseChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
 export {
@@ -28,6 +29,7 @@ export {
 export { type MethodName, methods } from "./method.ts";
 export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
+export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
 export type { Chain, ChainState } from "./walker.ts";

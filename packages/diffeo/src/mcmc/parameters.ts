@@ -25,20 +25,20 @@ import {
   slice,
   sub,
   sum,
-  type Tensor,
+  Tensor,
 } from "../graph/index.ts";
 
 /** Values of parameters as a model sees them: a number of each chain [chains], or an array of it [chains, …]. */
 export type Values = Readonly<Record<string, Tensor>>;
 
-/** A number between bounds that depend on the parameters before it. */
+/** A number between bounds that depend on the parameters before it: one bound a chain, or one a number [chains, …]. */
 export interface Bounded {
   readonly above?: (values: Values) => Operand;
   readonly below?: (values: Values) => Operand;
 }
 
-/** A domain, an array of values of one, or a number within bounds. */
-export type Parameter = Domain | readonly [domain: Domain, ...shape: number[]] | Bounded;
+/** A domain or a number within bounds, or an array of values of one. */
+export type Parameter = Domain | Bounded | readonly [of: Domain | Bounded, ...shape: number[]];
 
 interface Part {
   readonly name: string;
@@ -58,7 +58,7 @@ export interface ParameterSpace {
   readonly enter: (x: Tensor) => { readonly values: Values; readonly logDet: Tensor };
 }
 
-const isDomain = (parameter: Parameter): parameter is Domain => "map" in parameter;
+const isDomain = (of: Domain | Bounded): of is Domain => "map" in of;
 
 function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   const { map, dimension, values = (y: Tensor) => y } = domain;
@@ -87,44 +87,49 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
 /**
  * With both bounds y = a + (b − a)σ(x), log|det J| = log(b − a) + log σ′(x); with one, y = a + eˣ or b − eˣ, log|det J| = x.
  */
-function ofBounds(name: string, { above, below }: Bounded): Part {
+function ofBounds(name: string, { above, below }: Bounded, shape: Shape): Part {
   if (!above && !below)
     fail("usage", `parameter "${name}" has neither bound`, "give above, below or both, or use real()");
   const unit = sigmoidMap(0, 1);
   return {
     name,
-    shape: [],
-    free: 1,
+    shape,
+    free: sizeOf(shape),
     enter: (x, before) => {
       const [chains] = x.shape;
-      const number = reshape(x, [chains]);
-      if (above && below) {
-        const [a, b] = [above(before), below(before)];
+      const numbers = reshape(x, [chains, ...shape]);
+      const none = mul(numbers, 0);
+      const one = (bound: Operand): Tensor => {
+        const given = bound instanceof Tensor && bound.shape.length === 1 && shape.length > 0;
+        const wide = given ? reshape(bound, [chains, ...shape.map(() => 1)]) : bound;
+        return add(none, wide);
+      };
+      const total = (each: Tensor): Tensor => sum(reshape(each, [chains, sizeOf(shape)]), -1);
+      const [a, b] = [above && one(above(before)), below && one(below(before))];
+      if (a && b) {
         const width = sub(b, a);
         const t = constant(0, x.dtype);
         return {
-          value: add(a, mul(width, reshape(unit.forward(x, t), [chains]))),
-          logDet: add(log(width), unit.logDet(x, t)),
+          value: add(a, mul(width, reshape(unit.forward(x, t), [chains, ...shape]))),
+          logDet: add(total(log(width)), unit.logDet(x, t)),
         };
       }
-      const step = exp(number);
-      return {
-        value: above ? add(above(before), step) : sub((below as NonNullable<typeof below>)(before), step),
-        logDet: number,
-      };
+      const step = exp(numbers);
+      return { value: a ? add(a, step) : sub(b as Tensor, step), logDet: total(numbers) };
     },
   };
 }
 
 function partOf(name: string, parameter: Parameter): Part {
-  if (Array.isArray(parameter)) {
-    const [domain, ...shape] = parameter as readonly [Domain, ...number[]];
-    if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
-      fail("usage", `parameter "${name}": an array of shape ${showShape(shape)}`, "give sizes from 1");
-    return ofDomain(name, domain, shape);
-  }
-  const single = parameter as Domain | Bounded;
-  return isDomain(single) ? ofDomain(name, single, []) : ofBounds(name, single);
+  const [of, ...shape] = (Array.isArray(parameter) ? parameter : [parameter]) as readonly [
+    Domain | Bounded,
+    ...number[],
+  ];
+  if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
+    fail("usage", `parameter "${name}": an array of shape ${showShape(shape)}`, "give sizes from 1");
+  if (typeof of !== "object" || of === null)
+    fail("usage", `parameter "${name}" is ${String(of)}`, "give a domain such as real(), bounds, or [domain, size]");
+  return isDomain(of) ? ofDomain(name, of, shape) : ofBounds(name, of, shape);
 }
 
 export function parameterSpace(parameters: Readonly<Record<string, Parameter>>): ParameterSpace {

@@ -1,0 +1,141 @@
+/** diffeo infer: draws from the posterior that a file of JavaScript describes. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Option } from "commander";
+import { fail } from "diffeo/graph";
+import { infer, type MethodName, type MetricName, methods, metrics, type Origin } from "diffeo/mcmc";
+import { inFolder, openChainFolder, type RunConfig } from "diffeo/node";
+import { key } from "diffeo/random";
+import type { Declare, Io } from "../shell/io.ts";
+import { integer, MOST, share } from "../shell/options.ts";
+import { progress } from "../shell/progress.ts";
+import { version } from "../shell/version.ts";
+import { loadPosteriorModel, readData } from "./model.ts";
+import { summaryTable, writePosterior } from "./report.ts";
+
+interface InferCommand {
+  readonly data?: string;
+  readonly out: string;
+  readonly chains: number;
+  readonly draws: number;
+  readonly warmup: number;
+  readonly seed: number;
+  readonly method: MethodName;
+  readonly metric: MetricName;
+  readonly acceptance?: number;
+  readonly maxDepth: number;
+  readonly steps: number;
+  readonly every: number;
+  readonly threads: number;
+  readonly pictures: boolean;
+  readonly resume?: boolean;
+  readonly json?: boolean;
+}
+
+const digest = async (path: string): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex")
+    .slice(0, 16);
+
+/** What the numbers of a run are made of. */
+async function configOf(model: string, options: InferCommand): Promise<RunConfig> {
+  const { data, chains, draws, warmup, seed, method, metric, acceptance, maxDepth, steps } = options;
+  return {
+    version,
+    files: { model, ...(data !== undefined && { data }) },
+    seed,
+    chains,
+    draws,
+    warmup,
+    method,
+    metric,
+    ...(acceptance !== undefined && { acceptance }),
+    maxDepth,
+    steps,
+    model: await digest(model),
+    ...(data !== undefined && { data: await digest(data) }),
+  };
+}
+
+/** How far each chain is, as shares. */
+function chainProgress(io: Io, chains: number, of: number): { onDraw: (c: number, done: number) => void; end(): void } {
+  const done = new Array<number>(chains).fill(0);
+  const bar = progress(io.stderr, chains * of, "sampling");
+  return {
+    onDraw: (c, at) => {
+      done[c] = at;
+      const total = done.reduce((a, b) => a + b, 0);
+      const each = done.slice(0, 8).map((n, i) => `${i + 1}: ${Math.floor((100 * n) / of)} %`);
+      bar.update(total, `chains ${each.join("  ")}${chains > 8 ? "  …" : ""}`);
+    },
+    end: bar.end,
+  };
+}
+
+async function run(io: Io, file: string, options: InferCommand): Promise<void> {
+  const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
+  const { method, metric, acceptance, maxDepth, steps, threads } = options;
+  if (!resume && existsSync(join(out, "config.json")))
+    fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
+  if (resume && !existsSync(join(out, "config.json")))
+    fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
+  const model = await loadPosteriorModel(file);
+  const data = dataFile === undefined ? {} : await readData(dataFile);
+  const config = await configOf(file, options);
+  await inFolder(out, async () => {
+    const store = await openChainFolder(out, config, { resume, every });
+    const began = performance.now();
+    const bar = chainProgress(io, chains, warmup + draws);
+    const posterior = await infer(model, {
+      data,
+      key: key(seed),
+      chains,
+      draws,
+      warmup,
+      method,
+      metric,
+      maxDepth,
+      steps,
+      threads,
+      ...(acceptance !== undefined && { acceptance }),
+      store,
+      signal: io.signal,
+      onDraw: bar.onDraw,
+    }).finally(bar.end);
+    const seconds = (performance.now() - began) / 1000;
+    const origin: Origin = { model: file, seed, version, ...(dataFile !== undefined && { data: dataFile }) };
+    const files = await writePosterior(out, posterior, origin, pictures);
+    const [summary, warnings] = [posterior.summary(), posterior.warnings()];
+    if (json)
+      return void io.stdout.write(
+        `${JSON.stringify({ out, files, chains, draws, warmup, seconds, warnings, summary }, undefined, 1)}\n`,
+      );
+    io.stdout.write(summaryTable(summary, join(out, "summary.json")));
+    for (const warning of warnings) io.stdout.write(`warning: ${warning}\n`);
+    io.stdout.write(`${chains} chains of ${draws} draws, ${seconds.toFixed(1)} s: ${out}\n`);
+  });
+}
+
+export const declare: Declare = (command, io) =>
+  void command
+    .argument("<model>", "a JavaScript module that exports parameters and logDensity(parameters, data)")
+    .option("--data <file>", "JSON: numbers and arrays of numbers by name")
+    .requiredOption("--out <folder>", "where draws, summary and pictures go")
+    .option("--chains <n>", "how many chains", integer(1, 10_000), 4)
+    .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
+    .option("--warmup <n>", "transitions before them, in which steps are learned", integer(0, MOST.steps), 1000)
+    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
+    .addOption(new Option("--method <name>", "how chains move").choices(Object.keys(methods)).default("nuts"))
+    .addOption(new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"))
+    .option("--acceptance <x>", "what the step size is adapted to; larger means smaller steps", share)
+    .option("--max-depth <n>", "nuts: at most 2 to the power of this many steps", integer(1, 20), 10)
+    .option("--steps <n>", "hmc: steps a transition, on average", integer(1, 100_000), 10)
+    .option("--every <seconds>", "how often the chains are kept, to be continued", integer(0, 86_400), 10)
+    .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+    .option("--no-pictures", "draw no pictures")
+    .option("--resume", "continue the run in --out")
+    .option("--json", "print the summary as JSON")
+    .action((file, options) => run(io, file, options));

@@ -1,0 +1,153 @@
+/**
+ * Draws as text that other programs read:
+ *
+ *   CSV    as CmdStan writes it, one text a chain: settings in comments, a line of names, a line a draw. Numbers of an array are
+ *          `name.i.j`, counted from 1, the first index fastest.
+ *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior, sample_stats and observed_data, each
+ *          variable a list of chains of draws.
+ *
+ * Numbers keep all their digits. What is not finite is NaN, inf and -inf in CSV and, as Python has it, NaN and Infinity in JSON.
+ */
+import type { NdArray, Shape } from "../graph/index.ts";
+import { indicesOf, type Posterior } from "./infer.ts";
+import type { Chain, ChainSettings } from "./walker.ts";
+
+/** What the draws alone do not tell. */
+export interface Origin {
+  /** What the model is called. */
+  readonly model?: string;
+  /** Where its data came from. */
+  readonly data?: string;
+  readonly seed?: number;
+  /** The program that drew. */
+  readonly version?: string;
+}
+
+const cell = (v: number): string => (Number.isFinite(v) ? String(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "inf" : "-inf");
+
+const metricNames = { unit: "unit_e", diagonal: "diag_e", dense: "dense_e" } as const;
+
+/** The settings as CmdStan lists them, indented by what they belong to. */
+function settingLines(settings: ChainSettings, chain: number, { model, data, seed, version }: Origin): string[] {
+  const { draws, warmup, acceptance, maxDepth, metric, method, steps } = settings;
+  const engine =
+    method === "nuts"
+      ? ["        engine = nuts", "          nuts", `            max_depth = ${maxDepth}`]
+      : [`        engine = ${method}`, ...(method === "hmc" ? [`          steps = ${steps}`] : [])];
+  return [
+    ...(version === undefined ? [] : [`diffeo_version = ${version}`]),
+    ...(model === undefined ? [] : [`model = ${model}`]),
+    "method = sample",
+    "  sample",
+    `    num_samples = ${draws}`,
+    `    num_warmup = ${warmup}`,
+    "    save_warmup = 0",
+    "    thin = 1",
+    "    adapt",
+    `      engaged = ${warmup > 0 ? 1 : 0}`,
+    `      delta = ${acceptance}`,
+    "    algorithm = hmc",
+    "      hmc",
+    ...engine,
+    `        metric = ${metricNames[metric]}`,
+    `id = ${chain + 1}`,
+    ...(data === undefined ? [] : ["data", `  file = ${data}`]),
+    ...(seed === undefined ? [] : ["random", `  seed = ${seed}`]),
+  ];
+}
+
+/** What the warm-up found. */
+function adaptationLines({ size, inverseMass }: Chain, { metric }: ChainSettings): string[] {
+  const numbers = Array.from(inverseMass, cell);
+  const n = metric === "dense" ? Math.sqrt(numbers.length) : numbers.length;
+  const rows = Array.from({ length: numbers.length / n }, (_, i) => numbers.slice(i * n, (i + 1) * n).join(", "));
+  const what = metric === "dense" ? "Elements" : "Diagonal elements";
+  return ["Adaptation terminated", `Step size = ${cell(size)}`, `${what} of inverse mass matrix:`, ...rows];
+}
+
+/** Indices of an array with the first one fastest, each with the place it has where the last one is. */
+function columnMajor(shape: Shape): { readonly index: readonly number[]; readonly at: number }[] {
+  const rowMajor = indicesOf(shape).map((index, at) => ({ index, at }));
+  return rowMajor.toSorted((a, b) => {
+    for (let k = shape.length - 1; k >= 0; k--) if (a.index[k] !== b.index[k]) return a.index[k] - b.index[k];
+    return 0;
+  });
+}
+
+/** What each transition tells of itself, by CmdStan's name and by ArviZ's. */
+const statistics = (chain: Chain, i: number): readonly (readonly [string, string, number])[] => [
+  ["lp__", "lp", chain.value[i]],
+  ["accept_stat__", "acceptance_rate", chain.acceptance[i]],
+  ["stepsize__", "step_size", chain.size],
+  ["treedepth__", "tree_depth", chain.depth[i]],
+  ["n_leapfrog__", "n_steps", chain.leaves[i]],
+  ["divergent__", "diverging", chain.diverged[i]],
+  ["energy__", "energy", chain.energy[i]],
+];
+
+/** One chain's draws, as CmdStan writes them. */
+export function cmdStanCsv(posterior: Posterior, chain: number, origin: Origin = {}): string {
+  const { chains, draws, settings } = posterior;
+  const own = chains[chain];
+  const columns = Object.entries(draws).flatMap(
+    ([
+      name,
+      {
+        shape: [, , ...shape],
+        data,
+      },
+    ]) =>
+      columnMajor(shape).map(({ index, at }) => {
+        const size = shape.reduce((a, b) => a * b, 1);
+        return {
+          name: [name, ...index].join("."),
+          number: (i: number) => data[(chain * settings.draws + i) * size + at],
+        };
+      }),
+  );
+  const comment = (line: string): string => `# ${line}`;
+  const names = [...statistics(own, 0).map(([name]) => name), ...columns.map(({ name }) => name)];
+  const rows = Array.from({ length: settings.draws }, (_, i) =>
+    [...statistics(own, i).map(([, , v]) => v), ...columns.map(({ number }) => number(i))].map(cell).join(","),
+  );
+  return [
+    ...settingLines(settings, chain, origin).map(comment),
+    names.join(","),
+    ...adaptationLines(own, settings).map(comment),
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+/** Numbers of a shape as nested lists, in text. */
+function nested(shape: Shape, data: ArrayLike<number>, from = 0): string {
+  if (shape.length === 0) {
+    const v = data[from];
+    return Number.isFinite(v) ? JSON.stringify(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity";
+  }
+  const [count, ...rest] = shape;
+  const size = rest.reduce((a, b) => a * b, 1);
+  return `[${Array.from({ length: count }, (_, i) => nested(rest, data, from + i * size)).join(",")}]`;
+}
+
+const group = (variables: readonly (readonly [string, string])[]): string =>
+  `{${variables.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+
+/** All chains, as ArviZ reads them. */
+export function arvizJson({ chains, draws, settings, data }: Posterior): string {
+  const names = statistics(chains[0], 0).map(([, name]) => name);
+  const statistic = (k: number): string =>
+    `[${chains
+      .map((chain) => {
+        const values = Array.from({ length: settings.draws }, (_, i) => statistics(chain, i)[k][2]);
+        return names[k] === "diverging" ? `[${values.map((v) => v === 1).join(",")}]` : nested([values.length], values);
+      })
+      .join(",")}]`;
+  const arrays = (all: Readonly<Record<string, Pick<NdArray, "shape" | "data">>>): string =>
+    group(Object.entries(all).map(([name, a]) => [name, nested(a.shape, a.data as Float64Array)]));
+  return `${group([
+    ["posterior", arrays(draws)],
+    ["sample_stats", group(names.map((name, k) => [name, statistic(k)]))],
+    ["observed_data", arrays(data)],
+  ])}\n`;
+}

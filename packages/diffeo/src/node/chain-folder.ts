@@ -1,0 +1,27 @@
+/**
+ * Chains on disk, under way: config.json, what was asked for, and chains.json, where they are, each written whole or not at
+ * all. A process may end at any moment; the next one goes on from the last whole transitions that were kept.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type ChainStore, chainsText, parseChains } from "../mcmc/index.ts";
+import { readBytes, writeFileAtomic } from "./atomic.ts";
+import { type RunConfig, RunFolder } from "./run-folder.ts";
+
+/** @param resume whether a run is there to be continued, or is to be begun */
+export async function openChainFolder(
+  path: string,
+  config: RunConfig,
+  { resume = false, every }: { readonly resume?: boolean; readonly every?: number } = {},
+): Promise<ChainStore> {
+  await (resume ? RunFolder.open(path, config) : RunFolder.create(path, config));
+  const file = join(path, "chains.json");
+  return {
+    ...(every !== undefined && { every }),
+    load: async () => {
+      if (!existsSync(file)) return undefined;
+      return parseChains(new TextDecoder().decode(await readBytes(file)), file);
+    },
+    save: (chains) => writeFileAtomic(file, chainsText(chains)),
+  };
+}

@@ -1,0 +1,101 @@
+/** Draws as text: read back as CmdStan's and ArviZ's readers do, number for number. */
+import { describe, expect, it } from "vitest";
+import { positive, real } from "../../src/domain/index.ts";
+import { div, mul, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
+import { arvizJson, cmdStanCsv, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
+import { key } from "../../src/random/index.ts";
+
+const zero = (x: Tensor): Tensor => mul(x, 0);
+const model: PosteriorModel = {
+  parameters: { mu: real(), tau: [positive(), 2, 3] },
+  logDensity: ({ mu, tau }) => sub(mul(square(mu), -0.5), sum(sum(tau, -1), -1)),
+  derived: { odd: ({ mu }) => div(zero(mu), zero(mu)) },
+};
+const posterior = await infer(model, {
+  key: key(1),
+  draws: 7,
+  warmup: 30,
+  chains: 2,
+  metric: "dense",
+  data: { y: [1, 2, 3], n: 3 },
+});
+const { draws, chains } = posterior;
+
+describe("a chain as CSV", () => {
+  const lines = cmdStanCsv(posterior, 1, { model: "a.mjs", data: "d.json", seed: 5, version: "0.1.0" }).split("\n");
+  const comments = lines.filter((line) => line.startsWith("#"));
+  const [header, ...rows] = lines.filter((line) => line !== "" && !line.startsWith("#"));
+
+  it("names what CmdStan names, and numbers of an array with the first index fastest", () => {
+    expect(header).toBe(
+      "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,mu,tau.1.1,tau.2.1,tau.1.2,tau.2.2,tau.1.3,tau.2.3,odd",
+    );
+    expect(lines.at(-1)).toBe("");
+  });
+
+  it("holds every number to its last bit", () => {
+    expect(rows.length).toBe(7);
+    rows.forEach((row, i) => {
+      const cells = row.split(",");
+      expect(cells.at(-1)).toBe("NaN");
+      const { value, acceptance, size, depth, leaves, diverged, energy } = chains[1];
+      const said = [value[i], acceptance[i], size, depth[i], leaves[i], diverged[i], energy[i]];
+      const tau = [0, 3, 1, 4, 2, 5].map((k) => draws.tau.data[(7 + i) * 6 + k]);
+      expect(cells.slice(0, -1).map(Number)).toEqual([...said, draws.mu.data[7 + i], ...tau]);
+    });
+  });
+
+  it("says how it was drawn, in lines that a reader of CmdStan's files takes apart", () => {
+    const settings = Object.fromEntries(
+      comments.flatMap((line) => {
+        const [, name, value] = /^#\s*(\S+)\s*=\s*(\S+)$/.exec(line) ?? [];
+        return name === undefined ? [] : [[name, value]];
+      }),
+    );
+    expect(settings).toMatchObject({
+      diffeo_version: "0.1.0",
+      model: "a.mjs",
+      method: "sample",
+      num_samples: "7",
+      num_warmup: "30",
+      save_warmup: "0",
+      delta: "0.8",
+      engine: "nuts",
+      metric: "dense_e",
+      id: "2",
+      file: "d.json",
+      seed: "5",
+    });
+    const at = comments.indexOf("# Elements of inverse mass matrix:");
+    expect(comments[at - 2]).toBe("# Adaptation terminated");
+    expect(comments[at - 1]).toBe(`# Step size = ${chains[1].size}`);
+    const matrix = comments.slice(at + 1).map((line) => line.slice(2).split(", ").map(Number));
+    expect(matrix.flat()).toEqual([...chains[1].inverseMass]);
+    expect(matrix.length).toBe(7);
+  });
+});
+
+describe("all chains as JSON", () => {
+  it("has the groups and shapes that ArviZ reads, to the last bit", () => {
+    // Python's own way to write what is not finite.
+    const text = arvizJson(posterior);
+    const read = JSON.parse(text.replaceAll("NaN", "null"));
+    expect(Object.keys(read)).toEqual(["posterior", "sample_stats", "observed_data"]);
+    expect(read.posterior.mu).toEqual([0, 1].map((c) => [...draws.mu.data.subarray(7 * c, 7 * (c + 1))]));
+    expect(read.posterior.tau[1][6][1][2]).toBe(draws.tau.data[2 * 7 * 6 - 1]);
+    expect(read.posterior.tau[0][0].length).toBe(2);
+    expect(text).toContain('"odd":[[NaN,NaN');
+    expect(read.observed_data).toEqual({ y: [1, 2, 3], n: 3 });
+    expect(Object.keys(read.sample_stats)).toEqual([
+      "lp",
+      "acceptance_rate",
+      "step_size",
+      "tree_depth",
+      "n_steps",
+      "diverging",
+      "energy",
+    ]);
+    expect(read.sample_stats.lp[1]).toEqual([...chains[1].value]);
+    expect(read.sample_stats.diverging[0]).toEqual(new Array(7).fill(false));
+  });
+});
