@@ -1,7 +1,7 @@
 /** diffeo infer: draws from the posterior that a file of JavaScript describes. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
@@ -82,6 +82,8 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
     fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
   if (resume && !existsSync(join(out, "config.json")))
     fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
+  if (resume && existsSync(join(out, "summary.json")))
+    fail("usage", `the run in ${out} is done`, "read its summary.json, or begin another with another --out");
   const model = await loadPosteriorModel(file);
   const data = dataFile === undefined ? {} : await readData(dataFile);
   const config = await configOf(file, options);
@@ -104,10 +106,17 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       store,
       signal: io.signal,
       onDraw: bar.onDraw,
-    }).finally(bar.end);
+    })
+      .catch(async (error: unknown) => {
+        // What never kept anything is no run.
+        if (!existsSync(join(out, "chains.json"))) await rm(join(out, "config.json"));
+        throw error;
+      })
+      .finally(bar.end);
     const seconds = (performance.now() - began) / 1000;
     const origin: Origin = { model: file, seed, version, ...(dataFile !== undefined && { data: dataFile }) };
     const files = await writePosterior(out, posterior, origin, pictures);
+    await rm(join(out, "chains.json"));
     const [summary, warnings] = [posterior.summary(), posterior.warnings()];
     if (json)
       return void io.stdout.write(

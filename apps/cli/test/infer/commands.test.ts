@@ -1,0 +1,110 @@
+/** diffeo infer as a person runs it: draws, summary and pictures; stopped at any moment and continued; errors that say where. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { diffeo, type Ended, startDiffeo } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-infer-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+// Far from any node_modules: the library is the command's own.
+writeFileSync(
+  at("model.mjs"),
+  `import { positive, real } from "diffeo/domain";
+import { div, expandDims, log, mul, squaredNorm, sub } from "diffeo/graph";
+export const parameters = { mu: real(), sigma: positive() };
+export const data = { y: [null] };
+export const logDensity = ({ mu, sigma }, { y }) =>
+  sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0]));
+`,
+);
+writeFileSync(at("data.json"), '{"y": [1.2, 0.7, 3.1, 2.2, 1.9, 0.4], "note": "not used"}');
+const words = (out: string, ...more: readonly string[]): string[] => [
+  "infer",
+  at("model.mjs"),
+  "--data",
+  at("data.json"),
+  "--out",
+  at(out),
+  "--draws",
+  "300",
+  "--warmup",
+  "200",
+  "--seed",
+  "3",
+  ...more,
+];
+const infer = (...args: readonly string[]): Promise<Ended> => startDiffeo(...args).ended;
+const chain = (out: string, c: number): string => readFileSync(at(`${out}/chain-${c}.csv`), "utf8");
+
+describe("infer", () => {
+  it("prints a summary and leaves draws for two readers, and pictures", async () => {
+    const { stdout, stderr, code } = await infer(...words("whole"));
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^ +mean +± +sd +5 % +50 % +95 % +ESS bulk +ESS tail +R̂\nmu +1\.\d+ /);
+    expect(stdout).toMatch(/^sigma +1\.\d+ /m);
+    expect(stdout).toMatch(/^4 chains of 300 draws, [\d.]+ s: .*whole$/m);
+    const csv = [1, 2, 3, 4].map((c) => `chain-${c}.csv`);
+    const pictures = ["pairs", "ranks", "trace"].flatMap((name) => [`${name}.png`, `${name}.svg`]);
+    expect(readdirSync(at("whole")).sort()).toEqual(
+      [...csv, ...pictures, "config.json", "draws.json", "summary.json"].sort(),
+    );
+    expect(JSON.parse(readFileSync(at("whole/draws.json"), "utf8")).posterior.mu.length).toBe(4);
+  });
+
+  it("ended by the system at any moment, continues to the same draws", async () => {
+    const { child, ended } = startDiffeo(...words("killed", "--every", "0", "--no-pictures"));
+    const file = at("killed/chains.json");
+    const grown = (): boolean => existsSync(file) && statSync(file).size > 12_000;
+    while (!grown() && child.exitCode === null) await new Promise((done) => setTimeout(done, 5));
+    child.kill("SIGKILL");
+    await ended;
+    expect(existsSync(at("killed/summary.json"))).toBe(false);
+    const other = await infer(...words("killed", "--resume", "--draws", "301"));
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch(/was begun with draws = 300, now it is 301/);
+    const rest = await infer(...words("killed", "--resume", "--json"));
+    expect([rest.code, rest.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 300, summary: { mu: {} } });
+    const own = (text: string): string => text.replaceAll("killed", "whole");
+    for (const c of [1, 2, 3, 4]) expect(own(chain("killed", c))).toBe(chain("whole", c));
+  }, 60_000);
+
+  it("begins no run over another, and continues none that is done", async () => {
+    const again = await diffeo(...words("whole"));
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain("already holds a run. Give --resume to continue it, or another --out");
+    const done = await diffeo(...words("whole", "--resume"));
+    expect(done.code).toBe(2);
+    expect(done.stderr).toMatch(/the run in .*whole is done/);
+    const nothing = await diffeo(...words("nothing", "--resume"));
+    expect(nothing.stderr).toMatch(/nothing holds no run to continue/);
+  });
+
+  it("says where a model is wrong", async () => {
+    const model = (text: string): string => {
+      writeFileSync(at("wrong.mjs"), text);
+      return at("wrong.mjs");
+    };
+    const use = 'import { real } from "diffeo/domain"; import { log, neg, square } from "diffeo/graph";';
+    const none = await diffeo("infer", model("export const parameters = {};"), "--out", at("none"));
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain("exports no function logDensity");
+    const nan = await infer(
+      "infer",
+      model(
+        `${use} export const parameters = { mu: real() }; export const logDensity = ({ mu }) => log(neg(square(mu)));`,
+      ),
+      "--out",
+      at("nan"),
+    );
+    expect(nan.code).toBe(3);
+    // Nothing was begun that could be continued.
+    expect(existsSync(at("nan"))).toBe(false);
+    expect(nan.stderr).toMatch(
+      /^diffeo: after 100 tries chain 0 has no point to begin from: .* NaN at mu = [-\d.]+\. /,
+    );
+  });
+});
