@@ -1,5 +1,6 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
+export { type ApproximateOptions, type Approximation, approximate, type FitName, fits } from "./approximate.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
 export { chainsText, parseChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
@@ -31,6 +32,7 @@ export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
+export { paretoFit, paretoShape } from "./pareto.ts";
 export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
 export type { Chain, ChainState } from "./walker.ts";
 export { energyFraction } from "./warnings.ts";
