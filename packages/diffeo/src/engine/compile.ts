@@ -16,6 +16,8 @@ import {
   type NdArray,
   type Nested,
   ndarray,
+  type OnnxModel,
+  type Place,
   type Shape,
   type Spec,
   showOpenShape,
@@ -35,6 +37,7 @@ import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
 import { type Create, requireThreads, type Session, type SessionOptions } from "./session.ts";
+import { callsOutside, splitSession } from "./split.ts";
 
 /** Sizes of an argument; `null` is open and may differ from call to call. */
 export type OpenSpec =
@@ -254,7 +257,17 @@ export function compile<X extends readonly unknown[], Y>(
 /** What opens the sessions of one compiled function: on this thread, or all of them on one worker. */
 function opener(name: string, options: SessionOptions): (traced: Trace<unknown>) => Promise<Session> {
   let create: Promise<Create> | undefined;
-  return async (traced) => {
+  const start = async (model: OnnxModel, own: SessionOptions): Promise<Session> => {
+    create ??= loadRuntime().then((runtime) => (options.worker ? runtime.thread() : runtime.create));
+    return (await create)(model, name === "reference" ? "cpu" : name, own);
+  };
+  const { keep: _, ...unkept } = options;
+  const place: Place = {
+    name: JSON.stringify([name, options.threads ?? null, options.worker ?? false]),
+    start: (model) => start(model, unkept),
+  };
+  const open = async (traced: Trace<unknown>): Promise<Session> => {
+    if (callsOutside(traced)) return splitSession(traced, open, place);
     const device = await deviceNamed(name);
     if (name === "reference") {
       if (options.worker)
@@ -266,9 +279,9 @@ function opener(name: string, options: SessionOptions): (traced: Trace<unknown>)
       fail("type", `device "${name}" does not compute in float64`, 'compile with type "float32", or use device "cpu"');
     if (options.worker && options.keep)
       fail("usage", "results of a worker cannot be kept on the device", "leave out worker or keep");
-    create ??= loadRuntime().then((runtime) => (options.worker ? runtime.thread() : runtime.create));
-    return (await create)(model, name, options);
+    return start(model, options);
   };
+  return open;
 }
 
 const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });

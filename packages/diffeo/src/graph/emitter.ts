@@ -1,4 +1,4 @@
-/** What a primitive needs in order to write itself as ONNX nodes. The writer in `onnx.ts` implements it. */
+/** What a primitive needs in order to write itself as ONNX nodes; the writer in `onnx.ts` implements it. What it writes. */
 import type { DType, NdArray, Shape } from "./ndarray.ts";
 
 /** Integers, floats and strings as ONNX attributes; a JS integer is written as INT, `float(v)` as FLOAT. */
@@ -24,3 +24,18 @@ export interface Emitter {
 
 /** ONNX's number for an element type. */
 export const onnxType: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float64: 11 };
+
+/** A named value of the model. */
+export interface Port {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly dtype: DType;
+}
+
+export interface OnnxModel {
+  readonly bytes: Uint8Array;
+  /** Every element type that occurs in it: not all devices know all. */
+  readonly types: ReadonlySet<DType>;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+}

@@ -6,6 +6,7 @@ export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { backward } from "./backward.ts";
 export { expand, sum } from "./broadcast.ts";
 export { averagePool, type ConvOptions, conv2d, maxPool, upsampleNearest } from "./conv.ts";
+export type { OnnxModel, Port } from "./emitter.ts";
 export { erf, erfc } from "./erf.ts";
 export { DiffeoError, type ErrorKind, fail } from "./error.ts";
 export { reference } from "./evaluate.ts";
@@ -32,7 +33,8 @@ export {
   toFloat64,
 } from "./ndarray.ts";
 export { groupNorm, silu } from "./norm.ts";
-export { type OnnxModel, type Port, writeOnnx } from "./onnx.ts";
+export { writeOnnx } from "./onnx.ts";
+export { type DifferentiableBy, type OutsideFunction, outside } from "./outside.ts";
 export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
@@ -46,7 +48,10 @@ export {
   fill,
   input,
   type Operand,
+  type Outside,
+  type OutsideCall,
   onesLike,
+  type Place,
   type Primitive,
   primitive,
   type Target,

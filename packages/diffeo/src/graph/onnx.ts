@@ -3,7 +3,7 @@
  * Deterministic: the same program gives the same bytes. Field numbers are those of onnx.proto.
  */
 import { PbfWriter } from "pbf";
-import { type Emitter, type OnnxAttribute, onnxType } from "./emitter.ts";
+import { type Emitter, type OnnxAttribute, type OnnxModel, onnxType, type Port } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, type NdArray, type Shape, sameShape } from "./ndarray.ts";
 import { bytesOf, lower } from "./simplify.ts";
@@ -27,21 +27,6 @@ interface OnnxNode {
   readonly inputs: readonly string[];
   readonly outputs: string[];
   readonly attributes: Readonly<Record<string, OnnxAttribute>>;
-}
-
-/** A named value of the model. */
-export interface Port {
-  readonly name: string;
-  readonly shape: Shape;
-  readonly dtype: DType;
-}
-
-export interface OnnxModel {
-  readonly bytes: Uint8Array;
-  /** Every element type that occurs in it: not all devices know all. */
-  readonly types: ReadonlySet<DType>;
-  readonly inputs: readonly Port[];
-  readonly outputs: readonly Port[];
 }
 
 class Writer implements Emitter {

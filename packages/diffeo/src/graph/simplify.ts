@@ -60,7 +60,7 @@ const isExact = ({ dtype, data }: Pick<NdArray, "dtype" | "data">): boolean =>
 
 function fold(t: Tensor): Tensor | undefined {
   const { inputs, shape, dtype } = t;
-  if (inputs.length === 0) return undefined;
+  if (inputs.length === 0 || t.op.outside) return undefined;
   // An empty result needs no computing, and not every runtime survives it.
   if (sizeOf(shape) === 0) return constant({ shape, dtype, data: allocate(dtype, 0) }, dtype);
   const values = inputs.flatMap((i) => constantValue(i) ?? []);

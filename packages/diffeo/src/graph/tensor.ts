@@ -5,7 +5,7 @@
  * simplified and written as ONNX, or evaluated in float64 by the reference. Each primitive is one object that
  * holds everything known about it: shape rule, derivative, ONNX emission, reference evaluation.
  */
-import type { Emitter } from "./emitter.ts";
+import type { Emitter, OnnxModel } from "./emitter.ts";
 import { fail } from "./error.ts";
 import {
   convert,
@@ -63,6 +63,30 @@ export interface Primitive<A extends Attributes = Attributes> {
   readonly simplify?: (node: Tensor<A>) => Tensor | undefined;
   /** An equal expression in other primitives: for an operation that ONNX, or a target, does not have. */
   readonly lower?: (node: Tensor<A>, target: Target) => Tensor | undefined;
+  /** What runs it, where no graph can hold it: graphs are cut there. */
+  readonly outside?: Outside;
+}
+
+/** A run of something that is no graph of ours, on arrays. */
+export interface OutsideCall {
+  run(inputs: readonly NdArray[]): Promise<NdArray>;
+  dispose(): Promise<void>;
+}
+
+/** Where the graphs around it run: what a file of one's own may be started on. */
+export interface Place {
+  /** The device and all that decides how sessions start: one name, one kind of session. */
+  readonly name: string;
+  /** Starts ONNX bytes there. */
+  readonly start: (model: OnnxModel) => Promise<{
+    run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
+    dispose(): Promise<void>;
+  }>;
+}
+
+/** Something that is called between graphs. */
+export interface Outside {
+  readonly open: (place: Place) => Promise<OutsideCall>;
 }
 
 /** The constructor of a primitive's nodes, which also knows the primitive. */
