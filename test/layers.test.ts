@@ -16,7 +16,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["distribution", "domain"],
     ["score"],
     ["sde"],
-    ["sampler"],
+    ["sampler", "outside"],
     ["matching"],
     ["model"],
     ["train"],

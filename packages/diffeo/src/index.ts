@@ -5,6 +5,7 @@
 export * from "./bijector/index.ts";
 export * from "./engine/index.ts";
 export * from "./graph/index.ts";
+export * from "./outside/index.ts";
 /** Counter-based random streams, under their own name because graph and stream both know how to `split`. */
 export * as random from "./random/index.ts";
 export * from "./sampler/index.ts";

@@ -21,6 +21,10 @@ export const timesOf = (x: Tensor, t: Tensor, eventRank: number): Tensor => {
 /** s(x, t), for t of shape [] or of the batch. */
 export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: number): Tensor {
   const s: unknown = score(x, timesOf(x, t, eventRank));
+  if (s instanceof Promise) {
+    s.catch(() => undefined);
+    fail("type", "the score returned a promise, not a tensor", "give external(async (x, t) => …) of diffeo/outside");
+  }
   if (!(s instanceof Tensor))
     fail(
       "type",

@@ -3,7 +3,7 @@
  * shape and place of every array, then the numbers.
  */
 import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
-import { fromHalf, toHalf } from "./half.ts";
+import { fromHalf, toHalf } from "../host/half.ts";
 
 export type StoredType = "F32" | "F16";
 

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DiffeoError } from "../../src/graph/index.ts";
 import { RunFolder, readSafetensors, writeFileAtomic, writeSafetensors } from "../../src/node/index.ts";
-import { fromHalf, toHalf } from "../../src/train/half.ts";
+import { fromHalf, toHalf } from "../../src/host/half.ts";
 import { makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
 
 let folder: string;

@@ -1,0 +1,64 @@
+/**
+ * A score that lives elsewhere: in a server, in JavaScript, in another library. What surrounds it stays compiled; it is called
+ * with the events of a batch and their times, as typed arrays, and gives one vector an event.
+ *
+ *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
+ *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
+ */
+import { fail, isNdArray, type NdArray, type OutsideCall, sizeOf, type TypedArray } from "../graph/index.ts";
+import { convert, describe } from "../graph/ndarray.ts";
+import { batches, rowsOf, stacked } from "../host/index.ts";
+import type { MarginalScore } from "../sde/index.ts";
+import { type PredictionOptions, scoreFrom } from "./prediction.ts";
+
+/** Points [count, ...event] and their times [count], in the float type of the sampler; a result has a number for each of x. */
+export type ExternalFunction = (
+  x: NdArray,
+  t: NdArray,
+) => Promise<NdArray | TypedArray | readonly number[]> | NdArray | TypedArray | readonly number[];
+
+export interface ExternalOptions extends Partial<PredictionOptions> {}
+
+/** A function on arrays as a score. */
+export function external(f: ExternalFunction, options: ExternalOptions = {}): MarginalScore {
+  const { name = "the external score", batch } = options;
+  if (typeof f !== "function") fail("type", `${name} is ${describe(f)}`, "give a function of (x, t)");
+  const call: OutsideCall = {
+    run: ([x, t]) => inRows(x, t, batch, async (points, times) => asked(name, f, points, times)),
+    dispose: async () => undefined,
+  };
+  return scoreFrom(name, async () => call, { predicts: "score", ...options });
+}
+
+/** All events as rows, at most `batch` at once, and the results in the shape of x. */
+export async function inRows(
+  x: NdArray,
+  t: NdArray,
+  batch: number | undefined,
+  run: (x: NdArray, t: NdArray) => Promise<NdArray>,
+): Promise<NdArray> {
+  const rows = sizeOf(t.shape);
+  if (rows === 0) return x;
+  const points = { ...x, shape: [rows, ...x.shape.slice(t.shape.length)] };
+  const times = { ...t, shape: [rows] };
+  const parts: NdArray[] = [];
+  for (const [from, count] of batches(rows, Math.min(rows, batch ?? rows)))
+    parts.push(await run(rowsOf(points, from, count), rowsOf(times, from, count)));
+  return { ...stacked(parts), shape: x.shape };
+}
+
+/** What the function answered, as numbers of the type of x. */
+async function asked(name: string, f: ExternalFunction, x: NdArray, t: NdArray): Promise<NdArray> {
+  const answer: unknown = await f(x, t);
+  const values = isNdArray(answer) ? answer.data : answer;
+  if (!(Array.isArray(values) || (ArrayBuffer.isView(values) && !(values instanceof DataView))))
+    fail("type", `${name} returned ${describe(answer)}`, "return a typed array, or { shape, dtype, data }");
+  const numbers = values as readonly number[];
+  if (numbers.length !== x.data.length)
+    fail(
+      "shape",
+      `${name} returned ${numbers.length} numbers for ${x.shape[0]} events of ${x.data.length / x.shape[0]}`,
+      "return one vector an event",
+    );
+  return { ...x, data: convert(numbers, x.dtype) };
+}

@@ -1,0 +1,225 @@
+/**
+ * A score network out of an ONNX file, whoever exported it:
+ *
+ *     const score = await fromOnnx(bytes, { predicts: "noise", sde: vp() });
+ *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
+ *
+ * The file runs as it is, in a session of its own beside the compiled graphs, on their device. Writing its nodes into our
+ * graphs would save a call a step, but a model has one version of ONNX's operators: a file of another would have to be
+ * translated, operator by operator, and its weights be copied into the graph of every batch size.
+ */
+
+import { openModel } from "../engine/index.ts";
+import { DiffeoError, fail, type NdArray, type OutsideCall, type Place, type Shape } from "../graph/index.ts";
+import { convert, showShape, toFloat64 } from "../graph/ndarray.ts";
+import type { MarginalScore } from "../sde/index.ts";
+import { inRows } from "./external.ts";
+import { type OnnxFile, readOnnxFile } from "./onnx-file.ts";
+import { type PredictionOptions, scoreFrom } from "./prediction.ts";
+import {
+  answers,
+  fixedRows,
+  modelOf,
+  type PortOptions,
+  type Ports,
+  portsOf,
+  type Runner,
+  statedEvent,
+  type TimeForm,
+  timeForms,
+  type Wiring,
+} from "./wiring.ts";
+
+export interface FromOnnxOptions extends PredictionOptions, PortOptions {
+  /** The shape of one event, where the file leaves its sizes open; without it they are checked at the first call. */
+  readonly shape?: Shape;
+  /** What the file's t is for the SDE's, as `(t) => 999 * t` for steps of 0 … 999. Default: t itself. */
+  readonly time?: (t: number) => number;
+}
+
+/** A score that knows what it was made of. */
+export interface OnnxScore extends MarginalScore {
+  /** What was found in the file, in words. */
+  describe(): string;
+  readonly file: OnnxFile;
+}
+
+export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Promise<OnnxScore> {
+  const { name = "the ONNX score", batch, constants = {}, time } = options;
+  const file = readOnnxFile(bytes);
+  const ports = portsOf(file, options);
+  if (ports.t?.type.startsWith("int") && !time)
+    fail(
+      "usage",
+      `port "${ports.t.name}" of the ONNX file takes whole numbers (${ports.t.type}), and t runs from 0 to ${options.sde?.horizon ?? 1}`,
+      "say with `time` what its number is for a t, as in time: (t) => 999 * t; it is rounded",
+    );
+  const rows = fixedRows(ports);
+  const unformed = { ports, constants, time: time ?? ((t: number) => t), ...(rows !== undefined && { rows }) };
+  const event = options.shape ?? statedEvent(ports);
+  const horizon = options.sde?.horizon ?? 1;
+  const model = modelOf(bytes, file, ports);
+  const checked = async (session: Runner, shape: Shape): Promise<Wiring> =>
+    checkedWiring(session, unformed, shape, horizon);
+  let known: Wiring | undefined;
+  if (event) {
+    const session = await openModel(model, { threads: 1 });
+    known = await checked(session, event).finally(() => session.dispose());
+  }
+  const open = sharedSessions((place) => place.start(model));
+  const score = scoreFrom(
+    name,
+    async (place): Promise<OutsideCall> => {
+      const { session, dispose } = await open(place);
+      const wired = known ? { ...known } : undefined;
+      const forms = new Map<string, Promise<Wiring>>();
+      const wiringFor = (shape: Shape): Promise<Wiring> => {
+        if (wired && sameEvent(event, shape)) return Promise.resolve(wired);
+        const kept = forms.get(`${shape}`) ?? checked(session, shape);
+        forms.set(`${shape}`, kept);
+        return kept;
+      };
+      return {
+        run: ([x, t]) =>
+          inRows(x, t, batch, async (points, times) => {
+            const wiring = await wiringFor(points.shape.slice(1));
+            const values = await answers(session, wiring, points, toFloat64(times.data));
+            return { ...points, data: convert(values, points.dtype) };
+          }),
+        dispose,
+      };
+    },
+    options,
+  );
+  return Object.assign((x: Parameters<MarginalScore>[0], t: Parameters<MarginalScore>[1]) => score(x, t), {
+    file,
+    describe: () => described(file, ports, known?.form, rows, options),
+  });
+}
+
+const sameEvent = (a: Shape | undefined, b: Shape): boolean => a !== undefined && `${a}` === `${b}`;
+
+type Sessions = Awaited<ReturnType<Place["start"]>>;
+
+/** One session a place, however many graphs call it; it ends with the last of them. */
+function sharedSessions(start: (place: Place) => Promise<Sessions>) {
+  const open = new Map<string, { readonly session: Promise<Sessions>; holders: number }>();
+  return async (place: Place): Promise<{ session: Sessions; dispose: () => Promise<void> }> => {
+    const entry = open.get(place.name) ?? { session: start(place), holders: 0 };
+    open.set(place.name, entry);
+    entry.holders++;
+    const leave = async (): Promise<void> => {
+      if (--entry.holders > 0) return;
+      open.delete(place.name);
+      await (await entry.session).dispose();
+    };
+    const session = await entry.session.catch((error: unknown) => {
+      open.delete(place.name);
+      throw error;
+    });
+    return { session, dispose: leave };
+  };
+}
+
+/** The form of t under which batches of two sizes are answered, each row as if it were alone. */
+async function checkedWiring(
+  session: Runner,
+  unformed: Omit<Wiring, "form">,
+  event: Shape,
+  horizon: number,
+): Promise<Wiring> {
+  requireEvent(unformed.ports, event);
+  const refusals: DiffeoError[] = [];
+  const forms = unformed.ports.t ? timeForms(unformed.ports) : (["[]"] as const);
+  for (const form of forms) {
+    const wiring = { ...unformed, form };
+    const few = await probe(session, wiring, event, 2, horizon);
+    const more = few instanceof DiffeoError ? few : await probe(session, wiring, event, 3, horizon);
+    if (few instanceof DiffeoError) refusals.push(few);
+    else if (more instanceof DiffeoError) refusals.push(more);
+    else {
+      requireOwnRows(few, more);
+      return wiring;
+    }
+  }
+  if (refusals.length === 1 && refusals[0].kind === "shape") throw refusals[0];
+  return fail(
+    "shape",
+    `the ONNX file does not run on events of shape ${showShape(event)}: ${refusals.map(({ problem }, i) => (forms.length > 1 ? `with t of shape ${forms[i]}, ${problem}` : problem)).join("; ")}`,
+    "check the shape of an event and, with inputs, which ports are x and t",
+  );
+}
+
+function requireEvent({ x }: Ports, event: Shape): void {
+  const sizes = x.sizes?.slice(1);
+  if (sizes && (sizes.length !== event.length || sizes.some((d, i) => typeof d === "number" && d !== event[i])))
+    fail(
+      "shape",
+      `port "${x.name}" of the ONNX file takes events of shape [${sizes.map((d) => d ?? "any").join(", ")}], not ${showShape(event)}`,
+      "sample events of its shape",
+    );
+}
+
+/** The answers to rows 0, 1, … of a fixed array, whatever the number of rows; or why there are none. */
+async function probe(
+  session: Runner,
+  wiring: Wiring,
+  event: Shape,
+  rows: number,
+  horizon: number,
+): Promise<Float64Array | DiffeoError> {
+  const n = event.reduce((a, b) => a * b, 1);
+  const x: NdArray = {
+    shape: [rows, ...event],
+    dtype: "float64",
+    data: Float64Array.from({ length: rows * n }, (_, i) => Math.sin(1 + 2.3 * i)),
+  };
+  return answers(
+    session,
+    wiring,
+    x,
+    Float64Array.from({ length: rows }, (_, i) => horizon * (0.4 + 0.1 * i)),
+  );
+}
+
+function requireOwnRows(few: Float64Array, more: Float64Array): void {
+  const bad = more.findIndex((v) => !Number.isFinite(v));
+  if (bad >= 0)
+    fail("numerical", `the ONNX file answers ${more[bad]} to numbers of size 1`, "look at what it was exported from");
+  const size = more.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-6);
+  if (few.some((v, i) => Math.abs(v - more[i]) > 1e-2 * size))
+    fail(
+      "numerical",
+      "the ONNX file answers otherwise to an event in another batch",
+      "export it in evaluation mode: dropout and batch normalisation of training make a row depend on others, or on chance",
+    );
+}
+
+const whole = (n: number): string => n.toLocaleString("en");
+
+function described(
+  { producer, opset, irVersion, operators, parameters, types, otherOpsets }: OnnxFile,
+  { x, t, output }: Ports,
+  form: TimeForm | undefined,
+  rows: number | undefined,
+  { predicts, sde }: PredictionOptions,
+): string {
+  const port = ({ name, type, sizes }: { name: string; type: string; sizes?: readonly unknown[] }): string =>
+    `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of no stated shape"}`;
+  const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
+  const read = {
+    "[batch]": "one time a row",
+    "[batch, 1]": "one time a row, in a column",
+    "[1]": "one time for all rows",
+    "[]": "one time for all rows",
+  };
+  return [
+    `${producer || "ONNX"}: opset ${[opset, ...others].join(", ")}, IR version ${irVersion}, ${whole(operators)} operators, ${whole(parameters)} parameters (${[...types].sort().join(", ")})`,
+    `x: ${port(x)}`,
+    t ? `t: ${port(t)}${form ? `, ${read[form]}` : ""}` : "t: none; the answer does not depend on time",
+    `${predicts}: ${port(output)}${predicts !== "score" && sde ? `, a score by ${sde.name}` : ""}`,
+    form
+      ? `checked: batches of ${rows === undefined ? "2 and 3" : `2 and 3, as runs of ${rows}`} agree`
+      : "not yet checked: sizes of an event are open",
+  ].join("\n");
+}

@@ -1,0 +1,157 @@
+/** Scores out of ONNX files: what exporters write, what is wrong with a file, and what comes out. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { compile } from "../../src/engine/index.ts";
+import { type NdArray, ndarray } from "../../src/graph/index.ts";
+import { type FromOnnxOptions, fromOnnx, readOnnxFile } from "../../src/outside/index.ts";
+import { key } from "../../src/random/index.ts";
+import { sample } from "../../src/sampler/index.ts";
+import { reverse, vp } from "../../src/sde/index.ts";
+
+const read = (name: string): Uint8Array => readFileSync(new URL(`./files/${name}.onnx`, import.meta.url));
+
+/** f(x, t) = tanh(x A + t u + b) C, as `make_files.py` has it. */
+function f(x: readonly number[], t: number): number[] {
+  const [A, u] = [[[0.5, -1, 0.25], [0.75, 0.5, -0.5]], [1, -0.5, 0.5]]; // biome-ignore format: a matrix
+  const [b, C] = [[0.25, 0, -0.25], [[1, -0.5], [0.5, 1], [-0.25, 0.75]]]; // biome-ignore format: a matrix
+  const h = u.map((uk, k) => Math.tanh(x[0] * A[0][k] + x[1] * A[1][k] + t * uk + b[k]));
+  return [0, 1].map((j) => h.reduce((sum, hk, k) => sum + hk * C[k][j], 0));
+}
+
+const points = [[0.3, -1.2], [1.5, 0.4], [-0.7, 2], [0.1, 0.1], [-2, -0.5]]; // biome-ignore format: a list of points
+const times = [0.1, 0.1, 0.9, 0.5, 0.5];
+const wanted = points.flatMap((x, i) => f(x, times[i]));
+
+const worst = ({ data }: NdArray, values = wanted): number =>
+  Math.max(...values.map((v, i) => Math.abs(v - Number(data[i]))));
+
+const label = (n: number): NdArray => ({ shape: [1], dtype: "int64", data: BigInt64Array.of(BigInt(n)) });
+
+/** Files of one function, with what they need to be told and the error of their float type. */
+const files: readonly [name: string, options: Partial<FromOnnxOptions>, error: number][] = [
+  ["torch-style", {}, 1e-6],
+  ["constant-nodes", {}, 1e-6],
+  ["initializers-as-inputs", {}, 1e-6],
+  ["column", {}, 1e-6],
+  ["scalar-time", {}, 1e-6],
+  ["single-time", {}, 1e-6],
+  ["no-shapes", { shape: [2] }, 1e-6],
+  ["no-shapes", {}, 1e-6],
+  ["batch-of-four", {}, 1e-6],
+  ["torch-style", { batch: 2 }, 1e-6],
+  ["half-weights", {}, 3e-3],
+  ["half-ports", {}, 3e-3],
+  ["double", {}, 1e-14],
+  ["whole-time", { time: (t) => 1000 * t }, 1e-6],
+  ["local-function", {}, 1e-6],
+  ["branch", {}, 1e-6],
+  ["more-ports", { constants: { label: label(0) } }, 1e-6],
+];
+
+describe("fromOnnx", () => {
+  it.each(files)("%s answers what it was made of (%o)", async (name, options, error) => {
+    const score = await fromOnnx(read(name), { predicts: "score", ...options });
+    const run = compile(score, [[null, 2], [null]], { type: "float64" });
+    expect(worst(await run(points, times))).toBeLessThan(error);
+    await run.dispose();
+  });
+
+  it("gives the other inputs of a file what it is told", async () => {
+    const score = await fromOnnx(read("more-ports"), { predicts: "score", constants: { label: label(1) } });
+    const run = compile(score, [[null, 2], [null]]);
+    const shifted = wanted.map((v, i) => v + (i % 2 === 0 ? 1 : 2));
+    expect(worst(await run(points, times), shifted)).toBeLessThan(1e-6);
+    await run.dispose();
+  });
+
+  it("takes events of any size where the file leaves it open, and says that it has not looked", async () => {
+    const score = await fromOnnx(read("open-event"), { predicts: "score" });
+    expect(score.describe()).toMatch(/not yet checked: sizes of an event are open/);
+    const run = compile(score, [[null, 3], [null]]);
+    expect((await run([[1, 2, 3]], [0.5])).data).toEqual(Float32Array.of(0.5, 1, 1.5));
+    await run.dispose();
+  });
+
+  it("gives the same on the reference device, on a worker and under checkFinite", async () => {
+    const score = await fromOnnx(read("torch-style"), { predicts: "score" });
+    for (const options of [{ device: "reference" }, { worker: true }, { checkFinite: true }]) {
+      const run = compile(score, [[null, 2], [null]], options);
+      expect(worst(await run(points, times))).toBeLessThan(1e-6);
+      await run.dispose();
+    }
+  });
+
+  it("says what it found", async () => {
+    const score = await fromOnnx(read("column"), { predicts: "noise", sde: vp() });
+    expect(score.describe()).toBe(
+      `jax2onnx: opset 17, IR version 8, 6 operators, 18 parameters (float32)
+x: "sample", float32 [n, 2]
+t: "sigma", float32 [n, 1], one time a row, in a column
+noise: "f", float32 [n, 2], a score by VP (linear)
+checked: batches of 2 and 3 agree`,
+    );
+  });
+
+  it("samples the law of a score without time", async () => {
+    // s = −x is the score of N(0, I), which VP leaves as it is.
+    const score = await fromOnnx(read("timeless"), { predicts: "score" });
+    const { samples } = await sample(reverse(vp(), score), {
+      shape: [2],
+      count: 4000,
+      steps: 50,
+      threads: 1,
+      key: key(3),
+    });
+    const variance = samples.data.reduce((sum, v) => sum + v * v, 0) / samples.data.length;
+    expect(Math.abs(variance - 1)).toBeLessThan(0.06);
+  });
+});
+
+describe("what is wrong with a file", () => {
+  const open = (name: string, options: Partial<FromOnnxOptions> = {}) =>
+    fromOnnx(read(name), { predicts: "score", ...options });
+
+  it.each<[string, Partial<FromOnnxOptions>, RegExp]>([
+    ["training-mode", {}, /answers otherwise to an event in another batch. Export it in evaluation mode/],
+    ["two-numbers", {}, /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers a coordinate/],
+    ["other-file", {}, /keeps the numbers of "A" in another file/],
+    ["whole-time", {}, /"timestep" of the ONNX file takes whole numbers \(int64\).*as in time: \(t\) => 999 \* t/],
+    ["more-ports", {}, /inputs "x", "t", "label": which one is t\? Say inputs|further inputs "label"/],
+    ["torch-style", { inputs: { x: "y" } }, /no input "y". Use one of "x", "t"/],
+    ["torch-style", { output: "g" }, /no output "g". Use one of "f"/],
+    ["torch-style", { shape: [3] }, /takes events of shape \[2\], not \[3\]/],
+    ["torch-style", { predicts: "noise" }, /predicts noise, and the SDE it was trained for is not given. Give sde/],
+    ["torch-style", { predicts: "velocity" as "v" }, /predicts is "velocity". Give one of score, noise, x0, v/],
+    ["torch-style", { differences: 0 }, /differences is 0/],
+    ["torch-style", { batch: 1.5 }, /batch is 1.5/],
+  ])("%s %o", async (name, options, message) => {
+    await expect(open(name, options)).rejects.toThrow(message);
+  });
+
+  it("is said of bytes that are no ONNX file", async () => {
+    for (const bytes of [new Uint8Array(0), Uint8Array.of(1, 2, 3), new TextEncoder().encode("<!doctype html>")])
+      await expect(fromOnnx(bytes, { predicts: "score" })).rejects.toThrow(/ONNX/);
+    await expect(fromOnnx("net.onnx" as never, { predicts: "score" })).rejects.toThrow(/pass the bytes/i);
+  });
+
+  it("is said of every file that was cut off", async () => {
+    const bytes = read("torch-style");
+    for (let length = 0; length < bytes.length; length += 7)
+      await expect(fromOnnx(bytes.subarray(0, length), { predicts: "score" })).rejects.toThrow(/ONNX|graph/);
+  });
+
+  it("is said of graphs without end in each other", () => {
+    let graph: Uint8Array = Uint8Array.of();
+    const field = (number: number, bytes: Uint8Array): Uint8Array =>
+      Uint8Array.of((number << 3) | 2, (bytes.length & 0x7f) | 0x80, bytes.length >> 7, ...bytes);
+    for (let i = 0; i < 60; i++) graph = field(1, field(5, field(6, graph)));
+    expect(() => readOnnxFile(field(7, graph))).toThrow(/deep in each other/);
+  });
+
+  it("names what has no derivatives", async () => {
+    const score = await open("torch-style");
+    const process = reverse(vp(), score);
+    const { logDensity } = await import("../../src/sampler/index.ts");
+    await expect(logDensity(process, ndarray([[0, 0]]))).rejects.toThrow(/derivative was asked for.*`differences`/s);
+  });
+});
