@@ -27,7 +27,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
   "packages/tables": [["table"], ["dkef", "diffusion"], ["measure"], ["picture"], ["report"], ["study"], ["node"]],
   "packages/queue": [["part"], ["node"]],
-  "apps/cli": [["shell"], ["chess", "density", "infer", "sample", "studio", "table"], ["queue"]],
+  "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "table"], ["queue"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };
 

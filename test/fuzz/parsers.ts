@@ -21,6 +21,7 @@ import {
   sphere,
 } from "diffeo/domain";
 import { dkefInit, networkOf, unetInit } from "diffeo/model";
+import { fromOnnx, readOnnxFile } from "diffeo/outside";
 import { key, normal } from "diffeo/random";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
 import {
@@ -89,6 +90,12 @@ async function packed(): Promise<Uint8Array> {
   rmSync(folder, { recursive: true });
   return found;
 }
+
+/** Files in the styles of several exporters, and one that points to another. */
+const onnxFiles = (): Uint8Array[] =>
+  ["torch-style", "constant-nodes", "local-function", "branch", "no-shapes", "other-file"].map((name) =>
+    readFileSync(new URL(`../../packages/diffeo/test/outside/files/${name}.onnx`, import.meta.url)),
+  );
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
@@ -191,6 +198,12 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     epd: listed("fen", [`${fens.join("\n")}\n`], fenTokens),
     pgn: listed("pgn", [game, game + game], pgnTokens),
     positions: listed(undefined, [game, `FEN\n${fens.join("\n")}`, fens.join("\r\n")], [...pgnTokens, ...fenTokens]),
+    onnx: parser(bytes(onnxFiles()), async (file) => {
+      const { inputs } = readOnnxFile(file);
+      // What the reader lets through, a runtime must survive; one in ten goes there, since a session takes milliseconds.
+      if (inputs.length > 0 && file.reduce((a, b) => a + b, 0) % 10 === 0)
+        await fromOnnx(file, { predicts: "score", shape: [2], time: (t) => t });
+    }),
     packed: parser(bytes([new Uint8Array(await packed())]), (file) => decodeDataset(file, "f")),
     safetensors: parser(tensorFiles(joined(makeSafetensors(plain))), (file) => {
       const read = parseSafetensors(file, "f");

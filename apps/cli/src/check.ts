@@ -1,11 +1,10 @@
 /** diffeo check: the laws of a built-in map or of one's own, with the worst error of each and where it happened. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { type Bijector, bijector, catalogue, mapNamed } from "diffeo/bijector";
+import { catalogue, mapNamed } from "diffeo/bijector";
 import { checkMap, type LawResult, type MapReport, processLaws } from "diffeo/check";
-import { DiffeoError, fail, type Shape } from "diffeo/graph";
+import { fail } from "diffeo/graph";
 import type { Declare, Io } from "./shell/io.ts";
+import { type MapFile, mapFromFile } from "./shell/map-file.ts";
 import { integers } from "./shell/options.ts";
 
 interface CheckCommand {
@@ -14,40 +13,9 @@ interface CheckCommand {
   readonly json?: boolean;
 }
 
-interface Subject {
-  readonly map: Bijector;
-  readonly event: Shape;
-  readonly from?: Bijector;
-}
-
-/** A map out of a module: its default export, three functions at least, or a bijector built from diffeo's own. */
-async function fromFile(path: string, event: readonly number[] | undefined): Promise<Subject> {
-  const module = await import(pathToFileURL(resolve(path)).href).catch((error: Error) => {
-    const typescript = path.endsWith(".ts");
-    throw new DiffeoError(
-      "data",
-      `cannot load ${path}: ${error.message}`,
-      typescript ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx" : "mend the module",
-      { cause: error },
-    );
-  });
-  const map = module.default as Partial<Bijector> | undefined;
-  const missing = (["forward", "inverse", "logDet"] as const).filter((name) => typeof map?.[name] !== "function");
-  if (!map || missing.length > 0)
-    fail(
-      "data",
-      `the default export of ${path} lacks ${missing.join(", ")}`,
-      "export default { name, forward, inverse, logDet }",
-    );
-  const shape = event ?? (module.event as Shape | undefined);
-  if (!shape)
-    fail("usage", `the size of one event of ${path} is not known`, "give --event 3, or export const event = [3]");
-  return { map: bijector({ ...(map as Bijector), name: map.name ?? path }), event: shape };
-}
-
-async function subjects({ map, event }: CheckCommand): Promise<Subject[]> {
+async function subjects({ map, event }: CheckCommand): Promise<MapFile[]> {
   if (map === undefined) return [...catalogue];
-  return [existsSync(map) ? await fromFile(map, event) : mapNamed(map)];
+  return [existsSync(map) ? await mapFromFile(map, event) : mapNamed(map)];
 }
 
 const numbers = (values: readonly number[]): string =>

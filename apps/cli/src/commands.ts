@@ -102,6 +102,10 @@ export const commands: Group = {
       about: "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
       load: () => import("./check.ts"),
     },
+    sample: {
+      about: "draw from a score network out of an ONNX file, through a map to where the data lives",
+      load: () => import("./sample.ts"),
+    },
     worker: {
       about: "do parts of studies, draws and chains that commands with --queue put on a server",
       load: () => import("./queue/serve.ts"),

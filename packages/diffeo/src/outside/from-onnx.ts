@@ -52,7 +52,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
     fail(
       "usage",
       `port "${ports.t.name}" of the ONNX file takes whole numbers (${ports.t.type}), and t runs from 0 to ${options.sde?.horizon ?? 1}`,
-      "say with `time` what its number is for a t, as in time: (t) => 999 * t; it is rounded",
+      "say with `time` what its number is for a t, as 999 t for steps of 0 … 999; it is rounded",
     );
   const rows = fixedRows(ports);
   const unformed = { ports, constants, time: time ?? ((t: number) => t), ...(rows !== undefined && { rows }) };
@@ -146,7 +146,7 @@ async function checkedWiring(
   return fail(
     "shape",
     `the ONNX file does not run on events of shape ${showShape(event)}: ${refusals.map(({ problem }, i) => (forms.length > 1 ? `with t of shape ${forms[i]}, ${problem}` : problem)).join("; ")}`,
-    "check the shape of an event and, with inputs, which ports are x and t",
+    "check the shape of an event and, with `inputs`, which ports are x and t",
   );
 }
 

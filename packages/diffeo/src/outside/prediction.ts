@@ -88,5 +88,5 @@ const noTransition = (name: string, predicts: Prediction, sde: Sde | undefined):
     sde
       ? `${name}: ${sde.name} has no Gaussian transition, and ${predicts} is a score only with one`
       : `${name}: the network predicts ${predicts}, and the SDE it was trained for is not given`,
-    "give sde: vp(), or the one its noise was made with",
+    "give `sde`, the one its noise was made with",
   );

@@ -41,7 +41,11 @@ export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }:
   for (const name of Object.keys(constants)) named(file.inputs, name, "input");
   const free = file.inputs.filter(({ name }) => !Object.hasOwn(constants, name));
   const doubt = (why: string): never =>
-    fail("usage", `the ONNX file has inputs ${quote(free) || "none"}: ${why}`, 'say inputs: { x: "…", t: "…" }');
+    fail(
+      "usage",
+      `the ONNX file has inputs ${quote(free) || "none"}: ${why}`,
+      "name the ports of x and t with `inputs`",
+    );
   const isTime = ({ name, sizes }: FilePort): boolean =>
     timeNames.test(name) || (sizes !== undefined && (sizes.length <= 1 || (sizes.length === 2 && sizes[1] === 1)));
   let t = inputs.t === undefined ? undefined : named(free, inputs.t, "input");
@@ -64,7 +68,7 @@ export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }:
     fail(
       "usage",
       `the ONNX file has further inputs ${quote(left)}`,
-      "give their values with constants: { name: { shape, dtype, data } }, or say which ports are x and t with inputs",
+      "give their values with `constants`, { shape, dtype, data } each, or name the ports of x and t with `inputs`",
     );
   const out = output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");
   return {
@@ -198,7 +202,7 @@ async function oneRun(
       `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} for x of shape ${showShape(shape)}`,
       answer.data.length === 2 * count * n
         ? "it answers with two numbers a coordinate, perhaps a variance too: export the first half alone"
-        : "export an output with one vector an event, or name another one with output",
+        : "export an output with one vector an event, or name another one with `output`",
     );
   return decoded(answer);
 }

@@ -1,0 +1,247 @@
+/** diffeo sample: draws from a score network out of an ONNX file, through a map to where the data lives. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  additiveLogistic,
+  type Bijector,
+  correlationMap,
+  each,
+  expMap,
+  identity,
+  isometricLogRatio,
+  logCholesky,
+  ordered,
+  sigmoidMap,
+  softplusMap,
+  stereographic,
+  stickBreaking,
+  tanhMap,
+  unitBall,
+} from "diffeo/bijector";
+import { DiffeoError, fail, type Shape } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { fromOnnx, type OnnxScore, type Prediction } from "diffeo/outside";
+import { key } from "diffeo/random";
+import { type GridName, type MethodName, type SampleResult, sample, samplers } from "diffeo/sampler";
+import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
+import type { Declare, Io } from "./shell/io.ts";
+import { mapFromFile } from "./shell/map-file.ts";
+import { forceOption, integer, integers, MOST, positive, type RunOptions, withRunOptions } from "./shell/options.ts";
+import { outputs } from "./shell/outputs.ts";
+import { stepping } from "./shell/progress.ts";
+
+interface SampleCommand extends RunOptions {
+  readonly score: string;
+  readonly predicts: Prediction;
+  readonly map: string;
+  readonly shape?: number[];
+  readonly sde: SdeSpec;
+  readonly method: MethodName;
+  readonly steps: number;
+  readonly grid?: GridName;
+  readonly tEnd?: number;
+  readonly w: number;
+  readonly denoise?: boolean;
+  readonly inputs?: { x?: string; t?: string };
+  readonly output?: string;
+  readonly time?: number;
+  readonly count: number;
+  readonly batch: number;
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
+
+/** Maps that a name alone makes. */
+const maps: Readonly<Record<string, () => Bijector>> = {
+  identity,
+  expMap,
+  softplusMap,
+  sigmoidMap,
+  tanhMap,
+  additiveLogistic,
+  isometricLogRatio,
+  stickBreaking,
+  ordered,
+  unitBall,
+  stereographic,
+  logCholesky,
+  correlationMap,
+};
+
+/** A map by its name or out of a module, on events of the shape: over all sites where that has more axes. */
+async function mapOf(name: string, shape: Shape): Promise<Bijector> {
+  const map = Object.hasOwn(maps, name)
+    ? maps[name]()
+    : existsSync(name)
+      ? (await mapFromFile(name, shape)).map
+      : fail(
+          "usage",
+          `--map: there is no map "${name}", nor a file of that name`,
+          `give a module, or one of ${Object.keys(maps).join(", ")}`,
+        );
+  return shape.length > map.eventRank ? each(map, shape.length - map.eventRank) : map;
+}
+
+/** `vp:min=0.1,max=20` as a spec. */
+function sdeSpec(text: string): SdeSpec {
+  const [kind, rest = ""] = text.split(/:(.*)/s);
+  const options = rest
+    .split(",")
+    .filter((part) => part !== "")
+    .map((part) => {
+      const [, name, value] = /^(\w+)=(\S+)$/.exec(part) ?? [];
+      if (name === undefined || Number.isNaN(Number(value)))
+        throw new InvalidArgumentError("give a name, or one with options as in vp:min=0.1,max=20.");
+      return [name, Number(value)];
+    });
+  const spec = { ...Object.fromEntries(options), kind } as SdeSpec;
+  try {
+    sdeOf(spec);
+  } catch (error) {
+    if (error instanceof DiffeoError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+  return spec;
+}
+
+/** `x=sample,t=timestep` as names of ports. */
+function portNames(text: string): { x?: string; t?: string } {
+  const names = Object.fromEntries(text.split(",").map((part) => part.split(/=(.*)/s).slice(0, 2)));
+  if (!Object.keys(names).every((name) => (name === "x" || name === "t") && names[name]))
+    throw new InvalidArgumentError("give names of ports as in x=sample,t=timestep.");
+  return names;
+}
+
+/** The shape of an event: what was said, or what the file states. */
+function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: SampleCommand): Shape {
+  if (said) return said;
+  const port =
+    file.inputs.find(({ name }) => name === inputs?.x) ?? file.inputs.find(({ sizes }) => (sizes?.length ?? 0) > 1);
+  const event = port?.sizes?.slice(1);
+  if (!event?.length || !event.every((d) => typeof d === "number"))
+    return fail("usage", "the file leaves the shape of an event open", "give `shape`, as in 3 or 8,8,12");
+  return event as number[];
+}
+
+async function openScore(options: SampleCommand): Promise<OnnxScore> {
+  const { score: path, predicts, shape, inputs, output, time } = options;
+  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", { cause });
+  });
+  return fromOnnx(bytes, {
+    predicts,
+    sde: sdeOf(options.sde),
+    name: path,
+    ...(shape && { shape }),
+    ...(inputs && { inputs }),
+    ...(output !== undefined && { output }),
+    ...(time !== undefined && { time: (t: number) => time * t }),
+  });
+}
+
+/** y1, y2, … of an event of one axis; y1_1, y1_2, … of more. */
+function columnsOf(event: Shape): string[] {
+  return event.reduce<string[]>(
+    (sofar, size) =>
+      sofar.flatMap((name) => Array.from({ length: size }, (_, i) => `${name}${name === "y" ? "" : "_"}${i + 1}`)),
+    ["y"],
+  );
+}
+
+function csvOf({ shape, data }: SampleResult["samples"]): string {
+  const n = data.length / shape[0];
+  const lines = Array.from({ length: shape[0] }, (_, i) => data.subarray(i * n, (i + 1) * n).join(","));
+  return `${[columnsOf(shape.slice(1)).join(","), ...lines].join("\n")}\n`;
+}
+
+async function run(io: Io, options: SampleCommand): Promise<void> {
+  const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } = options;
+  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [options.score], force });
+  const score = await openScore(options);
+  io.stderr.write(`${score.describe()}\n`);
+  const event = eventOf(options.shape, score, options);
+  const sde = sdeOf(options.sde, event.length);
+  const phi = await mapOf(map, event);
+  const process = map === "identity" ? reverse(sde, score) : reversePush(sde, phi, score);
+  const total = steps * Math.ceil(count / batch);
+  const result = await stepping(io, options, total, "sampling", (how) =>
+    sample(process, {
+      ...how,
+      shape: event,
+      count,
+      batch: Math.min(batch, count),
+      steps,
+      method,
+      driftScale: w,
+      key: key(seed),
+      denoise: denoise ?? false,
+      ...(grid && { grid }),
+      ...(tEnd !== undefined && { tEnd }),
+    }),
+  );
+  const { samples, scoreEvaluations, exits } = result;
+  if (out !== undefined) await writeFileAtomic(out, csvOf(samples));
+  if (json) {
+    const rows = Array.from({ length: count }, (_, i) =>
+      Array.from(samples.data.subarray((i * samples.data.length) / count, ((i + 1) * samples.data.length) / count)),
+    );
+    io.stdout.write(
+      `${JSON.stringify({ columns: columnsOf(samples.shape.slice(1)), rows, steps: result.steps, scoreEvaluations, exits })}\n`,
+    );
+  } else if (out === undefined) io.stdout.write(csvOf(samples));
+  else io.stdout.write(`${count} samples: ${out}\n`);
+}
+
+const real = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new InvalidArgumentError("give a number.");
+  return value;
+};
+
+const ofNetwork = (command: Command): Command =>
+  command
+    .requiredOption("--score <file>", "an ONNX file with a network of x and t, from any exporter")
+    .addOption(
+      new Option("--predicts <what>", "what it predicts").choices(["noise", "score", "x0", "v"]).makeOptionMandatory(),
+    )
+    .option(
+      "--shape <sizes>",
+      "shape of one event of x, such as 3 or 8,8,12 (default: what the file states)",
+      integers(1, 4096),
+    )
+    .option(
+      "--inputs <names>",
+      "names of its ports, where the file leaves a doubt, as in x=sample,t=timestep",
+      portNames,
+    )
+    .option("--output <name>", "name of its output")
+    .option("--time <number>", "what its time is at t = 1, such as 999 for whole steps (default: 1)", positive);
+
+export const declare: Declare = (command, io) =>
+  void withRunOptions(
+    ofNetwork(command)
+      .option("--map <name or file>", `where samples live: ${Object.keys(maps).join(", ")}, or a module`, "identity")
+      .option(
+        "--sde <name>",
+        `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
+        sdeSpec,
+        { kind: "vp" },
+      )
+      .addOption(
+        new Option("--method <name>", "how steps are taken").choices(Object.keys(samplers)).default("domainPreserving"),
+      )
+      .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
+      .addOption(new Option("--grid <name>", "how times are spaced").choices(["uniform", "quadratic", "logSnr"]))
+      .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
+      .option("--w <w>", "scale of the drift", real, 1)
+      .option("--denoise", "end with the mean of the data given the last point")
+      .option("--count <n>", "how many samples", integer(1, MOST.rows), 1000)
+      .option("--batch <n>", "how many at once", integer(1, MOST.rows), 1024),
+    0,
+  )
+    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .option("--json", "print samples and counts as JSON")
+    .addOption(forceOption())
+    .action((options) => run(io, options));

@@ -1,0 +1,37 @@
+/** A map out of a module of the user's. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Bijector, bijector } from "diffeo/bijector";
+import { DiffeoError, fail, type Shape } from "diffeo/graph";
+
+export interface MapFile {
+  readonly map: Bijector;
+  /** The shape of one event of x. */
+  readonly event: Shape;
+  readonly from?: Bijector;
+}
+
+/** The default export of a module: three functions at least, or a bijector built from diffeo's own. */
+export async function mapFromFile(path: string, event: readonly number[] | undefined): Promise<MapFile> {
+  const module = await import(pathToFileURL(resolve(path)).href).catch((error: Error) => {
+    const typescript = path.endsWith(".ts");
+    throw new DiffeoError(
+      "data",
+      `cannot load ${path}: ${error.message}`,
+      typescript ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx" : "mend the module",
+      { cause: error },
+    );
+  });
+  const map = module.default as Partial<Bijector> | undefined;
+  const missing = (["forward", "inverse", "logDet"] as const).filter((name) => typeof map?.[name] !== "function");
+  if (!map || missing.length > 0)
+    fail(
+      "data",
+      `the default export of ${path} lacks ${missing.join(", ")}`,
+      "export default { name, forward, inverse, logDet }",
+    );
+  const shape = event ?? (module.event as Shape | undefined);
+  if (!shape)
+    fail("usage", `the size of one event of ${path} is not known`, "give --event 3, or export const event = [3]");
+  return { map: bijector({ ...(map as Bijector), name: map.name ?? path }), event: shape };
+}
