@@ -6,8 +6,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DiffeoError } from "../../src/graph/index.ts";
-import { RunFolder, readSafetensors, writeFileAtomic, writeSafetensors } from "../../src/node/index.ts";
 import { fromHalf, toHalf } from "../../src/host/half.ts";
+import { RunFolder, readSafetensors, writeFileAtomic, writeSafetensors } from "../../src/node/index.ts";
 import { makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
 
 let folder: string;
