@@ -46,6 +46,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
+          // One process for many files: to start one and load the library again takes longer than most of them.
+          isolate: false,
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...slow, ...built, ...studio],
         },
