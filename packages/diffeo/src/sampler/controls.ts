@@ -2,9 +2,9 @@
  * What a call may change of the process: w, c, the strengths of guidance. They are numbers that graphs are fed; which of them a
  * graph has is part of its name, so that a process run as it is pays for none.
  */
-import { fail, mul } from "../graph/index.ts";
-import { climbing } from "../sde/control.ts";
-import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, tilt } from "../sde/index.ts";
+import { fail, mul, type Tensor } from "../graph/index.ts";
+import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, twist } from "../sde/index.ts";
+import { climbing } from "../sde/twist.ts";
 import type { Tensors } from "./compiler.ts";
 import type { Method } from "./method.ts";
 import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
@@ -62,8 +62,10 @@ export function controlled(
   let run = process;
   if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
   if (likelihood && known && strength) {
-    const uphill = climbing((x, t) => likelihood(x, t, known), process.eventRank, "likelihood");
-    run = tilt(scored(run, "likelihood"), (x, t) => mul(uphill(x, t), strength));
+    const of = (x: Tensor, t: Tensor): Tensor => likelihood(x, t, known);
+    const uphill = climbing(of, process.eventRank, "likelihood");
+    const delta = (x: Tensor, t: Tensor): Tensor => mul(uphill(x, t), strength);
+    run = twist(scored(run, "likelihood"), (x, t) => mul(of(x, t), strength), { delta });
   }
   if (c) run = dilateTime(run, { value: c, excess: cExcess, root: cRoot });
   if (w) run = scaleDrift(run, { value: w, excess: wExcess } satisfies Factor);

@@ -12,10 +12,9 @@
  * and the Itô term of √c G, which is c times that of G. The probability flow goes with the drift, less the Itô term.
  * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the image is scaled.
  */
-import { batchOf, eventOf } from "../bijector/event.ts";
+import { eventOf } from "../bijector/event.ts";
 import { type Diffusion, pullItoTrace, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
-import { add, fail, gradEach, mul, type Operand, sub, type Tensor } from "../graph/index.ts";
-import { sameShape, showShape } from "../graph/ndarray.ts";
+import { add, fail, mul, type Operand, sub, type Tensor } from "../graph/index.ts";
 import { applyCovariance, multipliedOut, scaledDiffusion } from "./diffusion.ts";
 import { inChart, type Process, type ReverseProcess, withMotion } from "./process.ts";
 import { timesOf } from "./score.ts";
@@ -29,7 +28,7 @@ export interface Factor {
 const factorOf = (w: number | Factor): { readonly value: Operand; readonly excess: Operand } =>
   typeof w === "number" ? { value: w, excess: w - 1 } : w;
 
-type Field = (x: Tensor, t: Tensor) => Tensor;
+export type Field = (x: Tensor, t: Tensor) => Tensor;
 
 /** The fields of a motion times `by`, with `more` added: that of the drift, or of the flow. */
 const scaledField = (field: Field, by: Operand, more: readonly Field[] = []): Field =>
@@ -117,40 +116,4 @@ export function tilt(process: ReverseProcess, delta: Field): ReverseProcess {
     diffusion: (p, t) => multipliedOut(x.diffusion(p, t)),
     ...(x.velocity && { velocity: less(x.velocity, 0.5) }),
   });
-}
-
-/** ∇ₓ of a function with one number an event, which `name` calls it in errors. */
-export const climbing =
-  (f: Field, eventRank: number, name: string): Field =>
-  (x, t) =>
-    gradEach((z) => {
-      const value = f(z, t);
-      const batch = batchOf(z, eventRank);
-      if (!sameShape(value.shape, batch))
-        fail(
-          "shape",
-          `the ${name} of a batch ${showShape(batch)} has shape ${showShape(value.shape)}`,
-          "return one number an event: sum over its axes",
-        );
-      return value;
-    })(x);
-
-/**
- * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by e^{−E}.
- *
- *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
- *
- * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the map. For the tilted law
- * at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held fixed in t is the usual approximation.
- * E is given one time an event, as a score is.
- */
-export function guide(
-  process: ReverseProcess,
-  energy: (y: Tensor, t: Tensor) => Tensor,
-  strength: number | Tensor = 1,
-): ReverseProcess {
-  const phi = process.chart?.phi;
-  const uphill = climbing((z, t) => energy(phi ? phi.forward(z, t) : z, t), process.eventRank, "energy");
-  const by = typeof strength === "number" ? -strength : mul(strength, -1);
-  return tilt(process, (x, t) => mul(uphill(x, t), by));
 }

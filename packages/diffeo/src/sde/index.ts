@@ -1,6 +1,7 @@
 /** diffeo/sde: diffusion processes, their reversal, and both seen through a map. */
 export { type SdeSpec, sdeOf, sdes } from "./catalogue.ts";
-export { dilateTime, type Factor, guide, scaleDrift, tilt } from "./control.ts";
+export { type ConditionOptions, condition } from "./condition.ts";
+export { dilateTime, type Factor, scaleDrift, tilt } from "./control.ts";
 export {
   applyCovariance,
   applyDiffusion,
@@ -30,5 +31,6 @@ export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./revers
 export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";
 export { reversalOf, reverseDrift } from "./time-reversal.ts";
+export { guide, type Twist, type TwistedProcess, twist } from "./twist.ts";
 export { type VeOptions, ve } from "./ve.ts";
 export { cosineSchedule, linearSchedule, type NoiseSchedule, subVp, type VpOptions, vp } from "./vp.ts";

@@ -1,0 +1,124 @@
+/**
+ * One mechanism for all that is known beside the process: a function ψ_t(x) > 0 that stands for p(observation | X_t = x). The
+ * law p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run with it.
+ *
+ *   guide        log ψ = −E(φ(x, t), t)                     an energy of where the process is now
+ *   condition    log ψ ≈ log E[e^{ℓ(y)} | x]                an observation of the data y (condition.ts)
+ *   likelihood   log ψ = log p(known | x)                   the coordinates that a sampler knows
+ *
+ * Exact where ψ is, for then ψ_t(x) is a martingale and Doob's transform of the process by it the posterior's. Another ψ guides;
+ * what it does wrong is known step by step, and `particles` (diffeo/sampler) weighs it away.
+ */
+
+import { batchOf } from "../bijector/event.ts";
+import { add, constant, fail, gradEach, mul, type Tensor } from "../graph/index.ts";
+import { sameShape, showShape } from "../graph/ndarray.ts";
+import { type Field, tilt } from "./control.ts";
+import type { ReverseProcess } from "./process.ts";
+import { timesOf } from "./score.ts";
+
+/** What a process was twisted by. */
+export interface Twist {
+  /** The process without it. */
+  readonly of: ReverseProcess;
+  /** log ψ_t(x), one number an event. */
+  readonly log: Field;
+  /** What joins the score: ∇ₓ log ψ, or what stands for it. */
+  readonly delta: Field;
+  /** The logarithm of what weighs a last point y: the likelihood itself. Absent: log ψ at the last time. */
+  readonly end?: (y: Tensor) => Tensor;
+  /** The drift of the twisted process: of one that was changed since, nothing here is known. */
+  readonly drift: Field;
+}
+
+/** A process and what it was twisted by. */
+export interface TwistedProcess extends ReverseProcess {
+  readonly twist: Twist;
+}
+
+const twistOf = (process: ReverseProcess): Twist | undefined => (process as Partial<TwistedProcess>).twist;
+
+/** The process of p_t ψ_t. One that is twisted already is so by both. */
+export function twist(
+  process: ReverseProcess,
+  log: Field,
+  {
+    delta = climbing(log, process.eventRank, "twist"),
+    end,
+  }: { readonly delta?: Field; readonly end?: (y: Tensor) => Tensor } = {},
+): TwistedProcess {
+  const before = twistOf(process);
+  const made = tilt(process, delta);
+  if (!before) return { ...made, twist: { of: process, log, delta, drift: made.drift, ...(end && { end }) } };
+  requireUnchanged(process, before);
+  const endOf = (own: Twist["end"], psi: Field) => own ?? lastTime(process, psi);
+  const [first, second] = [endOf(before.end, before.log), endOf(end, log)];
+  return {
+    ...made,
+    twist: {
+      of: before.of,
+      log: (x, t) => add(before.log(x, t), log(x, t)),
+      delta: (x, t) => add(before.delta(x, t), delta(x, t)),
+      drift: made.drift,
+      ...((before.end || end) && { end: (y: Tensor) => add(first(y), second(y)) }),
+    },
+  };
+}
+
+/** log ψ of a last point, as a function of y: at t = 0, where nothing is left to come. */
+const lastTime =
+  ({ chart, eventRank }: ReverseProcess, log: Field) =>
+  (y: Tensor): Tensor => {
+    const t = constant(0, y.dtype);
+    const x = chart ? chart.phi.inverse(y, t) : y;
+    return log(x, timesOf(x, t, eventRank));
+  };
+
+/** Refuses a process whose drift is no longer the one that its twist made. */
+export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made }: Twist): void {
+  if (drift !== made)
+    fail(
+      "usage",
+      `${name}: its drift was changed after it was conditioned`,
+      "change the process first, then condition it",
+    );
+}
+
+/** ∇ₓ of a function with one number an event, which `name` calls it in errors. */
+export const climbing =
+  (f: Field, eventRank: number, name: string): Field =>
+  (x, t) =>
+    gradEach((z) => oneEach(f(z, t), z, eventRank, name))(x);
+
+/** A value that has one number an event. */
+export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: string): Tensor {
+  const batch = batchOf(x, eventRank);
+  if (!sameShape(value.shape, batch))
+    fail(
+      "shape",
+      `the ${name} of a batch ${showShape(batch)} has shape ${showShape(value.shape)}`,
+      "return one number an event: sum over its axes",
+    );
+  return value;
+}
+
+/**
+ * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by e^{−E}.
+ *
+ *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
+ *
+ * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the map. For the tilted law
+ * at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held fixed in t is the usual approximation.
+ * E is given one time an event, as a score is.
+ */
+export function guide(
+  process: ReverseProcess,
+  energy: (y: Tensor, t: Tensor) => Tensor,
+  strength: number | Tensor = 1,
+): TwistedProcess {
+  const phi = process.chart?.phi;
+  const inX: Field = (z, t) => energy(phi ? phi.forward(z, t) : z, t);
+  const uphill = climbing(inX, process.eventRank, "energy");
+  const by = typeof strength === "number" ? -strength : mul(strength, -1);
+  return twist(process, (x, t) => mul(inX(x, t), by), { delta: (x, t) => mul(uphill(x, t), by) });
+}
