@@ -6,6 +6,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   half: () => import("./half.ts"),
   matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),
+  studio: () => import("./studio.ts"),
   tables: () => import("./tables.ts"),
   "uci-tables": () => import("./uci-tables.ts"),
 };

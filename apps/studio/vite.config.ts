@@ -13,6 +13,20 @@ const woff2Only: Plugin = {
     id.includes("katex.min.css") ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, "") : undefined,
 };
 
+const INTERNAL = '(() => { throw new Error("internal: a worker in a worker"); })()';
+
+/**
+ * The library can put its sessions into a worker; the studio's are in one already. Without this its script and a second copy of
+ * the runtime's would be built and served for nobody.
+ */
+const noWorkerInWorker: Plugin = {
+  name: "no-worker-in-worker",
+  transform: (code, id) =>
+    id.endsWith("/engine/web-thread.ts")
+      ? code.replace(/new Worker\(new URL\("\.\/web-worker\.js", import\.meta\.url\), [^)]*\)/, INTERNAL)
+      : undefined,
+};
+
 /** What threads of WebAssembly need: a page that shares memory with nobody else. */
 const headers = {
   "cross-origin-opener-policy": "same-origin",
@@ -23,7 +37,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [woff2Only, svelte()],
-  worker: { format: "es", rolldownOptions: { checks: { pluginTimings: false } } },
+  worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions: { checks: { pluginTimings: false } } },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",

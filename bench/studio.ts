@@ -1,0 +1,123 @@
+/**
+ * The studio in headless Chromium on WebAssembly: how long until the first board stands, steps a second, how soon a moved w is
+ * on the screen, the longest task of the page's main thread; and what of it a reader fetches, by chunk, compressed.
+ *
+ *     npm run bench -- studio
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { serveFolder } from "../apps/cli/src/studio/server.ts";
+import { launch, longestTask } from "../apps/studio/test/browser.ts";
+import { builtStudio } from "../test/build.ts";
+import { median } from "./timing.ts";
+
+const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1).padStart(8)} kB`;
+
+/** The app: all of it but weights, the runtime's binary and fonts, which are compressed as they are. */
+const isApp = (name: string): boolean => /\.(m?js|css|html)$/.test(name);
+
+function sizes(folder: string): void {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isApp);
+  const chunks = names.map((name) => ({
+    name,
+    bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length,
+  }));
+  for (const { name, bytes } of chunks.toSorted((a, b) => b.bytes - a.bytes))
+    process.stdout.write(`${kilobytes(bytes)}  ${name}\n`);
+  const total = chunks.reduce((sum, { bytes }) => sum + bytes, 0);
+  process.stdout.write(`${kilobytes(total)}  in all, without models, .wasm and fonts (at most 400)\n\n`);
+}
+
+/** A line of the page's status, and when it came, in milliseconds of the page's clock. */
+interface Line {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Runs in the page before anything else: keeps every status line. */
+function keepLines(): void {
+  const lines: Line[] = [];
+  Object.assign(globalThis, { lines });
+  new MutationObserver(() => {
+    const text = document.querySelector(".status")?.textContent ?? "";
+    if (text !== "" && text !== lines.at(-1)?.text) lines.push({ at: performance.now(), text });
+  }).observe(document, { characterData: true, childList: true, subtree: true });
+}
+
+/** The lines of a run, from where they were `seen` so far to the next that says it is done. */
+async function runLines(page: Page, seen: number): Promise<Line[]> {
+  const lines = await page.waitForFunction(
+    (from) => {
+      const { lines } = globalThis as unknown as { lines: Line[] };
+      return lines.slice(from).some(({ text }) => text.startsWith("Done")) && lines.slice(from);
+    },
+    seen,
+    { polling: 200, timeout: 240_000 },
+  );
+  return (await lines.jsonValue()) as Line[];
+}
+
+const timeOf = (lines: readonly Line[], start: string): number =>
+  lines.find(({ text }) => text.startsWith(start))?.at ?? Number.NaN;
+
+const STEPS = 50;
+
+/** From a new w to the first frame under it, in milliseconds of the page's clock. */
+async function restart(page: Page, w: number): Promise<number> {
+  const [began, seen] = await page.evaluate((value) => {
+    const input = document.querySelector<HTMLInputElement>('input[aria-label="Drift scale w, typed"]');
+    if (!input) throw new Error("the page has no w");
+    const { lines } = globalThis as unknown as { lines: Line[] };
+    const now = performance.now();
+    input.value = String(value);
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    return [now, lines.length];
+  }, w);
+  return timeOf(await runLines(page, seen), "Step 1 ") - began;
+}
+
+export async function run(): Promise<void> {
+  const folder = builtStudio();
+  sizes(folder);
+  const serving = await serveFolder(folder, 0);
+  const browser = await launch("--disable-gpu");
+  try {
+    const page = await browser.newPage();
+    await page.addInitScript(keepLines);
+    await page.goto(`${serving.url}#/chess?steps=${STEPS}`);
+    const first = await runLines(page, 0);
+    const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+    const engine = await page.locator("summary").textContent();
+    // What another w needs is compiled while nothing runs.
+    await page.waitForTimeout(6000);
+    let second: Line[] = [];
+    const longest = await longestTask(browser, page, async () => {
+      await page.getByRole("button", { name: "Next" }).click();
+      second = await runLines(page, first.length);
+    });
+    const pace = (1000 * (STEPS - 1)) / (timeOf(second, `Step ${STEPS} `) - timeOf(second, "Step 1 "));
+    const restarts: number[] = [];
+    const steps = page.getByLabel("Steps, typed");
+    await steps.fill("5");
+    await steps.press("Enter");
+    await runLines(page, first.length + second.length);
+    for (const w of [1.01, 0.98, 1.03, 0.97, 1.02]) restarts.push(await restart(page, w));
+    const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+    process.stdout.write(
+      [
+        `computed by ${engine?.replace("Computed by", "").trim()}`,
+        `first paint ${Math.round(painted ?? 0)} ms`,
+        `first frame ${seconds(timeOf(first, "Step 1 "))} s, first board of ${STEPS} steps ${seconds(timeOf(first, "Done"))} s: model and compilation included`,
+        `${pace.toFixed(1)} steps a second`,
+        `a moved w is on the screen after ${Math.round(median(restarts))} ms (median of ${restarts.length}; the longest ${Math.round(Math.max(...restarts))})`,
+        `longest task of the main thread while sampling: ${longest.toFixed(0)} ms of the processor`,
+        "",
+      ].join("\n"),
+    );
+  } finally {
+    await browser.close();
+    await serving.close();
+  }
+}
