@@ -4,6 +4,8 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   "few-steps": () => import("./few-steps.ts"),
   graph: () => import("./graph.ts"),
   half: () => import("./half.ts"),
+  queue: () => import("./queue.ts"),
+  "queue-kills": () => import("./queue-kills.ts"),
   matching: () => import("./matching.ts"),
   sampler: () => import("./sampler.ts"),
   studio: () => import("./studio.ts"),

@@ -26,6 +26,9 @@ const pointer = v.object({
   worker: v.pipe(v.string(), v.maxLength(300)),
 });
 
+const chunksOf = (bytes: Uint8Array): number => Math.ceil(bytes.length / CHUNK);
+const sizeText = (bytes: Uint8Array): string => JSON.stringify({ bytes: bytes.length, chunks: chunksOf(bytes) });
+
 function parsed<S extends v.GenericSchema>(text: string, schema: S, what: string): v.InferOutput<S> {
   try {
     return v.parse(schema, JSON.parse(text));
@@ -36,7 +39,7 @@ function parsed<S extends v.GenericSchema>(text: string, schema: S, what: string
 
 /** Stores bytes, or makes those that are there stay another week. */
 export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256(bytes)): Promise<string> {
-  const chunks = Math.ceil(bytes.length / CHUNK);
+  const chunks = chunksOf(bytes);
   if (!(await touchBytes(client, digest, chunks))) {
     for (let i = 0; i < chunks; i++)
       await client.set(
@@ -45,7 +48,7 @@ export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256
         "EX",
         SECONDS_KEPT,
       );
-    await client.set(bytesKey(digest), JSON.stringify({ bytes: bytes.length, chunks }), "EX", SECONDS_KEPT);
+    await client.set(bytesKey(digest), sizeText(bytes), "EX", SECONDS_KEPT);
   }
   return digest;
 }
@@ -88,8 +91,17 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
 
 /** Keeps a result. Returns the SHA-256 of the one that is there then: of two that differ, the first. */
 export async function putResult(client: Redis, part: string, { bytes, ...about }: PartResult): Promise<string> {
-  await putBytes(client, bytes, about.sha256);
-  const before = await client.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
+  const pipeline = client.pipeline();
+  if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
+  else {
+    // What is small goes with its name: a worker waits for the server once.
+    if (bytes.length > 0) pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", SECONDS_KEPT);
+    pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", SECONDS_KEPT);
+  }
+  pipeline.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
+  const replies = (await pipeline.exec()) ?? [];
+  for (const [error] of replies) if (error) throw error;
+  const before = replies.at(-1)?.[1] as string | null;
   return before === null ? about.sha256 : parsed(before, pointer, "a result").sha256;
 }
 

@@ -1,0 +1,70 @@
+/**
+ * npm run bench -- queue: what a queue costs a part. Parts that take 10 ms, 100 ms and 1 s, on two local processes and on two
+ * workers of a queue, in turns in one run: efficiency is the time of the parts over the time of both workers. Parts that take
+ * no time say how many a second a server, a command and its workers can pass on.
+ */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { type Executor, type Part, partOf, runParts } from "diffeo-queue";
+import { inputsOf, openLocal, openQueue, parseAddress } from "diffeo-queue/node";
+import { kinds, RELEASE, spin } from "../packages/queue/test/kinds.ts";
+import { hasServer, startServer } from "../packages/queue/test/server.ts";
+import { median } from "./timing.ts";
+
+const WORKERS = 2;
+const ROUNDS = 3;
+const flags = ["--conditions=diffeo-source", "--import", "tsx"];
+const at = (name: string): URL => new URL(`../packages/queue/test/${name}`, import.meta.url);
+
+let made = 0;
+/** Parts that nobody has done yet. */
+const fresh = (count: number, ms: number): Part[] =>
+  Array.from({ length: count }, () => partOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }));
+
+async function seconds(executor: Executor, parts: readonly Part[]): Promise<number> {
+  const began = performance.now();
+  for (const settled of await runParts(executor, parts)) if ("error" in settled) throw settled.error;
+  return (performance.now() - began) / 1000;
+}
+
+export async function run(): Promise<void> {
+  if (!hasServer) throw new Error("redis-server is not installed");
+  const server = await startServer();
+  const workers = Array.from({ length: WORKERS }, (_, i) =>
+    spawn(process.execPath, [...flags, fileURLToPath(at("worker.ts")), server.url, `w${i}`, "20", server.folder]),
+  );
+  const inputs = inputsOf([]);
+  const local = openLocal({
+    ...{ kinds, release: RELEASE, inputs, workers: WORKERS },
+    script: { url: at("process.ts"), execArgv: flags },
+  });
+  const queue = await openQueue({ address: parseAddress(server.url), device: "cpu", inputs, say: () => undefined });
+  try {
+    for (const executor of [local, queue]) await seconds(executor, fresh(20, 50)); // all are at work
+    const out = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+    out(["part", "parts", "local processes", "queue", "cost of the queue a part"]);
+    out(["---", "---:", "---:", "---:", "---:"]);
+    for (const [ms, count] of [
+      [10, 400],
+      [100, 80],
+      [1000, 12],
+    ]) {
+      const times: number[][] = [[], []];
+      for (let round = 0; round < ROUNDS; round++)
+        for (const [k, executor] of [local, queue].entries()) times[k].push(await seconds(executor, fresh(count, ms)));
+      const [alone, queued] = times.map(median);
+      const share = (time: number): string => `${((100 * count * ms) / 1000 / (WORKERS * time)).toFixed(1)} %`;
+      const cost = ((queued - alone) * 1000 * WORKERS) / count;
+      out([`${ms} ms`, String(count), share(alone), share(queued), `${cost.toFixed(1)} ms`]);
+    }
+    const rate = (executor: Executor): Promise<number> => seconds(executor, fresh(2000, 0)).then((time) => 2000 / time);
+    process.stdout.write(
+      `parts that take no time: ${(await rate(local)).toFixed(0)} a second on local processes, ${(await rate(queue)).toFixed(0)} on the queue\n`,
+    );
+  } finally {
+    await local.close();
+    await queue.close();
+    for (const worker of workers) worker.kill("SIGKILL");
+    await server.stop();
+  }
+}
