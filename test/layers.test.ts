@@ -131,6 +131,17 @@ describe.each(Object.keys(house))("%s", (name) => {
   });
 });
 
+describe("packages/queue/src", () => {
+  it("loads what talks to a server when it is used: of node/redis, other files import types, and the address alone", () => {
+    const src = join(root, "packages/queue/src");
+    const others = readdirSync(src, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.startsWith("node/redis/"))
+      .flatMap((path) => readFileSync(join(src, path), "utf8").split("\n"));
+    const values = others.filter((line) => /^(import|export) (?!type )/.test(line));
+    expect(values.filter((line) => /bullmq|ioredis|redis\/(?!address)/.test(line))).toEqual([]);
+  });
+});
+
 describe("packages/diffeo/src/graph", () => {
   const graph = join(root, "packages/diffeo/src/graph");
   const all = readdirSync(graph, { recursive: true, encoding: "utf8" })

@@ -38,9 +38,8 @@ export interface Survived {
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const started = (name: string, ...words: string[]): ChildProcess =>
-  spawn(process.execPath, ["--conditions=diffeo-source", "--import", "tsx", script(name), ...words], {
+const started = (script: URL, ...words: string[]): ChildProcess =>
+  spawn(process.execPath, ["--conditions=diffeo-source", "--import", "tsx", fileURLToPath(script), ...words], {
     stdio: ["ignore", "pipe", "ignore"],
   });
 const ended = (child: ChildProcess): Promise<unknown> =>
@@ -72,11 +71,11 @@ export async function survive(kills: Kills): Promise<Survived> {
   const began = performance.now();
   const server = await startServer();
   const worker = (i: number): ChildProcess =>
-    started("worker.ts", server.url, `worker ${i}`, String(leaseSeconds), server.folder);
+    started(new URL("./worker.ts", import.meta.url), server.url, `worker ${i}`, String(leaseSeconds), server.folder);
   const workers = Array.from({ length: size }, (_, i) => worker(i));
   let output = "";
   const command = (): ChildProcess => {
-    const child = started("command.ts", server.url, String(parts), String(ms));
+    const child = started(new URL("./command.ts", import.meta.url), server.url, String(parts), String(ms));
     output = "";
     child.stdout?.on("data", (data) => {
       output += data;

@@ -63,7 +63,7 @@ export const RELEASE = version;
 /** What a process that does parts runs; from its source, Node needs what reads it. */
 export function processScript(): ProcessScript {
   const fromSource = import.meta.url.endsWith(".ts");
-  const url = new URL(`../queue/worker.${fromSource ? "ts" : "js"}`, import.meta.url);
+  const url = new URL(fromSource ? "../queue/worker.ts" : "../queue/worker.js", import.meta.url);
   return fromSource ? { url, execArgv: ["--conditions=diffeo-source", "--import", "tsx"] } : { url };
 }
 

@@ -19,7 +19,7 @@ export interface Runner {
   dispose(): Promise<void>;
 }
 
-export interface RunnerOptions extends Pick<PartWork, "report" | "signal" | "threads"> {
+interface RunnerOptions extends Pick<PartWork, "report" | "signal" | "threads"> {
   /** The bytes of an input by their SHA-256. */
   readonly fetch: (digest: string) => Promise<Uint8Array>;
 }

@@ -4,7 +4,7 @@ import type { Redis } from "ioredis";
 import type { Part } from "../../part/part.ts";
 import { ATTEMPTS } from "../local.ts";
 
-export const PREFIX = "diffeo";
+const PREFIX = "diffeo";
 
 /** What BullMQ's classes are told of a connection: keys are ours, and any Redis from 6.2 and any Valkey will do. */
 export const onPrefix = (connection: Redis) => ({ connection, prefix: PREFIX, skipVersionCheck: true });
