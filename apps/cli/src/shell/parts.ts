@@ -62,9 +62,9 @@ export const RELEASE = version;
 
 /** What a process that does parts runs; from its source, Node needs what reads it. */
 export function processScript(): ProcessScript {
-  const fromSource = import.meta.url.endsWith(".ts");
-  const url = new URL(fromSource ? "../queue/worker.ts" : "../queue/worker.js", import.meta.url);
-  return fromSource ? { url, execArgv: ["--conditions=diffeo-source", "--import", "tsx"] } : { url };
+  if (!import.meta.url.endsWith(".ts")) return { url: new URL("../queue/worker.js", import.meta.url) };
+  const execArgv = ["--conditions=diffeo-source", "--import", "tsx"];
+  return { url: new URL("../queue/worker.ts", import.meta.url), execArgv };
 }
 
 /** A part, and how much of the whole it is. */
