@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   queue: () => import("./queue.ts"),
   "queue-kills": () => import("./queue-kills.ts"),
   matching: () => import("./matching.ts"),
+  posteriors: () => import("./posteriors.ts"),
   sampler: () => import("./sampler.ts"),
   studio: () => import("./studio.ts"),
   tables: () => import("./tables.ts"),

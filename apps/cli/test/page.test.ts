@@ -1,5 +1,6 @@
 /**
- * The packages together in a page, bundled by Vite: it loads a model from bytes, samples chess positions and fits a table.
+ * The packages together in a page, bundled by Vite: it loads a model from bytes, samples chess positions, fits
+ * a table and draws from a posterior.
  * Built from what is published and run by headless Chromium; built from the sources too.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -22,16 +23,30 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const PAGE = `
 import { configureWeb } from "diffeo/web";
 import { parseModel } from "diffeo/categorical";
+import { positive, real } from "diffeo/domain";
+import { div, expandDims, log, mul, squaredNorm, sub } from "diffeo/graph";
+import { arvizJson, infer } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import * as chess from "diffeo-chess";
 import * as tables from "diffeo-tables";
-Object.assign(globalThis, { page: { configureWeb, parseModel, key, chess, tables } });`;
+const posterior = (options) =>
+  infer(
+    {
+      parameters: { mu: real(), sigma: positive() },
+      logDensity: ({ mu, sigma }, { y }) =>
+        sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0])),
+    },
+    options,
+  );
+Object.assign(globalThis, { page: { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } });`;
 
 /** What the page puts on its global object. */
 interface OnPage {
   readonly page: Pick<typeof import("diffeo/web"), "configureWeb"> &
-    Pick<typeof import("diffeo/categorical"), "parseModel"> & {
+    Pick<typeof import("diffeo/categorical"), "parseModel"> &
+    Pick<typeof import("diffeo/mcmc"), "arvizJson"> & {
       readonly key: typeof key;
+      readonly posterior: (options: import("diffeo/mcmc").InferOptions) => Promise<import("diffeo/mcmc").Posterior>;
       readonly chess: typeof import("diffeo-chess");
       readonly tables: typeof import("diffeo-tables");
     };
@@ -85,7 +100,7 @@ describe("a page of all packages", () => {
     expect(scriptsWith(site, /is no density of diffeo/)).toHaveLength(1);
   });
 
-  it("loads a model from bytes, samples chess positions and fits a table", async () => {
+  it("loads a model from bytes, samples chess positions, fits a table and draws from a posterior", async () => {
     const { site, files } = await siteOf("published", join(built(), "node_modules"), []);
     expect(files).toContain(join(built(), "packages/chess/dist/diffusion/sample.js"));
     expect(files.filter((path) => /packages\/\w+\/src\//.test(path))).toEqual([]);
@@ -96,7 +111,9 @@ describe("a page of all packages", () => {
       await page.waitForFunction(() => "page" in globalThis);
       return page.evaluate(
         async ({ boards: { seed, ...call }, fit: { rows, options } }) => {
-          const { configureWeb, parseModel, key, chess, tables } = (globalThis as unknown as OnPage).page;
+          const { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } = (
+            globalThis as unknown as OnPage
+          ).page;
           configureWeb({ threads: 1 });
           const bytes = new Uint8Array(await (await fetch("model.safetensors")).arrayBuffer());
           const draw = await chess.openBoards(parseModel(bytes));
@@ -107,7 +124,15 @@ describe("a page of all packages", () => {
           const parts = tables.makeDensity(spec, fit.chosen);
           const model = tables.parseDensity(new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()));
           const { logDensity } = await tables.scoreRows(model, table);
+          const drawn = await posterior({
+            data: { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] },
+            key: key(1),
+            warmup: 150,
+            draws: 150,
+          });
           return {
+            mu: drawn.summary().mu,
+            draws: JSON.parse(arvizJson(drawn)).posterior.sigma.flat().length,
             classes: Array.from(chess.unpack(positions)),
             curve: fit.curve.loss,
             likelihood: measures && tables.likelihood(measures.chosen),
@@ -118,6 +143,9 @@ describe("a page of all packages", () => {
         { boards, fit },
       );
     });
+    // The posterior of μ is Student's around the mean of the data.
+    expect(Math.abs(found.mu.mean - 9.5 / 6)).toBeLessThan(5 * found.mu.meanError);
+    expect(found.draws).toBe(600);
     // WebAssembly rounds otherwise than Node's runtime: a square may tip, boards may not.
     const { seed, ...call } = boards;
     const { positions } = await sampleBoards(tinyModel(), { ...call, key: key(seed), threads: 1 });

@@ -1,9 +1,12 @@
 /**
- * Step sizes that settle by themselves (stochastic approximation, H. Robbins and S. Monro, 1951):
+ * Step sizes that settle by themselves (stochastic approximation, H. Robbins and S. Monro, 1951), by one of two rules:
  *
- *   log ε ← log ε + gain·(accepted share − wanted share)
+ *   constant gain     log ε ← log ε + gain·(accepted share − wanted share)
+ *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
  *
- * A size that depends on the chains' past does not leave p as it is: `run` lets it settle in the warm-up and then fixes it.
+ * The first follows a target that moves, a path from one law to another, and takes the share of many chains; the second, of
+ * M. Hoffman and A. Gelman (2014), comes to rest for one chain on one law. A size that depends on the chains' past does not leave p
+ * as it is: both settle in the warm-up and are then fixed.
  */
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
@@ -50,3 +53,54 @@ export async function run(
   }
   return { chains, size };
 }
+
+export interface DualAverageState {
+  readonly centre: number;
+  readonly count: number;
+  readonly error: number;
+  readonly logSize: number;
+  readonly logMean: number;
+}
+
+export class DualAverage {
+  readonly #target: number;
+  state: DualAverageState;
+
+  constructor(target: number, state: DualAverageState = around(1)) {
+    this.#target = target;
+    this.state = state;
+  }
+
+  /** Begins anew around a size. */
+  restart(size: number): void {
+    this.state = around(size);
+  }
+
+  /** Takes the acceptance of one transition. */
+  add(acceptance: number): void {
+    const { centre, count, error: before, logMean } = this.state;
+    const m = count + 1;
+    const error = before + (this.#target - acceptance - before) / (m + 10);
+    const logSize = centre - (error * Math.sqrt(m)) / 0.05;
+    this.state = { centre, count: m, error, logSize, logMean: logMean + m ** -0.75 * (logSize - logMean) };
+  }
+
+  /** The size to try next. */
+  get size(): number {
+    return Math.exp(this.state.logSize);
+  }
+
+  /** The size to keep. */
+  get settled(): number {
+    return Math.exp(this.state.count === 0 ? this.state.logSize : this.state.logMean);
+  }
+}
+
+/** Tried ten times as large at first: large steps are cheap to try. */
+const around = (size: number): DualAverageState => ({
+  centre: Math.log(10 * size),
+  count: 0,
+  error: 0,
+  logSize: Math.log(size),
+  logMean: 0,
+});

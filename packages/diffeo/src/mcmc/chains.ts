@@ -62,7 +62,7 @@ export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions
 type Inputs = Readonly<Record<string, NdArray>>;
 
 /** Inputs, x, p, ∇, ε and M⁻¹ of all chains → where one step leads. */
-const leapfrogStep =
+export const leapfrogStep =
   (logDensity: ChainTarget["logDensity"], dense: boolean) =>
   (
     inputs: Readonly<Record<string, Tensor>>,

@@ -1,16 +1,17 @@
 /**
  * One chain, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take` the point that it led to.
- * First a step size is looked for, then transitions (method.ts) follow each other; in the warm-up they teach ε and M⁻¹
- * (warmup.ts).
+ * First a step size is looked for, then transitions (method.ts) follow each other; in the warm-up they teach ε (adapt.ts)
+ * and M⁻¹ (warmup.ts).
  *
  * What is random in a transition is a function of the chain's key and of its number. So a chain is known by what it was
  * after its last whole transition, its `state`, and goes on from there to the same draws.
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
+import { DualAverage, type DualAverageState } from "./adapt.ts";
 import { type MethodName, type MethodSettings, methods } from "./method.ts";
 import { Metric, type MetricName, unitMatrix } from "./metric.ts";
 import type { Leaf, Trajectory, Transition } from "./trajectory.ts";
-import { Covariance, type CovarianceState, DualAverage, type DualAverageState, windows } from "./warmup.ts";
+import { Covariance, type CovarianceState, windows } from "./warmup.ts";
 
 /** How a chain is drawn. */
 export interface ChainOptions extends Partial<MethodSettings> {

@@ -1,63 +1,8 @@
 /**
- * What a chain learns before its draws count: the step size by dual averaging, and the inverse mass matrix M⁻¹ ≈ Cov[x] in
- * windows that double in length (M. Hoffman and A. Gelman, 2014; the windows of Stan: 75 draws at first, 50 at last,
- * between them 25, 50, 100, …, the last one as long as there is room).
- *
- *   log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
- *
- * What they have learned so far is plain data, for a run that is continued.
+ * What a chain learns of M⁻¹ ≈ Cov[x] before its draws count, in windows that double in length (M. Hoffman and A. Gelman, 2014; the
+ * windows of Stan: 75 draws at first, 50 at last, between them 25, 50, 100, …, the last one as long as there is room). What it has
+ * learned so far is plain data, for a run that is continued.
  */
-
-export interface DualAverageState {
-  readonly centre: number;
-  readonly count: number;
-  readonly error: number;
-  readonly logSize: number;
-  readonly logMean: number;
-}
-
-export class DualAverage {
-  readonly #target: number;
-  state: DualAverageState;
-
-  constructor(target: number, state: DualAverageState = around(1)) {
-    this.#target = target;
-    this.state = state;
-  }
-
-  /** Begins anew around a size. */
-  restart(size: number): void {
-    this.state = around(size);
-  }
-
-  /** Takes the acceptance of one transition. */
-  add(acceptance: number): void {
-    const { centre, count, error: before, logMean } = this.state;
-    const m = count + 1;
-    const error = before + (this.#target - acceptance - before) / (m + 10);
-    const logSize = centre - (error * Math.sqrt(m)) / 0.05;
-    this.state = { centre, count: m, error, logSize, logMean: logMean + m ** -0.75 * (logSize - logMean) };
-  }
-
-  /** The size to try next. */
-  get size(): number {
-    return Math.exp(this.state.logSize);
-  }
-
-  /** The size to keep. */
-  get settled(): number {
-    return Math.exp(this.state.count === 0 ? this.state.logSize : this.state.logMean);
-  }
-}
-
-/** Tried ten times as large at first: large steps are cheap to try. */
-const around = (size: number): DualAverageState => ({
-  centre: Math.log(10 * size),
-  count: 0,
-  error: 0,
-  logSize: Math.log(size),
-  logMean: 0,
-});
 
 /** The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first begins. */
 export function windows(warmup: number): { readonly from: number; readonly ends: readonly number[] } {

@@ -5,6 +5,7 @@ import {
   add,
   addAll,
   at,
+  concat,
   div,
   exp,
   expandDims,
@@ -18,6 +19,8 @@ import {
   ndarray,
   neg,
   type Operand,
+  scan,
+  slice,
   solve,
   square,
   squaredNorm,
@@ -46,6 +49,17 @@ const normal = (residuals: Tensor, s: Tensor): Tensor =>
 const gauss = (x: Tensor, m: Operand, s: number): Tensor => mul(square(mul(sub(x, m), 1 / s)), -0.5);
 const halfCauchy = (x: Tensor, c: number): Tensor => neg(log1p(square(mul(x, 1 / c))));
 const wide = (x: Tensor): Tensor => expandDims(x, -1);
+
+const twice = (v: number): [number, number] => [v, v];
+
+/** The logarithm of a product of matrices given by theirs, [chains, t, from, to], neighbours first: log₂ t rounds. */
+function logProduct(m: Tensor): Tensor {
+  const n = m.shape[1];
+  if (n === 1) return at(m, 0, 1);
+  const [even, odd] = [slice(m, null, [0, n - 1, 2]), slice(m, null, [1, n, 2])];
+  const pairs = logSumExp(add(wide(even), expandDims(odd, 2)), 3);
+  return logProduct(n % 2 === 0 ? pairs : concat([pairs, slice(m, null, [n - 1, n])], 1));
+}
 
 export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = {
   eight_schools: (data) => {
@@ -81,13 +95,19 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
         beta1: { above: () => 0, below: ({ alpha1 }) => sub(1, alpha1) },
       },
       logDensity: ({ mu, alpha0, alpha1, beta1 }) => {
-        let variance: Tensor = add(mul(mu, 0), (data.sigma1 as number) ** 2);
-        const terms: Tensor[] = [];
-        y.forEach((v, t) => {
-          if (t > 0) variance = add(add(alpha0, mul(alpha1, square(sub(y[t - 1], mu)))), mul(beta1, variance));
-          terms.push(mul(add(div(square(sub(v, mu)), variance), log(variance)), -0.5));
-        });
-        return addAll(terms);
+        // v_t = b_t + β v_{t−1}, all t at once: as 200 steps after each other the graph has 50 times as many nodes.
+        const squares = square(sub(y, wide(mu)));
+        const added = add(wide(alpha0), mul(wide(alpha1), slice(squares, null, [0, -1])));
+        const b = concat([add(mul(wide(mu), 0), (data.sigma1 as number) ** 2), added], 1);
+        const { value: variance } = scan<{ factor: Tensor; value: Tensor }>(
+          (before, after) => ({
+            factor: mul(before.factor, after.factor),
+            value: add(mul(before.value, after.factor), after.value),
+          }),
+          { factor: add(mul(b, 0), wide(beta1)), value: b },
+          1,
+        );
+        return mul(sum(add(div(squares, variance), log(variance)), -1), -0.5);
       },
     };
   },
@@ -96,13 +116,13 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
     return {
       parameters: { theta1: simplex(2), theta2: simplex(2), mu: ordered(2, { above: 0 }) },
       logDensity: ({ theta1, theta2, mu }) => {
-        // log Θ, [chains, from, to]
-        const move = log(stack([theta1, theta2], 1));
-        const seen = (v: number): Tensor => mul(square(sub(v, mu)), -0.5);
-        let forward = seen(y[0]);
-        for (const v of y.slice(1)) forward = add(seen(v), logSumExp(add(wide(forward), move), 1));
+        // log p(y_t | state), [chains, t, state]; then, with log Θ, the matrices of a step, [chains, t, from, to].
+        const seen = mul(square(sub(y.map(twice), expandDims(mu, 1))), -0.5);
+        const move = expandDims(log(stack([theta1, theta2], 1)), 1);
+        const steps = add(expandDims(slice(seen, null, [1, y.length]), 2), move);
+        const paths = logSumExp(add(wide(at(seen, 0, 1)), logProduct(steps)), 1);
         const [m1, m2] = [0, 1].map((k) => at(mu, k, 1));
-        return addAll([logSumExp(forward, -1), gauss(m1, 3, 1), gauss(m2, 10, 1)]);
+        return addAll([logSumExp(paths, -1), gauss(m1, 3, 1), gauss(m2, 10, 1)]);
       },
     };
   },
@@ -113,13 +133,7 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
       logDensity: ({ mu, sigma, theta }) => {
         const weight = stack([log(theta), log1p(neg(theta))], 1);
         // [chains, n, 2]
-        const scaled = div(
-          sub(
-            y.map((v) => [v, v]),
-            expandDims(mu, 1),
-          ),
-          expandDims(sigma, 1),
-        );
+        const scaled = div(sub(y.map(twice), expandDims(mu, 1)), expandDims(sigma, 1));
         const parts = sub(mul(square(scaled), -0.5), expandDims(sub(log(sigma), weight), 1));
         const priors = [sum(gauss(mu, 0, 2), -1), sum(gauss(sigma, 0, 2), -1), mul(sum(weight, -1), 4)];
         return addAll([sum(logSumExp(parts, -1), -1), ...priors]);

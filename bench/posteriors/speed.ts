@@ -1,0 +1,152 @@
+/**
+ * Gradients and effective draws a second of three posteriors, four chains in float64 on one thread, beside the same log-density and the
+ * same leapfrog steps in PyTorch; and where a step's time goes: the graph's own operations, what it costs to run any graph at all
+ * (tensors made, arrays bound and copied), and the tree of the no-U-turn sampler in JavaScript.
+ */
+import { fileURLToPath } from "node:url";
+import { compile } from "diffeo/engine";
+import { add, type Tensor } from "diffeo/graph";
+import { infer } from "diffeo/mcmc";
+import { key } from "diffeo/random";
+import { leapfrogStep } from "../../packages/diffeo/src/mcmc/chains.ts";
+import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
+import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
+import { inTurns, milliseconds, pythonWithTorch, TorchPeer } from "../timing.ts";
+import { folder, referenceOf } from "./agree.ts";
+import { markdown, recorded } from "./records.ts";
+
+const CHAINS = 4;
+const STEPS = 50;
+const ROUNDS = 5;
+const three = ["eight_schools", "arK", "low_dim_gauss_mix"];
+
+interface Speed {
+  readonly torch: string | undefined;
+  /** Milliseconds of one leapfrog step of four chains. */
+  readonly step: number;
+  readonly peer: number | undefined;
+  /** Of any graph with the same arrays, and of a step of the sampler with everything. */
+  readonly bare: number;
+  readonly whole: number;
+  /** The least bulk ESS for a draw of every chain, and the steps that takes the slowest chain. */
+  readonly ess: number;
+  readonly steps: number;
+}
+
+const matrix = (rows: number, n: number, value: number) => ({
+  shape: [rows, n],
+  dtype: "float64" as const,
+  data: new Float64Array(rows * n).fill(value),
+});
+
+async function measured(name: string, peer: TorchPeer | undefined, torch: string | undefined): Promise<Speed> {
+  const { data } = referenceOf(name);
+  const model = models[name](data);
+  const space = parameterSpace(model.parameters as Parameters<typeof parameterSpace>[0]);
+  const n = space.dimension;
+  const logDensity = freeLogDensity(space, (values) => model.logDensity(values, {}));
+  const shapes = [{}, [CHAINS, n], [CHAINS, n], [CHAINS, n], [CHAINS], [CHAINS, n]] as const;
+  const options = { type: "float64", threads: 1 } as const;
+  const step = compile(leapfrogStep(logDensity, false), shapes, options);
+  const bare = compile(
+    (_: Readonly<Record<string, Tensor>>, x: Tensor, p: Tensor, g: Tensor, e: Tensor, m: Tensor) => ({
+      x: add(x, 1),
+      momentum: add(p, 1),
+      slope: add(g, 1),
+      velocity: add(m, 1),
+      value: add(e, 1),
+      kinetic: add(e, 2),
+    }),
+    shapes,
+    options,
+  );
+  const size = { shape: [CHAINS], dtype: "float64" as const, data: new Float64Array(CHAINS).fill(0.01) };
+  const walk = (run: typeof step | typeof bare) => async (): Promise<void> => {
+    let [x, p, g] = [matrix(CHAINS, n, 0.1), matrix(CHAINS, n, 1), matrix(CHAINS, n, 0)];
+    for (let i = 0; i < STEPS; i++)
+      ({ x, momentum: p, slope: g } = (await run({}, x, p, g, size, matrix(CHAINS, n, 1))) as never);
+  };
+  const times = await inTurns(
+    [() => milliseconds(walk(step)), () => milliseconds(walk(bare)), ...(peer ? [() => peer.run(name)] : [])],
+    ROUNDS,
+  );
+  const sampler = await samplerStep(name);
+  await step.dispose();
+  await bare.dispose();
+  return {
+    torch,
+    step: times[0] / STEPS,
+    bare: times[1] / STEPS,
+    peer: times[2] === undefined ? undefined : times[2] / STEPS,
+    ...sampler,
+  };
+}
+
+/** A step of the sampler, all of it, after its warm-up; effective draws and steps of a draw of every chain. */
+async function samplerStep(name: string): Promise<Pick<Speed, "whole" | "ess" | "steps">> {
+  const { data } = referenceOf(name);
+  const stamps: number[] = [];
+  const [warmup, draws] = [300, 400];
+  const posterior = await infer(models[name](data), {
+    key: key(6),
+    draws,
+    warmup,
+    onDraw: (chain, done) => {
+      if (chain === 0 && done >= warmup) stamps.push(performance.now());
+    },
+  });
+  // Chain 0 from its first counted draw to its last: a run of the graph a leaf.
+  const leaves = posterior.chains.map((chain) => chain.leaves.reduce((a, b) => a + b, 0));
+  return {
+    whole: (stamps[stamps.length - 1] - stamps[0]) / leaves[0],
+    ess: Math.min(...Object.values(posterior.summary()).map(({ bulkEss }) => bulkEss)) / draws,
+    steps: Math.max(...leaves) / draws,
+  };
+}
+
+export async function speed(only: readonly string[] = three): Promise<string> {
+  const python = pythonWithTorch();
+  const script = fileURLToPath(new URL("../posteriors_peers.py", import.meta.url));
+  const [peer, torch] = python ? await TorchPeer.start(python, script, 1, folder) : [];
+  const rows: string[][] = [];
+  try {
+    for (const name of three.filter((each) => only.includes(each))) {
+      const s = await recorded(`speed-${name}`, () => measured(name, peer, torch));
+      const rate = (ms: number | undefined): string =>
+        ms === undefined ? "–" : ((1000 * CHAINS) / ms).toLocaleString("en", { maximumFractionDigits: 0 });
+      // Effective draws a draw of every chain, over the steps that a draw takes.
+      const effective = (ms: number | undefined): string =>
+        ms === undefined ? "–" : ((1000 * s.ess) / (s.steps * ms)).toFixed(0);
+      const share = (ms: number): string => `${((100 * ms) / s.whole).toFixed(0)} %`;
+      rows.push([
+        name,
+        rate(s.step),
+        rate(s.peer),
+        s.peer === undefined ? "–" : (s.peer / s.step).toFixed(1),
+        effective(s.whole),
+        effective(s.peer),
+        (1000 * s.whole).toFixed(0),
+        share(s.step - s.bare),
+        share(s.bare),
+        share(s.whole - s.step),
+      ]);
+    }
+  } finally {
+    peer?.stop();
+  }
+  return markdown(
+    [
+      "posterior",
+      "gradients a second",
+      torch ?? "PyTorch",
+      "ratio",
+      "ESS a second",
+      "with PyTorch's steps",
+      "µs a step",
+      "operations",
+      "running a graph",
+      "JavaScript",
+    ],
+    rows,
+  );
+}
