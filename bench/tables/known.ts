@@ -1,0 +1,90 @@
+/**
+ * A table whose density is known: 0.6 of Student's t with 6 degrees of freedom and correlated columns, 0.4 of a Gaussian, four
+ * columns, 6,000 rows. How far the model's mean log-likelihood of fresh rows is from the truth's, and its weights of the modes.
+ */
+
+import { type Distribution, gaussian, sampleFrom, studentT } from "diffeo/distribution";
+import { real } from "diffeo/domain";
+import { input, reference } from "diffeo/graph";
+import { fold, type Key, key, uniform } from "diffeo/random";
+import { drawRows, type FitTableOptions, fitTable, scoreTable } from "diffeo-tables";
+import { mean } from "./distance.ts";
+
+const N = 4;
+const wide = studentT({
+  degrees: 6,
+  mean: [-1, -1, -1, -1],
+  shape: [
+    [1, 0.8, 0, 0],
+    [0.8, 1, 0.3, 0],
+    [0, 0.3, 1, 0],
+    [0, 0, 0, 1],
+  ],
+});
+const narrow = gaussian({ mean: [2, 2, 2, 2], covariance: 0.25 });
+const WIDE = 0.6;
+
+function rowsOf(count: number, from: Key): number[][] {
+  const u = uniform(fold(from, "mode"), [count], { dtype: "float64" }).data;
+  const [a, b] = [wide, narrow].map((d) => sampleFrom(d, fold(from, d.name), count, "float64").data as Float64Array);
+  return Array.from({ length: count }, (_, i) => Array.from((u[i] < WIDE ? a : b).subarray(N * i, N * (i + 1))));
+}
+
+function logDensity(distribution: Distribution, rows: readonly (readonly number[])[]): Float64Array {
+  const x = input("rows", [rows.length, N], "float64");
+  return reference([distribution.logDensity(x)], new Map([[x, Float64Array.from(rows.flat())]]))[0];
+}
+
+/** log p of each row, and the probability that it is of the Gaussian. */
+function truthOf(rows: readonly (readonly number[])[]): { readonly logs: number[]; readonly shares: number[] } {
+  const [a, b] = [logDensity(wide, rows), logDensity(narrow, rows)];
+  const gaps = Array.from(a, (v, i) => v + Math.log(WIDE) - b[i] - Math.log(1 - WIDE));
+  return {
+    logs: gaps.map((g, i) => a[i] + Math.log(WIDE) + Math.log1p(Math.exp(-g))),
+    shares: gaps.map((g) => 1 / (1 + Math.exp(g))),
+  };
+}
+
+export interface Known {
+  readonly task: "known-density";
+  readonly seed: number;
+  /** Mean log-likelihood of test rows, in nats: the truth's less the model's. */
+  readonly gap: number;
+  readonly truth: number;
+  /** The share of the Gaussian among drawn rows; it is 0.4, and `shareOfRows` among those that the model was fitted to. */
+  readonly share: number;
+  readonly shareOfRows: number;
+  readonly trainingSeconds: number;
+  readonly steps: number;
+  readonly scoringMilliseconds: number;
+}
+
+const ROWS = 6000;
+const TEST = 10_000;
+const DRAWN = 20_000;
+
+export async function runKnown(seed: number, options: Omit<FitTableOptions, "columns" | "seed">): Promise<Known> {
+  const root = fold(key("known density"), seed);
+  const rows = rowsOf(ROWS, fold(root, "train"));
+  const test = rowsOf(TEST, fold(root, "test"));
+  const columns = { a: real(), b: real(), c: real(), d: real() };
+  const threads = options.threads === undefined ? {} : { threads: options.threads };
+  const began = performance.now();
+  const model = await fitTable(rows, { columns, seed, ...options });
+  const trained = performance.now();
+  const scores = await scoreTable(model, test, threads);
+  const scored = performance.now();
+  const { rows: drawn } = await drawRows(model, { count: DRAWN, seed, ...threads });
+  const truth = mean(truthOf(test).logs);
+  return {
+    task: "known-density",
+    seed,
+    gap: truth - mean(scores),
+    truth,
+    share: mean(truthOf(drawn as number[][]).shares),
+    shareOfRows: mean(truthOf(rows).shares),
+    trainingSeconds: (trained - began) / 1000,
+    steps: model.training.step,
+    scoringMilliseconds: (scored - trained) / TEST,
+  };
+}

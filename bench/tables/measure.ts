@@ -1,0 +1,106 @@
+/** One task of the benchmark with one seed: a model is fitted, rows are drawn, and they are compared with fresh ones. */
+import { fold, key } from "diffeo/random";
+import { energyDistance } from "diffeo/sampler";
+import { drawRows, type FitTableOptions, fitTable } from "diffeo-tables";
+import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
+import { laidRowsOf, rowsOf, tasks } from "./laws.ts";
+
+export interface Settings {
+  readonly rows: number;
+  /** Rows that are looked at for being outside; those beyond the ones that are compared are drawn for it. */
+  readonly inside: number;
+  readonly seed: number;
+  readonly fit: Omit<FitTableOptions, "columns" | "seed">;
+}
+
+export interface Measured {
+  readonly task: string;
+  readonly seed: number;
+  /** To fresh rows, the mean over sets of them. */
+  readonly swd: number;
+  /** Between two sets of fresh rows: the mean over pairs, and how far pairs are from it. */
+  readonly floor: number;
+  readonly floorDeviation: number;
+  readonly ratio: number;
+  /** To rows that are laid as the peer's are, where they are: what compares with its own. */
+  readonly laid: number;
+  readonly peer: number;
+  readonly energy: number;
+  readonly energyFloor: number;
+  readonly outside: number;
+  readonly looked: number;
+  readonly evaluations: number;
+  readonly trainingSeconds: number;
+  readonly samplingSeconds: number;
+  /** Steps that were taken, and the one of the weights that are kept. */
+  readonly steps: number;
+  readonly best: number;
+}
+
+const COUNT = 10_000;
+const PAIRS = 6;
+
+/** Distances that do not depend on a model: fresh rows and their floor. */
+function freshOf(name: string) {
+  const task = tasks[name];
+  const root = fold(key("tables"), name);
+  const fresh = Array.from({ length: 2 * PAIRS }, (_, i) =>
+    firstOf(rowsOf(task, COUNT, fold(fold(root, "fresh"), i)), task.compared),
+  );
+  const slices = fresh.map(projected);
+  const pairs = Array.from({ length: PAIRS }, (_, i) => sliced(slices[2 * i], slices[2 * i + 1]));
+  const laid = Array.from({ length: PAIRS }, (_, i) =>
+    projected(firstOf(laidRowsOf(task, COUNT, fold(fold(root, "laid"), i)), task.compared)),
+  );
+  return { fresh, slices, laid, floor: mean(pairs), floorDeviation: deviation(pairs) };
+}
+
+export async function runTask(name: string, { rows: count, inside, seed, fit }: Settings): Promise<Measured> {
+  const task = tasks[name];
+  const rows = rowsOf(task, count, fold(fold(fold(key("tables"), name), "train"), seed));
+  const { fresh, slices, laid, floor, floorDeviation } = freshOf(name);
+  const threads = fit.threads === undefined ? {} : { threads: fit.threads };
+  let taken = 0;
+  const began = performance.now();
+  const model = await fitTable(rows, {
+    columns: task.columns,
+    seed,
+    ...fit,
+    onProgress: ({ step, steps, loss, validation, secondsLeft }) => {
+      taken = step;
+      process.stderr.write(
+        `\r${name}: step ${step} of ${steps}, loss ${loss.toFixed(4)}, held out ${validation.toFixed(4)}, ${secondsLeft.toFixed(0)} s left  `,
+      );
+    },
+  });
+  const trained = performance.now();
+  const { rows: drawn, evaluations } = await drawRows(model, { count: COUNT, seed, ...threads });
+  const samplingSeconds = (performance.now() - trained) / 1000;
+  process.stderr.write("\n");
+  const more =
+    inside > COUNT ? (await drawRows(model, { count: inside - COUNT, seed: seed + 1_000_000, ...threads })).rows : [];
+  const ours = firstOf(drawn as number[][], task.compared);
+  const found = projected(ours);
+  const to = (sets: readonly Float64Array[][]): number => mean(sets.map((set) => sliced(found, set)));
+  const energy = energyDistance(ours, fresh[0], { key: key("energy"), permutations: 5 });
+  const isOutside = (row: readonly unknown[]): boolean => !task.inside(row as number[]);
+  return {
+    task: name,
+    seed,
+    swd: to(slices),
+    floor,
+    floorDeviation,
+    ratio: to(slices) / floor,
+    laid: to(laid),
+    peer: task.peer,
+    energy: energy.value,
+    energyFloor: energy.chance.mean,
+    outside: drawn.filter(isOutside).length + more.filter(isOutside).length,
+    looked: drawn.length + more.length,
+    evaluations,
+    trainingSeconds: (trained - began) / 1000,
+    samplingSeconds,
+    steps: taken,
+    best: model.training.step,
+  };
+}
