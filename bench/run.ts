@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   sampler: () => import("./sampler.ts"),
   studio: () => import("./studio.ts"),
   tables: () => import("./tables.ts"),
+  "tables-speed": () => import("./tables-speed.ts"),
   "uci-tables": () => import("./uci-tables.ts"),
 };
 

@@ -1,5 +1,6 @@
 /**
- * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--steps N] [--minutes X] [--rows N] [--inside N] [--threads N] [--records FILE]:
+ * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N] [--records FILE], and how to fit:
+ * [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X]:
  * eight laws on constrained sets, after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of the network, and their
  * sliced Wasserstein distance to fresh rows is measured beside the distance between two sets of fresh rows. Every seed has
@@ -95,6 +96,9 @@ export async function run(): Promise<void> {
       seed: text,
       steps: text,
       minutes: text,
+      width: text,
+      blocks: text,
+      rate: text,
       rows: text,
       inside: text,
       threads: text,
@@ -110,10 +114,10 @@ export async function run(): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  const given = (["steps", "minutes", "width", "blocks", "rate"] as const).filter((name) => values[name] !== undefined);
   const fit = {
     threads: Number(values.threads ?? 2),
-    ...(values.steps !== undefined && { steps: Number(values.steps) }),
-    ...(values.minutes !== undefined && { minutes: Number(values.minutes) }),
+    ...Object.fromEntries(given.map((name) => [name, Number(values[name])])),
   };
   const [first, count] = [Number(values.seed ?? 0), Number(values.seeds ?? 1)];
   const [rows, inside] = [Number(values.rows ?? 50_000), Number(values.inside ?? 100_000)];

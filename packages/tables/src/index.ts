@@ -2,6 +2,7 @@
 export { type FitTableOptions, fitTable, heldOut, type Row } from "./diffusion/fit.ts";
 export { type Inferred, inferColumns, namedDomains, rowsIn } from "./diffusion/infer.ts";
 export { type ScoreOptions, scoreTable } from "./diffusion/likelihood.ts";
+export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
 export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
 export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";

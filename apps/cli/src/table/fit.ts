@@ -91,7 +91,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     io.stdout.write(
       `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
     );
-  const split = heldOut(rows.length, { seed });
+  const split = heldOut(rows.length);
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
   const { evaluation } = await evaluateTable(law, model.domain, {
     rows: Array.from(split.held, (i) => rows[i]),

@@ -85,8 +85,7 @@ export function domain(definition: DomainDefinition): Domain {
   const { size = dimension } = definition;
   const { cells = size } = definition;
   if (map.eventRank !== 1) fail("shape", `${kind}: its map acts on ${map.eventRank} axes`, "use a map of vectors");
-  const zero = input("x", [1, dimension], "float64");
-  const [start] = reference([map.forward(zero)], new Map([[zero, new Float64Array(dimension)]]));
+  const start = startOf(map, dimension);
   if (start.length !== size)
     fail("shape", `${kind}: its map makes ${start.length} coordinates of ${dimension}, not ${size}`, "say its size");
   const ofNumbers = (values: readonly Cell[]): string | undefined =>
@@ -107,9 +106,15 @@ export function domain(definition: DomainDefinition): Domain {
     encode: definition.encode ?? ((values) => values as number[]),
     decode: definition.decode ?? ((y) => Array.from(y)),
     logUnit,
-    start: Array.from(start),
+    start,
     ...(seen && { values: seen }),
   };
+}
+
+/** φ(0) */
+export function startOf(map: Bijector, dimension: number): number[] {
+  const zero = input("x", [1, dimension], "float64");
+  return Array.from(reference([map.forward(zero)], new Map([[zero, new Float64Array(dimension)]]))[0]);
 }
 
 /** Why a cell is no finite number. */

@@ -1,4 +1,5 @@
 /** diffeo/domain: where values live, one vocabulary for columns of tables and for parameters of models. */
+export { bent, SPLINE_BOUND } from "./bent.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
 export { correlation, covariance } from "./matrix.ts";
 export { type OrderedOptions, ordered } from "./ordered.ts";
@@ -6,5 +7,14 @@ export { type Product, type ProductPart, product } from "./product.ts";
 export { type AngleOptions, angle, ball, sphere } from "./round.ts";
 export { between, count, type IntegerOptions, integer, type PositiveOptions, positive, real } from "./scalar.ts";
 export { type CategoryOptions, category, type SimplexOptions, simplex } from "./simplex.ts";
-export { type DomainSpec, domainSchema, type PositiveMap, positiveMaps, type SimplexMap, simplexMaps } from "./spec.ts";
+export {
+  type Bend,
+  type DomainSpec,
+  domainSchema,
+  LEAST_HEIGHT,
+  type PositiveMap,
+  positiveMaps,
+  type SimplexMap,
+  simplexMaps,
+} from "./spec.ts";
 export { domainOf } from "./stored.ts";

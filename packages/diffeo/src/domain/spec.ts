@@ -16,7 +16,27 @@ export type SimplexMap = (typeof simplexMaps)[number];
 
 const simplexMap = v.exactOptional(v.picklist(simplexMaps));
 
-const single = v.variant("kind", [
+/** What no bin of a spline is lower than, as a share of them all, and no slope smaller. */
+export const LEAST_HEIGHT = 1e-3;
+
+const positives = v.pipe(v.array(v.pipe(finite, v.gtValue(0))), v.maxLength(1000));
+const some = v.pipe(v.array(finite), v.maxLength(1000));
+
+const bend = v.variant("kind", [
+  v.strictObject({ kind: v.literal("sinh"), centre: some, scale: positives }),
+  v.strictObject({
+    kind: v.literal("spline"),
+    low: some,
+    high: some,
+    /** A list a coordinate: shares of [−B, B] that bins have, and slopes between them. */
+    heights: v.array(v.pipe(v.array(v.pipe(finite, v.gtValue(LEAST_HEIGHT))), v.maxLength(100))),
+    slopes: v.array(positives),
+  }),
+]);
+
+export type Bend = v.InferOutput<typeof bend>;
+
+const plain = v.variant("kind", [
   v.strictObject({ kind: v.literal("real"), size: v.exactOptional(count) }),
   v.strictObject({
     kind: v.literal("positive"),
@@ -54,6 +74,10 @@ const single = v.variant("kind", [
   v.strictObject({ kind: v.literal("correlation"), order }),
   v.strictObject({ kind: v.literal("covariance"), order }),
 ]);
+
+export type PlainSpec = v.InferOutput<typeof plain>;
+
+const single = v.union([plain, v.strictObject({ kind: v.literal("bent"), domain: plain, bend })]);
 
 /** A domain, or a product of domains by name, in order. */
 export const domainSchema = v.union([

@@ -1,6 +1,7 @@
 /** Domains out of what a file says of them. */
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
+import { bent } from "./bent.ts";
 import type { Domain } from "./domain.ts";
 import { correlation, covariance } from "./matrix.ts";
 import { ordered } from "./ordered.ts";
@@ -36,6 +37,8 @@ function single(spec: SingleSpec): Domain {
       return category(spec.labels, without(spec, "kind", "labels"));
     case "ordered":
       return ordered(spec.parts, without(spec, "kind", "parts"));
+    case "bent":
+      return bent(single(spec.domain), spec.bend);
   }
 }
 

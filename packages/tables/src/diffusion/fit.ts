@@ -63,9 +63,9 @@ const coordinateName = ({ parts }: Product, i: number): string => {
 const LEAST_ROWS = 10;
 const MOST_HELD = 5000;
 
-/** Which rows of so many training sees, and which it is only measured on. */
-export function heldOut(rows: number, { held = 0.1, seed = 0 }: Pick<FitTableOptions, "held" | "seed"> = {}) {
-  const order = permutation(fold(keyOf(seed), "held"), rows).data;
+/** Which rows of so many training sees, and which it is only measured on: the same for all seeds, so that they can be compared. */
+export function heldOut(rows: number, held = 0.1) {
+  const order = permutation(keyOf("held"), rows).data;
   const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows)));
   return { held: order.subarray(0, kept), seen: order.subarray(kept) };
 }
@@ -85,7 +85,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     dtype: "float32",
     data: Float32Array.from(mapped(z, n, standardMap(standard).inverse)),
   };
-  const split = heldOut(rows.length, { held, seed });
+  const split = heldOut(rows.length, held);
   const { network, parameters, best, validation } = await trainScore(
     pickRows(points, split.seen),
     pickRows(points, split.held),

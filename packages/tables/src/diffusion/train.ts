@@ -46,6 +46,8 @@ export interface TrainingOptions {
   /** The largest learning rate. Default 2e-3. */
   readonly rate?: number;
   readonly threads?: number;
+  /** Default "cpu". */
+  readonly device?: string;
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;
   readonly onProgress?: (progress: TrainingProgress) => void;
@@ -73,8 +75,8 @@ const VALIDATION_BATCHES = 16;
 /** Steps that are timed where time is limited, after as many that are not. */
 const TIMED = 8;
 
-/** Steps for so many rows: 200 passes, within bounds. */
-const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((200 * rows) / BATCH)));
+/** Steps for so many rows: 400 passes, within bounds. */
+const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
 
 /** A tree like `like` out of a flat vector, on the host. */
 function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArray> {
@@ -92,8 +94,8 @@ function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArr
 type Arguments = [Tensor, Tensor, Tensor];
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
-function graphsOf(network: NetworkSpec, like: Parameters<NdArray>, n: number, threads: number | undefined) {
-  const engine = threads === undefined ? {} : { threads };
+function graphsOf(network: NetworkSpec, like: Parameters<NdArray>, n: number, { threads, device }: TrainingOptions) {
+  const engine = { ...(threads !== undefined && { threads }), ...(device !== undefined && { device }) };
   const { apply } = networkOf(network);
   const loss = (p: Parameters<Tensor>, ...batch: Arguments): Tensor =>
     velocityLoss((x, lambda) => apply(p, x, lambda), ...batch);
@@ -144,6 +146,8 @@ function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
   let weights = before?.arrays.chosen;
   let last = lowest.length > 0 ? mean(lowest) : Number.NaN;
   const enough = new AbortController();
+  // A run that had ended early, asked to go on.
+  if (since >= patience) enough.abort();
   const look = async (step: number, ema: NdArray): Promise<void> => {
     const losses = await measure(ema);
     last = mean(losses);
@@ -188,14 +192,28 @@ interface Plan {
   readonly measure: (weights: NdArray) => Promise<readonly number[]>;
 }
 
-/** How many runs of a task fit into so many minutes, by the pace of a few. */
-async function fitting(minutes: number, task: () => Promise<unknown>): Promise<number> {
+/** The mean milliseconds of a task, by a few runs after as many that wake what sleeps. */
+async function paceOf(task: () => Promise<unknown>): Promise<number> {
   let from = 0;
   for (let i = 0; i < 2 * TIMED; i++) {
     if (i === TIMED) from = performance.now();
     await task();
   }
-  return Math.max(1, Math.floor((minutes * 60_000 * TIMED) / (performance.now() - from)));
+  return (performance.now() - from) / TIMED;
+}
+
+/** Steps that fit into so many minutes beside all measurements, of which no budget is too small for one. */
+async function fitting(
+  minutes: number,
+  step: () => Promise<unknown>,
+  measure: () => Promise<unknown>,
+): Promise<number> {
+  const began = performance.now();
+  const [a, b] = [await paceOf(step), await paceOf(measure)];
+  const left = minutes * 60_000 - (performance.now() - began);
+  const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
+  // With fewer steps than measurements there is one after each.
+  return Math.max(1, whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)));
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */
@@ -207,15 +225,23 @@ export async function trainScore(points: NdArray, held: NdArray, options: Traini
   const network = { kind: "residual", channels: n, width, blocks } as const;
   const like = networkOf(network).init(fold(root, "network"));
   const size = flatten(like).length;
-  const { step, measure } = graphsOf(network, like, n, options.threads);
+  const { step, measure } = graphsOf(network, like, n, options);
   try {
     const before = await store.latest();
     const start = before ? stateOf(before, size, "the run") : initialState(like);
     const batch = (at: number) => batchOf(points, fold(fold(root, "batch"), at));
     const wanted = options.steps ?? usualSteps(rows);
-    const most = minutes === undefined || before ? wanted : await fitting(minutes, () => step(start, batch(0), 1, 0));
+    // Of no seed: fits of several are compared by them.
+    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => batchOf(held, fold(keyOf("held"), i)));
+    const most =
+      minutes === undefined || before
+        ? wanted
+        : await fitting(
+            minutes,
+            () => step(start, batch(0), 1, 0),
+            () => measure(start.theta, ...checks[0]),
+          );
     const steps = before ? keptIn(before).steps : Math.min(wanted, most);
-    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => batchOf(held, fold(fold(root, "held"), i)));
     const every = Math.ceil(steps / MEASUREMENTS);
     const choice = choiceOf(store, before, {
       steps,

@@ -177,7 +177,7 @@ describe("a likelihood", () => {
   }, 60_000);
 
   it("integrates to one over the cells", async () => {
-    const model = untrained(product({ a: positive(), b: between(0, 10) }), 3);
+    const model = untrained(product({ a: positive(), b: between(0, 10) }), 4);
     // The mean over a grid of z = (log a, logit b/10) of density times a b (1 − b/10), and the area of the grid.
     const side = 110;
     const [low, high] = [-8, 9];

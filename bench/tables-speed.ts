@@ -1,0 +1,83 @@
+/**
+ * npm run bench -- tables-speed [--columns N] [--threads N]: the network of a table beside the same one in PyTorch, in turns in
+ * one run. `train N` is a step of N rows, from drawing its batch to the averaged weights; `sample N` one of 50 evaluations of
+ * drawing N rows: of ours all that `drawRows` does, φ and cells too, of PyTorch's the network and the step.
+ */
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { between, product } from "diffeo/domain";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { networkOf, type Parameters } from "diffeo/model";
+import { fold, key, normal } from "diffeo/random";
+import { compileStep, initialState } from "diffeo/train";
+import { drawRows } from "diffeo-tables";
+import { batchOf, batchShapes, velocityLoss } from "../packages/tables/src/diffusion/loss.ts";
+import { inTurns, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
+
+const [WIDTH, BLOCKS] = [128, 3];
+const ROWS = 512;
+const DRAWN = 10_000;
+const EVALUATIONS = 50;
+const ROUNDS = 5;
+
+/** A step of training, time after time. */
+function training(n: number, threads: number) {
+  const { init, apply } = networkOf({ kind: "residual", channels: n, width: WIDTH, blocks: BLOCKS });
+  const parameters = init(key(1));
+  const points = normal(key(2), [50_000, n]);
+  const loss = (p: Parameters<Tensor>, ...batch: [Tensor, Tensor, Tensor]): Tensor =>
+    velocityLoss((x, lambda) => apply(p, x, lambda), ...batch);
+  const step = compileStep(loss, parameters, batchShapes(n), { threads, beta2: 0.99 });
+  let [state, count] = [initialState(parameters), 0];
+  return {
+    parameters,
+    dispose: () => step.dispose(),
+    run: async (): Promise<void> => {
+      count++;
+      ({ state } = await step(state, batchOf(points, fold(key(3), count)), count, 1e-3));
+    },
+  };
+}
+
+/** A table of n columns between bounds, with weights that nobody trained. */
+function sampling(n: number, parameters: Parameters<NdArray>, threads: number): () => Promise<unknown> {
+  const domain = product(Object.fromEntries(Array.from({ length: n }, (_, i) => [`y${i}`, between(0, 1)])));
+  const standard = {
+    mean: new Array<number>(n).fill(0),
+    matrix: Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1 : 0)),
+  };
+  const network = { kind: "residual", channels: n, width: WIDTH, blocks: BLOCKS } as const;
+  const model = { domain, standard, network, parameters, training: { seed: 0, rows: 1, step: 0, validation: 0 } };
+  return () => drawRows(model, { count: DRAWN, evaluations: EVALUATIONS, threads });
+}
+
+export async function run(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { columns: { type: "string", default: "20" }, threads: { type: "string", default: "2" } },
+  });
+  const [n, threads] = [Number(values.columns), Number(values.threads)];
+  const ours = training(n, threads);
+  const draw = sampling(n, ours.parameters, threads);
+  const python = pythonWithTorch();
+  const script = fileURLToPath(new URL("./tables_peers.py", import.meta.url));
+  const [peer, version] = python
+    ? await TorchPeer.start(python, script, threads, String(n), String(WIDTH), String(BLOCKS))
+    : [undefined, undefined];
+  const turns = (mine: () => Promise<number>, task: string): Promise<number[]> =>
+    inTurns([mine, ...(peer ? [() => peer.run(task)] : [])], ROUNDS);
+  const [step, theirStep] = await turns(() => milliseconds(ours.run), `train ${ROWS}`);
+  const [drawn, theirDrawn] = await turns(async () => (await milliseconds(draw)) / EVALUATIONS, `sample ${DRAWN}`);
+  peer?.stop();
+  await ours.dispose();
+  printComparisons(
+    [
+      { task: `train ${ROWS}`, ours: step, theirs: theirStep },
+      { task: `sample ${DRAWN}`, ours: drawn, theirs: theirDrawn },
+    ],
+    version,
+  );
+  process.stdout.write(
+    `${n} columns, ${threads} threads: ${((1000 * ROWS) / step).toFixed(0)} rows a second in training, ${((1000 * DRAWN) / drawn / EVALUATIONS).toFixed(0)} drawn\n`,
+  );
+}

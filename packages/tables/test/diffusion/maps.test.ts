@@ -1,0 +1,71 @@
+import { between, positive, real, simplex } from "diffeo/domain";
+import { key, normal } from "diffeo/random";
+import { describe, expect, it } from "vitest";
+import { bendOf, chooseMaps } from "../../src/diffusion/maps.ts";
+
+const small = { width: 24, blocks: 1, threads: 1 } as const;
+
+describe("a bend out of data", () => {
+  const z = normal(key("bend"), [4000, 2], { dtype: "float64" }).data;
+  // One coordinate of two modes, one of a long tail.
+  const w = z.map((v, i) => (i % 2 === 0 ? 3 + 0.3 * v + (i % 4 === 0 ? 1 : -1) : 100 * Math.sinh(v)));
+
+  it("of sinh has a middle of three standard deviations", () => {
+    const bend = bendOf("sinh", w, 2);
+    if (bend.kind !== "sinh") throw new Error("another kind");
+    expect(bend.centre[0]).toBeCloseTo(3, 1);
+    expect(bend.scale[0]).toBeCloseTo(3 * Math.sqrt(1 + 0.09), 1);
+  });
+
+  it("of a spline has a normal's quantiles where the data have theirs", () => {
+    const bend = bendOf("spline", w, 2);
+    if (bend.kind !== "spline") throw new Error("another kind");
+    // Knots are at x = −3, −2.5, …, 3; w₂ = 100 sinh x there but for sampling.
+    let reached = bend.low[1];
+    const knots = [reached, ...bend.heights[1].map((height) => (reached += height * (bend.high[1] - bend.low[1])))];
+    for (const [k, x] of [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3].entries())
+      if (Math.abs(x) < 2.2) expect(Math.abs(Math.asinh(knots[k] / 100) - x)).toBeLessThan(0.12);
+  });
+
+  it("looks past holes", () => {
+    const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
+    for (const kind of ["sinh", "spline"] as const)
+      expect(JSON.stringify(bendOf(kind, holes, 2))).not.toContain("null");
+  });
+});
+
+describe("maps of a table", () => {
+  it("are those that gain something, and all that were tried are told", async () => {
+    // Two narrow modes and nothing between them, which a spline makes one.
+    const z = normal(key("modes"), [600, 2], { dtype: "float64" }).data;
+    const rows = Array.from({ length: 600 }, (_, i) => [z[2 * i], z[2 * i + 1]].map((v) => 10 * Math.sign(v) + v));
+    const told: string[] = [];
+    const { columns, tried } = await chooseMaps(rows, {
+      columns: { a: real(), b: real() },
+      ...small,
+      steps: 60,
+      onTried: ({ map }) => told.push(map),
+    });
+    expect(told).toEqual(["sinh", "spline"]);
+    expect(tried[1].kept).toBe(true);
+    expect(tried[1].gain).toBeGreaterThan(0.3);
+    for (const { kept, gain, error } of tried) if (kept) expect(gain).toBeGreaterThan(2 * error);
+    expect(columns.a.spec).toMatchObject({ kind: "bent", domain: { kind: "real" }, bend: { kind: "spline" } });
+  }, 60_000);
+
+  it("are asked about where there is a choice", async () => {
+    const z = normal(key("parts"), [60, 4], { dtype: "float64" }).data.map(Math.exp);
+    const rows = Array.from({ length: 60 }, (_, i) => {
+      const [a, b, c, d] = z.subarray(4 * i, 4 * i + 4);
+      const total = a + b + c;
+      return [a / total, b / total, c / total, d, d / (1 + d)];
+    });
+    const { tried, columns } = await chooseMaps(rows, {
+      columns: { parts: simplex(3, { map: "isometricLogRatio" }), size: positive(), share: between(0, 1) },
+      ...small,
+      steps: 2,
+    });
+    expect(tried.map(({ map }) => map)).toEqual(["additiveLogistic", "stickBreaking", "softplus", "sinh", "spline"]);
+    expect(Object.keys(columns)).toEqual(["parts", "size", "share"]);
+  }, 60_000);
+});
