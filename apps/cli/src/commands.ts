@@ -92,6 +92,10 @@ const table: Group = {
       about: "what a model is worth on rows it has not seen: beside baselines and the floor of chance",
       load: () => import("./table/evaluate.ts"),
     },
+    picture: {
+      about: "columns of a table beside rows drawn from its model, as SVG or PNG",
+      load: () => import("./table/picture.ts"),
+    },
   },
 };
 

@@ -26,6 +26,8 @@ export { tableBaselines } from "./measure/baseline/baselines.ts";
 export type { Clusters } from "./measure/clusters.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
 export {
+  type Calibration,
+  calibrate,
   type Evaluated,
   type EvaluateOptions,
   evaluateTable,
@@ -41,7 +43,9 @@ export {
   plainLikelihood,
   type Summary,
 } from "./measure/measure.ts";
+export { reportFigures, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
 export { densityPicture } from "./picture/picture.ts";
+export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
 export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
 export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";

@@ -19,7 +19,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { progress } from "../shell/progress.ts";
-import { requireWorth } from "./report.ts";
+import { REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand {
   readonly out: string;
@@ -29,6 +29,7 @@ interface FitCommand {
   readonly seed: number;
   readonly threads?: number;
   readonly accept?: boolean;
+  readonly report?: string;
   readonly json?: boolean;
   readonly force?: boolean;
 }
@@ -62,8 +63,11 @@ const reportOf = (
 });
 
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column, minutes, steps, seed, threads, accept, json, force } = options;
-  await outputs([{ path: out }], { inputs: [file], force });
+  const { out, column, minutes, steps, seed, threads, accept, report, json, force } = options;
+  await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
+    inputs: [file],
+    force,
+  });
   const table = await readCells(file);
   const inferred = inferColumns(table, column);
   if (!json) io.stdout.write(inferenceLines(inferred));
@@ -93,11 +97,25 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     );
   const split = heldOut(rows.length);
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
-  const { evaluation } = await evaluateTable(law, model.domain, {
+  const evaluated = await evaluateTable(law, model.domain, {
     rows: Array.from(split.held, (i) => rows[i]),
     training: Array.from(split.seen, (i) => rows[i]),
     seed,
   });
+  const { evaluation } = evaluated;
+  if (report !== undefined)
+    await writeReport(
+      {
+        path: report,
+        source: file,
+        model: out,
+        columns: inferred.map(({ columns: names, domain, reason }) => ({ columns: names, kind: domain.kind, reason })),
+        seconds,
+        rows,
+      },
+      model,
+      evaluated,
+    );
   io.stdout.write(
     json
       ? `${JSON.stringify(reportOf(table.source, inferred, model, seconds, out, evaluation), undefined, 1)}\n`
@@ -127,6 +145,7 @@ export const declare: Declare = (command, io) =>
     .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
     .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
+    .option("--report <file>", "write all of it as one HTML file")
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
     .action((file, options) => fit(io, file, options));

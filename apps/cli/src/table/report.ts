@@ -1,9 +1,71 @@
-/** What commands do with an evaluation of a table: what fails it. */
+/** What commands do with an evaluation of a table: the HTML report, and what fails a model. */
+import { basename } from "node:path";
 import { fail } from "diffeo/graph";
-import { faultsOf, type TableEvaluation } from "diffeo-tables";
+import { writeFileAtomic } from "diffeo/node";
+import {
+  type Cells,
+  type Evaluated,
+  faultsOf,
+  htmlReport,
+  type ReportColumn,
+  reportFigures,
+  type TableEvaluation,
+  type TableModel,
+} from "diffeo-tables";
+
+/** What the first bytes of an earlier report look like. */
+export const REPORT = /^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/;
 
 /** Raises an error where a baseline is better or clusters have the wrong mass. */
 export function requireWorth(evaluation: TableEvaluation, remedy: string): void {
   const faults = faultsOf(evaluation);
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
+}
+
+export interface ReportFile {
+  readonly path: string;
+  /** The CSV file that the rows come from, and the model's. */
+  readonly source: string;
+  readonly model: string;
+  /** What columns were taken to be, and why, where that is known. */
+  readonly columns?: readonly ReportColumn[];
+  readonly seconds?: number;
+  readonly rows: readonly Cells[];
+}
+
+/** Writes the report on a model. */
+export async function writeReport(
+  file: ReportFile,
+  model: TableModel,
+  { evaluation, drawn }: Evaluated,
+): Promise<void> {
+  const { domain, training } = model;
+  const { path, source, rows, seconds } = file;
+  const name = basename(file.model);
+  const figures = await reportFigures(evaluation, {
+    title: `${basename(source)}: data and rows drawn from the model`,
+    domain,
+    data: rows,
+    samples: drawn,
+  });
+  const html = htmlReport({
+    source: basename(source),
+    model: name,
+    columns: file.columns ?? domain.parts.map((part) => ({ columns: part.columns, kind: part.domain.kind })),
+    training: [
+      ["rows", training.rows.toLocaleString("en")],
+      ["weights of step", training.step.toLocaleString("en")],
+      ["loss on held-out rows", training.validation.toFixed(4)],
+      ["seed", String(training.seed)],
+      ...(seconds === undefined ? [] : [["seconds", seconds.toFixed(0)] as const]),
+    ],
+    evaluation,
+    figures,
+    commands: [
+      `diffeo table sample --model ${name} --count 10000 --out new.csv`,
+      `diffeo table score --model ${name} rows.csv`,
+      `diffeo table evaluate --model ${name} held-out.csv --report report.html`,
+    ],
+  });
+  await writeFileAtomic(path, html);
 }

@@ -81,10 +81,23 @@ describe("table", () => {
   }, 60_000);
 
   it("fit gives the same model for the same seed, and its report as JSON", async () => {
-    const { stdout, code } = await diffeo("table", "fit", at("rows.csv"), "--out", at("b.model"), "--json", ...fitting);
+    const { stdout, code } = await diffeo(
+      "table",
+      "fit",
+      at("rows.csv"),
+      "--out",
+      at("b.model"),
+      "--json",
+      "--report",
+      at("b.html"),
+      ...fitting,
+    );
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({ data: at("rows.csv"), rows: 300, seed: 5, model: at("b.model") });
+    expect(readFileSync(at("b.html"), "utf8")).toMatch(
+      /^<!doctype html>.*<h1>rows\.csv<\/h1>.*all above 0, from .*b\.model.*<\/html>\n$/s,
+    );
     expect(report.evaluation).toMatchObject({ rows: 30, training: 270, likelihood: { rows: 30 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
@@ -166,6 +179,24 @@ describe("table", () => {
       "--json",
     );
     expect(JSON.parse(scaled.stdout).mean).toBeCloseTo(mean - Math.log(1000), 2);
+  }, 60_000);
+
+  it("picture draws columns beside samples, as SVG and PNG", async () => {
+    const draw = ["table", "picture", "--model", at("a.model"), "--data", at("rows.csv"), "--samples", "200", "--out"];
+    const drawn = await diffeo(...draw, at("a.svg"), "--threads", "1");
+    expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
+    const svg = readFileSync(at("a.svg"), "utf8");
+    expect(svg).toContain("rows.csv: data and rows drawn from a.model");
+    expect(svg).toContain("likelihood ranks of held-out rows among samples");
+    // A picture is made again without asking.
+    expect((await diffeo(...draw, at("a.svg"), "--no-ranks", "--columns", "size,to")).code).toBe(0);
+    expect(readFileSync(at("a.svg"), "utf8")).toMatch(/Pair plot of size, to: .*Left out: share, from\./s);
+    expect((await diffeo(...draw, at("a.png"), "--no-ranks")).code).toBe(0);
+    expect(readFileSync(at("a.png")).subarray(1, 4).toString()).toBe("PNG");
+    expect(await diffeo(...draw, at("a.gif"))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("neither in .svg nor in .png"),
+    });
   }, 60_000);
 
   it("sample refuses what is no model of a table", async () => {

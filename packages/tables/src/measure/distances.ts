@@ -53,7 +53,7 @@ export function columnDistances(domain: Product, samples: readonly Cells[], real
 }
 
 /** Ranks of values, equal ones sharing theirs, with mean 0 and length 1; all 0 where values are equal. */
-function rankVector(values: Float64Array): Float64Array {
+export function rankVector(values: Float64Array): Float64Array {
   const order = Uint32Array.from(values.keys()).sort((i, j) => values[i] - values[j]);
   const out = new Float64Array(values.length);
   for (let from = 0; from < order.length; ) {

@@ -170,6 +170,18 @@ function calibrationOf(rows: Float64Array, samples: Float64Array): Calibration {
   };
 }
 
+/** Ranks of rows under a law among its samples; at most 500 of either are scored. */
+export async function calibrate(
+  law: TableLaw,
+  rows: readonly Cells[],
+  drawn: readonly Cells[],
+  seed = 0,
+): Promise<Calibration> {
+  const order = permutation(fold(keyOf(seed), "ranked"), rows.length).data.subarray(0, MOST_RANKED);
+  const own = await law.score(Array.from(order, (i) => rows[i]));
+  return calibrationOf(own, await law.score(drawn.slice(0, MOST_RANKED)));
+}
+
 const firstOf = (features: NdArray, most: number): NdArray =>
   features.shape[0] <= most
     ? features

@@ -1,0 +1,58 @@
+/** diffeo table picture: columns of a table beside rows drawn from its model, and likelihood ranks. */
+import { basename } from "node:path";
+import { fail } from "diffeo/graph";
+import { writeFileAtomic } from "diffeo/node";
+import { renderPng } from "diffeo-picture/node";
+import { calibrate, modelLaw, rowsIn, tablePicture } from "diffeo-tables";
+import { loadTableModel, readCells } from "diffeo-tables/node";
+import type { Declare, Io } from "../shell/io.ts";
+import { forceOption, integer, MOST } from "../shell/options.ts";
+import { outputs, PNG, SVG } from "../shell/outputs.ts";
+
+interface PictureCommand {
+  readonly model: string;
+  readonly data: string;
+  readonly out: string;
+  readonly columns?: readonly string[];
+  readonly samples?: number;
+  readonly ranks: boolean;
+  readonly seed: number;
+  readonly threads?: number;
+  readonly force?: boolean;
+}
+
+async function picture(io: Io, options: PictureCommand): Promise<void> {
+  const { model: path, data, out, columns, samples, ranks, seed, threads, force } = options;
+  const isPng = out.endsWith(".png");
+  if (!isPng && !out.endsWith(".svg")) fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
+  await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
+  const model = await loadTableModel(path);
+  const rows = rowsIn(await readCells(data), model.domain);
+  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
+  const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
+  const svg = await tablePicture({
+    title: `${basename(data)}: data and rows drawn from ${basename(path)}`,
+    domain: model.domain,
+    data: rows,
+    samples: drawn,
+    ...(columns && { columns }),
+    ...(ranks && { calibration: await calibrate(law, rows, drawn, seed) }),
+  });
+  await writeFileAtomic(out, isPng ? renderPng(svg) : svg);
+  io.stdout.write(`${out}\n`);
+}
+
+export const declare: Declare = (command, io) =>
+  void command
+    .requiredOption("--model <file>", "a model that table fit wrote")
+    .requiredOption("--data <file>", "a CSV file with the columns of the model")
+    .requiredOption("--out <file>", "where the picture goes, .svg or .png")
+    .option("--columns <names>", "columns to draw, at most twelve, as a,b,c (default: the first twelve)", (text) =>
+      text.split(",").map((name) => name.trim()),
+    )
+    .option("--samples <n>", "rows to draw (default: as many as the data, from 1,000 to 5,000)", integer(10, MOST.rows))
+    .option("--no-ranks", "leave out the likelihood ranks, which take longest")
+    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
+    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
+    .addOption(forceOption())
+    .action((options) => picture(io, options));

@@ -1,0 +1,118 @@
+/** Columns as pictures show them: numbers on a line or its logarithm, labels in their order; and which are shown where they are many. */
+import type { Cell, Product } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { quantiles } from "diffeo/host";
+import type { Cells } from "../measure/law.ts";
+import { shownList } from "../table/shown.ts";
+
+export interface ShownColumn {
+  readonly name: string;
+  /** Of a category; numbers have none. */
+  readonly labels?: readonly Cell[];
+  /** Numbers of rows: cells, or the numbers of their labels. */
+  readonly valuesOf: (rows: readonly Cells[]) => Float64Array;
+  /** Whether it is drawn on a line of logarithms. */
+  readonly isLog: boolean;
+  readonly isWhole: boolean;
+  /** What is drawn: nearly all of the data and of the samples. */
+  readonly range: readonly [number, number];
+  /** Edges of the bars of its histogram. */
+  readonly edges: Float64Array;
+}
+
+/** A picture of more columns has no room for any. */
+const MOST_COLUMNS = 12;
+const BARS = 22;
+/** What of a column may lie beyond its axis, on each side. */
+const BEYOND = 0.002;
+/** A positive column is drawn on a line of logarithms if its largest numbers are so many times its median. */
+const WIDE = 8;
+
+interface Place {
+  readonly name: string;
+  readonly at: number;
+  readonly kind: string;
+  readonly labels?: readonly Cell[];
+}
+
+const placesOf = (domain: Product): Place[] =>
+  domain.parts.flatMap(({ domain: own, columns, at }) => {
+    const { kind } = own;
+    const labels = kind === "category" ? (own.spec as { labels: readonly Cell[] }).labels : undefined;
+    return columns.map((name, k) => ({ name, at: at.cells + k, kind, ...(labels && { labels }) }));
+  });
+
+const bars = (low: number, high: number, count: number): Float64Array =>
+  Float64Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
+
+function shownColumn(
+  { name, at, kind, labels }: Place,
+  data: readonly Cells[],
+  samples: readonly Cells[],
+): ShownColumn {
+  if (labels) {
+    const numbers = new Map(labels.map((label, i) => [label, i]));
+    return {
+      name,
+      labels,
+      valuesOf: (rows) => Float64Array.from(rows, (row) => numbers.get(row[at]) ?? -1),
+      isLog: false,
+      isWhole: false,
+      range: [-0.5, labels.length - 0.5],
+      edges: bars(-0.5, labels.length - 0.5, labels.length),
+    };
+  }
+  const valuesOf = (rows: readonly Cells[]): Float64Array => Float64Array.from(rows, (row) => Number(row[at]));
+  const both = [data, samples].map((rows) => quantiles(valuesOf(rows), [BEYOND, 0.5, 1 - BEYOND]));
+  let [low, high] = [Math.min(both[0][0], both[1][0]), Math.max(both[0][2], both[1][2])];
+  if (kind === "integer") {
+    [low, high] = [Math.floor(low) - 0.5, Math.ceil(high) + 0.5];
+    const step = Math.max(1, Math.ceil((high - low) / (2 * BARS)));
+    const count = Math.ceil((high - low) / step);
+    return {
+      name,
+      valuesOf,
+      isLog: false,
+      isWhole: true,
+      range: [low, low + count * step],
+      edges: bars(low, low + count * step, count),
+    };
+  }
+  const isLog = kind === "positive" && low > 0 && high > WIDE * both[0][1];
+  if (isLog) {
+    const margin = (high / low) ** 0.03;
+    const edges = bars(Math.log(low / margin), Math.log(high * margin), BARS).map(Math.exp);
+    return { name, valuesOf, isLog, isWhole: false, range: [edges[0], edges[BARS]], edges };
+  }
+  const margin = 0.04 * (high - low || Math.abs(high) || 1);
+  const edges = bars(low - margin, high + margin, BARS);
+  return { name, valuesOf, isLog, isWhole: false, range: [edges[0], edges[BARS]], edges };
+}
+
+export interface ShownColumns {
+  readonly columns: readonly ShownColumn[];
+  readonly leftOut: readonly string[];
+}
+
+/** The columns by name, or the first dozen of them. */
+export function shownColumns(
+  domain: Product,
+  data: readonly Cells[],
+  samples: readonly Cells[],
+  names?: readonly string[],
+): ShownColumns {
+  const places = placesOf(domain);
+  const chosen = names
+    ? names.map(
+        (name) =>
+          places.find((place) => place.name === name) ??
+          fail("usage", `there is no column "${name}" to draw`, `use some of ${shownList(domain.columns)}`),
+      )
+    : places.slice(0, MOST_COLUMNS);
+  if (chosen.length > MOST_COLUMNS)
+    fail("usage", `${chosen.length} columns are too many for a picture`, `name at most ${MOST_COLUMNS}`);
+  return {
+    columns: chosen.map((place) => shownColumn(place, data, samples)),
+    leftOut: places.filter((place) => !chosen.includes(place)).map(({ name }) => name),
+  };
+}

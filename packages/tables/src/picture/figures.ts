@@ -1,0 +1,28 @@
+/** Pictures of a table beside samples of a model. What draws them is large, and loaded when it is asked for. */
+import { stackedFigures } from "diffeo-picture";
+import type { Calibration, TableEvaluation } from "../measure/evaluate.ts";
+import type { PairOptions } from "./pairs.ts";
+
+export interface TablePictureOptions extends PairOptions {
+  readonly calibration?: Calibration;
+}
+
+/** The figures: a pair plot, then triangles of three parts and likelihood ranks where there are any. */
+export async function tableFigures({ calibration, ...options }: TablePictureOptions): Promise<readonly string[]> {
+  const [{ pairPlot }, { panelChart }] = await Promise.all([import("./pairs.ts"), import("./panels.ts")]);
+  const more = panelChart(options.domain, options.data, options.samples, calibration);
+  return [pairPlot(options), ...(more === undefined ? [] : [more])];
+}
+
+/** All of them as one SVG. */
+export const tablePicture = async (options: TablePictureOptions): Promise<string> =>
+  stackedFigures(await tableFigures(options));
+
+/** The figures of a report: likelihoods beside baselines, then the table's. */
+export async function reportFigures(
+  evaluation: TableEvaluation,
+  options: Omit<TablePictureOptions, "calibration">,
+): Promise<readonly string[]> {
+  const { worthChart } = await import("./worth.ts");
+  return [worthChart(evaluation), ...(await tableFigures({ ...options, calibration: evaluation.calibration }))];
+}

@@ -1,0 +1,217 @@
+/**
+ * A report on a model of a table as one HTML file: figures inside, no script, nothing loaded, readable in light and dark and on
+ * paper. Everything that stands in it comes from the options, so that the same options give the same file.
+ */
+import { escapeText, inPage } from "diffeo-picture";
+import type { Mean, TableEvaluation } from "../measure/evaluate.ts";
+import { copyFaults, isBetter } from "../measure/faults.ts";
+import { style } from "./style.ts";
+import { faultsOf, fixed, percent, verdictOf } from "./text.ts";
+
+export interface ReportColumn {
+  readonly columns: readonly string[];
+  readonly kind: string;
+  /** Why it was taken to be that, where it is known. */
+  readonly reason?: string;
+}
+
+export interface ReportOptions {
+  /** What the table is called, and where the model is. */
+  readonly source: string;
+  readonly model: string;
+  readonly columns: readonly ReportColumn[];
+  /** What is known of the training: names and values. */
+  readonly training: readonly (readonly [name: string, value: string])[];
+  readonly evaluation: TableEvaluation;
+  /** SVGs. */
+  readonly figures: readonly string[];
+  /** Lines that draw more rows. */
+  readonly commands: readonly string[];
+}
+
+type Html = string;
+
+const cell = (content: string, kind = "td"): Html => `<${kind}>${escapeText(content)}</${kind}>`;
+
+function table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  marked: (row: number) => boolean = () => false,
+): Html {
+  const head = `<tr>${heading.map((text) => cell(text, "th")).join("")}</tr>`;
+  const body = rows.map(
+    (row, i) => `<tr${marked(i) ? ' class="bad"' : ""}>${row.map((text) => cell(text)).join("")}</tr>`,
+  );
+  return `<div class="wide"><table><thead>${head}</thead><tbody>${body.join("")}</tbody></table></div>`;
+}
+
+const section = (title: string, ...content: readonly Html[]): Html =>
+  `<section><h2>${escapeText(title)}</h2>${content.join("")}</section>`;
+
+const paragraph = (text: string): Html => `<p>${escapeText(text)}</p>`;
+const figure = (svg: string): Html => `<figure>${inPage(svg.trimEnd())}</figure>`;
+const plusMinus = ({ mean, error }: Mean): string => `${fixed(mean, 3)} ± ${fixed(error, 3)}`;
+
+function likelihoodSection({ likelihood, training }: TableEvaluation, chart: string | undefined): Html {
+  const rows = [
+    ["model", plusMinus(likelihood), ""],
+    ...likelihood.baselines.map((b) => [
+      b.name,
+      plusMinus(b),
+      `${b.gain.mean < 0 ? "−" : "+"}${fixed(Math.abs(b.gain.mean), 3)} ± ${fixed(b.gain.error, 3)}`,
+    ]),
+  ];
+  return section(
+    "Likelihood beside baselines",
+    ...(chart === undefined ? [] : [figure(chart)]),
+    table(
+      ["", "nats a row", "what the model has more"],
+      rows,
+      (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
+    ),
+    paragraph(
+      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table, with standard errors: a density in numbers, a probability in labels and whole numbers. The baselines live on the same domains: a Gaussian of the domains' coordinates, a Gaussian copula with smoothed marginals, and the same marginals apart. They learned from ${training > 0 ? `the ${training.toLocaleString("en")} rows of training` : "nine tenths of the held-out rows at a time"}.`,
+    ),
+  );
+}
+
+function samplesSection({ model, baselines, clusters, samples, rows }: TableEvaluation): Html {
+  const entries = [{ name: "model", ...model }, ...baselines];
+  const told = table(
+    [
+      "drawn from",
+      "AUC",
+      "sliced Wasserstein (floor)",
+      "energy distance (floor)",
+      "largest KS",
+      "largest difference of correlations",
+    ],
+    entries.map(({ name, auc, sliced, energy, columns, correlations }) => [
+      name,
+      auc ? `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}` : "too few rows",
+      `${sliced.value.toFixed(4)} (${sliced.floor.toFixed(4)})`,
+      `${energy.value.toExponential(1)} (${energy.floor.toExponential(1)})`,
+      columns[0].distance.toFixed(3),
+      correlations.most.toFixed(3),
+    ]),
+  );
+  const masses = clusters.masses.map(({ data, samples: own }, i) => {
+    const bar = (share: number, kind: string): Html =>
+      `<span class="bar ${kind}" style="width:${(100 * share).toFixed(1)}%"></span>`;
+    return `<tr><td>${i + 1}</td><td>${percent(data)}</td><td>${percent(own)}</td><td class="bars">${bar(data, "data")}${bar(own, "samples")}</td></tr>`;
+  });
+  return section(
+    "Can samples be told from data?",
+    told,
+    paragraph(
+      `${samples.toLocaleString("en")} rows were drawn and held against ${rows.toLocaleString("en")} that training did not see. AUC is that of a classifier which learns to tell the two apart: 0.5 is a coin, 1 tells all. A floor is what chance alone makes of a distance.`,
+    ),
+    ...(masses.length > 0
+      ? [
+          "<h3>Mass by cluster</h3>",
+          `<div class="wide"><table><thead><tr><th>cluster</th><th>data</th><th>samples</th><th></th></tr></thead><tbody>${masses.join("")}</tbody></table></div>`,
+          ...(clusters.silhouette < 0.5
+            ? [paragraph("The clusters do not lie apart: they are cuts through one cloud.")]
+            : []),
+        ]
+      : []),
+  );
+}
+
+function columnsSection({ model }: TableEvaluation): Html {
+  const { columns, correlations } = model;
+  return section(
+    "Columns and pairs",
+    '<div class="two">',
+    table(
+      ["column", "KS", "by chance up to"],
+      columns.slice(0, 30).map(({ column, distance, chance }) => [column, distance.toFixed(3), chance.toFixed(3)]),
+      (i) => columns[i].distance > 1.5 * columns[i].chance,
+    ),
+    table(
+      ["pair", "samples", "data"],
+      correlations.worst.map(({ columns: pair, samples, data }) => [
+        pair.join(", "),
+        samples.toFixed(3),
+        data.toFixed(3),
+      ]),
+    ),
+    "</div>",
+    paragraph(
+      "Left: the largest gap between the distribution functions of a column in samples and in data, for labels the total variation. Right: the pairs whose rank correlations differ most.",
+    ),
+  );
+}
+
+function privacySection(evaluation: TableEvaluation): Html {
+  const { privacy } = evaluation;
+  if (!privacy)
+    return section(
+      "Copies",
+      paragraph("Not known: the rows of training were not given, so samples could not be held against them."),
+    );
+  const { samples, fresh, nearer, error, among } = privacy;
+  const faults = copyFaults(evaluation);
+  return section(
+    "Copies",
+    table(
+      ["distance to the nearest row of training", "median", "nearest twentieth", "copies"],
+      [
+        ["samples", samples.median.toFixed(3), samples.low.toFixed(3), percent(samples.copies)],
+        ["held-out rows", fresh.median.toFixed(3), fresh.low.toFixed(3), percent(fresh.copies)],
+      ],
+      (i) => i === 0 && faults.length > 0,
+    ),
+    paragraph(
+      `A sample is nearer to the rows of training than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; one half is what a model gives that has learned the law and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows. This is a check for copies, no proof of privacy.`,
+    ),
+  );
+}
+
+function verdict(evaluation: TableEvaluation): Html {
+  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation)];
+  if (faults.length === 0) return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
+  const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
+  return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The report; the first figure is the chart of likelihoods, the others are pictures of rows. */
+export function htmlReport(options: ReportOptions): string {
+  const { source, model, columns, training, evaluation, figures, commands } = options;
+  const [worth, ...pictures] = figures;
+  const isReasoned = columns.some(({ reason }) => reason !== undefined);
+  const content = [
+    `<header><h1>${escapeText(source)}</h1><p class="lead">A generative model of this table, and what it is worth.</p>${verdict(evaluation)}</header>`,
+    section(
+      "The table",
+      `<div class="prose">${table(
+        ["columns", "domain", ...(isReasoned ? ["why"] : [])],
+        columns.map(({ columns: names, kind, reason }) => [
+          names.join(", "),
+          kind,
+          ...(isReasoned ? [reason ?? ""] : []),
+        ]),
+      )}</div>`,
+      paragraph(
+        "Every row that is drawn is inside these domains, by construction: the model works on an unbounded space that smooth invertible maps lead to them from.",
+      ),
+      table(
+        ["training", ""],
+        training.map(([name, value]) => [name, value]),
+      ),
+    ),
+    likelihoodSection(evaluation, worth),
+    samplesSection(evaluation),
+    ...(pictures.length > 0 ? [section("Pictures", ...pictures.map(figure))] : []),
+    columnsSection(evaluation),
+    privacySection(evaluation),
+    section("Drawing more", `<pre>${commands.map(escapeText).join("\n")}</pre>`),
+    `<footer>${escapeText(model)}, measured by diffeo</footer>`,
+  ];
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeText(source)}: a model and its worth</title><style>${style}</style></head>
+<body><main>${content.join("\n")}</main></body></html>
+`;
+}
