@@ -50,7 +50,7 @@ export {
   defaultCompletion,
   hideSquares,
 } from "./diffusion/complete.ts";
-export { type BoardCondition, parseCondition } from "./diffusion/condition.ts";
+export { type BoardCondition, guidingSum, parseCondition } from "./diffusion/condition.ts";
 export {
   chessEncoding,
   chessSpec,

@@ -4,6 +4,7 @@ import { key } from "diffeo/random";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeFen, parseFen } from "../src/board/fen.ts";
+import { materialOf } from "../src/board/material.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/position.ts";
 import { driftScaleFor, risingKnots } from "../src/diffusion/calibration.ts";
@@ -11,6 +12,7 @@ import { parseCondition } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, sampleBoards } from "../src/diffusion/sample.ts";
 import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
+import { meanAndSd } from "../src/measure/histogram.ts";
 import { sparseBoard } from "./arbitrary.ts";
 import { tinyModel } from "./tiny.ts";
 
@@ -46,6 +48,31 @@ describe("a condition on a board", () => {
 
   it.each(["", "Z", "Q=", "=3", "pieces", "Q==1", "Q<>1", "Q=x", "toString=1"])("is not %j", (text) => {
     expect(() => parseCondition(text)).toThrow(/Write legal, a piece/);
+  });
+});
+
+describe("guidance", () => {
+  const meanOf = async (...texts: string[]): Promise<number> => {
+    const guide = texts.map(parseCondition);
+    const options = { count: 24, steps: 40, key: key("guided"), threads: 1 };
+    const { positions } = await sampleBoards(tinyModel(), { ...options, ...(texts.length > 0 && { guide }) });
+    return meanAndSd(materialOf(positions).pieces).mean;
+  };
+
+  it("leads to boards that meet a condition", async () => {
+    const alone = await meanOf();
+    for (const wanted of [4, 30]) {
+      expect(Math.abs(alone - wanted)).toBeGreaterThan(5);
+      expect(Math.abs((await meanOf(`pieces=${wanted}`)) - wanted)).toBeLessThan(1);
+    }
+    expect(await meanOf("white>=20", "black<=2")).toBeGreaterThan(19);
+  });
+
+  it("refuses what leads nowhere, and models without a posterior of classes", async () => {
+    await expect(meanOf("legal")).rejects.toThrow('nothing leads to "legal"');
+    await expect(meanOf("Q!=1")).rejects.toThrow("guide by pieces, white, black, balance or a piece");
+    const options = { count: 1, steps: 1, key: key(1), guide: [parseCondition("Q=1")] };
+    await expect(sampleBoards(tinyModel("noise"), options)).rejects.toThrow("gives no posterior of classes");
   });
 });
 

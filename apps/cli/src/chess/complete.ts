@@ -30,6 +30,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { stepping } from "../shell/progress.ts";
 import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { ledBy } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
 interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
@@ -52,7 +53,7 @@ async function completer(
 ): Promise<{ complete: Complete; w: number; dispose: () => Promise<void> }> {
   const { batch, seed, resample, guidance, frames, trace } = options;
   const { w, steps } = await aimOf(io, options, true);
-  const draw = await openBoards(model, engineOf(options));
+  const draw = await openBoards(model, { ...ledBy(options), ...engineOf(options) });
   const complete: Complete = (partial, completion, first = 0) => {
     const batches = Math.ceil(partial.length / SQUARES / batch);
     return stepping(io, options, steps * batches, `completing, ${completion}`, ({ signal, onStep }) =>
@@ -140,6 +141,8 @@ async function evaluate(io: Io, file: string, options: CompleteCommand, command:
   refuseBeside(command, "--evaluate", [
     "pieces",
     "calibration",
+    "guide",
+    "guideStrength",
     "require",
     "tries",
     "format",

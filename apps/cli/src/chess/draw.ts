@@ -10,30 +10,58 @@ import {
   type BoardCondition,
   type Boards,
   drawAccepted,
+  guidingSum,
   joinBoards,
+  type OpenBoardsOptions,
   openBoards,
   parseCondition,
 } from "diffeo-chess";
 import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
-import { engineOf, integer, MOST, type RunOptions } from "../shell/options.ts";
+import { engineOf, integer, MOST, positive, type RunOptions } from "../shell/options.ts";
 import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
 import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind, boardsPart } from "./parts.ts";
 
 export interface DrawOptions {
+  readonly guide?: readonly BoardCondition[];
+  readonly guideStrength?: number;
   readonly require?: readonly BoardCondition[];
   readonly tries?: number;
   readonly batch: number;
 }
 
+const listed = (text: string, before: readonly BoardCondition[] = []): BoardCondition[] => [
+  ...before,
+  parseCondition(text),
+];
+
+function guiding(text: string, before?: readonly BoardCondition[]): BoardCondition[] {
+  const all = listed(text, before);
+  guidingSum(all[all.length - 1]);
+  return all;
+}
+
+/** What of the options leads boards somewhere. */
+export const ledBy = ({ guide, guideStrength }: DrawOptions): Pick<OpenBoardsOptions, "guide" | "guideStrength"> => ({
+  ...(guide && { guide }),
+  ...(guideStrength !== undefined && { guideStrength }),
+});
+
 export const withDrawOptions = (command: Command): Command =>
   command
     .addOption(
       new Option(
+        "--guide <condition>",
+        "lead boards to it by the posterior of their squares: Q=0, pieces=12, balance>=3, …; may be given again. Most meet it then, --require keeps those that do",
+      ).argParser(guiding),
+    )
+    .option("--guide-strength <x>", "how strongly --guide pulls (default: 1, which is Bayes' rule)", positive)
+    .addOption(
+      new Option(
         "--require <condition>",
         "draw until boards meet it: legal, Q, q=1, pieces<=20, balance>0, …; may be given again. Rejection is the only repair there is",
-      ).argParser((text: string, before: readonly BoardCondition[] = []) => [...before, parseCondition(text)]),
+      ).argParser(listed),
     )
     .option(
       "--tries <n>",
@@ -61,7 +89,7 @@ export async function drawTraced(
   frames: number,
 ): Promise<Accepted> {
   const { require: conditions, tries, batch, seed } = options;
-  const process = { ...(space && { space }), ...(method && { method }) };
+  const process = { ...(space && { space }), ...(method && { method }), ...ledBy(options) };
   const sampler = await openBoards(await loadModel(options.model), { ...process, ...engineOf(options) });
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
@@ -80,10 +108,14 @@ export async function drawSamples(
   folder?: string,
 ): Promise<Accepted | undefined> {
   const { space = "simplex", method = "domainPreserving", steps, driftScale: w, count } = settings;
-  const { device, seed, batch, threads } = options;
+  const { device, seed, batch, threads, guide, guideStrength } = options;
   const model = await readBytes(options.model);
   parseModel(model, options.model); // a file that is none is refused here, not by a part
-  const run: BoardsRun = { space, method, steps, w, key: key(seed), device, model: sha256(model) };
+  const run: BoardsRun = {
+    ...{ space, method, steps, w, key: key(seed), device, model: sha256(model) },
+    ...(guide && { guide: guide.map(({ text }) => text) }),
+    ...(guideStrength !== undefined && { guideStrength }),
+  };
   const work: Work<BoardsPart, Boards> = {
     ...{ what: "sampling", unit: "boards", kind: boardsKind, device, inputs: [model], folder, signal: io.signal },
     ...(threads !== undefined && { threads }),

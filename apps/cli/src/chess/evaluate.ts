@@ -58,12 +58,16 @@ async function inFile(io: Io, file: string, { count, skipBad = false }: Evaluate
 }
 
 /** Options that shape samples, and nothing else. */
-const SAMPLING = ["model", "w", "pieces", "calibration", "steps", "require", "tries", "batch", "device", "threads"];
+const SAMPLING = [
+  ...["model", "w", "pieces", "calibration", "steps", "guide", "guideStrength", "require", "tries"],
+  ...["batch", "device", "threads"],
+];
 
 async function evaluate(io: Io, file: string | undefined, options: EvaluateCommand, command: Command): Promise<void> {
   const { neighbours, seed, skipBad = false, json = false } = options;
   if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
   if (!options.require) refuseBeside(command, "no --require", ["tries"]);
+  if (!options.guide) refuseBeside(command, "no --guide", ["guideStrength"]);
   const real = await positionsOf(io, options.reference, {
     seed,
     skipBad,

@@ -84,7 +84,7 @@ const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PN
  */
 export async function checkOutput(
   count: number,
-  { format, out, trace, frames, force, require: conditions }: OutputOptions,
+  { format, out, trace, frames, force, guide, require: conditions }: OutputOptions,
   command: Command,
   inputs: readonly (string | undefined)[],
 ): Promise<void> {
@@ -93,6 +93,7 @@ export async function checkOutput(
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
     fail("usage", `a trace of ${count} boards in ${frames} frames is too large for a file`, "ask for fewer --frames");
   if (!conditions) refuseBeside(command, "no --require", ["tries"]);
+  if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
   const like = heads[format];
   const files = [
     out === undefined ? [] : { path: out, ...(like && { like }) },

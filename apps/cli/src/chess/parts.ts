@@ -3,7 +3,7 @@ import { parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import type { Key } from "diffeo/random";
 import { type MethodName, samplers } from "diffeo/sampler";
-import { type Boards, CLASSES, openBoards } from "diffeo-chess";
+import { type Boards, CLASSES, openBoards, parseCondition } from "diffeo-chess";
 import { type Kind, partOf } from "diffeo-queue";
 import * as v from "valibot";
 import { MOST } from "../shell/options.ts";
@@ -17,6 +17,9 @@ export interface BoardsPart {
   readonly method: MethodName;
   readonly steps: number;
   readonly w: number;
+  /** Conditions to guide by, in words, and how strongly. */
+  readonly guide?: readonly string[] | undefined;
+  readonly guideStrength?: number | undefined;
   readonly key: readonly [number, number, number, number];
   readonly first: number;
   readonly count: number;
@@ -27,6 +30,8 @@ const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
   method: v.custom<MethodName>((name) => typeof name === "string" && Object.hasOwn(samplers, name)),
   steps: whole(1, MOST.steps),
   w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
+  guide: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.maxLength(20))),
+  guideStrength: v.optional(v.pipe(v.number(), v.finite())),
   key: v.strictTuple([word, word, word, word]),
   first: whole(0, 1e12),
   count: whole(1, MOST.batch),
@@ -48,13 +53,17 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
   name: "chess/boards",
   version: 1,
   parameters,
-  run: async ({ space, method, steps, w, key, first, count }, work) => {
+  run: async ({ space, method, steps, w, guide, guideStrength, key, first, count }, work) => {
     const { device, threads, signal } = work;
+    const led = {
+      ...(guide && { guide: guide.map(parseCondition) }),
+      ...(guideStrength !== undefined && { guideStrength }),
+    };
     const draw = await work.keep(
-      `boards ${work.inputDigest("model")} ${space} ${method}`,
+      `boards ${work.inputDigest("model")} ${space} ${method} ${JSON.stringify([guide, guideStrength])}`,
       async () => {
         const engine = { device, ...(threads !== undefined && { threads }) };
-        return openBoards(parseModel(await work.input("model")), { space, method, ...engine });
+        return openBoards(parseModel(await work.input("model")), { space, method, ...led, ...engine });
       },
       (open) => open.dispose(),
     );

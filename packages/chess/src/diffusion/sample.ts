@@ -8,10 +8,10 @@
  */
 
 import type { Model } from "diffeo/categorical";
-import { denoiserLogPosterior, denoiserScore, knownSites, siteLikelihood } from "diffeo/categorical";
+import { denoiserLogPosterior, denoiserScore, knownSites, siteLikelihood, siteSum } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
-import { fail } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { add, fail, mul, type Tensor } from "diffeo/graph";
+import { frozen, type Parameters } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
   clampToSimplex,
@@ -25,8 +25,9 @@ import {
   type Progress,
   type SampleResult,
 } from "diffeo/sampler";
-import { reverse, reversePush } from "diffeo/sde";
+import { type ReverseProcess, reverse, reversePush, twist } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
+import { type BoardCondition, guidingSum } from "./condition.ts";
 import { requireChess } from "./encoding.ts";
 import { type BoardTrace, traceRecorder } from "./trace.ts";
 
@@ -36,6 +37,10 @@ export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type">
   readonly space?: "simplex" | "logit";
   /** Default: the domain-preserving sampler. */
   readonly method?: MethodName;
+  /** Conditions to guide by: boards then meet them more often, not always. For models that give a posterior of classes. */
+  readonly guide?: readonly BoardCondition[];
+  /** What the pull of `guide` is multiplied by. 1, the default, is Bayes' rule. */
+  readonly guideStrength?: number;
 }
 
 /** What a call may choose. */
@@ -78,15 +83,38 @@ const METHODS: Partial<Record<MethodName, Method>> = {
   milstein: milstein({ onExit }),
 };
 
+/** The process led to boards that meet conditions, by the posterior of their classes (siteSum of diffeo/categorical). */
+function guided(
+  process: ReverseProcess,
+  { denoiser, spec }: Model,
+  parameters: Parameters<Tensor>,
+  { guide = [], guideStrength = 1 }: OpenBoardsOptions,
+): ReverseProcess {
+  if (guide.length === 0) return process;
+  if (spec.parameterisation !== "posterior")
+    fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
+  if (!Number.isFinite(guideStrength))
+    fail("usage", `guideStrength is ${guideStrength}`, "give a finite number; 1 is Bayes' rule");
+  const sums = guide.map(guidingSum);
+  const logPosterior = denoiserLogPosterior(denoiser, parameters);
+  return twist(process, (x, t) => {
+    const posterior = logPosterior(x, t);
+    return mul(
+      sums.map((sum) => siteSum(posterior, sum)).reduce((a, b) => add(a, b)),
+      guideStrength,
+    );
+  });
+}
+
 export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
-  const { space = "simplex", method = "domainPreserving", ...engine } = options;
+  const { space = "simplex", method = "domainPreserving", guide: _, guideStrength: __, ...engine } = options;
   if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
   const parameters = frozen(arrays);
   const score = denoiserScore(denoiser, parameters);
   const process = space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
-  const draw = await openSampler(process, {
+  const draw = await openSampler(guided(process, model, parameters, options), {
     // A GPU then moves while the host draws the next step's noise.
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
@@ -128,10 +156,12 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
 
 /** One call of a sampler that is opened for it. */
 export async function sampleBoards(model: Model, options: OpenBoardsOptions & BoardOptions): Promise<Boards> {
-  const { space, method, device, threads, worker, checkFinite, ...call } = options;
+  const { space, method, guide, guideStrength, device, threads, worker, checkFinite, ...call } = options;
   const draw = await openBoards(model, {
     ...(space && { space }),
     ...(method && { method }),
+    ...(guide && { guide }),
+    ...(guideStrength !== undefined && { guideStrength }),
     ...(device !== undefined && { device }),
     ...(threads !== undefined && { threads }),
     ...(worker !== undefined && { worker }),

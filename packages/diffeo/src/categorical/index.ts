@@ -26,6 +26,7 @@ export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 export { makeModel, parseModel } from "./model-bytes.ts";
 export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
+export { type SiteSum, siteSum } from "./site-sums.ts";
 export {
   type GridNetwork,
   gridNetworks,

@@ -1,0 +1,105 @@
+/**
+ * What is asked of a sum over sites, S = Σ v(class of the site): how many are of a class, what they are worth. Seen from the noisy
+ * grid x_t, with the posterior p(k | x_t) of each site and sites taken as independent given x_t, S has
+ *
+ *   mean μ = Σ_sites Σ_k p_k v_k        variance τ² = Σ_sites (Σ_k p_k v_k² − (Σ_k p_k v_k)²)
+ *
+ * and is about normal, so that with u² = τ² + ¼
+ *
+ *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)],   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u.
+ *
+ * The ¼ keeps the pull bounded where all sites are decided and S is not what was asked for. Sites are not quite independent, so
+ * this is a guide: what it does wrong is small where classes are nearly decided, and `particles` weighs it away.
+ */
+import { sumEvent } from "../bijector/index.ts";
+import {
+  add,
+  constant,
+  div,
+  erfc,
+  exp,
+  expm1,
+  fail,
+  greater,
+  log,
+  log1p,
+  matmul,
+  maximum,
+  minimum,
+  mul,
+  neg,
+  reshape,
+  sqrt,
+  square,
+  sub,
+  type Tensor,
+  where,
+} from "../graph/index.ts";
+
+export interface SiteSum {
+  /** v: what a site of each class adds, a whole number. */
+  readonly values: readonly number[];
+  /** The least and the most that the sum may be, both of them allowed. Default: any. */
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** Beyond it erfc in float32 nears zero, and the series of the tail has six digits. */
+const TAIL = -10;
+
+/** log Φ(z): by erfc, and in the lower tail −z²/2 − log(−z√2π) + log(1 − z⁻² + 3z⁻⁴ − 15z⁻⁶). */
+function logNormal(z: Tensor): Tensor {
+  const near = maximum(z, TAIL);
+  const middle = log(mul(erfc(mul(near, -Math.SQRT1_2)), 0.5));
+  const far = minimum(z, TAIL);
+  const w = div(1, square(far));
+  const series = mul(w, add(mul(w, add(mul(w, -15), 3)), -1));
+  const tail = add(sub(mul(square(far), -0.5), log(mul(far, -Math.sqrt(2 * Math.PI)))), log1p(series));
+  return where(greater(z, TAIL), middle, tail);
+}
+
+/** log[Φ(b) − Φ(a)] for a < b. Both are taken to the side where Φ is small: there a difference keeps its digits. */
+function logBetween(a: Tensor, b: Tensor): Tensor {
+  const above = greater(add(a, b), 0);
+  const upper = logNormal(where(above, neg(a), b));
+  const lower = logNormal(where(above, neg(b), a));
+  return add(upper, log(neg(expm1(sub(lower, upper)))));
+}
+
+/** log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]; one number a grid. */
+export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum): Tensor {
+  const shape = logPosterior.shape;
+  const classes = shape.at(-1) as number;
+  if (values.length !== classes || !values.every(Number.isSafeInteger))
+    fail("usage", `a sum over sites of ${values.length} values`, `give ${classes} whole numbers, one a class`);
+  if (least === undefined && most === undefined)
+    fail("usage", "a sum over sites of which nothing is asked", "give `least`, `most` or both");
+  if ((least ?? -Infinity) > (most ?? Infinity))
+    fail("usage", `a sum over sites of at least ${least} and at most ${most}`, "give `least` below `most`");
+  const p = exp(logPosterior);
+  const column = (f: (v: number) => number): Tensor =>
+    constant({ shape: [classes, 1], dtype: "float64", data: Float64Array.from(values, f) }, p.dtype);
+  const moment = (f: (v: number) => number): Tensor => reshape(matmul(p, column(f)), shape.slice(0, -1));
+  const mean = moment((v) => v);
+  const sites = shape.length - 2;
+  const mu = sumEvent(mean, sites);
+  const u = sqrt(
+    add(
+      sumEvent(
+        maximum(
+          sub(
+            moment((v) => v * v),
+            square(mean),
+          ),
+          0,
+        ),
+        sites,
+      ),
+      0.25,
+    ),
+  );
+  const edge = (at: number): Tensor => div(sub(at, mu), u);
+  if (least === undefined) return logNormal(edge((most as number) + 0.5));
+  if (most === undefined) return logNormal(neg(edge(least - 0.5)));
+  return logBetween(edge(least - 0.5), edge(most + 0.5));
+}

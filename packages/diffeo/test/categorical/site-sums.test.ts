@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { type SiteSum, siteSum } from "../../src/categorical/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
+import { gradEach, log, type Tensor } from "../../src/graph/index.ts";
+import { fold, key, uniform } from "../../src/random/index.ts";
+
+const VALUES = [1, 3, -2, 0];
+
+/** Class probabilities of 16 sites, [1, 4, 4, 4]; the sharper, the surer. */
+function posterior(sharpness: number): { shape: number[]; dtype: "float64"; data: Float64Array } {
+  const u = uniform(fold(key("sites"), String(sharpness)), [64], { dtype: "float64" }).data as Float64Array;
+  const weights = u.map((v) => Math.exp(sharpness * v));
+  const data = weights.map((w, i) => w / weights.subarray(4 * (i >> 2), 4 * (i >> 2) + 4).reduce((a, b) => a + b));
+  return { shape: [1, 4, 4, 4], dtype: "float64", data };
+}
+
+/** The law of the sum of independent sites, by adding them one after another. */
+function lawOf(data: Float64Array): Map<number, number> {
+  let law = new Map([[0, 1]]);
+  for (let site = 0; site < 16; site++) {
+    const next = new Map<number, number>();
+    for (const [sum, p] of law)
+      VALUES.forEach((v, k) => {
+        next.set(sum + v, (next.get(sum + v) ?? 0) + p * data[4 * site + k]);
+      });
+    law = next;
+  }
+  return law;
+}
+
+const asked = async (p: ReturnType<typeof posterior>, sum: SiteSum): Promise<number> =>
+  Number((await evaluate((x: Tensor) => siteSum(log(x), sum), p)).data[0]);
+
+/** log[Φ(b) − Φ(a)] to all digits by quadrature of the density. */
+function interval(a: number, b: number): number {
+  const n = 20_000;
+  const [from, to] = [Math.max(a, -60), Math.min(b, 60)];
+  const top = Math.min(Math.max(0, from), to) ** 2 / 2;
+  let total = 0;
+  for (let i = 0; i <= n; i++) {
+    const z = from + ((to - from) * i) / n;
+    total += (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(top - (z * z) / 2);
+  }
+  return Math.log((total * (to - from)) / n / 3 / Math.sqrt(2 * Math.PI)) - top;
+}
+
+describe("a sum over sites", () => {
+  const cases: [string, SiteSum][] = [
+    ["is one number", { values: VALUES, least: 6, most: 6 }],
+    ["is within two", { values: VALUES, least: 2, most: 9 }],
+    ["is at least", { values: VALUES, least: 12 }],
+    ["is at most", { values: VALUES, most: 3 }],
+    ["is far above what is likely", { values: VALUES, least: 30, most: 31 }],
+    ["is beyond what is possible", { values: VALUES, least: 400 }],
+  ];
+
+  it.each(cases)("that %s has the likelihood of the normal law of its mean and variance", async (_, sum) => {
+    for (const sharpness of [0.5, 8]) {
+      const p = posterior(sharpness);
+      const law = [...lawOf(p.data)];
+      const mean = law.reduce((s, [v, q]) => s + v * q, 0);
+      const variance = law.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
+      const u = Math.sqrt(variance + 0.25);
+      const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
+      const [a, b] = [(least - 0.5 - mean) / u, (most + 0.5 - mean) / u];
+      // Far out, where quadrature over 60 deviations ends, the tail's own series.
+      const z = Math.max(a, -b);
+      const want = z > 40 ? -(z * z) / 2 - Math.log(z * Math.sqrt(2 * Math.PI)) - 1 / (z * z) : interval(a, b);
+      const got = await asked(p, sum);
+      expect(Math.abs(got - want) / Math.max(1, Math.abs(want)), `${got} for ${want}`).toBeLessThan(2e-6);
+    }
+  });
+
+  it("is nearly as likely as the sum of independent sites is", async () => {
+    const p = posterior(0.5);
+    const law = lawOf(p.data);
+    for (const n of [0, 4, 8]) {
+      const exact = Math.log(law.get(n) as number);
+      expect(Math.abs((await asked(p, { values: VALUES, least: n, most: n })) - exact)).toBeLessThan(0.05);
+    }
+  });
+
+  it("pulls towards what is asked for, with a gradient that is finite wherever it is", async () => {
+    for (const [, sum] of cases) {
+      const p = posterior(8);
+      const slope = await evaluate((x: Tensor) => gradEach((z: Tensor) => siteSum(log(z), sum))(x), p);
+      expect((slope.data as Float64Array).every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  it("refuses values that are not the classes', and nothing asked", async () => {
+    const p = posterior(1);
+    await expect(asked(p, { values: [1, 2], least: 1 })).rejects.toThrow("Give 4 whole numbers, one a class");
+    await expect(asked(p, { values: VALUES })).rejects.toThrow("Give `least`, `most` or both");
+    await expect(asked(p, { values: VALUES, least: 3, most: 2 })).rejects.toThrow("Give `least` below `most`");
+  });
+});
