@@ -4,11 +4,11 @@
  *
  *   mean μ = Σ_sites Σ_k p_k v_k        variance τ² = Σ_sites (Σ_k p_k v_k² − (Σ_k p_k v_k)²)
  *
- * and is about normal, so that with u² = τ² + ¼
+ * and is about normal, so that with u² = τ² + 0.2²
  *
  *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)],   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u.
  *
- * The ¼ keeps the pull bounded where all sites are decided and S is not what was asked for. Sites are not quite independent, so
+ * The 0.2 keeps the pull bounded where all sites are decided and S is not what was asked for: one off is e⁵ times less likely. Sites are not quite independent, so
  * this is a guide: what it does wrong is small where classes are nearly decided, and `particles` weighs it away.
  */
 import { sumEvent } from "../bijector/index.ts";
@@ -43,6 +43,9 @@ export interface SiteSum {
   readonly least?: number;
   readonly most?: number;
 }
+
+/** What the variance of a sum is taken to have at least. */
+const FLOOR = 0.2 ** 2;
 
 /** Beyond it erfc in float32 nears zero, and the series of the tail has six digits. */
 const TAIL = -10;
@@ -95,7 +98,7 @@ export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum):
         ),
         sites,
       ),
-      0.25,
+      FLOOR,
     ),
   );
   const edge = (at: number): Tensor => div(sub(at, mu), u);

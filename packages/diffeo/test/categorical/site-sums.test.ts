@@ -1,8 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { type SiteSum, siteSum } from "../../src/categorical/index.ts";
+import { categorical, type SiteSum, siteSum, standardise } from "../../src/categorical/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
-import { gradEach, log, type Tensor } from "../../src/graph/index.ts";
+import {
+  add,
+  constant,
+  div,
+  dot,
+  exp,
+  gradEach,
+  log,
+  logSoftmax,
+  matmul,
+  mul,
+  reshape,
+  square,
+  sub,
+  type Tensor,
+  transpose,
+} from "../../src/graph/index.ts";
 import { fold, key, uniform } from "../../src/random/index.ts";
+import { sample } from "../../src/sampler/index.ts";
+import { reversePush, twist, vp } from "../../src/sde/index.ts";
 
 const VALUES = [1, 3, -2, 0];
 
@@ -44,6 +62,55 @@ function interval(a: number, b: number): number {
   return Math.log((total * (to - from)) / n / 3 / Math.sqrt(2 * Math.PI)) - top;
 }
 
+describe("a process led by a sum over sites", () => {
+  // 12 sites of three classes, independent of each other, with the exact posterior of each.
+  const shares = [0.2, 0.3, 0.5];
+  const encoding = categorical(standardise(shares, { grid: [12] }));
+  const sde = vp({ eventRank: 2 });
+  const logPosterior = (x: Tensor, t: Tensor): Tensor => {
+    const codes = constant({ shape: [3, 2], dtype: "float64", data: encoding.points }, x.dtype);
+    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) => reshape(v, [x.shape[0], 1, 1]));
+    const near = sub(mul(matmul(x, transpose(codes)), m), mul(mul(square(m), 0.5), dot(codes, codes)));
+    return logSoftmax(add(div(near, square(sigma)), constant(shares.map(Math.log), x.dtype)));
+  };
+  const score = (x: Tensor, t: Tensor): Tensor => {
+    const codes = constant({ shape: [3, 2], dtype: "float64", data: encoding.points }, x.dtype);
+    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) => reshape(v, [x.shape[0], 1, 1]));
+    return div(sub(mul(matmul(exp(logPosterior(x, t)), codes), m), x), square(sigma));
+  };
+
+  it("gives grids whose sum is as asked, and whose sites have their law given that", async () => {
+    // How many of the first class: 2.4 in the mean, and 6, which 1.6 % have, asked for; each site then has it half of the time.
+    const sum: SiteSum = { values: [1, 0, 0], least: 6, most: 6 };
+    const process = reversePush(sde, encoding.phi, score);
+    const led = twist(process, (x, t) => siteSum(logPosterior(x, t), sum));
+    const count = 600;
+    const { samples } = await sample(led, {
+      shape: [12, 2],
+      count,
+      steps: 120,
+      key: key("led"),
+      denoise: true,
+      threads: 1,
+    });
+    const classes = encoding.decodeSimplex(samples.data);
+    const sums = Array.from(
+      { length: count },
+      (_, i) => classes.subarray(12 * i, 12 * i + 12).filter((k) => k === 0).length,
+    );
+    expect(sums.filter((s) => s === 6).length / count).toBeGreaterThan(0.8);
+    // Of the others 3 of 8 are of the second class, whatever was asked of the first.
+    const others = classes.filter((k) => k > 0);
+    const second = others.filter((k) => k === 1).length / others.length;
+    expect(Math.abs(second - 0.375)).toBeLessThan(4 * Math.sqrt((0.375 * 0.625) / others.length));
+    for (const site of [0, 5, 11]) {
+      const share =
+        Array.from({ length: count }, (_, i) => classes[12 * i + site]).filter((k) => k === 0).length / count;
+      expect(Math.abs(share - 0.5), `site ${site}`).toBeLessThan(4 * Math.sqrt(0.25 / count));
+    }
+  });
+});
+
 describe("a sum over sites", () => {
   const cases: [string, SiteSum][] = [
     ["is one number", { values: VALUES, least: 6, most: 6 }],
@@ -60,7 +127,7 @@ describe("a sum over sites", () => {
       const law = [...lawOf(p.data)];
       const mean = law.reduce((s, [v, q]) => s + v * q, 0);
       const variance = law.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
-      const u = Math.sqrt(variance + 0.25);
+      const u = Math.sqrt(variance + 0.04);
       const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
       const [a, b] = [(least - 0.5 - mean) / u, (most + 0.5 - mean) / u];
       // Far out, where quadrature over 60 deviations ends, the tail's own series.
