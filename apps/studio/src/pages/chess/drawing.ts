@@ -43,6 +43,7 @@ function shownAt(square: number, mixture: Uint8Array | undefined, known: number)
  * Draws a board on a canvas of eight times the pieces' size.
  * @param mixture 64 × 13 bytes
  * @param known 64 classes
+ * @param sure the probability that is drawn opaque
  */
 export function drawBoard(
   canvas: HTMLCanvasElement,
@@ -50,13 +51,14 @@ export function drawBoard(
   size: number,
   mixture: Uint8Array | undefined,
   known: Uint8Array,
+  sure: number,
 ): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   context.clearRect(0, 0, canvas.width, canvas.height);
   for (let square = 0; square < SQUARES; square++)
     for (const [k, byte] of shownAt(square, mixture, known[square])) {
-      context.globalAlpha = byte / 255;
+      context.globalAlpha = Math.min(1, byte / (255 * sure));
       context.drawImage(pieces[k], (square & 7) * size, (square >> 3) * size);
     }
 }

@@ -2,15 +2,29 @@
  * What a frame says of its boards. A frame is bytes [boards, 64, 13], p = byte/255: each square's mixture of the classes.
  *
  *   argmax     the likeliest class of each square, the board that it would be now
- *   entropy    −Σ p log₂ p of a square, in bits, summed over the 64 of a board
+ *   entropy    −Σ p log₂ p of a square, in bits, summed over those of a board that are not known
  */
-import { type Board, CLASSES, EMPTY, isLegal, SQUARES } from "diffeo-chess";
+import { type Board, CLASSES, EMPTY, isLegal, SQUARES, UNKNOWN } from "diffeo-chess";
 
 export const BYTES: number = SQUARES * CLASSES;
 
 export interface Frame {
   readonly t: number;
   readonly mixture: Uint8Array;
+}
+
+/**
+ * A frame on the way with its known squares as they are known: the process has noise on them too, and takes it off at its end.
+ * @param known 64 classes of every board, `UNKNOWN` where nothing is known
+ */
+export function withKnown({ t, mixture }: Frame, known: Uint8Array): Frame {
+  if (t === 0 || known.every((k) => k === UNKNOWN)) return { t, mixture };
+  const shown = mixture.slice();
+  for (let at = 0; at < shown.length; at += CLASSES) {
+    const k = known[(at / CLASSES) % SQUARES];
+    if (k !== UNKNOWN) shown.fill(0, at, at + CLASSES)[at + k] = 255;
+  }
+  return { t, mixture: shown };
 }
 
 /** What is followed over time, each the mean over the boards. */
@@ -40,20 +54,21 @@ export function argmax(mixture: Uint8Array): Board {
 /** −p log₂ p of every byte. */
 const BITS = Float64Array.from({ length: 256 }, (_, byte) => (byte === 0 ? 0 : (-byte / 255) * Math.log2(byte / 255)));
 
-function entropyOf(mixture: Uint8Array): number {
+/** The entropy of the squares that are not known. */
+function entropyOf(mixture: Uint8Array, known: Uint8Array): number {
   let bits = 0;
-  for (let i = 0; i < mixture.length; i++) bits += BITS[mixture[i]];
+  for (let i = 0; i < mixture.length; i++) if (known[Math.floor(i / CLASSES)] === UNKNOWN) bits += BITS[mixture[i]];
   return bits;
 }
 
-export function readingOf(frame: Frame): Reading {
+export function readingOf(frame: Frame, known: Uint8Array): Reading {
   const boards = frame.mixture.length / BYTES;
   const sum = { pieces: 0, entropy: 0, legal: 0 };
   for (let i = 0; i < boards; i++) {
     const mixture = mixtureOf(frame, i);
     const board = argmax(mixture);
     sum.pieces += board.filter((k) => k !== EMPTY).length;
-    sum.entropy += entropyOf(mixture);
+    sum.entropy += entropyOf(mixture, known);
     sum.legal += isLegal(board) ? 1 : 0;
   }
   return { t: frame.t, pieces: sum.pieces / boards, entropy: sum.entropy / boards, legal: sum.legal / boards };

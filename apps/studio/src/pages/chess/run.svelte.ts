@@ -4,8 +4,8 @@
  */
 import { engine, fallBack } from "../../shell/engine.svelte.ts";
 import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
-import { type Frame, type Reading, readingOf } from "./frames.ts";
-import type { DrawAsk } from "./tasks.ts";
+import { type Frame, type Reading, readingOf, withKnown } from "./frames.ts";
+import type { DrawAsk, Loaded } from "./tasks.ts";
 
 /** What is asked of a run, but for where it is computed. */
 export type Ask = Omit<DrawAsk, "device">;
@@ -31,7 +31,7 @@ export class Run {
   playing = $state(true);
   /** The frame to stay at, or to go on from; none follows the run. */
   target = $state<number>();
-  parameters = $state(0);
+  model = $state.raw<Loaded>();
   readings = $state.raw<readonly Reading[]>([]);
   #frames: Frame[] = [];
   #worker: OpenWorker<Tasks> | undefined;
@@ -68,7 +68,7 @@ export class Run {
       const onTell = (share: number): void => {
         this.phase = { kind: "loading", share };
       };
-      this.parameters = (await this.#worker.call("load", source, { onTell })).parameters;
+      this.model = await this.#worker.call("load", source, { onTell });
     } catch (error) {
       this.#fail(error);
     }
@@ -89,14 +89,15 @@ export class Run {
     this.#current = controller;
     const { signal } = controller;
     await this.#loaded;
-    if (signal.aborted || !this.#worker || this.parameters === 0) return;
+    if (signal.aborted || !this.#worker || this.model === undefined) return;
     this.target = stay;
     this.playing = stay === undefined;
     const frames: Frame[] = [];
     const readings: Reading[] = [];
-    const take = (frame: Frame): void => {
+    const take = (told: Frame): void => {
+      const frame = withKnown(told, ask.known);
       frames.push(frame);
-      readings.push(readingOf(frame));
+      readings.push(readingOf(frame, ask.known));
       this.phase = { kind: "running" };
       this.#frames = frames;
       this.known = frames.length;

@@ -10,8 +10,10 @@ import type { MethodName, Progress } from "diffeo/sampler";
 import {
   type BoardSampler,
   type Boards,
+  CLASSES,
   type Completion,
   completeBoards,
+  EMPTY,
   openBoards,
   quantised,
   SQUARES,
@@ -43,15 +45,33 @@ let model: Model | undefined;
 const samplers = new Map<string, Promise<BoardSampler>>();
 const MOST_SAMPLERS = 2;
 
+/** What the page must know of a model. */
+export interface Loaded {
+  readonly parameters: number;
+  /** The probability of its class at a square that is certain, which the encoding keeps off the corner of the simplex. */
+  readonly sure: number;
+  /** The entropy of such a square, in bits. */
+  readonly floor: number;
+}
+
+function described({ parameters, encoding }: Model): Loaded {
+  const certain = encoding.mixture(encoding.encode(new Uint8Array(SQUARES).fill(EMPTY))).subarray(0, CLASSES);
+  return {
+    parameters: parameterCount(parameters),
+    sure: Math.max(...certain),
+    floor: certain.reduce((bits, p) => bits - p * Math.log2(p), 0),
+  };
+}
+
 /** Takes a model from where it is served, or from the reader's file. */
-export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, { parameters: number }>(
+export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, Loaded>(
   async (from, { tell }) => {
     const bytes = "url" in from ? await modelBytes(from.url, tell) : from.bytes;
     const loaded = parseModel(bytes);
     for (const sampler of samplers.values()) await (await sampler).dispose();
     samplers.clear();
     model = loaded;
-    return { parameters: parameterCount(loaded.parameters) };
+    return described(loaded);
   },
 );
 
