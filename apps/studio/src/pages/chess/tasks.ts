@@ -19,7 +19,7 @@ import {
   SQUARES,
   UNKNOWN,
 } from "diffeo-chess";
-import { modelBytes } from "../../shell/model-bytes.ts";
+import { servedModel } from "../../shell/model-bytes.ts";
 import { task } from "../../shell/rpc.ts";
 
 export interface DrawAsk {
@@ -66,8 +66,7 @@ function described({ parameters, encoding }: Model): Loaded {
 /** Takes a model from where it is served, or from the reader's file. */
 export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, Loaded>(
   async (from, { tell }) => {
-    const bytes = "url" in from ? await modelBytes(from.url, tell) : from.bytes;
-    const loaded = parseModel(bytes);
+    const loaded = "url" in from ? await servedModel(from.url, parseModel, tell) : parseModel(from.bytes);
     for (const sampler of samplers.values()) await (await sampler).dispose();
     samplers.clear();
     model = loaded;

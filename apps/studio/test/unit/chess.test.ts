@@ -1,0 +1,70 @@
+/** What the chess page says of a frame, and which w it takes for a number of pieces. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Calibration, CLASSES, driftScaleFor, EMPTY, makeFen, parseFen, SQUARES, UNKNOWN } from "diffeo-chess";
+import { describe, expect, it } from "vitest";
+import { piecesFor, scaleFor } from "../../src/pages/chess/aim.ts";
+import { argmax, BYTES, mixtureOf, readingOf, withKnown } from "../../src/pages/chess/frames.ts";
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+const unknown = new Uint8Array(SQUARES).fill(UNKNOWN);
+
+/** A mixture that is certain. */
+function certain(fen: string): Uint8Array {
+  const bytes = new Uint8Array(BYTES);
+  parseFen(fen).forEach((k, square) => {
+    bytes[square * CLASSES + k] = 255;
+  });
+  return bytes;
+}
+
+/** Every square half empty, half a white pawn. */
+const torn = Uint8Array.from({ length: BYTES }, (_, i) => (i % CLASSES === 0 || i % CLASSES === EMPTY ? 127.5 : 0));
+
+describe("a frame", () => {
+  const frame = { t: 0.5, mixture: new Uint8Array([...certain(START), ...torn]) };
+
+  it("is read as its likeliest boards, empty where it is a tie", () => {
+    expect(makeFen(argmax(mixtureOf(frame, 0)))).toBe(START);
+    expect(makeFen(argmax(mixtureOf(frame, 1)))).toBe("8/8/8/8/8/8/8/8");
+  });
+
+  it("has pieces, bits and legality in the mean of its boards", () => {
+    const { t, pieces, entropy, legal } = readingOf(frame, unknown);
+    expect([t, pieces, legal]).toEqual([0.5, 16, 0.5]);
+    // One bit a square, but for bytes, on one of two boards.
+    const bit = -2 * (127 / 255) * Math.log2(127 / 255);
+    expect(entropy).toBeCloseTo(32 * bit, 9);
+    const known = unknown.slice().fill(EMPTY, 0, 16);
+    expect(readingOf(frame, known).entropy).toBeCloseTo(24 * bit, 9);
+  });
+
+  it("shows known squares as known on the way, and as they came out at its end", () => {
+    const known = parseFen("????????/????????/????????/????????/????????/????????/????????/QQQQQQQQ", {
+      unknown: true,
+    });
+    const shown = withKnown(frame, known);
+    expect(makeFen(argmax(mixtureOf(shown, 0)))).toBe("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/QQQQQQQQ");
+    expect(makeFen(argmax(mixtureOf(shown, 1)))).toBe("8/8/8/8/8/8/8/QQQQQQQQ");
+    expect(withKnown({ ...frame, t: 0 }, known).mixture).toEqual(frame.mixture);
+  });
+});
+
+describe("the aim at a number of pieces", () => {
+  const file = join(import.meta.dirname, "../../../../models/chess.calibration.json");
+  const curve = JSON.parse(readFileSync(file, "utf8")) as Calibration;
+
+  it("is the calibration's, to four places, and read back it is the number", () => {
+    for (const pieces of [5, 8, 12.5, 20, 27]) {
+      const w = scaleFor(curve, pieces);
+      expect(w).toBe(Number(driftScaleFor(curve, pieces).toFixed(4)));
+      expect(Math.abs(piecesFor(curve, w) - pieces)).toBeLessThan(0.05);
+    }
+  });
+
+  it("stays within what was measured", () => {
+    expect(scaleFor(curve, 1)).toBe(0.92);
+    expect(scaleFor(curve, 60)).toBe(1.06);
+    expect(piecesFor(curve, 0.5)).toBeCloseTo(4.32, 5);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * Pictures of the studio's pages for the documents: docs/studio-*.webp, at twice the size of a screen's points.
+ *
+ *     npx tsx --conditions=diffeo-source scripts/studio-pictures.ts [NAME …]
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { serveFolder } from "../apps/cli/src/studio/server.ts";
+import { launch } from "../apps/studio/test/browser.ts";
+import { builtStudio } from "../test/build.ts";
+
+interface Picture {
+  readonly address: string;
+  readonly dark?: boolean;
+  readonly height: number;
+  /** Until there is something to see. */
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+const pictures: Readonly<Record<string, Picture>> = {
+  home: {
+    address: "#/",
+    height: 860,
+    ready: (page) => page.getByRole("button", { name: "Play", disabled: false }).waitFor(),
+  },
+  chess: {
+    address: "#/chess?seed=12&steps=100&boards=4&frame=79",
+    height: 920,
+    ready: (page) => page.getByText(/^Done/).waitFor({ timeout: 300_000 }),
+  },
+};
+
+const wanted = process.argv.slice(2);
+const serving = await serveFolder(builtStudio(), 0);
+const browser = await launch("--disable-gpu");
+for (const [name, { address, dark = false, height, ready }] of Object.entries(pictures)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const page = await browser.newPage({
+    viewport: { width: 1280, height },
+    deviceScaleFactor: 2,
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
+  await page.goto(`${serving.url}${address}`);
+  await ready(page);
+  await page.waitForTimeout(1000);
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
+  writeFileSync(join(import.meta.dirname, "..", "docs", `studio-${name}.webp`), Buffer.from(data, "base64"));
+  await page.close();
+}
+await browser.close();
+await serving.close();
