@@ -45,12 +45,6 @@ export const text = (initial: string, fits: (value: string) => boolean = () => t
   format: (value) => value,
 });
 
-export const flag = (initial: boolean): Field<boolean> => ({
-  initial,
-  parse: (value) => (value === "1" ? true : value === "0" ? false : undefined),
-  format: (value) => (value ? "1" : "0"),
-});
-
 interface AnyField extends Omit<Field<unknown>, "format"> {
   readonly format: (value: never) => string;
 }

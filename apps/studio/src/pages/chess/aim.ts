@@ -1,8 +1,8 @@
 /** w for a number of pieces, and the number of pieces for a w, by a model's calibration. */
-import { driftScaleFor, reachOf } from "diffeo-chess";
-import type { ServedModel } from "./models.ts";
+import { type Calibration, driftScaleFor, reachOf } from "diffeo-chess";
 
-type Curve = ServedModel["calibration"];
+/** How many pieces each w gave, and at how many steps. */
+export type Curve = Pick<Calibration, "points" | "steps">;
 
 /** To four places: an address is written by people too. */
 const rounded = (w: number): number => Math.round(1e4 * w) / 1e4;

@@ -1,14 +1,14 @@
 /** The models that are served beside the page. */
-import type { Calibration } from "diffeo-chess";
 import calibration from "diffeo-models/chess.calibration.json";
 import url from "diffeo-models/chess.safetensors?url";
+import type { Curve } from "./aim.ts";
 
 export interface ServedModel {
   readonly name: string;
   readonly label: string;
   readonly url: string;
   /** Which w gives how many pieces. */
-  readonly calibration: Pick<Calibration, "points" | "steps">;
+  readonly calibration: Curve;
 }
 
 /** The address as a worker reads it, whose own is another. */
