@@ -1,9 +1,10 @@
 /**
  * npm run bench -- queue: what a queue costs a part. Parts that take 10 ms, 100 ms and 1 s, on two local processes and on two
  * workers of a queue, in turns in one run: efficiency is the time of the parts over the time of both workers. Parts that take
- * no time say how many a second a server, a command and its workers can pass on.
+ * no time say how many a second a server, a command and its workers can pass on, and what of a processor each takes for it.
  */
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Executor, type Part, partOf, runParts } from "diffeo-queue";
 import { inputsOf, openLocal, openQueue, parseAddress } from "diffeo-queue/node";
@@ -25,6 +26,23 @@ async function seconds(executor: Executor, parts: readonly Part[]): Promise<numb
   const began = performance.now();
   for (const settled of await runParts(executor, parts)) if ("error" in settled) throw settled.error;
   return (performance.now() - began) / 1000;
+}
+
+/** Milliseconds of a processor that a process has had (Linux counts in hundredths of a second). */
+function processorMs(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/** What passing a part on takes of processors: parts of no time, a second and in milliseconds of each process. */
+async function passingOn(executor: Executor, pids: Readonly<Record<string, number | undefined>>): Promise<string> {
+  const count = 2000;
+  const now = (): number[] => Object.values(pids).map(processorMs);
+  const before = now();
+  const time = await seconds(executor, fresh(count, 0));
+  const each = now().map((ms, i) => `${Object.keys(pids)[i]} ${((ms - before[i]) / count).toFixed(2)} ms`);
+  return `${(count / time).toFixed(0)} a second; of a processor, a part: ${each.join(", ")}`;
 }
 
 export async function run(): Promise<void> {
@@ -57,10 +75,10 @@ export async function run(): Promise<void> {
       const cost = ((queued - alone) * 1000 * WORKERS) / count;
       out([`${ms} ms`, String(count), share(alone), share(queued), `${cost.toFixed(1)} ms`]);
     }
-    const rate = (executor: Executor): Promise<number> => seconds(executor, fresh(2000, 0)).then((time) => 2000 / time);
-    process.stdout.write(
-      `parts that take no time: ${(await rate(local)).toFixed(0)} a second on local processes, ${(await rate(queue)).toFixed(0)} on the queue\n`,
-    );
+    const command = { command: process.pid };
+    const all = { ...command, server: server.pid(), "first worker": workers[0].pid, "second worker": workers[1].pid };
+    process.stdout.write(`parts that take no time\n  local processes: ${await passingOn(local, command)}\n`);
+    process.stdout.write(`  queue: ${await passingOn(queue, all)}\n`);
   } finally {
     await local.close();
     await queue.close();

@@ -11,6 +11,7 @@ export interface Server {
   readonly folder: string;
   /** unix://… */
   readonly url: string;
+  readonly pid: () => number;
   /** Ends the server at once and starts it again from its append-only file. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -47,6 +48,7 @@ export async function startServer(...flags: readonly string[]): Promise<Server> 
   return {
     folder,
     url: `unix://${path}`,
+    pid: () => child?.pid as number,
     restart: async () => {
       await end();
       await start();

@@ -5,34 +5,17 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
-import { infer, type MethodName, type MetricName, methods, metrics, type Origin } from "diffeo/mcmc";
+import { type ChainStore, type Data, infer, methods, metrics, type Origin, type PosteriorModel } from "diffeo/mcmc";
 import { inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, share } from "../shell/options.ts";
+import { withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
+import { drawInParts, type InferCommand, inParts } from "./parts.ts";
 import { summaryTable, writePosterior } from "./report.ts";
-
-interface InferCommand {
-  readonly data?: string;
-  readonly out: string;
-  readonly chains: number;
-  readonly draws: number;
-  readonly warmup: number;
-  readonly seed: number;
-  readonly method: MethodName;
-  readonly metric: MetricName;
-  readonly acceptance?: number;
-  readonly maxDepth: number;
-  readonly steps: number;
-  readonly every: number;
-  readonly threads: number;
-  readonly pictures: boolean;
-  readonly resume?: boolean;
-  readonly json?: boolean;
-}
 
 const digest = async (path: string): Promise<string> =>
   createHash("sha256")
@@ -42,12 +25,13 @@ const digest = async (path: string): Promise<string> =>
 
 /** What the numbers of a run are made of. */
 async function configOf(model: string, options: InferCommand): Promise<RunConfig> {
-  const { data, chains, draws, warmup, seed, method, metric, acceptance, maxDepth, steps } = options;
+  const { data, chains, block, draws, warmup, seed, method, metric, acceptance, maxDepth, steps } = options;
   return {
     version,
     files: { model, ...(data !== undefined && { data }) },
     seed,
     chains,
+    ...(block !== undefined && { block }),
     draws,
     warmup,
     method,
@@ -75,9 +59,22 @@ function chainProgress(io: Io, chains: number, of: number): { onDraw: (c: number
   };
 }
 
+/** Where chains go on from: their folder, or, where parts of them are done elsewhere, their last draws. */
+async function storeFor(
+  io: Io,
+  model: PosteriorModel,
+  data: Data,
+  options: InferCommand,
+  folder: ChainStore,
+): Promise<ChainStore> {
+  if (!inParts(options)) return folder;
+  const states = await drawInParts(io, model, data, options);
+  return { load: async () => states, save: async () => undefined };
+}
+
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
-  const { method, metric, acceptance, maxDepth, steps, threads } = options;
+  const { method, metric, acceptance, maxDepth, steps, threads, block } = options;
   if (!resume && existsSync(join(out, "config.json")))
     fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
   if (resume && !existsSync(join(out, "config.json")))
@@ -87,14 +84,16 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const model = await loadPosteriorModel(file);
   const data = dataFile === undefined ? {} : await readData(dataFile);
   const config = await configOf(file, options);
+  if (options.shard || options.dryRun) return void (await drawInParts(io, model, data, options));
   await inFolder(out, async () => {
-    const store = await openChainFolder(out, config, { resume, every });
+    const store = await storeFor(io, model, data, options, await openChainFolder(out, config, { resume, every }));
     const began = performance.now();
     const bar = chainProgress(io, chains, warmup + draws);
     const posterior = await infer(model, {
       data,
       key: key(seed),
       chains,
+      ...(block !== undefined && { block }),
       draws,
       warmup,
       method,
@@ -129,11 +128,16 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void command
+  void withPartOptions(command)
     .argument("<model>", "a JavaScript module that exports parameters and logDensity(parameters, data)")
     .option("--data <file>", "JSON: numbers and arrays of numbers by name")
     .requiredOption("--out <folder>", "where draws, summary and pictures go")
-    .option("--chains <n>", "how many chains", integer(1, 10_000), 4)
+    .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
+    .option(
+      "--block <n>",
+      "chains that run together, and are a part of the work (default: the least of 4, 8, … 64 that holds all)",
+      integer(1, 1024),
+    )
     .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
     .option("--warmup <n>", "transitions before them, in which steps are learned", integer(0, MOST.steps), 1000)
     .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)

@@ -6,5 +6,6 @@ const as = <P, R>(kind: Kind<P, R>): Kind<unknown, unknown> => kind as Kind<unkn
 export const kinds: Kinds = {
   "chess/boards": async () => as((await import("../chess/parts.ts")).boardsKind),
   "density/fit": async () => as((await import("../density/parts.ts")).fitKind),
+  "infer/chains": async () => as((await import("../infer/parts.ts")).chainsKind),
   "table/rows": async () => as((await import("../table/parts.ts")).rowsKind),
 };

@@ -21,6 +21,7 @@ export const MOST = {
   /** Rows of a table. */
   rows: 10_000_000,
   steps: 10_000_000,
+  chains: 10_000,
   seed: Number.MAX_SAFE_INTEGER,
 } as const;
 

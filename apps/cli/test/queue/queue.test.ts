@@ -72,6 +72,40 @@ describe("work in parts", () => {
     expect(await printed(...sample, "--parts", at("row-parts"))).toBe(whole);
   });
 
+  it("is the same chains of a posterior, whose model travels as a graph", async () => {
+    writeFileSync(
+      at("model.mjs"),
+      `import { real } from "diffeo/domain";
+       import { mul, square } from "diffeo/graph";
+       export const parameters = { x: real() };
+       export const logDensity = ({ x }) => mul(square(x), -0.5);`,
+    );
+    const infer = (out: string, ...more: string[]): string[] => [
+      ...[
+        "infer",
+        at("model.mjs"),
+        "--out",
+        at(out),
+        "--chains",
+        "3",
+        "--block",
+        "1",
+        "--draws",
+        "20",
+        "--warmup",
+        "20",
+      ],
+      ...["--no-pictures", ...more],
+    ];
+    await printed(...infer("posterior"));
+    for (const shard of ["1/2", "2/2"]) await printed(...infer("pieces", "--shard", shard));
+    expect(readdirSync(folder)).not.toContain("pieces");
+    // One worker more than this process: parts, and not the folder of chains.
+    await printed(...infer("pieces", "--workers", "2"));
+    expect(readdirSync(at("pieces.parts"))).toHaveLength(3);
+    expect(filesIn(at("pieces"))).toEqual(filesIn(at("posterior")));
+  });
+
   it("has a plan, which a dry run prints", async () => {
     const plan = await printed(
       ...[

@@ -90,6 +90,8 @@ export const leapfrogStep =
     };
   };
 
+type StepArrays = Arrays<ReturnType<ReturnType<typeof leapfrogStep>>>;
+
 const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
   shape,
   dtype: "float64",
@@ -97,7 +99,7 @@ const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Arr
 });
 
 /** Row c of what a step led to. */
-function leafOf(found: Arrays<ReturnType<ReturnType<typeof leapfrogStep>>>, c: number, n: number): Leaf {
+function leafOf(found: StepArrays, c: number, n: number): Leaf {
   const row = (a: NdArray): Float64Array => (a.data as Float64Array).slice(c * n, (c + 1) * n);
   const value = Number(found.value.data[c]);
   const energy = Number(found.kinetic.data[c]) - value;
@@ -129,7 +131,8 @@ export interface OpenChains {
   dispose(): Promise<void>;
 }
 
-const usualBlock = (count: number): number => Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
+/** The chains that run together where nothing else is said. */
+export const usualBlock = (count: number): number => Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
 
 /** The settings with every default in its place. */
 export function settingsOf(options: ChainOptions): ChainSettings {
@@ -154,22 +157,41 @@ export function settingsOf(options: ChainOptions): ChainSettings {
   return { draws, warmup, method, metric, maxDepth, steps, acceptance, ...(size !== undefined && { size }) };
 }
 
+/** Where one step leads, as arrays: a compiled graph, or one that was written before. */
+export interface ChainStep {
+  (inputs: Inputs, x: NdArray, momentum: NdArray, slope: NdArray, size: NdArray, inverse: NdArray): Promise<StepArrays>;
+  dispose(): Promise<void>;
+}
+
+/** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
+export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
+  const { size: n, logDensity, inputs = {} } = target;
+  const points = [rows, n];
+  return {
+    step: leapfrogStep(logDensity, dense),
+    shapes: [inputs, points, points, points, [rows], dense ? [rows, n, n] : points] as const,
+  };
+}
+
 /** Compiles the step of `count` chains. */
 export function openChains(target: ChainTarget, count: number, options: OpenChainsOptions): OpenChains {
-  const { size: n, logDensity, inputs: shapes = {} } = target;
   const { block: rows = usualBlock(count), device, threads = 1, worker } = options;
   const settings = settingsOf(options);
-  const dense = settings.metric === "dense";
-  const [points, numbers] = [
-    [rows, n],
-    [rows, ...(dense ? [n, n] : [n])],
-  ];
-  const step = compile(leapfrogStep(logDensity, dense), [shapes, points, points, points, [rows], numbers], {
+  const { step, shapes } = stepOf(target, rows, settings.metric === "dense");
+  const compiled = compile(step, shapes, {
     type: "float64",
     threads,
     ...(device !== undefined && { device }),
     ...(worker !== undefined && { worker }),
   });
+  return chainsBy(compiled, target.size, rows, settings);
+}
+
+/** Chains of a step that takes `rows` of them. */
+export function chainsBy(step: ChainStep, n: number, rows: number, settings: ChainSettings): OpenChains {
+  const dense = settings.metric === "dense";
+  const points = [rows, n];
+  const numbers = dense ? [rows, n, n] : points;
   const openBlock = (inputs: Inputs): Block => {
     const [x, momentum, slope] = [matrix(points), matrix(points), matrix(points)];
     const [size, inverse] = [matrix([rows]), matrix(numbers)];

@@ -1,6 +1,7 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
 export { type ApproximateOptions, type Approximation, approximate, type FitName, fits } from "./approximate.ts";
+export { type CarryOptions, carriedStep, chainBlock, type DrawCarriedOptions, drawCarried } from "./carried.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
 export { chainsText, parseChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";

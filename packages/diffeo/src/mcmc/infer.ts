@@ -55,19 +55,27 @@ export interface Posterior {
 /** Tries for a point where log p and its slope are finite. */
 const TRIES = 100;
 
-async function startingPoints(
-  model: BoundModel,
-  chains: OpenChains,
-  count: number,
-  { key, start }: CallOptions,
-): Promise<Float64Array> {
-  const n = model.space.dimension;
+/** What starting points are looked for with. */
+interface Search extends Pick<CallOptions, "key" | "start"> {
+  /** Coordinates of a point. */
+  readonly n: number;
+  /** The number of the first chain, and how many there are. */
+  readonly first: number;
+  readonly count: number;
+  readonly inputs?: BoundModel["inputs"];
+  /** Says where a point is. */
+  readonly where: (x: Float64Array) => Promise<string>;
+}
+
+/** A point for every chain where log p and its slope are finite, a function of the key and of the chain's number. */
+export async function startingPoints(chains: Pick<OpenChains, "look">, search: Search): Promise<Float64Array> {
+  const { n, first, count, key, start, inputs, where } = search;
   const box: Start = { point: (own) => uniform(own, [n], { low: -2, high: 2, dtype: "float64" }).data };
   const points = new Float64Array(count * n);
   const open = new Set(Array.from({ length: count }, (_, c) => c));
   for (let tried = 0; ; tried++) {
-    for (const c of open) points.set((start ?? box).point(fold(fold(fold(key, "start"), c), tried)), c * n);
-    const found = await chains.look(points, model.inputs);
+    for (const c of open) points.set((start ?? box).point(fold(fold(fold(key, "start"), first + c), tried)), c * n);
+    const found = await chains.look(points, inputs);
     for (const c of open) if (Number.isFinite(found[c].value) && found[c].slope.every(Number.isFinite)) open.delete(c);
     const [stuck] = open;
     if (stuck === undefined) return points;
@@ -76,7 +84,7 @@ async function startingPoints(
       const what = Number.isFinite(value) ? `${value}, but its slope is not finite,` : String(value);
       fail(
         "numerical",
-        `after ${TRIES} tries chain ${stuck} has no point to begin from: the log-density is ${what} at ${await place(model, points.subarray(stuck * n, (stuck + 1) * n))}`,
+        `after ${TRIES} tries chain ${first + stuck} has no point to begin from: the log-density is ${what} at ${await where(points.subarray(stuck * n, (stuck + 1) * n))}`,
         "see that it is finite inside the parameters' domains, and written in logarithms",
       );
     }
@@ -124,7 +132,13 @@ async function posteriorOf(
 ): Promise<Posterior> {
   const { inputs } = model;
   const resumed = (await options.store?.load()) !== undefined;
-  const start = resumed ? new Float64Array(0) : await startingPoints(model, chains, count, options);
+  const start = resumed
+    ? new Float64Array(0)
+    : await startingPoints(chains, {
+        ...{ n: model.space.dimension, first: 0, count, inputs, key: options.key },
+        ...(options.start && { start: options.start }),
+        where: (x) => place(model, x),
+      });
   const drawn = await chains.draw(start, { ...options, inputs });
   const draws = await model.show(drawn.map(({ x }) => x));
   const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);

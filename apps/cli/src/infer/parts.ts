@@ -1,0 +1,137 @@
+/** Chains of a posterior as parts: a block of them each. The model travels as the ONNX file of its step, not as its code. */
+import {
+  type ChainState,
+  carriedStep,
+  chainBlock,
+  chainsText,
+  drawCarried,
+  type MethodName,
+  type MetricName,
+  methods,
+  metrics,
+  type PosteriorModel,
+  parseChains,
+} from "diffeo/mcmc";
+import { key as keyOf } from "diffeo/random";
+import { type Kind, partOf } from "diffeo-queue";
+import { sha256 } from "diffeo-queue/node";
+import * as v from "valibot";
+import type { Io } from "../shell/io.ts";
+import { MOST } from "../shell/options.ts";
+import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
+
+export interface InferCommand extends PartOptions {
+  readonly data?: string;
+  readonly out: string;
+  readonly chains: number;
+  readonly block?: number;
+  readonly draws: number;
+  readonly warmup: number;
+  readonly seed: number;
+  readonly method: MethodName;
+  readonly metric: MetricName;
+  readonly acceptance?: number;
+  readonly maxDepth: number;
+  readonly steps: number;
+  readonly every: number;
+  readonly threads: number;
+  readonly pictures: boolean;
+  readonly resume?: boolean;
+  readonly json?: boolean;
+}
+
+const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+
+export interface ChainsPart {
+  readonly first: number;
+  readonly count: number;
+  readonly seed: number;
+  readonly draws: number;
+  readonly warmup: number;
+  readonly method: MethodName;
+  readonly metric: MetricName;
+  readonly maxDepth: number;
+  readonly steps: number;
+  readonly acceptance?: number;
+}
+
+const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
+  first: whole(0, MOST.chains),
+  count: whole(1, MOST.chains),
+  seed: whole(0, MOST.seed),
+  draws: whole(1, MOST.steps),
+  warmup: whole(0, MOST.steps),
+  method: v.custom<MethodName>((name) => typeof name === "string" && Object.hasOwn(methods, name)),
+  metric: v.picklist(metrics),
+  maxDepth: whole(1, 20),
+  steps: whole(1, 100_000),
+  acceptance: v.exactOptional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
+});
+
+export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
+  name: "infer/chains",
+  version: 1,
+  parameters,
+  run: async ({ seed, ...part }, { input, threads = 1, report, signal }) => {
+    const done = new Array<number>(part.count).fill(0);
+    return drawCarried(await input("step"), {
+      ...part,
+      key: keyOf(seed),
+      threads,
+      ...(signal && { signal }),
+      onDraw: (chain, at, of) => {
+        done[chain - part.first] = at / of;
+        if (at % 50 === 0) report(done.reduce((a, b) => a + b, 0) / part.count);
+      },
+    });
+  },
+  make: (chains) => Buffer.from(chainsText(chains)),
+  parse: (bytes, source) => parseChains(new TextDecoder().decode(bytes), source),
+};
+
+/** Whether options say that parts are done elsewhere than in this process. */
+export const inParts = ({ queue, shard, workers = 1, dryRun }: PartOptions): boolean =>
+  queue !== undefined || shard !== undefined || workers > 1 || dryRun === true;
+
+/** All chains at their last draw, drawn in parts. Nothing where there is nothing to collect. */
+export async function drawInParts(
+  io: Io,
+  model: PosteriorModel,
+  data: Parameters<typeof carriedStep>[1]["data"],
+  options: InferCommand,
+): Promise<readonly ChainState[] | undefined> {
+  const { chains, draws, warmup, seed, method, metric, maxDepth, steps, acceptance, block, threads, out } = options;
+  const carried = { chains, metric, ...(block !== undefined && { block }), ...(data && { data }) };
+  const step = carriedStep(model, carried);
+  const rows = chainBlock(carried);
+  const shared = {
+    seed,
+    draws,
+    warmup,
+    method,
+    metric,
+    maxDepth,
+    steps,
+    ...(acceptance !== undefined && { acceptance }),
+  };
+  const setting = { release: RELEASE, device: "cpu", inputs: { step: sha256(step) } };
+  const parts = Array.from({ length: Math.ceil(chains / rows) }, (_, i) => {
+    const count = Math.min(rows, chains - i * rows);
+    return { part: partOf(chainsKind, { ...shared, first: i * rows, count }, setting), size: count };
+  });
+  let states: readonly ChainState[] | undefined;
+  const failed = await doParts<ChainsPart, readonly ChainState[]>(
+    io,
+    options,
+    {
+      ...{ what: "sampling", unit: "chains", kind: chainsKind, device: "cpu", threads, inputs: [step] },
+      ...{ folder: `${out}.parts`, signal: io.signal },
+    },
+    [{ name: "chains", parts }],
+    async ({ results }) => {
+      states = results.flat();
+    },
+  );
+  if (failed) requireNone(io, failed);
+  return states;
+}

@@ -1,0 +1,112 @@
+/**
+ * Chains whose target travels. The leapfrog step of a model with its data is one graph; written as an ONNX file it needs no
+ * code of the model's, and chains can be drawn wherever a runtime is:
+ *
+ *   where the model is   carriedStep(model, { data, chains }) → bytes
+ *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
+ *   where the model is   infer(model, { …, store: { load: async () => states, save } })
+ *
+ * The draws are those of `infer` with the same options, bit for bit on one kind of machine: the graph is the same.
+ */
+import { openModel } from "../engine/index.ts";
+import { callsOutside } from "../engine/split.ts";
+import { fail, type OnnxModel, type Port, trace, writeOnnx } from "../graph/index.ts";
+import { type OnnxFile, readOnnxFile } from "../outside/index.ts";
+import type { Key } from "../random/index.ts";
+import { type ChainStep, chainsBy, type OpenChainsOptions, settingsOf, stepOf, usualBlock } from "./chains.ts";
+import { type Data, dataArrays } from "./data.ts";
+import { startingPoints } from "./infer.ts";
+import { boundModel, type PosteriorModel } from "./model.ts";
+import type { ChainOptions, ChainState } from "./walker.ts";
+
+export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
+  readonly data?: Data;
+  readonly chains: number;
+}
+
+/** How many chains run together, and are drawn in one call of `drawCarried`. */
+export const chainBlock = ({ block, chains }: CarryOptions): number => block ?? usualBlock(chains);
+
+/** The step of a model's chains as an ONNX file. */
+export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8Array {
+  const { data = {}, metric = "diagonal" } = options;
+  const { target } = boundModel(model, data, dataArrays(data, model.data), false, {});
+  const { step, shapes } = stepOf(target, chainBlock(options), metric === "dense");
+  const traced = trace(step, shapes, "float64");
+  if (callsOutside(traced))
+    fail("usage", "the model calls a function that no graph can hold", "draw its chains in this process");
+  return writeOnnx(traced.outputs, "cpu", {}, traced.inputs).bytes;
+}
+
+export interface DrawCarriedOptions extends ChainOptions {
+  readonly key: Key;
+  /** The number of the first chain, a multiple of the block; and how many are drawn, a block at most. */
+  readonly first: number;
+  readonly count: number;
+  readonly threads?: number;
+  readonly onDraw?: (chain: number, done: number, of: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Results of the step, in the order of the file. */
+const RESULTS = ["x", "momentum", "slope", "velocity", "value", "kinetic"] as const;
+
+/** What a file must be to be a step: five inputs and six results of float64, of sizes that go together. */
+function shapeOf(file: OnnxFile): { readonly rows: number; readonly n: number; readonly dense: boolean } {
+  const no = (): never => fail("data", "the file is no step of chains", "write it with carriedStep");
+  const sizes = [...file.inputs, ...file.outputs].map(({ sizes: own }) => own ?? no());
+  if (file.inputs.length !== 5 || file.outputs.length !== RESULTS.length) no();
+  const [rows, n] = sizes[0] as number[];
+  const [points, numbers] = [[rows, n], [rows]];
+  const dense = sizes[4].length === 3;
+  const wanted = [points, points, points, numbers, dense ? [rows, n, n] : points, points, points, points, points];
+  const fits = [...wanted, numbers, numbers].every((want, i) => String(want) === String(sizes[i]));
+  const types = [...file.inputs, ...file.outputs].every(({ type }) => type === "float64");
+  if (!fits || !types || !(rows >= 1 && n >= 1)) no();
+  return { rows, n, dense };
+}
+
+async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Promise<ChainStep> {
+  const port = ({ name, sizes }: OnnxFile["inputs"][number]): Port => ({
+    name,
+    shape: sizes as readonly number[],
+    dtype: "float64",
+  });
+  const [inputs, outputs] = [file.inputs.map(port), file.outputs.map(port)];
+  const model: OnnxModel = { bytes: onnx, types: new Set(["float64"]), inputs, outputs };
+  const session = await openModel(model, { threads });
+  const step = async (...[, ...arrays]: Parameters<ChainStep>): ReturnType<ChainStep> => {
+    const found = await session.run(Object.fromEntries(arrays.map((array, i) => [inputs[i].name, array])));
+    const named = RESULTS.map((name, i) => [name, found[outputs[i].name]] as const);
+    return Object.fromEntries(named) as Awaited<ReturnType<ChainStep>>;
+  };
+  return Object.assign(step, { dispose: () => session.dispose() });
+}
+
+/** Draws chains `first` … of a step, from where they begin to their last draw. */
+export async function drawCarried(onnx: Uint8Array, options: DrawCarriedOptions): Promise<readonly ChainState[]> {
+  const { key, first, count, threads = 1, onDraw, signal, ...rest } = options;
+  const settings = settingsOf(rest);
+  const file = readOnnxFile(onnx);
+  const { rows, n, dense } = shapeOf(file);
+  if (dense !== (settings.metric === "dense"))
+    fail("usage", `the file is not a step of \`metric\` "${settings.metric}"`, "write it with the same metric");
+  if (count > rows) fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
+  const step = await openStep(onnx, file, threads);
+  try {
+    const chains = chainsBy(step, n, rows, settings);
+    const start = await startingPoints(chains, {
+      ...{ n, first, count, key },
+      where: async (x) => `free coordinates ${x.subarray(0, 4).join(", ")}${x.length > 4 ? ", …" : ""}`,
+    });
+    let states: readonly ChainState[] = [];
+    const save = async (now: readonly ChainState[]): Promise<void> => {
+      states = now;
+    };
+    const store = { load: async () => undefined, save };
+    await chains.draw(start, { key, first, store, ...(onDraw && { onDraw }), ...(signal && { signal }) });
+    return states;
+  } finally {
+    await step.dispose();
+  }
+}
