@@ -1,14 +1,15 @@
 /**
- * npm run bench -- queue-kills: a study on a queue while its workers are killed 30 times, its command 5 times, and its server
- * once. Everything must be there at the end, once, and the bytes those of one process.
+ * npm run bench -- queue-kills [SEED [PARTS]]: work on a queue while its workers are killed 30 times, its command 5 times, and
+ * its server once. Everything must be there at the end, once, and the bytes those of one process. There must be parts left
+ * until the last kill: a fast machine needs more of them than a busy one.
  */
 import { survive } from "../packages/queue/test/kills.ts";
 import { hasServer } from "../packages/queue/test/server.ts";
 
 export async function run(): Promise<void> {
   if (!hasServer) throw new Error("redis-server is not installed");
-  const plan = { workers: 3, parts: 1200, ms: 100, workerKills: 30, commandKills: 5, restarts: 1 };
-  const seed = Number(process.argv[3] ?? 1);
+  const [seed = 1, parts = 3000] = process.argv.slice(3).map(Number);
+  const plan = { workers: 3, parts, ms: 100, workerKills: 30, commandKills: 5, restarts: 1 };
   const found = await survive({
     ...{ ...plan, pauseMs: 2000, leaseSeconds: 1.5, seed },
     say: (line) => process.stderr.write(`${line}\n`),
