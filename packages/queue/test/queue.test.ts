@@ -1,7 +1,7 @@
 /** Parts on a real server: shared by commands, refused where they are hostile, handed back by a worker that is stopped. */
 import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
-import { type Executor, type Part, partOf, runParts, type Settled } from "diffeo-queue";
+import { type Executor, type Part, type PartResult, partOf, runParts, type Settled } from "diffeo-queue";
 import {
   clearQueues,
   digestOf,
@@ -95,6 +95,14 @@ describe.runIf(hasServer)("a queue", () => {
     // And again, without anyone to do them: the results are there.
     expect(digests(await runParts(await command([file]), parts))).toEqual(digests(first));
     expect(await readQueues(parseAddress(server.url))).toMatchObject({ queues: [], workers: [], failures: [] });
+    // A result whose bytes another has changed is none: it is made again.
+    const { sha256: own } = ("result" in first[0] && first[0].result) as PartResult;
+    await client.set(`diffeo:bytes:${own}:0`, "not those");
+    const again = runParts(await command([file]), parts);
+    await until(async () => (await raw.getJobCounts("wait")).wait === 1);
+    expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
+    expect(digests(await again)).toEqual(digests(first));
+    expect(said).toContainEqual(expect.stringMatching(/^nobody is there to do parts for cpu at unix:/));
   });
 
   it("refuses hostile parts with a sentence each, and goes on", async () => {

@@ -145,7 +145,7 @@ async function drawUntil(
       "leave one of them out, or give --queue",
     );
   const executor = await openExecutor(io, options, work, options.workers ?? 1);
-  const bar = progress(io.stderr, wanted, "sampling until boards meet the conditions");
+  const bar = progress(io.stderr, tries ?? 100 * wanted, "sampling until enough pass, at most");
   const rounds = new Map<number, Promise<Boards>>();
   const round = (first: number, count: number): Promise<Boards> => {
     const begun =
@@ -161,7 +161,7 @@ async function drawUntil(
     for (let i = 0; i < Math.max(1, executor.workers()); i++) round(first + i * count, count);
     const boards = await round(first, count);
     rounds.delete(first);
-    bar.update(0, `${first + count} boards drawn`);
+    bar.update(first + count);
     return boards;
   };
   try {

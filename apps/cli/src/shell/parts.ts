@@ -181,7 +181,7 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
     const done = whole + [...shares.values()].reduce((a, b) => a + b, 0);
     const rate = done / ((performance.now() - began) / 1000);
     const people = workers();
-    bar.update(done, `${people} ${people === 1 ? "worker" : "workers"}, ${rate.toPrecision(2)} ${unit}/s`);
+    bar.update(Math.floor(done), `${people} ${people === 1 ? "worker" : "workers"}, ${rate.toPrecision(2)} ${unit}/s`);
   };
   const timer = io.stderr.isTTY ? setInterval(show, 1000) : undefined;
   return {

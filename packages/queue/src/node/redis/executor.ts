@@ -54,7 +54,8 @@ class QueueExecutor implements Executor {
   private readonly waiting = new Map<string, Open>();
   /** Parts that the queue said something of. */
   private readonly changed = new Set<string>();
-  private present = 0;
+  /** Parts that workers do at a time; not known before the first look. */
+  private present = Number.NaN;
   private busy = false;
   private lookedAt = 0;
   private readonly timer: NodeJS.Timeout;
@@ -81,7 +82,7 @@ class QueueExecutor implements Executor {
   }
 
   workers(): number {
-    return this.present;
+    return this.present || 0;
   }
 
   /** The queue has said that something became of a part. */
@@ -139,8 +140,11 @@ class QueueExecutor implements Executor {
   }
 
   private async lookAround(): Promise<void> {
-    const { device, inputs } = this.options;
+    const { device, inputs, address, say } = this.options;
+    const before = this.present;
     this.present = await countWorkers(this.client, device);
+    if (this.present === 0 && before !== 0 && this.open.size > 0)
+      say(`nobody is there to do parts for ${device} at ${address.shown}; they wait`);
     if (this.open.size > 0) await bringInputs(this.client, inputs);
     const all = [...this.open.keys()];
     for (let at = 0; at < all.length; at += GROUP) await this.settle(all.slice(at, at + GROUP));
@@ -166,14 +170,8 @@ class QueueExecutor implements Executor {
   }
 
   private async finish(digest: string): Promise<void> {
-    try {
-      const result = await getResult(this.client, digest);
-      if (result) this.end(digest, ({ resolve }) => resolve(result));
-    } catch (error) {
-      // Bytes that are not what they should be are an error of the part; a lost connection is none.
-      if (!(error instanceof DiffeoError)) throw error;
-      this.end(digest, ({ reject }) => reject(error));
-    }
+    const result = await getResult(this.client, digest);
+    if (result) this.end(digest, ({ resolve }) => resolve(result));
   }
 
   private end(digest: string, how: (part: Open) => void): void {

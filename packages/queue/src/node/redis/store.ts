@@ -15,6 +15,10 @@ import { sha256 } from "../digest.ts";
 import { bytesKey, chunkKey, resultKey, SECONDS_KEPT } from "./names.ts";
 
 const CHUNK = 4 * 2 ** 20;
+/** No result is larger than the largest text there can be. */
+export const MOST_RESULT = 2 ** 29;
+/** Bytes outlive what points to them. */
+const BYTES_KEPT = SECONDS_KEPT + 3600;
 
 const size = v.object({
   bytes: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
@@ -42,13 +46,8 @@ export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256
   const chunks = chunksOf(bytes);
   if (!(await touchBytes(client, digest, chunks))) {
     for (let i = 0; i < chunks; i++)
-      await client.set(
-        chunkKey(digest, i),
-        Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)),
-        "EX",
-        SECONDS_KEPT,
-      );
-    await client.set(bytesKey(digest), sizeText(bytes), "EX", SECONDS_KEPT);
+      await client.set(chunkKey(digest, i), Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)), "EX", BYTES_KEPT);
+    await client.set(bytesKey(digest), sizeText(bytes), "EX", BYTES_KEPT);
   }
   return digest;
 }
@@ -56,7 +55,7 @@ export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256
 /** Whether bytes are there, whole, for another week. */
 async function touchBytes(client: Redis, digest: string, chunks: number): Promise<boolean> {
   const keys = [bytesKey(digest), ...Array.from({ length: chunks }, (_, i) => chunkKey(digest, i))];
-  const there = await Promise.all(keys.map((key) => client.expire(key, SECONDS_KEPT)));
+  const there = await Promise.all(keys.map((key) => client.expire(key, BYTES_KEPT)));
   return there.every((found) => found === 1);
 }
 
@@ -95,8 +94,8 @@ export async function putResult(client: Redis, part: string, { bytes, ...about }
   if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
   else {
     // What is small goes with its name: a worker waits for the server once.
-    if (bytes.length > 0) pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", SECONDS_KEPT);
-    pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", SECONDS_KEPT);
+    if (bytes.length > 0) pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
+    pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", BYTES_KEPT);
   }
   pipeline.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
   const replies = (await pipeline.exec()) ?? [];
@@ -106,15 +105,20 @@ export async function putResult(client: Redis, part: string, { bytes, ...about }
 }
 
 export const hasResult = async (client: Redis, part: string): Promise<boolean> =>
-  (await client.expire(resultKey(part), SECONDS_KEPT)) === 1;
+  (await client.exists(resultKey(part))) === 1;
 
-/** No result is larger than the largest text there can be. */
-const MOST_RESULT = 2 ** 29;
-
-/** The result of a part, if there is one. */
+/** The result of a part, if there is one. One whose bytes are not there, or are not its own, is taken away: it is made again. */
 export async function getResult(client: Redis, part: string): Promise<PartResult | undefined> {
   const text = await client.get(resultKey(part));
   if (text === null) return undefined;
-  const about = parsed(text, pointer, `the result of ${part.slice(0, 12)}…`);
-  return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
+  const doomed = [resultKey(part)];
+  try {
+    const about = parsed(text, pointer, "a result");
+    doomed.push(bytesKey(about.sha256));
+    return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
+  } catch (error) {
+    if (!(error instanceof DiffeoError)) throw error;
+    await client.del(...doomed);
+    return undefined;
+  }
 }

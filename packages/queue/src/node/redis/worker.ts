@@ -18,7 +18,7 @@ import { PART, type ProcessPart, type ProcessResult } from "../runner.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { onPrefix, queueName } from "./names.ts";
-import { getBytes, hasResult, putResult } from "./store.ts";
+import { getBytes, hasResult, MOST_RESULT, putResult } from "./store.ts";
 import { heartbeat } from "./workers.ts";
 
 export interface WorkerOptions {
@@ -71,7 +71,7 @@ async function doPart(job: Job<unknown>, { options, client, pool, cache }: Doing
     { kind: PART, parameters },
     { onAsk: (input) => fetch(input as string), signal },
   )) as ProcessResult;
-  if (bytes.length > limits.bytes)
+  if (bytes.length > Math.min(MOST_RESULT, limits.bytes))
     fail(
       "data",
       `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than a part may take`,
