@@ -20,7 +20,7 @@ import {
 import { external } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
 import { particles, sample } from "../../src/sampler/index.ts";
-import { systematic } from "../../src/sampler/particles.ts";
+import { systematic } from "../../src/sampler/weights.ts";
 import {
   condition,
   guide,
