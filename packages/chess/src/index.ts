@@ -61,6 +61,7 @@ export {
   requireChess,
 } from "./diffusion/encoding.ts";
 export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
+export { completeByParticles, type ParticleBoardOptions, type ParticleBoards } from "./diffusion/particles.ts";
 export { type Accepted, drawAccepted, joinBoards, type RejectionOptions } from "./diffusion/rejection.ts";
 export {
   type BoardOptions,

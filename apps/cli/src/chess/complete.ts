@@ -12,6 +12,7 @@ import {
   type Completion,
   type CompletionMeasures,
   completeBoards,
+  completeByParticles,
   completionMeasures,
   defaultCompletion,
   drawAccepted,
@@ -35,7 +36,8 @@ import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from 
 
 interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
   readonly count?: number;
-  readonly method?: Completion;
+  readonly method?: Completion | "particles";
+  readonly particles: number;
   readonly resample?: number;
   readonly guidance?: number;
   readonly evaluate?: string;
@@ -78,9 +80,54 @@ async function completer(
 
 /** The way boards are completed, and an error where options are given that it has no use for. */
 function methodOf(model: Model, { method = defaultCompletion(model) }: CompleteCommand, command: Command): Completion {
+  if (method === "particles")
+    fail("usage", "particles complete one position", "give a FEN, or evaluate another method");
+  refuseBeside(command, `the method ${method}`, ["particles"]);
   if (method !== "guided") refuseBeside(command, `the method ${method}`, ["guidance"]);
   if (method === "replacement") refuseBeside(command, `the method ${method}`, ["resample"]);
   return method;
+}
+
+/** Boards drawn by their weights from as many as move together. */
+async function byParticles(
+  io: Io,
+  fen: string,
+  board: Board,
+  options: CompleteCommand,
+  command: Command,
+): Promise<void> {
+  refuseBeside(command, "the method particles", [
+    ...["resample", "pieces", "calibration", "require", "tries", "trace", "frames"],
+  ]);
+  const { particles, count = 4, seed, batch, guidance } = options;
+  await checkOutput(count, options, command, [options.model]);
+  const model = await loadModel(options.model);
+  const { w, steps } = await aimOf(io, options, true);
+  const found = await stepping(io, options, steps, "completing, particles", (how, note) =>
+    completeByParticles(model, board, {
+      ...how,
+      particles,
+      key: key(seed),
+      steps,
+      batch: Math.min(batch, particles),
+      driftScale: w,
+      ...(guidance !== undefined && { guidance }),
+      onStep: ({ ess }) => {
+        note(`worth ${ess.toFixed(1)} of ${particles}`);
+        how.onStep();
+      },
+    }),
+  );
+  io.stderr.write(
+    `${particles} particles, worth ${found.ess.toFixed(1)} at the end, of ${found.ancestors} ancestors; ${(100 * found.kept).toFixed(1)} % of known squares held by themselves\n`,
+  );
+  const order = Array.from({ length: count }, (_, i) => Math.floor(((i + 0.5) * particles) / count) % particles);
+  const { scoreEvaluations, times } = found;
+  const report = { steps: times.length - 1, rejected: 0, scoreEvaluations, exits: 0, clamps: 0, times };
+  const boards = { ...report, positions: select(found.positions, order), drawn: count };
+  const about = { given: fen, model: await modelDigest(options.model), seed, method: "particles", w };
+  const known = [...board.keys()].filter((square) => board[square] !== UNKNOWN);
+  await writeBoards(io, boards, count, options, about, { squares: known, fields: fen.trimEnd().split(/ +/).slice(1) });
 }
 
 /** The conditions, and that of --pieces, which the known squares must leave room for. */
@@ -107,6 +154,7 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
   const known = [...board.keys()].filter((square) => board[square] !== UNKNOWN);
   if (known.length === SQUARES)
     fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
+  if (options.method === "particles") return byParticles(io, fen, board, options, command);
   const conditions = conditionsOf(options, board);
   const output = { ...options, ...(conditions && { require: conditions }) };
   await checkOutput(count, output, command, [options.model, options.calibration]);
@@ -201,9 +249,10 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--method <name>",
-        "guided by the posterior of the known squares, steps repeated, or plain replacement (default: guided where the network gives posteriors, resample where not)",
-      ).choices(COMPLETIONS),
+        "guided by the posterior of the known squares, many particles weighed by it, steps repeated, or plain replacement (default: guided where the network gives posteriors, resample where not)",
+      ).choices([...COMPLETIONS, "particles"]),
     )
+    .option("--particles <n>", "with the method particles, how many boards move together", integer(1, MOST.batch), 32)
     .option(
       "--resample <n>",
       "how often each step is taken (default: 4 for resample, 1 for guided)",

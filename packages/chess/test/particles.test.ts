@@ -1,0 +1,33 @@
+/** A board completed by particles. */
+import { key } from "diffeo/random";
+import { describe, expect, it } from "vitest";
+import { parseFen } from "../src/board/fen.ts";
+import { SQUARES, UNKNOWN, unpack } from "../src/board/position.ts";
+import { completeByParticles } from "../src/diffusion/particles.ts";
+import { tinyModel } from "./tiny.ts";
+
+const board = parseFen("????k???/pppppppp/8/8/????????/8/PPPPPPPP/????K???", { unknown: true });
+const options = { particles: 6, steps: 4, key: key(3), threads: 1 } as const;
+
+describe("completeByParticles", () => {
+  it("keeps known squares, counts how many held by themselves, and gives the same for the same key in any batch", async () => {
+    const [one, other] = await Promise.all(
+      [6, 4].map((batch) => completeByParticles(tinyModel(), board, { ...options, batch })),
+    );
+    const made = unpack(one.positions);
+    expect(made).toHaveLength(6 * SQUARES);
+    made.forEach((k, i) => {
+      if (board[i % SQUARES] !== UNKNOWN) expect(k).toBe(board[i % SQUARES]);
+    });
+    expect(unpack(other.positions)).toEqual(made);
+    expect(one.kept).toBeGreaterThan(0);
+    expect(one.kept).toBeLessThanOrEqual(1);
+    expect(one.ess).toBeGreaterThanOrEqual(1);
+    expect(one.scoreEvaluations).toBe(5);
+  });
+
+  it("needs a network that gives posteriors, and a whole board", async () => {
+    await expect(completeByParticles(tinyModel("noise"), board, options)).rejects.toThrow(/gives no posterior/);
+    await expect(completeByParticles(tinyModel(), board.slice(1), options)).rejects.toThrow(/63 squares/);
+  });
+});
