@@ -5,6 +5,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   graph: () => import("./graph.ts"),
   half: () => import("./half.ts"),
   inverse: () => import("./inverse.ts"),
+  "inverse-chess": () => import("./inverse-chess.ts"),
   matching: () => import("./matching.ts"),
   outside: () => import("./outside.ts"),
   posteriors: () => import("./posteriors.ts"),
