@@ -19,4 +19,10 @@ export const pages: readonly Page[] = [
     about: "Positions that form on the simplex, square by square, out of noise.",
     load: () => import("./pages/chess/Chess.svelte"),
   },
+  {
+    path: "scores",
+    title: "Scores",
+    about: "A density and its score, before and after a map.",
+    load: () => import("./pages/scores/Scores.svelte"),
+  },
 ];

@@ -9,6 +9,7 @@ import { troubleOf } from "./shell/rpc.ts";
 const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   home: () => import("./pages/home/tasks.ts"),
   chess: () => import("./pages/chess/tasks.ts"),
+  scores: () => import("./pages/scores/tasks.ts"),
 };
 
 const reply = (message: Reply, transfer: readonly Transferable[] = []): void =>
