@@ -25,4 +25,10 @@ export const pages: readonly Page[] = [
     about: "A density and its score, before and after a map.",
     load: () => import("./pages/scores/Scores.svelte"),
   },
+  {
+    path: "paths",
+    title: "Paths",
+    about: "A diffusion and its reversal, in two spaces on one Brownian path.",
+    load: () => import("./pages/paths/Paths.svelte"),
+  },
 ];

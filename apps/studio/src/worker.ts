@@ -10,6 +10,7 @@ const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   home: () => import("./pages/home/tasks.ts"),
   chess: () => import("./pages/chess/tasks.ts"),
   scores: () => import("./pages/scores/tasks.ts"),
+  paths: () => import("./pages/paths/tasks.ts"),
 };
 
 const reply = (message: Reply, transfer: readonly Transferable[] = []): void =>

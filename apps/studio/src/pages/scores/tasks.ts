@@ -197,7 +197,7 @@ function windowOf(y: Float64Array, logp: Float64Array): Frame {
   const most = logp.filter(Number.isFinite).reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const ends = [0, 1].map((axis) => {
     const values = [...logp.keys()]
-      .filter((i) => logp[i] > most - 4.5 && Number.isFinite(y[2 * i + axis]))
+      .filter((i) => logp[i] > most - 3.6 && Number.isFinite(y[2 * i + axis]))
       .map((i) => y[2 * i + axis])
       .sort((a, b) => a - b);
     const at = (share: number): number => values[Math.floor(share * (values.length - 1))] ?? 0;

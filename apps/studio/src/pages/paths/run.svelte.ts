@@ -1,0 +1,62 @@
+/** A run as the page sees it: the way out, and the ways back as they come. */
+import { engine } from "../../shell/engine.svelte.ts";
+import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
+import type { Ask, Back, Outward } from "./shapes.ts";
+
+type Tasks = typeof import("./tasks.ts");
+
+/** The slope of log distance against log dt. */
+export function slopeOf(points: readonly { readonly dt: number; readonly distance: number }[]): number {
+  const [x, y] = [points.map(({ dt }) => Math.log(dt)), points.map(({ distance }) => Math.log(distance))];
+  const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length;
+  const [mx, my] = [mean(x), mean(y)];
+  return x.reduce((s, v, i) => s + (v - mx) * (y[i] - my), 0) / x.reduce((s, v) => s + (v - mx) ** 2, 0);
+}
+
+export class Paths {
+  outward = $state.raw<Outward>();
+  /** By number of steps, fewest first. */
+  backs = $state.raw<readonly Back[]>([]);
+  done = $state(false);
+  trouble = $state.raw<Trouble>();
+  #worker: OpenWorker<Tasks> | undefined;
+  #current: AbortController | undefined;
+  #closed = false;
+
+  async start(ask: Ask): Promise<void> {
+    this.#current?.abort();
+    const controller = new AbortController();
+    this.#current = controller;
+    const { signal } = controller;
+    this.done = false;
+    this.trouble = undefined;
+    let backs: readonly Back[] = [];
+    try {
+      const { threads } = await engine();
+      if (this.#closed || signal.aborted) return;
+      this.#worker ??= openWorker<Tasks>("paths", threads);
+      await this.#worker.call("run", ask, {
+        signal,
+        onTell: (told) => {
+          if (signal.aborted) return;
+          if (told.kind === "outward") {
+            this.outward = told;
+            this.backs = [];
+            return;
+          }
+          backs = [...backs, told].sort((a, b) => a.steps - b.steps);
+          this.backs = backs;
+        },
+      });
+      this.done = !signal.aborted;
+    } catch (error) {
+      if (!signal.aborted && !isStopped(error)) this.trouble = troubleOf(error);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#current?.abort();
+    this.#worker?.close();
+  }
+}
