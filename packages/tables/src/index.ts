@@ -25,6 +25,7 @@ export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
 export type { Clusters } from "./measure/clusters.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
+export { type DensityWorth, densityWorth, validationLikelihood } from "./measure/density-worth.ts";
 export {
   type Calibration,
   calibrate,

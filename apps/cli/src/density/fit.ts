@@ -5,7 +5,11 @@ import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { inFolder, writeFileAtomic } from "diffeo/node";
+import { fold, key } from "diffeo/random";
 import {
+  type DensityRun,
+  type DensityWorth,
+  densityWorth,
   ENOUGH_SAMPLES,
   likelihood,
   type Measures,
@@ -14,6 +18,7 @@ import {
   protocol,
   runDensity,
   unitGaussian,
+  validationLikelihood,
 } from "diffeo-tables";
 import { preparedTable, saveDensity } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
@@ -39,6 +44,8 @@ interface FitCommand extends TableCommand {
   readonly rate: number;
   readonly samples: number;
   readonly seed: number;
+  readonly seeds: number;
+  readonly accept?: boolean;
   readonly json?: boolean;
   readonly force?: boolean;
 }
@@ -77,16 +84,22 @@ export function fitReport(
 
 const filesIn = (out: string) => ({ model: join(out, MODEL_FILE), written: join(out, "report.json") });
 
+type PreparedTable = Awaited<ReturnType<typeof preparedTable>>;
+
+const preparedFor = ({ dequantise, whiten, noise, test, validation, ...options }: FitCommand, seed: number) =>
+  preparedTable(options.data, {
+    ...options,
+    seed,
+    preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
+  });
+
 async function fit(io: Io, options: FitCommand): Promise<void> {
-  const { out, dequantise, whiten, noise, test, validation } = options;
+  const { out } = options;
   const { model, written } = filesIn(out);
   const requireFree = (): Promise<void> =>
     outputs([{ path: model }, { path: written }], { inputs: [options.data], force: options.force });
   await requireFree();
-  const prepared = await preparedTable(options.data, {
-    ...options,
-    preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
-  });
+  const prepared = await preparedFor(options, options.seed);
   await inFolder(out, async () => {
     // Another fit may have ended there while the table was read.
     await requireFree();
@@ -94,25 +107,30 @@ async function fit(io: Io, options: FitCommand): Promise<void> {
   });
 }
 
-/** Fits, and writes the model and its report. The folder is the fit's own. */
-async function fitInto(
-  io: Io,
-  options: FitCommand,
-  { table, preparation, data }: Awaited<ReturnType<typeof preparedTable>>,
-): Promise<void> {
-  const { out, loss, seed, whiten, inducing, batch, epochs, patience, rate, samples } = options;
-  const { model, written } = filesIn(out);
-  const training = { inducing, batch, epochs, patience, rate };
+interface Candidate {
+  readonly seed: number;
+  readonly prepared: PreparedTable;
+  readonly run: DensityRun;
+  /** Mean log-likelihood of the validation rows, in the table's units. */
+  readonly validation: number;
+}
+
+const trainingOf = ({ inducing, batch, epochs, patience, rate }: FitCommand) => ({
+  inducing,
+  batch,
+  epochs,
+  patience,
+  rate,
+});
+
+/** The fit of one seed. */
+async function candidate(io: Io, options: FitCommand, seed: number, prepared: PreparedTable): Promise<Candidate> {
+  const { loss, samples } = options;
   let bar: ReturnType<typeof progress> | undefined;
-  const {
-    fit: found,
-    measures,
-    lost,
-    spec,
-  } = await runDensity(data, {
+  const run = await runDensity(prepared.data, {
     loss,
     seed,
-    ...training,
+    ...trainingOf(options),
     samples,
     signal: io.signal,
     onStep: ({ step, most, validation, best }) => {
@@ -120,8 +138,35 @@ async function fitInto(
       bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
     },
   }).finally(() => bar?.end());
+  return { seed, prepared, run, validation: await validationLikelihood(run, prepared.data) };
+}
+
+/** What the fit is worth beside a Gaussian, in words. */
+const worthLines = ({ gaussian: { mean, gain }, clusters: { masses } }: DensityWorth): string =>
+  `a fitted Gaussian     ${mean.toFixed(3)}   (the model has ${Math.abs(gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} ${gain.mean < 0 ? "less" : "more"})
+mass by cluster       ${masses.map(({ data, samples }) => `${(100 * data).toFixed(1)} % (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)
+`;
+
+/** Fits, and writes the model and its report. The folder is the fit's own. */
+async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promise<void> {
+  const { out, loss, whiten, samples, seeds, accept } = options;
+  const { model, written } = filesIn(out);
+  let best = await candidate(io, options, options.seed, first);
+  const tried = [best];
+  for (let seed = options.seed + 1; seed < options.seed + seeds; seed++) {
+    const next = await candidate(io, options, seed, await preparedFor(options, seed));
+    tried.push(next);
+    if (next.validation > best.validation) best = next;
+  }
+  const { seed, prepared, run } = best;
+  const { table, preparation, data } = prepared;
+  const { fit: found, measures, lost, spec } = run;
   await saveDensity(model, spec, found.chosen);
   const { steps, stopped, failure, chosen, curve } = found;
+  const worth =
+    measures && failure === undefined
+      ? await densityWorth({ spec, fitted: chosen }, data, { key: fold(key(seed), "worth"), signal: io.signal })
+      : undefined;
   const report = {
     data: table.source,
     rows: table.rows,
@@ -130,19 +175,23 @@ async function fitInto(
     sha256: createHash("sha256").update(table.values).digest("hex"),
     loss,
     seed,
+    ...(seeds > 1 && { seeds: tried.map(({ seed: own, validation }) => ({ seed: own, validation })) }),
     preparation,
-    training,
+    training: trainingOf(options),
     samples,
     steps,
     stopped,
     failure: failure ?? lost?.message,
     measures: measures?.chosen,
+    worth,
     curve,
   };
   const json = `${JSON.stringify(report, undefined, 1)}\n`;
   await writeFileAtomic(written, json);
+  const chose =
+    seeds > 1 ? `seed ${seed} of ${seeds}, by the likelihood of validation rows: ${best.validation.toFixed(3)}\n` : "";
   const lines = measures ? fitReport(measures.chosen, steps, data, whiten) : "";
-  io.stdout.write(options.json ? json : `${lines}${model}\n`);
+  io.stdout.write(options.json ? json : `${chose}${lines}${worth ? worthLines(worth) : ""}${model}\n`);
   if (failure !== undefined)
     fail(
       "numerical",
@@ -150,6 +199,12 @@ async function fitInto(
       `${whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;
+  if (worth && worth.faults.length > 0 && !accept)
+    fail(
+      "numerical",
+      worth.faults.join("; "),
+      "the model is written; try several fits by --seeds 5, use diffeo table fit, or take it as it is by --accept",
+    );
 }
 
 export const declare: Declare = (command, io) =>
@@ -176,6 +231,13 @@ export const declare: Declare = (command, io) =>
     .option("--rate <x>", "learning rate", positive, protocol.rate)
     .option("--samples <n>", "draws of the plain normaliser", integer(1000, 1e9), 1_000_000)
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
+    .option(
+      "--seeds <n>",
+      "fit so many seeds from that on and keep the one under which validation rows are likeliest",
+      integer(1, 1000),
+      1,
+    )
+    .option("--accept", "exit with 0 even if a Gaussian is better or the mass of a cluster is wrong")
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
     .action((options) => fit(io, options));

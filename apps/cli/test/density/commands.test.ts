@@ -14,7 +14,8 @@ import { diffeo, startDiffeo } from "../run.ts";
 const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
-const quick = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
+const hasty = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
+const quick = [...hasty, "--accept"];
 
 describe("diffeo density", () => {
   it("does not enter a folder with a fit in it, which is free when that one is killed", async () => {
@@ -110,6 +111,51 @@ describe("diffeo density", () => {
     const again = await diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
     expect(again.stdout).toBe(drawn.stdout);
   });
+
+  it("keeps the seed that validation rows like best, and says when the mass of modes is wrong", async () => {
+    const words = [
+      "density",
+      "fit",
+      "--data",
+      "two-moons",
+      "--out",
+      at("seeds"),
+      "--seed",
+      "2",
+      "--seeds",
+      "2",
+      ...hasty,
+    ];
+    const { code, stdout, stderr } = await diffeo(...words);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^diffeo: .*samples put \d+ % into the cluster that holds \d+ % of the rows.* the model is written; try several fits by --seeds 5/i,
+    );
+    expect(stdout).toMatch(/^a fitted Gaussian +-\d\.\d{3} {3}\(the model has \d\.\d{3} ± \d\.\d{3} (more|less)\)$/m);
+    const report = JSON.parse(readFileSync(at("seeds/report.json"), "utf8"));
+    const { seeds, seed, worth } = report as {
+      seeds: { seed: number; validation: number }[];
+      seed: number;
+      worth: { faults: string[] };
+    };
+    expect(seeds.map((own) => own.seed)).toEqual([2, 3]);
+    expect(seed).toBe(seeds[0].validation > seeds[1].validation ? 2 : 3);
+    for (const fault of worth.faults) expect(stderr).toContain(fault);
+    // The same seed alone is the same fit.
+    const alone = await diffeo(
+      "density",
+      "fit",
+      "--data",
+      "two-moons",
+      "--out",
+      at("alone"),
+      "--seed",
+      String(seed),
+      ...quick,
+    );
+    expect(alone.code).toBe(0);
+    expect(readFileSync(at("alone/model.safetensors"))).toEqual(readFileSync(at("seeds/model.safetensors")));
+  }, 120_000);
 
   it("answers a name that is none with those there are", async () => {
     const result = await diffeo("density", "fit", "--data", "redwine");

@@ -1,0 +1,70 @@
+/**
+ * Whether a fitted density is worth having: its log-likelihood on test points beside that of a Gaussian fitted to the training points,
+ * point by point, and the mass of its samples by cluster. Score matching alone sees neither: the mass of modes that lie apart does not
+ * enter it.
+ */
+import type { NdArray } from "diffeo/graph";
+import { fold, type Key } from "diffeo/random";
+import { measurePoints } from "../dkef/evaluate.ts";
+import type { DensityModel } from "../dkef/model-bytes.ts";
+import { sampleRows } from "../dkef/sample.ts";
+import type { Prepared } from "../table/prepare.ts";
+import { whitened } from "../table/whitening.ts";
+import { gaussianLogDensity, gaussianOf } from "./baseline/gaussian.ts";
+import { type Clusters, clusterMasses } from "./clusters.ts";
+import type { DensityRun } from "./density-run.ts";
+import { type Mean, meanOf } from "./evaluate.ts";
+import { isBetter, massFaults } from "./faults.ts";
+
+export interface DensityWorth {
+  /** The Gaussian's log-likelihood, in the units of the points, and what the density has more. */
+  readonly gaussian: Mean & { readonly gain: Mean };
+  readonly clusters: Clusters;
+  /** What is wrong, in sentences. */
+  readonly faults: readonly string[];
+}
+
+const SAMPLES = 1000;
+const doubles = ({ data }: NdArray): Float64Array => Float64Array.from(data as Float32Array);
+
+/** @param model with its normaliser */
+export async function densityWorth(
+  { spec, fitted }: DensityModel,
+  { train, test, n }: Prepared,
+  { key, signal }: { readonly key: Key; readonly signal?: AbortSignal },
+): Promise<DensityWorth> {
+  const { logDensity } = await measurePoints(fitted, test);
+  const law = gaussianOf(doubles(train), n, (i) => `coordinate ${i + 1}`);
+  const scores = gaussianLogDensity(law, doubles(test));
+  const gaussian = {
+    name: "Gaussian",
+    ...meanOf(scores),
+    gain: meanOf(logDensity.map((v, i) => v - (spec.logZ ?? 0) - scores[i])),
+  };
+  const drawn = await sampleRows({ spec, fitted }, SAMPLES, { key: fold(key, "samples"), ...(signal && { signal }) });
+  const clusters = clusterMasses(
+    { shape: [SAMPLES, n], dtype: "float64", data: whitened(drawn.values, spec.whitening) },
+    { shape: train.shape, dtype: "float64", data: doubles(train) },
+    fold(key, "clusters"),
+  );
+  const { mean, error, gain } = gaussian;
+  return {
+    gaussian: { mean, error, gain },
+    clusters,
+    faults: [
+      ...(isBetter(gaussian, test.shape[0])
+        ? [
+            `a Gaussian has a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats a row more than the model`,
+          ]
+        : []),
+      ...massFaults(clusters),
+    ],
+  };
+}
+
+/** Mean log-likelihood of the validation points, in the units of the table, by which fits of several seeds can be compared. */
+export async function validationLikelihood({ fit, spec }: DensityRun, { validation }: Prepared): Promise<number> {
+  if (spec.logZ === undefined) return Number.NEGATIVE_INFINITY;
+  const { logDensity } = await measurePoints(fit.chosen, validation);
+  return meanOf(logDensity).mean - spec.logZ + spec.whitening.logDet;
+}
