@@ -1,122 +1,158 @@
 /**
- * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--minutes M] [--seed N] [--threads N] [--loss NAME] [--without dkef]: the three UCI
- * tables of the study by a model of their natural domains, beside a Gaussian, a Gaussian copula and independent columns of the same
- * domains, and beside the deep kernel exponential family of the study.
+ * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss NAME] [--runs DIR] [--without model]:
+ * the three UCI tables of the study by a model of their natural domains, beside a Gaussian, a Gaussian copula and independent columns of the
+ * same domains, and beside the deep kernel exponential family of the study.
  *
- * Split and dequantisation are the study's, test rows last. All likelihoods are of the same test rows in the units of the table;
- * the family is fitted to whitened points with noise of 0.05 as the study does, and its density taken back through the whitening. Two-sample
- * AUC, columns and distances are taken in the columns as they are, which all laws have in common.
+ * Rows are the study's points, taken back through its whitening to the units of the table: dequantised, shuffled and split as there, with its
+ * noise of 0.05 standard deviations, test rows last. All likelihoods are thus of one law in one unit: to those in the study's records
+ * log|det W| is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all laws have in common; those of the
+ * family need a fit, `diffeo density fit --data TABLE --out DIR/TABLE`, and are left out where --runs has none. A model's training is kept
+ * there too, and goes on where it was stopped.
  */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { between, type Domain, positive, product, real } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
-import type { ObjectiveName } from "diffeo/matching";
+import { input, reference } from "diffeo/graph";
+import { quantiles } from "diffeo/host";
+import { RunFolder } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import {
   type Cells,
   evaluateTable,
   fitTable,
+  likelihood,
   modelLaw,
-  type PrepareOptions,
+  parseRecords,
   prepare,
-  runDensity,
   sampleRows,
   scoreRows,
   type Table,
   type TableLaw,
   tableBaselines,
   uciSets,
+  whiteningMap,
 } from "diffeo-tables";
-import { uciTable } from "diffeo-tables/node";
+import { loadDensity, uciTable } from "diffeo-tables/node";
 
 type Name = keyof typeof uciSets;
 
-/** Dequantisation moves a number by one step at most: what may be 0, or is one step above it, has its bound that much lower. */
-const wine = (names: readonly string[]): Record<string, Domain> => ({
-  ...Object.fromEntries(names.map((name) => [name, positive()])),
-  "citric acid": positive({ above: -0.02 }),
-  "free sulfur dioxide": positive({ above: -2 }),
-  pH: between(0, 14),
-  alcohol: between(0, 100),
-});
+interface Settings {
+  readonly folder: string;
+  readonly steps?: number;
+  readonly seed: number;
+  readonly threads: number;
+  readonly loss: string;
+  readonly runs?: string;
+  readonly without: readonly string[];
+}
 
-const parkinsons = (names: readonly string[]): Record<string, Domain> => ({
-  ...Object.fromEntries(names.map((name) => [name, positive()])),
-  test_time: real(),
-  motor_UPDRS: between(0, 108),
-  total_UPDRS: between(0, 176),
-  ...Object.fromEntries(["RPDE", "DFA", "PPE"].map((name) => [name, between(0, 1)])),
-});
-
-const naturals: Readonly<Record<Name, (names: readonly string[]) => Record<string, Domain>>> = {
-  "red-wine": wine,
-  "white-wine": wine,
-  parkinsons,
+/** The bound below which a column naturally has nothing, or both bounds; others are positive. */
+const natural: Readonly<Record<string, readonly [number, number] | "real">> = {
+  pH: [0, 14],
+  alcohol: [0, 100],
+  test_time: "real",
+  motor_UPDRS: [0, 108],
+  total_UPDRS: [0, 176],
+  RPDE: [0, 1],
+  DFA: [0, 1],
+  PPE: [0, 1],
 };
 
-const rowsOf = ({ shape: [count, n], data }: NdArray): Cells[] =>
-  Array.from({ length: count }, (_, i) => Array.from(data.subarray(i * n, (i + 1) * n) as Float32Array));
+/** Natural domains; where noise took a number over the bound, the bound is that far out and a tenth of a deviation more. */
+function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<string, Domain> {
+  return Object.fromEntries(
+    columns.map((name, j) => {
+      const known = natural[name];
+      if (known === "real") return [name, real()];
+      const values = rows.map((row) => Number(row[j]));
+      const lowest = values.reduce((low, v) => Math.min(low, v), Number.POSITIVE_INFINITY);
+      const mean = values.reduce((s, v) => s + v / values.length, 0);
+      const deviation = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2 / values.length, 0));
+      const bound = lowest > 0 ? 0 : lowest - 0.1 * deviation;
+      return [name, known ? between(Math.min(known[0], bound), known[1]) : positive({ above: bound })];
+    }),
+  );
+}
 
-/** The family of the study as a law of rows. */
-async function familyLaw(table: Table, options: PrepareOptions, loss: ObjectiveName, seed: number): Promise<TableLaw> {
-  const data = prepare(table, fold(key(seed), "data"), options);
-  const { fit, spec, lost } = await runDensity(data, { loss, seed, samples: 1000 });
-  if (lost) throw lost;
-  const model = { spec, fitted: fit.chosen };
+/** The points of a study's run as rows of the table. */
+function rowsOf(points: NdArray, whitening: Parameters<typeof whiteningMap>[0]): Cells[] {
+  const [count, n] = points.shape;
+  const x = input("points", [count, n], "float64");
+  const [values] = reference(
+    [whiteningMap(whitening).inverse(x)],
+    new Map([[x, Float64Array.from(points.data as Float32Array)]]),
+  );
+  return Array.from({ length: count }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
+}
+
+/** A fitted family as a law of rows. */
+async function familyLaw(table: Table, path: string): Promise<TableLaw> {
+  const model = await loadDensity(path);
   const n = table.columns.length;
   return {
-    name: `kernel family (${loss})`,
+    name: `kernel family, one fit (${model.spec.loss})`,
     score: async (rows) => {
       const own = { ...table, rows: rows.length, values: Float64Array.from(rows.flat() as number[]) };
       return (await scoreRows(model, own)).logDensity;
     },
-    draw: async (count, from) => {
-      const { values } = await sampleRows(model, count, { key: key(from) });
+    draw: async (count, seed) => {
+      const { values } = await sampleRows(model, count, { key: key(seed) });
       return Array.from({ length: count }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
     },
   };
 }
 
-interface Settings {
-  readonly folder: string;
-  readonly minutes: number;
-  readonly seed: number;
-  readonly threads: number;
-  readonly loss: ObjectiveName;
-  readonly without: readonly string[];
+async function fittedModel(name: Name, seen: readonly Cells[], columns: Record<string, Domain>, settings: Settings) {
+  const { steps, seed, threads, runs } = settings;
+  const config = { name, seed, steps: steps ?? null };
+  const path = runs && join(runs, `${name}-model`);
+  const store = path && (existsSync(path) ? await RunFolder.open(path, config) : await RunFolder.create(path, config));
+  return fitTable(seen, { columns, seed, threads, ...(steps !== undefined && { steps }), ...(store && { store }) });
 }
 
-async function* lawsOf(name: Name, table: Table, seen: readonly Cells[], settings: Settings): AsyncGenerator<TableLaw> {
-  const { minutes, seed, threads, loss, without } = settings;
-  const columns = naturals[name](table.columns);
+/** The test log-likelihoods of the study's runs in the units of the table: median and quartiles over seeds. */
+async function studied(name: Name, table: Table, loss: string): Promise<string> {
+  const path = new URL(`../studies/uci/${name}.json`, import.meta.url);
+  const records = parseRecords(await readFile(path, "utf8"), name).filter((record) => record.loss === loss);
+  const values = records.map(({ seed, chosen }) => {
+    const { whitening } = prepare(table, fold(key(seed), "data"), uciSets[name].options);
+    return likelihood(chosen) + whitening.logDet;
+  });
+  const [lower, median, upper] = quantiles(values, [0.25, 0.5, 0.75]).map((v) => v.toFixed(3));
+  return `| ${name} | kernel family, study (${loss}, ${values.length} seeds) | ${median} (quartiles ${lower}, ${upper}) | | | | | | |\n`;
+}
+
+async function* lawsOf(name: Name, table: Table, seen: readonly Cells[], all: readonly Cells[], settings: Settings) {
+  const columns = domainsOf(table.columns, all);
   yield* tableBaselines(product(columns), seen);
-  if (!without.includes("model"))
-    yield modelLaw(await fitTable(seen, { columns, minutes, seed, threads }), { threads });
-  if (!without.includes("dkef")) yield familyLaw(table, uciSets[name].options, loss, seed);
+  const family = settings.runs && join(settings.runs, name, "model.safetensors");
+  if (family && existsSync(family)) yield familyLaw(table, family);
+  if (!settings.without.includes("model"))
+    yield modelLaw(await fittedModel(name, seen, columns, settings), { threads: settings.threads });
 }
 
 async function runTable(name: Name, settings: Settings): Promise<void> {
-  const { folder, seed } = settings;
+  const { folder, seed, loss } = settings;
   const table = await uciTable(name, folder);
-  // The study's rows, but neither whitened nor noised.
-  const { train, validation, test } = prepare(table, fold(key(seed), "data"), {
-    ...uciSets[name].options,
-    whiten: false,
-    noise: 0,
-  });
-  const [seen, rows] = [[...rowsOf(train), ...rowsOf(validation)], rowsOf(test)];
-  const natural = product(naturals[name](table.columns));
+  const data = prepare(table, fold(key(seed), "data"), uciSets[name].options);
+  const [train, validation, rows] = [data.train, data.validation, data.test].map((set) => rowsOf(set, data.whitening));
+  const seen = [...train, ...validation];
+  const domain = product(domainsOf(table.columns, [...seen, ...rows]));
   const plain = product(Object.fromEntries(table.columns.map((column) => [column, real()])));
-  for await (const law of lawsOf(name, table, seen, settings)) {
+  process.stdout.write(await studied(name, table, loss));
+  for await (const law of lawsOf(name, table, seen, [...seen, ...rows], settings)) {
     const { evaluation, drawn } = await evaluateTable(law, plain, { rows, training: seen, samples: 2000, seed });
-    const { likelihood, model } = evaluation;
+    const { likelihood: found, model } = evaluation;
     const { auc, columns, sliced, correlations } = model;
-    const outside = drawn.filter((row) => natural.fault(row) !== undefined).length / drawn.length;
+    const outside = drawn.filter((row) => domain.fault(row) !== undefined).length / drawn.length;
     const cells = [
       name,
       law.name,
-      `${likelihood.mean.toFixed(3)} ± ${likelihood.error.toFixed(3)}`,
-      `${auc?.value.toFixed(3)} ± ${auc?.error.toFixed(3)}`,
+      `${found.mean.toFixed(3)} ± ${found.error.toFixed(3)}`,
+      auc ? `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}` : "",
       columns[0].distance.toFixed(3),
       (columns.reduce((s, c) => s + c.distance, 0) / columns.length).toFixed(3),
       correlations.most.toFixed(3),
@@ -134,13 +170,20 @@ export async function run(): Promise<void> {
     allowPositionals: true,
     options: {
       folder: text,
-      minutes: text,
+      steps: text,
       seed: text,
       threads: text,
       loss: text,
+      runs: text,
       without: { ...text, multiple: true },
     },
   });
+  const unknown = positionals.filter((name) => !Object.hasOwn(uciSets, name));
+  if (unknown.length > 0) {
+    process.stderr.write(`no table ${unknown.join(", ")}; there are ${Object.keys(uciSets).join(", ")}\n`);
+    process.exitCode = 2;
+    return;
+  }
   const heading =
     "table | law | test log-likelihood | AUC | largest KS | mean KS | largest difference of rank correlations | SWD / floor | rows outside";
   process.stdout.write(
@@ -149,14 +192,15 @@ export async function run(): Promise<void> {
       .map(() => "---")
       .join("|")}|\n`,
   );
-  const settings = {
+  const settings: Settings = {
     folder: values.folder ?? "data",
-    minutes: Number(values.minutes ?? 2),
     seed: Number(values.seed ?? 0),
     threads: Number(values.threads ?? 2),
-    loss: (values.loss ?? "gssm-vr") as ObjectiveName,
+    loss: values.loss ?? "gssm-vr",
     without: values.without ?? [],
+    ...(values.steps !== undefined && { steps: Number(values.steps) }),
+    ...(values.runs !== undefined && { runs: values.runs }),
   };
-  const names = positionals.length > 0 ? positionals : Object.keys(uciSets);
-  for (const name of names) await runTable(name as Name, settings);
+  for (const name of positionals.length > 0 ? positionals : Object.keys(uciSets))
+    await runTable(name as Name, settings);
 }

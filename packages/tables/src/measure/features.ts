@@ -6,6 +6,7 @@
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { mapped } from "../diffusion/model.ts";
+import { unbent } from "./baseline/parts.ts";
 import type { Cells } from "./law.ts";
 
 export interface Features {
@@ -48,7 +49,7 @@ function blockOf(part: ProductPart): Block {
 
 /** The features of rows of a product of domains, measured by some of them. */
 export function featuresOf(domain: Product, reference: readonly Cells[]): Features {
-  const blocks = domain.parts.map(blockOf);
+  const blocks = unbent(domain).parts.map(blockOf);
   const size = blocks.reduce((s, { names }) => s + names.length, 0);
   const raw = (rows: readonly Cells[]): Float64Array => {
     const out = new Float64Array(rows.length * size);

@@ -1,5 +1,17 @@
 /** Baselines against laws whose density is known: where one of them is the truth it has its log-likelihood. */
-import { between, category, count, type Domain, ordered, positive, product, real, simplex } from "diffeo/domain";
+import {
+  type Bend,
+  bent,
+  between,
+  category,
+  count,
+  type Domain,
+  ordered,
+  positive,
+  product,
+  real,
+  simplex,
+} from "diffeo/domain";
 import { normalShare } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
@@ -134,6 +146,16 @@ describe("baselines", () => {
     expect(Math.abs(found["independent columns"])).toBeLessThan(0.02);
     expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.02);
     expect(found.Gaussian).toBeLessThan(-0.05);
+  });
+
+  it("do not depend on how a model bends its coordinates", async () => {
+    const bend: Bend = { kind: "sinh", centre: [1], scale: [2] };
+    const columns = { wait: bent(positive(), bend), share: bent(between(0, 1), bend), visits: bent(count(), bend) };
+    const of = (rows: readonly Cells[]): Cells[] => rows.map((row, i) => [...row, i % 4]);
+    const [rows, fresh] = [of(rowsOf(copula, 300, 1)), of(rowsOf(copula, 20, 2))];
+    const plain = tableBaselines(product({ ...copula.columns, visits: count() }), rows);
+    for (const [k, law] of tableBaselines(product(columns), rows).entries())
+      expect(await law.score(fresh)).toEqual(await plain[k].score(fresh));
   });
 
   it("are laws: probabilities of labels and whole numbers sum to one", async () => {

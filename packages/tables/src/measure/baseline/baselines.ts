@@ -25,7 +25,7 @@ import {
   timesLower,
 } from "./gaussian.ts";
 import { kernelMarginal, type Marginal } from "./marginal.ts";
-import { type Parts, partsWhere } from "./parts.ts";
+import { type Parts, partsWhere, unbent } from "./parts.ts";
 
 /** Draws of what is spread that a row's density is averaged over. */
 const DRAWS = 16;
@@ -237,7 +237,8 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
 }
 
 /** The three baselines of a table, fitted to rows of it. */
-export function tableBaselines(domain: Product, rows: readonly Cells[]): readonly TableLaw[] {
+export function tableBaselines(table: Product, rows: readonly Cells[]): readonly TableLaw[] {
+  const domain = unbent(table);
   const marginals = marginalsOf(domain, rows);
   return [
     gaussianBaseline(domain, rows),

@@ -1,5 +1,5 @@
 /** Some parts of a product of domains as a product of their own, with the way between the rows of both. */
-import { type Cell, type Product, type ProductPart, product } from "diffeo/domain";
+import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
 import { pointsOf } from "../../diffusion/fit.ts";
 import { mapped } from "../../diffusion/model.ts";
 import type { Cells } from "../law.ts";
@@ -17,6 +17,14 @@ export interface Parts {
   /** Writes the cells of points into rows. */
   readonly decode: (z: Float64Array, rows: Cell[][]) => void;
 }
+
+/** The domains without the bends that a model gave their coordinates: what it is measured by must not depend on them. */
+export const unbent = ({ parts }: Product): Product =>
+  product(
+    Object.fromEntries(
+      parts.map(({ name, domain }) => [name, domain.spec?.kind === "bent" ? domainOf(domain.spec.domain) : domain]),
+    ),
+  );
 
 export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean): Parts {
   const kept = domain.parts.filter(keep);
