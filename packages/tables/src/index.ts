@@ -5,6 +5,7 @@ export { type ScoreOptions, scoreTable } from "./diffusion/likelihood.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
 export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
 export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
+export { type FitSeedsOptions, fitSeeds, type SeedsFit } from "./diffusion/seeds.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {

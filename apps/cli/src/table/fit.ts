@@ -1,10 +1,10 @@
 /** diffeo table fit: a model of the rows of a CSV file. */
 
+import { Option } from "commander";
 import { product } from "diffeo/domain";
 import {
   evaluateTable,
   evaluationText,
-  fitTable,
   heldOut,
   type Inferred,
   inferColumns,
@@ -12,22 +12,17 @@ import {
   namedDomains,
   rowsIn,
   type TableEvaluation,
-  type TableModel,
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, positive } from "../shell/options.ts";
+import { forceOption, integer, MOST, positive, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { progress } from "../shell/progress.ts";
+import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
 import { REPORT, requireWorth, writeReport } from "./report.ts";
 
-interface FitCommand {
+interface FitCommand extends FittingCommand {
   readonly out: string;
   readonly column: readonly string[];
-  readonly minutes?: number;
-  readonly steps?: number;
-  readonly seed: number;
-  readonly threads?: number;
   readonly accept?: boolean;
   readonly report?: string;
   readonly json?: boolean;
@@ -49,7 +44,7 @@ function inferenceLines(inferred: readonly Inferred[]): string {
 const reportOf = (
   source: string,
   inferred: readonly Inferred[],
-  { training }: TableModel,
+  { model: { training }, tried, maps }: Fitted,
   seconds: number,
   out: string,
   evaluation: TableEvaluation,
@@ -57,13 +52,15 @@ const reportOf = (
   data: source,
   columns: inferred.map(({ columns, domain, reason }) => ({ columns, domain: domain.spec, reason })),
   ...training,
+  ...(tried.length > 1 && { seeds: tried }),
+  ...(maps.length > 0 && { maps }),
   seconds,
   model: out,
   evaluation,
 });
 
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column, minutes, steps, seed, threads, accept, report, json, force } = options;
+  const { out, column, seed, threads, accept, report, json, force } = options;
   await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
     inputs: [file],
     force,
@@ -74,27 +71,18 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const columns = namedDomains(inferred);
   const rows = rowsIn(table, product(columns));
   const began = performance.now();
-  let bar: ReturnType<typeof progress> | undefined;
-  const model = await fitTable(rows, {
-    columns,
-    seed,
-    ...(minutes !== undefined && { minutes }),
-    ...(steps !== undefined && { steps }),
-    ...(threads !== undefined && { threads }),
-    signal: io.signal,
-    onProgress: ({ step, steps: all, loss, validation }) => {
-      bar ??= progress(io.stderr, all, "fitting");
-      bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
-    },
-  }).finally(() => bar?.end());
-  io.signal.throwIfAborted();
+  const say = (text: string): void => void (json || io.stdout.write(text));
+  const fitted = await fitAsAsked(io, rows, columns, options, say);
+  const { model, tried } = fitted;
   await saveTableModel(out, model);
   const seconds = (performance.now() - began) / 1000;
   const { step, validation } = model.training;
-  if (!json)
-    io.stdout.write(
-      `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
-    );
+  if (tried.length > 1)
+    for (const one of tried)
+      say(`seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === model.training.seed ? ", kept" : ""}\n`);
+  say(
+    `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
+  );
   const split = heldOut(rows.length);
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
   const evaluated = await evaluateTable(law, model.domain, {
@@ -118,7 +106,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     );
   io.stdout.write(
     json
-      ? `${JSON.stringify(reportOf(table.source, inferred, model, seconds, out, evaluation), undefined, 1)}\n`
+      ? `${JSON.stringify(reportOf(table.source, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`
       : evaluationText(evaluation),
   );
   if (!accept)
@@ -131,7 +119,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
 const collected = (rule: string, before: readonly string[]): readonly string[] => [...before, rule];
 
 export const declare: Declare = (command, io) =>
-  void command
+  void withRunOptions(command, 0)
     .argument("<file>", "a CSV file whose first line is names")
     .requiredOption("--out <file>", "where the model goes")
     .option(
@@ -141,9 +129,14 @@ export const declare: Declare = (command, io) =>
       [],
     )
     .option("--minutes <x>", "the most that training may take", positive)
-    .option("--steps <n>", "steps of 512 rows (default: 200 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
+    .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
+    .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
+    .addOption(
+      new Option("--map <which>", "auto tries other maps and bends of the columns by short fits")
+        .choices(["usual", "auto"])
+        .default("usual"),
+    )
+    .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
     .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
     .option("--report <file>", "write all of it as one HTML file")
     .option("--json", "print the report as JSON")

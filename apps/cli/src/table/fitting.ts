@@ -1,0 +1,146 @@
+/** The fits that one command asks for: maps that are chosen first, several seeds, all kept in a folder if it says so. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Domain, domainOf } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { inFolder, type RunConfig, RunFolder, writeFileAtomic } from "diffeo/node";
+import { chooseMaps, fitSeeds, type Row, type SeedsFit, type TriedMap } from "diffeo-tables";
+import type { Io } from "../shell/io.ts";
+import { engineOf, type RunOptions } from "../shell/options.ts";
+import { progress } from "../shell/progress.ts";
+import { version } from "../shell/version.ts";
+
+export interface FittingCommand extends RunOptions {
+  readonly minutes?: number;
+  readonly steps?: number;
+  readonly seeds: number;
+  readonly map: "usual" | "auto";
+  /** Where runs are kept. */
+  readonly run?: string;
+}
+
+export interface Fitted extends SeedsFit {
+  readonly maps: readonly TriedMap[];
+}
+
+type Columns = Readonly<Record<string, Domain>>;
+
+/** What tells rows from other rows. */
+function digestOf(rows: readonly Row[]): string {
+  const hash = createHash("sha256");
+  for (const row of rows) hash.update(JSON.stringify(row));
+  return `${rows.length} rows, SHA-256 ${hash.digest("hex").slice(0, 12)}…`;
+}
+
+const specsOf = (columns: Columns): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
+
+/** What shapes the numbers of a run. */
+const configOf = (rows: readonly Row[], columns: Columns, seed: number, options: FittingCommand): RunConfig => {
+  const { minutes, steps, seeds } = options;
+  return {
+    version,
+    data: digestOf(rows),
+    columns: specsOf(columns),
+    seed,
+    ...(steps !== undefined && { steps }),
+    ...(minutes !== undefined && { minutes: minutes / seeds }),
+  };
+};
+
+/** The folder of a seed's run: as it was left, or new. */
+async function runOf(path: string, config: RunConfig): Promise<RunFolder> {
+  return existsSync(join(path, "config.json")) ? RunFolder.open(path, config) : RunFolder.create(path, config);
+}
+
+const tried = ({ map, gain, error, kept }: TriedMap): string =>
+  `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats a row${kept ? ", kept" : ""}\n`;
+
+interface Maps {
+  readonly columns: Columns;
+  readonly maps: readonly TriedMap[];
+}
+
+/** The maps that short fits choose; a run that goes on has them written down. */
+async function mapsOf(
+  io: Io,
+  rows: readonly Row[],
+  columns: Columns,
+  options: FittingCommand,
+  say: (text: string) => void,
+): Promise<Maps> {
+  const { map, run, seed } = options;
+  if (map === "usual") return { columns, maps: [] };
+  const path = run === undefined ? undefined : join(run, "maps.json");
+  if (path !== undefined && existsSync(path)) {
+    const { columns: specs, maps } = JSON.parse(await readFile(path, "utf8")) as Maps;
+    return { columns: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, domainOf(spec)])), maps };
+  }
+  const chosen = await chooseMaps(rows, {
+    columns,
+    seed,
+    ...engineOf(options),
+    signal: io.signal,
+    onTried: (one) => say(tried(one)),
+  });
+  if (path !== undefined)
+    await writeFileAtomic(
+      path,
+      `${JSON.stringify({ columns: specsOf(chosen.columns), maps: chosen.tried }, undefined, 1)}\n`,
+    );
+  return { columns: chosen.columns, maps: chosen.tried };
+}
+
+async function fitting(
+  io: Io,
+  rows: readonly Row[],
+  columns: Columns,
+  options: FittingCommand,
+  say: (text: string) => void,
+): Promise<Fitted> {
+  const { minutes, steps, seed, seeds, run } = options;
+  const chosen = await mapsOf(io, rows, columns, options, say);
+  let bar: ReturnType<typeof progress> | undefined;
+  let what = "";
+  const found = await fitSeeds(rows, {
+    columns: chosen.columns,
+    seed,
+    seeds,
+    ...engineOf(options),
+    ...(minutes !== undefined && { minutes }),
+    ...(steps !== undefined && { steps }),
+    ...(run !== undefined && {
+      storeOf: (one) => runOf(join(run, `seed-${one}`), configOf(rows, chosen.columns, one, options)),
+    }),
+    signal: io.signal,
+    onSeed: (one) => {
+      bar?.end();
+      bar = undefined;
+      what = seeds > 1 ? `fitting, seed ${one}` : "fitting";
+    },
+    onProgress: ({ step, steps: all, loss, validation }) => {
+      bar ??= progress(io.stderr, all, what, step);
+      bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
+    },
+  }).finally(() => bar?.end());
+  if (io.signal.aborted && run !== undefined) say(`interrupted; the same command continues it: ${run}\n`);
+  io.signal.throwIfAborted();
+  return { ...found, maps: chosen.maps };
+}
+
+/** Fits as the command says; `say` is told what a person should read. */
+export async function fitAsAsked(
+  io: Io,
+  rows: readonly Row[],
+  columns: Columns,
+  options: FittingCommand,
+  say: (text: string) => void,
+): Promise<Fitted> {
+  const { run } = options;
+  if (run === undefined) return fitting(io, rows, columns, options, say);
+  const own = Object.entries(columns).find(([, { spec }]) => !spec);
+  if (own) fail("usage", `"${own[0]}" has a domain of one's own, which no folder can hold`, "leave out --run");
+  return inFolder(run, () => fitting(io, rows, columns, options, say));
+}

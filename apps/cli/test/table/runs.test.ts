@@ -1,0 +1,58 @@
+/** Fits of tables that take several goes: runs that are killed, several seeds, maps that are chosen. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { key, normal } from "diffeo/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, startDiffeo } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-runs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+const fit = (out: string, ...more: readonly string[]): string[] => [
+  ...["table", "fit", at("rows.csv"), "--out", at(out), "--accept", "--threads", "1"],
+  ...more,
+];
+
+beforeAll(() => {
+  const { data } = normal(key("rows"), [200, 2], { dtype: "float64" });
+  const rows = Array.from({ length: 200 }, (_, i) => `${data[2 * i]},${data[2 * i + 1] + data[2 * i]}`);
+  writeFileSync(at("rows.csv"), `a,b\n${rows.join("\n")}\n`);
+});
+
+describe("a run in a folder", () => {
+  it("ends with the same model, killed on the way or not", async () => {
+    const whole = fit("whole.model", "--steps", "120");
+    const parts = fit("parts.model", "--steps", "120", "--run", at("run"));
+    expect((await diffeo(...whole)).code).toBe(0);
+    const { child, ended } = startDiffeo(...parts);
+    const checkpoints = (): string[] =>
+      existsSync(at("run/seed-0")) ? readdirSync(at("run/seed-0")).filter((name) => /^step-\d+\./.test(name)) : [];
+    while (checkpoints().length === 0 && child.exitCode === null) await new Promise((done) => setTimeout(done, 5));
+    child.kill("SIGKILL");
+    await ended;
+    expect(existsSync(at("parts.model"))).toBe(false);
+    const again = await diffeo(...parts);
+    expect(again).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(at("parts.model"))).toEqual(readFileSync(at("whole.model")));
+    // What was fitted with other settings is no beginning of this.
+    const other = await diffeo(...fit("other.model", "--steps", "130", "--run", at("run")));
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain("was begun with steps = 120, now it is 130");
+  }, 120_000);
+});
+
+describe("several seeds", () => {
+  it("are fitted one by one, and the best on rows held out is kept", async () => {
+    const { code, stdout } = await diffeo(
+      ...fit("seeds.model", "--steps", "30", "--seeds", "3", "--seed", "4", "--json"),
+    );
+    expect(code).toBe(0);
+    const { seeds, seed, validation } = JSON.parse(stdout);
+    expect(seeds.map((one: { seed: number }) => one.seed)).toEqual([4, 5, 6]);
+    const least = Math.min(...seeds.map((one: { validation: number }) => one.validation));
+    expect(validation).toBe(least);
+    expect(seeds.find((one: { validation: number }) => one.validation === least).seed).toBe(seed);
+  }, 120_000);
+});

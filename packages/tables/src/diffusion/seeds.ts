@@ -1,0 +1,45 @@
+/**
+ * Several fits that differ by their seed alone, of which the one with the least loss on rows held out is kept. Those rows and
+ * their noise are the same for all, so that the losses can be compared.
+ */
+import { fail } from "diffeo/graph";
+import type { RunStore } from "diffeo/train";
+import { type FitTableOptions, fitTable, type Row } from "./fit.ts";
+import type { TableModel } from "./model.ts";
+
+export interface FitSeedsOptions extends Omit<FitTableOptions, "store"> {
+  /** How many seeds there are, from `seed` on. They share `minutes`. */
+  readonly seeds: number;
+  /** Where the run of a seed is kept, and continued from if something is there. Default: memory. */
+  readonly storeOf?: (seed: number) => Promise<RunStore>;
+  /** Called when a seed begins. */
+  readonly onSeed?: (seed: number) => void;
+}
+
+export interface SeedsFit {
+  readonly model: TableModel;
+  /** The loss of each on rows held out. */
+  readonly tried: readonly { readonly seed: number; readonly validation: number }[];
+}
+
+export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): Promise<SeedsFit> {
+  const { seeds, seed: first = 0, minutes, storeOf, onSeed, ...rest } = options;
+  if (!(Number.isInteger(seeds) && seeds >= 1))
+    fail("usage", `seeds is ${seeds}`, "give a whole number of them, at least 1");
+  const tried: { seed: number; validation: number }[] = [];
+  let best: TableModel | undefined;
+  for (let seed = first; seed < first + seeds; seed++) {
+    rest.signal?.throwIfAborted();
+    onSeed?.(seed);
+    const model = await fitTable(rows, {
+      ...rest,
+      seed,
+      ...(minutes !== undefined && { minutes: minutes / seeds }),
+      ...(storeOf && { store: await storeOf(seed) }),
+    });
+    const { validation } = model.training;
+    tried.push({ seed, validation });
+    if (!best || validation < best.training.validation) best = model;
+  }
+  return { model: best as TableModel, tried };
+}
