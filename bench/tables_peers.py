@@ -20,7 +20,7 @@ LEVELS, FREQUENCIES = 64, 32
 class Residual(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer("f", torch.exp(torch.linspace(math.log(0.05), math.log(1), FREQUENCIES)))
+        self.register_buffer("f", torch.exp(torch.linspace(math.log(0.05), math.log(4), FREQUENCIES)))
         self.time = torch.nn.Linear(2 * FREQUENCIES, WIDTH)
         self.input = torch.nn.Linear(N, WIDTH)
         linear = lambda bias: torch.nn.ModuleList(torch.nn.Linear(WIDTH, WIDTH, bias=bias) for _ in range(BLOCKS))

@@ -1,7 +1,7 @@
 /**
  * A residual network over vectors x ∈ Rⁿ at a noise level λ = log m²/σ², the log signal-to-noise ratio:
  *
- *   e = silu(T φ(λ) + b)                  φ(λ) = (sin λf, cos λf),  32 frequencies f from .05 to 1
+ *   e = silu(T φ(λ) + b)                  φ(λ) = (sin λf, cos λf),  32 frequencies f from .05 to 4
  *   h = W_in x + b_in
  *   h ← h + B silu(A((1 + C e) ∘ norm(h) + S e) + a) + b     in every block
  *   v = W_out silu(norm(h)) + b_out
@@ -64,8 +64,8 @@ export interface Residual<T> {
   readonly output: Affine<T>;
 }
 
-/** f of the equation, equal steps of its logarithm. Faster ones would gain nothing, and make v harder to integrate over λ. */
-const FREQUENCIES = Array.from({ length: 32 }, (_, i) => 0.05 * (1 / 0.05) ** (i / 31));
+/** f of the equation, equal steps of its logarithm. */
+const FREQUENCIES = Array.from({ length: 32 }, (_, i) => 0.05 * (4 / 0.05) ** (i / 31));
 
 /** What it is made of: at first a small share of a block's and the output's weight, and little of the noise level. */
 export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {

@@ -29,7 +29,7 @@ function byHand(x: readonly number[], lambda: number): number[] {
     const variance = v.reduce((s, a) => s + (a - mean) ** 2, 0) / v.length;
     return v.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
   };
-  const f = Array.from({ length: 32 }, (_, i) => Math.exp(Math.log(0.05) + (i / 31) * Math.log(20)));
+  const f = Array.from({ length: 32 }, (_, i) => Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)));
   const e = affine(parameters.time, [...f.map((w) => Math.sin(lambda * w)), ...f.map((w) => Math.cos(lambda * w))]).map(
     silu,
   );

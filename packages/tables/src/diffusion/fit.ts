@@ -3,6 +3,7 @@ import { type Cell, type Domain, type Product, product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
 import { pickRows } from "diffeo/host";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
+import { withTails } from "./bend.ts";
 import { mapped, type TableModel } from "./model.ts";
 import { standardMap, standardOf } from "./standard.ts";
 import { type TrainingOptions, trainScore } from "./train.ts";
@@ -76,7 +77,8 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   if (rows.length < LEAST_ROWS)
     fail("data", `${rows.length} rows are too few to fit and to measure`, `give at least ${LEAST_ROWS}`);
   if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
-  const domain = product(columns);
+  const plain = product(columns);
+  const domain = product(withTails(plain, pointsOf(rows, plain, seed)));
   const n = domain.dimension;
   const z = pointsOf(rows, domain, seed);
   const standard = standardOf(z, n, (i) => coordinateName(domain, i));

@@ -9,19 +9,9 @@
  * One question at a time is asked of all columns that it concerns, and another answer than the usual one is taken where its
  * gain is more than twice its standard error.
  */
-import {
-  type Bend,
-  bent,
-  type Domain,
-  domainOf,
-  LEAST_HEIGHT,
-  product,
-  SPLINE_BOUND,
-  simplexMaps,
-} from "diffeo/domain";
-import { constant, erfc, mul, reference } from "diffeo/graph";
-import { quantiles } from "diffeo/host";
+import { type Bend, type Domain, domainOf, product, simplexMaps } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
+import { bentParts, isBendable } from "./bend.ts";
 import { type FitTableOptions, fitTable, pointsOf, type Row } from "./fit.ts";
 import { scoreTable } from "./likelihood.ts";
 
@@ -42,72 +32,9 @@ export interface ChosenMaps {
   readonly tried: readonly TriedMap[];
 }
 
-/** A bend's distance from the middle, in standard deviations, up to which it is nearly linear. */
-const TAIL = 3;
-const BINS = 12;
-
-/** Φ of the knots of a spline. */
-const shares = (): number[] => {
-  const knots = Array.from({ length: BINS + 1 }, (_, k) => SPLINE_BOUND * ((2 * k) / BINS - 1));
-  const tails = constant(
-    knots.map((x) => -x * Math.SQRT1_2),
-    "float64",
-  );
-  return Array.from(reference([mul(erfc(tails), 0.5)], new Map())[0]);
-};
-
-function sinhBend(columns: readonly Float64Array[]): Bend {
-  const moments = columns.map((values) => {
-    const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-    return [mean, Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length)] as const;
-  });
-  return { kind: "sinh", centre: moments.map(([mean]) => mean), scale: moments.map(([, sd]) => TAIL * sd) };
-}
-
-function splineBend(columns: readonly Float64Array[]): Bend {
-  const at = shares();
-  const fitted = columns.map((values) => {
-    const knots = quantiles(values, at);
-    const [low, high] = [knots[0], knots[BINS]];
-    // Values that many rows share leave bins without height.
-    const raw = knots.slice(1).map((knot, k) => Math.max((knot - knots[k]) / (high - low), 2 * LEAST_HEIGHT));
-    const total = raw.reduce((sum, height) => sum + height, 0);
-    const heights = raw.map((height) => height / total);
-    // Between neighbours, the geometric mean of their slopes.
-    return { low, high, heights, slopes: heights.slice(1).map((height, k) => BINS * Math.sqrt(height * heights[k])) };
-  });
-  return {
-    kind: "spline",
-    low: fitted.map(({ low }) => low),
-    high: fitted.map(({ high }) => high),
-    heights: fitted.map(({ heights }) => heights),
-    slopes: fitted.map(({ slopes }) => slopes),
-  };
-}
-
-const bends = { sinh: sinhBend, spline: splineBend } as const;
-
-/** The bend of a kind for a domain's coordinates z [rows, n], NaN where they are missing. */
-export function bendOf(kind: Bend["kind"], z: Float64Array, n: number): Bend {
-  const columns = Array.from({ length: n }, (_, j) => z.filter((v, i) => i % n === j && !Number.isNaN(v)));
-  return bends[kind](columns);
-}
-
-/** Whether a bend is worth asking about: a category has no tails, and exact zeros are known by their domain's own spec. */
-const isBendable = ({ spec }: Domain): boolean =>
-  spec !== undefined && spec.kind !== "category" && spec.kind !== "bent" && !(spec.kind === "simplex" && spec.zeros);
-
 function bentColumns(kind: Bend["kind"], rows: readonly Row[], columns: Columns, seed: number): Columns {
   const whole = product(columns);
-  const z = pointsOf(rows, whole, seed);
-  const n = whole.dimension;
-  return Object.fromEntries(
-    whole.parts.map(({ name, domain, at }) => {
-      if (!isBendable(domain)) return [name, domain];
-      const own = z.filter((_, i) => i % n >= at.x && i % n < at.x + domain.dimension);
-      return [name, bent(domain, bendOf(kind, own, domain.dimension))];
-    }),
-  );
+  return bentParts(kind, whole, pointsOf(rows, whole, seed), isBendable);
 }
 
 /** The columns with other maps, where a domain has them; undefined where none does. */

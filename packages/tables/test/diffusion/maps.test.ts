@@ -1,7 +1,8 @@
-import { between, positive, real, simplex } from "diffeo/domain";
+import { between, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { bendOf, chooseMaps } from "../../src/diffusion/maps.ts";
+import { bentParts, withTails } from "../../src/diffusion/bend.ts";
+import { chooseMaps } from "../../src/diffusion/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 
@@ -9,28 +10,44 @@ describe("a bend out of data", () => {
   const z = normal(key("bend"), [4000, 2], { dtype: "float64" }).data;
   // One coordinate of two modes, one of a long tail.
   const w = z.map((v, i) => (i % 2 === 0 ? 3 + 0.3 * v + (i % 4 === 0 ? 1 : -1) : 100 * Math.sinh(v)));
+  const whole = product({ modes: real(), tail: real() });
+  const bendsBy = (kind: "sinh" | "spline", values: Float64Array) =>
+    Object.values(bentParts(kind, whole, values, () => true)).map(({ spec }) => {
+      if (spec?.kind !== "bent") throw new Error("is not bent");
+      return spec.bend;
+    });
 
   it("of sinh has a middle of three standard deviations", () => {
-    const bend = bendOf("sinh", w, 2);
+    const [bend] = bendsBy("sinh", w);
     if (bend.kind !== "sinh") throw new Error("another kind");
     expect(bend.centre[0]).toBeCloseTo(3, 1);
     expect(bend.scale[0]).toBeCloseTo(3 * Math.sqrt(1 + 0.09), 1);
   });
 
   it("of a spline has a normal's quantiles where the data have theirs", () => {
-    const bend = bendOf("spline", w, 2);
+    const [, bend] = bendsBy("spline", w);
     if (bend.kind !== "spline") throw new Error("another kind");
     // Knots are at x = −3, −2.5, …, 3; w₂ = 100 sinh x there but for sampling.
-    let reached = bend.low[1];
-    const knots = [reached, ...bend.heights[1].map((height) => (reached += height * (bend.high[1] - bend.low[1])))];
+    let reached = bend.low[0];
+    const knots = [reached];
+    for (const height of bend.heights[0]) {
+      reached += height * (bend.high[0] - bend.low[0]);
+      knots.push(reached);
+    }
     for (const [k, x] of [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3].entries())
       if (Math.abs(x) < 2.2) expect(Math.abs(Math.asinh(knots[k] / 100) - x)).toBeLessThan(0.12);
   });
 
   it("looks past holes", () => {
     const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
-    for (const kind of ["sinh", "spline"] as const)
-      expect(JSON.stringify(bendOf(kind, holes, 2))).not.toContain("null");
+    for (const kind of ["sinh", "spline"] as const) expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
+  });
+
+  it("is there where tails are no Gaussian's, and nowhere else", () => {
+    const kinds = Object.values(withTails(whole, w)).map(({ spec }) => spec?.kind);
+    expect(kinds).toEqual(["real", "bent"]);
+    const bounded = product({ modes: positive(), tail: positive() });
+    expect(Object.values(withTails(bounded, w)).map(({ spec }) => spec?.kind)).toEqual(["positive", "positive"]);
   });
 });
 
