@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const FOLDER = "studies/posteriors";
+const FOLDER = "studies/posteriors";
 
 /** The record of a piece, measured where there is none. */
 export async function recorded<T>(name: string, measure: () => Promise<T>): Promise<T> {
