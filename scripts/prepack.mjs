@@ -10,7 +10,10 @@ const { name, files } = JSON.parse(readFileSync("package.json", "utf8"));
 if (files.includes("dist") && !existsSync("dist"))
   throw new Error(`${name} is not built. Run npm run build in the folder of the house first.`);
 const taken = name === "diffeo" ? ["LICENSE", "README.md", "docs", "examples", "studies"] : ["LICENSE"];
-// Of studies, what documents show: tables and pictures, not the records.
+/**
+ * Of studies, what documents show: tables and pictures, not the records.
+ * @param {string} path
+ */
 const shown = (path) => !/\.(json|svg)$|\/runs$/.test(path);
 for (const file of taken)
   cpSync(join(house, file), file, { recursive: true, filter: file === "studies" ? shown : () => true });
