@@ -135,7 +135,7 @@ export interface OpenChains {
 export const usualBlock = (count: number): number => Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
 
 /** The settings with every default in its place. */
-function settingsOf(options: ChainOptions): ChainSettings {
+export function settingsOf(options: ChainOptions): ChainSettings {
   const { draws = 1000, warmup = 1000, method = "nuts", metric = "diagonal", maxDepth = 10, steps = 10 } = options;
   if (!Object.hasOwn(methods, method))
     fail("usage", `there is no \`method\` "${method}"`, `use one of ${Object.keys(methods).join(", ")}`);
