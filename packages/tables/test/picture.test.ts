@@ -1,7 +1,6 @@
 /** Pictures of a table beside samples, and the report that holds them: whole in themselves, and true to what they are given. */
 import { category, count, type Domain, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
-import { parseHTML } from "linkedom";
 import { describe, expect, it } from "vitest";
 import { tableBaselines } from "../src/measure/baseline/baselines.ts";
 import { evaluateTable } from "../src/measure/evaluate.ts";
@@ -29,15 +28,21 @@ const independent = tableBaselines(domain, training)[2];
 const drawn = (await independent.draw(200, 1)) as readonly Cells[];
 const options = { title: "rows & samples", domain, data: rows, samples: drawn };
 
+/** What stands between the tags of a name, without tags in it. */
+const contents = (markup: string, tag: string): string[] =>
+  [...markup.matchAll(new RegExp(`<${tag}[ >][^]*?</${tag}>`, "g"))].map(([whole]) =>
+    whole
+      .replaceAll(/<[^>]*>/g, "")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&amp;", "&"),
+  );
+
 describe("a picture of a table", () => {
   it("shows every column with its name, correlations of data and samples, and three parts as a triangle", async () => {
     const svg = await tablePicture(options);
     expect(await tablePicture(options)).toBe(svg);
-    const { document } = parseHTML(`<body>${svg}</body>`);
-    const texts: string[] = Array.from(
-      document.querySelectorAll("text"),
-      (text: { textContent: string }) => text.textContent,
-    );
+    const texts = contents(svg, "text");
     for (const name of ["size <m>", "sand", "silt", "clay", "visits", "ward"])
       expect(texts.filter((text) => text === name).length).toBeGreaterThanOrEqual(2);
     expect(texts).toContain("sand, silt, clay: parts of a whole");
@@ -88,11 +93,9 @@ describe("a report", () => {
     });
     expect(html).toMatch(/^<!doctype html>\n/);
     expect(html).not.toMatch(/<script|<link|<img|@import|src=|url\(http/i);
-    const { document } = parseHTML(html);
-    expect(document.querySelectorAll("svg")).toHaveLength(3);
-    expect(document.querySelector("h1")?.textContent).toBe("<script>alert(1)</script>.csv");
-    const headings = Array.from(document.querySelectorAll("h2"), (h: { textContent: string }) => h.textContent);
-    expect(headings).toEqual([
+    expect(html.match(/<svg /g)).toHaveLength(3);
+    expect(contents(html, "h1")).toEqual(["<script>alert(1)</script>.csv"]);
+    expect(contents(html, "h2")).toEqual([
       "The table",
       "Likelihood beside baselines",
       "Can samples be told from data?",
@@ -102,9 +105,7 @@ describe("a report", () => {
       "Drawing more",
     ]);
     // Independence loses to what knows that sizes go with wards.
-    expect(document.querySelector(".verdict")?.textContent).toMatch(
-      /worse than it should be:.*A Gaussian copula has a log-likelihood of/,
-    );
+    expect(contents(html, "header")[0]).toMatch(/worse than it should be:.*A Gaussian copula has a log-likelihood of/);
     expect(html).toContain(evaluation.likelihood.mean.toFixed(3));
     // Ids of clips are each figure's own.
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);

@@ -6,7 +6,7 @@
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
 
-export interface ClusterMass {
+interface ClusterMass {
   /** Share of the rows and of the samples. */
   readonly data: number;
   readonly samples: number;

@@ -84,7 +84,7 @@ function namedColumns(domain: Product, rows: readonly Cells[]): Named[] {
   });
 }
 
-export interface PairDifference {
+interface PairDifference {
   readonly columns: readonly [string, string];
   readonly samples: number;
   readonly data: number;

@@ -35,7 +35,7 @@ export interface BaselineLikelihood extends Mean {
   readonly gain: Mean;
 }
 
-export interface Likelihood extends Mean {
+interface Likelihood extends Mean {
   readonly rows: number;
   readonly baselines: readonly BaselineLikelihood[];
 }
@@ -50,7 +50,7 @@ export interface Calibration {
 }
 
 /** What samples of a law look like beside rows. */
-export interface SampleMeasures {
+interface SampleMeasures {
   readonly auc?: Auc;
   readonly columns: readonly ColumnDistance[];
   readonly correlations: CorrelationDifferences;

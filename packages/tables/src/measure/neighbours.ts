@@ -9,7 +9,7 @@ import { quantiles } from "diffeo/host";
 import { areaUnderCurve } from "diffeo/sampler";
 import type { Cells } from "./law.ts";
 
-export interface NearestDistances {
+interface NearestDistances {
   /** Median, and 5th percentile. */
   readonly median: number;
   readonly low: number;

@@ -8,7 +8,7 @@ export interface TablePictureOptions extends PairOptions {
 }
 
 /** The figures: a pair plot, then triangles of three parts and likelihood ranks where there are any. */
-export async function tableFigures({ calibration, ...options }: TablePictureOptions): Promise<readonly string[]> {
+async function tableFigures({ calibration, ...options }: TablePictureOptions): Promise<readonly string[]> {
   const [{ pairPlot }, { panelChart }] = await Promise.all([import("./pairs.ts"), import("./panels.ts")]);
   const more = panelChart(options.domain, options.data, options.samples, calibration);
   return [pairPlot(options), ...(more === undefined ? [] : [more])];

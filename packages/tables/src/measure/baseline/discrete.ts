@@ -51,7 +51,7 @@ export interface NumberBounds {
 }
 
 /** An increasing coordinate of the line, or of what bounds leave of it: ±∞ at them. */
-export function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
+function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
   if (least !== undefined && most !== undefined) return (y) => Math.log((y - least) / (most + 1 - y));
   if (least !== undefined) return (y) => Math.log(y - least);
   return most !== undefined ? (y) => -Math.log(most + 1 - y) : (y) => y;
