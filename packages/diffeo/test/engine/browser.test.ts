@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { random } from "../../src/index.ts";
+import { additiveLogistic, fromOnnx, random, reversePush, sample, vp } from "../../src/index.ts";
 import type * as Web from "../../src/web.ts";
 import { onPage } from "./browser.ts";
-import { packed, root } from "./packed.ts";
+import { house, packed, root } from "./packed.ts";
 import { leftOut, whyNoChromium } from "./starts.ts";
 import { digest } from "./survey.ts";
 
@@ -123,6 +123,35 @@ describe("a page built with diffeo/web", () => {
       // A page that computes by itself ticks not once in forty products of 700 × 700.
       expect(report.ticks).toBeGreaterThan(5);
       expect(report.failed).toBe("DiffeoError device");
+    });
+
+    it("samples a network of PyTorch's on the simplex, as Node does", async () => {
+      const bytes = readFileSync(join(house, "examples", "torch-score.onnx"));
+      const options = { shape: [3], count: 20, steps: 10 };
+      const sde = vp();
+      const own = await sample(
+        reversePush(sde, additiveLogistic(), await fromOnnx(bytes, { predicts: "noise", sde })),
+        { ...options, key: random.key(7) },
+      );
+      const report = await onPage(site, ["--disable-gpu"], async (page) => {
+        await page.waitForFunction(ready);
+        return page.evaluate(
+          async ({ file, how }) => {
+            const { diffeo } = globalThis as unknown as OnPage;
+            const law = diffeo.vp();
+            const score = await diffeo.fromOnnx(Uint8Array.from(file), { predicts: "noise", sde: law });
+            const process = diffeo.reversePush(law, diffeo.additiveLogistic(), score);
+            const { samples } = await diffeo.sample(process, { ...how, key: diffeo.random.key(7) });
+            return { found: score.describe().split("\n")[0], values: Array.from(samples.data) };
+          },
+          { file: [...bytes], how: options },
+        );
+      });
+      expect(report.found).toMatch(/^pytorch 2/);
+      expect(Math.min(...report.values)).toBeGreaterThan(0);
+      own.samples.data.forEach((v, i) => {
+        expect(Math.abs(v - report.values[i])).toBeLessThan(1e-4);
+      });
     });
 
     it("says what to do without WebGPU and with settings that come too late", async () => {
