@@ -79,11 +79,12 @@ export const built = (): string =>
 
 const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
+const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) => join("docs", name));
 const models = ["chess.safetensors", "chess.calibration.json"].map((name) => join("models", name));
 
 /** The folder of the studio's static files. */
 export const builtStudio = (): string =>
-  kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...models]), (made) =>
+  kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...documents, ...models]), (made) =>
     node("vite/bin/vite.js", ["build", "--logLevel", "error", "--outDir", made], join(house, studio)),
   );
 

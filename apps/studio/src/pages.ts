@@ -3,11 +3,9 @@
  * To add one, write a component in pages/ and put a row here; if it computes, put a row into worker.ts too.
  */
 import type { Component } from "svelte";
+import type { Entry } from "./shell/contents.ts";
 
-export interface Page {
-  readonly path: string;
-  readonly title: string;
-  readonly about: string;
+interface Page extends Entry {
   readonly load: () => Promise<{ readonly default: Component }>;
 }
 
