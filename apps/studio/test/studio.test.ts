@@ -44,6 +44,18 @@ async function hasAdapter(): Promise<boolean> {
   return Boolean(await gpu?.requestAdapter());
 }
 
+/** Presses Pause in the page's own time, as soon as there is something to pause: a small model is fast. */
+const pauseAtOnce = (): Promise<void> =>
+  new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      const button = document.querySelector<HTMLButtonElement>('button[aria-label="Pause"]:enabled');
+      if (!button) return;
+      observer.disconnect();
+      button.click();
+      resolve();
+    }).observe(document, { attributes: true, childList: true, subtree: true });
+  });
+
 const done = (page: Page): Promise<unknown> => page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
 const fenOf = (page: Page): Promise<string | null> => page.locator(".fen").textContent();
 
@@ -144,6 +156,37 @@ else
       parseFen(known, { unknown: true }).forEach((k, square) => {
         if (k !== UNKNOWN) expect([square, made[square]]).toEqual([square, k]);
       });
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("pauses, takes single steps and goes on, with several boards, and saves the one that is chosen", async () => {
+      const { page, errors } = await open(browser, serving.url);
+      await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+      await page.goto(`${serving.url}#/chess?steps=150&boards=4`);
+      const stepNow = async (): Promise<number> =>
+        Number(/^Step (\d+) /.exec((await page.locator(".status").textContent()) ?? "")?.[1]);
+      await page.evaluate(pauseAtOnce);
+      // What was on its way when it was paused still comes.
+      await page.waitForTimeout(500);
+      const paused = await stepNow();
+      expect(paused).toBeLessThan(150);
+      await page.getByRole("slider", { name: "Time" }).press("End");
+      await page.getByRole("button", { name: "One step on" }).click();
+      await expect.poll(stepNow).toBe(paused + 1);
+      await page.waitForTimeout(200);
+      expect(await stepNow()).toBe(paused + 1);
+      await page.getByRole("button", { name: "Play" }).click();
+      await done(page);
+      await page.getByRole("slider", { name: "Time" }).press("End");
+      await page.getByRole("button", { name: "Board 3" }).click();
+      const fen = await fenOf(page);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save SVG" }).click();
+      const saved = await download;
+      expect(saved.suggestedFilename()).toBe("diffeo-chess-7-3.svg");
+      const pieces = [...(fen ?? "").split(" ")[0]].filter((c) => /[a-z]/i.test(c)).length;
+      expect((await readFile(await saved.path(), "utf8")).match(/<use /g) ?? []).toHaveLength(pieces);
       expect(errors).toEqual([]);
       await page.close();
     });
