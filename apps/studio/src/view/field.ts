@@ -121,14 +121,15 @@ function levelLine(values: Float32Array, n: number, level: number, side: number)
   for (let row = 0; row < n - 1; row++)
     for (let column = 0; column < n - 1; column++) {
       const i = row * n + column;
-      const corners = [values[i], values[i + 1], values[i + n + 1], values[i + n]];
-      const above = corners.map((v) => v > level);
-      if (above.every((v) => v === above[0]) || !corners.every(Number.isFinite)) continue;
+      const [a, b, c, d] = [values[i], values[i + 1], values[i + n + 1], values[i + n]];
+      const count = Number(a > level) + Number(b > level) + Number(c > level) + Number(d > level);
+      if (count === 0 || count === 4 || !Number.isFinite(a + b + c + d)) continue;
+      const corners = [a, b, c, d];
       const crossings: [number, number][] = [];
       for (let k = 0; k < 4; k++) {
-        const [a, b] = [corners[k], corners[(k + 1) % 4]];
-        if (a > level === b > level) continue;
-        const s = (level - a) / (b - a);
+        const [from, to] = [corners[k], corners[(k + 1) % 4]];
+        if (from > level === to > level) continue;
+        const s = (level - from) / (to - from);
         crossings.push(place(column + [s, 1, 1 - s, 0][k], row + [0, s, 1, 1 - s][k]));
       }
       for (let k = 0; k + 1 < crossings.length; k += 2) {

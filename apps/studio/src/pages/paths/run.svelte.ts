@@ -32,9 +32,10 @@ export class Paths {
     this.trouble = undefined;
     let backs: readonly Back[] = [];
     try {
-      const { threads } = await engine();
+      await engine();
       if (this.#closed || signal.aborted) return;
-      this.#worker ??= openWorker<Tasks>("paths", threads);
+      // Small graphs are faster on one thread.
+      this.#worker ??= openWorker<Tasks>("paths", 1);
       await this.#worker.call("run", ask, {
         signal,
         onTell: (told) => {

@@ -33,9 +33,10 @@ export class Scores {
   #closed = false;
 
   async #open(): Promise<OpenWorker<Tasks> | undefined> {
-    const { threads } = await engine();
+    await engine();
     if (this.#closed) return undefined;
-    this.#worker ??= openWorker<Tasks>("scores", threads);
+    // Small graphs are faster on one thread.
+    this.#worker ??= openWorker<Tasks>("scores", 1);
     return this.#worker;
   }
 
