@@ -5,24 +5,25 @@
  */
 import { fileURLToPath } from "node:url";
 import { compile } from "diffeo/engine";
-import { add, type Tensor } from "diffeo/graph";
+import { concat, slice, type Tensor } from "diffeo/graph";
 import { infer } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { leapfrogStep } from "../../packages/diffeo/src/mcmc/chains.ts";
 import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
-import { inTurns, milliseconds, pythonWithTorch, TorchPeer } from "../timing.ts";
+import { inTurns, pythonWithTorch, TorchPeer } from "../timing.ts";
 import { folder, referenceOf } from "./agree.ts";
 import { markdown, recorded } from "./records.ts";
 
 const CHAINS = 4;
 const STEPS = 50;
+const SIZE = 0.01;
 const ROUNDS = 5;
 const three = ["eight_schools", "arK", "low_dim_gauss_mix"];
 
 interface Speed {
   readonly torch: string | undefined;
-  /** Milliseconds of one leapfrog step of four chains. */
+  /** A processor's milliseconds of one leapfrog step of four chains. */
   readonly step: number;
   readonly peer: number | undefined;
   /** Of any graph with the same arrays, and of a step of the sampler with everything. */
@@ -33,11 +34,14 @@ interface Speed {
   readonly steps: number;
 }
 
-const matrix = (rows: number, n: number, value: number) => ({
-  shape: [rows, n],
-  dtype: "float64" as const,
-  data: new Float64Array(rows * n).fill(value),
-});
+/** Milliseconds of a processor: other work on the machine does not count. */
+const processor = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
+
+async function spent(task: () => Promise<void>): Promise<number> {
+  const before = processor();
+  await task();
+  return processor() - before;
+}
 
 async function measured(name: string, peer: TorchPeer | undefined, torch: string | undefined): Promise<Speed> {
   const { data } = referenceOf(name);
@@ -45,29 +49,26 @@ async function measured(name: string, peer: TorchPeer | undefined, torch: string
   const space = parameterSpace(model.parameters as Parameters<typeof parameterSpace>[0]);
   const n = space.dimension;
   const logDensity = freeLogDensity(space, (values) => model.logDensity(values, {}));
-  const shapes = [{}, [CHAINS, n], [CHAINS, n], [CHAINS, n], [CHAINS], [CHAINS, n]] as const;
+  const [width, wide] = [3 * n + 1, 4 * n + 2];
+  const shapes = [{}, [CHAINS, width], [CHAINS, n]] as const;
   const options = { type: "float64", threads: 1 } as const;
-  const step = compile(leapfrogStep(logDensity, false), shapes, options);
+  const step = compile(leapfrogStep(logDensity, n, false), shapes, options);
+  // The same arrays in and out, and nothing done with them.
   const bare = compile(
-    (_: Readonly<Record<string, Tensor>>, x: Tensor, p: Tensor, g: Tensor, e: Tensor, m: Tensor) => ({
-      x: add(x, 1),
-      momentum: add(p, 1),
-      slope: add(g, 1),
-      velocity: add(m, 1),
-      value: add(e, 1),
-      kinetic: add(e, 2),
-    }),
+    (_: Readonly<Record<string, Tensor>>, rows: Tensor, m: Tensor) => concat([rows, m, slice(m, null, [0, 1])], -1),
     shapes,
     options,
   );
-  const size = { shape: [CHAINS], dtype: "float64" as const, data: new Float64Array(CHAINS).fill(0.01) };
   const walk = (run: typeof step | typeof bare) => async (): Promise<void> => {
-    let [x, p, g] = [matrix(CHAINS, n, 0.1), matrix(CHAINS, n, 1), matrix(CHAINS, n, 0)];
-    for (let i = 0; i < STEPS; i++)
-      ({ x, momentum: p, slope: g } = (await run({}, x, p, g, size, matrix(CHAINS, n, 1))) as never);
+    const rows = new Float64Array(CHAINS * width).map((_, i) => [0.1, 1, 0, SIZE][Math.floor((i % width) / n)]);
+    const inverse = new Float64Array(CHAINS * n).fill(1);
+    for (let i = 0; i < STEPS; i++) {
+      const found = (await run({}, rows, inverse)).data as Float64Array;
+      for (let c = 0; c < CHAINS; c++) rows.set(found.subarray(c * wide, c * wide + 3 * n), c * width);
+    }
   };
   const times = await inTurns(
-    [() => milliseconds(walk(step)), () => milliseconds(walk(bare)), ...(peer ? [() => peer.run(name)] : [])],
+    [() => spent(walk(step)), () => spent(walk(bare)), ...(peer ? [() => peer.run(name)] : [])],
     ROUNDS,
   );
   const sampler = await samplerStep(name);
@@ -92,7 +93,7 @@ async function samplerStep(name: string): Promise<Pick<Speed, "whole" | "ess" | 
     draws,
     warmup,
     onDraw: (chain, done) => {
-      if (chain === 0 && done >= warmup) stamps.push(performance.now());
+      if (chain === 0 && done >= warmup) stamps.push(processor());
     },
   });
   // Chain 0 from its first counted draw to its last: a run of the graph a leaf.

@@ -13,7 +13,15 @@ import { callsOutside } from "../engine/split.ts";
 import { fail, type OnnxModel, type Port, trace, writeOnnx } from "../graph/index.ts";
 import { type OnnxFile, readOnnxFile } from "../outside/index.ts";
 import type { Key } from "../random/index.ts";
-import { type ChainStep, chainsBy, type OpenChainsOptions, settingsOf, stepOf, usualBlock } from "./chains.ts";
+import {
+  type ChainStep,
+  chainsBy,
+  type OpenChainsOptions,
+  rowWidths,
+  settingsOf,
+  stepOf,
+  usualBlock,
+} from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { startingPoints } from "./infer.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
@@ -48,21 +56,18 @@ export interface DrawCarriedOptions extends ChainOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Results of the step, in the order of the file. */
-const RESULTS = ["x", "momentum", "slope", "velocity", "value", "kinetic"] as const;
-
-/** What a file must be to be a step: five inputs and six results of float64, of sizes that go together. */
+/** What a file must be to be a step: rows and M⁻¹ in, rows out, of float64 and of sizes that go together. */
 function shapeOf(file: OnnxFile): { readonly rows: number; readonly n: number; readonly dense: boolean } {
   const no = (): never => fail("data", "the file is no step of chains", "write it with carriedStep");
-  const sizes = [...file.inputs, ...file.outputs].map(({ sizes: own }) => own ?? no());
-  if (file.inputs.length !== 5 || file.outputs.length !== RESULTS.length) no();
-  const [rows, n] = sizes[0] as number[];
-  const [points, numbers] = [[rows, n], [rows]];
-  const dense = sizes[4].length === 3;
-  const wanted = [points, points, points, numbers, dense ? [rows, n, n] : points, points, points, points, points];
-  const fits = [...wanted, numbers, numbers].every((want, i) => String(want) === String(sizes[i]));
-  const types = [...file.inputs, ...file.outputs].every(({ type }) => type === "float64");
-  if (!fits || !types || !(rows >= 1 && n >= 1)) no();
+  const ports = [...file.inputs, ...file.outputs];
+  if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
+  const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());
+  const [rows, n] = metric as number[];
+  const dense = metric.length === 3;
+  const [width, wide] = rowWidths(n);
+  const wanted = [[rows, width], dense ? [rows, n, n] : [rows, n], [rows, wide]];
+  const fits = [taken, metric, given].every((sizes, i) => String(wanted[i]) === String(sizes));
+  if (!fits || !ports.every(({ type }) => type === "float64") || !(rows >= 1 && n >= 1)) no();
   return { rows, n, dense };
 }
 
@@ -75,10 +80,9 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
   const [inputs, outputs] = [file.inputs.map(port), file.outputs.map(port)];
   const model: OnnxModel = { bytes: onnx, types: new Set(["float64"]), inputs, outputs };
   const session = await openModel(model, { threads });
-  const step = async (...[, ...arrays]: Parameters<ChainStep>): ReturnType<ChainStep> => {
-    const found = await session.run(Object.fromEntries(arrays.map((array, i) => [inputs[i].name, array])));
-    const named = RESULTS.map((name, i) => [name, found[outputs[i].name]] as const);
-    return Object.fromEntries(named) as Awaited<ReturnType<ChainStep>>;
+  const step: (...args: Parameters<ChainStep>) => ReturnType<ChainStep> = async (_, rows, inverse) => {
+    const found = await session.run({ [inputs[0].name]: rows, [inputs[1].name]: inverse });
+    return found[outputs[0].name];
   };
   return Object.assign(step, { dispose: () => session.dispose() });
 }

@@ -9,8 +9,20 @@
  * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on
  * how many rows there are. So what chain i draws is a function of (key, i, block), of nothing else.
  */
-import { type Arrays, type CompileOptions, compile } from "../engine/index.ts";
-import { add, expandDims, fail, gradEach, matvec, mul, type NdArray, sum, type Tensor } from "../graph/index.ts";
+import { type CompileOptions, compile } from "../engine/index.ts";
+import {
+  add,
+  concat,
+  expandDims,
+  fail,
+  gradEach,
+  matvec,
+  mul,
+  type NdArray,
+  slice,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
 import { methods } from "./method.ts";
@@ -61,18 +73,16 @@ export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions
 
 type Inputs = Readonly<Record<string, NdArray>>;
 
-/** Inputs, x, p, ∇, ε and M⁻¹ of all chains → where one step leads. */
+/**
+ * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where one step leads. One array in
+ * and one out: a runtime takes longer to bind a small array than to cut it.
+ */
 export const leapfrogStep =
-  (logDensity: ChainTarget["logDensity"], dense: boolean) =>
-  (
-    inputs: Readonly<Record<string, Tensor>>,
-    x: Tensor,
-    momentum: Tensor,
-    slope: Tensor,
-    size: Tensor,
-    inverse: Tensor,
-  ) => {
-    const e = expandDims(size, -1);
+  (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
+  (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
+    const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);
+    const [x, momentum, slope] = [part(0), part(1), part(2)];
+    const e = slice(rows, null, [3 * n, 3 * n + 1]);
     const velocityOf = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
     const f = (y: Tensor): Tensor => logDensity(y, inputs);
     const kicked = add(momentum, mul(slope, mul(e, 0.5)));
@@ -80,17 +90,9 @@ export const leapfrogStep =
     const pull = gradEach(f)(moved);
     const landed = add(kicked, mul(pull, mul(e, 0.5)));
     const velocity = velocityOf(landed);
-    return {
-      x: moved,
-      momentum: landed,
-      slope: pull,
-      velocity,
-      value: f(moved),
-      kinetic: mul(sum(mul(landed, velocity), -1), 0.5),
-    };
+    const kinetic = mul(sum(mul(landed, velocity), -1), 0.5);
+    return concat([moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
   };
-
-type StepArrays = Arrays<ReturnType<ReturnType<typeof leapfrogStep>>>;
 
 const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
   shape,
@@ -98,16 +100,17 @@ const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Arr
   data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
 });
 
-/** Row c of what a step led to. */
-function leafOf(found: StepArrays, c: number, n: number): Leaf {
-  const row = (a: NdArray): Float64Array => (a.data as Float64Array).slice(c * n, (c + 1) * n);
-  const value = Number(found.value.data[c]);
-  const energy = Number(found.kinetic.data[c]) - value;
+/** Row c of what a step led to. What a run gives is its own: a view of it is as good as a copy. */
+function leafOf(found: Float64Array, c: number, n: number): Leaf {
+  const from = c * rowWidths(n)[1];
+  const part = (k: number): Float64Array => found.subarray(from + k * n, from + (k + 1) * n);
+  const value = found[from + 4 * n];
+  const energy = found[from + 4 * n + 1] - value;
   return {
-    x: row(found.x),
-    slope: row(found.slope),
-    momentum: row(found.momentum),
-    velocity: row(found.velocity),
+    x: part(0),
+    momentum: part(1),
+    slope: part(2),
+    velocity: part(3),
     value,
     energy: Number.isNaN(energy) ? Number.POSITIVE_INFINITY : energy,
   };
@@ -157,19 +160,21 @@ export function settingsOf(options: ChainOptions): ChainSettings {
   return { draws, warmup, method, metric, maxDepth, steps, acceptance, ...(size !== undefined && { size }) };
 }
 
-/** Where one step leads, as arrays: a compiled graph, or one that was written before. */
+/** Where one step leads, rows of it: a compiled graph, or one that was written before. */
 export interface ChainStep {
-  (inputs: Inputs, x: NdArray, momentum: NdArray, slope: NdArray, size: NdArray, inverse: NdArray): Promise<StepArrays>;
+  (inputs: Inputs, rows: NdArray, inverse: NdArray): Promise<NdArray>;
   dispose(): Promise<void>;
 }
+
+/** Numbers of a chain's row, in and out. */
+export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
 
 /** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
 export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
   const { size: n, logDensity, inputs = {} } = target;
-  const points = [rows, n];
   return {
-    step: leapfrogStep(logDensity, dense),
-    shapes: [inputs, points, points, points, [rows], dense ? [rows, n, n] : points] as const,
+    step: leapfrogStep(logDensity, n, dense),
+    shapes: [inputs, [rows, rowWidths(n)[0]], dense ? [rows, n, n] : [rows, n]] as const,
   };
 }
 
@@ -190,25 +195,23 @@ export function openChains(target: ChainTarget, count: number, options: OpenChai
 /** Chains of a step that takes `rows` of them. */
 export function chainsBy(step: ChainStep, n: number, rows: number, settings: ChainSettings): OpenChains {
   const dense = settings.metric === "dense";
-  const points = [rows, n];
-  const numbers = dense ? [rows, n, n] : points;
+  const [width] = rowWidths(n);
   const openBlock = (inputs: Inputs): Block => {
-    const [x, momentum, slope] = [matrix(points), matrix(points), matrix(points)];
-    const [size, inverse] = [matrix([rows]), matrix(numbers)];
+    const [state, inverse] = [matrix([rows, width]), matrix(dense ? [rows, n, n] : [rows, n])];
     const metricsPut: (Float64Array | undefined)[] = [];
     return {
       size: rows,
       put: (c, from, e, m) => {
-        x.data.set(from.x, c * n);
-        momentum.data.set(from.momentum, c * n);
-        slope.data.set(from.slope, c * n);
-        size.data[c] = e;
+        state.data.set(from.x, c * width);
+        state.data.set(from.momentum, c * width + n);
+        state.data.set(from.slope, c * width + 2 * n);
+        state.data[c * width + 3 * n] = e;
         if (metricsPut[c] !== m) inverse.data.set(m, c * m.length);
         metricsPut[c] = m;
       },
       run: async () => {
-        const found = await step(inputs, x, momentum, slope, size, inverse);
-        return (c) => leafOf(found, c, n);
+        const { data } = await step(inputs, state, inverse);
+        return (c) => leafOf(data as Float64Array, c, n);
       },
     };
   };

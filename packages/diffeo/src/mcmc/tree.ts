@@ -29,27 +29,33 @@ interface Subtree {
   readonly drawn: Leaf;
 }
 
-const dot = (a: Float64Array, b: Float64Array): number => {
-  let total = 0;
-  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+const plus = (a: Float64Array, b: Float64Array): Float64Array => {
+  const total = new Float64Array(a.length);
+  for (let i = 0; i < a.length; i++) total[i] = a[i] + b[i];
   return total;
 };
 
-const plus = (a: Float64Array, b: Float64Array): Float64Array => a.map((v, i) => v + b[i]);
+/** v · (a + b) */
+const dotSum = (v: Float64Array, a: Float64Array, b: Float64Array): number => {
+  let total = 0;
+  for (let i = 0; i < v.length; i++) total += v[i] * (a[i] + b[i]);
+  return total;
+};
 
 const logAdd = (a: number, b: number): number => {
   const most = Math.max(a, b);
   return most === Number.NEGATIVE_INFINITY ? most : most + Math.log1p(Math.exp(Math.min(a, b) - most));
 };
 
-/** Whether a stretch with momentum sum ρ still goes away from both its ends. */
-const straight = (a: Leaf, b: Leaf, sum: Float64Array): boolean => dot(a.velocity, sum) > 0 && dot(b.velocity, sum) > 0;
+/** Whether a stretch with momentum sum ρ = a + b still goes away from both its ends. */
+const straight = (from: Leaf, to: Leaf, a: Float64Array, b: Float64Array): boolean =>
+  dotSum(from.velocity, a, b) > 0 && dotSum(to.velocity, a, b) > 0;
 
 /** The same for two halves that follow each other, with both seams. */
-const straightOn = (a: Subtree, b: Subtree, sum: Float64Array): boolean =>
-  straight(a.first, b.last, sum) &&
-  straight(a.first, b.first, plus(a.sum, b.first.momentum)) &&
-  straight(a.last, b.last, plus(b.sum, a.last.momentum));
+const straightOn = (a: Subtree, b: Subtree): boolean =>
+  straight(a.first, b.last, a.sum, b.sum) &&
+  straight(a.first, b.first, a.sum, b.first.momentum) &&
+  straight(a.last, b.last, b.sum, a.last.momentum);
 
 /** One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its stream. */
 export class Tree implements Trajectory {
@@ -96,10 +102,10 @@ export class Tree implements Trajectory {
   #push(subtree: Subtree): boolean {
     this.#stack.push(subtree);
     for (;;) {
-      const [a, b] = this.#stack.slice(-2);
-      if (b === undefined || a.depth !== b.depth) return true;
+      const [a, b] = [this.#stack[this.#stack.length - 2], this.#stack[this.#stack.length - 1]];
+      if (a === undefined || a.depth !== b.depth) return true;
+      if (!straightOn(a, b)) return false;
       const sum = plus(a.sum, b.sum);
-      if (!straightOn(a, b, sum)) return false;
       const logWeight = logAdd(a.logWeight, b.logWeight);
       const drawn = Math.log(this.#draw()) < b.logWeight - logWeight ? b.drawn : a.drawn;
       this.#stack.splice(-2, 2, { depth: a.depth + 1, first: a.first, last: b.last, sum, logWeight, drawn });
@@ -114,7 +120,7 @@ export class Tree implements Trajectory {
     const sum = plus(whole.sum, half.sum);
     // The whole seen from its far end towards the half that was added: its last leaf is the half's neighbour.
     const inner = this.#forward ? whole : { ...whole, first: whole.last, last: whole.first };
-    const turned = !straightOn(inner, half, sum);
+    const turned = !straightOn(inner, half);
     const [first, last] = this.#ends;
     const logWeight = logAdd(whole.logWeight, half.logWeight);
     this.#whole = { depth: whole.depth + 1, first, last, sum, logWeight, drawn };
