@@ -1,12 +1,10 @@
 /** Eight published posteriors beside their reference draws: means in standard errors of both sides, spreads, R̂, divergences. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ChainStore, infer } from "diffeo/mcmc";
-import { openChainFolder } from "diffeo/node";
+import { infer } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { models, readReference } from "../../packages/diffeo/test/mcmc/posteriors.ts";
-import { markdown, recorded } from "./records.ts";
+import { keptChains, markdown, recorded } from "./records.ts";
 
 /** Where the reference was drawn with smaller steps, so are these. */
 const acceptance: Readonly<Record<string, number>> = { eight_schools: 0.95, gp_regr: 0.95 };
@@ -33,23 +31,9 @@ interface Agreement {
 
 const DRAWS = 2500;
 
-/** Chains that go on where a run before was stopped, and the processor's seconds of all of them. */
-async function keptChains(name: string): Promise<{ readonly store: ChainStore; seconds(): number }> {
-  const path = join(tmpdir(), "diffeo-posteriors", name);
-  const clock = join(path, "seconds");
-  const before = existsSync(clock) ? Number(readFileSync(clock, "utf8")) : 0;
-  const seconds = (): number => before + (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-  const store = await openChainFolder(path, { name, draws: DRAWS }, { resume: existsSync(join(path, "config.json")) });
-  const save: ChainStore["save"] = async (chains) => {
-    await store.save(chains);
-    writeFileSync(clock, String(seconds()));
-  };
-  return { store: { ...store, save }, seconds };
-}
-
 async function agreement(name: string): Promise<Agreement> {
   const { data, reference } = referenceOf(name);
-  const { store, seconds } = await keptChains(name);
+  const { store, seconds } = await keptChains(name, DRAWS);
   const posterior = await infer(models[name](data), {
     key: key(2026),
     draws: DRAWS,

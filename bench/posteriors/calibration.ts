@@ -8,7 +8,7 @@ import { add, addAll, div, expandDims, log, mul, square, squaredNorm, sub, sum }
 import { chainsOf, elementNames, openInference, type PosteriorModel } from "diffeo/mcmc";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { countsP, evenly } from "../../packages/diffeo/test/random/statistics.ts";
-import { markdown, recorded } from "./records.ts";
+import { markdown, partial, processorSeconds, recorded } from "./records.ts";
 
 const BATCH = 64;
 /** Draws that count of each dataset, one in ten, and so one of 100 ranks; 5 to a bin. */
@@ -97,13 +97,15 @@ interface Calibrated {
   readonly seconds: number;
 }
 
+const fileName = (name: string): string => `calibration-${name.replaceAll(" ", "-")}`;
+
 async function calibrated(name: string): Promise<Calibrated> {
   const { model, simulate } = cases[name];
-  const began = process.cpuUsage().user;
-  const counts: Record<string, number[]> = {};
+  const { now, keep } = partial(fileName(name), { done: 0, seconds: 0, counts: {} as Record<string, number[]> });
+  const { counts } = now;
   const open = openInference(model, { chains: BATCH, draws: DRAWS * EVERY, warmup: 300, acceptance: 0.9 });
   try {
-    for (let batch = 0; batch < BATCHES; batch++) {
+    for (let batch = now.done; batch < BATCHES; batch++) {
       const own = fold(key(name), batch);
       const drawn = Array.from({ length: BATCH }, (_, c) => simulate(fold(own, c)));
       const { draws } = await open({ key: fold(own, "chains"), data: { y: drawn.map(({ data }) => [...data]) } });
@@ -116,19 +118,20 @@ async function calibrated(name: string): Promise<Calibrated> {
             counts[element][Math.floor((below * BINS) / (DRAWS + 1))]++;
           });
         }
+      keep({ done: batch + 1, seconds: now.seconds + processorSeconds(), counts });
       process.stderr.write(`${name}: ${batch + 1} of ${BATCHES}\n`);
     }
   } finally {
     await open.dispose();
   }
   const p = Object.fromEntries(Object.entries(counts).map(([element, each]) => [element, countsP(each, evenly(BINS))]));
-  return { datasets: BATCHES * BATCH, counts, p, seconds: (process.cpuUsage().user - began) / 1e6 };
+  return { datasets: BATCHES * BATCH, counts, p, seconds: now.seconds + processorSeconds() };
 }
 
 export async function calibration(only: readonly string[] = Object.keys(cases)): Promise<string> {
   const rows: string[][] = [];
   for (const name of Object.keys(cases).filter((each) => only.includes(each))) {
-    const found = await recorded(`calibration-${name.replaceAll(" ", "-")}`, () => calibrated(name));
+    const found = await recorded(fileName(name), () => calibrated(name));
     rows.push([
       name,
       String(found.datasets),

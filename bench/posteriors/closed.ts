@@ -3,7 +3,7 @@ import { infer } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { closedForms as forms, places } from "../../packages/diffeo/test/mcmc/closed-forms.ts";
 import { uniformP } from "../../packages/diffeo/test/random/statistics.ts";
-import { markdown, recorded } from "./records.ts";
+import { keptChains, markdown, recorded } from "./records.ts";
 
 /** Transitions between two draws that count: the test is for independent ones. */
 const EVERY = 4;
@@ -16,25 +16,25 @@ interface Measured {
   readonly seconds: number;
 }
 
+const fileName = (name: string): string => `closed-${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}`;
+
 async function measured(name: string): Promise<Measured> {
   const { model, laws } = forms[name];
-  const began = process.cpuUsage().user;
-  const posterior = await infer(model, { key: key(name), chains: CHAINS, draws: EVERY * KEPT, warmup: 500 });
+  const { store, seconds } = await keptChains(fileName(name), EVERY * KEPT);
+  const posterior = await infer(model, { key: key(name), chains: CHAINS, draws: EVERY * KEPT, warmup: 500, store });
   return {
     p: Object.fromEntries(
       Object.entries(laws).map(([law, { of, cdf }]) => [law, uniformP(places(posterior.draws[of], cdf, EVERY))]),
     ),
     diverged: posterior.chains.reduce((sum, { diverged }) => sum + diverged.reduce((a, b) => a + b, 0), 0),
-    seconds: (process.cpuUsage().user - began) / 1e6,
+    seconds: seconds(),
   };
 }
 
 export async function closedForms(only: readonly string[] = Object.keys(forms)): Promise<string> {
   const rows: string[][] = [];
   for (const name of Object.keys(forms).filter((each) => only.includes(each))) {
-    const { p, diverged, seconds } = await recorded(`closed-${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}`, () =>
-      measured(name),
-    );
+    const { p, diverged, seconds } = await recorded(fileName(name), () => measured(name));
     rows.push([
       name,
       Object.entries(p)
