@@ -4,10 +4,17 @@
  *   log p(x) = log p(φ(x), data) + log|det J_φ(x)|        x ↦ φ(x), and quantities derived from it
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
-import { constant, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
+import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import type { ChainTarget } from "./chains.ts";
 import type { Data, DataShapes } from "./data.ts";
-import { freeLogDensity, type Parameter, type ParameterSpace, parameterSpace, type Values } from "./parameters.ts";
+import {
+  freeLogDensity,
+  type Parameter,
+  type ParameterSpace,
+  parameterSpace,
+  requireName,
+  type Values,
+} from "./parameters.ts";
 
 type Parameters = Readonly<Record<string, Parameter>>;
 
@@ -56,6 +63,11 @@ export function boundModel(
 ): BoundModel {
   const { parameters, logDensity, derived = {} } = model;
   const space = parameterSpace(typeof parameters === "function" ? parameters(raw) : parameters);
+  for (const name of Object.keys(derived)) {
+    requireName(name);
+    if (space.parts.some((part) => part.name === name))
+      fail("usage", `"${name}" is a parameter and a derived quantity`, "give each a name of its own");
+  }
   const constants = (): Values => eachOf(data, (array) => constant(array, "float64"));
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
   const shapes = asInputs ? eachOf(data, ({ shape }) => shape.map(() => null)) : {};

@@ -62,6 +62,8 @@ const isDomain = (of: Domain | Bounded): of is Domain => "map" in of;
 
 function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   const { map, dimension, values = (y: Tensor) => y } = domain;
+  if (domain.kind === "integer" || domain.kind === "category")
+    fail("usage", `parameter "${name}" is of kind ${domain.kind}: it has no slope`, "sum it out of the log-density");
   const size = values(input("y", [1, domain.size])).shape[1];
   if (map.eventRank !== 1)
     fail("usage", `parameter "${name}": a map on arrays of rank ${map.eventRank}`, "use a domain of vectors");
@@ -132,7 +134,14 @@ function partOf(name: string, parameter: Parameter): Part {
   return isDomain(of) ? ofDomain(name, of, shape) : ofBounds(name, of, shape);
 }
 
+/** Names become columns of files and of other programs. */
+export function requireName(name: string): void {
+  if (!/^[^\s,.#"[\]]+$/.test(name) || name.endsWith("__"))
+    fail("usage", `"${name}" is no name of a quantity`, "use letters and digits, without space, comma or point");
+}
+
 export function parameterSpace(parameters: Readonly<Record<string, Parameter>>): ParameterSpace {
+  Object.keys(parameters).forEach(requireName);
   const parts = Object.entries(parameters).map(([name, parameter]) => partOf(name, parameter));
   if (parts.length === 0) fail("usage", "a model without parameters", "give at least one by name");
   return {
@@ -158,7 +167,9 @@ export const freeLogDensity =
   (space: ParameterSpace, logDensity: (values: Values) => Tensor) =>
   (x: Tensor): Tensor => {
     const { values, logDet } = space.enter(x);
-    const value = logDensity(values);
+    const value: unknown = logDensity(values);
+    if (!(value instanceof Tensor))
+      fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, "return a tensor [chains]");
     const [chains] = x.shape;
     if (!(value.shape.length === 1 && value.shape[0] === chains))
       fail(

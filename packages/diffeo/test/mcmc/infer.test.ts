@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ordered, positive, real } from "../../src/domain/index.ts";
+import { count, ordered, positive, real } from "../../src/domain/index.ts";
 import { add, addAll, at, log, mul, neg, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
 import { chainsOf, elementNames, type InferOptions, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
@@ -87,6 +87,17 @@ describe("what is asked for", () => {
     await expect(infer({ ...normal, logDensity: ({ tau }) => tau }, options)).rejects.toThrow(
       /log-density of 4 chains has shape \[4, 2, 3\].*one number a chain/,
     );
+    await expect(infer({ ...normal, logDensity: () => 3 as never }, options)).rejects.toThrow(
+      /log-density is a number/,
+    );
+    await expect(infer({ ...normal, derived: { mu: ({ mu }) => mu } }, options)).rejects.toThrow(
+      /"mu" is a parameter and/,
+    );
+    await expect(infer({ ...normal, parameters: { "a.b": real() } }, options)).rejects.toThrow(/"a.b" is no name/);
+    await expect(infer({ ...normal, parameters: { mu: real(), k: count() } }, options)).rejects.toThrow(
+      /"k" is of kind integer: it has no slope/,
+    );
+    await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(/no `method` "gibbs"/);
     const nowhere = { ...normal, logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))) };
     await expect(infer(nowhere, options)).rejects.toThrow(/after 100 tries chain 0 has no point to begin from/);
   });
