@@ -86,7 +86,7 @@ export {
 } from "./measure/measures.ts";
 export { exactCopies, nearestDistances } from "./measure/neighbours.ts";
 export { type Statistics, statisticsOf } from "./measure/statistics.ts";
-export { layOut, measureTable, statisticsTable } from "./measure/table.ts";
+export { layOut, measureTable, statisticsTable, tooFew } from "./measure/table.ts";
 export { twoSampleAuc } from "./measure/two-sample.ts";
 export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
 export { judged } from "./picture/pictures.ts";

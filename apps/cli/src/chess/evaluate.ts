@@ -81,7 +81,7 @@ async function evaluate(io: Io, file: string | undefined, options: EvaluateComma
     ...(training && { training }),
   });
   if (json) {
-    io.stdout.write(`${JSON.stringify({ ...about, ...comparison }, null, 1)}\n`);
+    io.stdout.write(`${JSON.stringify({ ...about, ...comparison, tooFew: tooFew(comparison) }, null, 1)}\n`);
     return;
   }
   if (about.skipped > 0) io.stdout.write(`${about.skipped} bad rows were left out\n`);
