@@ -1,8 +1,7 @@
 /** diffeo chess evaluate: how like real positions samples of a model, or those of a file, are. */
 import type { Command } from "commander";
 import { fold, key } from "diffeo/random";
-import type { Positions } from "diffeo-chess";
-import { type Accepted, measureAll, measureTable } from "diffeo-chess";
+import { type Accepted, measureAll, measureTable, type Positions, tooFew } from "diffeo-chess";
 import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";

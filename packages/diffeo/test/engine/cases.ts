@@ -110,6 +110,13 @@ const reductions = (g: G): Case[] => [
   line("softmax over a middle axis", "3×4×5", (x) => g.softmax(x, 1)),
   line("logSoftmax", "3×4", (x) => g.logSoftmax(x), [-40, 40]),
   line("cumsum", "3×4×5", (x) => g.cumsum(x, 1)),
+  line("scan of a recurrence", "3×7 3×7", (a, b) => {
+    const after = (p: readonly T[], q: readonly T[]): readonly T[] => [
+      g.mul(p[0], q[0]),
+      g.add(g.mul(q[0], p[1]), q[1]),
+    ];
+    return g.scan(after, [g.tanh(a), b] as readonly T[], 1)[1];
+  }),
   line("cumsum, exclusive and reverse", "3×7", (x) => g.cumsum(x, 1, { exclusive: true, reverse: true })),
 ];
 

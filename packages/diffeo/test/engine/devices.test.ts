@@ -37,6 +37,7 @@ describe("the table of cases", () => {
         "trace",
         "primitive",
         "topological",
+        "outside",
       ],
       ...[
         "DiffeoError",
