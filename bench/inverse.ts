@@ -1,5 +1,5 @@
 /**
- * npm run bench -- inverse [particles]: posteriors of a Gaussian mixture seen through three maps, given a mask, a sum with noise,
+ * npm run bench -- inverse [particles] [map]: posteriors of a Gaussian mixture seen through three maps, given a mask, a sum with noise,
  * counts, and a class, by guidance and by particles, beside the exact ones, which are integrals over a fine grid in x.
  *
  *   mean, sd    the worst error of a posterior mean of a coordinate of y, in posterior sds, and the worst ratio of sds
@@ -115,7 +115,7 @@ export async function run(): Promise<void> {
   const count = Number(process.argv[3] ?? 2048);
   out(["map", "seen", "by", "mean", "sd", "distance", "evidence", "ESS", "ancestors"]);
   out(["---", "---", "---", ...new Array(6).fill("---:")]);
-  for (const { map, phi, seen } of problems)
+  for (const { map, phi, seen } of problems.filter((p) => p.map.startsWith(process.argv[4] ?? "")))
     for (const [name, likelihood] of Object.entries(seen)) {
       const { draws, evidence } = await exact(phi, likelihood, 4096);
       const wanted = momentsOf(draws);

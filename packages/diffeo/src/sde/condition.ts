@@ -4,14 +4,14 @@
  *   log ψ_t(x) = log E[e^{L(x₀)} | X_t = x],   L = ℓ∘φ
  *
  * with x₀ given x taken as N(x̂₀, d²I): x̂₀ = (x + σ²s)/m is its mean (Tweedie), and d = σ/√(m² + σ²) its spread where the data have
- * variance one. Along its gradient g at x̂₀ let L be a parabola of curvature −κ, and elsewhere flat; the Gaussian integral is then
+ * variance one. By Laplace's method, with −κ the curvature of L along u at its best,
  *
- *   log ψ = L + ½ d²|g|²/(1 + d²κ) − ½ log(1 + d²κ),     κ = max(0, −gᵀHg/|g|²).
+ *   log ψ = maxᵤ [L(x̂₀ + u) − |u|²/2d²] − ½ log(1 + d²κ),      ∂ log ψ/∂x̂₀ = u/d²
  *
- * Claim: for an observation a·x₀ + noise s it is the exact one, −r²/2(s² + d²|a|²) with r the residual and a constant, and for
- * one of all coordinates with equal noise up to a constant: g = −r a/s², κ = |a|²/s², and
- * −r²/2s² + ½ d²|a|²r²/s⁴ · s²/(s² + d²|a|²) = −r²/2(s² + d²|a|²). So the observation is believed as far as x̂₀ can know, where
- * L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023) is sure of it from the first step.
+ * The maximum is Moreau's envelope of L, and u/d² its gradient: however narrow the observation, it pulls no harder than it takes to
+ * get there. Claim: for a·x₀ seen with noise s it is exact, −r²/2(s² + d²|a|²) and a constant for the residual r. L(x̂₀ + u) is
+ * −(r + a·u)²/2s², u = −d²a r/(s² + d²|a|²), and r²/2(s² + d²|a|²)² · (s² + d²|a|²) is what is left of both squares. So the
+ * observation is believed as far as x̂₀ can know, where L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023) is sure of it from the first step.
  */
 import { alignToEvent, sumEvent } from "../bijector/index.ts";
 import {
@@ -21,30 +21,32 @@ import {
   div,
   fail,
   gradEach,
+  greater,
   hvp,
-  less,
   log1p,
   maximum,
+  minimum,
   mul,
   sqrt,
   square,
   sub,
   type Tensor,
   where,
+  zerosLike,
 } from "../graph/index.ts";
 import type { Field } from "./control.ts";
 import type { ReverseProcess } from "./process.ts";
-import { climbing, oneEach, type TwistedProcess, twist } from "./twist.ts";
+import { climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
 export interface ConditionOptions {
   /**
-   * How ∇ₓ log ψ is taken. `exact`: with the derivative of the score in it. `simple`: with ∂x̂₀/∂x = m/(m² + σ²), as if the data
-   * were N(0, I): it asks no derivative of the score. A weaker guide, and particles are exact by either. Default exact.
+   * How x̂₀ follows x. `exact`: with the derivative of the score in it. `simple`: by ∂x̂₀/∂x = m/(m² + σ²), as if the data were
+   * N(0, I): it asks no derivative of the score. A weaker guide, and particles are exact by either. Default exact.
    */
   readonly gradient?: "exact" | "simple";
   /** What ∇ₓ log ψ is multiplied by. It changes guidance, and of particles only how well they move. Default 1. */
   readonly strength?: number;
-  /** Whether the spread of x₀ is reckoned with. It takes second derivatives of ℓ, and without them log ψ = L(x̂₀). Default true. */
+  /** Whether the spread of x₀ is reckoned with. It takes some evaluations of ℓ and its derivatives; without it log ψ = L(x̂₀). Default true. */
   readonly spread?: boolean;
 }
 
@@ -57,7 +59,7 @@ export function condition(
   logLikelihood: (y: Tensor) => Tensor,
   { gradient = "exact", strength = 1, spread = true }: ConditionOptions = {},
 ): TwistedProcess {
-  const { transition, chart, eventRank, name, score } = process;
+  const { transition, chart, eventRank, name } = process;
   if (typeof logLikelihood !== "function")
     fail(
       "usage",
@@ -70,6 +72,7 @@ export function condition(
     fail("usage", `condition: gradient is ${JSON.stringify(gradient)}`, "use exact or simple");
   if (!Number.isFinite(strength)) fail("usage", `condition: strength is ${strength}`, "give a finite number");
   const { meanFactor, std } = transition;
+  const { score } = untwisted(process);
   const wide = (value: Tensor): Tensor => alignToEvent(value, eventRank);
   const ofData = (x0: Tensor): Tensor => {
     const y = chart ? chart.phi.forward(x0, constant(0, x0.dtype)) : x0;
@@ -77,14 +80,18 @@ export function condition(
   };
   /** m² + σ² */
   const total = (t: Tensor): Tensor => add(square(meanFactor(t)), square(std(t)));
-  const seenFrom = (x0: Tensor, t: Tensor): Tensor =>
-    spread ? widened(ofData, x0, div(std(t), sqrt(total(t))), eventRank) : ofData(x0);
   const mean: Field = (x, t) => div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
-  const log: Field = (x, t) => seenFrom(mean(x, t), t);
-  const simple: Field = (x, t) =>
-    mul(gradEach((x0: Tensor) => seenFrom(x0, t))(mean(x, t)), wide(div(meanFactor(t), total(t))));
-  const uphill = gradient === "exact" ? climbing(log, eventRank, "likelihood") : simple;
-  return twist(process, log, {
+  const seenFrom = (x0: Tensor, t: Tensor): Seen =>
+    spread
+      ? believed(ofData, x0, div(std(t), sqrt(total(t))), eventRank)
+      : { log: ofData(x0), pull: gradEach(ofData)(x0) };
+  const exact: Field = (x, t) => {
+    const { pull } = seenFrom(mean(x, t), t);
+    return climbing((z, s) => sumEvent(mul(mean(z, s), pull), eventRank), eventRank, "likelihood")(x, t);
+  };
+  const simple: Field = (x, t) => mul(seenFrom(mean(x, t), t).pull, wide(div(meanFactor(t), total(t))));
+  const uphill = gradient === "exact" ? exact : simple;
+  return twist(process, (x, t) => seenFrom(mean(x, t), t).log, {
     delta: strength === 1 ? uphill : (x, t) => mul(uphill(x, t), strength),
     end: (y) => inType(logLikelihood(y), y),
   });
@@ -93,13 +100,45 @@ export function condition(
 /** A likelihood that is made of numbers alone, as one of what is possible and what is not, takes the type of its events. */
 const inType = (value: Tensor, x: Tensor): Tensor => (value.dtype === x.dtype ? value : cast(value, x.dtype));
 
-/** log E[e^{L(x₀)}] for x₀ ~ N(x̂₀, d²I), by the parabola along the gradient. */
-function widened(of: (x0: Tensor) => Tensor, x0: Tensor, d: Tensor, eventRank: number): Tensor {
-  const g = gradEach(of)(x0);
-  const size = sumEvent(square(g), eventRank);
-  const flat = less(size, 1e-30);
-  const bend = div(sumEvent(mul(g, hvp(of, x0, g)), eventRank), where(flat, 1, size));
-  const curved = mul(square(d), maximum(mul(where(flat, 0, bend), -1), 0));
-  const gained = div(mul(mul(size, square(d)), 0.5), add(curved, 1));
-  return sub(add(of(x0), gained), mul(log1p(curved), 0.5));
+/** log ψ as a function of x̂₀, and its gradient there. */
+interface Seen {
+  readonly log: Tensor;
+  readonly pull: Tensor;
+}
+
+/** Steps towards the maximum, the shares of each that are tried, and the longest, in units of d. */
+const STEPS = 4;
+const SHARES = [1, 1 / 3, 1 / 9, 1 / 27];
+const LONGEST = 3;
+
+/** Laplace's method: Newton's steps along the gradient, each as long as it climbs. */
+function believed(of: (x0: Tensor) => Tensor, x0: Tensor, d: Tensor, eventRank: number): Seen {
+  const wide = (value: Tensor): Tensor => alignToEvent(value, eventRank);
+  const total = (v: Tensor): Tensor => sumEvent(v, eventRank);
+  const precision = div(1, square(d));
+  const bend = (at: Tensor, along: Tensor): Tensor => {
+    const size = total(square(along));
+    const none = greater(1e-30, size);
+    const curve = div(total(mul(along, hvp(of, at, along))), where(none, 1, size));
+    return maximum(mul(where(none, 0, curve), -1), 0);
+  };
+  let u = zerosLike(x0);
+  let best = of(x0);
+  for (let i = 0; i < STEPS; i++) {
+    const at = add(x0, u);
+    const uphill = sub(gradEach(of)(at), mul(u, wide(precision)));
+    const newton = div(1, add(bend(at, uphill), precision));
+    const length = mul(sqrt(total(square(uphill))), newton);
+    const step = mul(uphill, wide(mul(newton, minimum(1, div(mul(d, LONGEST), maximum(length, 1e-30))))));
+    const base = u;
+    for (const share of SHARES) {
+      const tried = add(base, mul(step, share));
+      const value = sub(of(add(x0, tried)), mul(mul(total(square(tried)), precision), 0.5));
+      const better = greater(value, best);
+      u = where(wide(better), tried, u);
+      best = where(better, value, best);
+    }
+  }
+  const curved = mul(bend(add(x0, u), u), square(d));
+  return { log: sub(best, mul(log1p(curved), 0.5)), pull: mul(u, wide(precision)) };
 }

@@ -38,6 +38,9 @@ export interface TwistedProcess extends ReverseProcess {
 
 const twistOf = (process: ReverseProcess): Twist | undefined => (process as Partial<TwistedProcess>).twist;
 
+/** The process as it was before it was told anything. */
+export const untwisted = (process: ReverseProcess): ReverseProcess => twistOf(process)?.of ?? process;
+
 /** The process of p_t ψ_t. One that is twisted already is so by both. */
 export function twist(
   process: ReverseProcess,
