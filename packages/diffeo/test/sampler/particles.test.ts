@@ -7,6 +7,8 @@ import {
   add,
   at,
   div,
+  expandDims,
+  gradEach,
   greater,
   log,
   mul,
@@ -134,7 +136,7 @@ describe("a Gaussian prior with a linear observation", () => {
   it("is found by particles: mean, variance and evidence", async () => {
     const { samples, ess, logEvidence, ancestors } = await particles(condition(reverse(sde, own), observed), {
       shape: [2],
-      steps: 150,
+      steps: 100,
       threads: 1,
       particles: count,
       key: key(3),
@@ -149,6 +151,35 @@ describe("a Gaussian prior with a linear observation", () => {
       expect(Math.abs(m - mean[i])).toBeLessThan(0.06 * Math.sqrt(variance[i]));
       expect(Math.abs(v / variance[i] - 1)).toBeLessThan(0.08);
     }
+  });
+});
+
+describe("the twist of an observation", () => {
+  // Data N(0, I): x₀ given x is N(m x/(m² + σ²), σ²/(m² + σ²)), so a·x₀ with noise s is seen from x with a variance in closed form.
+  const [a, seenAs, s2] = [[1.5, -0.7], 0.8, 0.04];
+  const { meanFactor: m, std } = sde.transition;
+  const total = (t: Tensor): Tensor => add(square(m(t)), square(std(t)));
+  const normal = reverse(sde, (x, t) => mul(div(x, expandDims(total(t), -1)), -1));
+  const along = (x: Tensor): Tensor => sum(mul(x, a), -1);
+  const { twist: own } = condition(normal, (y) => mul(square(sub(along(y), seenAs)), -0.5 / s2));
+  const exact = (x: Tensor, t: Tensor): Tensor => {
+    const widened = add(div(mul(square(std(t)), a[0] ** 2 + a[1] ** 2), total(t)), s2);
+    const residual = sub(div(mul(along(x), m(t)), total(t)), seenAs);
+    return sub(div(mul(square(residual), -0.5), widened), mul(log(div(widened, s2)), 0.5));
+  };
+
+  it("is exact for a number that is linear in Gaussian data, and so is its gradient", async () => {
+    const both = compile(
+      (x: Tensor, t: Tensor) => [
+        sub(own.log(x, t), exact(x, t)),
+        sub(own.delta(x, t), gradEach((z: Tensor) => exact(z, t))(x)),
+      ],
+      [[null, 2], [null]],
+      { type: "float64", threads: 1 },
+    );
+    const x = [[0.4, -1], [1.2, 0.3], [-2, 2.5], [0, 0.1]]; // biome-ignore format: points
+    for (const error of (await both(x, [0.02, 0.2, 0.5, 0.98])) as readonly NdArray[])
+      for (const e of error.data) expect(Math.abs(Number(e))).toBeLessThan(1e-9);
   });
 });
 
