@@ -104,7 +104,7 @@ describe("diffeo chess evaluate", () => {
     const words = ["evaluate", samples, "--reference", real, "--neighbours", "50"];
     const table = await run(...words);
     const json = JSON.parse(await run(...words, "--json"));
-    expect(Object.keys(json)).toEqual(["source", "skipped", "samples", "real", "independent"]);
+    expect(Object.keys(json)).toEqual(["source", "skipped", "samples", "real", "independent", "tooFew"]);
     expect(json.samples.legal).toBe(1);
     expect(table).toContain(json.samples.covarianceCosine.toFixed(3));
     expect(table).toContain(json.independent.auc.toFixed(3));
