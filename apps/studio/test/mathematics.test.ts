@@ -6,6 +6,9 @@ import { builtStudio } from "../../../test/build.ts";
 import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
 import { launch, longestTask, open, violations } from "./browser.ts";
 
+/** Long enough for a machine that others use too. */
+const SOON = { timeout: 120_000 };
+
 const why = await whyNoChromium();
 
 /** “2.8 · 10⁻¹⁰” as a number. */
@@ -15,12 +18,13 @@ function numberOf(text: string): number {
 }
 
 const largestError = async (page: Page): Promise<number> =>
-  numberOf((await page.getByLabel("Largest error").textContent({ timeout: 60_000 })) ?? "");
+  numberOf((await page.getByLabel("Largest error").textContent(SOON)) ?? "");
 const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 
 /** The numbers of a row of the table at the point. */
 async function row(page: Page, name: string): Promise<number[]> {
-  const cell = page.getByRole("row", { name }).getByRole("cell");
+  const header = page.getByRole("rowheader", { name, exact: name.length === 1 });
+  const cell = page.getByRole("row").filter({ has: header }).getByRole("cell");
   return ((await cell.textContent()) ?? "").replaceAll("−", "-").replaceAll(/[()]/g, "").split(", ").map(Number);
 }
 
@@ -62,15 +66,15 @@ else
       // One step to the right in x moves y too; one in y moves x.
       const [x, y] = [await row(page, "x"), await row(page, "y")];
       await page.getByRole("button", { name: /^The point in x/ }).press("ArrowRight");
-      await expect.poll(() => row(page, "x")).toEqual([expect.closeTo(x[0] + 0.03, 3), x[1]]);
+      await expect.poll(() => row(page, "x"), SOON).toEqual([expect.closeTo(x[0] + 0.03, 3), x[1]]);
       expect((await row(page, "y"))[0]).toBeGreaterThan(y[0]);
       await page.getByRole("button", { name: /^The point in y/ }).press("Shift+ArrowDown");
-      await expect.poll(async () => (await row(page, "x"))[1]).toBeLessThan(x[1] - 0.05);
+      await expect.poll(async () => (await row(page, "x"))[1], SOON).toBeLessThan(x[1] - 0.05);
       const moved = await row(page, "x");
       await page.getByLabel("Map φ").selectOption("stereographic");
-      await expect.poll(() => row(page, "y")).toHaveLength(3);
+      await expect.poll(() => row(page, "y"), SOON).toHaveLength(3);
       expect(await largestError(page)).toBeLessThan(1e-6);
-      await expect.poll(() => hash(page)).toContain("map=stereographic");
+      await expect.poll(() => hash(page), SOON).toContain("map=stereographic");
       const address = page.url();
       await page.goto("about:blank");
       await page.goto(address);
@@ -83,7 +87,7 @@ else
     it("say where a typed expression cannot be read, and what `check` finds of a typed map", async () => {
       const { page, errors } = await open(browser, `${serving.url}#/scores?map=own&p=own`);
       expect(await largestError(page)).toBeLessThan(1e-6);
-      await page.getByText("A map to trust.").waitFor({ timeout: 60_000 });
+      await page.getByText("A map to trust.").waitFor(SOON);
       await page.getByLabel("y2 of x1, x2").fill("x2 + (x2");
       const sentence = "Character 9: a closing bracket is missing for the one at character 6: it ends.";
       await page.getByText(sentence).waitFor();
@@ -93,7 +97,7 @@ else
       // An inverse of another map.
       await page.getByLabel("x1 of y1, y2, if you know it").fill("y1");
       await page.getByLabel("x2 of y1, y2, if you know it").fill("y2 - y1");
-      await page.getByText("Not yet a map to trust.").waitFor({ timeout: 60_000 });
+      await page.getByText("Not yet a map to trust.").waitFor(SOON);
       await page
         .getByText(/The inverse does not undo the map\./)
         .first()
@@ -105,22 +109,22 @@ else
     it("close the commuting square at the order of the steps, and count who leaves the domain", async () => {
       const { page, errors } = await open(browser, `${serving.url}#/paths?space=box&seed=7&steps=16&w=1.02`);
       const slope = (name: string): Promise<number> => page.getByLabel(`Slope of ${name}`).textContent().then(Number);
-      await expect.poll(() => slope("Milstein in y"), { timeout: 120_000 }).toBeGreaterThan(0.85);
+      await expect.poll(() => slope("Milstein in y"), SOON).toBeGreaterThan(0.85);
       expect(await slope("Milstein in y")).toBeLessThan(1.35);
       expect(await slope("Euler–Maruyama in y")).toBeGreaterThan(0.4);
       expect(await slope("Euler–Maruyama in y")).toBeLessThan(0.8);
       const exits = (name: string): Promise<number> => page.getByLabel(`Exits, ${name}`).textContent().then(Number);
       expect(await exits("Domain-preserving")).toBe(0);
       expect(await exits("Euler–Maruyama in y")).toBeGreaterThan(10);
-      await page.getByLabel("256").check({ force: true });
-      await expect.poll(() => exits("Euler–Maruyama in y")).toBe(0);
+      await page.getByRole("radio", { name: "256" }).check({ force: true });
+      await expect.poll(() => exits("Euler–Maruyama in y"), SOON).toBe(0);
       await page.getByRole("slider", { name: "Time" }).press("Home");
-      await expect.poll(() => hash(page)).toMatch(/steps=256.*frame=0/);
+      await expect.poll(() => hash(page), SOON).toMatch(/steps=256.*frame=0/);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       const address = page.url();
       await page.goto("about:blank");
       await page.goto(address);
-      await expect.poll(() => page.getByLabel("256").isChecked()).toBe(true);
+      await expect.poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON).toBe(true);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       expect(await page.getByLabel(/^Drift scale w.*typed$/).inputValue()).toBe("1.02");
       expect(errors).toEqual([]);
