@@ -6,9 +6,9 @@
 import { fileURLToPath } from "node:url";
 import { compile } from "diffeo/engine";
 import { concat, slice, type Tensor } from "diffeo/graph";
-import { infer } from "diffeo/mcmc";
-import { key } from "diffeo/random";
-import { leapfrogStep } from "../../packages/diffeo/src/mcmc/chains.ts";
+import { bulkEss } from "diffeo/mcmc";
+import { key, normal } from "diffeo/random";
+import { type ChainStep, chainsBy, leapfrogStep, settingsOf } from "../../packages/diffeo/src/mcmc/chains.ts";
 import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
 import { inTurns, pythonWithTorch, TorchPeer } from "../timing.ts";
@@ -26,9 +26,11 @@ interface Speed {
   /** A processor's milliseconds of one leapfrog step of four chains. */
   readonly step: number;
   readonly peer: number | undefined;
-  /** Of any graph with the same arrays, and of a step of the sampler with everything. */
+  /** Of any graph with the same arrays. */
   readonly bare: number;
+  /** Of a step of the sampler, and of the graph in it. */
   readonly whole: number;
+  readonly graph: number;
   /** The least bulk ESS for a draw of every chain, and the steps that takes the slowest chain. */
   readonly ess: number;
   readonly steps: number;
@@ -71,7 +73,7 @@ async function measured(name: string, peer: TorchPeer | undefined, torch: string
     [() => spent(walk(step)), () => spent(walk(bare)), ...(peer ? [() => peer.run(name)] : [])],
     ROUNDS,
   );
-  const sampler = await samplerStep(name);
+  const sampler = await insideSampler(step, n);
   await step.dispose();
   await bare.dispose();
   return {
@@ -83,25 +85,34 @@ async function measured(name: string, peer: TorchPeer | undefined, torch: string
   };
 }
 
-/** A step of the sampler, all of it, after its warm-up; effective draws and steps of a draw of every chain. */
-async function samplerStep(name: string): Promise<Pick<Speed, "whole" | "ess" | "steps">> {
-  const { data } = referenceOf(name);
-  const stamps: number[] = [];
-  const [warmup, draws] = [300, 400];
-  const posterior = await infer(models[name](data), {
-    key: key(6),
-    draws,
-    warmup,
-    onDraw: (chain, done) => {
-      if (chain === 0 && done >= warmup) stamps.push(processor());
+/** Steps of the sampler: all of one, and what of it is the graph's; effective draws and steps of a draw of every chain. */
+async function insideSampler(
+  step: Omit<ChainStep, "dispose">,
+  n: number,
+): Promise<Pick<Speed, "whole" | "graph" | "ess" | "steps">> {
+  const draws = 400;
+  let [graph, runs] = [0, 0];
+  const timed: ChainStep = Object.assign(
+    async (...args: Parameters<ChainStep>) => {
+      const before = processor();
+      const found = await (step as (...args: Parameters<ChainStep>) => ReturnType<ChainStep>)(...args);
+      graph += processor() - before;
+      runs++;
+      return found;
     },
-  });
-  // Chain 0 from its first counted draw to its last: a run of the graph a leaf.
-  const leaves = posterior.chains.map((chain) => chain.leaves.reduce((a, b) => a + b, 0));
+    { dispose: async () => {} },
+  );
+  const chains = chainsBy(timed, n, CHAINS, settingsOf({ draws, warmup: 400 }));
+  const start = normal(key("start"), [CHAINS, n], { dtype: "float64" }).data.map((z) => z / 4);
+  const began = processor();
+  const drawn = await chains.draw(start, { key: key(6) });
+  const whole = (processor() - began) / runs;
+  const coordinate = (i: number): Float64Array[] => drawn.map(({ x }) => x.filter((_, at) => at % n === i));
   return {
-    whole: (stamps[stamps.length - 1] - stamps[0]) / leaves[0],
-    ess: Math.min(...Object.values(posterior.summary()).map(({ bulkEss }) => bulkEss)) / draws,
-    steps: Math.max(...leaves) / draws,
+    whole,
+    graph: graph / runs,
+    ess: Math.min(...Array.from({ length: n }, (_, i) => bulkEss(coordinate(i)))) / draws,
+    steps: Math.max(...drawn.map(({ leaves }) => leaves.reduce((a, b) => a + b, 0))) / draws,
   };
 }
 
@@ -127,9 +138,9 @@ export async function speed(only: readonly string[] = three): Promise<string> {
         effective(s.whole),
         effective(s.peer),
         (1000 * s.whole).toFixed(0),
-        share(s.step - s.bare),
+        share(s.graph - s.bare),
         share(s.bare),
-        share(s.whole - s.step),
+        share(s.whole - s.graph),
       ]);
     }
   } finally {

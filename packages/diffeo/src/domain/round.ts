@@ -12,7 +12,7 @@
  * angle.
  */
 import { affine, chain, stereographic, unitBall } from "../bijector/index.ts";
-import { fail } from "../graph/index.ts";
+import { fail, matmul } from "../graph/index.ts";
 import { type Cell, type Domain, domain, requireCount } from "./domain.ts";
 
 const norm = (values: readonly number[]): number => Math.hypot(...values);
@@ -59,6 +59,14 @@ export function sphere(size: number, { centre }: { readonly centre?: readonly nu
     fault: (y) => (Math.abs(norm(y) - 1) > TOLERANCE ? `a vector of length ${norm(y)} is no unit vector` : undefined),
     encode: (cells: readonly Cell[]) => offPole(turn(unit(cells as readonly number[]))),
     decode: (y) => unit(turn(Array.from(y))),
+    // A reflection is linear: row i is where the i-th direction goes, and it is its own inverse.
+    ...(centre && {
+      values: (y) =>
+        matmul(
+          y,
+          centre.map((_, i) => turn(centre.map((_, j) => (i === j ? 1 : 0)))),
+        ),
+    }),
   });
 }
 

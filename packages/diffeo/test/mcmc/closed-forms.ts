@@ -104,6 +104,28 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
       [0, 1, 2].map((k) => [`coordinate ${k + 1}`, { of: "v", cdf: (y: ArrayLike<number>) => (1 + y[k]) / 2 }]),
     ),
   },
+  "von Mises and Fisher's": {
+    // Around a direction, density e^{2 u·v}: the pole of the map is opposite to it.
+    model: {
+      parameters: { v: sphere(3, { centre: [1, 2, 2] }) },
+      logDensity: ({ v }) => sum(mul(v, [2 / 3, 4 / 3, 4 / 3]), -1),
+    },
+    // u·v has the density e^{2t} on (−1, 1).
+    laws: {
+      "along it": {
+        of: "v",
+        cdf: (y) => Math.expm1(2 * ((y[0] + 2 * y[1] + 2 * y[2]) / 3 + 1)) / Math.expm1(4),
+      },
+      // Across it, in the plane of the others, even.
+      "around it": {
+        of: "v",
+        cdf: (y) => {
+          const [a, b] = [(2 * y[0] + y[1] - 2 * y[2]) / 3, (2 * y[0] - 2 * y[1] + y[2]) / 3];
+          return (Math.atan2(a, b) / Math.PI + 1) / 2;
+        },
+      },
+    },
+  },
   "LKJ(2), 4 × 4": {
     model: {
       parameters: { r: correlation(4) },
