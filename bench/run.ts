@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   inverse: () => import("./inverse.ts"),
   "inverse-chess": () => import("./inverse-chess.ts"),
   matching: () => import("./matching.ts"),
+  mixed: () => import("./mixed.ts"),
   outside: () => import("./outside.ts"),
   posteriors: () => import("./posteriors.ts"),
   queue: () => import("./queue.ts"),

@@ -1,7 +1,7 @@
 /**
  * npm run bench -- tables-speed [--columns N] [--threads N]: the network of a table beside the same one in PyTorch, in turns in
  * one run. `train N` is a step of N rows, from drawing its batch to the averaged weights; `sample N` one of 50 evaluations of
- * drawing N rows: of ours all that `drawRows` does, φ and cells too, of PyTorch's the network and the step.
+ * drawing N rows: of ours all that `sample` does, φ and cells too, of PyTorch's the network and the step.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -10,8 +10,8 @@ import type { NdArray, Tensor } from "diffeo/graph";
 import { networkOf, type Parameters } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
 import { compileStep, initialState } from "diffeo/train";
-import { drawRows } from "diffeo-tables";
 import { batchOf, batchShapes, velocityLoss } from "../packages/tables/src/diffusion/loss.ts";
+import { tableModel } from "../packages/tables/src/diffusion/table-model.ts";
 import { inTurns, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
 
 const [WIDTH, BLOCKS] = [128, 3];
@@ -47,8 +47,9 @@ function sampling(n: number, parameters: Parameters<NdArray>, threads: number): 
     matrix: Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1 : 0)),
   };
   const network = { kind: "residual", channels: n, width: WIDTH, blocks: BLOCKS } as const;
-  const model = { domain, standard, network, parameters, training: { seed: 0, rows: 1, step: 0, validation: 0 } };
-  return () => drawRows(model, { count: DRAWN, evaluations: EVALUATIONS, threads });
+  const training = { seed: 0, rows: 1, step: 0, validation: 0 };
+  const model = tableModel({ domain, standard, network, parameters, training });
+  return () => model.sample({ count: DRAWN, evaluations: EVALUATIONS, threads });
 }
 
 export async function run(): Promise<void> {

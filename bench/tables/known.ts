@@ -7,7 +7,7 @@ import { type Distribution, gaussian, sampleFrom, studentT } from "diffeo/distri
 import { real } from "diffeo/domain";
 import { input, reference } from "diffeo/graph";
 import { fold, type Key, key, uniform } from "diffeo/random";
-import { drawRows, type FitTableOptions, fitTable, scoreTable } from "diffeo-tables";
+import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { mean } from "./distance.ts";
 
 const N = 4;
@@ -70,11 +70,11 @@ export async function runKnown(seed: number, options: Omit<FitTableOptions, "col
   const columns = { a: real(), b: real(), c: real(), d: real() };
   const threads = options.threads === undefined ? {} : { threads: options.threads };
   const began = performance.now();
-  const model = await fitTable(rows, { columns, seed, ...options });
+  const model = await fitTable(rows, { columns, given: false, seed, ...options });
   const trained = performance.now();
-  const scores = await scoreTable(model, test, threads);
+  const scores = await model.score(test, threads);
   const scored = performance.now();
-  const { rows: drawn } = await drawRows(model, { count: DRAWN, seed, ...threads });
+  const { rows: drawn } = await model.sample({ count: DRAWN, seed, ...threads });
   const truth = mean(truthOf(test).logs);
   return {
     task: "known-density",

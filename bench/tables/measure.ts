@@ -1,7 +1,7 @@
 /** One task of the benchmark with one seed: a model is fitted, rows are drawn, and they are compared with fresh ones. */
 import { fold, key } from "diffeo/random";
 import { energyDistance } from "diffeo/sampler";
-import { drawRows, type FitTableOptions, fitTable } from "diffeo-tables";
+import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
 import { laidRowsOf, rowsOf, tasks } from "./laws.ts";
 
@@ -64,6 +64,7 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
   const began = performance.now();
   const model = await fitTable(rows, {
     columns: task.columns,
+    given: false,
     seed,
     ...fit,
     onProgress: ({ step, steps, loss, validation, secondsLeft }) => {
@@ -74,11 +75,11 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
     },
   });
   const trained = performance.now();
-  const { rows: drawn, evaluations } = await drawRows(model, { count: COUNT, seed, ...threads });
+  const { rows: drawn, evaluations } = await model.sample({ count: COUNT, seed, ...threads });
   const samplingSeconds = (performance.now() - trained) / 1000;
   process.stderr.write("\n");
   const more =
-    inside > COUNT ? (await drawRows(model, { count: inside - COUNT, seed: seed + 1_000_000, ...threads })).rows : [];
+    inside > COUNT ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000, ...threads })).rows : [];
   const ours = firstOf(drawn as number[][], task.compared);
   const found = projected(ours);
   const to = (sets: readonly Float64Array[][]): number => mean(sets.map((set) => sliced(found, set)));

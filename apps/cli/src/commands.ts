@@ -87,6 +87,10 @@ const table: Group = {
       about: "rows drawn from a model; all of them are inside its domains",
       load: () => import("./table/sample.ts"),
     },
+    complete: {
+      about: "fill the empty cells of a CSV file, several times",
+      load: () => import("./table/complete.ts"),
+    },
     score: { about: "the log-likelihood of every row of a CSV file", load: () => import("./table/score.ts") },
     evaluate: {
       about: "what a model is worth on rows it has not seen: beside baselines and the floor of chance",

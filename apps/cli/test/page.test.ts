@@ -1,14 +1,15 @@
 /**
- * The packages together in a page, bundled by Vite: it loads a model from bytes, samples chess positions, fits
- * a table and draws from a posterior.
+ * The packages together in a page, bundled by Vite: it loads models from bytes, samples chess positions, draws rows of a table,
+ * fits one and draws from a posterior.
  * Built from what is published and run by headless Chromium; built from the sources too.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { category, positive } from "diffeo/domain";
 import { key } from "diffeo/random";
 import { sampleBoards, unpack } from "diffeo-chess";
-import { generate, likelihood, prepare, runDensity } from "diffeo-tables";
+import { fitTable, generate, likelihood, makeTable, prepare, runDensity } from "diffeo-tables";
 import { build, defaultClientConditions } from "vite";
 import { afterAll, describe, expect, it } from "vitest";
 import { saveTinyModel, tinyModel } from "../../../packages/chess/test/tiny.ts";
@@ -89,6 +90,13 @@ const fit = {
   options: { loss: "gssm-vr", seed: 1, inducing: 20, batch: 40, epochs: 3, ridgeSteps: 20, samples: 2000 },
 } as const;
 
+/** A model of two columns, of which one is a label. */
+const tableModel = () =>
+  fitTable(
+    Array.from({ length: 60 }, (_, i) => [1 + (i % 7) + (i % 2), i % 2 ? "odd" : "even"]),
+    { columns: { size: positive(), kind: category(["even", "odd"]) }, width: 8, blocks: 1, steps: 20, threads: 1 },
+  );
+
 const why = await whyNoChromium();
 
 describe("a page of all packages", () => {
@@ -100,13 +108,16 @@ describe("a page of all packages", () => {
     expect(scriptsWith(site, /is no density of diffeo/)).toHaveLength(1);
   });
 
-  it("loads a model from bytes, samples chess positions, fits a table and draws from a posterior", async () => {
+  it("loads models from bytes, samples chess positions, draws rows, fits a table and draws from a posterior", async () => {
     const { site, files } = await siteOf("published", join(built(), "node_modules"), []);
     expect(files).toContain(join(built(), "packages/chess/dist/diffusion/sample.js"));
     expect(files.filter((path) => /packages\/\w+\/src\//.test(path))).toEqual([]);
     expect(scriptsWith(site, /onnxruntime[-_](node|binding)|from ?"node:/)).toEqual([]);
-    if (why !== undefined) return leftOut("the run of a page that samples boards and fits a table; it is built", why);
+    if (why !== undefined)
+      return leftOut("the run of a page that samples boards, draws rows and fits a table; it is built", why);
     await saveTinyModel(join(site, "model.safetensors"));
+    const model = await tableModel();
+    writeFileSync(join(site, "table.safetensors"), Buffer.concat(makeTable(model)));
     const found = await onPage(site, ["--disable-gpu"], async (page) => {
       await page.waitForFunction(() => "page" in globalThis);
       return page.evaluate(
@@ -119,6 +130,10 @@ describe("a page of all packages", () => {
           const draw = await chess.openBoards(parseModel(bytes));
           const { positions } = await draw({ ...call, key: key(seed) });
           await draw.dispose();
+          const file = new Uint8Array(await (await fetch("table.safetensors")).arrayBuffer());
+          const read = tables.parseTableModel(file);
+          const rows1000 = await read.sample({ count: 1000 });
+          const odd = await read.sample({ count: 5, given: { kind: "odd" } });
           const table = tables.generate("two-moons", rows, key("table"));
           const { fit, measures, spec } = await tables.runDensity(tables.prepare(table, key("data")), options);
           const parts = tables.makeDensity(spec, fit.chosen);
@@ -134,6 +149,8 @@ describe("a page of all packages", () => {
             mu: drawn.summary().mu,
             draws: JSON.parse(arvizJson(drawn)).posterior.sigma.flat().length,
             classes: Array.from(chess.unpack(positions)),
+            drawn: rows1000.rows,
+            odd: odd.rows,
             curve: fit.curve.loss,
             likelihood: measures && tables.likelihood(measures.chosen),
             scored: logDensity.length,
@@ -152,6 +169,14 @@ describe("a page of all packages", () => {
     const classes = unpack(positions);
     expect(found.classes).toHaveLength(classes.length);
     expect(found.classes.filter((c, i) => c !== classes[i]).length).toBeLessThanOrEqual(2);
+    expect(found.drawn).toHaveLength(1000);
+    const { rows: drawn } = await model.sample({ count: 1000, threads: 1 });
+    const near = found.drawn.filter(([size, kind], i) => {
+      expect(model.domain.fault([size, kind])).toBeUndefined();
+      return kind === drawn[i][1] && Math.abs(Math.log(Number(size) / Number(drawn[i][0]))) < 1e-3;
+    });
+    expect(near.length).toBeGreaterThan(990);
+    expect(found.odd.map(([, kind]) => kind)).toEqual(new Array(5).fill("odd"));
     const table = generate("two-moons", fit.rows, key("table"));
     const { fit: own, measures } = await runDensity(prepare(table, key("data")), fit.options);
     expect(found.curve).toHaveLength(own.curve.loss.length);

@@ -1,11 +1,14 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
-export { type FitTableOptions, fitTable, heldOut, type Row } from "./diffusion/fit.ts";
-export { type Inferred, inferColumns, namedDomains, rowsIn } from "./diffusion/infer.ts";
-export { type ScoreOptions, scoreTable } from "./diffusion/likelihood.ts";
+export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
+export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
+export { type Inferred, inferColumns, namedDomains, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
-export { type DrawnRows, type DrawRows, drawRows, type TableModel, type TableTraining } from "./diffusion/model.ts";
+export type { DrawnRows, FittedTable, TableTraining } from "./diffusion/model.ts";
 export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
+export type { OpenCell, Row } from "./diffusion/points.ts";
+export type { ScoreOptions } from "./diffusion/score.ts";
 export { type FitSeedsOptions, fitSeeds, type SeedsFit } from "./diffusion/seeds.ts";
+export type { SampleOptions, TableModel } from "./diffusion/table-model.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {

@@ -41,6 +41,9 @@ export function share(text: string): number {
   return value;
 }
 
+/** The values of an option that may be repeated. */
+export const repeated = (word: string, before: readonly string[]): readonly string[] => [...before, word];
+
 export const integers =
   (least: number, most: number) =>
   (text: string): number[] =>

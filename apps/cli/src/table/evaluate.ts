@@ -1,5 +1,5 @@
 /** diffeo table evaluate: what a model of a table is worth on rows that it has not seen. */
-import { evaluateTable, evaluationText, modelLaw, rowsIn } from "diffeo-tables";
+import { evaluateTable, evaluationText, modelLaw, rowsIn, wholeRows } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST } from "../shell/options.ts";
@@ -22,8 +22,8 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   const { model: path, train, samples, scored, seed, threads, report, json, force } = options;
   await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], { inputs: [path, file, train], force });
   const model = await loadTableModel(path);
-  const rows = rowsIn(await readCells(file), model.domain);
-  const training = train === undefined ? undefined : rowsIn(await readCells(train), model.domain);
+  const rows = wholeRows(rowsIn(await readCells(file), model.domain));
+  const training = train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
   const evaluated = await evaluateTable(law, model.domain, {
     rows,

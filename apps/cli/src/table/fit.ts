@@ -12,10 +12,11 @@ import {
   namedDomains,
   rowsIn,
   type TableEvaluation,
+  wholeRows,
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, positive, withRunOptions } from "../shell/options.ts";
+import { forceOption, integer, MOST, positive, repeated, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
 import { REPORT, requireWorth, writeReport } from "./report.ts";
@@ -86,8 +87,8 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const split = heldOut(rows.length);
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
   const evaluated = await evaluateTable(law, model.domain, {
-    rows: Array.from(split.held, (i) => rows[i]),
-    training: Array.from(split.seen, (i) => rows[i]),
+    rows: wholeRows(Array.from(split.held, (i) => rows[i])),
+    training: wholeRows(Array.from(split.seen, (i) => rows[i])),
     seed,
   });
   const { evaluation } = evaluated;
@@ -99,7 +100,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
         model: out,
         columns: inferred.map(({ columns: names, domain, reason }) => ({ columns: names, kind: domain.kind, reason })),
         seconds,
-        rows,
+        rows: wholeRows(rows),
       },
       model,
       evaluated,
@@ -116,8 +117,6 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     );
 }
 
-const collected = (rule: string, before: readonly string[]): readonly string[] => [...before, rule];
-
 export const declare: Declare = (command, io) =>
   void withRunOptions(command, 0)
     .argument("<file>", "a CSV file whose first line is names")
@@ -125,7 +124,7 @@ export const declare: Declare = (command, io) =>
     .option(
       "--column <rule>",
       "what a column is: age=between:0:120, start<end, sand+silt+clay=100, ward=category, id=drop; may be repeated",
-      collected,
+      repeated,
       [],
     )
     .option("--minutes <x>", "the most that training may take", positive)
@@ -139,6 +138,7 @@ export const declare: Declare = (command, io) =>
     .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
     .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
     .option("--report <file>", "write all of it as one HTML file")
+    .option("--no-given", "do without the second network, by which cells can be given and completed")
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
     .action((file, options) => fit(io, file, options));

@@ -15,6 +15,8 @@ import { version } from "../shell/version.ts";
 export interface FittingCommand extends RunOptions {
   readonly minutes?: number;
   readonly steps?: number;
+  /** Whether there is a network of given cells. */
+  readonly given: boolean;
   readonly seeds: number;
   readonly map: "usual" | "auto";
   /** Where runs are kept. */
@@ -100,28 +102,37 @@ async function fitting(
   options: FittingCommand,
   say: (text: string) => void,
 ): Promise<Fitted> {
-  const { minutes, steps, seed, seeds, run } = options;
+  const { minutes, steps, given, seed, seeds, run } = options;
   const chosen = await mapsOf(io, rows, columns, options, say);
   let bar: ReturnType<typeof progress> | undefined;
   let what = "";
+  let stage: string | undefined;
   const found = await fitSeeds(rows, {
     columns: chosen.columns,
     seed,
     seeds,
+    given,
     ...engineOf(options),
     ...(minutes !== undefined && { minutes }),
     ...(steps !== undefined && { steps }),
     ...(run !== undefined && {
-      storeOf: (one) => runOf(join(run, `seed-${one}`), configOf(rows, chosen.columns, one, options)),
+      storeOf: (one, network) =>
+        runOf(
+          join(run, `seed-${one}${network === "given" ? "-given" : ""}`),
+          configOf(rows, chosen.columns, one, options),
+        ),
     }),
     signal: io.signal,
     onSeed: (one) => {
       bar?.end();
       bar = undefined;
-      what = seeds > 1 ? `fitting, seed ${one}` : "fitting";
+      what = seeds > 1 ? `, seed ${one}` : "";
     },
-    onProgress: ({ step, steps: all, loss, validation }) => {
-      bar ??= progress(io.stderr, all, what, step);
+    onProgress: ({ network, step, steps: all, loss, validation }) => {
+      if (network !== stage) bar?.end();
+      if (network !== stage || !bar)
+        bar = progress(io.stderr, all, `fitting ${network === "given" ? "given cells" : "rows"}${what}`, step);
+      stage = network;
       bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
     },
   }).finally(() => bar?.end());

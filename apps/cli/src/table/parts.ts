@@ -1,7 +1,7 @@
 /** Rows of a model of a table as parts: rows `first` … of a seed, as JSON, in which a number is read back as itself. */
 import { fail } from "diffeo/graph";
 import { type Kind, partOf } from "diffeo-queue";
-import { type DrawnRows, drawRows, parseTableModel } from "diffeo-tables";
+import { type DrawnRows, type Given, parseTableModel } from "diffeo-tables";
 import * as v from "valibot";
 import { MOST } from "../shell/options.ts";
 import { type Group, RELEASE } from "../shell/parts.ts";
@@ -16,18 +16,22 @@ export interface RowsPart {
   readonly count: number;
   readonly evaluations: number;
   readonly seed: number;
+  readonly given?: Given;
 }
+
+const cell = v.union([v.string(), v.number()]);
 
 const parameters: v.GenericSchema<unknown, RowsPart> = v.strictObject({
   first: whole(0, MOST.rows),
   count: whole(1, ROWS),
   evaluations: whole(2, 10_000),
   seed: whole(0, MOST.seed),
+  given: v.exactOptional(v.record(v.string(), cell)),
 });
 
 const drawn: v.GenericSchema<unknown, DrawnRows> = v.strictObject({
   columns: v.array(v.string()),
-  rows: v.array(v.array(v.union([v.string(), v.number()]))),
+  rows: v.array(v.array(cell)),
   evaluations: whole(0, Number.MAX_SAFE_INTEGER),
 });
 
@@ -41,7 +45,7 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
       parseTableModel(await work.input("model")),
     );
     let step = 0;
-    return drawRows(model, {
+    return model.sample({
       ...part,
       ...(threads !== undefined && { threads }),
       ...(signal && { signal }),

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { renderPng } from "diffeo-picture/node";
-import { calibrate, modelLaw, rowsIn, tablePicture } from "diffeo-tables";
+import { calibrate, modelLaw, rowsIn, tablePicture, wholeRows } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST } from "../shell/options.ts";
@@ -27,7 +27,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   if (!isPng && !out.endsWith(".svg")) fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path);
-  const rows = rowsIn(await readCells(data), model.domain);
+  const rows = wholeRows(rowsIn(await readCells(data), model.domain));
   const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({

@@ -1,5 +1,5 @@
 /** diffeo table score: the log-likelihood of rows under a model of a table, in nats and the units of the table. */
-import { rowsIn, scoreTable } from "diffeo-tables";
+import { rowsIn } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer } from "../shell/options.ts";
@@ -19,8 +19,8 @@ async function score(io: Io, file: string, options: ScoreCommand): Promise<void>
   const { model: path, evaluations, threads, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path, file], force });
   const model = await loadTableModel(path);
-  const rows = rowsIn(await readCells(file), model.domain);
-  const found = await scoreTable(model, rows, {
+  const rows = rowsIn(await readCells(file), model.domain, { torn: false });
+  const found = await model.score(rows, {
     evaluations,
     ...(threads !== undefined && { threads }),
     signal: io.signal,
@@ -39,7 +39,7 @@ async function score(io: Io, file: string, options: ScoreCommand): Promise<void>
 
 export const declare: Declare = (command, io) =>
   void command
-    .argument("<file>", "a CSV file with the columns of the model")
+    .argument("<file>", "a CSV file with the columns of the model; empty cells are left out of a row's likelihood")
     .requiredOption("--model <file>", "a model that table fit wrote")
     .option("--evaluations <n>", "evaluations of the network a row", integer(13, 100_000), 100)
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))

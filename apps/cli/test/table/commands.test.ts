@@ -199,6 +199,76 @@ describe("table", () => {
     });
   }, 60_000);
 
+  it("sample draws rows with given cells", async () => {
+    const draw = ["table", "sample", "--model", at("a.model"), "--count", "20", "--threads", "1"];
+    const { stdout, code } = await diffeo(...draw, "--given", "share=0.25", "--given", "from=-9", "--given", "to=-8.5");
+    expect(code).toBe(0);
+    for (const line of stdout.trimEnd().split("\n").slice(1))
+      expect(line.split(",").slice(1)).toEqual(["0.25", "-9", "-8.5"]);
+    const half = await diffeo(...draw, "--given", "from=-9");
+    expect(half.code).toBe(2);
+    expect(half.stderr).toContain('of "from", "to" some are there and some are not');
+    const unknown = await diffeo(...draw, "--given", "age=3");
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain("--given age=3: no column of the model is named so");
+    expect((await diffeo(...draw, "--given", "size=big")).stderr).toContain("--given size=big: big is no number");
+    expect((await diffeo(...draw, "--given", "size=-1")).stderr).toContain("-1 is not above 0");
+  });
+
+  it("complete fills empty cells several times, and keeps all others", async () => {
+    writeFileSync(at("holes.csv"), "id,from,to,share\nfirst,-9,-8,NA\nsecond,,,0.5\nthird,-9,-8,0.25\n");
+    const fill = ["table", "complete", at("holes.csv"), "--model", at("a.model"), "--draws", "3", "--threads", "1"];
+    const { stdout, code, stderr } = await diffeo(...fill);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    const [names, ...lines] = stdout.trimEnd().split("\n");
+    expect(names).toBe("draw,id,from,to,share,size");
+    const cells = lines.map((line) => line.split(","));
+    expect(cells.map(([draw, id]) => [draw, id])).toEqual(
+      ["first", "second", "third"].flatMap((id) => ["1", "2", "3"].map((draw) => [draw, id])),
+    );
+    for (const [, id, from, to, share, size] of cells) {
+      expect(Number(size) > 0 && Number(share) > 0 && Number(share) < 1 && Number(from) < Number(to)).toBe(true);
+      if (id !== "second") expect([from, to]).toEqual(["-9", "-8"]);
+      if (id !== "first") expect(share).toBe(id === "second" ? "0.5" : "0.25");
+    }
+    expect(new Set(cells.map((row) => row[5])).size).toBe(9);
+    const filed = await diffeo(...fill, "--out", at("filled.csv"), "--json");
+    expect(readFileSync(at("filled.csv"), "utf8")).toBe(stdout);
+    const { columns, rows: filled } = JSON.parse(filed.stdout);
+    expect([columns, ...filled].map((row) => row.join(",")).join("\n")).toBe(stdout.trimEnd());
+    writeFileSync(at("torn.csv"), "from,to\n-9,-8\n-9,\n");
+    const torn = await diffeo("table", "complete", at("torn.csv"), "--model", at("a.model"));
+    expect(torn.code).toBe(1);
+    expect(torn.stderr).toContain('torn.csv, line 3: of "from", "to" some are there and some are not');
+  });
+
+  it("fit takes empty cells, and score rows that have some", async () => {
+    const holes = rows.map((row, i) =>
+      row.map((cell, j) => ((j === 1 && i % 9 === 0) || (j > 2 && i % 9 === 1) ? "" : cell)),
+    );
+    writeFileSync(at("open.csv"), csvOf(holes));
+    const { stdout, code } = await diffeo("table", "fit", at("open.csv"), "--out", at("open.model"), ...fitting);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^size +positive +all above 0, from .*; 34 of 300 cells are empty$/m);
+    const scored = await diffeo(
+      "table",
+      "score",
+      at("open.csv"),
+      "--model",
+      at("open.model"),
+      "--threads",
+      "1",
+      "--json",
+    );
+    expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(300);
+    const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitting);
+    expect(without.code).toBe(0);
+    const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("fitted without a network of given cells");
+  }, 60_000);
+
   it("sample refuses what is no model of a table", async () => {
     const { code, stderr } = await diffeo("table", "sample", "--model", at("rows.csv"));
     expect(code).toBe(1);

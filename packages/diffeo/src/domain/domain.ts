@@ -144,6 +144,15 @@ export function requireCount(value: number, least: number, what: string): void {
     fail("usage", `${what} is ${value}`, `give a whole number, at least ${least}`);
 }
 
+/** How many parts there are, said by number or by their names. */
+export function partCount(parts: number | readonly string[], least: number, what: string): number {
+  const n = typeof parts === "number" ? parts : parts.length;
+  requireCount(n, least, `${what}: the number of parts`);
+  if (typeof parts !== "number" && new Set(parts).size !== n)
+    fail("usage", `${what}: two parts have the same name`, "give every part a name of its own");
+  return n;
+}
+
 /** Two ends of an interval, low < high. */
 export function requireInterval(low: number, high: number, what: string): void {
   if (!(Number.isFinite(low) && Number.isFinite(high) && low < high && above(low) < high))

@@ -13,17 +13,18 @@
  */
 import { affine, chain, stereographic, unitBall } from "../bijector/index.ts";
 import { fail, matmul } from "../graph/index.ts";
-import { type Cell, type Domain, domain, requireCount } from "./domain.ts";
+import { type Cell, type Domain, domain, partCount } from "./domain.ts";
 
 const norm = (values: readonly number[]): number => Math.hypot(...values);
 
-/** Points of Rⁿ within a radius of 0. */
-export function ball(size: number, { radius = 1 }: { readonly radius?: number } = {}): Domain {
-  requireCount(size, 1, "ball: size");
+/** Points of Rⁿ within a radius of 0; their coordinates by number or by name. */
+export function ball(parts: number | readonly string[], { radius = 1 }: { readonly radius?: number } = {}): Domain {
+  const size = partCount(parts, 1, "ball");
   if (!(radius > 0 && Number.isFinite(radius))) fail("usage", `ball: the radius is ${radius}`, "give a number above 0");
   return domain({
     kind: "ball",
-    spec: { kind: "ball", size, ...(radius !== 1 && { radius }) },
+    spec: { kind: "ball", size: typeof parts === "number" ? parts : [...parts], ...(radius !== 1 && { radius }) },
+    ...(typeof parts !== "number" && { names: parts }),
     map: radius === 1 ? unitBall() : chain(unitBall(), affine({ scale: radius })),
     dimension: size,
     fault: (y) => (norm(y) < radius ? undefined : `a point ${norm(y)} away from 0 is not within ${radius}`),
@@ -39,9 +40,12 @@ export function ball(size: number, { radius = 1 }: { readonly radius?: number } 
 /** How far the length of a point may be from 1, which is then made 1. */
 const TOLERANCE = 1e-6;
 
-/** Unit vectors of Rⁿ. */
-export function sphere(size: number, { centre }: { readonly centre?: readonly number[] } = {}): Domain {
-  requireCount(size, 2, "sphere: size");
+/** Unit vectors of Rⁿ; their coordinates by number or by name. */
+export function sphere(
+  parts: number | readonly string[],
+  { centre }: { readonly centre?: readonly number[] } = {},
+): Domain {
+  const size = partCount(parts, 2, "sphere");
   if (centre && (centre.length !== size || !(norm(centre) > 0 && Number.isFinite(norm(centre)))))
     fail(
       "usage",
@@ -52,7 +56,12 @@ export function sphere(size: number, { centre }: { readonly centre?: readonly nu
   const unit = (y: readonly number[]): number[] => y.map((v) => v / norm(y));
   return domain({
     kind: "sphere",
-    spec: { kind: "sphere", size, ...(centre && { centre: [...centre] }) },
+    spec: {
+      kind: "sphere",
+      size: typeof parts === "number" ? parts : [...parts],
+      ...(centre && { centre: [...centre] }),
+    },
+    ...(typeof parts !== "number" && { names: parts }),
     map: stereographic(),
     dimension: size - 1,
     size,

@@ -7,7 +7,7 @@
  */
 import { additiveLogistic, type Bijector, isometricLogRatio, stickBreaking } from "../bijector/index.ts";
 import { concat, fail, mul, slice, sub, sum, type Tensor } from "../graph/index.ts";
-import { type Cell, type Domain, domain, requireCount, shown } from "./domain.ts";
+import { type Cell, type Domain, domain, partCount, requireCount, shown } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
 
 /** φ onto {y > 0, Σy < 1} by its name. */
@@ -38,14 +38,6 @@ export interface SimplexOptions {
 
 /** What rounding leaves of the rest, as a share of the total. */
 const LEAST_REST = 2 ** -52;
-
-const partCount = (parts: number | readonly string[], least: number, what: string): number => {
-  const n = typeof parts === "number" ? parts : parts.length;
-  requireCount(n, least, `${what}: the number of parts`);
-  if (typeof parts !== "number" && new Set(parts).size !== n)
-    fail("usage", `${what}: two parts have the same name`, "give every part a name of its own");
-  return n;
-};
 
 function restOf(parts: number | readonly string[], n: number, rest: string | number): number {
   const at = typeof rest === "number" ? rest : typeof parts === "number" ? -1 : parts.indexOf(rest);

@@ -8,6 +8,7 @@ const order = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(50))
 const name = v.string();
 const names = v.pipe(v.array(name), v.minLength(1), v.maxLength(1000));
 const parts = v.union([count, names]);
+const entries = v.union([order, v.pipe(v.array(name), v.minLength(1), v.maxLength(1275))]);
 
 export const positiveMaps = ["exp", "softplus"] as const;
 export const simplexMaps = ["additiveLogistic", "isometricLogRatio", "stickBreaking"] as const;
@@ -69,10 +70,10 @@ const plain = v.variant("kind", [
     map: simplexMap,
   }),
   v.strictObject({ kind: v.literal("angle"), period: v.exactOptional(finite), centre: v.exactOptional(finite) }),
-  v.strictObject({ kind: v.literal("ball"), size: count, radius: v.exactOptional(finite) }),
-  v.strictObject({ kind: v.literal("sphere"), size: count, centre: v.exactOptional(v.array(finite)) }),
-  v.strictObject({ kind: v.literal("correlation"), order }),
-  v.strictObject({ kind: v.literal("covariance"), order }),
+  v.strictObject({ kind: v.literal("ball"), size: parts, radius: v.exactOptional(finite) }),
+  v.strictObject({ kind: v.literal("sphere"), size: parts, centre: v.exactOptional(v.array(finite)) }),
+  v.strictObject({ kind: v.literal("correlation"), order: entries }),
+  v.strictObject({ kind: v.literal("covariance"), order: entries }),
 ]);
 
 export type PlainSpec = v.InferOutput<typeof plain>;

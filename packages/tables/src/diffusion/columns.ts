@@ -2,9 +2,24 @@
  * What a person says of columns, in words that fit a command line:
  *
  *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
- *   start<end            sand+silt+clay=100             id=drop
+ *   start<end            0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
+ *   east,north=ball:50   a,b,c=sphere                   s11,s21,s22=covariance           r21,r31,r32=correlation
+ *   id=drop
  */
-import { angle, between, type Domain, integer, ordered, positive, real, simplex } from "diffeo/domain";
+import {
+  angle,
+  ball,
+  between,
+  correlation,
+  covariance,
+  type Domain,
+  integer,
+  ordered,
+  positive,
+  real,
+  simplex,
+  sphere,
+} from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { shown, shownList } from "../table/shown.ts";
 
@@ -48,6 +63,53 @@ function kindOf(text: string, rule: string): ColumnRule["domain"] {
   return make(rest.map((word) => numberIn(word, rule)));
 }
 
+const groups: Readonly<Record<string, (names: readonly string[], numbers: readonly number[]) => Domain>> = {
+  ball: (names, [radius]) => ball(names, radius === undefined ? {} : { radius }),
+  sphere: (names) => sphere(names),
+  covariance: (names) => covariance(names),
+  correlation: (names) => correlation(names),
+};
+
+/** a,b=ball:50 and its like, whose numbers are one for a ball and none for others. */
+function groupOf(columns: readonly string[], text: string, rule: string): Domain {
+  const [name, ...rest] = text.split(":");
+  const make =
+    (Object.hasOwn(groups, name) && groups[name]) ||
+    fail(
+      "usage",
+      `${shown(rule)}: there is no kind ${shown(name)} of columns`,
+      `use ${Object.keys(groups).join(", ")}`,
+    );
+  if (rest.length > (name === "ball" ? 1 : 0))
+    fail("usage", `${shown(rule)}: ${rest.length} numbers after ${name}`, "use ball, ball:RADIUS, or no numbers");
+  return make(
+    columns,
+    rest.map((word) => numberIn(word, rule)),
+  );
+}
+
+/** Columns in order; a number before or after them is a bound. */
+function orderOf(words: readonly string[], known: ReadonlySet<string>): [columns: readonly string[], Domain] {
+  const bound = (word: string | undefined): number | undefined =>
+    word === undefined || known.has(word) || word === "" || !Number.isFinite(Number(word)) ? undefined : Number(word);
+  const [above, below] = [bound(words[0]), bound(words.at(-1))];
+  const columns = words.slice(above === undefined ? 0 : 1, below === undefined ? undefined : -1);
+  const bounds = { ...(above !== undefined && { above }), ...(below !== undefined && { below }) };
+  return [columns, ordered(columns, bounds)];
+}
+
+/** Parts of a whole, and what an exact zero among them stands for. */
+export const wholeOf = (parts: readonly string[], total: number, zeros?: number): Domain =>
+  simplex(parts, { total, map: "isometricLogRatio", tolerance: 1e-3, ...(zeros !== undefined && { zeros }) });
+
+/** a+b+c=100, or a+b+c=100:zeros:0.001 */
+function sumOf(parts: readonly string[], text: string, rule: string): Domain {
+  const [total, word, share, ...more] = text.split(":");
+  if ((word !== undefined && word !== "zeros") || more.length > 0 || (word === "zeros" && share === undefined))
+    fail("usage", `${shown(rule)}: ${shown(text)} is no total`, "write a+b+c=100, or a+b+c=100:zeros:0.001");
+  return wholeOf(parts, numberIn(total, rule), share === undefined ? undefined : numberIn(share, rule));
+}
+
 /** What one rule says; names are those of a table. */
 export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   const known = new Set(names);
@@ -60,17 +122,16 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   const at = rule.lastIndexOf("=");
   const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
   if (at < 0) {
-    const columns = words(rule, "<");
-    if (columns.length < 2)
-      fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
-    return { columns: requireKnown(columns), domain: ordered(columns) };
+    const list = words(rule, "<");
+    if (list.length < 2) fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
+    const [columns, domain] = orderOf(list, known);
+    return { columns: requireKnown(columns), domain };
   }
   const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
   if (known.has(left)) return { columns: [left], domain: kindOf(right, rule) };
+  const listed = words(left, ",");
+  if (listed.length > 1) return { columns: requireKnown(listed), domain: groupOf(listed, right, rule) };
   const parts = words(left, "+");
   if (parts.length < 2) requireKnown([left]);
-  return {
-    columns: requireKnown(parts),
-    domain: simplex(parts, { total: numberIn(right, rule), map: "isometricLogRatio", tolerance: 1e-3 }),
-  };
+  return { columns: requireKnown(parts), domain: sumOf(parts, right, rule) };
 }

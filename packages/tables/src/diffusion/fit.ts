@@ -1,68 +1,80 @@
-/** From rows to a model: cells are encoded, mapped to x, standardised, a tenth is held out, and the network is trained. */
-import { type Cell, type Domain, type Product, product } from "diffeo/domain";
+/**
+ * From rows to a model: cells are encoded, mapped to x and standardised, a tenth is held out, and the networks are trained.
+ *
+ * Rows may have holes. First the network of given and hidden parts is trained, on what is there (`given.ts`). It then draws the
+ * holes of every row given the rest of the row, a few times each, and the network of the whole table is trained on the rows so
+ * completed. Where cells are missing at random, for reasons that the rest of the row shows, completed rows have the table's law;
+ * rows without holes alone would have another.
+ */
+import { type Domain, product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
-import { pickRows } from "diffeo/host";
-import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
+import { key as keyOf, permutation } from "diffeo/random";
+import type { RunStore } from "diffeo/train";
+import { atomsOf, codedRanges } from "./atoms.ts";
 import { withTails } from "./bend.ts";
-import { mapped, type TableModel } from "./model.ts";
+import { filledPoints } from "./fill.ts";
+import { trainGiven } from "./given.ts";
+import { headOf } from "./head.ts";
+import { mapped } from "./mapped.ts";
+import type { FittedTable, Weights } from "./model.ts";
+import { cellNoise, cellsOf, coordinateName, encoded, pointsOf, type Row } from "./points.ts";
 import { standardMap, standardOf } from "./standard.ts";
-import { type TrainingOptions, trainScore } from "./train.ts";
+import { type TableModel, tableModel } from "./table-model.ts";
+import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 
-/** A row as cells in the order of the columns, or by their names. */
-export type Row = readonly Cell[] | Readonly<Record<string, Cell>>;
+export interface FitProgress extends TrainingProgress {
+  /** Which network: that of rows with given cells and holes, or that of the whole table. */
+  readonly network: "given" | "whole";
+}
 
-export interface FitTableOptions extends TrainingOptions {
+export interface FitTableOptions extends Omit<TrainingOptions, "onProgress"> {
   /** Domains by name: a column's, or that of a group of columns that the domain names itself. */
   readonly columns: Readonly<Record<string, Domain>>;
   /** The share of rows that training does not see. Default 0.1, of no more than 5,000 rows. */
   readonly held?: number;
+  /**
+   * Whether rows can be drawn given some of their cells, for which a second network is trained. Default true; where rows have
+   * holes it is trained in any case.
+   */
+  readonly given?: boolean;
+  /** Where the run of the second network is kept. Default: memory. */
+  readonly givenStore?: RunStore;
+  readonly onProgress?: (progress: FitProgress) => void;
 }
-
-const isList = (row: Row): row is readonly Cell[] => Array.isArray(row);
-
-/** The cells of a row in the order of a domain's columns. */
-function cellsOf(row: Row, columns: readonly string[], at: number): readonly Cell[] {
-  if (isList(row)) return row;
-  return columns.map((name) => {
-    if (!Object.hasOwn(row, name))
-      fail("data", `row ${at + 1} has no cell "${name}"`, "give every row a cell for each column");
-    return row[name];
-  });
-}
-
-/** The points z of rows in the coordinates of the domains' maps; noise that cells take is a function of the seed. */
-export function pointsOf(rows: readonly Row[], domain: Product, seed: number): Float64Array {
-  const { size, noise, columns } = domain;
-  const drawn =
-    noise === 0 ? undefined : uniform(fold(keyOf(seed), "cells"), [rows.length, noise], { dtype: "float64" });
-  const y = new Float64Array(rows.length * size);
-  rows.forEach((row, i) => {
-    const cells = cellsOf(row, columns, i);
-    const fault = domain.fault(cells);
-    if (fault !== undefined)
-      fail("data", `row ${i + 1}: ${fault}`, "mend or drop the row, or give the column another domain");
-    y.set(domain.encode(cells, drawn ? drawn.data.subarray(i * noise, (i + 1) * noise) : []), i * size);
-  });
-  const z = mapped(y, size, domain.map.inverse);
-  const n = domain.dimension;
-  const bad = z.findIndex((v) => !Number.isFinite(v));
-  if (bad >= 0)
-    fail(
-      "numerical",
-      `row ${Math.floor(bad / n) + 1}: ${coordinateName(domain, bad % n)} is so near a bound that its map gives ${z[bad]}`,
-      "move the bound outwards, or drop the row",
-    );
-  return z;
-}
-
-/** The part that a coordinate of x belongs to, in words. */
-const coordinateName = ({ parts }: Product, i: number): string => {
-  const part = parts.findLast(({ at }) => at.x <= i);
-  return part ? part.columns.map((name) => `"${name}"`).join(", ") : `coordinate ${i + 1}`;
-};
 
 const LEAST_ROWS = 10;
 const MOST_HELD = 5000;
+/** Rows are completed as often as it takes to have so many, and no more than four times. */
+const ENOUGH = 10_000;
+const DRAWS = 4;
+
+/** A column of nothing but holes is an error. */
+function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => string): void {
+  const seen = new Uint8Array(n);
+  for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n] = 1;
+  const empty = seen.indexOf(0);
+  if (empty >= 0) fail("data", `${nameOf(empty)} has holes in all rows`, "leave it out");
+}
+
+/** Some rows of z, but for those of nothing but holes. */
+function rowsAt(z: Float64Array, n: number, order: ArrayLike<number>): Float64Array {
+  const some = Array.from(order, (row) => z.subarray(row * n, (row + 1) * n)).filter((row) => !row.every(Number.isNaN));
+  const out = new Float64Array(some.length * n);
+  some.forEach((row, i) => {
+    out.set(row, i * n);
+  });
+  return out;
+}
+
+/** Points several times over, their holes drawn each time. */
+async function completed(model: FittedTable, z: Float64Array, seed: number, options: TrainingOptions) {
+  const rows = z.length / model.domain.dimension;
+  const draws = Math.max(1, Math.min(DRAWS, Math.floor(ENOUGH / rows)));
+  const all = new Float64Array(draws * z.length);
+  for (let k = 0; k < draws; k++) all.set(z, k * z.length);
+  const { threads, signal } = options;
+  return filledPoints(model, all, { seed, ...(threads !== undefined && { threads }), ...(signal && { signal }) });
+}
 
 /** Which rows of so many training sees, and which it is only measured on: the same for all seeds, so that they can be compared. */
 export function heldOut(rows: number, held = 0.1) {
@@ -73,25 +85,63 @@ export function heldOut(rows: number, held = 0.1) {
 
 /** Fits a model of rows whose columns live in the given domains. */
 export async function fitTable(rows: readonly Row[], options: FitTableOptions): Promise<TableModel> {
-  const { columns, held = 0.1, seed = 0, ...training } = options;
+  const { columns, held = 0.1, seed = 0, given: wanted = true, givenStore, onProgress, ...rest } = options;
   if (rows.length < LEAST_ROWS)
     fail("data", `${rows.length} rows are too few to fit and to measure`, `give at least ${LEAST_ROWS}`);
   if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
   const plain = product(columns);
   const domain = product(withTails(plain, pointsOf(rows, plain, seed)));
   const n = domain.dimension;
-  const z = pointsOf(rows, domain, seed);
-  const standard = standardOf(z, n, (i) => coordinateName(domain, i));
-  const points: NdArray = {
-    shape: [rows.length, n],
-    dtype: "float32",
-    data: Float32Array.from(mapped(z, n, standardMap(standard).inverse)),
+  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
+  const atoms = atomsOf(cells, domain);
+  const nameOf = (i: number): string => coordinateName(domain, i);
+  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
+  requireColumns(z, n, nameOf);
+  const standard = standardOf(z, n, nameOf, codedRanges(domain, atoms));
+  const coordinates = { domain, standard, atoms };
+  const open = z.some(Number.isNaN);
+  const both = open || (wanted && domain.parts.length > 1);
+  const training: TrainingOptions = {
+    ...rest,
+    seed,
+    ...(both && rest.minutes !== undefined && { minutes: rest.minutes / 2 }),
   };
   const split = heldOut(rows.length, held);
-  const { network, parameters, best, validation } = await trainScore(
-    pickRows(points, split.seen),
-    pickRows(points, split.held),
-    { ...training, seed },
-  );
-  return { domain, standard, network, parameters, training: { seed, rows: rows.length, step: best, validation } };
+  let [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
+  if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
+    fail("data", `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`, "fill some holes");
+  const told = (network: FitProgress["network"]): Pick<TrainingOptions, "onProgress"> =>
+    onProgress ? { onProgress: (progress) => onProgress({ ...progress, network }) } : {};
+  let given: Weights | undefined;
+  if (both) {
+    const { store: _, ...own } = training;
+    const { network, parameters } = await trainGiven(coordinates, seen, unseen, {
+      ...own,
+      ...told("given"),
+      ...(givenStore && { store: givenStore }),
+    });
+    given = { network, parameters };
+  }
+  if (open) {
+    const filler = { ...coordinates, given } as FittedTable;
+    [seen, unseen] = [
+      await completed(filler, seen, seed, training),
+      await completed(filler, unseen, seed + 1, training),
+    ];
+  }
+  const points = (from: Float64Array): NdArray => ({
+    shape: [from.length / n, n],
+    dtype: "float32",
+    data: Float32Array.from(mapped(from, n, standardMap(standard).inverse)),
+  });
+  const head = headOf(coordinates);
+  const found = await trainScore(points(seen), points(unseen), { ...training, ...told("whole"), head });
+  const { network, parameters, best: step, validation } = found;
+  return tableModel({
+    ...coordinates,
+    network,
+    parameters,
+    ...(given && { given }),
+    training: { seed, rows: rows.length, step, validation },
+  });
 }

@@ -6,15 +6,16 @@ import {
   type Domain,
   integer,
   type Product,
+  type ProductPart,
   positive,
   real,
-  simplex,
 } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import type { CellTable } from "../table/cells.ts";
+import { type CellTable, isEmpty } from "../table/cells.ts";
 import { shown } from "../table/shown.ts";
 import { numberOf } from "../table/table.ts";
-import { type ColumnRule, parseRule } from "./columns.ts";
+import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
+import { isHole, type OpenCell, torn } from "./points.ts";
 
 export interface Inferred {
   readonly columns: readonly string[];
@@ -33,31 +34,32 @@ const columnAt = ({ columns, rows }: CellTable, name: string): readonly string[]
   return rows.map((row) => row[j]);
 };
 
-/** The numbers of a column, if all its cells are numbers. */
+/** The numbers of a column, NaN for empty cells, if all others are numbers. */
 function numbersIn(cells: readonly string[]): number[] | undefined {
   const numbers: number[] = [];
   for (const cell of cells) {
-    const value = numberOf(cell);
+    const value = isEmpty(cell) ? Number.NaN : numberOf(cell);
     if (value === undefined) return undefined;
     numbers.push(value);
   }
   return numbers;
 }
 
-function refuseEmpty({ source, columns, rows, lines }: CellTable, dropped: ReadonlySet<string>): void {
-  rows.forEach((row, i) => {
-    const j = row.findIndex((cell, at) => cell === "" && !dropped.has(columns[at]));
-    if (j >= 0)
-      fail(
-        "data",
-        `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])}): the cell is empty`,
-        "fill it, or leave out the row or the column",
-      );
-  });
+const there = (numbers: readonly number[]): number[] => numbers.filter((v) => !Number.isNaN(v));
+
+function requireCells(table: CellTable, name: string): void {
+  if (columnAt(table, name).every(isEmpty))
+    fail("data", `${table.source}: all cells of ${shown(name)} are empty`, `leave it out: ${name}=drop`);
+}
+
+/** How many cells of columns are empty, in words to add to a reason. */
+function emptyNote(table: CellTable, columns: readonly string[]): string {
+  const empty = columns.reduce((s, name) => s + columnAt(table, name).filter(isEmpty).length, 0);
+  return empty === 0 ? "" : `; ${empty} of ${table.rows.length * columns.length} cells are empty`;
 }
 
 function categoryOf(table: CellTable, name: string): Domain {
-  const labels = [...new Set(columnAt(table, name))].sort();
+  const labels = [...new Set(columnAt(table, name).filter((cell) => !isEmpty(cell)))].sort();
   if (labels.length < 2)
     fail("data", `${table.source}: ${shown(name)} has one value in all rows`, `leave it out: ${name}=drop`);
   if (labels.length > MOST_LABELS)
@@ -73,7 +75,8 @@ const bounds = (numbers: readonly number[]): [number, number] =>
   numbers.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
 
 /** What the numbers of a column suggest. */
-function numberDomain(numbers: readonly number[]): Omit<Inferred, "columns"> {
+function numberDomain(cells: readonly number[]): Omit<Inferred, "columns"> {
+  const numbers = there(cells);
   const [low, high] = bounds(numbers);
   const range = `from ${low} to ${high}`;
   if (numbers.every(Number.isSafeInteger))
@@ -88,34 +91,67 @@ function numberDomain(numbers: readonly number[]): Omit<Inferred, "columns"> {
   };
 }
 
-/** The sum of columns where it is the same in all rows. */
+/** The sum of columns where it is the same in all rows that have them all. */
 function commonSum(columns: readonly (readonly number[])[]): number | undefined {
-  const sumAt = (i: number): number => columns.reduce((s, column) => s + column[i], 0);
-  const total = sumAt(0);
-  const same = columns[0].every((_, i) => Math.abs(sumAt(i) - total) <= SUM_TOLERANCE * Math.abs(total));
-  return same ? Number(total.toPrecision(6)) : undefined;
+  const sums = there(columns[0].map((_, i) => columns.reduce((s, column) => s + column[i], 0)));
+  const [total] = sums;
+  const same = sums.every((sum) => Math.abs(sum - total) <= SUM_TOLERANCE * Math.abs(total));
+  return sums.length > 0 && same ? Number(total.toPrecision(6)) : undefined;
 }
 
-/** Neighbouring columns of numbers above 0, three or more, that sum to one number in all rows: the longest such runs. */
-function wholes(
-  open: readonly string[],
-  numbers: ReadonlyMap<string, readonly number[]>,
-): { names: string[]; total: number }[] {
-  const found: { names: string[]; total: number }[] = [];
-  const positiveAt = (name: string): boolean => numbers.get(name)?.every((v) => v > 0) ?? false;
+/** Half of the smallest share above 0, where there are parts of 0; undefined where that is no small share. */
+function zeroShare(columns: readonly (readonly number[])[], total: number): number | undefined {
+  const least = columns.reduce((low, column) => column.reduce((l, v) => (v > 0 && v < l ? v : l), low), total);
+  return columns.length * (least / total / 2) < 0.5 ? least / total / 2 : undefined;
+}
+
+interface Whole {
+  readonly names: readonly string[];
+  readonly total: number;
+  /** Of the total, below which a part is called 0. */
+  readonly zeros?: number;
+}
+
+/** Neighbouring columns of numbers of at least 0, three or more, that sum to one number in all rows: the longest such runs. */
+function wholes(open: readonly string[], numbers: ReadonlyMap<string, readonly number[]>): Whole[] {
+  const found: Whole[] = [];
+  const valuesOf = (name: string): readonly number[] => numbers.get(name) ?? [];
+  const isShare = (name: string): boolean => {
+    const values = there(valuesOf(name));
+    return values.length > 0 && values.every((v) => v >= 0) && values.some((v) => v > 0);
+  };
   for (let from = 0; from < open.length; from++) {
     let to = from;
-    while (to < open.length && positiveAt(open[to])) to++;
+    while (to < open.length && isShare(open[to])) to++;
     for (; to - from >= 3; to--) {
       const names = open.slice(from, to);
-      const total = commonSum(names.map((name) => numbers.get(name) as readonly number[]));
-      if (total === undefined) continue;
-      found.push({ names, total });
+      const columns = names.map(valuesOf);
+      const total = commonSum(columns);
+      if (total === undefined || !(total > 0)) continue;
+      const withZeros = columns.some((column) => column.includes(0));
+      const zeros = withZeros ? zeroShare(columns, total) : undefined;
+      if (withZeros && zeros === undefined) continue;
+      found.push({ names, total, ...(zeros !== undefined && { zeros }) });
       from = to - 1;
       break;
     }
   }
   return found;
+}
+
+const zeroNote = (zeros: number | undefined): string =>
+  zeros === undefined ? "" : `; a part of 0 stands for one below ${Number(zeros.toPrecision(3))} of the whole`;
+
+/** A whole that was said to be one, with its zeros where the table has some and nothing was said of them. */
+function withZeros(table: CellTable, columns: readonly string[], domain: Domain): Omit<Inferred, "columns"> {
+  const { spec } = domain;
+  if (spec?.kind !== "simplex" || spec.zeros !== undefined) return { domain, reason: "as was said" };
+  const values = columns.map((name) => numbersIn(columnAt(table, name)) ?? []);
+  const total = spec.total ?? 1;
+  const zeros = values.some((column) => column.includes(0)) ? zeroShare(values, total) : undefined;
+  return zeros === undefined
+    ? { domain, reason: "as was said" }
+    : { domain: wholeOf(columns, total, zeros), reason: `as was said${zeroNote(zeros)}` };
 }
 
 /** Domains of all columns that are not left out, in the order of the table. */
@@ -124,7 +160,8 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const spoken = said.flatMap((rule) => rule.columns);
   const twice = spoken.find((name, i) => spoken.indexOf(name) !== i);
   if (twice !== undefined) fail("usage", `two rules are about ${shown(twice)}`, "give one for each column");
-  refuseEmpty(table, new Set(said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns)));
+  const dropped = said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns);
+  for (const name of table.columns) if (!dropped.includes(name)) requireCells(table, name);
   const open = table.columns.filter((name) => !spoken.includes(name));
   const numbers = new Map<string, readonly number[]>();
   for (const name of open) {
@@ -134,15 +171,15 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const groups = wholes(open, numbers);
   const grouped = new Set(groups.flatMap(({ names }) => names));
   const found: Inferred[] = [
-    ...said.flatMap(({ columns, domain }) =>
-      domain === "drop"
-        ? []
-        : [{ columns, domain: domain === "category" ? categoryOf(table, columns[0]) : domain, reason: "as was said" }],
-    ),
-    ...groups.map(({ names, total }) => ({
+    ...said.flatMap(({ columns, domain }) => {
+      if (domain === "drop") return [];
+      if (domain === "category") return [{ columns, domain: categoryOf(table, columns[0]), reason: "as was said" }];
+      return [{ columns, ...withZeros(table, columns, domain) }];
+    }),
+    ...groups.map(({ names, total, zeros }) => ({
       columns: names,
-      domain: simplex(names, { total, map: "isometricLogRatio", tolerance: 1e-3 }),
-      reason: `above 0, and they sum to ${total} in every row`,
+      domain: wholeOf(names, total, zeros),
+      reason: `${zeros === undefined ? "above 0" : "at least 0"}, and they sum to ${total} in every row${zeroNote(zeros)}`,
     })),
     ...open.flatMap((name) => {
       if (grouped.has(name)) return [];
@@ -150,7 +187,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
       if (values) return [{ columns: [name], ...numberDomain(values) }];
       return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
     }),
-  ];
+  ].map((one) => ({ ...one, reason: one.reason + emptyNote(table, one.columns) }));
   if (found.length === 0) fail("usage", `${table.source}: all columns are left out`, "keep at least one");
   return found.sort((a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]));
 }
@@ -159,30 +196,55 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
 export const namedDomains = (inferred: readonly Inferred[]): Readonly<Record<string, Domain>> =>
   Object.fromEntries(inferred.map(({ columns, domain }) => [columns.join("+"), domain]));
 
-/** The rows of a table as cells of a product of domains; one that is outside is an error that says where. */
-export function rowsIn(table: CellTable, domain: Product): Cell[][] {
+/** The label that a cell's text says: as it is, or as a number where labels are. */
+const labelOf = ({ domain }: ProductPart, text: string): OpenCell =>
+  domain.fault([text]) === undefined ? text : (numberOf(text) ?? text);
+
+export interface RowsOptions {
+  /** Whether the table may lack columns, whose cells are then holes. Default no. */
+  readonly lacking?: boolean;
+  /** Whether a group of columns may have holes in some of them and not in others. Default yes: all are then holes. */
+  readonly torn?: boolean;
+}
+
+/** The rows of a table as cells of a product of domains, null where they are empty; one that is outside is an error that says where. */
+export function rowsIn(table: CellTable, domain: Product, options: RowsOptions = {}): OpenCell[][] {
   const { source, columns, lines } = table;
   const places = domain.parts.map((part) =>
     part.columns.map((name) => {
       const at = columns.indexOf(name);
-      if (at < 0) fail("data", `${source} has no column ${shown(name)}`, "give the columns that the model has");
+      if (at < 0 && !options.lacking)
+        fail("data", `${source} has no column ${shown(name)}`, "give the columns that the model has");
       return at;
     }),
   );
-  return table.rows.map((row, i) =>
-    domain.parts.flatMap((part, k) => {
-      const where = (j: number): string => `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
-      const text = part.domain.kind === "category";
-      const cells = places[k].map((j): Cell => {
-        const cell = row[j];
-        if (text) return cell;
-        const what = cell === "" ? "the cell is empty" : `${shown(cell)} is not a number`;
-        return numberOf(cell) ?? fail("data", `${where(j)}: ${what}`, "mend the cell, or drop the row");
+  return table.rows.map((row, i) => {
+    const where = (j: number): string => `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
+    const cells = domain.parts.flatMap((part, k) => {
+      const own = places[k].map((j): OpenCell => {
+        if (j < 0 || isEmpty(row[j])) return null;
+        if (part.domain.spec?.kind === "category") return labelOf(part, row[j]);
+        return (
+          numberOf(row[j]) ??
+          fail("data", `${where(j)}: ${shown(row[j])} is not a number`, "mend the cell, or drop the row")
+        );
       });
-      const fault = part.domain.fault(cells);
+      const fault = own.some(isHole) ? undefined : part.domain.fault(own as (string | number)[]);
       if (fault !== undefined)
         fail("data", `${where(places[k][0])}: ${fault}`, "mend or drop the row, or say another domain for the column");
-      return cells;
-    }),
-  );
+      return own;
+    });
+    const half = options.torn === false ? torn(domain, cells) : undefined;
+    if (half)
+      fail(
+        "data",
+        `${source}, line ${lines[i]}: of ${half.columns.map(shown).join(", ")} some are there and some are not`,
+        `they are one ${half.domain.kind}: give all of them or none; of the parts of a whole all but one are enough`,
+      );
+    return cells;
+  });
 }
+
+/** The rows that have no holes. */
+export const wholeRows = (rows: readonly (readonly OpenCell[])[]): (readonly Cell[])[] =>
+  rows.filter((row): row is readonly Cell[] => !row.some(isHole));

@@ -27,10 +27,9 @@ import {
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { logSnr } from "diffeo/sampler";
-import { pointsOf, type Row } from "./fit.ts";
-import { LAST_LEVEL, mapped, predictorOf, type TableModel, tableMap, tableSde } from "./model.ts";
+import { LAST_LEVEL, type Predictor, tableSde } from "./model.ts";
 
-export interface ScoreOptions {
+export interface FlowOptions {
   /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
   readonly evaluations?: number;
   /** The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³. */
@@ -47,8 +46,7 @@ const levelAt = (u: number): number => CENTRE + WIDTH * Math.asinh(Math.tan(u));
 const placeOf = (level: number): number => Math.atan(Math.sinh((level - CENTRE) / WIDTH));
 
 /** dx/dλ and its divergence, for rows [count, n]. */
-function flowOf(model: TableModel) {
-  const predict = predictorOf(model);
+function flowOf(predict: Predictor) {
   return (x: Tensor, lambda: Tensor) => {
     const [count, n] = x.shape;
     const slope = mul(sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))), -0.5);
@@ -161,14 +159,13 @@ async function enough(follow: Follow, x: Float64Array, n: number, tolerance: num
   );
 }
 
-/** log p of standardised points, rows of as many numbers as x has. */
-export async function logDensityOf(model: TableModel, x: Float64Array, options: ScoreOptions = {}) {
+/** log p of standardised points, rows of n numbers, under the flow of v̂. */
+export async function logDensityOf(predict: Predictor, n: number, x: Float64Array, options: FlowOptions = {}) {
   const { evaluations, tolerance = 1e-3, threads, signal } = options;
-  const n = model.domain.dimension;
   if (evaluations !== undefined && !(Number.isInteger(evaluations) && evaluations >= STARTING + ADAMS.length))
     fail("usage", `evaluations is ${evaluations}`, `give a whole number, at least ${STARTING + ADAMS.length}`);
   if (!(tolerance > 0)) fail("usage", `the tolerance is ${tolerance}`, "give a number above 0");
-  const flow = compile(flowOf(model), [[null, n], []], threads === undefined ? {} : { threads });
+  const flow = compile(flowOf(predict), [[null, n], []], threads === undefined ? {} : { threads });
   const most = Math.max(1, Math.floor(BATCH / n));
   const follow: Follow = async (rows, count) => {
     const out = new Float64Array(rows.length / n);
@@ -183,21 +180,4 @@ export async function logDensityOf(model: TableModel, x: Float64Array, options: 
   } finally {
     await flow.dispose();
   }
-}
-
-/**
- * log q of each row in nats, in the units of its cells. A whole number k has the density of a point within [k, k + 1), whose
- * mean is its probability.
- */
-export async function scoreTable(model: TableModel, rows: readonly Row[], options: ScoreOptions = {}) {
-  const { domain } = model;
-  const labels = domain.parts.find((part) => part.domain.kind === "category");
-  if (labels) fail("usage", `"${labels.name}" is a category, which has no density`, "score a model without it");
-  const n = domain.dimension;
-  const y = mapped(pointsOf(rows, domain, model.training.seed), n, domain.map.forward);
-  const phi = tableMap(model);
-  const x = mapped(y, domain.size, (p) => phi.inverse(p));
-  const volume = mapped(x, n, (p) => phi.logDet(p));
-  const found = await logDensityOf(model, x, options);
-  return found.map((v, i) => v - volume[i] + domain.logUnit);
 }

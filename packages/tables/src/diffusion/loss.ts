@@ -51,7 +51,7 @@ export function batchOf(points: NdArray, key: Key): Batch<NdArray> {
 }
 
 /** λ of quantiles of its law. */
-const levelsAt = (u: Tensor): Tensor => clip(add(mul(normalQuantile(u), 3), 1.5), -10, 10);
+export const levelsAt = (u: Tensor): Tensor => clip(add(mul(normalQuantile(u), 3), 1.5), -10, 10);
 
 /** The mean over all rows of a batch. */
 export function velocityLoss(

@@ -12,8 +12,9 @@
 import { type Bend, type Domain, domainOf, product, simplexMaps } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable } from "./bend.ts";
-import { type FitTableOptions, fitTable, pointsOf, type Row } from "./fit.ts";
-import { scoreTable } from "./likelihood.ts";
+import { type FitTableOptions, fitTable } from "./fit.ts";
+import { pointsOf, type Row } from "./points.ts";
+import { scoreTable } from "./score.ts";
 
 type Columns = FitTableOptions["columns"];
 
@@ -113,7 +114,7 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
   const { threads, signal } = rest;
   const engine = { ...(threads !== undefined && { threads }), ...(signal && { signal }) };
   const logsOf = async (columns: Columns): Promise<Float64Array> =>
-    scoreTable(await fitTable(seen, { ...rest, columns, seed, steps }), test, engine);
+    scoreTable(await fitTable(seen, { ...rest, columns, given: false, seed, steps }), test, engine);
   const tried: TriedMap[] = [];
   let [best, logs] = [usual, undefined as Float64Array | undefined];
   for (const question of questionsOf(seen, seed)) {

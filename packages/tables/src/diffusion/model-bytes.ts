@@ -1,72 +1,162 @@
-/** A model of a table as the bytes of one safetensors file: weights by name, and beside them all that is needed to use them. */
-import { domainOf, type Product } from "diffeo/domain";
+/**
+ * A model of a table as the bytes of one safetensors file: weights by name, and beside them all that is needed to use them. A
+ * domain of one's own is a function, which no file holds: the file has its name, and who reads it gives the domain again.
+ */
+import { type Domain, domainOf, domainSchema, type Product, product } from "diffeo/domain";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
-import { type TableModel, tableMap } from "./model.ts";
+import { MOST_ATOMS } from "./atoms.ts";
+import { headOf } from "./head.ts";
+import { type FittedTable, sideSize, tableMap, type Weights } from "./model.ts";
+import { plainSpec } from "./points.ts";
+import { type TableModel, tableModel } from "./table-model.ts";
 
 const FORMAT = "diffeo-table-1";
 
 const finite = v.pipe(v.number(), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const whole = v.pipe(v.number(), v.safeInteger());
+const network = v.looseObject({ kind: v.string() });
+const part = v.union([
+  v.strictObject({ name: v.string(), domain: v.unknown() }),
+  v.strictObject({ name: v.string(), own: v.string() }),
+]);
 
 const specSchema = v.strictObject({
-  domain: v.unknown(),
+  domain: v.strictObject({ kind: v.literal("product"), parts: v.pipe(v.array(part), v.minLength(1)) }),
   standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
-  network: v.looseObject({ kind: v.string() }),
+  atoms: v.exactOptional(v.record(v.string(), v.tuple([whole, whole]))),
+  network,
+  given: v.exactOptional(network),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
 });
 
-/** The bytes of a model, in parts to be written one after another. */
-export function makeTable({ domain, standard, network, parameters, training }: TableModel): Uint8Array[] {
-  const own = domain.parts.find((part) => !part.domain.spec);
-  if (!domain.spec || own)
-    fail("usage", `"${own?.name}" has a domain of one's own, which no file can hold`, "use domains of the library");
+type Spec = v.InferOutput<typeof specSchema>;
+
+/** What the names of the weights of given parts begin with. */
+const GIVEN = "given/";
+
+function named({ parameters }: Weights, prefix: string): Record<string, NdArray> {
   const arrays: Record<string, NdArray> = {};
   mapTree<NdArray, void>(
     parameters,
     (array, name) => {
-      arrays[name] = array;
+      arrays[prefix + name] = array;
     },
     isNdArray,
   );
-  const spec = { domain: domain.spec, standard, network, training };
-  return makeSafetensors({ arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec) } });
+  return arrays;
 }
 
-const isProduct = (domain: object): domain is Product => "parts" in domain;
+/** The bytes of a model, in parts to be written one after another. */
+export function makeTable(model: FittedTable): Uint8Array[] {
+  const { domain, standard, atoms = {}, network: own, given, training } = model;
+  const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
+    known ? { name, domain: known } : { name, own: kind },
+  );
+  const spec = {
+    domain: { kind: "product", parts },
+    standard,
+    ...(Object.keys(atoms).length > 0 && { atoms }),
+    network: own,
+    ...(given && { given: given.network }),
+    training,
+  };
+  return makeSafetensors({
+    arrays: { ...named(model, ""), ...(given && named(given, GIVEN)) },
+    metadata: { format: FORMAT, spec: JSON.stringify(spec) },
+  });
+}
 
-/** The model that bytes hold; `path` is what errors call it. */
-export function parseTableModel(bytes: Uint8Array, path = "the model"): TableModel {
+/** Domains of one's own, by the names that `fitTable` had them under. */
+export type OwnDomains = Readonly<Record<string, Domain>>;
+
+/** The domain of a file's spec, with those of one's own. */
+function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): Product {
+  const domains = parts.map((one): [string, Domain] => {
+    if (!("own" in one)) {
+      if (v.is(domainSchema, one.domain) && one.domain.kind === "product")
+        fail("data", `${path}: its domain is that of no table`, "the file is damaged; fit again");
+      return [one.name, domainOf(one.domain, `${path}: its domain`)];
+    }
+    const given = Object.hasOwn(columns, one.name) ? columns[one.name] : undefined;
+    if (given?.kind !== one.own)
+      fail(
+        "usage",
+        `${path}: "${one.name}" has a domain of one's own, "${one.own}", which the file does not hold`,
+        `give it again as columns: { ${JSON.stringify(one.name)}: … }`,
+      );
+    return [one.name, given as Domain];
+  });
+  if (new Set(domains.map(([name]) => name)).size !== domains.length)
+    fail("data", `${path}: its domain is that of no table`, "the file is damaged; fit again");
+  return product(Object.fromEntries(domains));
+}
+
+type Damaged = (what: string) => never;
+
+/** The weights of a network that takes and gives so many numbers. */
+function weightsIn(
+  arrays: Readonly<Record<string, NdArray>>,
+  prefix: string,
+  spec: NetworkSpec,
+  { channels: inputs, outputs: results }: { readonly channels: number; readonly outputs: number },
+  damaged: Damaged,
+): Weights {
+  const own = Object.entries(arrays).filter(([name]) => name.startsWith(GIVEN) === (prefix === GIVEN));
+  const numbers = own.reduce((s, [, { data }]) => s + data.length, 0);
+  const { shapes, channels, outputs, requireGrid } = networkOf(spec);
+  requireGrid([]);
+  if (channels !== inputs || outputs !== results)
+    damaged(`its network is one of ${channels} numbers to ${outputs}, its columns have ${inputs} and ${results}`);
+  const parameters = mapShapes(shapes({ arrays: own.length, numbers }), (shape, name) => {
+    const array = Object.hasOwn(arrays, prefix + name)
+      ? arrays[prefix + name]
+      : damaged(`the array "${prefix + name}" is missing`);
+    if (array.shape.join() !== shape.join())
+      damaged(`${prefix + name} has shape [${array.shape.join(", ")}], its network says [${shape.join(", ")}]`);
+    return array;
+  });
+  return { network: spec, parameters };
+}
+
+/** The model that bytes hold; `path` is what errors call it, and `columns` are domains of one's own. */
+export function parseTableModel(bytes: Uint8Array, path = "the model", columns: OwnDomains = {}): TableModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
     fail("data", `${path} is no model of a table`, "give a file that diffeo table fit wrote");
-  const damaged = (what: string): never => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
+  const damaged: Damaged = (what) => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { standard, training } = parsed.output;
-  const domain = domainOf(parsed.output.domain, `${path}: its domain`);
-  if (!isProduct(domain)) return damaged("its domain is that of no table");
+  const { standard, training, given, atoms = {} } = parsed.output;
+  const domain = domainIn(parsed.output.domain, path, columns);
+  for (const [name, [least, most]] of Object.entries(atoms)) {
+    const found = domain.parts.find((one) => one.name === name);
+    const own = found && plainSpec(found.domain);
+    if (own?.kind !== "integer" || !(least < most && most - least < MOST_ATOMS))
+      damaged(`its atoms of "${name}" are none`);
+    if (least < (own?.least ?? least) || most > (own?.most ?? most)) damaged(`its atoms of "${name}" are outside`);
+  }
   const n = domain.dimension;
   if (standard.mean.length !== n || standard.matrix.length !== n * n)
     damaged("its standard is not that of its columns");
-  const network = parsed.output.network as unknown as NetworkSpec;
-  const numbers = Object.values(arrays).reduce((s, { data }) => s + data.length, 0);
+  const specOf = (found: Spec["network"]): NetworkSpec => found as unknown as NetworkSpec;
   try {
     // Whether the standard has an inverse.
     tableMap({ domain, standard });
-    const { shapes, channels, outputs, requireGrid } = networkOf(network);
-    requireGrid([]);
-    if (channels !== n || outputs !== n)
-      damaged(`its network is one of ${channels} coordinates, its columns have ${n}`);
-    const parameters = mapShapes(shapes({ arrays: Object.keys(arrays).length, numbers }), (shape, name) => {
-      const array = Object.hasOwn(arrays, name) ? arrays[name] : damaged(`the array "${name}" is missing`);
-      if (array.shape.join() !== shape.join())
-        damaged(`${name} has shape [${array.shape.join(", ")}], its network says [${shape.join(", ")}]`);
-      return array;
+    const { outputs } = headOf({ domain, standard, atoms });
+    const whole = weightsIn(arrays, "", specOf(parsed.output.network), { channels: n, outputs }, damaged);
+    const sizes = { channels: n + sideSize(domain), outputs };
+    return tableModel({
+      domain,
+      standard,
+      atoms,
+      ...whole,
+      ...(given && { given: weightsIn(arrays, GIVEN, specOf(given), sizes, damaged) }),
+      training,
     });
-    return { domain, standard, network, parameters, training };
   } catch (error) {
     if (!(error instanceof DiffeoError) || error.kind === "data") throw error;
     throw new DiffeoError(

@@ -7,19 +7,21 @@
  */
 import { type Bijector, chain } from "diffeo/bijector";
 import type { Cell, Product } from "diffeo/domain";
-import { input, type NdArray, reference, type Tensor } from "diffeo/graph";
-import { partsOf } from "diffeo/host";
+import { concat, fail, type NdArray, type Tensor } from "diffeo/graph";
 import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } from "diffeo/model";
 import { fold, key as keyOf } from "diffeo/random";
 import { logSnr, sample } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
-import { type Standard, standardMap } from "./standard.ts";
+import { type Coordinates, headOf } from "./head.ts";
+import { mapped } from "./mapped.ts";
+import { standardMap } from "./standard.ts";
 
-export interface TableModel {
-  readonly domain: Product;
-  readonly standard: Standard;
+/** What a fit found, as plain data; `TableModel` is what one does with it. */
+export interface FittedTable extends Coordinates {
   readonly network: NetworkSpec;
   readonly parameters: Parameters<NdArray>;
+  /** The network of rows of which some parts are given (`given.ts`), where one was trained. */
+  readonly given?: Weights;
   /** What is known of its training. */
   readonly training: TableTraining;
 }
@@ -31,6 +33,11 @@ export interface TableTraining {
   readonly validation: number;
 }
 
+export interface Weights {
+  readonly network: NetworkSpec;
+  readonly parameters: Parameters<NdArray>;
+}
+
 /** The process that all tables are noised by. */
 export const tableSde: GaussianSde = vp();
 
@@ -38,16 +45,40 @@ export const tableSde: GaussianSde = vp();
 export const LAST_LEVEL = 8;
 
 /** v̂(x, λ) */
-export const predictorOf = ({ network, parameters }: TableModel): ((x: Tensor, lambda: Tensor) => Tensor) => {
-  const { apply } = networkOf(network);
-  const p = frozen(parameters);
-  return (x, lambda) => apply(p, x, lambda);
+export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
+
+export const predictorOf = (model: FittedTable): Predictor => {
+  const { apply } = networkOf(model.network);
+  const p = frozen(model.parameters);
+  const { velocity } = headOf(model);
+  return (x, lambda) => velocity(apply(p, x, lambda), x, lambda);
 };
 
-export const tableScore = (model: TableModel): MarginalScore => velocityScore(tableSde, predictorOf(model));
+/** Numbers beside x that the network of given parts takes: x₀P_S, and two flags a part. */
+export const sideSize = ({ dimension, parts }: Product): number => dimension + 2 * parts.length;
+
+/** v̂ of the network of given parts, for rows xP and what is beside them. */
+export function givenPredictorOf(model: FittedTable) {
+  const { given, domain } = model;
+  if (!given)
+    return fail(
+      "usage",
+      domain.parts.length === 1
+        ? `the model has one part, ${domain.columns.map((name) => `"${name}"`).join(", ")}, which is drawn whole`
+        : "the model was fitted without a network of given cells",
+      domain.parts.length === 1 ? "draw without given cells and holes" : "fit it again, with given",
+    );
+  const { apply } = networkOf(given.network);
+  const p = frozen(given.parameters);
+  const { velocity } = headOf(model);
+  return (x: Tensor, beside: Tensor, lambda: Tensor): Tensor =>
+    velocity(apply(p, concat([x, beside], -1), lambda), x, lambda);
+}
+
+export const tableScore = (model: FittedTable): MarginalScore => velocityScore(tableSde, predictorOf(model));
 
 /** φ */
-export const tableMap = ({ domain, standard }: Pick<TableModel, "domain" | "standard">): Bijector =>
+export const tableMap = ({ domain, standard }: Pick<FittedTable, "domain" | "standard">): Bijector =>
   chain(standardMap(standard), domain.map);
 
 /** The time of a level, which falls as time rises. */
@@ -60,24 +91,6 @@ export function timeOf(level: number): number {
     else high = middle;
   }
   return (low + high) / 2;
-}
-
-/** Rows that a graph on the host takes at once. */
-const PART = 4096;
-
-/** f of every row of n numbers, in float64 on the host; f gives rows of any length. */
-export function mapped(rows: Float64Array, n: number, f: (x: Tensor) => Tensor): Float64Array {
-  const parts = partsOf(rows.length / n, PART).map(([from, to]) => {
-    const x = input("rows", [to - from, n], "float64");
-    return reference([f(x)], new Map([[x, rows.subarray(from * n, to * n)]]))[0];
-  });
-  const out = new Float64Array(parts.reduce((s, part) => s + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
 }
 
 export interface DrawRows {
@@ -105,7 +118,7 @@ const BATCH = 10_000;
  * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end. Steps are those of
  * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
  */
-export async function drawRows(model: TableModel, options: DrawRows): Promise<DrawnRows> {
+export async function drawRows(model: FittedTable, options: DrawRows): Promise<DrawnRows> {
   const { count, first = 0, seed = 0, evaluations = 50, threads, signal, onStep } = options;
   const { domain } = model;
   const { samples, scoreEvaluations } = await sample(reverse(tableSde, tableScore(model)), {

@@ -4,14 +4,15 @@
  */
 import { fail } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import { type FitTableOptions, fitTable, type Row } from "./fit.ts";
-import type { TableModel } from "./model.ts";
+import { type FitProgress, type FitTableOptions, fitTable } from "./fit.ts";
+import type { Row } from "./points.ts";
+import type { TableModel } from "./table-model.ts";
 
-export interface FitSeedsOptions extends Omit<FitTableOptions, "store"> {
+export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenStore"> {
   /** How many seeds there are, from `seed` on. They share `minutes`. */
   readonly seeds: number;
-  /** Where the run of a seed is kept, and continued from if something is there. Default: memory. */
-  readonly storeOf?: (seed: number) => Promise<RunStore>;
+  /** Where the runs of a seed's networks are kept, and continued from if something is there. Default: memory. */
+  readonly storeOf?: (seed: number, network: FitProgress["network"]) => Promise<RunStore>;
   /** Called when a seed begins. */
   readonly onSeed?: (seed: number) => void;
 }
@@ -35,7 +36,7 @@ export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): 
       ...rest,
       seed,
       ...(minutes !== undefined && { minutes: minutes / seeds }),
-      ...(storeOf && { store: await storeOf(seed) }),
+      ...(storeOf && { store: await storeOf(seed, "whole"), givenStore: await storeOf(seed, "given") }),
     });
     const { validation } = model.training;
     tried.push({ seed, validation });

@@ -19,24 +19,43 @@ export interface Standard {
 
 const LEAST = 1e-4;
 
-/** Mean and covariance of rows of n numbers, the latter row-major. */
+/** Mean and covariance of rows of n numbers, the latter row-major; NaN is a hole, and a pair counts where both are there. */
 function moments(z: Float64Array, n: number): { readonly mean: Float64Array; readonly covariance: Float64Array } {
   const rows = z.length / n;
+  const seen = new Float64Array(n);
+  for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n]++;
   const mean = new Float64Array(n);
-  for (let i = 0; i < z.length; i++) mean[i % n] += z[i] / rows;
+  for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) mean[i % n] += z[i] / seen[i % n];
   const covariance = new Float64Array(n * n);
+  const pairs = new Float64Array(n * n);
   for (let row = 0; row < rows; row++)
     for (let i = 0; i < n; i++) {
-      const a = (z[row * n + i] - mean[i]) / rows;
-      for (let j = i; j < n; j++) covariance[i * n + j] += a * (z[row * n + j] - mean[j]);
+      const a = z[row * n + i] - mean[i];
+      if (Number.isNaN(a)) continue;
+      for (let j = i; j < n; j++) {
+        const b = z[row * n + j] - mean[j];
+        if (Number.isNaN(b)) continue;
+        covariance[i * n + j] += a * b;
+        pairs[i * n + j]++;
+      }
     }
-  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] = covariance[j * n + i];
+  for (let i = 0; i < n; i++)
+    for (let j = i; j < n; j++) covariance[j * n + i] = covariance[i * n + j] /= Math.max(1, pairs[i * n + j]);
   return { mean, covariance };
 }
 
-/** The standard of rows of n numbers; `nameOf` is what errors call a coordinate. */
-export function standardOf(z: Float64Array, n: number, nameOf: (i: number) => string): Standard {
+/**
+ * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a coordinate. Coordinates
+ * in a range of `apart` are whitened among themselves alone.
+ */
+export function standardOf(
+  z: Float64Array,
+  n: number,
+  nameOf: (i: number) => string,
+  apart: readonly (readonly [from: number, to: number])[] = [],
+): Standard {
   const { mean, covariance } = moments(z, n);
+  const groupOf = (i: number): number => apart.findIndex(([from, to]) => i >= from && i < to);
   const deviation = Array.from(mean, (m, i) => {
     const found = Math.sqrt(covariance[i * (n + 1)]);
     // What rounding leaves of a column of one number is no spread.
@@ -48,7 +67,10 @@ export function standardOf(z: Float64Array, n: number, nameOf: (i: number) => st
       );
     return found;
   });
-  const correlation = covariance.map((v, at) => v / (deviation[Math.floor(at / n)] * deviation[at % n]));
+  const correlation = covariance.map((v, at) => {
+    const [i, j] = [Math.floor(at / n), at % n];
+    return groupOf(i) === groupOf(j) ? v / (deviation[i] * deviation[j]) : 0;
+  });
   const { values, vectors } = rightSvd(correlation, n);
   const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
   const matrix = Array.from({ length: n * n }, (_, at) => {

@@ -4,9 +4,9 @@
  * settled before the first, so that the same seed gives the same numbers, interrupted or not.
  */
 import { compile } from "diffeo/engine";
-import { fail, isNdArray, mapTree, type NdArray, sizeOf, type Tensor } from "diffeo/graph";
+import { fail, isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
 import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
-import { fold, key as keyOf } from "diffeo/random";
+import { fold, type Key, key as keyOf } from "diffeo/random";
 import {
   type Checkpoint,
   compileStep,
@@ -19,7 +19,8 @@ import {
   train,
   unflatten,
 } from "diffeo/train";
-import { BATCH, batchOf, batchShapes, velocityLoss } from "./loss.ts";
+import type { Head } from "./head.ts";
+import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
 
 export interface TrainingProgress {
   readonly step: number;
@@ -91,18 +92,32 @@ function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArr
   );
 }
 
-type Arguments = [Tensor, Tensor, Tensor];
+/** What is trained: a network, its loss on a batch, and where batches come from. */
+export interface Task {
+  readonly network: NetworkSpec;
+  /** How many rows there are to learn from. */
+  readonly rows: number;
+  /** Those of the arrays of a batch. */
+  readonly shapes: readonly Shape[];
+  readonly loss: (network: (x: Tensor, lambda: Tensor) => Tensor, batch: readonly Tensor[]) => Tensor;
+  /** A batch of rows to learn from, and of rows held out. */
+  readonly batch: (key: Key) => readonly NdArray[];
+  readonly held: (key: Key) => readonly NdArray[];
+}
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
-function graphsOf(network: NetworkSpec, like: Parameters<NdArray>, n: number, { threads, device }: TrainingOptions) {
+function graphsOf(
+  { network, shapes, loss: of }: Task,
+  like: Parameters<NdArray>,
+  { threads, device }: TrainingOptions,
+) {
   const engine = { ...(threads !== undefined && { threads }), ...(device !== undefined && { device }) };
   const { apply } = networkOf(network);
-  const loss = (p: Parameters<Tensor>, ...batch: Arguments): Tensor =>
-    velocityLoss((x, lambda) => apply(p, x, lambda), ...batch);
-  const step = compileStep(loss, like, batchShapes(n), { ...engine, beta2: 0.99 });
+  const loss = (p: Parameters<Tensor>, ...batch: Tensor[]): Tensor => of((x, lambda) => apply(p, x, lambda), batch);
+  const step = compileStep(loss, like, [...shapes], { ...engine, beta2: 0.99 });
   const measure = compile(
-    (theta: Tensor, ...batch: Arguments) => loss(unflatten(theta, like), ...batch),
-    [[flatten(like).length], ...batchShapes(n)],
+    (theta: Tensor, ...batch: Tensor[]) => loss(unflatten(theta, like), ...batch),
+    [[flatten(like).length], ...shapes],
     engine,
   );
   return { step, measure };
@@ -217,22 +232,44 @@ async function fitting(
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */
-export async function trainScore(points: NdArray, held: NdArray, options: TrainingOptions = {}): Promise<Trained> {
-  const { seed = 0, width = 128, blocks = 3, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
-  const { store = memoryStore() } = options;
+export function trainScore(
+  points: NdArray,
+  held: NdArray,
+  options: TrainingOptions & { readonly head?: Head } = {},
+): Promise<Trained> {
+  const { width = 128, blocks = 3, head } = options;
   const [rows, n] = points.shape;
+  const { outputs, velocity } = head ?? { outputs: n, velocity: (out: Tensor) => out };
+  return trainTask(
+    {
+      network: { kind: "residual", channels: n, ...(outputs !== n && { outputs }), width, blocks },
+      rows,
+      shapes: batchShapes(n),
+      loss: (network, batch) =>
+        velocityLoss((x, lambda) => velocity(network(x, lambda), x, lambda), ...(batch as Batch<Tensor>)),
+      batch: (key) => batchOf(points, key),
+      held: (key) => batchOf(held, key),
+    },
+    options,
+  );
+}
+
+/** Trains what a task says. */
+export async function trainTask(task: Task, options: TrainingOptions): Promise<Trained> {
+  const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
+  const { store = memoryStore() } = options;
+  const { network, rows } = task;
   const root = fold(keyOf(seed), "table");
-  const network = { kind: "residual", channels: n, width, blocks } as const;
   const like = networkOf(network).init(fold(root, "network"));
   const size = flatten(like).length;
-  const { step, measure } = graphsOf(network, like, n, options);
+  const { step, measure } = graphsOf(task, like, options);
   try {
     const before = await store.latest();
     const start = before ? stateOf(before, size, "the run") : initialState(like);
-    const batch = (at: number) => batchOf(points, fold(fold(root, "batch"), at));
+    const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
     const wanted = options.steps ?? usualSteps(rows);
     // Of no seed: fits of several are compared by them.
-    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => batchOf(held, fold(keyOf("held"), i)));
+    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => task.held(fold(keyOf("held"), i)));
     const most =
       minutes === undefined || before
         ? wanted

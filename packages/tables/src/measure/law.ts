@@ -1,7 +1,7 @@
 /** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
 import type { Cell } from "diffeo/domain";
-import { scoreTable } from "../diffusion/likelihood.ts";
-import { drawRows, type TableModel } from "../diffusion/model.ts";
+import { drawRows, type FittedTable } from "../diffusion/model.ts";
+import { scoreTable } from "../diffusion/score.ts";
 
 export type Cells = readonly Cell[];
 
@@ -19,7 +19,7 @@ export interface ModelLawOptions {
 }
 
 /** The law of a model. */
-export const modelLaw = (model: TableModel, options: ModelLawOptions = {}): TableLaw => ({
+export const modelLaw = (model: FittedTable, options: ModelLawOptions = {}): TableLaw => ({
   name: "model",
   score: (rows) => scoreTable(model, rows, options),
   draw: async (count, seed) => (await drawRows(model, { count, seed, ...options })).rows,

@@ -13,6 +13,11 @@ export interface CellTable {
   readonly lines: readonly number[];
 }
 
+const EMPTY = new Set(["", "na", "n/a", "nan", "null"]);
+
+/** Whether a cell says that there is nothing: it is empty, or NA, N/A, NaN or null in any case. */
+export const isEmpty = (cell: string): boolean => EMPTY.has(cell.toLowerCase());
+
 /** Reads CSV text whose first line is names. */
 export function parseCells(text: string, source: string): CellTable {
   let columns: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-import { product } from "diffeo/domain";
+import { category, product } from "diffeo/domain";
 import { describe, expect, it } from "vitest";
 import { parseRule } from "../../src/diffusion/columns.ts";
 import { inferColumns, namedDomains, rowsIn } from "../../src/diffusion/infer.ts";
@@ -46,6 +46,14 @@ describe("a rule", () => {
     ["a=angle:360", ["a"], { kind: "angle", period: 360 }],
     ["x=y=real", ["x=y"], { kind: "real" }],
     ["a < b<c", ["a", "b", "c"], { kind: "ordered", parts: ["a", "b", "c"] }],
+    ["0<a<b<24", ["a", "b"], { kind: "ordered", parts: ["a", "b"], above: 0, below: 24 }],
+    ["a<b<1e3", ["a", "b"], { kind: "ordered", parts: ["a", "b"], below: 1000 }],
+    ["a,b=ball", ["a", "b"], { kind: "ball", size: ["a", "b"] }],
+    ["a, b=ball:50", ["a", "b"], { kind: "ball", size: ["a", "b"], radius: 50 }],
+    ["a,b,c=sphere", ["a", "b", "c"], { kind: "sphere", size: ["a", "b", "c"] }],
+    ["a,b,c=covariance", ["a", "b", "c"], { kind: "covariance", order: ["a", "b", "c"] }],
+    ["a,b,c=correlation", ["a", "b", "c"], { kind: "correlation", order: ["a", "b", "c"] }],
+    ["a+b+c=1:zeros:0.01", ["a", "b", "c"], { kind: "simplex", parts: ["a", "b", "c"], total: 1, zeros: 0.01 }],
     [
       "a+b + c=100",
       ["a", "b", "c"],
@@ -71,6 +79,12 @@ describe("a rule", () => {
     ["a=above:high", '"high" is no number'],
     ["a=above:", '"" is no number'],
     ["a", "says nothing of a column"],
+    ["a,d=ball", 'there is no column "d"'],
+    ["a,b=real", 'there is no kind "real" of columns'],
+    ["a,b=sphere:2", "1 numbers after sphere"],
+    ["a,b=covariance", "2 entries are no lower triangle"],
+    ["a+b=1:zeros", '"1:zeros" is no total'],
+    ["a+b=1:ones:0.1", '"1:ones:0.1" is no total'],
   ])("%s is refused", (rule, error) => {
     expect(() => parseRule(rule, names)).toThrow(error);
   });
@@ -111,10 +125,30 @@ describe("inference", () => {
     expect(() => specs(text, ["a=drop", "b=drop", "c=drop"])).toThrow("all columns are left out");
   });
 
-  it("says where a cell is empty, unless its column is left out", () => {
-    const text = "a,b\n1,2\n\n3,\n";
-    expect(() => specs(text)).toThrow('t.csv, line 4, column 2 ("b"): the cell is empty');
-    expect(specs(text, ["b=drop"])).toHaveLength(1);
+  it("passes over empty cells and says how many there are", () => {
+    const text = "n,w,p\n3,x,.5\nNA,y,2\n4,N/A,\nnan,y,null\n";
+    expect(specs(text)).toEqual([
+      ["n", { kind: "integer", least: 0 }, "whole numbers from 3 to 4; 2 of 4 cells are empty"],
+      ["w", { kind: "category", labels: ["x", "y"] }, "text; 1 of 4 cells are empty"],
+      ["p", { kind: "positive" }, "all above 0, from 0.5 to 2; 2 of 4 cells are empty"],
+    ]);
+    expect(() => specs("a,b\n1,\n2,NA\n")).toThrow('t.csv: all cells of "b" are empty');
+    expect(specs("a,b\n1,\n2,\n", ["b=drop"])).toHaveLength(1);
+  });
+
+  it("finds wholes with exact zeros and holes, and names what a zero stands for", () => {
+    const text = "a,b,c\n20,30,50\n0,80,20\n40,,60\n10,80,10\n";
+    const [[names, spec, reason]] = specs(text);
+    expect(names).toBe("a+b+c");
+    expect(spec).toMatchObject({ kind: "simplex", total: 100, zeros: 0.05 });
+    expect(reason).toBe(
+      "at least 0, and they sum to 100 in every row; a part of 0 stands for one below 0.05 of the whole; 1 of 12 cells are empty",
+    );
+    const said = specs("a,b\n0,1\n.5,.5\n.2,.8\n", ["a+b=1"]);
+    expect(said[0][1]).toMatchObject({ zeros: 0.1 });
+    expect(said[0][2]).toBe("as was said; a part of 0 stands for one below 0.1 of the whole");
+    // Three columns of which one is 1 are no composition.
+    expect(specs("a,b,c\n1,0,0\n0,1,0\n0,0,1\n").map(([name]) => name)).toEqual(["a", "b", "c"]);
   });
 
   it("takes no names for categories", () => {
@@ -136,11 +170,23 @@ describe("rows", () => {
     expect(rowsIn(table("b,more,a,w\n2,?,1,x\n"), domain)).toEqual([["x", 1, 2]]);
   });
 
+  it("have holes where cells are empty, and columns may be lacking where that is said", () => {
+    expect(rowsIn(table("w,a,b\nNA,1,\n"), domain)).toEqual([[null, 1, null]]);
+    expect(rowsIn(table("w\nx\n"), domain, { lacking: true })).toEqual([["x", null, null]]);
+    expect(() => rowsIn(table("w,a,b\nx,1,2\nx,1,\n"), domain, { torn: false })).toThrow(
+      't.csv, line 3: of "a", "b" some are there and some are not',
+    );
+  });
+
+  it("have numbers for labels where labels are numbers", () => {
+    const own = product({ k: category([1, 2]) });
+    expect(rowsIn(table("k\n1\n2.0\n"), own)).toEqual([[1], [2]]);
+  });
+
   it.each([
     ["w,a,b\nx,1,2\nx,5,4\n", /t.csv, line 3, column 2 \("a"\): .*5/],
     ["w,a,b\nz,1,2\n", /t.csv, line 2, column 1 \("w"\): "z" is none of "x", "y"/],
     ["w,a,b\nx,1,much\n", /t.csv, line 2, column 3 \("b"\): "much" is not a number/],
-    ["w,a,b\nx,1,\n", /t.csv, line 2, column 3 \("b"\): the cell is empty/],
     ["w,a\nx,1\n", /t.csv has no column "b"/],
   ])("%j are refused", (bad, error) => {
     expect(() => rowsIn(table(bad), domain)).toThrow(error);

@@ -7,18 +7,12 @@ import { logDensity } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
-import { logDensityOf, scoreTable } from "../../src/diffusion/likelihood.ts";
-import {
-  drawRows,
-  LAST_LEVEL,
-  mapped,
-  type TableModel,
-  tableScore,
-  tableSde,
-  timeOf,
-} from "../../src/diffusion/model.ts";
+import { logDensityOf } from "../../src/diffusion/likelihood.ts";
+import { mapped } from "../../src/diffusion/mapped.ts";
+import { LAST_LEVEL, predictorOf, tableScore, tableSde, timeOf } from "../../src/diffusion/model.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
+import { type TableModel, tableModel } from "../../src/diffusion/table-model.ts";
 
 const small = { width: 32, blocks: 2, threads: 1 } as const;
 
@@ -66,7 +60,13 @@ function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
   });
   const matrix = Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1.3 : 0.1));
   const standard = { mean: Array.from({ length: n }, (_, i) => 0.2 * i), matrix };
-  return { domain: of, standard, network, parameters, training: { seed, rows: 100, step: 1, validation: 1 } };
+  return tableModel({
+    domain: of,
+    standard,
+    network,
+    parameters,
+    training: { seed, rows: 100, step: 1, validation: 1 },
+  });
 }
 
 describe("a standard", () => {
@@ -101,7 +101,7 @@ describe("a model of a table", () => {
   }, 120_000);
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
-    const { rows: drawn, columns: names, evaluations } = await drawRows(model, { count: 3000, threads: 1 });
+    const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 3000, threads: 1 });
     expect(names).toEqual(["size", "share", "start", "end", "sand", "silt", "clay", "visits", "ward"]);
     expect(evaluations).toBe(50);
     for (const row of drawn) expect(model.domain.fault(row)).toBeUndefined();
@@ -126,9 +126,9 @@ describe("a model of a table", () => {
   it("draws the same rows for the same seed, out of its bytes too", async () => {
     const again = parseTableModel(bytesOf(model));
     const [first, second, other] = await Promise.all([
-      drawRows(model, { count: 20, seed: 3, threads: 1 }),
-      drawRows(again, { count: 20, seed: 3, threads: 1 }),
-      drawRows(model, { count: 20, seed: 4, threads: 1 }),
+      model.sample({ count: 20, seed: 3, threads: 1 }),
+      again.sample({ count: 20, seed: 3, threads: 1 }),
+      model.sample({ count: 20, seed: 4, threads: 1 }),
     ]);
     expect(second.rows).toEqual(first.rows);
     expect(other.rows).not.toEqual(first.rows);
@@ -144,17 +144,13 @@ describe("a model of a table", () => {
     await expect(fitTable([...good, { a: 1 } as never], options)).rejects.toThrow('row 21 has no cell "b"');
     await expect(fitTable(good.slice(0, 4), options)).rejects.toThrow("4 rows are too few");
   });
-
-  it("does not score a category", async () => {
-    await expect(scoreTable(model, rows.slice(0, 2))).rejects.toThrow('"ward" is a category');
-  });
 });
 
 describe("a likelihood", () => {
   it("agrees with the adaptive flow to 10⁻³ nats in 100 evaluations", async () => {
     const model = untrained(product({ a: real(), b: real(), c: real() }), 2);
     const x = normal(key(5), [40, 3], { dtype: "float64" });
-    const found = await logDensityOf(model, x.data, { threads: 1 });
+    const found = await logDensityOf(predictorOf(model), 3, x.data, { threads: 1 });
     const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
     const noised: NdArray = { ...x, data: x.data.map((v) => m * v) };
     const exact = await logDensity(reverse(tableSde, tableScore(model)), noised, {
@@ -185,7 +181,7 @@ describe("a likelihood", () => {
     const cells: [number, number][] = [];
     for (let i = 0; i < side; i++)
       for (let j = 0; j < side; j++) cells.push([Math.exp(at(i)), 10 / (1 + Math.exp(-at(j)))]);
-    const found = await scoreTable(model, cells, { threads: 1 });
+    const found = await model.score(cells, { threads: 1 });
     let total = 0;
     cells.forEach(([a, b], i) => {
       total += Math.exp(found[i]) * a * b * (1 - b / 10);
@@ -195,7 +191,9 @@ describe("a likelihood", () => {
 
   it("asks for enough evaluations", async () => {
     const model = untrained(product({ a: real() }), 1);
-    await expect(logDensityOf(model, new Float64Array(1), { evaluations: 12 })).rejects.toThrow("at least 13");
+    await expect(logDensityOf(predictorOf(model), 1, new Float64Array(1), { evaluations: 12 })).rejects.toThrow(
+      "at least 13",
+    );
   });
 });
 
@@ -214,8 +212,15 @@ describe("the bytes of a model", () => {
     expect(() => parseTableModel(new Uint8Array(4))).toThrow("only 4 bytes long");
   });
 
-  it("cannot hold a domain of one's own", () => {
+  it("name a domain of one's own, which is given again", () => {
     const own = domain({ kind: "mine", map: affine({ scale: 2 }), dimension: 1, fault: () => undefined });
-    expect(() => makeTable(untrained(product({ mine: own }), 1))).toThrow('"mine" has a domain of one\'s own');
+    const bytes = bytesOf(untrained(product({ a: positive(), mine: own }), 1));
+    expect(() => parseTableModel(bytes, "some.model")).toThrow(
+      'some.model: "mine" has a domain of one\'s own, "mine", which the file does not hold',
+    );
+    expect(() => parseTableModel(bytes, "some.model", { mine: real() })).toThrow("does not hold");
+    const again = parseTableModel(bytes, "some.model", { mine: own });
+    expect(again.domain.parts.map(({ domain: { kind } }) => kind)).toEqual(["positive", "mine"]);
+    expect(again.domain.parts[1].domain).toBe(own);
   });
 });

@@ -1,7 +1,7 @@
 /** Some parts of a product of domains as a product of their own, with the way between the rows of both. */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
-import { pointsOf } from "../../diffusion/fit.ts";
-import { mapped } from "../../diffusion/model.ts";
+import { mapped } from "../../diffusion/mapped.ts";
+import { pointsOf } from "../../diffusion/points.ts";
 import type { Cells } from "../law.ts";
 
 export interface Parts {

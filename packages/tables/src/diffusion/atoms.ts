@@ -1,0 +1,73 @@
+/**
+ * Labels and small whole numbers as atoms: the law of x has points c_k there, one a label or number, and a network gives the
+ * chances of each (`head.ts`). The atom of a whole number k is the x of k + ½, on its own coordinate.
+ *
+ * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than are worth a logit each, or values that
+ * are no longer apart at the last level of noise. Spread, a law of few values has steps that a network only rounds off.
+ */
+import type { Product, ProductPart } from "diffeo/domain";
+import { mapped } from "./mapped.ts";
+import { isHole, type OpenCell, plainSpec } from "./points.ts";
+
+/** Of each part whose whole numbers are atoms, the least and the greatest. */
+export type Atoms = Readonly<Record<string, readonly [least: number, most: number]>>;
+
+/** Atoms that a part may have. */
+export const MOST_ATOMS = 64;
+/** How far apart atoms are at least, in standard deviations of their column: four times the noise that rows are data at. */
+const APART = 4 * Math.exp(-4);
+
+/** Whether the coordinates of a part are atoms. */
+export const isCoded = ({ name, domain }: ProductPart, atoms: Atoms): boolean =>
+  domain.spec?.kind === "category" || Object.hasOwn(atoms, name);
+
+/** The coordinates of x of each part that has atoms, from and to. */
+export const codedRanges = ({ parts }: Product, atoms: Atoms): readonly (readonly [from: number, to: number])[] =>
+  parts.filter((part) => isCoded(part, atoms)).map(({ domain, at }) => [at.x, at.x + domain.dimension]);
+
+/** z of the atoms of a part of whole numbers. */
+const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Array =>
+  mapped(
+    Float64Array.from(values, (k) => k + 0.5),
+    1,
+    domain.map.inverse,
+  );
+
+const wholesIn = ([least, most]: readonly [number, number]): number[] =>
+  Array.from({ length: most - least + 1 }, (_, i) => least + i);
+
+/** Cells that encode to the atoms of a part. */
+export const atomCells = ({ name, domain }: ProductPart, atoms: Atoms): readonly (string | number)[] =>
+  domain.spec?.kind === "category" ? domain.spec.labels : wholesIn(atoms[name]);
+
+/** The range of a part's atoms: beyond what was seen as far as that goes, but for its bounds. */
+function rangeOf(part: ProductPart, seen: readonly number[]): readonly [number, number] | undefined {
+  const spec = plainSpec(part.domain);
+  if (spec?.kind !== "integer" || seen.length === 0) return undefined;
+  const [low, high] = seen.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const margin = high - low + 8;
+  const range = [
+    Math.max(spec.least ?? -Infinity, low - margin),
+    Math.min(spec.most ?? Infinity, high + margin),
+  ] as const;
+  if (range[1] - range[0] >= MOST_ATOMS || low === high) return undefined;
+  const z = placesOf(part, seen);
+  const mean = z.reduce((s, v) => s + v, 0) / z.length;
+  const deviation = Math.sqrt(z.reduce((s, v) => s + (v - mean) ** 2, 0) / z.length);
+  const places = placesOf(part, wholesIn([low, high]));
+  const gap = places.slice(1).reduce((least, v, i) => Math.min(least, v - places[i]), Infinity);
+  return gap >= APART * deviation ? range : undefined;
+}
+
+/** Which whole numbers of rows are atoms. */
+export function atomsOf(rows: readonly (readonly OpenCell[])[], { parts }: Product): Atoms {
+  return Object.fromEntries(
+    parts.flatMap((part) => {
+      if (plainSpec(part.domain)?.kind !== "integer") return [];
+      const seen = rows.map((row) => row[part.at.cells]).filter((cell) => !isHole(cell));
+      // What is no whole number is said where rows are encoded.
+      const range = seen.every(Number.isSafeInteger) ? rangeOf(part, seen as number[]) : undefined;
+      return range ? [[part.name, range]] : [];
+    }),
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * Rows with holes, completed: what is there stays as it is, and the rest is drawn from its law given that. A whole number that
+ * is there and no atom is spread over its interval, anew for every draw.
+ */
+import type { Cell, Product, ProductPart } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { batches } from "diffeo/host";
+import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import { filledPoints } from "./fill.ts";
+import { mapped } from "./mapped.ts";
+import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf } from "./model.ts";
+import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./points.ts";
+
+/** Cells by the names of their columns. */
+export type Given = Readonly<Record<string, Cell>>;
+
+export interface CompleteOptions extends Omit<DrawRows, "count" | "first"> {
+  /** How often each row is completed. Default 1. */
+  readonly draws?: number;
+}
+
+export interface CompletedRows {
+  readonly columns: readonly string[];
+  /** Of each row its draws, in the order of the rows. */
+  readonly rows: readonly (readonly (readonly Cell[])[])[];
+  readonly evaluations: number;
+}
+
+/** Rows that are drawn at once: memory does not grow beyond them. */
+const BATCH = 10_000;
+
+const namesOf = ({ columns }: ProductPart): string => columns.map((name) => `"${name}"`).join(", ");
+
+/** Why cells cannot be given: a part is whole or not there at all. */
+export function tornFault(domain: Product, cells: readonly OpenCell[]): string | undefined {
+  const part = torn(domain, cells);
+  return part && `of ${namesOf(part)} some are there and some are not, and they are one ${part.domain.kind}`;
+}
+
+/** Draws the rest of rows of cells; row i is number `first + i` of the seed. */
+async function drawRest(
+  model: FittedTable,
+  rows: readonly (readonly OpenCell[])[],
+  options: Omit<DrawRows, "count" | "first">,
+  first: number,
+): Promise<Cell[][]> {
+  const { domain } = model;
+  const { size, noise, dimension: n } = domain;
+  const keys = sampleKeys(fold(fold(keyOf(options.seed ?? 0), "holes"), "cells"), rows.length, first);
+  const u = noise === 0 ? [] : uniform(keys, noise, { dtype: "float64" }).data;
+  const z = await filledPoints(model, encoded(rows, domain, u, model.atoms ?? {}), { ...options, first });
+  const y = mapped(z, n, domain.map.forward);
+  return rows.map((row, i) =>
+    domain.parts.flatMap((part) => {
+      const { domain: own, at } = part;
+      return partCells(part, row) ?? own.decode(y.subarray(i * size + at.y, i * size + at.y + own.size));
+    }),
+  );
+}
+
+/** The cells of a row of which some are given; what cannot be given is an error. */
+export function requireGiven(model: FittedTable, given: Given): OpenCell[] {
+  const { domain } = model;
+  const cells = cellsOf(given, domain.columns, 0, "holes");
+  const fault =
+    tornFault(domain, cells) ??
+    domain.parts
+      .map((part) => {
+        const own = partCells(part, cells);
+        const found = own && part.domain.fault(own);
+        return found && `${namesOf(part)}: ${found}`;
+      })
+      .find((found) => found !== undefined);
+  if (fault !== undefined)
+    fail("usage", `given: ${fault}`, "give whole groups, or all but one of the parts of a whole, inside their domains");
+  if (Object.keys(given).length > 0) givenPredictorOf(model);
+  return cells;
+}
+
+/** Draws rows with given cells. */
+export async function sampleGiven(
+  model: FittedTable,
+  given: Given,
+  { count, first = 0, ...options }: DrawRows,
+): Promise<DrawnRows> {
+  const cells = requireGiven(model, given);
+  const rows: Cell[][] = [];
+  for (const [from, some] of batches(count, Math.min(count, BATCH))) {
+    const alike = Array.from({ length: some }, () => cells);
+    rows.push(...(await drawRest(model, alike, options, first + from)));
+  }
+  return { columns: model.domain.columns, rows, evaluations: options.evaluations ?? 50 };
+}
+
+/** Completes rows, each as often as `draws` says. */
+export async function completeRows(
+  model: FittedTable,
+  rows: readonly Row[],
+  { draws = 1, ...options }: CompleteOptions = {},
+): Promise<CompletedRows> {
+  if (!(Number.isSafeInteger(draws) && draws >= 1))
+    fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
+  const { domain } = model;
+  const cells = rows.map((row, i) => {
+    const own = cellsOf(row, domain.columns, i, "holes");
+    const fault = tornFault(domain, own);
+    if (fault !== undefined)
+      fail("data", `row ${i + 1}: ${fault}`, "give whole groups; of the parts of a whole all but one are enough");
+    return own;
+  });
+  const found: Cell[][][] = rows.map(() => []);
+  const total = rows.length * draws;
+  for (const [from, count] of batches(total, Math.min(total, BATCH))) {
+    const some = Array.from({ length: count }, (_, i) => Math.floor((from + i) / draws));
+    const filled = await drawRest(
+      model,
+      some.map((row) => cells[row]),
+      options,
+      from,
+    );
+    filled.forEach((row, i) => {
+      found[some[i]].push(row);
+    });
+  }
+  return { columns: domain.columns, rows: found, evaluations: options.evaluations ?? 50 };
+}

@@ -1,0 +1,126 @@
+/**
+ * Points drawn given some of their parts, by the network of `given.ts`: the probability flow in the free directions from noise
+ * εP, in exponential steps that are even in λ (C. Lu et al., DPM-Solver++ 2M, 2022),
+ *
+ *   x′ = (σ′/σ) x + m′(1 − e^{−h}) (D + ½ (h/h₋)(D − D₋)),      D = x̂₀P = (m x − σ v̂)P,   h = ½(λ′ − λ)
+ *
+ * and at the end x₀ = x₀P_S + D. What is given comes out as it went in: x₀P_S is all that z_S depends on.
+ */
+import { compile } from "diffeo/engine";
+import type { NdArray } from "diffeo/graph";
+import { batches } from "diffeo/host";
+import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
+import { logSnr } from "diffeo/sampler";
+import { type DrawRows, type FittedTable, givenPredictorOf, LAST_LEVEL, sideSize, tableSde } from "./model.ts";
+import { addProduct, DRAWN, GIVEN, type Pattern, patternsOf } from "./pattern.ts";
+
+/** `first` is the number of the first point. */
+export type FillOptions = Omit<DrawRows, "count">;
+
+/** Points that are drawn at once. */
+const BATCH = 10_000;
+
+/** What a row is to be drawn by. */
+interface Problem {
+  readonly pattern: Pattern;
+  /** z − mean, where it is given. */
+  readonly given: Float64Array;
+}
+
+const compiled = (model: FittedTable, threads: number | undefined) =>
+  compile(
+    givenPredictorOf(model),
+    [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
+    threads === undefined ? {} : { threads },
+  );
+
+/** x₀ of problems, each from its noise. */
+async function drawn(
+  velocity: ReturnType<typeof compiled>,
+  problems: readonly Problem[],
+  noise: Float64Array,
+  n: number,
+  { evaluations, signal, onStep }: Required<Pick<DrawRows, "evaluations">> & Pick<DrawRows, "signal" | "onStep">,
+): Promise<Float64Array> {
+  const count = problems.length;
+  const side = n + problems[0].pattern.flags.length;
+  const settled = new Float64Array(count * n);
+  const beside = new Float32Array(count * side);
+  const projected = (v: ArrayLike<number>): Float64Array => {
+    const out = new Float64Array(count * n);
+    problems.forEach(({ pattern }, i) => {
+      addProduct(out, i * n, v, i * n, pattern.free, n);
+    });
+    return out;
+  };
+  problems.forEach(({ pattern, given }, i) => {
+    addProduct(settled, i * n, given, 0, pattern.given, n, { on: pattern.isGiven });
+    beside.set(settled.subarray(i * n, (i + 1) * n), i * side);
+    beside.set(pattern.flags, i * side + n);
+  });
+  const array = (data: Float32Array, width: number): NdArray => ({ shape: [count, width], dtype: "float32", data });
+  const around = array(beside, side);
+  const [first] = logSnr(tableSde.transition)([tableSde.horizon]);
+  const steps = evaluations - 1;
+  const levelAt = (k: number): number => first + ((LAST_LEVEL - first) * k) / steps;
+  const h = (LAST_LEVEL - first) / steps / 2;
+  let x = projected(noise);
+  let before: Float64Array | undefined;
+  for (let k = 0; ; k++) {
+    signal?.throwIfAborted();
+    const lambda = levelAt(k);
+    const [m, sigma] = scales(lambda);
+    const v = (await velocity(array(Float32Array.from(x), n), around, lambda)).data as Float32Array;
+    const mean = projected(x.map((value, i) => m * value - sigma * v[i]));
+    onStep?.();
+    if (k === steps) return mean.map((value, i) => value + settled[i]);
+    const [next, nextSigma] = scales(levelAt(k + 1));
+    const [kept, gained] = [nextSigma / sigma, -next * Math.expm1(-h)];
+    const last = before ?? mean;
+    x = x.map((value, i) => kept * value + gained * (mean[i] + 0.5 * (mean[i] - last[i])));
+    before = mean;
+  }
+}
+
+/** m and σ at a level. */
+const scales = (lambda: number): [m: number, sigma: number] => [
+  1 / Math.sqrt(1 + Math.exp(-lambda)),
+  1 / Math.sqrt(1 + Math.exp(lambda)),
+];
+
+/** Fills the holes, NaN, of points z; a part is a hole whole. */
+export async function filledPoints(
+  model: FittedTable,
+  z: Float64Array,
+  { seed = 0, evaluations = 50, threads, first = 0, ...control }: FillOptions = {},
+): Promise<Float64Array> {
+  const { domain, standard } = model;
+  const n = domain.dimension;
+  const patternOf = patternsOf(domain, standard);
+  const matrix = Float64Array.from(standard.matrix);
+  const out = new Float64Array(z.length);
+  if (!z.some(Number.isNaN)) return z.slice();
+  const velocity = compiled(model, threads);
+  try {
+    for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
+      const problems = Array.from({ length: count }, (_, i): Problem => {
+        const own = z.subarray((from + i) * n, (from + i + 1) * n);
+        const states = domain.parts.map(({ at }) => (Number.isNaN(own[at.x]) ? DRAWN : GIVEN));
+        return { pattern: patternOf(states), given: own.map((v, j) => v - standard.mean[j]) };
+      });
+      const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
+      const noise = normal(keys, n, { dtype: "float64" }).data;
+      const x = await drawn(velocity, problems, noise, n, { evaluations, ...control });
+      for (let i = 0; i < count; i++) {
+        const at = (from + i) * n;
+        out.set(standard.mean, at);
+        addProduct(out, at, x, i * n, matrix, n);
+        // To the last digit what was given.
+        for (let j = 0; j < n; j++) if (problems[i].pattern.isGiven[j]) out[at + j] = z[at + j];
+      }
+    }
+  } finally {
+    await velocity.dispose();
+  }
+  return out;
+}

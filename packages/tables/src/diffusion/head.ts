@@ -1,0 +1,125 @@
+/**
+ * From what a network gives to v̂. Coordinates of numbers are v̂ itself. A label, or a whole number that is an atom (`atoms.ts`),
+ * is a code point c_k of x, and the network gives logits a_k of its class; with those of the code's own noise, which are known,
+ *
+ *   p̂(k | x) = softmax_k( a_k(x, λ) + (m x_c·c_k − m²‖c_k‖²/2)/σ² )        x̂₀ = Σₖ p̂ₖ c_k,   v̂ = (m x_c − x̂₀)/σ
+ *
+ * This is Bayes' rule: p(k | x) ∝ p(k | x elsewhere) N(x_c; m c_k, σ²I), since the noise of these coordinates is their own
+ * (they are not whitened with other columns). The network is left with log p(k | x elsewhere), which is smooth at every
+ * level, while a free v̂ would have to grow steps of height 1/σ around every code. As x̂₀ is exactly a code where the class is
+ * certain, densities at codes are probabilities of classes (`score.ts`).
+ */
+import type { Product } from "diffeo/domain";
+import {
+  add,
+  concat,
+  constant,
+  div,
+  expandDims,
+  matmul,
+  mul,
+  type NdArray,
+  neg,
+  sigmoid,
+  slice,
+  softmax,
+  sqrt,
+  sub,
+  type Tensor,
+} from "diffeo/graph";
+import { type Atoms, atomCells, isCoded } from "./atoms.ts";
+import { mapped } from "./mapped.ts";
+import { type Standard, standardMap } from "./standard.ts";
+
+/** The coordinates of x that belong to one column of atoms. */
+export interface CodeBlock {
+  readonly from: number;
+  readonly to: number;
+  /** Its code points in x, [labels, coordinates]. */
+  readonly codes: NdArray;
+}
+
+/** What settles the coordinates of x. */
+export interface Coordinates {
+  readonly domain: Product;
+  readonly standard: Standard;
+  /** Whole numbers that are atoms. */
+  readonly atoms?: Atoms;
+}
+
+export interface Head {
+  /** Numbers that a network gives. */
+  readonly outputs: number;
+  readonly blocks: readonly CodeBlock[];
+  /** v̂ from what the network gave at x; λ broadcasts against the rows. */
+  readonly velocity: (out: Tensor, x: Tensor, lambda: Tensor) => Tensor;
+}
+
+/** Code points in x: those of each atom while all else is where it starts, which they do not depend on. */
+function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBlock[] {
+  const { size, dimension: n } = domain;
+  return domain.parts.flatMap((part) => {
+    if (!isCoded(part, atoms)) return [];
+    const { domain: own, at } = part;
+    const cells = atomCells(part, atoms);
+    const y = new Float64Array(cells.length * size);
+    cells.forEach((cell, k) => {
+      y.set(domain.start, k * size);
+      y.set(own.encode([cell], [0.5]), k * size + at.y);
+    });
+    const x = mapped(mapped(y, size, domain.map.inverse), n, standardMap(standard).inverse);
+    const [from, to] = [at.x, at.x + own.dimension];
+    const codes = Float64Array.from(cells.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))));
+    return [{ from, to, codes: { shape: [cells.length, to - from], dtype: "float64", data: codes } }];
+  });
+}
+
+/** The last axis of a tensor from one place to another. */
+const along = (x: Tensor, from: number, to: number): Tensor =>
+  slice(x, ...x.shape.slice(1).map(() => null), [from, to]);
+
+const squares = ({ shape: [labels, d], data }: NdArray): Float64Array =>
+  Float64Array.from({ length: labels }, (_, k) =>
+    (data as Float64Array).subarray(k * d, (k + 1) * d).reduce((s, v) => s + v * v, 0),
+  );
+
+const transposed = ({ shape: [rows, columns], data }: NdArray): NdArray => ({
+  shape: [columns, rows],
+  dtype: "float64",
+  data: Float64Array.from({ length: rows * columns }, (_, at) =>
+    Number(data[(at % rows) * columns + Math.floor(at / rows)]),
+  ),
+});
+
+/** p̂ of a column's classes from logits [..., labels] and its coordinates of x; m and σ broadcast against both. */
+function posterior(logits: Tensor, x: Tensor, codes: NdArray, m: Tensor, sigma: Tensor): Tensor {
+  const towards = matmul(x, constant(transposed(codes), x.dtype));
+  const half = mul(constant({ shape: [codes.shape[0]], dtype: "float64", data: squares(codes) }, x.dtype), 0.5);
+  const gain = div(m, mul(sigma, sigma));
+  return softmax(add(logits, mul(sub(towards, mul(half, m)), gain)));
+}
+
+/** The head of a table's networks. */
+export function headOf({ domain, standard, atoms = {} }: Coordinates): Head {
+  const n = domain.dimension;
+  const blocks = codeBlocks(domain, standard, atoms);
+  const outputs = blocks.reduce((s, { codes }) => s + codes.shape[0], n);
+  if (blocks.length === 0) return { outputs, blocks, velocity: (out) => out };
+  const velocity = (out: Tensor, x: Tensor, lambda: Tensor): Tensor => {
+    const m = expandDims(sqrt(sigmoid(lambda)), -1);
+    const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
+    const pieces: Tensor[] = [];
+    let [at, logits] = [0, n];
+    for (const { from, to, codes } of blocks) {
+      const labels = codes.shape[0];
+      if (from > at) pieces.push(along(out, at, from));
+      const own = along(x, from, to);
+      const p = posterior(along(out, logits, logits + labels), own, codes, m, sigma);
+      pieces.push(div(sub(mul(own, m), matmul(p, constant(codes, x.dtype))), sigma));
+      [at, logits] = [to, logits + labels];
+    }
+    if (at < n) pieces.push(along(out, at, n));
+    return pieces.length === 1 ? pieces[0] : concat(pieces, -1);
+  };
+  return { outputs, blocks, velocity };
+}

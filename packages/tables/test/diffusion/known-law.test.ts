@@ -1,0 +1,255 @@
+/** Laws whose likelihood, marginals and conditionals are known. */
+import { type Cell, category, count, real } from "diffeo/domain";
+import {
+  add,
+  constant,
+  div,
+  expandDims,
+  grad,
+  log,
+  logSumExp,
+  mul,
+  neg,
+  sigmoid,
+  slice,
+  sqrt,
+  square,
+  sub,
+  sum,
+  type Tensor,
+} from "diffeo/graph";
+import { fold, type Key, key, normal, uniform } from "diffeo/random";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fitTable } from "../../src/diffusion/fit.ts";
+import { logDensityOf } from "../../src/diffusion/likelihood.ts";
+import { LAST_LEVEL } from "../../src/diffusion/model.ts";
+import { atomMass } from "../../src/diffusion/score.ts";
+import type { TableModel } from "../../src/diffusion/table-model.ts";
+
+const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
+const small = { width: 48, blocks: 2, threads: 1 } as const;
+
+describe("the flow of a label and a number", () => {
+  it("has densities at codes that are probabilities of labels", async () => {
+    const [chances, codes, means, spreads] = [
+      [0.3, 0.7],
+      [1.5, -0.65],
+      [1, -0.5],
+      [0.6, 0.9],
+    ];
+    const row = (values: readonly number[], x: Tensor): Tensor => constant([...values], x.dtype);
+    const column = (x: Tensor, i: number): Tensor => slice(x, ...x.shape.slice(1).map(() => null), [i, i + 1]);
+    // v = −(σ/m)(s + x), s the gradient of the noised law's log-density.
+    const velocity = (x: Tensor, lambda: Tensor): Tensor => {
+      const m = expandDims(sqrt(sigmoid(lambda)), -1);
+      const variance = expandDims(sigmoid(neg(lambda)), -1);
+      const density = (p: Tensor): Tensor => {
+        const wide = add(
+          mul(
+            square(m),
+            row(
+              spreads.map((s) => s * s),
+              p,
+            ),
+          ),
+          variance,
+        );
+        const label = div(square(sub(column(p, 0), mul(row(codes, p), m))), mul(variance, 2));
+        const number = div(square(sub(column(p, 1), mul(row(means, p), m))), mul(wide, 2));
+        return sum(logSumExp(sub(sub(row(chances.map(Math.log), p), mul(log(wide), 0.5)), add(label, number)), -1));
+      };
+      return mul(add(grad(density)(x), x), neg(div(sqrt(variance), m)));
+    };
+    const variance = Math.exp(-LAST_LEVEL);
+    const points = codes.flatMap((c, k) => [-1.2, 0, 0.7].map((g) => ({ c, k, g })));
+    const found = await logDensityOf(velocity, 2, Float64Array.from(points.flatMap(({ c, g }) => [c, g])), {
+      threads: 1,
+    });
+    points.forEach(({ k, g }, i) => {
+      const wide = spreads[k] ** 2 + variance;
+      const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
+      expect(Math.abs(found[i] + atomMass(1) - wanted)).toBeLessThan(5e-3);
+    });
+  }, 60_000);
+});
+
+const labels = ["a", "b"];
+const law = {
+  chances: [0.6, 0.4],
+  means: [
+    [-1, 0],
+    [1, 1],
+  ],
+  spread: 0.7,
+  correlation: [0.6, -0.6],
+};
+
+function rowsOf(size: number, from: Key): [number, number, string][] {
+  const z = normal(fold(from, "z"), [size, 2], { dtype: "float64" }).data;
+  const u = uniform(fold(from, "u"), size, { dtype: "float64" }).data;
+  return Array.from({ length: size }, (_, i) => {
+    const k = u[i] < law.chances[0] ? 0 : 1;
+    const [a, r] = [z[2 * i], law.correlation[k]];
+    const b = r * a + Math.sqrt(1 - r * r) * z[2 * i + 1];
+    return [law.means[k][0] + law.spread * a, law.means[k][1] + law.spread * b, labels[k]];
+  });
+}
+
+function logLaw(x: number, y: number, label: string): number {
+  const k = labels.indexOf(label);
+  const [a, b, r] = [(x - law.means[k][0]) / law.spread, (y - law.means[k][1]) / law.spread, law.correlation[k]];
+  const form = (a * a - 2 * r * a * b + b * b) / (1 - r * r);
+  return Math.log(law.chances[k]) - form / 2 - Math.log(2 * Math.PI * law.spread ** 2 * Math.sqrt(1 - r * r));
+}
+
+const logSum = (values: readonly number[]): number => Math.log(values.reduce((s, v) => s + Math.exp(v), 0));
+
+describe("a model of a label and two numbers", () => {
+  const test = rowsOf(300, key("test"));
+  let model: TableModel;
+  beforeAll(async () => {
+    const columns = { x: real(), y: real(), k: category(labels) };
+    model = await fitTable(rowsOf(4000, key("train")), { columns, ...small, steps: 1000 });
+  }, 120_000);
+
+  it("scores rows as their law does", async () => {
+    const found = await model.score(test, { threads: 1 });
+    const gaps = test.map((row, i) => found[i] - logLaw(...row));
+    expect(Math.abs(mean(gaps))).toBeLessThan(0.06);
+    expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
+  });
+
+  it("gives labels the chances they have beside the numbers", async () => {
+    const scores = await Promise.all(
+      labels.map((label) =>
+        model.score(
+          test.map(([x, y]) => [x, y, label]),
+          { threads: 1 },
+        ),
+      ),
+    );
+    const wrong = test.map(([x, y], i) => {
+      const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
+      return Math.abs(found - Math.exp(logLaw(x, y, "a") - logSum(labels.map((label) => logLaw(x, y, label)))));
+    });
+    expect(mean(wrong)).toBeLessThan(0.03);
+  });
+
+  it("scores a row with a hole by what is there", async () => {
+    const found = await model.score(
+      test.map(([x, y]) => ({ x, y, k: null })),
+      { threads: 1 },
+    );
+    const gaps = test.map(([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))));
+    expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
+    expect(await model.score([[null, null, null]], { threads: 1 })).toEqual(Float64Array.of(0));
+  });
+
+  it("draws numbers given a label, and labels given numbers", async () => {
+    const { rows } = await model.sample({ count: 2000, given: { k: "b" }, threads: 1 });
+    expect(rows.every((row) => row[2] === "b")).toBe(true);
+    const [x, y] = [0, 1].map((j) => rows.map((row) => row[j] as number));
+    expect(Math.abs(mean(x) - 1)).toBeLessThan(0.08);
+    expect(Math.abs(mean(y) - 1)).toBeLessThan(0.08);
+    const both = mean(x.map((v, i) => (v - mean(x)) * (y[i] - mean(y))));
+    expect(Math.abs(both / law.spread ** 2 - law.correlation[1])).toBeLessThan(0.12);
+    const filled = await model.complete(
+      test.map(([a, b]) => ({ x: a, y: b })),
+      { draws: 40, threads: 1 },
+    );
+    const share = (of: readonly (readonly Cell[])[]): number => of.filter((row) => row[2] === "a").length / of.length;
+    const wrong = test.map(([a, b], i) => {
+      const wanted = Math.exp(logLaw(a, b, "a") - logSum(labels.map((label) => logLaw(a, b, label))));
+      return share(filled.rows[i]) - wanted;
+    });
+    expect(Math.abs(mean(wrong))).toBeLessThan(0.03);
+    expect(mean(wrong.map(Math.abs))).toBeLessThan(0.08);
+  });
+
+  it("completes rows with intervals that hold what they say, and keeps what is there", async () => {
+    const { rows, columns } = await model.complete(
+      test.map(([x, , k]) => [x, null, k]),
+      { draws: 50, seed: 3, threads: 1 },
+    );
+    expect(columns).toEqual(["x", "y", "k"]);
+    const places = test.map(([x, y, k], i) => {
+      expect(rows[i]).toHaveLength(50);
+      for (const row of rows[i]) expect([row[0], row[2]]).toEqual([x, k]);
+      return rows[i].filter((row) => (row[1] as number) < y).length / 50;
+    });
+    expect(Math.abs(mean(places.map((p) => (p > 0.05 && p < 0.95 ? 1 : 0))) - 0.9)).toBeLessThan(0.07);
+    expect(Math.abs(mean(places) - 0.5)).toBeLessThan(0.06);
+    // Draw by draw the same numbers, whatever else is completed with them.
+    const [x, , k] = test[0];
+    const alone = await model.complete([[x, null, k]], { draws: 50, seed: 3, threads: 1 });
+    alone.rows[0].forEach((row, i) => {
+      expect(row[1]).toBeCloseTo(rows[0][i][1] as number, 3);
+    });
+  });
+
+  it("says what cannot be given", async () => {
+    const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given, threads: 1 });
+    await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
+    await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
+    await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow('given: "x": Infinity is no finite number');
+  });
+});
+
+describe("cells missing for reasons that the row shows", () => {
+  it("leave the law as it is, which rows without holes have not", async () => {
+    const z = normal(key("pair"), [3000, 2], { dtype: "float64" }).data;
+    const u = uniform(key("gone"), 3000).data;
+    // b is mostly missing where a is large.
+    const rows = Array.from({ length: 3000 }, (_, i) => {
+      const [a, b] = [z[2 * i], 0.8 * z[2 * i] + 0.6 * z[2 * i + 1]];
+      return { a, b: a > 0 && u[i] < 0.7 ? null : b };
+    });
+    const there = rows.flatMap(({ b }) => (b === null ? [] : [b]));
+    expect(mean(there)).toBeLessThan(-0.2);
+    const model = await fitTable(rows, { columns: { a: real(), b: real() }, ...small, steps: 600 });
+    const { rows: drawn } = await model.sample({ count: 4000, threads: 1 });
+    const [a, b] = [0, 1].map((j) => drawn.map((row) => row[j] as number));
+    expect(Math.abs(mean(b))).toBeLessThan(0.08);
+    const variance = mean(b.map((v) => v * v));
+    expect(Math.abs(variance - 1)).toBeLessThan(0.12);
+    expect(Math.abs(mean(a.map((v, i) => v * b[i])) / Math.sqrt(variance) - 0.8)).toBeLessThan(0.06);
+  }, 120_000);
+});
+
+describe("whole numbers", () => {
+  it("of few values are atoms, whose scores are their chances", async () => {
+    const u = uniform(key("counts"), 2000, { dtype: "float64" }).data;
+    const rows = Array.from(u, (v) => [v < 0.3 ? 0 : v < 0.6 ? 1 : v < 0.9 ? 2 : 5]);
+    const model = await fitTable(rows, { columns: { n: count() }, ...small, steps: 400 });
+    expect(model.atoms).toEqual({ n: [0, 18] });
+    const found = await model.score(
+      Array.from({ length: 20 }, (_, k) => [k]),
+      { threads: 1 },
+    );
+    const chances = Array.from(found, Math.exp);
+    expect(chances.reduce((s, v) => s + v, 0)).toBeCloseTo(1, 2);
+    const shares = (of: readonly (readonly Cell[])[]) =>
+      [0, 1, 2, 5].map((k) => of.filter(([n]) => n === k).length / of.length);
+    const drawn = shares((await model.sample({ count: 4000, threads: 1 })).rows);
+    shares(rows).forEach((p, i) => {
+      expect(Math.abs(chances[[0, 1, 2, 5][i]] - p)).toBeLessThan(0.02);
+      expect(Math.abs(drawn[i] - p)).toBeLessThan(0.03);
+    });
+    expect(chances[19]).toBe(0);
+  }, 60_000);
+
+  it("of many values are spread over their intervals, and chances are what a density has there", async () => {
+    const z = normal(key("large"), 2000, { dtype: "float64" }).data;
+    const rows = Array.from(z, (v) => [Math.round(200 * Math.exp(0.15 * v))]);
+    const model = await fitTable(rows, { columns: { n: count() }, ...small, steps: 400 });
+    expect(model.atoms).toEqual({});
+    const found = await model.score(
+      Array.from({ length: 400 }, (_, k) => [k + 60]),
+      { threads: 1, spread: 2 },
+    );
+    expect(Math.abs(logSum(Array.from(found)))).toBeLessThan(0.02);
+    const cell = (k: number): number =>
+      0.15 * k * Math.sqrt(2 * Math.PI) * Math.exp(Math.log(k / 200) ** 2 / (2 * 0.15 ** 2));
+    for (const k of [160, 180, 240]) expect(Math.abs(found[k - 60] + Math.log(cell(k)))).toBeLessThan(0.12);
+  }, 60_000);
+});
