@@ -8,7 +8,8 @@ import { writeCells } from "./csv.ts";
 
 interface ScoreCommand {
   readonly model: string;
-  readonly evaluations: number;
+  readonly evaluations?: number;
+  readonly spread: number;
   readonly threads?: number;
   readonly out?: string;
   readonly json?: boolean;
@@ -16,12 +17,13 @@ interface ScoreCommand {
 }
 
 async function score(io: Io, file: string, options: ScoreCommand): Promise<void> {
-  const { model: path, evaluations, threads, out, json, force } = options;
+  const { model: path, evaluations, spread, threads, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path, file], force });
   const model = await loadTableModel(path);
   const rows = rowsIn(await readCells(file), model.domain, { torn: false });
   const found = await model.score(rows, {
-    evaluations,
+    spread,
+    ...(evaluations !== undefined && { evaluations }),
     ...(threads !== undefined && { threads }),
     signal: io.signal,
   });
@@ -41,7 +43,12 @@ export const declare: Declare = (command, io) =>
   void command
     .argument("<file>", "a CSV file with the columns of the model; empty cells are left out of a row's likelihood")
     .requiredOption("--model <file>", "a model that table fit wrote")
-    .option("--evaluations <n>", "evaluations of the network a row", integer(13, 100_000), 100)
+    .option(
+      "--evaluations <n>",
+      "evaluations of the network a row (default: 100, or as many more as it takes to be within 0.001 nats)",
+      integer(13, 100_000),
+    )
+    .option("--spread <n>", "values within its interval that a whole number is scored at", integer(1, 1000), 8)
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
     .option("--out <file>", "where the CSV goes (default: standard output)")
     .option("--json", "print the numbers as JSON")

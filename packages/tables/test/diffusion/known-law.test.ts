@@ -227,7 +227,7 @@ describe("whole numbers", () => {
       { threads: 1 },
     );
     const chances = Array.from(found, Math.exp);
-    expect(chances.reduce((s, v) => s + v, 0)).toBeCloseTo(1, 2);
+    expect(Math.abs(chances.reduce((s, v) => s + v, 0) - 1)).toBeLessThan(0.02);
     const shares = (of: readonly (readonly Cell[])[]) =>
       [0, 1, 2, 5].map((k) => of.filter(([n]) => n === k).length / of.length);
     const drawn = shares((await model.sample({ count: 4000, threads: 1 })).rows);
