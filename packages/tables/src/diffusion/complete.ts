@@ -32,7 +32,7 @@ const BATCH = 10_000;
 const namesOf = ({ columns }: ProductPart): string => columns.map((name) => `"${name}"`).join(", ");
 
 /** Why cells cannot be given: a part is whole or not there at all. */
-export function tornFault(domain: Product, cells: readonly OpenCell[]): string | undefined {
+function tornFault(domain: Product, cells: readonly OpenCell[]): string | undefined {
   const part = torn(domain, cells);
   return part && `of ${namesOf(part)} some are there and some are not, and they are one ${part.domain.kind}`;
 }

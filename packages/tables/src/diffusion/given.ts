@@ -56,7 +56,7 @@ function divisions(key: Key, parts: number): Uint8Array[] {
 }
 
 /** Which parts of each row are holes, [rows, parts]. */
-export function holesOf(z: Float64Array, { dimension: n, parts }: Product): Uint8Array {
+function holesOf(z: Float64Array, { dimension: n, parts }: Product): Uint8Array {
   const rows = z.length / n;
   return Uint8Array.from({ length: rows * parts.length }, (_, at) =>
     Number.isNaN(z[Math.floor(at / parts.length) * n + parts[at % parts.length].at.x]) ? 1 : 0,

@@ -32,7 +32,7 @@ import { mapped } from "./mapped.ts";
 import { type Standard, standardMap } from "./standard.ts";
 
 /** The coordinates of x that belong to one column of atoms. */
-export interface CodeBlock {
+interface CodeBlock {
   readonly from: number;
   readonly to: number;
   /** Its code points in x, [labels, coordinates]. */
