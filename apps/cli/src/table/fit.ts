@@ -100,6 +100,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
         model: out,
         columns: inferred.map(({ columns: names, domain, reason }) => ({ columns: names, kind: domain.kind, reason })),
         seconds,
+        maps: fitted.maps,
         rows: wholeRows(rows),
       },
       model,

@@ -11,6 +11,7 @@ import {
   reportFigures,
   type TableEvaluation,
   type TableModel,
+  type TriedMap,
 } from "diffeo-tables";
 
 /** What the first bytes of an earlier report look like. */
@@ -30,6 +31,8 @@ export interface ReportFile {
   /** What columns were taken to be, and why, where that is known. */
   readonly columns?: readonly ReportColumn[];
   readonly seconds?: number;
+  /** Maps that were tried in place of the usual ones. */
+  readonly maps?: readonly TriedMap[];
   readonly rows: readonly Cells[];
 }
 
@@ -40,7 +43,7 @@ export async function writeReport(
   { evaluation, drawn }: Evaluated,
 ): Promise<void> {
   const { domain, training } = model;
-  const { path, source, rows, seconds } = file;
+  const { path, source, rows, seconds, maps = [] } = file;
   const name = basename(file.model);
   const figures = await reportFigures(evaluation, {
     title: `${basename(source)}: data and rows drawn from the model`,
@@ -58,6 +61,13 @@ export async function writeReport(
       ["loss on held-out rows", training.validation.toFixed(4)],
       ["seed", String(training.seed)],
       ...(seconds === undefined ? [] : [["seconds", seconds.toFixed(0)] as const]),
+      ...maps.map(
+        ({ map, gain, error, kept }) =>
+          [
+            `tried ${map}`,
+            `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats a row${kept ? ", kept" : ""}`,
+          ] as const,
+      ),
     ],
     evaluation,
     figures,
