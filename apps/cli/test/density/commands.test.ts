@@ -155,7 +155,7 @@ describe("diffeo density", () => {
     );
     expect(alone.code).toBe(0);
     expect(readFileSync(at("alone/model.safetensors"))).toEqual(readFileSync(at("seeds/model.safetensors")));
-  }, 120_000);
+  });
 
   it("answers a name that is none with those there are", async () => {
     const result = await diffeo("density", "fit", "--data", "redwine");

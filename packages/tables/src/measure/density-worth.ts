@@ -24,7 +24,9 @@ export interface DensityWorth {
   readonly faults: readonly string[];
 }
 
-const SAMPLES = 1000;
+/** Chains, and transitions of each: they start at draws of a mixture that has the modes already. */
+const SAMPLES = 800;
+const STEPS = 100;
 const doubles = ({ data }: NdArray): Float64Array => Float64Array.from(data as Float32Array);
 
 /** @param model with its normaliser */
@@ -41,7 +43,11 @@ export async function densityWorth(
     ...meanOf(scores),
     gain: meanOf(logDensity.map((v, i) => v - (spec.logZ ?? 0) - scores[i])),
   };
-  const drawn = await sampleRows({ spec, fitted }, SAMPLES, { key: fold(key, "samples"), ...(signal && { signal }) });
+  const drawn = await sampleRows({ spec, fitted }, SAMPLES, {
+    steps: STEPS,
+    key: fold(key, "samples"),
+    ...(signal && { signal }),
+  });
   const clusters = clusterMasses(
     { shape: [SAMPLES, n], dtype: "float64", data: whitened(drawn.values, spec.whitening) },
     { shape: train.shape, dtype: "float64", data: doubles(train) },
