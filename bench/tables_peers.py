@@ -1,6 +1,7 @@
 """The network of a table in PyTorch, with the same loss, optimiser and average of weights, and a step of its sampler.
 
-Arguments: threads, columns, width, blocks. On every line `run TASK` it runs a task once and answers with milliseconds:
+Arguments: threads, columns, width, blocks, and the clock, `wall` or `cpu`. On every line `run TASK` it runs a task once and
+answers with milliseconds:
 `train ROWS`, a step of training on so many rows out of 50,000, from drawing the batch to the averaged weights, and `sample
 ROWS`, one exponential step of the probability flow for so many rows.
 """
@@ -12,6 +13,7 @@ import torch
 from torch.nn import functional as F
 
 THREADS, N, WIDTH, BLOCKS = (int(word) for word in sys.argv[1:5])
+CLOCK = {"wall": time.perf_counter, "cpu": time.process_time}[sys.argv[5]]
 torch.set_num_threads(THREADS)
 torch.manual_seed(0)
 LEVELS, FREQUENCIES = 64, 32
@@ -77,6 +79,6 @@ def sample(rows):
 print(f"PyTorch {torch.__version__}", flush=True)
 for line in sys.stdin:
     _, task, rows = line.split()
-    start = time.perf_counter()
+    start = CLOCK()
     {"train": train, "sample": sample}[task](int(rows))
-    print((time.perf_counter() - start) * 1000, flush=True)
+    print((CLOCK() - start) * 1000, flush=True)

@@ -7,7 +7,8 @@
  *   v = W_out silu(norm(h)) + b_out
  *
  * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level share C e and S e: λ is
- * broadcast against the rows, and products with e are made once a level.
+ * broadcast against the rows, and products with e are made once a level. Where all rows have one level, both are those of the
+ * norm itself.
  *
  * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with m² + σ² = 1
  *
@@ -16,6 +17,7 @@
  * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the prior's as m → 0.
  */
 import * as v from "valibot";
+import { unexpanded } from "../graph/broadcast.ts";
 import {
   add,
   concat,
@@ -26,8 +28,10 @@ import {
   log,
   matmul,
   mul,
+  reshape,
   silu,
   sin,
+  sizeOf,
   sub,
   type Tensor,
 } from "../graph/index.ts";
@@ -93,9 +97,13 @@ export function residual({ input, time, blocks, output }: Residual<Tensor>, x: T
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
   const angle = mul(expandDims(level, -1), FREQUENCIES);
   const e = silu(linear(time, concat([sin(angle), cos(angle)], -1)));
+  const isOne = sizeOf(level.shape) === 1;
   let h = linear(input, x);
   for (const { scale, shift, first, second } of blocks) {
-    const seen = add(mul(layerNorm(h), add(matmul(e, scale), 1)), matmul(e, shift));
+    const [c, s] = [add(matmul(e, scale), 1), matmul(e, shift)];
+    const seen = isOne
+      ? layerNorm(h, { scale: reshape(c, [-1]), shift: reshape(s, [-1]) })
+      : add(mul(layerNorm(h), c), s);
     h = add(h, linear(second, silu(linear(first, seen))));
   }
   return linear(output, silu(layerNorm(h)));
@@ -104,7 +112,10 @@ export function residual({ input, time, blocks, output }: Residual<Tensor>, x: T
 /** The score of a variance-preserving process by a network that predicts v, a function of x and λ. */
 export const velocityScore =
   ({ transition: { meanFactor, std } }: GaussianSde, predict: (x: Tensor, lambda: Tensor) => Tensor): MarginalScore =>
-  (x, t) => {
+  (x, times) => {
+    // A sampler gives all rows one time, written out a row each: what follows from it is made once.
+    const shared = unexpanded(times);
+    const t = shared?.shape.length === 0 ? shared : times;
     const ratio = div(meanFactor(t), std(t));
     const predicted = predict(x, mul(log(ratio), 2));
     return sub(mul(predicted, mul(expandDims(ratio, -1), -1)), x);

@@ -111,8 +111,8 @@ export interface DrawnRows {
   readonly evaluations: number;
 }
 
-/** Rows in y that were drawn at once: memory does not grow beyond them. */
-const BATCH = 10_000;
+/** Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond them. */
+const BATCH = 2000;
 
 /**
  * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end. Steps are those of
