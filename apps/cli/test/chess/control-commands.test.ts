@@ -160,8 +160,9 @@ describe("diffeo chess complete", () => {
 
   it("fills in unknown squares and keeps the others", async () => {
     const known = parseFen(given, { unknown: true });
-    for (const method of ["guided", "resample", "replacement"]) {
-      const { out } = await complete(given, "--count", "2", "--format", "json", "--method", method);
+    for (const method of ["guided", "particles", "resample", "replacement"]) {
+      const many = method === "particles" ? ["--particles", "4"] : [];
+      const { out } = await complete(given, "--count", "2", "--format", "json", "--method", method, ...many);
       const { boards, ...about } = JSON.parse(out);
       expect(about).toMatchObject({ given, method, w: 1, drawn: 2 });
       expect(boards).toHaveLength(2);
