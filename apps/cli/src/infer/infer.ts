@@ -10,11 +10,11 @@ import { inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, share } from "../shell/options.ts";
-import { withPartOptions } from "../shell/parts.ts";
+import { inParts, withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
-import { drawInParts, type InferCommand, inParts } from "./parts.ts";
+import { drawInParts, type InferCommand, partsFolder } from "./parts.ts";
 import { summaryTable, writePosterior } from "./report.ts";
 
 const digest = async (path: string): Promise<string> =>
@@ -67,7 +67,7 @@ async function storeFor(
   options: InferCommand,
   folder: ChainStore,
 ): Promise<ChainStore> {
-  if (!inParts(options)) return folder;
+  if (!inParts(options, partsFolder(options))) return folder;
   const states = await drawInParts(io, model, data, options);
   return { load: async () => states, save: async () => undefined };
 }

@@ -89,9 +89,8 @@ export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
   parse: (bytes, source) => parseChains(new TextDecoder().decode(bytes), source),
 };
 
-/** Whether options say that parts are done elsewhere than in this process. */
-export const inParts = ({ queue, shard, workers = 1, dryRun }: PartOptions): boolean =>
-  queue !== undefined || shard !== undefined || workers > 1 || dryRun === true;
+/** Where shards leave their chains. */
+export const partsFolder = ({ out }: Pick<InferCommand, "out">): string => `${out}.parts`;
 
 /** All chains at their last draw, drawn in parts. Nothing where there is nothing to collect. */
 export async function drawInParts(
@@ -100,7 +99,7 @@ export async function drawInParts(
   data: Parameters<typeof carriedStep>[1]["data"],
   options: InferCommand,
 ): Promise<readonly ChainState[] | undefined> {
-  const { chains, draws, warmup, seed, method, metric, maxDepth, steps, acceptance, block, threads, out } = options;
+  const { chains, draws, warmup, seed, method, metric, maxDepth, steps, acceptance, block, threads } = options;
   const carried = { chains, metric, ...(block !== undefined && { block }), ...(data && { data }) };
   const step = carriedStep(model, carried);
   const rows = chainBlock(carried);
@@ -125,7 +124,7 @@ export async function drawInParts(
     options,
     {
       ...{ what: "sampling", unit: "chains", kind: chainsKind, device: "cpu", threads, inputs: [step] },
-      ...{ folder: `${out}.parts`, signal: io.signal },
+      ...{ folder: partsFolder(options), signal: io.signal },
     },
     [{ name: "chains", parts }],
     async ({ results }) => {

@@ -7,5 +7,6 @@ export const kinds: Kinds = {
   "chess/boards": async () => as((await import("../chess/parts.ts")).boardsKind),
   "density/fit": async () => as((await import("../density/parts.ts")).fitKind),
   "infer/chains": async () => as((await import("../infer/parts.ts")).chainsKind),
+  "table/fit": async () => as((await import("../table/fit-parts.ts")).tableFitKind),
   "table/rows": async () => as((await import("../table/parts.ts")).rowsKind),
 };

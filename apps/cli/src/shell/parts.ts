@@ -53,6 +53,10 @@ export const withPartOptions = (command: Command): Command =>
     )
     .addOption(new Option("--dry-run", "say which parts there are, and end").helpGroup("Many machines:"));
 
+/** Whether there are parts to be done elsewhere than in this process, or left by shards in their folder. */
+export const inParts = ({ queue, shard, parts, workers = 1, dryRun }: PartOptions, folder: string): boolean =>
+  queue !== undefined || shard !== undefined || workers > 1 || dryRun === true || existsSync(parts ?? folder);
+
 /** The address of a queue as options and environment have it. */
 export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
   parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);

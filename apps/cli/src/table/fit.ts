@@ -18,11 +18,11 @@ import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, positive, repeated, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
+import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
 import { REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
-  readonly out: string;
   readonly column: readonly string[];
   readonly accept?: boolean;
   readonly report?: string;
@@ -74,6 +74,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const began = performance.now();
   const say = (text: string): void => void (json || io.stdout.write(text));
   const fitted = await fitAsAsked(io, rows, columns, options, say);
+  if (!fitted) return;
   const { model, tried } = fitted;
   await saveTableModel(out, model);
   const seconds = (performance.now() - began) / 1000;
@@ -119,7 +120,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withRunOptions(command, 0)
+  void withPartOptions(withRunOptions(command, 0))
     .argument("<file>", "a CSV file whose first line is names")
     .requiredOption("--out <file>", "where the model goes")
     .option(

@@ -9,10 +9,13 @@ import { inFolder, type RunConfig, RunFolder, writeFileAtomic } from "diffeo/nod
 import { chooseMaps, fitSeeds, type Row, type SeedsFit, type TriedMap } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
+import { inParts, type PartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
+import { fitInParts, partsFolder } from "./fit-parts.ts";
 
-export interface FittingCommand extends RunOptions {
+export interface FittingCommand extends RunOptions, PartOptions {
+  readonly out: string;
   readonly minutes?: number;
   readonly steps?: number;
   /** Whether there is a network of given cells. */
@@ -101,9 +104,13 @@ async function fitting(
   columns: Columns,
   options: FittingCommand,
   say: (text: string) => void,
-): Promise<Fitted> {
+): Promise<Fitted | undefined> {
   const { minutes, steps, given, seed, seeds, run } = options;
   const chosen = await mapsOf(io, rows, columns, options, say);
+  if (inParts(options, partsFolder(options))) {
+    const found = await fitInParts(io, rows, chosen.columns, options);
+    return found && { ...found, maps: chosen.maps };
+  }
   let bar: ReturnType<typeof progress> | undefined;
   let what = "";
   let stage: string | undefined;
@@ -141,15 +148,24 @@ async function fitting(
   return { ...found, maps: chosen.maps };
 }
 
-/** Fits as the command says; `say` is told what a person should read. */
+/**
+ * Fits as the command says; `say` is told what a person should read. Nothing is returned where there is nothing to collect: a
+ * dry run, or one shard of many.
+ */
 export async function fitAsAsked(
   io: Io,
   rows: readonly Row[],
   columns: Columns,
   options: FittingCommand,
   say: (text: string) => void,
-): Promise<Fitted> {
+): Promise<Fitted | undefined> {
   const { run } = options;
+  if (inParts(options, partsFolder(options)) && (run !== undefined || options.minutes !== undefined))
+    fail(
+      "usage",
+      `${run === undefined ? "a fit that ends by the clock is not the same twice, and no part" : "--run keeps fits of this process"}`,
+      run === undefined ? "give --steps instead of --minutes" : "leave --run out",
+    );
   if (run === undefined) return fitting(io, rows, columns, options, say);
   const own = Object.entries(columns).find(([, { spec }]) => !spec);
   if (own) fail("usage", `"${own[0]}" has a domain of one's own, which no folder can hold`, "leave out --run");

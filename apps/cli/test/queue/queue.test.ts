@@ -63,8 +63,32 @@ describe("work in parts", () => {
   it("is the same rows of a table in one process and in shards", async () => {
     const rows = Array.from({ length: 60 }, (_, i) => `${1 + (i % 7) / 10},${Math.sin(i)}`);
     writeFileSync(at("rows.csv"), `x,y\n${rows.join("\n")}\n`);
-    await printed("table", "fit", at("rows.csv"), "--out", at("rows.model"), "--steps", "3");
-    const sample = ["table", "sample", "--model", at("rows.model"), "--count", "10001", "--evaluations", "2"];
+    // Of two seeds the better one, fitted one after the other, or each as a part.
+    const fit = (out: string, ...more: string[]): string[] => [
+      ...[
+        "table",
+        "fit",
+        at("rows.csv"),
+        "--out",
+        at(out),
+        "--steps",
+        "3",
+        "--seeds",
+        "2",
+        "--threads",
+        "1",
+        "--accept",
+      ],
+      ...more,
+    ];
+    await printed(...fit("seeds.model"));
+    await printed(...fit("seed-parts.model", "--shard", "1/2"));
+    await printed(...fit("seed-parts.model", "--parts", at("seed-parts.model.parts"), "--shard", "2/2"));
+    expect(await diffeo(...fit("no.model", "--queue", "redis://h", "--minutes", "1"))).toMatchObject({ code: 2 });
+    await printed(...fit("seed-parts.model"));
+    expect(readdirSync(at("seed-parts.model.parts"))).toHaveLength(2);
+    expect(readFileSync(at("seed-parts.model")).equals(readFileSync(at("seeds.model")))).toBe(true);
+    const sample = ["table", "sample", "--model", at("seeds.model"), "--count", "10001", "--evaluations", "2"];
     const whole = await printed(...sample);
     expect(whole.trim().split("\n")).toHaveLength(10_002);
     await printed(...sample, "--parts", at("row-parts"), "--shard", "2/2");

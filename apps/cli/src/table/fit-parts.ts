@@ -1,0 +1,98 @@
+/** Fits of a table as parts: one a seed, from the rows to the bytes of the model's file. */
+import { type Domain, domainOf } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { type Kind, partOf } from "diffeo-queue";
+import { sha256 } from "diffeo-queue/node";
+import { fitTable, makeTable, parseTableModel, type Row, type SeedsFit, type TableModel } from "diffeo-tables";
+import * as v from "valibot";
+import type { Io } from "../shell/io.ts";
+import { MOST, type RunOptions } from "../shell/options.ts";
+import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
+
+const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+
+export interface TableFitPart {
+  readonly seed: number;
+  readonly steps?: number;
+  /** Whether there is a network of given cells. */
+  readonly given: boolean;
+  /** The domains of the columns, as they are written down. */
+  readonly columns: Readonly<Record<string, unknown>>;
+}
+
+const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
+  seed: whole(0, MOST.seed),
+  steps: v.exactOptional(whole(1, MOST.steps)),
+  given: v.boolean(),
+  columns: v.record(v.string(), v.unknown()),
+});
+
+const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.union([v.string(), v.number()]))));
+
+export const tableFitKind: Kind<TableFitPart, TableModel> = {
+  name: "table/fit",
+  version: 1,
+  parameters,
+  run: async ({ seed, steps, given, columns }, { input, device, threads, report, signal }) => {
+    const rows = v.safeParse(table, new TextDecoder().decode(await input("rows")));
+    if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the part again");
+    const domains = Object.entries(columns).map(([name, spec]) => [name, domainOf(spec, `column ${name}`)] as const);
+    return fitTable(rows.output, {
+      columns: Object.fromEntries(domains),
+      seed,
+      given,
+      device,
+      ...(steps !== undefined && { steps }),
+      ...(threads !== undefined && { threads }),
+      ...(signal && { signal }),
+      onProgress: ({ step, steps: all }) => report(step / all),
+    });
+  },
+  make: (model) => Buffer.concat(makeTable(model)),
+  parse: (bytes, source) => parseTableModel(bytes, source),
+};
+
+interface SeedsCommand extends RunOptions, PartOptions {
+  readonly out: string;
+  readonly steps?: number;
+  readonly given: boolean;
+  readonly seeds: number;
+}
+
+/** Where shards leave their fits. */
+export const partsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${out}.parts`;
+
+/** The best of several seeds, each fitted as a part. Nothing where there is nothing to collect. */
+export async function fitInParts(
+  io: Io,
+  rows: readonly Row[],
+  columns: Readonly<Record<string, Domain>>,
+  options: SeedsCommand,
+): Promise<SeedsFit | undefined> {
+  const { seed: first, seeds, steps, given, device, threads } = options;
+  const input = Buffer.from(JSON.stringify(rows));
+  const specs = Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
+  const setting = { release: RELEASE, device, inputs: { rows: sha256(input) } };
+  const groups = Array.from({ length: seeds }, (_, i) => {
+    const part = { seed: first + i, given, columns: specs, ...(steps !== undefined && { steps }) };
+    return { name: `seed ${first + i}`, parts: [{ part: partOf(tableFitKind, part, setting), size: 1 }] };
+  });
+  const models: TableModel[] = [];
+  const failed = await doParts<TableFitPart, TableModel>(
+    io,
+    options,
+    {
+      ...{ what: "fitting", unit: "seeds", kind: tableFitKind, device, inputs: [input], signal: io.signal },
+      ...{ folder: partsFolder(options), ...(threads !== undefined && { threads }) },
+    },
+    groups,
+    async ({ results: [model] }, i) => {
+      models[i] = model;
+    },
+  );
+  if (!failed) return undefined;
+  requireNone(io, failed);
+  const tried = models.map(({ training }) => ({ seed: training.seed, validation: training.validation }));
+  const model = models.reduce((best, one) => (one.training.validation < best.training.validation ? one : best));
+  return { model, tried };
+}
