@@ -29,6 +29,22 @@ const pictures: Readonly<Record<string, Picture>> = {
     height: 920,
     ready: (page) => page.getByText(/^Done/).waitFor({ timeout: 300_000 }),
   },
+  scores: {
+    address: "#/scores",
+    height: 1140,
+    ready: (page) => page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
+  },
+  sphere: {
+    address: "#/scores?map=stereographic&x1=0.2&x2=-0.8",
+    dark: true,
+    height: 1140,
+    ready: (page) => page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
+  },
+  paths: {
+    address: "#/paths?steps=128",
+    height: 1530,
+    ready: (page) => page.getByLabel("Slope of Milstein in y").getByText(/\d/).waitFor({ timeout: 300_000 }),
+  },
 };
 
 const wanted = process.argv.slice(2);

@@ -22,6 +22,8 @@ export class Paths {
   #worker: OpenWorker<Tasks> | undefined;
   #current: AbortController | undefined;
   #closed = false;
+  /** Which way out is shown: that of another w is the same. */
+  #shown = "";
 
   async start(ask: Ask): Promise<void> {
     this.#current?.abort();
@@ -41,6 +43,9 @@ export class Paths {
         onTell: (told) => {
           if (signal.aborted) return;
           if (told.kind === "outward") {
+            const name = `${ask.space} ${ask.seed}`;
+            if (this.#shown === name) return;
+            this.#shown = name;
             this.outward = told;
             this.backs = [];
             return;
@@ -49,7 +54,9 @@ export class Paths {
           this.backs = backs;
         },
       });
-      this.done = !signal.aborted;
+      if (signal.aborted) return;
+      this.done = true;
+      if (ask.w === 1) await this.#worker.call("prepare", ask, { signal });
     } catch (error) {
       if (!signal.aborted && !isStopped(error)) this.trouble = troubleOf(error);
     }

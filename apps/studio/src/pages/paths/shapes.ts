@@ -33,7 +33,7 @@ export interface Outward {
   readonly x: Ground;
   readonly y: Ground;
   readonly inX: Float32Array;
-  /** φ(X), and the process that Itô's lemma makes of it, stepped in y. */
+  /** φ(X), and the process that Itô's lemma makes of it, stepped in y by Milstein. */
   readonly mapped: Float32Array;
   readonly inY: Float32Array;
   /** Of draws from the law itself, the share that is nearer to the boundary than `margin`. */
@@ -47,7 +47,7 @@ export interface Back {
   readonly steps: number;
   readonly dt: number;
   readonly inX: Float32Array;
-  /** φ(Reverse(X)) and Reverse(φ(X)). */
+  /** φ(Reverse(X)), and Reverse(φ(X)) by Milstein. */
   readonly mapped: Float32Array;
   readonly inY: Float32Array;
   /** The mean distance of their ends, by Euler–Maruyama and by Milstein in y. */

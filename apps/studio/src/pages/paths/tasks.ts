@@ -52,7 +52,7 @@ async function openSpace(name: SpaceName) {
   const hold = { onExit: "hold" } as const;
   const [outX, outY, domain, euler, order1] = await Promise.all([
     openSampler(forward(sde), { shape, method: "eulerMaruyama", ...float64 }),
-    openSampler(forward(sde, phi), { shape, method: eulerMaruyama(hold), ...float64 }),
+    openSampler(forward(sde, phi), { shape, method: milstein(hold), ...float64 }),
     openSampler(inY, { shape, method: "domainPreserving", ...float64 }),
     openSampler(transformed, { shape, method: eulerMaruyama(hold), ...float64 }),
     openSampler(transformed, { shape, method: milstein(hold), ...float64 }),
@@ -211,22 +211,31 @@ function meanDistance(a: Float64Array, b: Float64Array, n: number): number {
 /** Draws from the law itself, to know how many are near the boundary. */
 const EXACT = 20_000;
 
-/** The way out on one Brownian path, then the way back in every number of steps. */
-export const run = task<Ask, Outward | Back, null>(async ({ space: name, seed, w, first }, { tell, signal }) => {
-  const space = await open(name);
+/** The way out of a seed, and what the ways back begin with. */
+interface Out {
+  readonly name: string;
+  readonly told: Outward;
+  /** φ(X_T) of every path. */
+  readonly start: NdArray;
+  readonly back: NoiseSource;
+}
+let lastOut: Out | undefined;
+
+/** On one Brownian path in x and in y. It does not depend on w: a slider over w does not ask for it again. */
+async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise<Out> {
+  const name = `${space.name} ${seed}`;
+  if (lastOut?.name === name) return lastOut;
   const { dimension: n, law, see, seeX, margin, near: close } = space.space;
-  const at = { w: 1, signal, follow: true };
   const root = key(seed);
+  const at = { w: 1, signal, follow: true };
   const x0 = sampleFrom(law, fold(root, "data"), COUNT, "float64");
-  const y0 = await space.forward(x0);
-  signal.throwIfAborted();
-  const out = remembered(brownianPath(fold(root, "out"), OUT_TIMES));
-  const outX = await take(space.outX, n, x0, OUT_TIMES, out, at);
-  const outY = await take(space.outY, n, y0, OUT_TIMES, out, at);
+  const path = remembered(brownianPath(fold(root, "out"), OUT_TIMES));
+  const outX = await take(space.outX, n, x0, OUT_TIMES, path, at);
+  const outY = await take(space.outY, n, await space.forward(x0), OUT_TIMES, path, at);
   const [x, y] = await grounds(space);
   const many = numbers(await space.forward(sampleFrom(law, fold(root, "exact"), EXACT, "float64")));
   const near = [...Array(EXACT).keys()].filter((i) => margin(many, i) < close).length / EXACT;
-  tell({
+  const told: Outward = {
     kind: "outward",
     x,
     y,
@@ -235,30 +244,59 @@ export const run = task<Ask, Outward | Back, null>(async ({ space: name, seed, w
     inY: seenPath(see, outY.path, OUT_TIMES),
     near,
     margin: close,
-  });
+  };
   const start = await space.forward(rows(outX.ends, n));
-  const back = remembered(brownianPath(fold(root, "back"), BACK_TIMES));
+  lastOut = { name, told, start, back: remembered(brownianPath(fold(root, "back"), BACK_TIMES)) };
+  return lastOut;
+}
+
+/** The ways back in so many steps, all on one path. */
+async function wayBack(
+  space: Opened,
+  { start, back }: Out,
+  steps: number,
+  w: number,
+  signal: AbortSignal,
+): Promise<Back> {
+  const { dimension: n, see, seeX } = space.space;
+  const grid = BACK_TIMES.filter((_, i) => i % (FINEST / steps) === 0);
+  const how = { w, signal, follow: true };
+  const domain = await take(space.domain, n, start, grid, back, how);
+  const order1 = await take(space.order1, n, start, grid, back, how);
+  const euler = await take(space.euler, n, start, grid, back, { ...how, follow: false });
+  const inX = numbers(await space.inverse(rows(domain.path, n)));
+  return {
+    kind: "back",
+    steps,
+    dt: (1 - T_END) / steps,
+    inX: seenPath(seeX, inX, grid),
+    mapped: seenPath(see, domain.path, grid),
+    inY: seenPath(see, order1.path, grid),
+    euler: meanDistance(domain.ends, euler.ends, n),
+    milstein: meanDistance(domain.ends, order1.ends, n),
+    domain: endsOf(space, domain),
+    plain: endsOf(space, euler),
+  };
+}
+
+/** The way out, then the way back in every number of steps, the one that is looked at first. */
+export const run = task<Ask, Outward | Back, null>(async ({ space: name, seed, w, first }, { tell, signal }) => {
+  const space = await open(name);
+  signal.throwIfAborted();
+  const out = await wayOut(space, seed, signal);
+  tell(out.told);
   const order = [...STEPS].sort((a, b) => Number(b === first) - Number(a === first) || a - b);
-  for (const steps of order) {
-    const stride = FINEST / steps;
-    const grid = BACK_TIMES.filter((_, i) => i % stride === 0);
-    const how = { w, signal, follow: true };
-    const domain = await take(space.domain, n, start, grid, back, how);
-    const euler = await take(space.euler, n, start, grid, back, how);
-    const order1 = await take(space.order1, n, start, grid, back, { ...how, follow: false });
-    const inX = numbers(await space.inverse(rows(domain.path, n)));
-    tell({
-      kind: "back",
-      steps,
-      dt: (1 - T_END) / steps,
-      inX: seenPath(seeX, inX, grid),
-      mapped: seenPath(see, domain.path, grid),
-      inY: seenPath(see, euler.path, grid),
-      euler: meanDistance(domain.ends, euler.ends, n),
-      milstein: meanDistance(domain.ends, order1.ends, n),
-      domain: endsOf(space, domain),
-      plain: endsOf(space, euler),
-    });
-  }
+  for (const steps of order) tell(await wayBack(space, out, steps, w, signal));
+  return null;
+});
+
+/** Compiles what another w needs, so that moving its slider does not wait: one step of each. */
+export const prepare = task<Pick<Ask, "space" | "seed">, never, null>(async ({ space: name, seed }, { signal }) => {
+  if (openedName !== name) return null;
+  const space = await open(name);
+  const { start, back } = await wayOut(space, seed, signal);
+  const how = { w: 1.01, signal, follow: false };
+  for (const draw of [space.domain, space.euler, space.order1])
+    await take(draw, space.space.dimension, start, BACK_TIMES.slice(0, 2), back, how);
   return null;
 });
