@@ -66,15 +66,13 @@ const worst = (draws: number): number => Math.min(0.7, 1 - 1 / Math.log10(draws)
 
 type Look = (x: readonly Float64Array[]) => Promise<{ value: Float64Array; slope: Float64Array[] }>;
 
-/** Steps that keep nothing of q. */
-const AWAY = 10;
+/** Steps along the evidence bound before scores are matched: from far away matching is ever slower. */
+const NEAR = 30;
 
 /** q after step t of matching scores, where it can be taken. */
 function matched(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian | undefined {
-  // Nothing of where the fit begins is worth keeping: with it, a law far away would be approached ever more slowly.
-  if (t < AWAY) return matchBatch(q, slopes, Number.POSITIVE_INFINITY);
   if (fit === "scoreMatching") return matchEach(q, slopes);
-  return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1 - AWAY));
+  return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1));
 }
 
 /** A batch of points of q, those where log p and its slope are finite, and what the evidence bound is from them. */
@@ -107,23 +105,6 @@ const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promis
     "see that it is finite inside the parameters' domains, or use infer",
   );
 
-/** Fits q from N(0, 1). Points where log p is not finite are left out; where too many are, q is drawn together. */
-async function matchScores(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
-  const { key, fit, iterations, batch, signal } = options;
-  let q = standard(model.space.dimension);
-  const pause = pauses();
-  let lost = 0;
-  for (let t = 0; t < iterations; t++) {
-    signal?.throwIfAborted();
-    await pause();
-    const { slopes } = await points(look, q, fold(fold(key, "fit"), t), batch);
-    const next = slopes.x.length > 1 ? matched(fit, q, slopes, t) : undefined;
-    if (!next && ++lost > LOST) await lostFit(model, q, t);
-    q = next ?? { mean: q.mean, factor: q.factor.map((v) => v / 2) };
-  }
-  return q;
-}
-
 /**
  * Climbs the evidence bound: whole steps at first, smaller ones later, which average over the noise of points. A step to where
  * log p is not finite, or that falls by more than chance, is taken back and tried half as long.
@@ -152,6 +133,23 @@ async function climb(look: Look, model: BoundModel, options: Settings): Promise<
   }
   // The last step has not been looked at; the one before it has.
   return from;
+}
+
+/** Matches scores from near. Points where log p is not finite are left out; where too many are, q is drawn together. */
+async function matchScores(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
+  const { key, fit, iterations, batch, signal } = options;
+  let q = await climb(look, model, { ...options, iterations: NEAR });
+  const pause = pauses();
+  let lost = 0;
+  for (let t = 0; t < iterations; t++) {
+    signal?.throwIfAborted();
+    await pause();
+    const { slopes } = await points(look, q, fold(fold(key, "fit"), t), batch);
+    const next = slopes.x.length > 1 ? matched(fit, q, slopes, t) : undefined;
+    if (!next && ++lost > LOST) await lostFit(model, q, t);
+    q = next ?? { mean: q.mean, factor: q.factor.map((v) => v / 2) };
+  }
+  return q;
 }
 
 const standard = (n: number): Gaussian => ({

@@ -119,39 +119,33 @@ export function matchEach(q: Gaussian, { x, slope }: Slopes): Gaussian | undefin
   return gaussianOf(averaged(moved), next);
 }
 
-/**
- * Batch and match. With V = MMᵀ and U = QQᵀ, Σ̃ = 2M(1 + (1 + 4MᵀUM)^{½})⁻¹Mᵀ, from the singular vectors of QᵀM. λ = ∞ leaves
- * nothing of q: Σ̃ΓΣ̃ = C in the same way, U and V without the terms that λ does not multiply.
- */
+/** Batch and match. With V = MMᵀ and U = QQᵀ, Σ̃ = 2M(1 + (1 + 4MᵀUM)^{½})⁻¹Mᵀ, from the singular vectors of QᵀM. */
 export function matchBatch(q: Gaussian, { x, slope }: Slopes, lambda: number): Gaussian | undefined {
   const n = q.mean.length;
   const [xMean, gMean] = [averaged(x), averaged(slope)];
-  const whole = lambda === Number.POSITIVE_INFINITY;
-  const [each, share] = whole ? [1, 0] : [lambda, lambda / (1 + lambda)];
-  const v = whole ? new Float64Array(n * n) : covarianceOf(q);
-  for (const at of x) addOuter(v, each / x.length, minus(at, xMean), minus(at, xMean));
+  const share = lambda / (1 + lambda);
+  const v = covarianceOf(q);
+  for (const at of x) addOuter(v, lambda / x.length, minus(at, xMean), minus(at, xMean));
   addOuter(v, share, minus(q.mean, xMean), minus(q.mean, xMean));
   const m = cholesky(v, n);
   if (!m) return undefined;
   // Rows of QᵀM: √(λ/B)(g − ḡ)ᵀM and √(λ/(1 + λ)) ḡᵀM.
   const rows = [
-    ...slope.map((g) => transposeTimes(m, minus(g, gMean)).map((e) => e * Math.sqrt(each / x.length))),
+    ...slope.map((g) => transposeTimes(m, minus(g, gMean)).map((e) => e * Math.sqrt(lambda / x.length))),
     transposeTimes(m, gMean).map((e) => e * Math.sqrt(share)),
   ];
   const flat = Float64Array.from({ length: rows.length * n }, (_, at) => rows[Math.floor(at / n)][at % n]);
   if (!flat.every(Number.isFinite)) return undefined;
   const { values, vectors } = rightSvd(flat, n);
-  // M W √(2/(1 + √(1 + 4s²))), or M W s^{−½} where λ = ∞: its square is Σ̃.
-  const scale = values.map((s) => (whole ? 1 / Math.sqrt(s) : Math.sqrt(2 / (1 + Math.sqrt(1 + 4 * s * s)))));
+  // M W √(2/(1 + √(1 + 4s²))): its square is Σ̃.
+  const scale = values.map((s) => Math.sqrt(2 / (1 + Math.sqrt(1 + 4 * s * s))));
   const root = new Float64Array(n * n);
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++)
       for (let k = 0; k <= i; k++) root[i * n + j] += m[i * n + k] * vectors[k * n + j] * scale[j];
   const covariance = timesOwnTranspose(root, n);
   const pulled = timesVector(covariance, gMean);
-  const mean = q.mean.map((before, i) =>
-    whole ? pulled[i] + xMean[i] : (before + lambda * (pulled[i] + xMean[i])) / (1 + lambda),
-  );
+  const mean = q.mean.map((before, i) => (before + lambda * (pulled[i] + xMean[i])) / (1 + lambda));
   return gaussianOf(mean, covariance);
 }
 
