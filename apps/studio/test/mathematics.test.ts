@@ -116,6 +116,7 @@ else
       const exits = (name: string): Promise<number> => page.getByLabel(`Exits, ${name}`).textContent().then(Number);
       expect(await exits("Domain-preserving")).toBe(0);
       expect(await exits("Euler–Maruyama in y")).toBeGreaterThan(10);
+      expect(await violations(page)).toEqual([]);
       await page.getByRole("radio", { name: "256" }).check({ force: true });
       await expect.poll(() => exits("Euler–Maruyama in y"), SOON).toBe(0);
       await page.getByRole("slider", { name: "Time" }).press("Home");
