@@ -87,12 +87,11 @@ describe("a folder that is served", () => {
 
 describe("diffeo studio", () => {
   it("says what to do where the port is taken", async () => {
-    const { port } = new URL(serving.url);
-    const { code, stderr } = await diffeoWith({}, "studio", "--port", port);
-    expect([code, stderr]).toEqual([
-      2,
-      `diffeo: port ${port} is taken, perhaps by another studio. Give another --port, or 0 for one that is free.\n`,
-    ]);
+    const port = Number(new URL(serving.url).port);
+    await expect(serveFolder(folder, port)).rejects.toMatchObject({
+      kind: "usage",
+      message: `port ${port} is taken, perhaps by another studio. Give another \`port\`, or 0 for one that is free.`,
+    });
   });
 
   it("refuses what is no port", async () => {
