@@ -30,6 +30,7 @@ export { tableBaselines } from "./measure/baseline/baselines.ts";
 export type { Clusters } from "./measure/clusters.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
 export { type DensityWorth, densityWorth, validationLikelihood } from "./measure/density-worth.ts";
+export { kolmogorov } from "./measure/distances.ts";
 export {
   type Calibration,
   calibrate,

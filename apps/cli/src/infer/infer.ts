@@ -14,7 +14,7 @@ import { inParts, withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
-import { drawInParts, type InferCommand, partsFolder } from "./parts.ts";
+import { drawInParts, type InferCommand, partsFolder, walkOf } from "./parts.ts";
 import { summaryTable, writePosterior } from "./report.ts";
 
 const digest = async (path: string): Promise<string> =>
@@ -25,20 +25,14 @@ const digest = async (path: string): Promise<string> =>
 
 /** What the numbers of a run are made of. */
 async function configOf(model: string, options: InferCommand): Promise<RunConfig> {
-  const { data, chains, block, draws, warmup, seed, method, metric, acceptance, maxDepth, steps } = options;
+  const { data, chains, block, seed } = options;
   return {
     version,
     files: { model, ...(data !== undefined && { data }) },
     seed,
     chains,
     ...(block !== undefined && { block }),
-    draws,
-    warmup,
-    method,
-    metric,
-    ...(acceptance !== undefined && { acceptance }),
-    maxDepth,
-    steps,
+    ...walkOf(options),
     model: await digest(model),
     ...(data !== undefined && { data: await digest(data) }),
   };
@@ -74,7 +68,7 @@ async function storeFor(
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
-  const { method, metric, acceptance, maxDepth, steps, threads, block } = options;
+  const { threads, block } = options;
   if (!resume && existsSync(join(out, "config.json")))
     fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
   if (resume && !existsSync(join(out, "config.json")))
@@ -94,14 +88,8 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       key: key(seed),
       chains,
       ...(block !== undefined && { block }),
-      draws,
-      warmup,
-      method,
-      metric,
-      maxDepth,
-      steps,
+      ...walkOf(options),
       threads,
-      ...(acceptance !== undefined && { acceptance }),
       store,
       signal: io.signal,
       onDraw: bar.onDraw,

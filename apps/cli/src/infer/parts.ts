@@ -40,6 +40,17 @@ export interface InferCommand extends PartOptions {
   readonly json?: boolean;
 }
 
+/** How chains walk: what the numbers of one are made of, beside the model and its seed. */
+export const walkOf = ({ draws, warmup, method, metric, acceptance, maxDepth, steps }: InferCommand) => ({
+  draws,
+  warmup,
+  method,
+  metric,
+  ...(acceptance !== undefined && { acceptance }),
+  maxDepth,
+  steps,
+});
+
 const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
 export interface ChainsPart {
@@ -99,20 +110,11 @@ export async function drawInParts(
   data: Parameters<typeof carriedStep>[1]["data"],
   options: InferCommand,
 ): Promise<readonly ChainState[] | undefined> {
-  const { chains, draws, warmup, seed, method, metric, maxDepth, steps, acceptance, block, threads } = options;
+  const { chains, seed, metric, block, threads } = options;
   const carried = { chains, metric, ...(block !== undefined && { block }), ...(data && { data }) };
   const step = carriedStep(model, carried);
   const rows = chainBlock(carried);
-  const shared = {
-    seed,
-    draws,
-    warmup,
-    method,
-    metric,
-    maxDepth,
-    steps,
-    ...(acceptance !== undefined && { acceptance }),
-  };
+  const shared = { seed, ...walkOf(options) };
   const setting = { release: RELEASE, device: "cpu", inputs: { step: sha256(step) } };
   const parts = Array.from({ length: Math.ceil(chains / rows) }, (_, i) => {
     const count = Math.min(rows, chains - i * rows);
