@@ -9,13 +9,29 @@ const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")
   .filter((page) => page.endsWith(".md"));
 
 const linksOf = (page: string): string[] =>
-  [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)#]+)\)/g)]
+  [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)]+)\)/g)]
     .map(([, link]) => link)
     .filter((link) => !/^https?:/.test(link));
 
+/** The names by which a page's headings are linked to: lower case, no signs, spaces as hyphens. */
+const headingsOf = (page: string): string[] =>
+  [...readFileSync(page, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, text]) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+/** Whether a link leads to a file and, if it names one, to a heading in it. */
+function leads(page: string, link: string): boolean {
+  const [path, heading] = link.split("#");
+  const target = path === "" ? join(root, page) : resolve(root, dirname(page), path);
+  return existsSync(target) && (heading === undefined || headingsOf(target).includes(heading));
+}
+
 describe.each(pages)("%s", (page) => {
-  it("links to files that are there", () => {
-    expect(linksOf(page).filter((link) => !existsSync(resolve(root, dirname(page), link)))).toEqual([]);
+  it("links to files and headings that are there", () => {
+    expect(linksOf(page).filter((link) => !leads(page, link))).toEqual([]);
   });
 
   it("names paths of packages that can be imported", () => {
