@@ -26,6 +26,8 @@ export interface Inferred {
 
 /** More labels than these are names, not categories. */
 const MOST_LABELS = 50;
+/** Fewer numbers may be each other's neighbours by chance. */
+const FEWEST_NUMBERED = 20;
 /** How far sums may be from each other, relative to them: cells are rounded. */
 const SUM_TOLERANCE = 1e-6;
 
@@ -74,15 +76,21 @@ function categoryOf(table: CellTable, name: string): Domain {
 const bounds = (numbers: readonly number[]): [number, number] =>
   numbers.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
 
+/** Said of whole numbers that are all of a range, each once, as those that number rows are. */
+const numberingNote = (name: string, numbers: readonly number[], [low, high]: readonly [number, number]): string =>
+  numbers.length >= FEWEST_NUMBERED && high - low + 1 === numbers.length && new Set(numbers).size === numbers.length
+    ? `, each once: if they only number the rows, leave them out: ${name}=drop`
+    : "";
+
 /** What the numbers of a column suggest. */
-function numberDomain(cells: readonly number[]): Omit<Inferred, "columns"> {
+function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "columns"> {
   const numbers = there(cells);
   const [low, high] = bounds(numbers);
   const range = `from ${low} to ${high}`;
-  if (numbers.every(Number.isSafeInteger))
-    return low >= 0
-      ? { domain: integer({ least: 0 }), reason: `whole numbers ${range}` }
-      : { domain: integer(), reason: `whole numbers ${range}, some below 0` };
+  if (numbers.every(Number.isSafeInteger)) {
+    const reason = `whole numbers ${range}${low < 0 ? ", some below 0" : ""}${numberingNote(name, numbers, [low, high])}`;
+    return { domain: low >= 0 ? integer({ least: 0 }) : integer(), reason };
+  }
   if (low > 0 && high < 1) return { domain: between(0, 1), reason: `all between 0 and 1, ${range}` };
   if (low > 0) return { domain: positive(), reason: `all above 0, ${range}` };
   return {
@@ -184,7 +192,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
     ...open.flatMap((name) => {
       if (grouped.has(name)) return [];
       const values = numbers.get(name);
-      if (values) return [{ columns: [name], ...numberDomain(values) }];
+      if (values) return [{ columns: [name], ...numberDomain(name, values) }];
       return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
     }),
   ].map((one) => ({ ...one, reason: one.reason + emptyNote(table, one.columns) }));

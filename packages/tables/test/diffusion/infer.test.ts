@@ -192,3 +192,12 @@ describe("rows", () => {
     expect(() => rowsIn(table(bad), domain)).toThrow(error);
   });
 });
+
+it("says of whole numbers that are a range, each once, that they may only number the rows", () => {
+  const lines = Array.from({ length: 30 }, (_, i) => `${30 - i},${i % 7}`);
+  const [number, digit] = inferColumns(table(`row,digit\n${lines.join("\n")}\n`));
+  expect(number.reason).toBe(
+    "whole numbers from 1 to 30, each once: if they only number the rows, leave them out: row=drop",
+  );
+  expect(digit.reason).toBe("whole numbers from 0 to 6");
+});
