@@ -51,6 +51,30 @@ export function patterns(event: Shape, count: number, extreme: number, seed: Key
   return { shape: [count, ...event], dtype: "float64", data: data.map((v) => v * extreme) };
 }
 
+/** The rows of an array so many times over. */
+export const repeated = ({ shape, dtype, data }: NdArray, times: number): NdArray => {
+  const out = new Float64Array(times * data.length);
+  for (let k = 0; k < times; k++) out.set(toFloat64(data), k * data.length);
+  return { shape: [times * shape[0], ...shape.slice(1)], dtype, data: out };
+};
+
+/**
+ * Points, and after them so many times the same points, each moved by a few units in the last place of its largest
+ * coordinate (or of 1): where what is computed from them changes, its further digits are not determined by the point.
+ */
+export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
+  const all = repeated(points, times + 1);
+  const data = all.data as Float64Array;
+  const size = data.length / all.shape[0];
+  const signs = rademacher(seed, all.shape, { dtype: "float64" }).data;
+  for (let row = points.shape[0]; row < all.shape[0]; row++) {
+    const event = data.subarray(row * size, (row + 1) * size);
+    const unit = Number.EPSILON * event.reduce((most, v) => Math.max(most, Math.abs(v)), 1);
+    for (let i = 0; i < size; i++) event[i] += 4 * unit * signs[row * size + i];
+  }
+  return all;
+}
+
 /** What was computed at a batch of points. */
 export interface Found<Y> {
   readonly x: NdArray;
