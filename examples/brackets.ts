@@ -1,6 +1,7 @@
 /**
  * A diffusion of sequences: balanced brackets of two kinds, ten signs long. A sign that closes must close the kind that was
- * opened last, which may be far away. Signs drawn at random are balanced once in 780 times.
+ * opened last, which may be far away. Signs drawn at random are balanced once in 780 times. A number after the program's name
+ * is how many steps it trains; 1,000 if none is there.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, uniform } from "diffeo/random";
@@ -33,7 +34,11 @@ const ROWS = 4000;
 const random = uniform(key("brackets"), [ROWS * 2 * LENGTH]).data;
 const data = Array.from({ length: ROWS }, (_, i) => balanced(random, i * 2 * LENGTH));
 
-const model = await trainGrid(Uint8Array.from(data.flat()), { classes: SIGNS.length, grid: [LENGTH] });
+const model = await trainGrid(Uint8Array.from(data.flat()), {
+  classes: SIGNS.length,
+  grid: [LENGTH],
+  steps: Number(process.argv[2] ?? 1000),
+});
 
 const COUNT = 200;
 const drawn = await sampleGrids(model, { count: COUNT, key: key("samples"), batch: COUNT });

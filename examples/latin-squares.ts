@@ -1,6 +1,7 @@
 /**
  * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four symbols once. There are
- * 576 of them; the model sees 400 and no rule, and is asked for 200. Symbols drawn at random make one in 7 million.
+ * 576 of them; the model sees 400 and no rule, and is asked for 200. Symbols drawn at random make one in 7 million. A number
+ * after the program's name is how many steps it trains; 1,000 if none is there.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";
@@ -26,6 +27,7 @@ const model = await trainGrid(Uint8Array.from(seen.flat()), {
   classes: SIDE,
   grid: [SIDE, SIDE],
   batch: 32,
+  steps: Number(process.argv[2] ?? 1000),
   onReport: ({ step, loss, speed }) => {
     if (step % 200 === 0) console.log(`step ${step}: loss ${loss.toFixed(3)}, ${speed.toFixed(0)} squares a second`);
   },

@@ -1,13 +1,13 @@
 /**
  * The packages and the studio as they are published, built once for all tests that need them: the projects `built` and
  * `studio` of vitest call them before their first tests. A build is kept under the digest of what it was made of, so that
- * nothing is built twice.
+ * nothing is built twice. The packages' code takes a second; types, which one test looks at, take ten times that and are
+ * made by themselves.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,6 +15,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -44,6 +45,15 @@ function digest(folders: readonly string[], others: readonly string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** What a build gives, looked for once a process: sources do not change while tests run. */
+const once = (make: () => string): (() => string) => {
+  let made: string | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
 /** A folder that `make` fills, unless it is there; older ones of the name are removed. */
 function kept(name: string, digested: string, make: (folder: string) => void): string {
   const cache = join(house, "node_modules", ".cache", name);
@@ -52,8 +62,13 @@ function kept(name: string, digested: string, make: (folder: string) => void): s
   mkdirSync(cache, { recursive: true });
   const made = mkdtempSync(join(cache, "new-"));
   make(made);
-  for (const old of readdirSync(cache)) if (join(cache, old) !== made) rmSync(join(cache, old), { recursive: true });
-  renameSync(made, folder);
+  for (const old of readdirSync(cache).map((other) => join(cache, other))) {
+    // Another process may be at one of its own.
+    const unfinished = old.startsWith(join(cache, "new-")) && Date.now() - statSync(old).mtimeMs < 3_600_000;
+    if (old !== folder && !unfinished) rmSync(old, { recursive: true, force: true });
+  }
+  if (existsSync(folder)) rmSync(made, { recursive: true });
+  else renameSync(made, folder);
   return folder;
 }
 
@@ -64,18 +79,41 @@ function node(script: string, words: readonly string[], cwd: string): void {
   });
 }
 
+/** Builds packages by tsdown, and lays them out in a folder as the house has them; what `npm run build` made stays as it is. */
+function lay(made: string, names: readonly string[], words: readonly string[]): void {
+  const out = join("node_modules", `.built-${process.pid}`);
+  node("tsdown/dist/run.mjs", ["--logLevel", "error", "--out-dir", out, ...words], house);
+  for (const name of names) {
+    mkdirSync(join(made, name), { recursive: true });
+    renameSync(join(house, name, out), join(made, name, "dist"));
+  }
+}
+
+const tools = ["tsdown.config.ts", "tsconfig.json"];
+
 /** The folder of the packages, laid out as the house: each with its package.json and dist, and they find each other. */
-export const built = (): string =>
-  kept("diffeo-build", digest(packages, ["tsdown.config.ts", "tsconfig.json"]), (made) => {
-    node("tsdown/dist/run.mjs", ["--logLevel", "error"], house);
+export const built = once(() =>
+  kept("diffeo-build", digest(packages, tools), (made) => {
+    lay(made, packages, ["--no-dts"]);
     mkdirSync(join(made, "node_modules"));
     for (const name of packages) {
-      cpSync(join(house, name, "dist"), join(made, name, "dist"), { recursive: true });
       copyFileSync(join(house, name, "package.json"), join(made, name, "package.json"));
       const { name: published } = JSON.parse(readFileSync(join(house, name, "package.json"), "utf8"));
       symlinkSync(join("..", name), join(made, "node_modules", published));
     }
-  });
+  }),
+);
+
+const library = join("packages", "diffeo");
+
+/** The folder of the library's code and types. */
+export const builtLibrary = once(() =>
+  join(
+    kept("diffeo-library", digest([library], tools), (made) => lay(made, [library], ["--filter", "diffeo"])),
+    library,
+    "dist",
+  ),
+);
 
 const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
@@ -83,10 +121,11 @@ const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((n
 const models = ["chess.safetensors", "chess.calibration.json"].map((name) => join("models", name));
 
 /** The folder of the studio's static files. */
-export const builtStudio = (): string =>
+export const builtStudio = once(() =>
   kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...documents, ...models]), (made) =>
     node("vite/bin/vite.js", ["build", "--logLevel", "error", "--outDir", made], join(house, studio)),
-  );
+  ),
+);
 
 export default function setup(): void {
   built();

@@ -1,11 +1,12 @@
 /** The command line as a person runs it: its output, its errors and its exit code. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { run } from "diffeo-cli";
+import { built } from "../../../test/build.ts";
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const words = (args: readonly string[]): string[] => ["--conditions=diffeo-source", "--import", "tsx", main, ...args];
+/** A process runs what is published: to compile the sources, as each would, takes longer than most of what it is asked for. */
+const words = (args: readonly string[]): string[] => [join(built(), "apps", "cli", "dist", "main.js"), ...args];
 
 export interface Ended {
   readonly stdout: string;

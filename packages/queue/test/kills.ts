@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { fold, key, uniform } from "diffeo/random";
 import { parseAddress, readQueues } from "diffeo-queue/node";
 import { Redis } from "ioredis";
+import { scripts } from "./processes.ts";
 import { startServer } from "./server.ts";
 
 export interface Kills {
@@ -39,7 +40,7 @@ export interface Survived {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const started = (script: URL, ...words: string[]): ChildProcess =>
-  spawn(process.execPath, ["--conditions=diffeo-source", "--import", "tsx", fileURLToPath(script), ...words], {
+  spawn(process.execPath, [fileURLToPath(script), ...words], {
     stdio: ["ignore", "pipe", "ignore"],
   });
 const ended = (child: ChildProcess): Promise<unknown> =>
@@ -71,11 +72,11 @@ export async function survive(kills: Kills): Promise<Survived> {
   const began = performance.now();
   const server = await startServer();
   const worker = (i: number): ChildProcess =>
-    started(new URL("./worker.ts", import.meta.url), server.url, `worker ${i}`, String(leaseSeconds), server.folder);
+    started(scripts.worker, server.url, `worker ${i}`, String(leaseSeconds), server.folder);
   const workers = Array.from({ length: size }, (_, i) => worker(i));
   let output = "";
   const command = (): ChildProcess => {
-    const child = started(new URL("./command.ts", import.meta.url), server.url, String(parts), String(ms));
+    const child = started(scripts.command, server.url, String(parts), String(ms));
     output = "";
     child.stdout?.on("data", (data) => {
       output += data;

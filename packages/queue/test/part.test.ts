@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCache } from "../src/node/cache.ts";
 import { failing, kinds, RELEASE, reversed, spin } from "./kinds.ts";
+import { scripts } from "./processes.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -17,10 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const setting = { release: RELEASE, device: "cpu" };
 const good = partOf(spin, { ms: 0, n: 1 }, setting);
-const script = {
-  url: new URL("./process.ts", import.meta.url),
-  execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
-};
+const script = { url: scripts.process, execArgv: [] };
 const local = (workers = 1, files: readonly Uint8Array[] = []): Executor =>
   openLocal({ kinds, release: RELEASE, inputs: inputsOf(files), workers, script });
 

@@ -15,6 +15,7 @@ import {
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { large, RELEASE, reversed, spin } from "./kinds.ts";
+import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
 const setting = { release: RELEASE, device: "cpu" };
@@ -60,10 +61,7 @@ describe.runIf(hasServer)("a queue", () => {
     const controller = new AbortController();
     const ended = serveQueue({
       ...{ address: parseAddress(server.url), name: "one", release: RELEASE, device: "cpu", parts: 1, threads: 1 },
-      script: {
-        url: new URL("./process.ts", import.meta.url),
-        execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
-      },
+      script: { url: scripts.process, execArgv: [] },
       limits: { seconds: 60, bytes: more.bytes ?? 1e9 },
       cache: { folder: join(server.folder, "cache"), bytes: 1e8 },
       leaseSeconds: 1,

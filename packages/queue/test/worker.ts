@@ -1,4 +1,4 @@
-/** A worker of the tests' kinds as a process: worker.ts URL NAME LEASE-SECONDS FOLDER [once] */
+/** A worker of the tests' kinds as a process (`processes.ts`): worker.js URL NAME LEASE-SECONDS FOLDER [once] */
 import { join } from "node:path";
 import { parseAddress, serveQueue } from "diffeo-queue/node";
 import { RELEASE } from "./kinds.ts";
@@ -13,10 +13,7 @@ await serveQueue({
   device: "cpu",
   parts: 1,
   threads: 1,
-  script: {
-    url: new URL("./process.ts", import.meta.url),
-    execArgv: ["--conditions=diffeo-source", "--import", "tsx"],
-  },
+  script: { url: new URL("./process.js", import.meta.url) },
   limits: { seconds: 60, bytes: 1e9 },
   cache: { folder: join(folder, "cache"), bytes: 1e6 },
   leaseSeconds: Number(lease),

@@ -28,7 +28,7 @@ export interface PartParent {
 /** Does parts of one kind. */
 export type PartRunner = (parameters: never, parent: PartParent) => Promise<unknown>;
 
-export interface RunPartOptions {
+interface RunPartOptions {
   readonly onProgress?: (progress: unknown) => void;
   readonly onAsk?: (what: unknown) => Promise<unknown>;
   /** Ends the part where it stands, with its process. */

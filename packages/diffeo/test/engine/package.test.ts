@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { builtLibrary } from "../../../../test/build.ts";
 import { house, packed, root } from "./packed.ts";
 
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -12,7 +13,7 @@ const paths = Object.keys(exports).filter((path) => path !== "./package.json");
 
 let project: ReturnType<typeof packed>;
 beforeAll(() => {
-  project = packed();
+  project = packed(builtLibrary());
 }, 300_000);
 afterAll(() => project.remove());
 

@@ -14,8 +14,11 @@ const { dependencies, optionalDependencies } = createRequire(import.meta.url)(".
   Record<string, string>
 >;
 
-/** Puts what was built once for all tests into a temporary project, and gives its folder. */
-export function packed(): { readonly folder: string; remove(): void } {
+/** Puts what was built once for all tests, or another build, into a temporary project, and gives its folder. */
+export function packed(dist = join(built(), "packages", "diffeo", "dist")): {
+  readonly folder: string;
+  remove(): void;
+} {
   const folder = mkdtempSync(join(tmpdir(), "diffeo-"));
   const diffeo = join(folder, "node_modules", "diffeo");
   mkdirSync(diffeo, { recursive: true });
@@ -24,6 +27,6 @@ export function packed(): { readonly folder: string; remove(): void } {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     symlinkSync(join(house, "node_modules", name), join(folder, "node_modules", name));
   }
-  cpSync(join(built(), "packages", "diffeo", "dist"), join(diffeo, "dist"), { recursive: true });
+  cpSync(dist, join(diffeo, "dist"), { recursive: true });
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

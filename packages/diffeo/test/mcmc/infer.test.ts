@@ -124,7 +124,7 @@ describe("published posteriors", () => {
     it.each(short)("%s: means and spreads within 3.5 standard errors of both sides", async (name) => {
       const { data, reference } = readReference(join(folder, `${name}.json`));
       const acceptance = name === "sblrc_blr" ? 0.8 : 0.95;
-      const posterior = await infer(models[name](data), { key: key(1), draws: 1000, warmup: 1000, acceptance });
+      const posterior = await infer(models[name](data), { key: key(1), draws: 500, warmup: 500, acceptance });
       const summary = posterior.summary();
       for (const [element, known] of Object.entries(reference)) {
         if (element === "draws") continue;

@@ -1,6 +1,6 @@
 /** A worker for the tests of the pool: parts that are done, fail, wait, or end their process. */
-import { fail } from "../../src/graph/index.ts";
-import { serveParts } from "../../src/node/index.ts";
+import { fail } from "diffeo/graph";
+import { serveParts } from "diffeo/node";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

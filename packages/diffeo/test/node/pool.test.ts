@@ -1,18 +1,18 @@
 /** Kept worker processes: parts of all kinds, those that fail, and what is left when a worker or its parent is killed. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { built } from "../../../../test/build.ts";
+import { plainScripts } from "../../../../test/scripts.ts";
 import { DiffeoError, fail } from "../../src/graph/index.ts";
 import { openPool, type Pool } from "../../src/node/index.ts";
 import { isAlive } from "../../src/node/process.ts";
 
-const script = new URL("./pool-worker.ts", import.meta.url);
-const execArgv = ["--conditions=diffeo-source", "--import", "tsx"];
+const { script } = plainScripts({ script: new URL("./pool-worker.ts", import.meta.url) });
 let pool: Pool;
 const open = (workers: number): Pool => {
-  pool = openPool(script, { workers, execArgv });
+  pool = openPool(script, { workers, execArgv: [] });
   return pool;
 };
 afterEach(() => pool.close());
@@ -87,12 +87,12 @@ it("answers what a part asks for, with an error where there is none", async () =
 });
 
 it("ends a part that takes more time or memory than it may, and goes on", async () => {
-  pool = openPool(script, { workers: 1, execArgv, limits: { bytes: 4e8 } });
+  pool = openPool(script, { workers: 1, execArgv: [], limits: { bytes: 4e8 } });
   const large = pool.run({ kind: "large", parameters: 6e8 });
   await expect(large).rejects.toThrow(/GB of memory, 0.40 are allowed/);
   expect(await pool.run({ kind: "square", parameters: 3 })).toBe(9);
   await pool.close();
-  pool = openPool(script, { workers: 1, execArgv, limits: { seconds: 0.5 } });
+  pool = openPool(script, { workers: 1, execArgv: [], limits: { seconds: 0.5 } });
   await expect(pool.run({ kind: "forever", parameters: null })).rejects.toThrow(/took more than 0.5 s/);
 });
 
@@ -112,16 +112,15 @@ it("fails parts of a script that is not there", async () => {
 
 it("leaves no worker when its parent is killed", async () => {
   open(1);
-  const folder = mkdtempSync(join(tmpdir(), "diffeo-pool-"));
+  const folder = mkdtempSync(join(built(), "parent-"));
   const parent = join(folder, "parent.mjs");
-  const source = JSON.stringify(new URL("../../src/node/pool.ts", import.meta.url).href);
   writeFileSync(
     parent,
-    `import { openPool } from ${source};
+    `import { openPool } from "diffeo/node";
      const pool = openPool(new URL(${JSON.stringify(script.href)}), { workers: 1 });
      pool.run({ kind: "forever", parameters: null }, { onProgress: (pid) => console.log(pid) });`,
   );
-  const child = spawn(process.execPath, [...execArgv, parent], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [parent], { stdio: ["ignore", "pipe", "inherit"] });
   const pid = Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
   expect(isAlive({ pid })).toBe(true);
   child.kill("SIGKILL");

