@@ -123,8 +123,9 @@ describe("published posteriors", () => {
   else
     it.each(short)("%s: means and spreads within 3.5 standard errors of both sides", async (name) => {
       const { data, reference } = readReference(join(folder, `${name}.json`));
-      const acceptance = name === "sblrc_blr" ? 0.8 : 0.95;
-      const posterior = await infer(models[name](data), { key: key(1), draws: 500, warmup: 500, acceptance });
+      const { acceptance, draws } =
+        name === "sblrc_blr" ? { acceptance: 0.8, draws: 1000 } : { acceptance: 0.95, draws: 500 };
+      const posterior = await infer(models[name](data), { key: key(1), draws, warmup: 500, acceptance });
       const summary = posterior.summary();
       for (const [element, known] of Object.entries(reference)) {
         if (element === "draws") continue;

@@ -10,7 +10,8 @@ import { energyDistance, type Method, type MethodName, milstein, sample } from "
 import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
 
-const count = 6000;
+/** The additive logistic map has enough to tell a drift scaled by 0.9; what the others have of their own, laws hold to 1e-9. */
+const countOf = ({ name }: MapEntry): number => (name === "additiveLogistic" ? 20_000 : 8000);
 const constrained = catalogue.filter(({ domain }) => domain !== "Rⁿ");
 
 /** The process of an entry, with the exact score of clusters in x. */
@@ -21,7 +22,9 @@ function problem({ map, event }: MapEntry): ReverseProcess {
 }
 
 /** φ of exact samples. */
-async function exactSamples({ map, event }: MapEntry, seed: string): Promise<NdArray> {
+async function exactSamples(entry: MapEntry, seed: string): Promise<NdArray> {
+  const { map, event } = entry;
+  const count = countOf(entry);
   const x = sampleFrom(clusters(sizeOf(event)), key(seed), count, "float64");
   return evaluate((z: Tensor) => map.forward(z, constant(0, "float64")), { ...x, shape: [count, ...event] });
 }
@@ -33,7 +36,7 @@ async function excess(
 ): Promise<number> {
   const { samples, exits } = await sample(problem(entry), {
     ...options,
-    count,
+    count: countOf(entry),
     shape: entry.event,
     key: key("samples"),
     grid: "quadratic",
@@ -47,7 +50,7 @@ async function excess(
   return found.excess;
 }
 
-describe("6,000 samples of a mixture, in y", () => {
+describe("samples of a mixture, in y", () => {
   for (const entry of constrained)
     it(`are those of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
       expect(await excess(entry, { method: "domainPreserving", steps: 50 })).toBeLessThan(4);
