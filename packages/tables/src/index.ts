@@ -1,5 +1,6 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
 export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
+export type { ConditionedRows, ConditionRows, RowTensors } from "./diffusion/condition.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
 export { type Inferred, inferColumns, namedDomains, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";

@@ -187,6 +187,57 @@ describe("a model of a label and two numbers", () => {
     });
   });
 
+  it("is conditioned on what was seen, by particles as by the network of given cells, and on what that cannot be given", async () => {
+    // a·(x, y) = seen ± noise, in a mixture of Gaussians.
+    const exact = (a: readonly [number, number], seen: number, noise: number) => {
+      const parts = labels.map((_, k) => {
+        const [m, s2, r] = [law.means[k], law.spread ** 2, law.correlation[k]];
+        const along = [s2 * (a[0] + r * a[1]), s2 * (r * a[0] + a[1])];
+        const variance = a[0] * along[0] + a[1] * along[1] + noise ** 2;
+        const gap = seen - a[0] * m[0] - a[1] * m[1];
+        const weight = (law.chances[k] * Math.exp(-(gap ** 2) / (2 * variance))) / Math.sqrt(2 * Math.PI * variance);
+        return { weight, at: m.map((v, j) => v + (along[j] * gap) / variance) };
+      });
+      const total = parts[0].weight + parts[1].weight;
+      const mixed = [0, 1].map((j) => parts.reduce((sum, { weight, at }) => sum + (weight / total) * at[j], 0));
+      return {
+        means: mixed,
+        first: parts[0].weight / total,
+        evidence: Math.log(total * noise * Math.sqrt(2 * Math.PI)),
+      };
+    };
+    const shareOf = (rows: readonly (readonly Cell[])[]): number =>
+      rows.filter((row) => row[2] === "a").length / rows.length;
+    const meanOf = (rows: readonly (readonly Cell[])[], j: number): number => mean(rows.map((row) => row[j] as number));
+
+    const given = await model.sample({ count: 2000, given: { x: 0.3 }, threads: 1 });
+    const weighed = await model.condition(({ x }) => mul(square(sub(x, 0.3)), -0.5 / 0.1 ** 2), {
+      particles: 800,
+      threads: 1,
+    });
+    const sum = await model.condition(({ x, y }) => mul(square(sub(add(x, y), 1)), -0.5 / 0.2 ** 2), {
+      particles: 800,
+      threads: 1,
+    });
+    const gaps = (rows: readonly (readonly Cell[])[], { means, first }: ReturnType<typeof exact>): number[] => [
+      ...means.map((wanted, j) => Math.abs(meanOf(rows, j) - wanted)),
+      Math.abs(shareOf(rows) - first),
+    ];
+    // Three standard errors of 400 effective rows; the network of given cells was trained for a thousand steps.
+    for (const [found, wanted] of [
+      [weighed, exact([1, 0], 0.3, 0.1)],
+      [sum, exact([1, 1], 1, 0.2)],
+    ] as const) {
+      expect(found.ess).toBeGreaterThan(300);
+      expect(found.ancestors).toBeGreaterThan(300);
+      for (const gap of gaps(found.rows, wanted)) expect(gap).toBeLessThan(0.1);
+      expect(Math.abs(found.logEvidence - wanted.evidence)).toBeLessThan(0.1);
+    }
+    for (const gap of gaps(given.rows, exact([1, 0], 0.3, 1e-3))) expect(gap).toBeLessThan(0.1);
+    for (const j of [0, 1]) expect(Math.abs(meanOf(given.rows, j) - meanOf(weighed.rows, j))).toBeLessThan(0.1);
+    expect(Math.abs(shareOf(given.rows) - shareOf(weighed.rows))).toBeLessThan(0.1);
+  });
+
   it("says what cannot be given", async () => {
     const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given, threads: 1 });
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');

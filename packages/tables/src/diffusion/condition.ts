@@ -1,0 +1,89 @@
+/**
+ * Rows given whatever was seen of them: a sum with noise, a bound, a count, as a log-likelihood ℓ of the cells,
+ *
+ *   q(row | seen) ∝ q(row) e^{ℓ(row)}
+ *
+ * by the particles of `condition` (diffeo/sde), with the network of whole rows as prior. It is exact in the limit of many particles
+ * for the law that this network draws from, and needs no network of given cells.
+ *
+ * `given` and `complete` are the case in which cells are seen exactly and ψ_t(x) = p(x_S | X_t = x) is learned instead of
+ * estimated: s + ∇ log ψ is the score of p_t(x_T | x_S), which is what the network of `given.ts` predicts. So they need no
+ * particles, and know as much as that network was trained to.
+ */
+import type { Product } from "diffeo/domain";
+import { slice, squeeze, type Tensor } from "diffeo/graph";
+import { fold, key as keyOf } from "diffeo/random";
+import { particles } from "diffeo/sampler";
+import { condition, reverse } from "diffeo/sde";
+import { mapped } from "./mapped.ts";
+import {
+  type DrawnRows,
+  type DrawRows,
+  type FittedTable,
+  LAST_LEVEL,
+  tableMap,
+  tableScore,
+  tableSde,
+  timeOf,
+} from "./model.ts";
+
+export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evaluations"> {
+  /** How many rows are drawn and weighed against each other. Default 1,000. */
+  readonly particles?: number;
+  /** Steps, each an evaluation of the network and of its derivative. Default 100. */
+  readonly steps?: number;
+}
+
+export interface ConditionedRows extends DrawnRows {
+  /** Effective sample size at the end, and how many first particles the rows come from: few of either means more are needed. */
+  readonly ess: number;
+  readonly ancestors: number;
+  /** log of what was seen, as far as ℓ is normalised. */
+  readonly logEvidence: number;
+}
+
+/** Numbers, or lists of numbers, by the names of the columns or groups they stand in. */
+export type RowTensors = Readonly<Record<string, Tensor>>;
+
+const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
+  Object.fromEntries(
+    parts.map(({ name, domain: { size }, at }) => {
+      const own = slice(y, ...y.shape.slice(1).map(() => null), [at.y, at.y + size]);
+      return [name, size === 1 ? squeeze(own, -1) : own];
+    }),
+  );
+
+/**
+ * Draws rows under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one
+ * number a row.
+ *
+ *     const { rows, ess } = await model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
+ */
+export async function conditionRows(
+  model: FittedTable,
+  logLikelihood: (cells: RowTensors) => Tensor,
+  { particles: count = 1000, steps = 100, seed = 0, threads, signal, onStep }: ConditionRows = {},
+): Promise<ConditionedRows> {
+  const { domain } = model;
+  const phi = tableMap(model);
+  const posterior = condition(reverse(tableSde, tableScore(model)), (x) =>
+    logLikelihood(tensorsOf(phi.forward(x), domain)),
+  );
+  const { samples, ess, ancestors, logEvidence, scoreEvaluations } = await particles(posterior, {
+    shape: [domain.dimension],
+    particles: count,
+    steps,
+    grid: "quadratic",
+    tEnd: timeOf(LAST_LEVEL),
+    denoise: true,
+    key: fold(keyOf(seed), "conditioned"),
+    ...(threads !== undefined && { threads }),
+    ...(signal && { signal }),
+    ...(onStep && { onStep: () => onStep() }),
+  });
+  const y = mapped(Float64Array.from(samples.data), domain.dimension, phi.forward);
+  const rows = Array.from({ length: count }, (_, i) =>
+    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
+  );
+  return { columns: domain.columns, rows, evaluations: scoreEvaluations, ess, ancestors, logEvidence };
+}
