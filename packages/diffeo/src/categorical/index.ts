@@ -22,9 +22,10 @@ export {
   parameterisations,
   weights,
 } from "./denoiser.ts";
+export { type ErrorOptions, errorsByTime, fittedTimes } from "./errors.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
-export { makeModel, parseModel } from "./model-bytes.ts";
+export { makeModel, parseModel, withErrors } from "./model-bytes.ts";
 export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
 export { type SiteSum, siteSum } from "./site-sums.ts";
 export {

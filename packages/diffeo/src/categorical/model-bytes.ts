@@ -3,11 +3,14 @@
  *
  *   diffeo-denoiser-1   a U-Net under VP, its options without a `kind`
  *   diffeo-denoiser-2   any network and any SDE, both by name
+ *
+ * What was measured of it, its errors by time, may stand beside the spec.
  */
 import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
 import { checked } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
+import type { ErrorByTime } from "../sampler/index.ts";
 import { makeSafetensors, parseSafetensors, type StoredType } from "../train/index.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
@@ -17,7 +20,7 @@ const FIRST = "diffeo-denoiser-1";
 
 /** The bytes of a model, in parts to be written one after another; parameters in half precision unless told otherwise. */
 export function makeModel(
-  { spec, parameters }: Pick<Model, "spec" | "parameters">,
+  { spec, parameters, errors }: Pick<Model, "spec" | "parameters" | "errors">,
   type: StoredType = "F16",
 ): Uint8Array[] {
   const arrays: Record<string, NdArray> = {};
@@ -28,7 +31,8 @@ export function makeModel(
     },
     isNdArray,
   );
-  return makeSafetensors({ arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec) } }, type);
+  const measured = errors && { errors: JSON.stringify(errors) };
+  return makeSafetensors({ arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec), ...measured } }, type);
 }
 
 const number = v.pipe(v.number(), v.finite());
@@ -45,6 +49,11 @@ const specSchema = v.strictObject({
     scale: number,
   }),
   sde: v.optional(v.looseObject({})),
+});
+
+const errorsSchema = v.strictObject({
+  times: v.pipe(v.array(v.pipe(number, v.gtValue(0))), v.minLength(2), v.maxLength(100_000)),
+  values: v.pipe(v.array(v.pipe(number, v.minValue(0))), v.minLength(2), v.maxLength(100_000)),
 });
 
 /** A spec of the first format in the form of the second. */
@@ -79,6 +88,7 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const held = Object.values(arrays);
   const limit = { arrays: held.length, numbers: held.reduce((n, { data }) => n + data.length, 0) };
   const { shapes, ...rest } = parseSpec(metadata, limit, path);
+  const errors = parseErrors(metadata.errors, path);
   const parameters = mapShapes(shapes, (shape, name): NdArray => {
     const array = Object.hasOwn(arrays, name) ? arrays[name] : undefined;
     if (!array || array.shape.join() !== shape.join())
@@ -89,5 +99,29 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
       );
     return array;
   });
-  return { ...rest, parameters };
+  return { ...rest, parameters, ...(errors && { errors }) };
+}
+
+function parseErrors(text: string | undefined, path: string): ErrorByTime | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return checked(errorsSchema, JSON.parse(text), "the errors by time");
+  } catch (error) {
+    throw new DiffeoError("data", `${path}: its errors by time are none`, "measure them anew", { cause: error });
+  }
+}
+
+/** The bytes of the same model with these errors in place of those it had, its parameters bit for bit what they were. */
+export function withErrors(bytes: Uint8Array, errors: ErrorByTime, path = "the model"): Uint8Array[] {
+  parseModel(bytes, path);
+  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  const metadata = { ...header.__metadata__, errors: JSON.stringify(errors) };
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, __metadata__: metadata }));
+  // Spaces up to a multiple of eight, as makeSafetensors has them.
+  const written = new Uint8Array(8 * Math.ceil(text.length / 8)).fill(32);
+  written.set(text);
+  const size = new Uint8Array(8);
+  new DataView(size.buffer).setBigUint64(0, BigInt(written.length), true);
+  return [size, written, bytes.subarray(8 + length)];
 }

@@ -9,6 +9,7 @@ import {
   type Shaped,
 } from "../model/index.ts";
 import type { Key } from "../random/index.ts";
+import type { ErrorByTime } from "../sampler/index.ts";
 import { type SdeSpec, sdeOf } from "../sde/index.ts";
 import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
 import { type Denoiser, type Parameterisation, parameterisations } from "./denoiser.ts";
@@ -27,6 +28,8 @@ export interface Model {
   readonly encoding: Categorical;
   readonly denoiser: Denoiser;
   readonly parameters: Parameters<NdArray>;
+  /** How far it is from x₀ at which time, where that was measured (errors.ts): what time grids are fitted to. */
+  readonly errors?: ErrorByTime;
 }
 
 /** The denoiser a spec describes, on events [...grid, n]. */

@@ -16,7 +16,7 @@ export const uniformGrid = (from: number, to: number, steps: number): number[] =
 export const quadraticGrid = (from: number, to: number, steps: number): number[] =>
   spaced(steps, (s) => (Math.sqrt(from) + s * (Math.sqrt(to) - Math.sqrt(from))) ** 2, from, to);
 
-/** Equal steps of the log signal-to-noise ratio, whose inverse is found by bisection: λ falls as t rises. */
+/** Equal steps of the log signal-to-noise ratio. */
 export function logSnrGrid(transition: Transition, from: number, to: number, steps: number): number[] {
   if (!(from > 0 && to > 0))
     fail(
@@ -24,19 +24,25 @@ export function logSnrGrid(transition: Transition, from: number, to: number, ste
       `log-SNR grid: at t = ${Math.min(from, to)} there is no noise, and the signal-to-noise ratio is infinite`,
       "end at a time above zero",
     );
-  const lambda = logSnr(transition);
-  const [start, end] = lambda([from, to]);
+  const [start, end] = logSnr(transition)([from, to]);
   const wanted = spaced(steps, (s) => start + s * (end - start), start, end);
-  let low = wanted.map(() => Math.min(from, to));
-  let high = wanted.map(() => Math.max(from, to));
+  const times = timesAt(transition, wanted, from, to);
+  return spaced(steps, (_, i) => times[i], from, to);
+}
+
+/** The times between `a` and `b` at which λ has these values, by bisection: λ falls as t rises. */
+export function timesAt(transition: Transition, wanted: readonly number[], a: number, b: number): number[] {
+  const lambda = logSnr(transition);
+  let low = wanted.map(() => Math.min(a, b));
+  let high = wanted.map(() => Math.max(a, b));
   // 60 halvings of an interval below 1 leave nothing that a float64 could tell apart.
   for (let i = 0; i < 60; i++) {
-    const middle = low.map((a, k) => 0.5 * (a + high[k]));
+    const middle = low.map((t, k) => 0.5 * (t + high[k]));
     const above = lambda(middle).map((l, k) => l > wanted[k]);
-    low = low.map((a, k) => (above[k] ? middle[k] : a));
-    high = high.map((b, k) => (above[k] ? b : middle[k]));
+    low = low.map((t, k) => (above[k] ? middle[k] : t));
+    high = high.map((t, k) => (above[k] ? t : middle[k]));
   }
-  return spaced(steps, (_, i) => low[i], from, to);
+  return low;
 }
 
 /** λ(t) = log m(t)²/σ(t)², on the host. */
@@ -51,7 +57,7 @@ export function logSnr({ meanFactor, std }: Transition): (times: readonly number
 const MOST_STEPS = 10_000_000;
 
 /** steps + 1 values whose ends are exactly those given. */
-function spaced(steps: number, at: (s: number, i: number) => number, from: number, to: number): number[] {
+export function spaced(steps: number, at: (s: number, i: number) => number, from: number, to: number): number[] {
   if (!(Number.isInteger(steps) && steps >= 1 && steps <= MOST_STEPS))
     fail("usage", `a grid of ${steps} steps was asked for`, `give a whole number of steps from 1 to ${MOST_STEPS}`);
   return Array.from({ length: steps + 1 }, (_, i) => (i === 0 ? from : i === steps ? to : at(i / steps, i)));

@@ -1,0 +1,73 @@
+/**
+ * The squared error of a denoiser by time, e(t) = E‖x₀ − x̂₀(x_t, t)‖² of a whole grid: what a time grid is fitted to (fittedGrid of
+ * diffeo/sampler). The same grids with the same noise at every time, so that what differs between times is the time.
+ */
+import { sumEvent } from "../bijector/index.ts";
+import { type CompileOptions, compile } from "../engine/index.ts";
+import { add, constant, fail, mean, mul, square, sub, type Tensor, take } from "../graph/index.ts";
+import { batches } from "../host/index.ts";
+import { frozen } from "../model/index.ts";
+import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
+import { type ErrorByTime, fittedGrid, logSnrGrid } from "../sampler/index.ts";
+import { denoiserMean } from "./denoiser.ts";
+import type { Model } from "./model.ts";
+import { gridsOf } from "./training.ts";
+
+export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
+  readonly key: Key;
+  /** How many times, at equal steps of the log signal-to-noise ratio. Default 64. */
+  readonly times?: number;
+  /** Grids at a time. Default 64. */
+  readonly batch?: number;
+  /** Called after every time of every batch. */
+  readonly onStep?: () => void | Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+/** @param classes of grids that the model is to be measured on, one after the other */
+export async function errorsByTime(model: Model, classes: Uint8Array, options: ErrorOptions): Promise<ErrorByTime> {
+  const { key, times: count = 64, batch = 64, onStep, signal, ...engine } = options;
+  const { denoiser, encoding } = model;
+  const { sde, codes } = denoiser;
+  const { meanFactor, std } = sde.transition;
+  const { grid, channels } = encoding;
+  const denoise = denoiserMean(denoiser, frozen(model.parameters));
+  const error = compile(
+    (k: Tensor, t: Tensor, noise: Tensor) => {
+      const x0 = take(constant(codes, noise.dtype), k);
+      const x = add(mul(x0, meanFactor(t)), mul(noise, std(t)));
+      return mean(sumEvent(square(sub(denoise(x, t), x0)), grid.length + 1));
+    },
+    [{ shape: [null, ...grid], dtype: "int32" }, [], [null, ...grid, channels]],
+    { ...engine, type: "float32" },
+  );
+  const { horizon } = sde;
+  const times = logSnrGrid(sde.transition, horizon / 1000, horizon, count - 1);
+  const grids = gridsOf(encoding, classes);
+  const values = times.map(() => 0);
+  try {
+    for (const [first, rows] of batches(grids.count, batch)) {
+      const own = grids.select(Array.from({ length: rows }, (_, i) => first + i));
+      const k = { shape: [rows, ...grid], dtype: "int32", data: Int32Array.from(own) } as const;
+      const noise = normal(sampleKeys(fold(key, "errors"), rows, first), [...grid, channels]);
+      for (const [i, t] of times.entries()) {
+        signal?.throwIfAborted();
+        values[i] += (Number((await error(k, t, noise)).data[0]) * rows) / grids.count;
+        await onStep?.();
+      }
+    }
+  } finally {
+    await error.dispose();
+  }
+  return { times, values };
+}
+
+/** Times of so many steps from T down, fitted to the errors of a model that were measured. */
+export function fittedTimes(
+  { errors, denoiser: { sde } }: Pick<Model, "errors" | "denoiser">,
+  steps: number,
+): number[] {
+  if (!errors)
+    fail("usage", "a time grid fitted to a model whose errors were not measured", "measure them with errorsByTime");
+  return fittedGrid(sde.transition, errors, { from: sde.horizon, to: sde.horizon / 1000, steps });
+}
