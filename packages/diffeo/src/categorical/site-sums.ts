@@ -36,12 +36,12 @@ import {
   where,
 } from "../graph/index.ts";
 
-export interface SiteSum {
+export interface SiteSum<N = number> {
   /** v: what a site of each class adds, a whole number. */
   readonly values: readonly number[];
   /** The least and the most that the sum may be, both of them allowed. Default: any. */
-  readonly least?: number;
-  readonly most?: number;
+  readonly least?: N;
+  readonly most?: N;
 }
 
 /** What the variance of a sum is taken to have at least. */
@@ -70,14 +70,14 @@ function logBetween(a: Tensor, b: Tensor): Tensor {
 }
 
 /** log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]; one number a grid. */
-export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum): Tensor {
+export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum<number | Tensor>): Tensor {
   const shape = logPosterior.shape;
   const classes = shape.at(-1) as number;
   if (values.length !== classes || !values.every(Number.isSafeInteger))
     fail("usage", `a sum over sites of ${values.length} values`, `give ${classes} whole numbers, one a class`);
   if (least === undefined && most === undefined)
     fail("usage", "a sum over sites of which nothing is asked", "give `least`, `most` or both");
-  if ((least ?? -Infinity) > (most ?? Infinity))
+  if (typeof least === "number" && typeof most === "number" && least > most)
     fail("usage", `a sum over sites of at least ${least} and at most ${most}`, "give `least` below `most`");
   const p = exp(logPosterior);
   const column = (f: (v: number) => number): Tensor =>
@@ -101,8 +101,8 @@ export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum):
       FLOOR,
     ),
   );
-  const edge = (at: number): Tensor => div(sub(at, mu), u);
-  if (least === undefined) return logNormal(edge((most as number) + 0.5));
-  if (most === undefined) return logNormal(neg(edge(least - 0.5)));
-  return logBetween(edge(least - 0.5), edge(most + 0.5));
+  const edge = (at: number | Tensor, beyond: number): Tensor => div(add(sub(at, mu), beyond), u);
+  if (least === undefined) return logNormal(edge(most as number | Tensor, 0.5));
+  if (most === undefined) return logNormal(neg(edge(least, -0.5)));
+  return logBetween(edge(least, -0.5), edge(most, 0.5));
 }

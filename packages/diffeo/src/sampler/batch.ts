@@ -2,12 +2,12 @@
 import type { FloatType, Shape } from "../graph/index.ts";
 import type { Process } from "../sde/index.ts";
 import type { Build } from "./compiler.ts";
-import type { Controls } from "./controls.ts";
+import type { Controls, Leads } from "./controls.ts";
 import type { Method } from "./method.ts";
-import type { DrawOptions, OpenOptions } from "./options.ts";
+import type { DrawOptions } from "./options.ts";
 
 /** What all calls share. */
-export interface OpenedSampler extends Pick<OpenOptions, "energy" | "likelihood"> {
+export interface OpenedSampler extends Leads {
   readonly process: Process;
   readonly method: Method;
   readonly type: FloatType;

@@ -9,6 +9,9 @@ import type { Tensors } from "./compiler.ts";
 import type { Method } from "./method.ts";
 import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
 
+/** What of an open sampler may lead it somewhere. */
+export type Leads = Pick<OpenOptions, "energy" | "likelihood" | "aim">;
+
 export interface Controls {
   /** The numbers by name. */
   readonly values: Readonly<Record<string, number>>;
@@ -16,13 +19,16 @@ export interface Controls {
   readonly name: string;
 }
 
+/** Before the names of aims: they are the caller's. */
+const AIM = "aim ";
+
 /** The numbers of a call, checked. */
 export function controlsOf(
   options: DrawOptions,
-  { energy, likelihood }: Pick<OpenOptions, "energy" | "likelihood">,
+  { energy, likelihood, aim }: Leads,
   { name, scalable = true }: Pick<Method, "name" | "scalable">,
 ): Controls {
-  const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known } = options;
+  const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known, aims = {} } = options;
   const strength = known?.strength ?? 1;
   if (!Number.isFinite(w)) fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
   if (!(c > 0 && c < Infinity))
@@ -38,7 +44,13 @@ export function controlsOf(
     fail("usage", "guidance is given, and no energy to be guided by", "open the sampler with an energy");
   if (!Number.isFinite(strength))
     fail("usage", `known: strength is ${strength}`, "give a finite number; 0 leaves the likelihood out");
+  const wanted = Object.entries(aims);
+  if (wanted.length > 0 && !aim)
+    fail("usage", "aims are given, and nothing that leads to them", "open the sampler with an aim");
+  for (const [what, number] of wanted)
+    if (!Number.isFinite(number)) fail("usage", `aims: ${what} is ${number}`, "give a finite number");
   const values = {
+    ...Object.fromEntries(wanted.map(([what, number]) => [AIM + what, number])),
     ...(energy && { guidance }),
     ...(known && likelihood && strength !== 0 && { strength }),
     ...(c !== 1 && { c, cExcess: c - 1, cRoot: Math.sqrt(c) }),
@@ -55,11 +67,16 @@ export function controlsOf(
 /** The process under its controls, as a graph has them: guided, told what is known, its clock and its drift scaled. */
 export function controlled(
   process: Process,
-  { energy, likelihood }: Pick<OpenOptions, "energy" | "likelihood">,
-  { guidance, strength, w, wExcess, c, cExcess, cRoot }: Tensors,
+  { energy, likelihood, aim }: Leads,
+  values: Tensors,
   known?: KnownPoints,
 ): Process {
+  const { guidance, strength, w, wExcess, c, cExcess, cRoot } = values;
+  const aims = Object.entries(values).flatMap(([name, value]) =>
+    name.startsWith(AIM) ? [[name.slice(AIM.length), value] as const] : [],
+  );
   let run = process;
+  if (aim && aims.length > 0) run = twist(scored(run, "aim"), (x, t) => aim(x, t, Object.fromEntries(aims)));
   if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
   if (likelihood && known && strength) {
     const of = (x: Tensor, t: Tensor): Tensor => likelihood(x, t, known);

@@ -11,7 +11,11 @@
  *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*                              D* = D + ½ (h/h₀)(D − D_last)
  *   reverse    x′ = (σ′/σ) e^{−h} x + m′(1 − e^{−2h}) D* + σ′√(1 − e^{−2h}) z
  *
- * D* = D, of first order, in the first step, which has no last one, and as the authors do in the last of fewer than 15 steps.
+ * With D* = D throughout, of first order, the reverse step is the ancestral one of DDPM (J. Ho et al., 2020): x′ is drawn as if x₀ were D.
+ * D is a martingale, so nothing that was predicts where it goes, and of the paths of the process this is the nearest with its steps
+ * (fitted.ts); a line through two values has the better mean, the order of the law.
+ *
+ * D* = D also in the first step, which has no last one, and as the authors do in the last of fewer than 15 steps.
  * The reverse step is exact in law for any h where D does not depend on x: for data that are a single point.
  *
  * D is read off the process, D = (v − (log σ)˙ x)/(m λ̇) or the same of its drift, and noise is scaled by G/g: a drift that is
@@ -41,17 +45,14 @@ import { drawnShape, type Method, type StepInputs, velocityOf } from "./method.t
 /** Steps below which the last one is of first order. */
 const FEW = 15;
 
-const shared = {
-  stepIn: "x",
-  onExit: "fail",
-  grid: "logSnr",
-  evaluations: 1,
-  remembers: (k: number, steps: number) => k > 0 && !(k === steps - 1 && steps < FEW),
-} as const;
+const shared = { stepIn: "x", onExit: "fail", grid: "logSnr", evaluations: 1 } as const;
+
+const remembers = (k: number, steps: number): boolean => k > 0 && !(k === steps - 1 && steps < FEW);
 
 /** The probability flow, second order. */
 export const exponential = (): Method => ({
   ...shared,
+  remembers,
   name: "exponential",
   require: (stage) => {
     transitionOf(stage.process, "exponential");
@@ -72,18 +73,21 @@ export const exponential = (): Method => ({
 });
 
 /** The reverse SDE, with fresh noise in every step. */
-export const exponentialSde = (): Method => ({
+export const exponentialSde = (): Method => ({ ...ancestral(), name: "exponentialSde", remembers });
+
+/** The reverse SDE with D held still over each step. */
+export const ancestral = (): Method => ({
   ...shared,
-  name: "exponentialSde",
+  name: "ancestral",
   require: ({ process }) => {
-    transitionOf(process, "exponentialSde");
+    transitionOf(process, "exponential steps");
     if (!process.reversed)
-      fail("usage", `exponentialSde: ${process.name} runs forward`, "use eulerMaruyama, or a reverse process");
+      fail("usage", `exponential steps: ${process.name} runs forward`, "use eulerMaruyama, or a reverse process");
   },
   draws: (stage, event, dtype) => [drawnShape(stage, event, dtype)],
   step: ({ process, motion }, step) => {
     const { point, t, dt } = step;
-    const at = levels(transitionOf(process, "exponentialSde"), t, dt);
+    const at = levels(transitionOf(process, "exponential steps"), t, dt);
     const linear = sub(mul(at.sigmaRate, 2), at.mRate);
     const data = div(sub(motion.drift(point, t), mul(point, linear)), mul(mul(at.m, at.lambdaRate), 2));
     const kept = mul(point, mul(div(at.sigmaNext, at.sigma), exp(neg(at.h))));
@@ -94,7 +98,7 @@ export const exponentialSde = (): Method => ({
       applyDiffusion(motion.diffusion(point, t), step.noise[0], eventOf(point, process.eventRank)),
       div(mul(at.sigmaNext, sqrt(fresh)), g),
     );
-    return { next: add(add(kept, gained), noise), memory: data };
+    return { next: add(add(kept, gained), noise), ...(step.memory && { memory: data }) };
   },
 });
 
@@ -124,9 +128,9 @@ function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
   };
 }
 
-/** D*, or D where there is no last step. */
+/** D*, or D where there is no last step, or none that is remembered. */
 function extrapolated(data: Tensor, { t, memory }: StepInputs, { lambda, h }: ReturnType<typeof levels>): Tensor {
-  if (!memory) throw new Error("internal: an exponential step without its memory");
+  if (!memory) return data;
   const { value, since } = memory;
   const weight = where(equal(since, t), 0, mul(div(h, sub(lambda(t), lambda(since))), 0.5));
   return add(data, mul(sub(data, value), weight));

@@ -2,7 +2,7 @@
 export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
 export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy.ts";
-export { exponential, exponentialSde } from "./exponential.ts";
+export { ancestral, exponential, exponentialSde } from "./exponential.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export { checkedGrid, type GridName, logSnr, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";

@@ -1,7 +1,7 @@
 /** Methods by name. Every law of `test/sampler` runs over them. */
 import { fail } from "../graph/index.ts";
 import { predictorCorrector } from "./corrector.ts";
-import { exponential, exponentialSde } from "./exponential.ts";
+import { ancestral, exponential, exponentialSde } from "./exponential.ts";
 import { heun, rungeKutta } from "./flow.ts";
 import type { Method } from "./method.ts";
 import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
@@ -15,6 +15,7 @@ export const samplers = {
   predictorCorrector,
   exponential,
   exponentialSde,
+  ancestral,
 } as const satisfies Readonly<Record<string, () => Method>>;
 
 export type MethodName = keyof typeof samplers;

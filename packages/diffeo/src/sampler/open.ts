@@ -6,7 +6,7 @@
  *     await draw.dispose();
  *
  * Its graphs, the network in them, are compiled at the first call that needs them: one set for each size of a batch and each
- * set of controls, which are w ≠ 1, c ≠ 1, `known`, and a likelihood of what is known. Keys, times, the values of controls and
+ * set of controls, which are w ≠ 1, c ≠ 1, `known`, a likelihood of what is known, and the names of aims. Keys, times, the values of controls and
  * of what is known are inputs, so that a slider over them compiles at its first move alone. A call of one step to a `tEnd` just
  * before T compiles ahead. A smaller batch is not filled up to a size that is there: one sample would cost as much as 64, at
  * every call, to save one compilation, and rounding differs with the size. With `batch: b` there are at most b sizes.
@@ -36,7 +36,7 @@ export async function openSampler<const O extends OpenOptions>(
   options: Exactly<O, OpenOptions>,
 ): Promise<OpenSampler<TypeOf<O>>> {
   refuseUnknownOpening(options);
-  const { shape: event, method: chosen, denoise = false, energy, likelihood, ...engine }: OpenOptions = options;
+  const { shape: event, method: chosen, denoise = false, energy, likelihood, aim, ...engine }: OpenOptions = options;
   if (event.length !== process.eventRank)
     fail(
       "shape",
@@ -58,6 +58,7 @@ export async function openSampler<const O extends OpenOptions>(
     build,
     ...(energy && { energy }),
     ...(likelihood && { likelihood }),
+    ...(aim && { aim }),
   };
   let open = true;
   const draw = async (call: DrawOptions): Promise<SampleResult> => {
@@ -79,7 +80,7 @@ export async function sample<const O extends SampleOptions>(
   options: Exactly<O, SampleOptions>,
 ): Promise<SampleResult<TypeOf<O>>> {
   refuseUnknownSample(options);
-  const { method, denoise, energy, likelihood, device, type, threads, worker, checkFinite, shape, ...call } =
+  const { method, denoise, energy, likelihood, aim, device, type, threads, worker, checkFinite, shape, ...call } =
     options as SampleOptions;
   const event = shape ?? (call.start && startEvent(process, call.start, floatType(options)));
   if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
@@ -89,6 +90,7 @@ export async function sample<const O extends SampleOptions>(
     ...(denoise !== undefined && { denoise }),
     ...(energy && { energy }),
     ...(likelihood && { likelihood }),
+    ...(aim && { aim }),
     ...(device !== undefined && { device }),
     ...(type && { type }),
     ...(threads !== undefined && { threads }),

@@ -23,6 +23,11 @@ export interface OpenOptions extends Omit<CompileOptions, "keep"> {
    * hears of the known. t has the shape of the batch.
    */
   readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
+  /**
+   * log ψ(x, t) of the numbers that a call gives as `aims`, one number an event. Its gradient joins the score, so that samples are
+   * led to what ψ stands for. t has the shape of the batch. Which names there are decides a graph, the numbers are fed to it.
+   */
+  readonly aim?: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) => Tensor;
 }
 
 /** What a call may choose: all of it is fed to graphs that are there. */
@@ -49,6 +54,8 @@ export interface DrawOptions {
   readonly timeDilation?: number;
   /** The strength of `energy`. Default 1. */
   readonly guidance?: number;
+  /** What `aim` leads to. Default: nowhere. */
+  readonly aims?: Readonly<Record<string, number>>;
   /** Coordinates whose value is known (inpainting). */
   readonly known?: Known;
   /** Another source of noise: a Brownian path shared with another sampler. */

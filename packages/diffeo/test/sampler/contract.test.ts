@@ -85,6 +85,7 @@ describe.each(methods)("%s", (method) => {
       predictorCorrector: 2,
       exponential: 1,
       exponentialSde: 1,
+      ancestral: 1,
     };
     expect(result.scoreEvaluations).toBe(40 * each[method]);
     expect(result.times).toHaveLength(41);

@@ -4,7 +4,7 @@ import { gaussian } from "../../src/distribution/index.ts";
 import { key } from "../../src/random/index.ts";
 import { pooled } from "../../src/sampler/fitted.ts";
 import {
-  exponentialSde,
+  ancestral,
   fittedGrid,
   logSnr,
   logSnrGrid,
@@ -49,9 +49,6 @@ async function distance(scales: readonly number[], method: Method, grid: readonl
   }, 0);
 }
 
-/** Holds D still over a step: what the fit is for. */
-const firstOrder: Method = { ...exponentialSde(), remembers: () => false };
-
 describe("a fitted grid", () => {
   it.each([
     [0.05, 6],
@@ -86,7 +83,7 @@ describe("a fitted grid", () => {
       });
       const gained = 0.5 * scales.reduce((sum, s) => sum + Math.log1p(snr([to])[0] * s ** 2), 0);
       const found: number[] = [];
-      for (const grid of grids) found.push(await distance(scales, firstOrder, grid));
+      for (const grid of grids) found.push(await distance(scales, ancestral(), grid));
       for (const other of [1, 2, 3]) {
         expect(costs[0]).toBeLessThan(costs[other]);
         expect(found[0]).toBeLessThan(0.75 * found[other]);

@@ -7,6 +7,7 @@ import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
   heun,
+  type MethodName,
   type NoiseSource,
   predictorCorrector,
   rungeKutta,
@@ -262,7 +263,12 @@ describe("exponential steps", () => {
   });
 
   /** Var of what a sampler makes of N(0, var): linear in start and noise, so unit noise shows it. */
-  const variance = async (process: Process, steps: number, initial: number): Promise<number> => {
+  const variance = async (
+    process: Process,
+    steps: number,
+    initial: number,
+    method: MethodName = "exponentialSde",
+  ): Promise<number> => {
     const samples = 1 + steps;
     const from = filled(samples, 0);
     (from.data as Float64Array)[0] = Math.sqrt(initial);
@@ -272,7 +278,7 @@ describe("exponential steps", () => {
       return z;
     };
     const options = { start: from, key: key(1), steps, tEnd: 0.05, noise, type: "float64" } as const;
-    const { samples: found } = await by("exponentialSde")(process, options);
+    const { samples: found } = await by(method)(process, options);
     return Array.from(found.data as Float64Array).reduce((s, y) => s + y * y, 0);
   };
   const spread = (covariance: number, t: number): number => {
@@ -280,17 +286,22 @@ describe("exponential steps", () => {
     return covariance * Math.exp(-integral) + 1 - Math.exp(-integral);
   };
 
-  it("of the SDE have weak order 2 on a Gaussian law, once steps are short", async () => {
-    const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
-    const counts = [80, 160, 320];
-    const errors: number[] = [];
-    for (const steps of counts)
-      errors.push(Math.abs((await variance(process, steps, spread(0.4, 1))) / spread(0.4, 0.05) - 1));
-    const found = fittedOrder(counts, errors);
-    console.log(`weak order of exponentialSde: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
-    expect(found).toBeGreaterThan(1.8);
-    expect(found).toBeLessThan(2.2);
-  });
+  it.each([
+    ["exponentialSde", 2],
+    ["ancestral", 1],
+  ] as const)(
+    "of the SDE have their weak order on a Gaussian law, once steps are short: %s %d",
+    async (method, order) => {
+      const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
+      const counts = [80, 160, 320];
+      const errors: number[] = [];
+      for (const steps of counts)
+        errors.push(Math.abs((await variance(process, steps, spread(0.4, 1), method)) / spread(0.4, 0.05) - 1));
+      const found = fittedOrder(counts, errors);
+      console.log(`weak order of ${method}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
+      expect(Math.abs(found - order)).toBeLessThan(0.2);
+    },
+  );
 
   it("are exact where all data are one point, whatever the number of steps", async () => {
     const { meanFactor, std } = sde.transition;
@@ -303,7 +314,10 @@ describe("exponential steps", () => {
     const [a, b] = [0.1 * 0.05 + 9.95 * 0.05 ** 2, 10.05];
     const deviation = (integral: number): number => Math.sqrt(1 - Math.exp(-integral));
     for (const steps of [1, 2, 5, 20]) {
-      expect(Math.abs((await variance(centred, steps, 1 - Math.exp(-b))) / (1 - Math.exp(-a)) - 1)).toBeLessThan(1e-11);
+      for (const method of ["exponentialSde", "ancestral"] as const) {
+        const made = await variance(centred, steps, 1 - Math.exp(-b), method);
+        expect(Math.abs(made / (1 - Math.exp(-a)) - 1)).toBeLessThan(1e-11);
+      }
       const { samples } = await by("exponential")(process, {
         start: filled(1, 1.3),
         key: key(1),
