@@ -26,7 +26,6 @@ import { key, normal } from "diffeo/random";
 import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
 import {
   boardAt,
-  type Calibration,
   chessSpec,
   makeFen,
   parseCondition,
@@ -35,14 +34,7 @@ import {
   type StudyRecord,
   UNKNOWN,
 } from "diffeo-chess";
-import {
-  decodeDataset,
-  type Format,
-  parseCalibration,
-  parseRecord,
-  readPositions,
-  writeDataset,
-} from "diffeo-chess/node";
+import { decodeDataset, type Format, parseRecord, readPositions, writeDataset } from "diffeo-chess/node";
 import {
   inferColumns,
   makeDensity,
@@ -136,11 +128,6 @@ function densityModel(): Uint8Array {
   return joined(makeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted));
 }
 
-const point = { w: 1, count: 100, pieces: 20, sd: 6, oneKingEach: 1, legal: 1 };
-const calibration: Calibration = {
-  ...{ format: "diffeo-calibration-1", model: "0123456789ab", method: "domainPreserving" },
-  ...{ steps: 6, seed: 1, points: [point, { ...point, w: 1.05 }] },
-};
 const studyRecord: StudyRecord = {
   ...{ method: "eulerMaruyama", w: 1, steps: 1000, count: 400, seed: 7, model: "0123456789ab" },
   ...{ pieces: { mean: 20, sd: 2 }, oneKingEach: 0.75, pawnsInside: 1, feasibleMaterial: 0.875, legal: 0.5 },
@@ -226,7 +213,6 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       ),
       (rule) => inferColumns(parseCells("a,b\n1,2\n3,4\n", "f"), [rule]),
     ),
-    calibration: jsonFile(calibration, (text) => parseCalibration(text, "f")),
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
     densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
     domain: parser(values(domains), (spec) => domainOf(spec)),

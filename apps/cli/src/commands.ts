@@ -29,8 +29,7 @@ const chess: Group = {
       load: () => import("./chess/complete.ts"),
     },
     calibrate: {
-      about:
-        "measure how many pieces each w gives, for --pieces of sample and complete; continues where it was stopped",
+      about: "measure how far a model is from the truth at which time, so that its time grid can be fitted to it",
       load: () => import("./chess/calibrate.ts"),
     },
     figure: {

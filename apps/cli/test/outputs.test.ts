@@ -72,7 +72,7 @@ describe("an output that is an input is refused", () => {
     ["sample", ["chess", "sample", ...chess, "--out", model, "--force"]],
     ["trace", ["chess", "sample", ...chess, "--trace", model, "--force"]],
     ["complete", ["chess", "complete", ...chess, "8/8/8/8/8/8/8/????????", "--out", model]],
-    ["calibrate", ["chess", "calibrate", ...chess, "--out", model, "--force"]],
+    ["calibrate", ["chess", "calibrate", "--model", model, "--out", model, "--force"]],
     ["data", ["chess", "data", boards, "--out", boards, "--force"]],
     ["density sample", ["density", "sample", "--model", density, "--out", density]],
     ["density score over its model", ["density", "score", "--model", density, "--data", table, "--out", density]],

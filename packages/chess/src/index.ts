@@ -33,14 +33,6 @@ export {
 } from "./board/position.ts";
 export { PositionSet } from "./board/set.ts";
 export {
-  type Calibration,
-  driftScaleFor,
-  measureScale,
-  reachOf,
-  type ScalePoint,
-  scalePoint,
-} from "./diffusion/calibration.ts";
-export {
   COMPLETIONS,
   type CompleteOptions,
   type Completion,
@@ -64,6 +56,9 @@ export { type ExportName, exported, exportOnnx, exports } from "./diffusion/expo
 export { completeByParticles, type ParticleBoardOptions, type ParticleBoards } from "./diffusion/particles.ts";
 export { type Accepted, drawAccepted, joinBoards, type RejectionOptions } from "./diffusion/rejection.ts";
 export {
+  BOARD_METHOD,
+  BOARD_STEPS,
+  type BoardGrid,
   type BoardOptions,
   type BoardSampler,
   type Boards,

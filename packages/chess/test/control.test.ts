@@ -1,4 +1,4 @@
-/** Control over samples: conditions and rejection, traces, the calibration of w. */
+/** Control over samples: conditions and rejection, traces. */
 
 import { key } from "diffeo/random";
 import fc from "fast-check";
@@ -6,10 +6,9 @@ import { describe, expect, it } from "vitest";
 import { makeFen, parseFen } from "../src/board/fen.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/position.ts";
-import { driftScaleFor, risingKnots } from "../src/diffusion/calibration.ts";
 import { parseCondition } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
-import { type Boards, sampleBoards } from "../src/diffusion/sample.ts";
+import { type Boards, openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
 import { sparseBoard } from "./arbitrary.ts";
 import { tinyModel } from "./tiny.ts";
@@ -63,6 +62,20 @@ describe("guidance", () => {
     ];
     expect(again.positions).toEqual(few.positions);
     expect(many.positions).not.toEqual(few.positions);
+  });
+
+  it("is fed its numbers: those of one kind share a graph, and each gives what it gives alone", async () => {
+    const draw = await openBoards(tinyModel(), { threads: 1 });
+    const call = { count: 4, steps: 3, key: key("guided") };
+    const led = async (...texts: string[]): Promise<Uint8Array> =>
+      (await draw({ ...call, guide: texts.map(parseCondition) })).positions.bytes;
+    for (const texts of [["pieces=4"], ["pieces=30"], ["Q", "balance>=3"]])
+      expect(await led(...texts)).toEqual((await drawn("posterior", ...texts)).positions.bytes);
+    const once = (await draw({ ...call, guide: [parseCondition("Q=2")] })).positions.bytes;
+    const twice = (await draw({ ...call, guide: [parseCondition("Q=2")], guideStrength: 0 })).positions.bytes;
+    expect(twice).toEqual((await draw(call)).positions.bytes);
+    expect(once).not.toEqual(twice);
+    await draw.dispose();
   });
 
   it("refuses what leads nowhere, and models without a posterior of classes", async () => {
@@ -192,64 +205,5 @@ describe("a trace", () => {
         });
       }),
     );
-  });
-});
-
-describe("the calibration of w", () => {
-  const points = fc.array(
-    fc.record({ pieces: fc.integer({ min: 0, max: 30 }), count: fc.integer({ min: 1, max: 9 }) }),
-    {
-      minLength: 1,
-      maxLength: 12,
-    },
-  );
-
-  it("is the least-squares rising fit, by the max–min formula", () => {
-    fc.assert(
-      fc.property(points, (drawn) => {
-        const given = drawn.map((point, i) => ({ ...point, w: 0.9 + 0.01 * i }));
-        const knots = risingKnots(given);
-        const average = (a: number, b: number): number => {
-          const part = given.slice(a, b + 1);
-          return part.reduce((s, p) => s + p.pieces * p.count, 0) / part.reduce((s, p) => s + p.count, 0);
-        };
-        const indices = [...given.keys()];
-        // g(i) = max over a ≤ i of min over b ≥ i of the mean of a … b
-        const fitted = indices.map((i) =>
-          Math.max(...indices.slice(0, i + 1).map((a) => Math.min(...indices.slice(i).map((b) => average(a, b))))),
-        );
-        const distinct = fitted.filter((g, i) => i === 0 || g > fitted[i - 1] + 1e-9);
-        expect(knots).toHaveLength(distinct.length);
-        knots.forEach(({ pieces }, i) => {
-          expect(pieces).toBeCloseTo(distinct[i], 9);
-        });
-        // A pooled point stands at the mean w of its boards.
-        knots.forEach(({ w }, i) => {
-          const part = given.filter((_, j) => Math.abs(fitted[j] - distinct[i]) < 1e-9);
-          const boards = part.reduce((s, p) => s + p.count, 0);
-          expect(w).toBeCloseTo(part.reduce((s, p) => s + p.w * p.count, 0) / boards, 9);
-        });
-      }),
-    );
-  });
-
-  const curve = (w: number): number => 20 + 350 * (w - 1) - 2000 * (w - 1) ** 2;
-  const measured = Array.from({ length: 13 }, (_, i) => 0.94 + 0.01 * i).map((w) => ({
-    ...{ w, count: 100, sd: 6, oneKingEach: 1, legal: 1 },
-    pieces: curve(w),
-  }));
-
-  it("finds the w of a number of pieces between the points", () => {
-    for (const { w, pieces } of measured) expect(driftScaleFor({ points: measured }, pieces)).toBeCloseTo(w, 10);
-    for (const pieces of [8, 12, 16, 20, 24, 28])
-      expect(Math.abs(curve(driftScaleFor({ points: measured }, pieces)) - pieces)).toBeLessThan(0.06);
-  });
-
-  it("says how far it reaches", () => {
-    expect(() => driftScaleFor({ points: measured }, 60)).toThrow(
-      "60 pieces: the calibration reaches from -8.2 to 33.8",
-    );
-    expect(() => driftScaleFor({ points: [measured[3]] }, 60)).toThrow("60 pieces");
-    expect(driftScaleFor({ points: [measured[6]] }, 20)).toBe(measured[6].w);
   });
 });

@@ -1,4 +1,3 @@
-import type { Tensor } from "diffeo/graph";
 import { key } from "diffeo/random";
 import { expect, it } from "vitest";
 import { EMPTY, SQUARES, UNKNOWN } from "../src/board/position.ts";
@@ -24,15 +23,13 @@ it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed,
 
 it("opens once: rounds, scales, frames and completions trace the network no more, and give what fresh samplers give", async () => {
   const model = tinyModel();
-  const { transition } = model.denoiser.sde;
+  const { network } = model.denoiser;
   let traced = 0;
-  const meanFactor = (t: Tensor): Tensor => {
+  const apply: typeof network.apply = (...args) => {
     traced++;
-    return transition.meanFactor(t);
+    return network.apply(...args);
   };
-  // Every trace of the score asks for m(t).
-  const sde = { ...model.denoiser.sde, transition: { ...transition, meanFactor } };
-  const counted = { ...model, denoiser: { ...model.denoiser, sde } };
+  const counted = { ...model, denoiser: { ...model.denoiser, network: { ...network, apply } } };
   const partial = new Uint8Array(3 * SQUARES).fill(UNKNOWN).fill(EMPTY, 0, 100);
   const calls = [
     { count: 3, key: key(1), steps: 5 },

@@ -7,7 +7,6 @@ import { fold, key, permutation } from "diffeo/random";
 import type { Boards } from "diffeo-chess";
 import {
   type Board,
-  type BoardCondition,
   COMPLETIONS,
   type Completion,
   type CompletionMeasures,
@@ -20,7 +19,6 @@ import {
   hideSquares,
   layOut,
   openBoards,
-  parseCondition,
   parseFen,
   SQUARES,
   select,
@@ -30,7 +28,7 @@ import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { stepping } from "../shell/progress.ts";
-import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
 import { ledBy } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
@@ -52,10 +50,9 @@ async function completer(
   io: Io,
   model: Model,
   options: CompleteCommand,
-): Promise<{ complete: Complete; w: number; dispose: () => Promise<void> }> {
-  const { batch, seed, resample, guidance, frames, trace } = options;
-  const { w, steps } = await aimOf(io, options, true);
-  const draw = await openBoards(model, { ...ledBy(options), ...engineOf(options) });
+): Promise<{ complete: Complete; dispose: () => Promise<void> }> {
+  const { batch, seed, resample, guidance, frames, trace, w, steps } = options;
+  const draw = await openBoards(model, engineOf(options));
   const complete: Complete = (partial, completion, first = 0) => {
     const batches = Math.ceil(partial.length / SQUARES / batch);
     return stepping(io, options, steps * batches, `completing, ${completion}`, ({ signal, onStep }) =>
@@ -69,13 +66,14 @@ async function completer(
         // Replacement has nothing to repeat: that is what it is.
         ...(resample !== undefined && completion !== "replacement" && { resample }),
         ...(guidance !== undefined && { guidance }),
+        ...ledBy(options),
         ...(trace !== undefined && { frames }),
         signal,
         onStep,
       }),
     );
   };
-  return { complete, w, dispose: draw.dispose };
+  return { complete, dispose: draw.dispose };
 }
 
 /** The way boards are completed, and an error where options are given that it has no use for. */
@@ -97,12 +95,11 @@ async function byParticles(
   command: Command,
 ): Promise<void> {
   refuseBeside(command, "the method particles", [
-    ...["resample", "pieces", "calibration", "require", "tries", "trace", "frames"],
+    ...["resample", "pieces", "guide", "guideStrength", "require", "tries", "trace", "frames"],
   ]);
-  const { particles, count = 4, seed, batch, guidance } = options;
+  const { particles, count = 4, seed, batch, guidance, w, steps } = options;
   await checkOutput(count, options, command, [options.model]);
   const model = await loadModel(options.model);
-  const { w, steps } = await aimOf(io, options, true);
   const found = await stepping(io, options, steps, "completing, particles", (how, note) =>
     completeByParticles(model, board, {
       ...how,
@@ -130,12 +127,9 @@ async function byParticles(
   await writeBoards(io, boards, count, options, about, { squares: known, fields: fen.trimEnd().split(/ +/).slice(1) });
 }
 
-/** The conditions, and that of --pieces, which the known squares must leave room for. */
-function conditionsOf(
-  { require: conditions, pieces }: CompleteCommand,
-  board: Board,
-): readonly BoardCondition[] | undefined {
-  if (pieces === undefined) return conditions;
+/** An error where the known squares leave no room for --pieces. */
+function requireRoom({ pieces }: CompleteCommand, board: Board): void {
+  if (pieces === undefined) return;
   const known = board.filter((k) => k < EMPTY).length;
   const unknown = board.filter((k) => k === UNKNOWN).length;
   if (pieces < known || pieces > known + unknown)
@@ -144,7 +138,6 @@ function conditionsOf(
       `${pieces} pieces: ${known} are known and ${unknown} squares are to be filled in`,
       `give --pieces a number from ${known} to ${known + unknown}`,
     );
-  return [...(conditions ?? []), parseCondition(`pieces=${pieces}`)];
 }
 
 async function completeOne(io: Io, fen: string, options: CompleteCommand, command: Command): Promise<void> {
@@ -155,12 +148,14 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
   if (known.length === SQUARES)
     fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
   if (options.method === "particles") return byParticles(io, fen, board, options, command);
-  const conditions = conditionsOf(options, board);
+  requireRoom(options, board);
+  const conditions = withPieces(options.require, options);
   const output = { ...options, ...(conditions && { require: conditions }) };
-  await checkOutput(count, output, command, [options.model, options.calibration]);
+  await checkOutput(count, output, command, [options.model]);
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const { complete, w, dispose } = await completer(io, model, options);
+  const guide = withPieces(options.guide, options);
+  const { complete, dispose } = await completer(io, model, { ...options, ...(guide && { guide }) });
   const draw = (first: number, drawn: number): Promise<Boards> => {
     const partial = new Uint8Array(drawn * SQUARES);
     for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);
@@ -170,7 +165,7 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
   const boards = await drawAccepted(draw, { count, conditions, tries, batch }).finally(dispose);
   const digest = await modelDigest(options.model);
   const [, ...fields] = fen.trimEnd().split(/ +/);
-  const about = { given: fen, model: digest, seed, method, w };
+  const about = { given: fen, model: digest, seed, method, w: options.w };
   await writeBoards(io, boards, count, output, about, { squares: known, fields });
 }
 
@@ -188,7 +183,6 @@ const ROWS: readonly (readonly [label: string, show: (m: CompletionMeasures) => 
 async function evaluate(io: Io, file: string, options: CompleteCommand, command: Command): Promise<void> {
   refuseBeside(command, "--evaluate", [
     "pieces",
-    "calibration",
     "guide",
     "guideStrength",
     "require",
@@ -259,13 +253,7 @@ export const declare: Declare = (command, io) => {
       integer(1, 10_000),
     )
     .option("--guidance <x>", "strength of guidance; 1 is Bayes' rule for an exact posterior (default: 3)", positive);
-  withAimOptions(
-    command,
-    new Option(
-      "--pieces <n>",
-      "exactly so many pieces on the whole board, by rejection as --require pieces=<n>; w is taken from the calibration to get there",
-    ).argParser(integer(1, SQUARES)),
-  );
+  withAimOptions(command, "exactly so many pieces on the whole board, as --guide pieces=<n> --require pieces=<n>");
   withOutputOptions(command)
     .option("--evaluate <file>", "hide squares of real boards, complete them, and compare with plain replacement")
     .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)

@@ -7,12 +7,13 @@ import { key } from "diffeo/random";
 import type { MethodName } from "diffeo/sampler";
 import {
   type Accepted,
+  BOARD_METHOD,
   type BoardCondition,
+  type BoardOptions,
   type Boards,
   drawAccepted,
   guidingSum,
   joinBoards,
-  type OpenBoardsOptions,
   openBoards,
   parseCondition,
 } from "diffeo-chess";
@@ -21,6 +22,7 @@ import type { Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, positive, type RunOptions } from "../shell/options.ts";
 import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
+import type { GRIDS } from "./parts.ts";
 import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind, boardsPart } from "./parts.ts";
 
 export interface DrawOptions {
@@ -43,7 +45,7 @@ function guiding(text: string, before?: readonly BoardCondition[]): BoardConditi
 }
 
 /** What of the options leads boards somewhere. */
-export const ledBy = ({ guide, guideStrength }: DrawOptions): Pick<OpenBoardsOptions, "guide" | "guideStrength"> => ({
+export const ledBy = ({ guide, guideStrength }: DrawOptions): Pick<BoardOptions, "guide" | "guideStrength"> => ({
   ...(guide && { guide }),
   ...(guideStrength !== undefined && { guideStrength }),
 });
@@ -77,6 +79,7 @@ interface BoardSettings {
   readonly driftScale: number;
   readonly space?: "simplex" | "logit";
   readonly method?: MethodName;
+  readonly grid?: (typeof GRIDS)[number];
 }
 
 type SampleOptions = DrawOptions & RunOptions & PartOptions & { readonly model: string };
@@ -89,12 +92,12 @@ export async function drawTraced(
   frames: number,
 ): Promise<Accepted> {
   const { require: conditions, tries, batch, seed } = options;
-  const process = { ...(space && { space }), ...(method && { method }), ...ledBy(options) };
-  const sampler = await openBoards(await loadModel(options.model), { ...process, ...engineOf(options) });
+  const process = { ...(space && { space }), ...(method && { method }), ...engineOf(options) };
+  const sampler = await openBoards(await loadModel(options.model), process);
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
     return stepping(io, options, board.steps * Math.ceil(count / batch), what, ({ signal, onStep }) =>
-      sampler({ ...board, frames, count, first, key: key(seed), batch, signal, onStep }),
+      sampler({ ...board, ...ledBy(options), frames, count, first, key: key(seed), batch, signal, onStep }),
     );
   };
   return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() => sampler.dispose());
@@ -107,12 +110,13 @@ export async function drawSamples(
   settings: BoardSettings,
   folder?: string,
 ): Promise<Accepted | undefined> {
-  const { space = "simplex", method = "domainPreserving", steps, driftScale: w, count } = settings;
+  const { space = "simplex", method = BOARD_METHOD, steps, driftScale: w, count, grid } = settings;
   const { device, seed, batch, threads, guide, guideStrength } = options;
   const model = await readBytes(options.model);
   parseModel(model, options.model); // a file that is none is refused here, not by a part
   const run: BoardsRun = {
     ...{ space, method, steps, w, key: key(seed), device, model: sha256(model) },
+    ...(grid && { grid }),
     ...(guide && { guide: guide.map(({ text }) => text) }),
     ...(guideStrength !== undefined && { guideStrength }),
   };

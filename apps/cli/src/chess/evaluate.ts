@@ -5,7 +5,7 @@ import { type Accepted, measureAll, measureTable, type Positions, tooFew } from 
 import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
-import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
 import { type DrawOptions, drawSamples, reportRejection, shareRejected, withDrawOptions } from "./draw.ts";
 import { positionsOf } from "./positions.ts";
 
@@ -33,8 +33,7 @@ interface Measured {
 }
 
 async function sampled(io: Io, options: EvaluateCommand): Promise<Measured> {
-  const { count = SAMPLES, seed, require: conditions } = options;
-  const { w, steps } = await aimOf(io, options);
+  const { count = SAMPLES, seed, w, steps, require: conditions } = options;
   const boards = (await drawSamples(io, options, { count, steps, driftScale: w })) as Accepted;
   reportRejection(io, boards, count, options);
   return {
@@ -58,11 +57,13 @@ async function inFile(io: Io, file: string, { count, skipBad = false }: Evaluate
 
 /** Options that shape samples, and nothing else. */
 const SAMPLING = [
-  ...["model", "w", "pieces", "calibration", "steps", "guide", "guideStrength", "require", "tries"],
+  ...["model", "w", "pieces", "steps", "guide", "guideStrength", "require", "tries"],
   ...["batch", "device", "threads"],
 ];
 
-async function evaluate(io: Io, file: string | undefined, options: EvaluateCommand, command: Command): Promise<void> {
+async function evaluate(io: Io, file: string | undefined, given: EvaluateCommand, command: Command): Promise<void> {
+  const guide = withPieces(given.guide, given);
+  const options = { ...given, ...(guide && { guide }) };
   const { neighbours, seed, skipBad = false, json = false } = options;
   if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
   if (!options.require) refuseBeside(command, "no --require", ["tries"]);

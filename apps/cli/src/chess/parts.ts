@@ -12,11 +12,16 @@ import { type Group, RELEASE, type SizedPart } from "../shell/parts.ts";
 const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 const word = whole(0, 2 ** 32 - 1);
 
+/** Time grids by name. */
+export const GRIDS = ["fitted", "uniform", "quadratic", "logSnr"] as const;
+
 export interface BoardsPart {
   readonly space: "simplex" | "logit";
   readonly method: MethodName;
   readonly steps: number;
   readonly w: number;
+  /** Default: the sampler's own. */
+  readonly grid?: (typeof GRIDS)[number] | undefined;
   /** Conditions to guide by, in words, and how strongly. */
   readonly guide?: readonly string[] | undefined;
   readonly guideStrength?: number | undefined;
@@ -30,6 +35,7 @@ const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
   method: v.custom<MethodName>((name) => typeof name === "string" && Object.hasOwn(samplers, name)),
   steps: whole(1, MOST.steps),
   w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
+  grid: v.optional(v.picklist(GRIDS)),
   guide: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.maxLength(20))),
   guideStrength: v.optional(v.pipe(v.number(), v.finite())),
   key: v.strictTuple([word, word, word, word]),
@@ -53,23 +59,23 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
   name: "chess/boards",
   version: 1,
   parameters,
-  run: async ({ space, method, steps, w, guide, guideStrength, key, first, count }, work) => {
+  run: async ({ space, method, steps, w, grid, guide, guideStrength, key, first, count }, work) => {
     const { device, threads, signal } = work;
     const led = {
       ...(guide && { guide: guide.map(parseCondition) }),
       ...(guideStrength !== undefined && { guideStrength }),
     };
     const draw = await work.keep(
-      `boards ${work.inputDigest("model")} ${space} ${method} ${JSON.stringify([guide, guideStrength])}`,
+      `boards ${work.inputDigest("model")} ${space} ${method}`,
       async () => {
         const engine = { device, ...(threads !== undefined && { threads }) };
-        return openBoards(parseModel(await work.input("model")), { space, method, ...led, ...engine });
+        return openBoards(parseModel(await work.input("model")), { space, method, ...engine });
       },
       (open) => open.dispose(),
     );
     let step = 0;
     return draw({
-      ...{ count, first, steps, driftScale: w, batch: count },
+      ...{ count, first, steps, driftScale: w, batch: count, ...(grid && { grid }), ...led },
       key: { words: key } satisfies Key,
       onStep: () => work.report(++step / steps),
       ...(signal && { signal }),

@@ -1,32 +1,29 @@
 /** diffeo chess sample: boards from a trained model, in the terminal or as files. */
 import { type Command, Option } from "commander";
-import { fail } from "diffeo/graph";
 import { modelDigest } from "diffeo/node";
 import { type MethodName, samplers } from "diffeo/sampler";
+import { BOARD_METHOD } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { type PartOptions, withPartOptions } from "../shell/parts.ts";
-import { type AimOptions, aimOf, withAimOptions } from "./aim.ts";
+import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
 import { drawSamples, drawTraced } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
+import { GRIDS } from "./parts.ts";
 
 interface SampleCommand extends AimOptions, OutputOptions, RunOptions, PartOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
   readonly method: MethodName;
+  readonly grid?: (typeof GRIDS)[number];
 }
 
-async function sample(io: Io, options: SampleCommand, command: Command): Promise<void> {
-  const { count, space, method, seed, frames, calibration } = options;
-  if (options.pieces !== undefined && (space !== "simplex" || method !== "domainPreserving"))
-    fail(
-      "usage",
-      `--pieces is calibrated for the domain-preserving sampler on the simplex, not for ${method} in ${space} space`,
-      "leave --space and --method out, or give --w",
-    );
-  await checkOutput(count, options, command, [options.model, calibration]);
-  const { w, steps } = await aimOf(io, options);
-  const settings = { count, steps, driftScale: w, space, method };
+async function sample(io: Io, given: SampleCommand, command: Command): Promise<void> {
+  const { count, space, method, grid, seed, frames, w, steps } = given;
+  const guide = withPieces(given.guide, given);
+  const options = { ...given, ...(guide && { guide }) };
+  await checkOutput(count, options, command, [options.model]);
+  const settings = { count, steps, driftScale: w, space, method, ...(grid && { grid }) };
   if (options.trace !== undefined) refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
   const boards =
     options.trace === undefined
@@ -42,7 +39,13 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option("--space <space>", "where the process lives").choices(["simplex", "logit"]).default("simplex"),
     )
-    .addOption(new Option("--method <name>", "integrator").choices(Object.keys(samplers)).default("domainPreserving"));
+    .addOption(new Option("--method <name>", "integrator").choices(Object.keys(samplers)).default(BOARD_METHOD))
+    .addOption(
+      new Option(
+        "--grid <name>",
+        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential methods; the method's own otherwise)",
+      ).choices(GRIDS),
+    );
   withPartOptions(withOutputOptions(command));
   withRunOptions(command, 7, "seed; board i is the same in any batch").action((options) =>
     sample(io, options, command),

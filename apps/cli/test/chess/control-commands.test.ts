@@ -1,44 +1,23 @@
 /** diffeo chess sample, complete and calibrate as a person uses them, on a network that knows nothing. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { validateFen } from "chess.js";
-import { modelDigest } from "diffeo/node";
+import { loadModel, modelDigest } from "diffeo/node";
 import { key } from "diffeo/random";
-import type { Calibration } from "diffeo-chess";
 import { parseFen, playouts, UNKNOWN } from "diffeo-chess";
-import { readPartial, writeDataset, writePartial } from "diffeo-chess/node";
+import { writeDataset } from "diffeo-chess/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
-import { diffeo, diffeoWith } from "../run.ts";
+import { diffeo } from "../run.ts";
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "diffeo-"));
   await saveTinyModel(at("a.safetensors"));
-  const digest = await modelDigest(at("a.safetensors"));
-  await writeFile(at("a.calibration.json"), JSON.stringify(straight(digest)));
-  await saveTinyModel(at("b.safetensors"));
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-/** 10, 20 and 30 pieces at w = 0.95, 1 and 1.05. */
-const straight = (model: string): Calibration => ({
-  format: "diffeo-calibration-1",
-  model,
-  method: "domainPreserving",
-  steps: 6,
-  seed: 1,
-  points: [0.95, 1, 1.05].map((w) => ({
-    w,
-    count: 100,
-    pieces: 20 + 200 * (w - 1),
-    sd: 6,
-    oneKingEach: 1,
-    legal: 1,
-  })),
-});
 
 /** What a command prints and says; where it fails, an error with what it said. */
 async function run(...words: string[]): Promise<{ readonly out: string; readonly err: string }> {
@@ -52,36 +31,36 @@ const sampled = (...words: string[]) =>
   run("sample", "--model", at("a.safetensors"), "--count", "3", "--format", "fen", ...words);
 
 describe("diffeo chess sample", () => {
-  it("aims at a number of pieces by the calibration beside the model, with its steps", async () => {
-    const { out, err } = await sampled("--pieces", "24");
-    expect(err).toBe("24 pieces in the mean: w = 1.0200\n");
-    expect(out).toBe((await sampled("--w", "1.02", "--steps", "6")).out);
-    expect(out).not.toBe((await sampled("--w", "1", "--steps", "6")).out);
+  it("leads boards to a number of pieces as to any condition", async () => {
+    const { out, err } = await sampled("--pieces", "24", "--steps", "6");
+    expect(err).toBe("");
+    expect(out).toBe((await sampled("--guide", "pieces=24", "--steps", "6")).out);
+    expect(out).not.toBe((await sampled("--steps", "6")).out);
+    const strong = await sampled("--pieces", "24", "--steps", "6", "--guide-strength", "2");
+    expect(strong.out).not.toBe(out);
+    await expect(sampled("--pieces", "65")).rejects.toThrow("give a whole number from 1 to 64");
   });
 
-  it("says what is wrong with an aim", async () => {
-    await expect(sampled("--pieces", "40")).rejects.toThrow("40 pieces: the calibration reaches from 10.0 to 30.0");
-    await expect(sampled("--pieces", "24", "--w", "1")).rejects.toThrow("--w and --pieces both");
-    await expect(sampled("--pieces", "24", "--space", "logit")).rejects.toThrow("not for domainPreserving in logit");
-    const other = run("sample", "--model", at("b.safetensors"), "--pieces", "24");
-    await expect(other).rejects.toThrow(
-      /no calibration .*b\.calibration\.json\. Make its own with diffeo chess calibrate/,
-    );
-    await writeFile(at("c.json"), JSON.stringify(straight("0123456789ab")));
-    await expect(sampled("--pieces", "24", "--calibration", at("c.json"))).rejects.toThrow(
-      /was made for the model 0123456789ab.*--out .*a\.calibration\.json\.$/m,
-    );
-    const good = straight(await modelDigest(at("a.safetensors")));
-    const { steps: _, ...stepless } = good;
-    const [first, ...others] = good.points;
-    const bad = [{}, stepless, { ...good, steps: 2.5 }, { ...good, points: [] }];
-    for (const point of [{ w: -1 }, { pieces: null }, { count: 0 }])
-      bad.push({ ...good, points: [{ ...first, ...point }, ...others] });
-    for (const content of bad) {
-      await writeFile(at("d.json"), JSON.stringify(content));
-      await expect(sampled("--pieces", "24", "--calibration", at("d.json"))).rejects.toThrow("is no calibration");
-    }
-    expect((await sampled("--pieces", "24", "--steps", "5")).err).toContain("calibrated at 6 steps: at 5 the mean");
+  it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
+    const report = async (...words: string[]) => JSON.parse((await sampled("--format", "json", ...words)).out);
+    const plain = await report();
+    expect(plain).toMatchObject({ method: "ancestral", scoreEvaluations: 50 });
+    await writeDataset(at("measured.positions"), playouts(6, key("measured")));
+    const measured = ["--data", at("measured.positions"), "--count", "5", "--out", at("measured.safetensors")];
+    const { out } = await run("calibrate", "--model", at("a.safetensors"), ...measured);
+    expect(out).toMatch(/^5 boards; half of 49 steps lie between t = 0\.\d{3} and 0\.\d{3}: .*measured/m);
+    const { errors } = await loadModel(at("measured.safetensors"));
+    expect(errors?.times).toHaveLength(64);
+    const few = ["--model", at("measured.safetensors"), "--steps", "6"];
+    const fitted = await report(...few);
+    expect(await report(...few, "--grid", "fitted")).toEqual(fitted);
+    const other = await report(...few, "--grid", "logSnr");
+    expect(other.times).not.toEqual(fitted.times);
+    const { model: _, ...unmeasured } = await report("--steps", "6");
+    expect(other).toMatchObject(unmeasured);
+    const even = await report(...few, "--method", "domainPreserving");
+    expect(even.times[1]).toBeCloseTo(1 - 0.999 / 6, 12);
+    await expect(sampled("--grid", "fitted")).rejects.toThrow("a model whose errors were not measured");
   });
 
   it("rejects boards that do not meet conditions, and says how many", async () => {
@@ -123,7 +102,7 @@ describe("diffeo chess sample", () => {
       model: await modelDigest(at("a.safetensors")),
       seed: 7,
       space: "simplex",
-      method: "domainPreserving",
+      method: "ancestral",
       w: 1,
       conditions: ["pieces>=0", "Q>=0"],
       drawn: 3,
@@ -144,7 +123,6 @@ describe("diffeo chess sample", () => {
     await refusal("--tries", "7").toThrow("--tries would change nothing beside no --require");
     await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
-    await refusal("--calibration", at("a.calibration.json")).toThrow("Give --pieces too");
   });
 
   it("names w where the numbers run away", async () => {
@@ -185,28 +163,17 @@ describe("diffeo chess complete", () => {
   });
 
   it("aims and rejects as sample does", async () => {
-    const { out, err } = await complete(
-      given,
-      "--pieces",
-      "24",
-      "--require",
-      "P>=8",
-      "--format",
-      "fen",
-      "--count",
-      "2",
-    );
+    const words = ["--pieces", "24", "--require", "P>=8", "--format", "fen", "--count", "2"];
+    const { out, err } = await complete(given, ...words);
     expect(out.trim().split("\n")).toHaveLength(2);
     for (const fen of out.trim().split("\n")) expect(piecesOf(fen)).toBe(24);
-    expect(err).toMatch(/^exactly 24 pieces by rejection; to get there, w = 1\.0200 by the calibration/);
-    expect(err).toMatch(/rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
+    expect(err).toMatch(/^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
   });
 
   it("takes any number of pieces that the known squares leave room for", async () => {
     const nearly = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN?";
-    const { out, err } = await complete(nearly, "--pieces", "31", "--format", "fen", "--count", "1");
-    expect(piecesOf(out)).toBe(31);
-    expect(err).toContain("w = 1.0500");
+    const { out } = await complete(nearly, "--pieces", "32", "--format", "fen", "--count", "1");
+    expect(piecesOf(out)).toBe(32);
     await expect(complete(nearly, "--pieces", "33")).rejects.toThrow(
       "33 pieces: 31 are known and 1 squares are to be filled in. Give --pieces a number from 31 to 32",
     );
@@ -247,99 +214,21 @@ describe("diffeo chess complete", () => {
 });
 
 describe("diffeo chess calibrate", () => {
-  it("writes what sample reads, and checks it with other noise", async () => {
-    const model = ["--model", at("b.safetensors"), "--count", "4", "--batch", "3"];
-    const { out } = await run("calibrate", ...model, "--w", "1.05,0.9,1", "--steps", "4");
-    const written: Calibration = JSON.parse(await readFile(at("b.calibration.json"), "utf8"));
-    expect(written).toMatchObject({
-      format: "diffeo-calibration-1",
-      model: await modelDigest(at("b.safetensors")),
-      steps: 4,
+  it("keeps the model as it is but for what was measured, the same in any batch", async () => {
+    await writeDataset(at("six.positions"), playouts(6, key("measured")));
+    const words = ["calibrate", "--data", at("six.positions"), "--count", "6", "--json"];
+    const one = JSON.parse((await run(...words, "--model", at("a.safetensors"), "--out", at("one.safetensors"))).out);
+    const again = ["--model", at("one.safetensors"), "--out", at("two.safetensors"), "--batch", "4"];
+    const two = JSON.parse((await run(...words, ...again)).out);
+    two.values.forEach((value: number, i: number) => {
+      expect(value / one.values[i]).toBeCloseTo(1, 4);
     });
-    expect(written.points.map(({ w }) => w)).toEqual([0.9, 1, 1.05]);
-    for (const { pieces, legal } of written.points) {
-      expect(out).toContain(pieces.toFixed(2));
-      expect(legal).toBeGreaterThanOrEqual(0);
-    }
-    const target = String(written.points[0].pieces);
-    const flat = { ...written, points: [written.points[0]] };
-    await writeFile(at("flat.json"), JSON.stringify(flat));
-    const verified = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target, "--json");
-    const [row] = JSON.parse(verified.out);
-    expect(row).toMatchObject({ target: Number(target), w: 0.9, count: 4 });
-    expect([row.pieces, row.sd]).not.toEqual([written.points[0].pieces, written.points[0].sd]);
-    expect(row.error).toBeCloseTo(row.pieces - row.target, 12);
-    const table = await run("calibrate", ...model, "--out", at("flat.json"), "--verify", target);
-    expect(table.out).toContain(row.pieces.toFixed(2));
-  });
-
-  const slow = (out: string): string[] => [
-    ...["calibrate", "--model", at("b.safetensors"), "--w", "1,0.9,1.05,0.95", "--count", "4", "--batch", "2"],
-    ...["--steps", "100", "--out", at(out), "--threads", "1"],
-  ];
-
-  it("continues where it was interrupted, to the numbers of a calibration that was not", async () => {
-    const { err } = await run(...slow("whole.json"));
-    expect(err.match(/^w = /gm)).toHaveLength(4);
-    const controller = new AbortController();
-    const onStderr = (text: string): void => {
-      if (text.includes("w = 0.9500")) controller.abort();
-    };
-    const { code, stderr } = await diffeoWith(
-      { signal: controller.signal, onStderr },
-      "chess",
-      ...slow("stopped.json"),
-    );
-    expect(stderr).toMatch(/what is measured is kept; the same command continues/);
-    expect(code).toBe(130);
-    expect(await readdir(folder)).not.toContain("stopped.json");
-    const kept = await readFile(at("stopped.partial.json"), "utf8");
-    expect(JSON.parse(kept).points).toHaveLength(2);
-
-    // Another size of a batch is no reason to begin anew.
-    const again = await run(...slow("stopped.json"), "--batch", "4");
-    expect(again.err.match(/^.*w .*$/gm)).toEqual([
-      `2 of 4 w are in ${at("stopped.partial.json")}`,
-      expect.stringMatching(/^w = 1\.0000: /),
-      expect.stringMatching(/^w = 1\.0500: /),
-    ]);
-    expect(await readFile(at("stopped.json"), "utf8")).toBe(await readFile(at("whole.json"), "utf8"));
-    expect(await readdir(folder)).not.toContain("stopped.partial.json");
-
-    await expect(run(...slow("whole.json"))).rejects.toThrow(/whole\.json is there already.*--force/);
-    await writeFile(at("stopped.partial.json"), kept);
-    await rm(at("stopped.json"));
-    await expect(run(...slow("stopped.json"), "--steps", "2")).rejects.toThrow(
-      /stopped\.partial\.json has 2 measured w with --steps 100, now it is 2\. .*--force/,
-    );
-    expect(await readFile(at("stopped.partial.json"), "utf8")).toBe(kept);
-    const anew = await run(...slow("stopped.json"), "--steps", "2", "--w", "1", "--force");
-    expect(anew.err).toMatch(/^w = 1\.0000: /);
-  });
-
-  it("mixes no points of other settings", async () => {
-    const settings = { model: "0123", steps: 4, seed: 7, count: 5, device: "cpu", w: [0.9, 1] };
-    const points = [{ w: 0.9, count: 5, pieces: 20, sd: 6, oneKingEach: 1, legal: 1 }];
-    const path = at("kept.json");
-    expect(await readPartial(path, settings)).toEqual([]);
-    await writePartial(path, settings, points);
-    expect(await readPartial(path, settings)).toEqual(points);
-    for (const other of [{ model: "4567" }, { steps: 3 }, { seed: 8 }, { count: 6 }, { device: "cuda" }])
-      await expect(readPartial(path, { ...settings, ...other })).rejects.toThrow(/has 1 measured w with .*, now it is/);
-    for (const w of [[0.9], [0.9, 1, 1.1]]) expect(await readPartial(path, { ...settings, w })).toEqual(points);
-    for (const w of [[0.8, 1], []])
-      await expect(readPartial(path, { ...settings, w })).rejects.toThrow(/number 1 being/);
-    for (const damaged of [-1, null, "1"]) {
-      await writeFile(at("kept.partial.json"), JSON.stringify({ settings, points: [{ ...points[0], w: damaged }] }));
-      await expect(readPartial(path, settings)).rejects.toThrow(/was stopped: at points\.0\.w, expected/);
-    }
-    await writeFile(at("kept.partial.json"), '{"settings": {');
-    await expect(readPartial(path, settings)).rejects.toThrow("it is no JSON");
-  });
-
-  it("leaves the shipped calibration alone, and does no work for a file that cannot be written", async () => {
-    await expect(run("calibrate")).rejects.toThrow(/chess\.calibration\.json is there already/);
-    await expect(run("calibrate", "--out", folder)).rejects.toThrow("(EISDIR)");
-    await expect(run("calibrate", "--verify", "20", "--steps", "3")).rejects.toThrow("--steps would change nothing");
+    const [before, after] = [await readFile(at("a.safetensors")), await readFile(at("two.safetensors"))];
+    const sizeOf = (file: Buffer): number => Number(file.readBigUInt64LE(0)) + 8;
+    expect(after.subarray(sizeOf(after)).equals(before.subarray(sizeOf(before)))).toBe(true);
+    expect(sizeOf(after) % 8).toBe(0);
+    const { spec, errors } = await loadModel(at("two.safetensors"));
+    expect(spec).toEqual((await loadModel(at("a.safetensors"))).spec);
+    expect(errors).toEqual(two);
   });
 });

@@ -1,9 +1,6 @@
-/** What the chess page says of a frame, and which w it takes for a number of pieces. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Calibration, CLASSES, driftScaleFor, EMPTY, makeFen, parseFen, SQUARES, UNKNOWN } from "diffeo-chess";
+/** What the chess page says of a frame. */
+import { CLASSES, EMPTY, makeFen, parseFen, SQUARES, UNKNOWN } from "diffeo-chess";
 import { describe, expect, it } from "vitest";
-import { piecesFor, scaleFor } from "../../src/pages/chess/aim.ts";
 import { argmax, BYTES, mixtureOf, readingOf, withKnown } from "../../src/pages/chess/frames.ts";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
@@ -47,24 +44,5 @@ describe("a frame", () => {
     expect(makeFen(argmax(mixtureOf(shown, 0)))).toBe("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/QQQQQQQQ");
     expect(makeFen(argmax(mixtureOf(shown, 1)))).toBe("8/8/8/8/8/8/8/QQQQQQQQ");
     expect(withKnown({ ...frame, t: 0 }, known).mixture).toEqual(frame.mixture);
-  });
-});
-
-describe("the aim at a number of pieces", () => {
-  const file = join(import.meta.dirname, "../../../../models/chess.calibration.json");
-  const curve = JSON.parse(readFileSync(file, "utf8")) as Calibration;
-
-  it("is the calibration's, to four places, and read back it is the number", () => {
-    for (const pieces of [5, 8, 12.5, 20, 27]) {
-      const w = scaleFor(curve, pieces);
-      expect(w).toBe(Number(driftScaleFor(curve, pieces).toFixed(4)));
-      expect(Math.abs(piecesFor(curve, w) - pieces)).toBeLessThan(0.05);
-    }
-  });
-
-  it("stays within what was measured", () => {
-    expect(scaleFor(curve, 1)).toBe(0.92);
-    expect(scaleFor(curve, 60)).toBe(1.06);
-    expect(piecesFor(curve, 0.5)).toBeCloseTo(4.32, 5);
   });
 });

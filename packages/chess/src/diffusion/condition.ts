@@ -9,8 +9,8 @@
  * Boards that do not meet them are rejected and others drawn: what remains has the model's law given the conditions. All but
  * legality and != are bounds on a sum over squares, and so can guide the process (`siteSum` of diffeo/categorical).
  */
-import type { SiteSum } from "diffeo/categorical";
-import { fail } from "diffeo/graph";
+import { type SiteSum, siteSum } from "diffeo/categorical";
+import { add, fail, mul, type Tensor } from "diffeo/graph";
 import { isLegal } from "../board/legality.ts";
 import { WORTH } from "../board/material.ts";
 import { type Board, CLASSES, EMPTY, PIECES } from "../board/position.ts";
@@ -19,7 +19,12 @@ export interface BoardCondition {
   readonly text: string;
   readonly holds: (board: Board) => boolean;
   /** The same as bounds on a sum over squares, where it is that. */
-  readonly sum?: SiteSum;
+  readonly sum?: GuidingSum;
+}
+
+/** Bounds on a sum over squares, and what is summed, by name. */
+export interface GuidingSum extends SiteSum {
+  readonly subject: string;
 }
 
 /** What a square adds to a subject, by its class. */
@@ -55,7 +60,7 @@ export function parseCondition(text: string): BoardCondition {
   if (relation === "" && name.length > 1)
     fail("usage", `the condition ${JSON.stringify(text)} compares ${name} with nothing`, remedy);
   const total = (board: Board): number => board.reduce((sum, k) => sum + values[k], 0);
-  if (relation === "") return { text, holds: (board) => total(board) >= 1, sum: { values, least: 1 } };
+  if (relation === "") return { text, holds: (board) => total(board) >= 1, sum: { subject: name, values, least: 1 } };
   const found = Object.hasOwn(RELATIONS, relation) ? RELATIONS[relation] : undefined;
   if (!found) fail("usage", `the condition ${JSON.stringify(text)} has ${JSON.stringify(relation)} in it`, remedy);
   const { holds, bounds } = found;
@@ -63,12 +68,12 @@ export function parseCondition(text: string): BoardCondition {
   return {
     text,
     holds: (board) => holds(total(board), wanted),
-    ...(bounds && { sum: { values, ...bounds(wanted) } }),
+    ...(bounds && { sum: { subject: name, values, ...bounds(wanted) } }),
   };
 }
 
 /** The sum that a condition bounds, to guide by it. */
-export function guidingSum({ text, sum }: BoardCondition): SiteSum {
+export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
   return (
     sum ??
     fail(
@@ -76,5 +81,30 @@ export function guidingSum({ text, sum }: BoardCondition): SiteSum {
       `nothing leads to ${JSON.stringify(text)}: it is no bound on a sum over squares`,
       "guide by pieces, white, black, balance or a piece with =, <, >, <= or >=; reject boards for the rest",
     )
+  );
+}
+
+/** What conditions ask for as a sampler's `aims`: which sums are bounded, in the names, and where and how strongly, in the numbers. */
+export function aimsOf(conditions: readonly BoardCondition[], strength = 1): Readonly<Record<string, number>> {
+  const bounds = conditions
+    .map(guidingSum)
+    .flatMap(({ subject, least, most }, i) => [
+      ...(least === undefined ? [] : [[`${i} ${subject} least`, least] as const]),
+      ...(most === undefined ? [] : [[`${i} ${subject} most`, most] as const]),
+    ]);
+  return bounds.length === 0 ? {} : { ...Object.fromEntries(bounds), strength };
+}
+
+/** log ψ of such aims, from log p(k | x_t) of all classes of every square: a sampler's `aim`. */
+export function boardAim(logPosterior: Tensor, { strength, ...bounds }: Readonly<Record<string, Tensor>>): Tensor {
+  const sums = new Map<string, SiteSum<Tensor>>();
+  for (const [name, bound] of Object.entries(bounds)) {
+    const [i, subject, side] = name.split(" ");
+    const before = sums.get(i) ?? { values: SUBJECTS[subject] };
+    sums.set(i, { ...before, [side]: bound });
+  }
+  return mul(
+    [...sums.values()].map((sum) => siteSum(logPosterior, sum)).reduce((a, b) => add(a, b)),
+    strength,
   );
 }

@@ -8,15 +8,16 @@
  */
 
 import type { Model } from "diffeo/categorical";
-import { denoiserLogPosterior, denoiserScore, knownSites, siteLikelihood, siteSum } from "diffeo/categorical";
+import { denoiserLogPosterior, denoiserScore, fittedTimes, knownSites, siteLikelihood } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
-import { add, fail, mul, type Tensor } from "diffeo/graph";
-import { frozen, type Parameters } from "diffeo/model";
+import { fail, type Tensor } from "diffeo/graph";
+import { frozen } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
   clampToSimplex,
   type DrawOptions,
   eulerMaruyama,
+  type GridName,
   type Known,
   type Method,
   type MethodName,
@@ -24,10 +25,11 @@ import {
   openSampler,
   type Progress,
   type SampleResult,
+  samplers,
 } from "diffeo/sampler";
-import { type ReverseProcess, reverse, reversePush, twist } from "diffeo/sde";
+import { reverse, reversePush } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
-import { type BoardCondition, guidingSum } from "./condition.ts";
+import { aimsOf, type BoardCondition, boardAim } from "./condition.ts";
 import { requireChess } from "./encoding.ts";
 import { type BoardTrace, traceRecorder } from "./trace.ts";
 
@@ -35,16 +37,23 @@ import { type BoardTrace, traceRecorder } from "./trace.ts";
 export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type"> {
   /** Where the process lives: on the simplex (default), or in the logits the network was trained in. */
   readonly space?: "simplex" | "logit";
-  /** Default: the domain-preserving sampler. */
+  /** Default ancestral. */
   readonly method?: MethodName;
-  /** Conditions to guide by: boards then meet them more often, not always. For models that give a posterior of classes. */
-  readonly guide?: readonly BoardCondition[];
-  /** What the pull of `guide` is multiplied by. 1, the default, is Bayes' rule. */
-  readonly guideStrength?: number;
 }
 
+/** The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the last by the denoising. */
+export const BOARD_METHOD: MethodName = "ancestral";
+export const BOARD_STEPS = 49;
+
+/** How times are spaced: by name, fitted to the model's own errors, or as they are given. */
+export type BoardGrid = GridName | "fitted" | readonly number[];
+
 /** What a call may choose. */
-export interface BoardOptions extends Pick<DrawOptions, "grid" | "steps" | "driftScale" | "signal"> {
+export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal"> {
+  /** Default 49. */
+  readonly steps?: number;
+  /** Default fitted for exponential methods and a model whose errors were measured, the method's own otherwise. */
+  readonly grid?: BoardGrid;
   /** How many boards; those of `partial` if that is given. */
   readonly count?: number;
   readonly key: Key;
@@ -56,6 +65,10 @@ export interface BoardOptions extends Pick<DrawOptions, "grid" | "steps" | "drif
   readonly partial?: Uint8Array;
   /** With `partial`: how often each step is taken, and how strongly the posterior of the known squares guides. */
   readonly known?: Pick<Known, "resample" | "strength">;
+  /** Conditions to guide by: boards then meet them more often, not always. For models that give a posterior of classes. */
+  readonly guide?: readonly BoardCondition[];
+  /** What the pull of `guide` is multiplied by. 1, the default, is Bayes' rule. */
+  readonly guideStrength?: number;
   /** How many frames of the process to keep. Default none. */
   readonly frames?: number;
   readonly onStep?: (progress: Progress) => void | Promise<void>;
@@ -83,38 +96,16 @@ const METHODS: Partial<Record<MethodName, Method>> = {
   milstein: milstein({ onExit }),
 };
 
-/** The process led to boards that meet conditions, by the posterior of their classes (siteSum of diffeo/categorical). */
-function guided(
-  process: ReverseProcess,
-  { denoiser, spec }: Model,
-  parameters: Parameters<Tensor>,
-  { guide = [], guideStrength = 1 }: OpenBoardsOptions,
-): ReverseProcess {
-  if (guide.length === 0) return process;
-  if (spec.parameterisation !== "posterior")
-    fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
-  if (!Number.isFinite(guideStrength))
-    fail("usage", `guideStrength is ${guideStrength}`, "give a finite number; 1 is Bayes' rule");
-  const sums = guide.map(guidingSum);
-  const logPosterior = denoiserLogPosterior(denoiser, parameters);
-  return twist(process, (x, t) => {
-    const posterior = logPosterior(x, t);
-    return mul(
-      sums.map((sum) => siteSum(posterior, sum)).reduce((a, b) => add(a, b)),
-      guideStrength,
-    );
-  });
-}
-
 export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
-  const { space = "simplex", method = "domainPreserving", guide: _, guideStrength: __, ...engine } = options;
+  const { space = "simplex", method = BOARD_METHOD, ...engine } = options;
   if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
   const parameters = frozen(arrays);
   const score = denoiserScore(denoiser, parameters);
+  const logPosterior = spec.parameterisation === "posterior" && denoiserLogPosterior(denoiser, parameters);
   const process = space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
-  const draw = await openSampler(guided(process, model, parameters, options), {
+  const draw = await openSampler(process, {
     // A GPU then moves while the host draws the next step's noise.
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
@@ -122,25 +113,33 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     method: (Object.hasOwn(METHODS, method) && METHODS[method]) || method,
     shape: [...encoding.grid, encoding.channels],
     denoise: true,
-    ...(spec.parameterisation === "posterior" && {
-      likelihood: siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters)),
+    ...(logPosterior && {
+      likelihood: siteLikelihood(encoding, logPosterior),
+      aim: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) => boardAim(logPosterior(x, t), aims),
     }),
   });
   const [decode, mixture] =
     space === "logit" ? [encoding.decode, encoding.mixture] : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
 
+  // Of the methods, these step over all but the network exactly, which a fitted grid asks for.
+  const usual: BoardGrid | undefined = model.errors && samplers[method]().grid === "logSnr" ? "fitted" : undefined;
   const boards = async (call: BoardOptions): Promise<Boards> => {
-    const { batch = 64, frames, onStep, partial, known, ...rest } = call;
+    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid = usual, ...others } = call;
+    const { guide = [], guideStrength, ...rest } = others;
+    if (guide.length > 0 && !logPosterior)
+      fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
     if (partial && space !== "simplex")
       fail("usage", "boards are completed on the simplex, not in logits", "leave space out");
     const count = partial ? boardsIn(partial, call.count) : call.count;
     if (count === undefined) fail("usage", "count is missing", "say how many boards");
-    const recorder =
-      frames === undefined ? undefined : traceRecorder(frames, call.steps ?? 250, count, call.first ?? 0, mixture);
+    const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, call.first ?? 0, mixture);
     const { samples, ...report } = await draw({
       ...rest,
       count,
       batch,
+      steps,
+      aims: aimsOf(guide, guideStrength),
+      ...(grid && { grid: grid === "fitted" ? fittedTimes(model, steps) : grid }),
       ...(partial && { known: { ...knownSites(encoding, partial), ...known } }),
       onStep: async (progress) => {
         await recorder?.take(progress);
@@ -156,12 +155,10 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
 
 /** One call of a sampler that is opened for it. */
 export async function sampleBoards(model: Model, options: OpenBoardsOptions & BoardOptions): Promise<Boards> {
-  const { space, method, guide, guideStrength, device, threads, worker, checkFinite, ...call } = options;
+  const { space, method, device, threads, worker, checkFinite, ...call } = options;
   const draw = await openBoards(model, {
     ...(space && { space }),
     ...(method && { method }),
-    ...(guide && { guide }),
-    ...(guideStrength !== undefined && { guideStrength }),
     ...(device !== undefined && { device }),
     ...(threads !== undefined && { threads }),
     ...(worker !== undefined && { worker }),

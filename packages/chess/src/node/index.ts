@@ -1,13 +1,4 @@
-/** diffeo-chess/node: files of positions, of calibrations and of the study of w, and the model that comes with the package. */
-export {
-  calibrationPath,
-  parseCalibration,
-  partialPath,
-  readCalibration,
-  readPartial,
-  writeCalibration,
-  writePartial,
-} from "./calibration-file.ts";
+/** diffeo-chess/node: files of positions and of the study of w, and the model that comes with the package. */
 export { decodeDataset, readDataset, writeDataset } from "./dataset.ts";
 export { type Format, type Reading, type ReadOptions, readPositions, splitPositions, splitRows } from "./read.ts";
 export { shippedModel } from "./shipped.ts";

@@ -15,6 +15,7 @@ import {
   completeBoards,
   EMPTY,
   openBoards,
+  parseCondition,
   quantised,
   SQUARES,
   UNKNOWN,
@@ -29,6 +30,8 @@ export interface DrawAsk {
   readonly boards: number;
   readonly steps: number;
   readonly w: number;
+  /** How many pieces boards are led to; 0: as many as come. */
+  readonly pieces: number;
   /** 64 classes; all of them `UNKNOWN` for boards from noise. */
   readonly known: Uint8Array;
   readonly completion: Completion;
@@ -116,8 +119,9 @@ function run(
   ask: DrawAsk,
   more: Pick<Parameters<BoardSampler>[0], "signal" | "onStep" | "grid">,
 ): Promise<Boards> {
-  const { seed, boards, steps, w, known, completion } = ask;
-  const call = { key: key(seed), steps, driftScale: w, frames: 2, ...more };
+  const { seed, boards, steps, w, pieces, known, completion } = ask;
+  const guide = pieces === 0 ? [] : [parseCondition(`pieces=${pieces}`)];
+  const call = { key: key(seed), steps, driftScale: w, guide, frames: 2, ...more };
   if (known.every((k) => k === UNKNOWN)) return sampler({ ...call, count: boards });
   const partial = new Uint8Array(boards * SQUARES);
   for (let i = 0; i < boards; i++) partial.set(known, i * SQUARES);
