@@ -44,7 +44,7 @@ describe("diffeo chess sample", () => {
   it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
     const report = async (...words: string[]) => JSON.parse((await sampled("--format", "json", ...words)).out);
     const plain = await report();
-    expect(plain).toMatchObject({ method: "ancestral", scoreEvaluations: 50 });
+    expect(plain).toMatchObject({ method: "exponentialSde", scoreEvaluations: 50 });
     await writeDataset(at("measured.positions"), playouts(6, key("measured")));
     const measured = ["--data", at("measured.positions"), "--count", "5", "--out", at("measured.safetensors")];
     const { out } = await run("calibrate", "--model", at("a.safetensors"), ...measured);
@@ -102,7 +102,7 @@ describe("diffeo chess sample", () => {
       model: await modelDigest(at("a.safetensors")),
       seed: 7,
       space: "simplex",
-      method: "ancestral",
+      method: "exponentialSde",
       w: 1,
       conditions: ["pieces>=0", "Q>=0"],
       drawn: 3,

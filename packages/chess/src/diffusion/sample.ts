@@ -37,12 +37,12 @@ import { type BoardTrace, traceRecorder } from "./trace.ts";
 export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type"> {
   /** Where the process lives: on the simplex (default), or in the logits the network was trained in. */
   readonly space?: "simplex" | "logit";
-  /** Default ancestral. */
+  /** Default exponentialSde. */
   readonly method?: MethodName;
 }
 
 /** The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the last by the denoising. */
-export const BOARD_METHOD: MethodName = "ancestral";
+export const BOARD_METHOD: MethodName = "exponentialSde";
 export const BOARD_STEPS = 49;
 
 /** How times are spaced: by name, fitted to the model's own errors, or as they are given. */
