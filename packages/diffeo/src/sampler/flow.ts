@@ -7,10 +7,14 @@
  * In x by default, then mapped. The flow of y is the image of the flow of x, with no Itô term, so this is the same flow.
  */
 import { add, mul } from "../graph/index.ts";
+import { type ChurnOptions, churned } from "./churn.ts";
 import { type Method, type Stage, type SteppingOptions, velocityOf } from "./method.ts";
 import { dormandPrince, type Field, stagesPerStep } from "./rungekutta.ts";
 
-export const heun = ({ stepIn = "x", onExit = "fail" }: SteppingOptions = {}): Method => ({
+export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Method =>
+  churned(heunSteps(options), churn);
+
+const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Method => ({
   name: "heun",
   stepIn,
   onExit,
@@ -33,7 +37,7 @@ export interface RungeKuttaOptions extends SteppingOptions {
 
 /** With `steps` or a `grid`, order 5 on it; otherwise steps as long as `tolerance` allows. */
 export const rungeKutta = ({ tolerance = 1e-5, ...options }: RungeKuttaOptions = {}): Method => ({
-  ...heun(options),
+  ...heunSteps(options),
   name: "rungeKutta",
   tolerance,
   evaluations: stagesPerStep,

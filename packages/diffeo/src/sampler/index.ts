@@ -1,4 +1,5 @@
 /** diffeo/sampler: integrators of processes, opened once and called often, or called once; likelihood. */
+export type { ChurnOptions } from "./churn.ts";
 export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
 export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy.ts";

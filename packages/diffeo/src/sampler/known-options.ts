@@ -38,6 +38,7 @@ const drawNames: Readonly<Record<keyof DrawOptions, true>> = {
 /** Options of methods, each with a method that has it. */
 const methodNames: Readonly<Record<string, string>> = {
   tolerance: "rungeKutta({ tolerance })",
+  churn: "heun({ churn })",
   stepIn: "eulerMaruyama({ stepIn })",
   onExit: "eulerMaruyama({ onExit })",
   ratio: "predictorCorrector({ ratio })",

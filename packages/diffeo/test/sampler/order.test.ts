@@ -7,6 +7,7 @@ import { key } from "../../src/random/index.ts";
 import {
   brownianPath,
   heun,
+  type Method,
   type MethodName,
   type NoiseSource,
   predictorCorrector,
@@ -267,7 +268,7 @@ describe("exponential steps", () => {
     process: Process,
     steps: number,
     initial: number,
-    method: MethodName = "exponentialSde",
+    method: MethodName | Method = "exponentialSde",
   ): Promise<number> => {
     const samples = 1 + steps;
     const from = filled(samples, 0);
@@ -302,6 +303,20 @@ describe("exponential steps", () => {
       expect(Math.abs(found - order)).toBeLessThan(0.2);
     },
   );
+
+  it("of Heun keep order 2 with churn, which changes no law", async () => {
+    const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
+    const counts = [80, 160, 320];
+    for (const churn of [0.3, 1]) {
+      const errors: number[] = [];
+      for (const steps of counts) {
+        const made = await variance(process, steps, spread(0.4, 1), heun({ churn }));
+        errors.push(Math.abs(made / spread(0.4, 0.05) - 1));
+      }
+      expect(Math.abs(fittedOrder(counts, errors) - 2)).toBeLessThan(0.1);
+      expect(errors[2]).toBeLessThan(2e-4);
+    }
+  });
 
   it("are exact where all data are one point, whatever the number of steps", async () => {
     const { meanFactor, std } = sde.transition;
@@ -341,5 +356,12 @@ describe("exponential steps", () => {
       ),
     ).rejects.toThrow(/no Gaussian transition/);
     await expect(by("exponentialSde")(forward(sde), options)).rejects.toThrow(/runs forward/);
+    await expect(
+      by(heun({ churn: 0.2, stepIn: "y" }))(
+        reverse(sde, (x) => neg(x)),
+        options,
+      ),
+    ).rejects.toThrow(/heun: churn goes back by the Gaussian transition/);
+    expect(() => heun({ churn: -1 })).toThrow("heun: churn is -1");
   });
 });
