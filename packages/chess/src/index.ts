@@ -53,7 +53,15 @@ export {
   requireChess,
 } from "./diffusion/encoding.ts";
 export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
-export { completeByParticles, type ParticleBoardOptions, type ParticleBoards } from "./diffusion/particles.ts";
+export {
+  completeByParticles,
+  type OpenParticleBoardOptions,
+  openParticleBoards,
+  type ParticleBoardCall,
+  type ParticleBoardOptions,
+  type ParticleBoards,
+  type ParticleCompleter,
+} from "./diffusion/particles.ts";
 export { type Accepted, drawAccepted, joinBoards, type RejectionOptions } from "./diffusion/rejection.ts";
 export {
   BOARD_METHOD,

@@ -7,22 +7,26 @@
  * Guidance alone has one board for each and cannot tell a good one from another. Here known squares are nowhere put in: what
  * the weights leave holds them by itself, and `kept` says how often it does before they are set.
  */
-import { denoiserLogPosterior, denoiserScore, type Model, siteLikelihood } from "diffeo/categorical";
+import { type Categorical, denoiserLogPosterior, denoiserScore, type Model, siteLikelihood } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
-import { constant, expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
+import { expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
 import { frozen } from "diffeo/model";
-import { type ParticleOptions, type ParticleResult, particles } from "diffeo/sampler";
-import { reversePush, scaleDrift, twist } from "diffeo/sde";
+import { openParticles, type ParticleCall, type ParticleResult } from "diffeo/sampler";
+import { reversePush, scaleDrift, type TwistedProcess, twist } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
 import { requireChess } from "./encoding.ts";
 
-export interface ParticleBoardOptions
-  extends Omit<CompileOptions, "keep" | "type">,
-    Pick<ParticleOptions, "particles" | "key" | "steps" | "grid" | "signal" | "batch" | "threshold" | "onStep"> {
+/** What decides the graphs. */
+export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly driftScale?: number;
   /** What the gradient that moves boards is multiplied by; weights do not depend on it. Default 1. */
   readonly guidance?: number;
 }
+
+/** What a call may choose. */
+export type ParticleBoardCall = Omit<ParticleCall, "told" | "tEnd">;
+
+export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
 export interface ParticleBoards
   extends Pick<ParticleResult, "ess" | "ancestors" | "logEvidence" | "resampled" | "scoreEvaluations" | "times"> {
@@ -32,13 +36,15 @@ export interface ParticleBoards
   readonly kept: number;
 }
 
-/** Completes one board of 64 classes, `UNKNOWN` where a square is to be filled in. */
-export async function completeByParticles(
-  model: Model,
-  board: Uint8Array,
-  options: ParticleBoardOptions,
-): Promise<ParticleBoards> {
-  const { driftScale = 1, guidance = 1, ...rest } = options;
+/** Completes one board of 64 classes at each call, `UNKNOWN` where a square is to be filled in. */
+export interface ParticleCompleter {
+  (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards>;
+  dispose(): Promise<void>;
+}
+
+/** Opened once for a model: other boards compile nothing. */
+export function openParticleBoards(model: Model, options: OpenParticleBoardOptions = {}): ParticleCompleter {
+  const { driftScale = 1, guidance = 1, ...engine } = options;
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
   if (spec.parameterisation !== "posterior")
@@ -47,32 +53,45 @@ export async function completeByParticles(
       `a network that predicts ${spec.parameterisation} gives no posterior to weigh boards by`,
       "complete by resample or replacement, or train a network that predicts the posterior",
     );
-  if (board.length !== SQUARES) fail("shape", `a board of ${board.length} squares`, "give 64 classes");
   const parameters = frozen(arrays);
-  const last = encoding.classes - 1;
-  const event = [...encoding.grid, encoding.channels];
-  const points: NdArray = {
-    shape: event,
-    dtype: "float32",
-    data: encoding.encode(board.map((k) => Math.min(k, last))),
-  };
-  const known = Uint8Array.from({ length: points.data.length }, (_, i) =>
-    board[Math.floor(i / encoding.channels)] > last ? 0 : 1,
-  );
+  const shape = [...encoding.grid, encoding.channels];
   const likelihood = siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters));
-  const log = (x: Tensor, t: Tensor): Tensor =>
-    likelihood(x, t, {
-      points: expand(constant(points), x.shape),
-      mask: expand(constant({ shape: event, dtype: "bool", data: known }, "bool"), x.shape),
-    });
   const process = scaleDrift(reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters)), driftScale);
-  const uphill = twist(process, log).twist.delta;
-  const found = await particles(twist(process, log, { delta: (x, t) => mul(uphill(x, t), guidance) }), {
-    ...rest,
-    shape: event,
+  const given = ({ points, mask }: Readonly<Record<string, Tensor>>): TwistedProcess => {
+    const log = (x: Tensor, t: Tensor): Tensor =>
+      likelihood(x, t, { points: expand(points, x.shape), mask: expand(mask, x.shape) });
+    const uphill = twist(process, log).twist.delta;
+    return twist(process, log, { delta: (x, t) => mul(uphill(x, t), guidance) });
+  };
+  const draw = openParticles(given, {
+    ...engine,
+    shape,
     denoise: true,
+    told: { points: { shape, dtype: "float32" }, mask: { shape, dtype: "bool" } },
   });
-  const classes = encoding.decodeSimplex(found.samples.data);
+  const complete = async (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards> => {
+    if (board.length !== SQUARES) fail("shape", `a board of ${board.length} squares`, "give 64 classes");
+    const found = await draw({ ...call, told: knownArrays(encoding, board) });
+    const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
+    return {
+      ...settled(encoding.decodeSimplex(found.samples.data), board),
+      ...{ ess, ancestors, logEvidence, resampled, scoreEvaluations, times },
+    };
+  };
+  return Object.assign(complete, { dispose: draw.dispose });
+}
+
+/** The known squares of a board in x, and where they are. */
+function knownArrays(encoding: Categorical, board: Uint8Array): { readonly points: NdArray; readonly mask: NdArray } {
+  const { grid, channels, classes } = encoding;
+  const shape = [...grid, channels];
+  const data = encoding.encode(board.map((k) => Math.min(k, classes - 1)));
+  const known = Uint8Array.from(data, (_, i) => (board[Math.floor(i / channels)] < classes ? 1 : 0));
+  return { points: { shape, dtype: "float32", data }, mask: { shape, dtype: "bool", data: known } };
+}
+
+/** Boards with the known squares set, and the share of them that held before. */
+function settled(classes: Uint8Array, board: Uint8Array): Pick<ParticleBoards, "positions" | "kept"> {
   let [held, all] = [0, 0];
   classes.forEach((k, i) => {
     const own = board[i % SQUARES];
@@ -81,15 +100,23 @@ export async function completeByParticles(
     if (k === own) held++;
     classes[i] = own;
   });
-  const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
-  return {
-    positions: pack(classes),
-    kept: held / all,
-    ess,
-    ancestors,
-    logEvidence,
-    resampled,
-    scoreEvaluations,
-    times,
-  };
+  return { positions: pack(classes), kept: held / all };
+}
+
+/** One call of what is opened for it. */
+export async function completeByParticles(
+  model: Model,
+  board: Uint8Array,
+  options: ParticleBoardOptions,
+): Promise<ParticleBoards> {
+  const { driftScale, guidance, device, threads, worker, checkFinite, ...call } = options;
+  const complete = openParticleBoards(model, {
+    ...(driftScale !== undefined && { driftScale }),
+    ...(guidance !== undefined && { guidance }),
+    ...(device !== undefined && { device }),
+    ...(threads !== undefined && { threads }),
+    ...(worker !== undefined && { worker }),
+    ...(checkFinite !== undefined && { checkFinite }),
+  });
+  return complete(board, call).finally(() => complete.dispose());
 }

@@ -22,6 +22,14 @@ export type {
   SampleResult,
   Samples,
 } from "./options.ts";
-export { type ParticleOptions, type ParticleResult, particles } from "./particles.ts";
+export {
+  type OpenParticleOptions,
+  type OpenParticles,
+  openParticles,
+  type ParticleCall,
+  type ParticleOptions,
+  type ParticleResult,
+  particles,
+} from "./particles.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 export { areaUnderCurve, crossFittedAuc, type RowPair } from "./two-sample.ts";

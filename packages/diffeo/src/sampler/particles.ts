@@ -15,13 +15,25 @@
 import { eventOf } from "../bijector/event.ts";
 import { sumEvent } from "../bijector/index.ts";
 import type { CompileOptions } from "../engine/index.ts";
-import { add, fail, mul, type NdArray, neg, type Shape, sqrt, square, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  type DType,
+  fail,
+  input,
+  mul,
+  type NdArray,
+  neg,
+  type Shape,
+  sqrt,
+  square,
+  type Tensor,
+} from "../graph/index.ts";
 import { batches, pickRows, rowsOf, stacked } from "../host/index.ts";
 import { fold } from "../random/index.ts";
 import { applyDiffusion, applyTransposed, multipliedOut, type TwistedProcess, timesOf } from "../sde/index.ts";
 import { requireUnchanged } from "../sde/twist.ts";
 import type { Batch } from "./batch.ts";
-import { compiler, floatType } from "./compiler.ts";
+import { compiler, floatType, type Tensors } from "./compiler.ts";
 import { finalPoints, firstNotFinite, startingPoints } from "./domain.ts";
 import { drawnShape, stageOf } from "./method.ts";
 import { independentNoise } from "./noise.ts";
@@ -30,67 +42,123 @@ import { pauses } from "./pauses.ts";
 import { domainPreserving } from "./stochastic.ts";
 import { aboveZero, Cloud, type Weighed } from "./weights.ts";
 
-export interface ParticleOptions
-  extends Omit<CompileOptions, "keep">,
-    Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
+/** What decides the graphs. */
+export interface OpenParticleOptions extends Omit<CompileOptions, "keep"> {
   /** The shape of one event in x. */
   readonly shape: Shape;
+  /** Ends with the mean of x₀ given x at the last time. Default false. */
+  readonly denoise?: boolean;
+  /** Shapes and types, by name, of what each call tells: arrays that are the same for all particles. Default none. */
+  readonly told?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
+}
+
+/** What a call may choose. */
+export interface ParticleCall extends Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
   /** How many. */
   readonly particles: number;
   /** They are drawn anew where the effective sample size falls below this share of their number; 0: never. Default ½. */
   readonly threshold?: number;
-  /** Ends with the mean of x₀ given x at the last time. Default false. */
-  readonly denoise?: boolean;
   /** How many run at once. Default: all. It changes memory and speed, not the samples. */
   readonly batch?: number;
+  /** The arrays that were announced. */
+  readonly told?: Readonly<Record<string, NdArray>>;
   readonly onStep?: (
     progress: Omit<Progress, "points" | "first" | "count"> & { readonly ess: number },
   ) => void | Promise<void>;
 }
+
+/** Both at once, for one call. */
+export interface ParticleOptions extends Omit<OpenParticleOptions, "told">, Omit<ParticleCall, "told"> {}
 
 export interface ParticleResult extends Weighed {
   /** Score evaluations for each particle. */
   readonly scoreEvaluations: number;
   readonly times: readonly number[];
 }
-/** Draws of the posterior that `condition`, `guide` or `twist` made of a process. */
-export async function particles(process: TwistedProcess, options: ParticleOptions): Promise<ParticleResult> {
-  requireParticles(process, options);
-  const { device, threads, worker, checkFinite, onStep: _, batch, ...drawing } = options;
-  const { shape: event, particles: count, denoise = false } = options;
-  const type = floatType(options);
-  const { build, dispose } = compiler(
-    {
-      ...(device !== undefined && { device }),
-      ...(threads !== undefined && { threads }),
-      ...(worker !== undefined && { worker }),
-      ...(checkFinite !== undefined && { checkFinite }),
-    },
-    type,
-  );
-  const batchOf = (first: number, rows: number): Batch => ({
-    ...{ process: process.twist.of, method: domainPreserving(), type, event, denoise, worker: worker ?? false, build },
-    ...{ options: drawing, controls: { values: {}, name: "" }, first, count: rows },
-  });
-  try {
-    return await run(process, options, batchOf, batches(count, Math.min(batch ?? count, count)));
-  } finally {
-    await dispose();
-  }
+
+export interface OpenParticles {
+  (call: ParticleCall): Promise<ParticleResult>;
+  /** Frees the graphs. Calling it afterwards is an error. */
+  dispose(): Promise<void>;
 }
 
-function requireParticles(process: TwistedProcess, { particles: count, threshold = 0.5 }: ParticleOptions): void {
-  if (!process.twist)
-    fail(
-      "usage",
-      `particles: ${process.name} is not conditioned on anything`,
-      "make it with condition, guide or twist",
-    );
-  requireUnchanged(process, process.twist);
+/** A process that is conditioned, or how it is by what a call tells. */
+type Told = TwistedProcess | ((told: Tensors) => TwistedProcess);
+
+/**
+ * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once: graphs are compiled at the first call of
+ * each size of a batch. What a posterior is given can be told to each call, `openParticles((told) => condition(…), { told })`.
+ */
+export function openParticles(process: Told, options: OpenParticleOptions): OpenParticles {
+  const { shape: event, denoise = false, told = {}, ...engine } = options;
+  const of = (values: Tensors): TwistedProcess => (typeof process === "function" ? process(values) : process);
+  const probe = of(mapValues(told, ({ shape, dtype }, name) => input(name, shape, dtype)));
+  if (!probe.twist)
+    fail("usage", `particles: ${probe.name} is not conditioned on anything`, "make it with condition, guide or twist");
+  requireUnchanged(probe, probe.twist);
+  const type = floatType(engine);
+  const { build, dispose } = compiler(engine, type);
+  let open = true;
+  const draw = async (call: ParticleCall): Promise<ParticleResult> => {
+    if (!open) fail("disposed", "these particles were disposed", "open them again");
+    requireCall(call, told);
+    const { particles: count, batch = count, key } = call;
+    const batchOf = (first: number, rows: number): Batch => ({
+      ...{ process: probe.twist.of, method: domainPreserving(), type, event, denoise, worker: engine.worker ?? false },
+      ...{ build, options: { key }, controls: { values: {}, name: "" }, first, count: rows },
+    });
+    return run({ of, probe, told, denoise }, call, batchOf, batches(count, Math.min(batch, count)));
+  };
+  return Object.assign(draw, {
+    dispose: async () => {
+      open = false;
+      await dispose();
+    },
+  });
+}
+
+/** One call of what is opened for it. */
+export async function particles(process: TwistedProcess, options: ParticleOptions): Promise<ParticleResult> {
+  const { shape, denoise, device, type, threads, worker, checkFinite, ...call } = options;
+  const draw = openParticles(process, {
+    shape,
+    ...(denoise !== undefined && { denoise }),
+    ...(device !== undefined && { device }),
+    ...(type && { type }),
+    ...(threads !== undefined && { threads }),
+    ...(worker !== undefined && { worker }),
+    ...(checkFinite !== undefined && { checkFinite }),
+  });
+  return draw(call).finally(() => draw.dispose());
+}
+
+const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]));
+
+function requireCall(
+  { particles: count, threshold = 0.5, told: given = {} }: ParticleCall,
+  told: NonNullable<OpenParticleOptions["told"]>,
+): void {
   if (!(Number.isInteger(count) && count >= 1))
     fail("usage", `particles: ${count} particles`, "give a whole number, at least 1");
   if (!(threshold >= 0 && threshold <= 1))
     fail("usage", `particles: the threshold is ${threshold}`, "give a share from 0 to 1");
+  const [wanted, names] = [told, given].map((record) => Object.keys(record).sort().join(", "));
+  if (wanted !== names)
+    fail(
+      "usage",
+      `particles: told ${names || "nothing"}, opened for ${wanted || "nothing"}`,
+      "tell what was announced",
+    );
+}
+
+/** What the calls of open particles share. */
+interface Opened {
+  readonly of: (told: Tensors) => TwistedProcess;
+  /** One of them, for all that does not depend on what is told. */
+  readonly probe: TwistedProcess;
+  readonly told: NonNullable<OpenParticleOptions["told"]>;
+  readonly denoise: boolean;
 }
 
 type Arrays = Readonly<Record<string, NdArray>>;
@@ -111,21 +179,22 @@ const inParts =
 
 /** All steps, and what they come to. */
 async function run(
-  process: TwistedProcess,
-  { particles: count, threshold = 0.5, key, denoise, signal, onStep, ...options }: ParticleOptions,
+  opened: Opened,
+  { particles: count, threshold = 0.5, key, signal, onStep, told = {}, ...options }: ParticleCall,
   batchOf: (first: number, rows: number) => Batch,
   parts: readonly (readonly [number, number])[],
 ): Promise<ParticleResult> {
-  const times = gridOf(process, { ...options, key }, "uniform");
+  const { probe, denoise } = opened;
+  const times = gridOf(probe, { ...options, key }, "uniform");
   const steps = times.length - 1;
-  const { look, move, finish, draw } = graphsOf(process, batchOf(0, count));
+  const { look, move, finish, draw } = graphsOf(opened, batchOf(0, count));
   const each = inParts(parts, signal);
   const cloud = new Cloud(count, threshold, fold(key, "resample"));
   const pause = pauses();
   let { x } = await each(async (_, first, rows) => ({ x: await startingPoints(batchOf(first, rows), times[0]) }));
   for (let k = 0; k < steps; k++) {
     const [t, to] = [times[k], times[k + 1]];
-    const { psi: raw, ...seen } = await each((rows) => look(rows(x), t));
+    const { psi: raw, ...seen } = await each((rows) => look(rows(x), t, told));
     const possible = aboveZero(raw);
     cloud.gain(possible, 1, `step ${k + 1}, at t = ${t}`);
     const parents = cloud.drawAnew(k);
@@ -134,14 +203,14 @@ async function run(
     const moved = await each((rows, first, n) =>
       move(rows(at), rows(drift), rows(delta), draw(k, t, to, first, n), t, to - t),
     );
-    requireFinite(moved.next, count, process, `step ${k + 1}, from t = ${t} to ${to}`);
+    requireFinite(moved.next, count, probe, `step ${k + 1}, from t = ${t} to ${to}`);
     cloud.gain(psi, -1, `step ${k + 1}`);
     cloud.gain(moved.ratio, 1, `step ${k + 1}`);
     x = moved.next;
     await onStep?.({ step: k + 1, steps, t: to, ess: cloud.essBySteps[k] });
     await pause();
   }
-  const last = await each((rows) => finish(rows(x), times[steps]));
+  const last = await each((rows) => finish(rows(x), times[steps], told));
   cloud.gain(last.weight, 1, "the end");
   return { ...cloud.end(last.y as Samples), scoreEvaluations: steps + (denoise ? 1 : 0), times };
 }
@@ -157,19 +226,20 @@ function requireFinite(points: NdArray, count: number, { name }: TwistedProcess,
 }
 
 /** What a step sees of a point, how it moves it, and what the last ones are worth. */
-function graphsOf(process: TwistedProcess, batch: Batch) {
+function graphsOf({ of, probe, told }: Opened, batch: Batch) {
   const { event, build, type } = batch;
-  const { twist, eventRank } = process;
-  const stage = stageOf(twist.of, "x");
+  const { eventRank } = probe;
+  const stage = stageOf(probe.twist.of, "x");
   const draws = drawnShape(stage, event, type);
   const open = [null, ...event];
   const look = build(
     "look",
-    (x: Tensor, t: Tensor) => {
+    (x: Tensor, t: Tensor, values: Tensors) => {
+      const { twist } = of(values);
       const each = timesOf(x, t, eventRank);
       return { psi: twist.log(x, each), drift: stage.motion.drift(x, t), delta: twist.delta(x, each) };
     },
-    [open, []],
+    [open, [], told],
   );
   const move = build(
     "move",
@@ -188,11 +258,12 @@ function graphsOf(process: TwistedProcess, batch: Batch) {
   );
   const finish = build(
     "finish",
-    (x: Tensor, t: Tensor) => {
+    (x: Tensor, t: Tensor, values: Tensors) => {
+      const { twist } = of(values);
       const y = finalPoints(batch, twist.of, x, t);
       return { y, weight: twist.end ? twist.end(y) : twist.log(x, timesOf(x, t, eventRank)) };
     },
-    [open, []],
+    [open, [], told],
   );
   const noise = independentNoise(batch.options.key);
   const draw = (step: number, from: number, to: number, first: number, count: number): NdArray => ({
