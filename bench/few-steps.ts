@@ -1,37 +1,132 @@
 /**
- * npm run bench -- few-steps [boards] [evaluations]: the shipped chess model with few evaluations of its network. Share of boards that are
- * strictly legal, by method, time grid and evaluations; every run starts from the same noise. The last evaluation of each is
- * that of the final denoising.
+ * npm run bench -- few-steps [--reference FILE]: a chess model with few evaluations of its network. What boards are like by method, time
+ * grid and evaluations, and what they cost in products of the network; every run starts from the same noise. The last evaluation of each is that of
+ * the final denoising. The columns are those of `diffeo chess evaluate --reference FILE`, with one standard error.
+ *
+ *   --boards 200 --evaluations 15,25,50 --device cpu --model FILE    what is drawn
+ *   --from FOLDER                                                    what was drawn: METHOD-GRID-EVALUATIONS.fen
  */
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { denoiserPosterior, type Model } from "diffeo/categorical";
+import { input, sizeOf, type Tensor } from "diffeo/graph";
+import { frozen } from "diffeo/model";
 import { loadModel } from "diffeo/node";
-import { key } from "diffeo/random";
-import { type GridName, type MethodName, samplers } from "diffeo/sampler";
-import { legalityShares, materialOf, meanAndSd, openBoards } from "diffeo-chess";
-import { shippedModel } from "diffeo-chess/node";
+import { fold, key } from "diffeo/random";
+import { type MethodName, samplers } from "diffeo/sampler";
+import { type BoardGrid, type BoardMeasures, measureAll, openBoards, type Positions, playouts } from "diffeo-chess";
+import { readPositions, shippedModel } from "diffeo-chess/node";
 
-const METHODS: readonly MethodName[] = ["exponential", "exponentialSde", "heun", "domainPreserving"];
-const GRIDS: readonly GridName[] = ["logSnr", "quadratic", "uniform"];
+const METHODS: readonly MethodName[] = ["exponentialSde", "ancestral", "exponential", "heun", "domainPreserving"];
+const GRIDS = ["fitted", "logSnr", "quadratic", "uniform"] as const satisfies readonly BoardGrid[];
 
-const print = (cells: readonly string[]): void =>
-  void process.stdout.write(`${cells.map((cell, i) => (i < 2 ? cell.padEnd(18) : cell.padStart(10))).join("")}\n`);
+/** Multiplications and additions of the products in one evaluation, in GFLOP a board. */
+function cost({ denoiser, parameters, encoding: { grid, channels } }: Model): number {
+  const x = input("x", [1, ...grid, channels]);
+  const root = denoiserPosterior(denoiser, frozen(parameters))(x, input("t", [1]));
+  const seen = new Set<Tensor>();
+  const open = [root];
+  let total = 0;
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    open.push(...node.inputs);
+    total += 2 * productsOf(node);
+  }
+  return total / 1e9;
+}
+
+function productsOf({ op, shape, inputs }: Tensor): number {
+  const [a, b] = inputs;
+  if (op.name === "matmul") return sizeOf(shape) * a.shape[a.shape.length - 1];
+  if (op.name === "conv2d") return (sizeOf(shape) / shape[shape.length - 1]) * sizeOf(b.shape);
+  // Q Kᵀ, then P V: sites × sites × width each.
+  if (op.name === "attention") return a.shape[0] * a.shape[1] * b.shape[1] * (a.shape[2] + shape[2]);
+  return 0;
+}
+
+const print = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const within = (value: number | null, error: number | null, digits: number): string =>
+  value === null ? "–" : `${value.toFixed(digits)}${error === null ? "" : ` ± ${error.toFixed(digits)}`}`;
+
+function row({ errors: e, ...m }: BoardMeasures): string[] {
+  return [
+    within(m.legal, e.legal, 3),
+    within(m.oneKingEach, e.oneKingEach, 4),
+    within(m.balanceSd, e.balanceSd, 2),
+    within(m.bishopPairsOpposite, e.bishopPairsOpposite, 3),
+    within(m.auc, e.auc, 3),
+    m.piecesDistance.toFixed(2),
+    within(m.piecesMean, e.piecesMean, 2),
+  ];
+}
+
+interface Drawn {
+  readonly method: string;
+  readonly grid: string;
+  readonly evaluations: number;
+  readonly positions: Positions;
+}
+
+async function* drawnNow(
+  model: Model,
+  boards: number,
+  budgets: readonly number[],
+  device: string,
+): AsyncGenerator<Drawn> {
+  const grids = model.errors ? GRIDS : GRIDS.slice(1);
+  for (const method of METHODS) {
+    const draw = await openBoards(model, { method, device });
+    // Where nothing is learned a fitted grid has steps that only exponential methods can take.
+    for (const evaluations of budgets)
+      for (const grid of grids.filter((name) => name !== "fitted" || samplers[method]().grid === "logSnr")) {
+        const steps = Math.floor((evaluations - 1) / samplers[method]().evaluations);
+        yield {
+          method,
+          grid,
+          evaluations,
+          positions: (await draw({ count: boards, key: key(5), steps, grid })).positions,
+        };
+      }
+    await draw.dispose();
+  }
+}
+
+async function* drawnBefore(folder: string): AsyncGenerator<Drawn> {
+  for (const name of readdirSync(folder).sort()) {
+    const [, method, grid, evaluations] = /^(\w+)-(\w+)-(\d+)\.fen$/.exec(basename(name)) ?? [];
+    if (method === undefined) continue;
+    const { positions } = await readPositions(join(folder, name), { distinct: false });
+    yield { method, grid, evaluations: Number(evaluations), positions };
+  }
+}
 
 export async function run(): Promise<void> {
-  const count = Number(process.argv[3] ?? 200);
-  const budgets = process.argv[4] === undefined ? [15, 25, 50] : [Number(process.argv[4])];
-  const model = await loadModel(shippedModel);
-  print(["method", "grid", "network", "steps", "legal", "one king", "pieces", "seconds"]);
-  const open = await Promise.all(METHODS.map((method) => openBoards(model, { method })));
-  for (const evaluations of budgets)
-    for (const grid of GRIDS)
-      for (const [i, method] of METHODS.entries()) {
-        const steps = Math.floor((evaluations - 1) / samplers[method]().evaluations);
-        const began = performance.now();
-        const { positions, scoreEvaluations } = await open[i]({ count, key: key(7), steps, grid });
-        const { legal, oneKingEach } = legalityShares(positions);
-        const { mean } = meanAndSd(materialOf(positions).pieces);
-        const seconds = (performance.now() - began) / 1000;
-        const shown = [legal.toFixed(3), oneKingEach.toFixed(3), mean.toFixed(1), seconds.toFixed(0)];
-        print([method, grid, String(scoreEvaluations), String(steps), ...shown]);
-      }
-  for (const draw of open) await draw.dispose();
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      reference: { type: "string" },
+      boards: { type: "string", default: "200" },
+      evaluations: { type: "string", default: "15,25,50" },
+      device: { type: "string", default: "cpu" },
+      model: { type: "string", default: shippedModel },
+      from: { type: "string" },
+    },
+  });
+  const model = await loadModel(values.model);
+  const each = cost(model);
+  const real = values.reference
+    ? (await readPositions(values.reference, {})).positions
+    : playouts(20_000, fold(key(0), "playouts"));
+  process.stdout.write(`${each.toFixed(3)} GFLOP a board and evaluation\n\n`);
+  const columns = ["legal", "one king each", "balance SD", "bishops", "AUC", "W₁", "pieces"];
+  print(["method", "grid", "evaluations", "GFLOP", ...columns]);
+  print(["---", "---", ...new Array(columns.length + 2).fill("---:")]);
+  const budgets = values.evaluations.split(",").map(Number);
+  const all = values.from ? drawnBefore(values.from) : drawnNow(model, Number(values.boards), budgets, values.device);
+  for await (const { method, grid, evaluations, positions } of all) {
+    const { samples } = measureAll(positions, real, { key: fold(key(0), "measures"), neighbours: 1 });
+    print([method, grid, String(evaluations), (each * evaluations).toPrecision(3), ...row(samples)]);
+  }
 }
