@@ -1,15 +1,21 @@
 /**
- * npm run bench -- inverse-chess FILE [boards] [particles] [steps]: real positions with half of their squares hidden, completed by guidance and by
- * particles of the shipped model. Each board is completed as often by either; shares are of all completions.
+ * npm run bench -- inverse-chess --reference FILE: real positions with half of their squares hidden, completed by guidance and by
+ * particles. Each board is completed as often by either; shares are of all completions, with one standard error over boards.
+ *
+ *   --boards 40 --particles 8 --steps 24 --guidance 3 --model FILE --device cpu
  */
+import { parseArgs } from "node:util";
 import { loadModel } from "diffeo/node";
 import { fold, key, permutation } from "diffeo/random";
 import {
+  type CompletionMeasures,
   completeBoards,
-  completeByParticles,
   completionMeasures,
   hideSquares,
   openBoards,
+  openParticleBoards,
+  type Positions,
+  range,
   SQUARES,
   select,
 } from "diffeo-chess";
@@ -17,15 +23,44 @@ import { readPositions, shippedModel } from "diffeo-chess/node";
 
 const out = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 
+const SHOWN = ["legal", "oneKingEach", "squaresRecovered", "piecesRecovered"] as const;
+
+/** The mean over boards of what their completions are like, and its standard error. */
+function summed(of: readonly CompletionMeasures[]): string[] {
+  return SHOWN.map((name) => {
+    const values = of.map((m) => m[name]);
+    const mean = values.reduce((a, b) => a + b, 0) / values.length;
+    const spread = values.reduce((a, v) => a + (v - mean) ** 2, 0) / Math.max(1, values.length - 1);
+    return `${mean.toFixed(3)} ± ${Math.sqrt(spread / values.length).toFixed(3)}`;
+  });
+}
+
 export async function run(): Promise<void> {
-  const [file = "", ...numbers] = process.argv.slice(3);
-  const [boards = 4, particles = 8, steps = 60] = numbers.map(Number);
-  const { positions } = await readPositions(file, {});
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      reference: { type: "string" },
+      boards: { type: "string", default: "40" },
+      particles: { type: "string", default: "8" },
+      steps: { type: "string", default: "24" },
+      guidance: { type: "string", default: "3" },
+      model: { type: "string", default: shippedModel },
+      device: { type: "string", default: "cpu" },
+    },
+  });
+  const [boards, particles, steps, guidance] = [values.boards, values.particles, values.steps, values.guidance].map(
+    Number,
+  );
+  const { positions } = await readPositions(values.reference ?? "", {});
   const order = permutation(fold(key(7), "boards"), positions.count).data;
-  const model = await loadModel(shippedModel);
-  const draw = await openBoards(model, { threads: 1 });
+  const truth = select(positions, order.slice(0, boards));
+  const partial = hideSquares(truth, 0.5, fold(key(7), "hidden"));
+  const squaresOf = (b: number): Uint8Array => partial.slice(b * SQUARES, (b + 1) * SQUARES);
+  const model = await loadModel(values.model);
+  const measured = (made: Positions, b: number): CompletionMeasures =>
+    completionMeasures(made, repeated(squaresOf(b), particles), select(truth, new Array(particles).fill(b)));
+
   out([
-    "board",
     "by",
     "legal",
     "one king each",
@@ -33,32 +68,38 @@ export async function run(): Promise<void> {
     "pieces recovered",
     "known held",
     "ESS",
-    "seconds",
+    "seconds a board",
   ]);
-  out(["---", "---", ...new Array(7).fill("---:")]);
-  for (let b = 0; b < boards; b++) {
-    const one = select(positions, order.slice(b, b + 1));
-    const partial = hideSquares(one, 0.5, fold(fold(key(7), "hidden"), b));
-    const truth = select(positions, new Array(particles).fill(order[b]));
-    const all = new Uint8Array(particles * SQUARES);
-    for (let i = 0; i < particles; i++) all.set(partial, i * SQUARES);
-    const row = (by: string, made: Parameters<typeof completionMeasures>[0], rest: readonly string[]): void => {
-      const m = completionMeasures(made, all, truth);
-      out([
-        String(b + 1),
-        by,
-        ...[m.legal, m.oneKingEach, m.squaresRecovered, m.piecesRecovered].map((v) => v.toFixed(2)),
-        ...rest,
-      ]);
-    };
-    let began = performance.now();
-    const took = (): string => ((performance.now() - began) / 1000).toFixed(0);
-    const options = { key: fold(key(7), b), steps, grid: "quadratic" } as const;
-    const guided = await completeBoards(draw, all, { ...options, completion: "guided", batch: particles });
-    row("guidance", guided.positions, ["set", "", took()]);
-    began = performance.now();
-    const found = await completeByParticles(model, partial, { ...options, particles, guidance: 3, threads: 1 });
-    row("particles", found.positions, [found.kept.toFixed(3), found.ess.toFixed(1), took()]);
-  }
+  out(["---", ...new Array(7).fill("---:")]);
+  const engine = { device: values.device };
+  let began = performance.now();
+  const took = (): string => ((performance.now() - began) / 1000 / boards).toFixed(1);
+  const draw = await openBoards(model, engine);
+  const all = new Uint8Array(boards * particles * SQUARES);
+  for (let b = 0; b < boards; b++) all.set(repeated(squaresOf(b), particles), b * particles * SQUARES);
+  const guided = await completeBoards(draw, all, { key: key(7), steps, completion: "guided", guidance });
   await draw.dispose();
+  const own = Array.from({ length: boards }, (_, b) =>
+    measured(range(guided.positions, b * particles, (b + 1) * particles), b),
+  );
+  out(["guidance", ...summed(own), "set", "", took()]);
+
+  began = performance.now();
+  const complete = openParticleBoards(model, { ...engine, guidance });
+  const found: CompletionMeasures[] = [];
+  let [kept, ess] = [0, 0];
+  for (let b = 0; b < boards; b++) {
+    const weighed = await complete(squaresOf(b), { key: fold(key(7), b), steps, grid: "quadratic", particles });
+    found.push(measured(weighed.positions, b));
+    kept += weighed.kept / boards;
+    ess += weighed.ess / boards;
+  }
+  await complete.dispose();
+  out(["particles", ...summed(found), kept.toFixed(3), ess.toFixed(1), took()]);
+}
+
+function repeated(board: Uint8Array, times: number): Uint8Array {
+  const all = new Uint8Array(times * SQUARES);
+  for (let i = 0; i < times; i++) all.set(board, i * SQUARES);
+  return all;
 }

@@ -3,6 +3,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   chess: () => import("./chess.ts"),
   "few-steps": () => import("./few-steps.ts"),
   graph: () => import("./graph.ts"),
+  guide: () => import("./guide.ts"),
   half: () => import("./half.ts"),
   inverse: () => import("./inverse.ts"),
   "inverse-chess": () => import("./inverse-chess.ts"),

@@ -51,10 +51,13 @@ const specSchema = v.strictObject({
   sde: v.optional(v.looseObject({})),
 });
 
-const errorsSchema = v.strictObject({
-  times: v.pipe(v.array(v.pipe(number, v.gtValue(0))), v.minLength(2), v.maxLength(100_000)),
-  values: v.pipe(v.array(v.pipe(number, v.minValue(0))), v.minLength(2), v.maxLength(100_000)),
-});
+const errorsSchema = v.pipe(
+  v.strictObject({
+    times: v.pipe(v.array(v.pipe(number, v.gtValue(0))), v.minLength(2), v.maxLength(100_000)),
+    values: v.pipe(v.array(v.pipe(number, v.minValue(0))), v.minLength(2), v.maxLength(100_000)),
+  }),
+  v.check(({ times, values }) => times.length === values.length, "one value a time"),
+);
 
 /** A spec of the first format in the form of the second. */
 const upgraded = (format: string, spec: unknown): unknown =>

@@ -1,0 +1,75 @@
+/** The errors of a denoiser by time: what they are where they are known, and how they are kept. */
+import { expect, it } from "vitest";
+import {
+  errorsByTime,
+  fittedTimes,
+  type ModelSpec,
+  makeModel,
+  modelOf,
+  parseModel,
+  standardise,
+  withErrors,
+} from "../../src/categorical/index.ts";
+import { networkOf, parameterCount } from "../../src/model/index.ts";
+import { integers, key, normal } from "../../src/random/index.ts";
+import { flatten, makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
+
+const spec: ModelSpec = {
+  encoding: standardise([0.2, 0.3, 0.5], { grid: [6] }),
+  parameterisation: "posterior",
+  network: { kind: "transformer", channels: 2, outputs: 3, width: 8, layers: 1, heads: 2, grid: [6] },
+};
+const size = parameterCount(networkOf(spec.network).shapes());
+const classes = Uint8Array.from(integers(key("classes"), [7 * 6], 0, 3).data as ArrayLike<number>);
+
+it("is that of the mean of all classes, at every time, for a network that says nothing", async () => {
+  const model = modelOf(spec, new Float32Array(size));
+  const { points, channels } = model.encoding;
+  const codes = [0, 1, 2].map((k) => Array.from(points.subarray(k * channels, (k + 1) * channels)));
+  const middle = [0, 1].map((j) => (codes[0][j] + codes[1][j] + codes[2][j]) / 3);
+  const far = codes.map((c) => c.reduce((sum, v, j) => sum + (v - middle[j]) ** 2, 0));
+  const expected = classes.reduce((sum, k) => sum + far[k], 0) / 7;
+  const { times, values } = await errorsByTime(model, classes, { key: key(1), times: 5, batch: 3, threads: 1 });
+  expect([times[0], times[4]]).toEqual([1e-3, 1]);
+  for (const value of values) expect(value / expected).toBeCloseTo(1, 5);
+});
+
+it("does not depend on the size of a batch", async () => {
+  const model = modelOf(
+    spec,
+    (normal(key("weights"), [size]).data as Float32Array).map((w) => 0.3 * w),
+  );
+  const of = (batch: number) => errorsByTime(model, classes, { key: key(1), times: 4, batch, threads: 1 });
+  const [one, other] = [await of(7), await of(2)];
+  one.values.forEach((value, i) => {
+    expect(value / other.values[i]).toBeCloseTo(1, 5);
+  });
+});
+
+it("travels in the model's file, and can be put there without touching the parameters", () => {
+  const model = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
+  const errors = { times: [0.001, 0.3, 1], values: [0, 2, 9] };
+  const plain = Buffer.concat(makeModel(model));
+  expect(parseModel(plain)).not.toHaveProperty("errors");
+  expect(() => fittedTimes(parseModel(plain), 4)).toThrow("errors were not measured");
+  const measured = Buffer.concat(makeModel({ ...model, errors }));
+  const put = Buffer.concat(withErrors(plain, errors));
+  for (const bytes of [measured, put, Buffer.concat(withErrors(measured, errors))]) {
+    const read = parseModel(bytes);
+    expect(read.errors).toEqual(errors);
+    expect(flatten(read.parameters)).toEqual(flatten(parseModel(plain).parameters));
+    expect(fittedTimes(read, 4)).toHaveLength(5);
+  }
+  const { arrays, metadata } = parseSafetensors(plain, "plain");
+  for (const text of [
+    "{",
+    "[]",
+    '{"times":[1],"values":[1]}',
+    '{"times":[0,1],"values":[1,2]}',
+    '{"times":[1,2]}',
+    '{"times":[1,2],"values":[1,2,3]}',
+  ])
+    expect(() =>
+      parseModel(Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, errors: text } }))),
+    ).toThrow("its errors by time are none");
+});
