@@ -62,12 +62,17 @@ export async function errorsByTime(model: Model, classes: Uint8Array, options: E
   return { times, values };
 }
 
-/** Times of so many steps from T down, fitted to the errors of a model that were measured. */
+/** The share of the error at T below which a grid is known: the last evaluation, which gives x̂₀, is best made there. */
+const KNOWN = 1e-6;
+
+/** Times of so many steps from T down to where x_t says what x₀ is, fitted to the errors of a model that were measured. */
 export function fittedTimes(
   { errors, denoiser: { sde } }: Pick<Model, "errors" | "denoiser">,
   steps: number,
 ): number[] {
   if (!errors)
     fail("usage", "a time grid fitted to a model whose errors were not measured", "measure them with errorsByTime");
-  return fittedGrid(sde.transition, errors, { from: sde.horizon, to: sde.horizon / 1000, steps });
+  const { times, values } = errors;
+  const unknown = values.findIndex((value) => value > KNOWN * values[values.length - 1]);
+  return fittedGrid(sde.transition, errors, { from: sde.horizon, to: times[Math.max(0, unknown - 1)], steps });
 }
