@@ -1,8 +1,9 @@
 /** diffeo table fit: a model of the rows of a CSV file. */
 
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { product } from "diffeo/domain";
 import {
+  type Evaluated,
   evaluateTable,
   evaluationText,
   heldOut,
@@ -10,13 +11,15 @@ import {
   inferColumns,
   modelLaw,
   namedDomains,
+  type OpenCell,
   rowsIn,
   type TableEvaluation,
+  type TableModel,
   wholeRows,
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, positive, repeated, withRunOptions } from "../shell/options.ts";
+import { forceOption, integer, MOST, positive, refuseBeside, repeated, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
@@ -24,6 +27,8 @@ import { REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
   readonly column: readonly string[];
+  /** Whether it ends with what the model is worth. */
+  readonly evaluate: boolean;
   readonly accept?: boolean;
   readonly report?: string;
   readonly json?: boolean;
@@ -48,7 +53,7 @@ const reportOf = (
   { model: { training }, tried, maps }: Fitted,
   seconds: number,
   out: string,
-  evaluation: TableEvaluation,
+  evaluation: TableEvaluation | undefined,
 ) => ({
   data: source,
   columns: inferred.map(({ columns, domain, reason }) => ({ columns, domain: domain.spec, reason })),
@@ -57,11 +62,38 @@ const reportOf = (
   ...(maps.length > 0 && { maps }),
   seconds,
   model: out,
-  evaluation,
+  ...(evaluation && { evaluation }),
 });
 
+/** What a model is worth on the rows that its fit held out. */
+function worthOf(
+  io: Io,
+  model: TableModel,
+  rows: readonly (readonly OpenCell[])[],
+  { seed, threads }: FitCommand,
+): Promise<Evaluated> {
+  const split = heldOut(rows.length);
+  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
+  return evaluateTable(law, model.domain, {
+    rows: wholeRows(Array.from(split.held, (i) => rows[i])),
+    training: wholeRows(Array.from(split.seen, (i) => rows[i])),
+    seed,
+  });
+}
+
+/** What was fitted, a line each. */
+function fittedLines({ model, tried }: Fitted, rows: number, seconds: number, out: string): string {
+  const { seed, step, validation } = model.training;
+  const seeds = tried.length > 1 ? tried : [];
+  return [
+    ...seeds.map((one) => `seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === seed ? ", kept" : ""}\n`),
+    `${rows} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n`,
+    `${out}\n`,
+  ].join("");
+}
+
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column, seed, threads, accept, report, json, force } = options;
+  const { out, column, accept, report, json, force } = options;
   await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
     inputs: [file],
     force,
@@ -75,25 +107,13 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const say = (text: string): void => void (json || io.stdout.write(text));
   const fitted = await fitAsAsked(io, rows, columns, options, say);
   if (!fitted) return;
-  const { model, tried } = fitted;
+  const { model } = fitted;
   await saveTableModel(out, model);
   const seconds = (performance.now() - began) / 1000;
-  const { step, validation } = model.training;
-  if (tried.length > 1)
-    for (const one of tried)
-      say(`seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === model.training.seed ? ", kept" : ""}\n`);
-  say(
-    `${table.rows.length} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n${out}\n`,
-  );
-  const split = heldOut(rows.length);
-  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
-  const evaluated = await evaluateTable(law, model.domain, {
-    rows: wholeRows(Array.from(split.held, (i) => rows[i])),
-    training: wholeRows(Array.from(split.seen, (i) => rows[i])),
-    seed,
-  });
-  const { evaluation } = evaluated;
-  if (report !== undefined)
+  say(fittedLines(fitted, rows.length, seconds, out));
+  const evaluated = options.evaluate ? await worthOf(io, model, rows, options) : undefined;
+  const evaluation = evaluated?.evaluation;
+  if (report !== undefined && evaluated)
     await writeReport(
       {
         path: report,
@@ -107,12 +127,12 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
       model,
       evaluated,
     );
-  io.stdout.write(
-    json
-      ? `${JSON.stringify(reportOf(table.source, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`
-      : evaluationText(evaluation),
-  );
-  if (!accept)
+  if (json)
+    io.stdout.write(
+      `${JSON.stringify(reportOf(table.source, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`,
+    );
+  else say(evaluation ? evaluationText(evaluation) : "not measured; diffeo table evaluate measures it on other rows\n");
+  if (evaluation && !accept)
     requireWorth(
       evaluation,
       "the model is written; train longer, look at the columns' domains, or take it as it is by --accept",
@@ -140,7 +160,11 @@ export const declare: Declare = (command, io) =>
     .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
     .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
     .option("--report <file>", "write all of it as one HTML file")
+    .option("--no-evaluate", "end when the model is written, without measuring what it is worth")
     .option("--no-given", "do without the second network, by which cells can be given and completed")
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
-    .action((file, options) => fit(io, file, options));
+    .action((file, options: FitCommand, command: Command) => {
+      if (!options.evaluate) refuseBeside(command, "--no-evaluate", ["accept", "report"]);
+      return fit(io, file, options);
+    });

@@ -18,14 +18,14 @@ const rows = Array.from({ length: 300 }, (_, i) => {
 const heading = "id,size,share,from,to";
 const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
   `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
-const untrained = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
-const fitting = [...untrained, "--accept"];
+const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
+const fitAlone = [...fitting, "--no-evaluate"];
 
 describe("table", () => {
   let told: string;
   beforeAll(async () => {
     writeFileSync(at("rows.csv"), csvOf(rows));
-    const { code, stdout, stderr } = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
+    const { code, stdout, stderr } = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting, "--accept");
     expect(stderr).toBe("");
     expect(code).toBe(0);
     told = stdout;
@@ -91,6 +91,7 @@ describe("table", () => {
       "--report",
       at("b.html"),
       ...fitting,
+      "--accept",
     );
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
@@ -108,7 +109,7 @@ describe("table", () => {
   }, 60_000);
 
   it("fit replaces no model unless it is told to, and keeps none when interrupted", async () => {
-    const again = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
+    const again = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitAlone);
     expect(again.code).toBe(2);
     expect(again.stderr).toContain("a.model is there already");
     const stop = new AbortController();
@@ -120,7 +121,7 @@ describe("table", () => {
       at("rows.csv"),
       "--out",
       at("c.model"),
-      ...fitting,
+      ...fitAlone,
     );
     expect(stopped.code).not.toBe(0);
     expect(() => readFileSync(at("c.model"))).toThrow("ENOENT");
@@ -128,7 +129,7 @@ describe("table", () => {
 
   it("fit says where a row breaks what a column is said to be", async () => {
     writeFileSync(at("bad.csv"), csvOf([...rows.slice(0, 20), ["x", 1, 0.5, 3, 2]]));
-    const { code, stderr } = await diffeo("table", "fit", at("bad.csv"), "--out", at("d.model"), ...fitting);
+    const { code, stderr } = await diffeo("table", "fit", at("bad.csv"), "--out", at("d.model"), ...fitAlone);
     expect(code).toBe(1);
     expect(stderr).toMatch(/bad\.csv, line 22, column 4 \("from"\): /);
     const unknown = await diffeo("table", "fit", at("rows.csv"), "--out", at("d.model"), "--column", "age=real");
@@ -167,7 +168,7 @@ describe("table", () => {
     expect(mean).toBeCloseTo(logLikelihood.reduce((s: number, v: number) => s + v, 0) / 300, 12);
     // Sizes in other units: a thousandth of a unit a unit, and as much less density.
     writeFileSync(at("scaled.csv"), csvOf(rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), ...rest])));
-    await diffeo("table", "fit", at("scaled.csv"), "--out", at("scaled.model"), ...fitting);
+    await diffeo("table", "fit", at("scaled.csv"), "--out", at("scaled.model"), ...fitAlone);
     const scaled = await diffeo(
       "table",
       "score",
@@ -248,7 +249,7 @@ describe("table", () => {
       row.map((cell, j) => ((j === 1 && i % 9 === 0) || (j > 2 && i % 9 === 1) ? "" : cell)),
     );
     writeFileSync(at("open.csv"), csvOf(holes));
-    const { stdout, code } = await diffeo("table", "fit", at("open.csv"), "--out", at("open.model"), ...fitting);
+    const { stdout, code } = await diffeo("table", "fit", at("open.csv"), "--out", at("open.model"), ...fitAlone);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^size +positive +all above 0, from .*; 34 of 300 cells are empty$/m);
     const scored = await diffeo(
@@ -262,7 +263,7 @@ describe("table", () => {
       "--json",
     );
     expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(300);
-    const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitting);
+    const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitAlone);
     expect(without.code).toBe(0);
     const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");
     expect(refused.code).toBe(2);

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
 const fit = (out: string, ...more: readonly string[]): string[] => [
-  ...["table", "fit", at("rows.csv"), "--out", at(out), "--accept", "--threads", "1"],
+  ...["table", "fit", at("rows.csv"), "--out", at(out), "--no-evaluate", "--threads", "1"],
   ...more,
 ];
 
