@@ -37,9 +37,8 @@ export const withEvaluations = (command: Command): Command =>
 
 /** Adds --out and --json. */
 export const withNumbersOptions = (command: Command, where = "where the CSV goes"): Command =>
-  command
-    .option("--out <file>", `${where} (default: standard output)`)
-    .option("--json", "print the numbers as JSON");
+  command.option("--out <file>", `${where} (default: standard output)`).option("--json", "print the numbers as JSON");
 
 /** Threads as the library takes them. */
-export const threadsOf = ({ threads }: ModelOptions): { threads?: number } => (threads === undefined ? {} : { threads });
+export const threadsOf = ({ threads }: ModelOptions): { threads?: number } =>
+  threads === undefined ? {} : { threads };

@@ -11,21 +11,29 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
 /** size = e^a, share = 1/(1 + e^{-b}), from < to. */
-const rows = Array.from({ length: 300 }, (_, i) => {
+const rows = Array.from({ length: 120 }, (_, i) => {
   const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
   return [`row ${i}`, Math.exp(a), 1 / (1 + Math.exp(-b - a)), c - 10, c - 10 + Math.exp(d)];
 });
 const heading = "id,size,share,from,to";
 const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
   `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
-const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "40", "--threads", "1", "--seed", "5"];
+const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "3", "--threads", "1", "--seed", "5"];
 const fitAlone = [...fitting, "--no-evaluate"];
 
 describe("table", () => {
   let told: string;
   beforeAll(async () => {
     writeFileSync(at("rows.csv"), csvOf(rows));
-    const { code, stdout, stderr } = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting, "--accept");
+    const { code, stdout, stderr } = await diffeo(
+      "table",
+      "fit",
+      at("rows.csv"),
+      "--out",
+      at("a.model"),
+      ...fitting,
+      "--accept",
+    );
     expect(stderr).toBe("");
     expect(code).toBe(0);
     told = stdout;
@@ -35,12 +43,12 @@ describe("table", () => {
     expect(told).toMatch(/^size +positive +all above 0, from /m);
     expect(told).toMatch(/^share +between +all between 0 and 1, from /m);
     expect(told).toMatch(/^from, to +ordered +as was said$/m);
-    expect(told).toMatch(/^300 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m);
-    expect(told).toContain(`\n${at("a.model")}\n30 rows that training did not see`);
+    expect(told).toMatch(/^120 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m);
+    expect(told).toContain(`\n${at("a.model")}\n12 rows that training did not see`);
   });
 
   it("fit ends with what the model is worth, and with code 3 where a baseline is better", async () => {
-    expect(told).toMatch(/^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(30 rows\)$/m);
+    expect(told).toMatch(/^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(12 rows\)$/m);
     expect(told).toMatch(/^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m);
     // Two modes, of which a model after two steps knows nothing.
     const modes = rows.map(([, a, b], i) => [(i % 5 < 2 ? 9 : -9) + Math.log(Number(a)), b]);
@@ -60,20 +68,20 @@ describe("table", () => {
   }, 60_000);
 
   it("evaluate measures a model on rows it has not seen, beside baselines that learn from those it has", async () => {
-    const fresh = Array.from({ length: 60 }, (_, i) => {
+    const fresh = Array.from({ length: 24 }, (_, i) => {
       const [a, b, c, d] = normal(key(5000 + i), 4, { dtype: "float64" }).data;
       return ["new", Math.exp(a), 1 / (1 + Math.exp(-b - a)), c - 10, c - 10 + Math.exp(d)];
     });
     writeFileSync(at("fresh.csv"), csvOf(fresh));
-    const evaluate = ["table", "evaluate", at("fresh.csv"), "--model", at("a.model"), "--threads", "1"];
+    const evaluate = ["table", "evaluate", at("fresh.csv"), "--model", at("a.model"), "--samples", "150"];
     const { stdout, code } = await diffeo(...evaluate);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^60 rows that training did not see, 300 drawn; baselines fitted to nine tenths of these rows/,
+      /^24 rows that training did not see, 150 drawn; baselines fitted to nine tenths of these rows/,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
     const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), "--json")).stdout);
-    expect(report).toMatchObject({ rows: 60, training: 300, privacy: { among: 300, samples: { copies: 0 } } });
+    expect(report).toMatchObject({ rows: 24, training: 120, privacy: { among: 120, samples: { copies: 0 } } });
     const { mean } = JSON.parse(
       (await diffeo("table", "score", at("fresh.csv"), "--model", at("a.model"), "--threads", "1", "--json")).stdout,
     );
@@ -95,11 +103,11 @@ describe("table", () => {
     );
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ data: at("rows.csv"), rows: 300, seed: 5, model: at("b.model") });
+    expect(report).toMatchObject({ data: at("rows.csv"), rows: 120, seed: 5, model: at("b.model") });
     expect(readFileSync(at("b.html"), "utf8")).toMatch(
       /^<!doctype html>.*<h1>rows\.csv<\/h1>.*all above 0, from .*b\.model.*<\/html>\n$/s,
     );
-    expect(report.evaluation).toMatchObject({ rows: 30, training: 270, likelihood: { rows: 30 } });
+    expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
       domain: { kind: "ordered", parts: ["from", "to"] },
@@ -162,10 +170,10 @@ describe("table", () => {
     expect(code).toBe(0);
     const [name, ...values] = stdout.trimEnd().split("\n");
     expect(name).toBe("log likelihood");
-    expect(values).toHaveLength(300);
+    expect(values).toHaveLength(120);
     const { mean, logLikelihood } = JSON.parse((await diffeo(...score, "--json")).stdout);
     expect(logLikelihood).toEqual(values.map(Number));
-    expect(mean).toBeCloseTo(logLikelihood.reduce((s: number, v: number) => s + v, 0) / 300, 12);
+    expect(mean).toBeCloseTo(logLikelihood.reduce((s: number, v: number) => s + v, 0) / 120, 12);
     // Sizes in other units: a thousandth of a unit a unit, and as much less density.
     writeFileSync(at("scaled.csv"), csvOf(rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), ...rest])));
     await diffeo("table", "fit", at("scaled.csv"), "--out", at("scaled.model"), ...fitAlone);
@@ -183,7 +191,7 @@ describe("table", () => {
   }, 60_000);
 
   it("picture draws columns beside samples, as SVG and PNG", async () => {
-    const draw = ["table", "picture", "--model", at("a.model"), "--data", at("rows.csv"), "--samples", "200", "--out"];
+    const draw = ["table", "picture", "--model", at("a.model"), "--data", at("rows.csv"), "--samples", "60", "--out"];
     const drawn = await diffeo(...draw, at("a.svg"), "--threads", "1");
     expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
     const svg = readFileSync(at("a.svg"), "utf8");
@@ -251,7 +259,7 @@ describe("table", () => {
     writeFileSync(at("open.csv"), csvOf(holes));
     const { stdout, code } = await diffeo("table", "fit", at("open.csv"), "--out", at("open.model"), ...fitAlone);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^size +positive +all above 0, from .*; 34 of 300 cells are empty$/m);
+    expect(stdout).toMatch(/^size +positive +all above 0, from .*; 14 of 120 cells are empty$/m);
     const scored = await diffeo(
       "table",
       "score",
@@ -262,7 +270,7 @@ describe("table", () => {
       "1",
       "--json",
     );
-    expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(300);
+    expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(120);
     const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitAlone);
     expect(without.code).toBe(0);
     const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");

@@ -23,8 +23,8 @@ beforeAll(() => {
 
 describe("a run in a folder", () => {
   it("ends with the same model, killed on the way or not", async () => {
-    const whole = fit("whole.model", "--steps", "120");
-    const parts = fit("parts.model", "--steps", "120", "--run", at("run"));
+    const whole = fit("whole.model", "--steps", "12");
+    const parts = fit("parts.model", "--steps", "12", "--run", at("run"));
     expect((await diffeo(...whole)).code).toBe(0);
     const { child, ended } = startDiffeo(...parts);
     const checkpoints = (): string[] =>
@@ -37,16 +37,16 @@ describe("a run in a folder", () => {
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(readFileSync(at("parts.model"))).toEqual(readFileSync(at("whole.model")));
     // What was fitted with other settings is no beginning of this.
-    const other = await diffeo(...fit("other.model", "--steps", "130", "--run", at("run")));
+    const other = await diffeo(...fit("other.model", "--steps", "13", "--run", at("run")));
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain("was begun with steps = 120, now it is 130");
+    expect(other.stderr).toContain("was begun with steps = 12, now it is 13");
   }, 120_000);
 });
 
 describe("several seeds", () => {
   it("are fitted one by one, and the best on rows held out is kept", async () => {
     const { code, stdout } = await diffeo(
-      ...fit("seeds.model", "--steps", "30", "--seeds", "3", "--seed", "4", "--json"),
+      ...fit("seeds.model", "--steps", "4", "--no-given", "--seeds", "3", "--seed", "4", "--json"),
     );
     expect(code).toBe(0);
     const { seeds, seed, validation } = JSON.parse(stdout);
