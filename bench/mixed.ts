@@ -1,17 +1,19 @@
 /**
- * npm run bench -- mixed [--rows N] [--missing P] [--steps N] [--threads N] [--seed N] [--folder DIR] [--count N] [--held N]:
+ * npm run bench -- mixed [--rows N] [--missing P] [--steps N] [--threads N] [--seed N] [--folder DIR] [--count N] [--held N] [--draws N]
+ * [--records FILE]:
  * a table of mixed columns, positive, bounded, an ordered pair, three parts, a category and a count, with missing cells. A model is
  * fitted to it with the usual settings, in DIR where one is given, so that it can be interrupted and continued, and measured on
  * fresh rows of the same law: rows outside, the largest distances of marginal distribution functions (KS), the largest error
- * of a correlation, and the share of held-out cells that lie within the 90 % interval of their completions.
+ * of a correlation, and the share of hidden cells that lie within intervals of their completions, as `diffeo table evaluate --complete`
+ * has them. With --records the numbers are appended to a file as a line of JSON.
  */
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { between, type Cell, category, count, ordered, positive, simplex } from "diffeo/domain";
 import { RunFolder } from "diffeo/node";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
-import { fitTable, kolmogorov, type TableModel } from "diffeo-tables";
+import { completionLines, completionOf, fitTable, kolmogorov, type TableModel } from "diffeo-tables";
 import { loadTableModel, saveTableModel } from "diffeo-tables/node";
 
 const wards = ["north", "south", "east"];
@@ -64,12 +66,11 @@ const groups = [[0], [1], [2, 3], [4, 5, 6], [7], [8]];
 const names = ["size", "share", "start", "end", "sand", "silt", "clay", "ward", "visits"];
 
 /** Rows with parts missing, each with the same chance. */
-function holed(rows: Table, chance: number, from: Key, atLeastOne: boolean): (Cell | null)[][] {
+function holed(rows: Table, chance: number, from: Key): (Cell | null)[][] {
   const u = uniform(from, [rows.length, groups.length], { dtype: "float64" }).data;
   return rows.map((row, i) => {
     const own = u.subarray(i * groups.length, (i + 1) * groups.length);
-    const bound = atLeastOne ? Math.max(chance, Math.min(...own) + 1e-12) : chance;
-    const gone = new Set(groups.flatMap((group, k) => (own[k] < bound ? group : [])));
+    const gone = new Set(groups.flatMap((group, k) => (own[k] < chance ? group : [])));
     return row.map((cell, j) => (gone.has(j) ? null : cell));
   });
 }
@@ -101,42 +102,6 @@ function correlations(rows: Table): number[] {
   return centred.flatMap((a, i) => centred.slice(0, i).map((b) => mean(a.map((v, k) => v * b[k]))));
 }
 
-const DRAWS = 60;
-
-/** Where held-out cells lie among their completions: the share of each column's within the 90 % interval. */
-async function coverage(model: TableModel, size: number, threads: number): Promise<readonly string[]> {
-  const rows = rowsOf(size, key("held out"));
-  const holes = holed(rows, 0.3, key("holes"), true);
-  const { rows: filled } = await model.complete(holes, { draws: DRAWS, threads });
-  const ties = uniform(key("ties"), [size, names.length], { dtype: "float64" }).data;
-  const inside: number[][] = names.map(() => []);
-  const [said, expected]: [number[], number[]] = [[], []];
-  rows.forEach((row, i) => {
-    holes[i].forEach((cell, j) => {
-      if (cell !== null) return;
-      const drawn = filled[i].map((one) => one[j]);
-      if (j === 7) {
-        const p = wards.map((ward) => drawn.filter((label) => label === ward).length / DRAWS);
-        said.push(p[wards.indexOf(row[j] as string)]);
-        // Of two draws, how often they agree: without the draw itself.
-        expected.push(p.reduce((s, v) => s + (v * (v * DRAWS - 1)) / (DRAWS - 1), 0));
-        return;
-      }
-      const below = drawn.filter((v) => (v as number) < (row[j] as number)).length;
-      const equal = drawn.filter((v) => v === row[j]).length;
-      // Its place among them and itself, by chance among equals.
-      const place = (below + ties[i * names.length + j] * (equal + 1)) / (DRAWS + 1);
-      inside[j].push(place > 0.05 && place < 0.95 ? 1 : 0);
-    });
-  });
-  const all = inside.flat();
-  return [
-    `completion, ${all.length} cells of ${size} rows, ${DRAWS} draws: ${mean(all).toFixed(3)} within 90 % intervals`,
-    ...names.flatMap((name, j) => (inside[j].length > 0 ? [`  ${name} ${mean(inside[j]).toFixed(3)}`] : [])),
-    `  ward: the true label has ${mean(said).toFixed(3)} of the draws, two draws agree in ${mean(expected).toFixed(3)}`,
-  ];
-}
-
 interface Settings {
   readonly rows: number;
   readonly missing: number;
@@ -160,7 +125,7 @@ async function fitted(settings: Settings, folder: string | undefined): Promise<T
     store: await runIn(join(folder, "whole"), settings),
   };
   const began = performance.now();
-  const model = await fitTable(holed(rowsOf(rows, key("train")), missing, key("missing"), false), {
+  const model = await fitTable(holed(rowsOf(rows, key("train")), missing, key("missing")), {
     columns,
     ...rest,
     ...stores,
@@ -188,6 +153,8 @@ export async function run(): Promise<void> {
       folder: text,
       count: text,
       held: text,
+      draws: text,
+      records: text,
     },
   });
   const threads = Number(values.threads ?? 2);
@@ -200,19 +167,31 @@ export async function run(): Promise<void> {
   };
   const model = await fitted(settings, values.folder);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  for (const line of await coverage(model, Number(values.held ?? 1000), threads)) say(line);
+  const completion = await completionOf(model, {
+    rows: rowsOf(Number(values.held ?? 1000), key("held out")),
+    most: Number.POSITIVE_INFINITY,
+    draws: Number(values.draws ?? 60),
+    threads,
+  });
+  for (const line of completionLines(completion)) say(line);
   const size = Number(values.count ?? 100_000);
   const { rows: drawn } = await model.sample({ count: size, threads });
-  say(`rows outside: ${drawn.filter((row) => model.domain.fault(row) !== undefined).length} of ${size}`);
+  const outside = drawn.filter((row) => model.domain.fault(row) !== undefined).length;
+  say(`rows outside: ${outside} of ${size}`);
   const fresh = rowsOf(100_000, key("fresh"));
   const ks = names.map((_, j) => kolmogorov(numbers(drawn, j), numbers(fresh, j)));
   say(`KS: ${Math.max(...ks).toFixed(4)}`);
   for (const [j, name] of names.entries()) say(`  ${name} ${ks[j].toFixed(4)}`);
-  const [ours, theirs] = [correlations(drawn), correlations(fresh)];
-  const gaps = ours.map((r, i) => Math.abs(r - theirs[i]));
-  say(`correlations: off by ${Math.max(...gaps).toFixed(4)} at most, ${mean(gaps).toFixed(4)} on average`);
-  const floor = correlations(rowsOf(settings.rows, key("train"))).map((r, i) => Math.abs(r - theirs[i]));
+  const theirs = correlations(fresh);
+  const gapsOf = (rows: Table) => {
+    const gaps = correlations(rows).map((r, i) => Math.abs(r - theirs[i]));
+    return { most: Math.max(...gaps), mean: mean(gaps) };
+  };
+  const [gaps, floor] = [gapsOf(drawn), gapsOf(rowsOf(settings.rows, key("train")))];
+  say(`correlations: off by ${gaps.most.toFixed(4)} at most, ${gaps.mean.toFixed(4)} on average`);
   say(
-    `  those of the rows it was fitted to, before cells went missing: ${Math.max(...floor).toFixed(4)}, ${mean(floor).toFixed(4)}`,
+    `  those of the rows it was fitted to, before cells went missing: ${floor.most.toFixed(4)}, ${floor.mean.toFixed(4)}`,
   );
+  const record = { ...settings, step: model.training.step, outside, size, ks, gaps, floor, completion };
+  if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(record)}\n`);
 }

@@ -1,32 +1,37 @@
 /**
- * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss NAME] [--runs DIR] [--without model]:
+ * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss NAME] [--runs DIR]
+ * [--laws baselines,family,model] [--records FILE]:
  * the three UCI tables of the study by a model of their natural domains, beside a Gaussian, a Gaussian copula and independent columns of the
  * same domains, and beside the deep kernel exponential family of the study.
  *
  * Rows are the study's points, taken back through its whitening to the units of the table: dequantised, shuffled and split as there, with its
  * noise of 0.05 standard deviations, test rows last. All likelihoods are thus of one law in one unit: to those in the study's records
- * log|det W| is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all laws have in common; those of the
- * family need a fit, `diffeo density fit --data TABLE --out DIR/TABLE`, and are left out where --runs has none. A model's training is kept
- * there too, and goes on where it was stopped.
+ * log|det W| is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all laws have in common. The family's
+ * are those of one fit, as `diffeo density fit --data TABLE --out DIR/TABLE` makes it; where --runs has none, it is fitted. With --runs a
+ * model's training is kept and goes on where it was stopped. With --records each row is appended to a file as a line of JSON.
  */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { appendFileSync, existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { between, type Domain, positive, product, real } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { input, reference } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
+import type { ObjectiveName } from "diffeo/matching";
 import { RunFolder } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import {
   type Cells,
+  type DensityModel,
   evaluateTable,
   fitTable,
   likelihood,
   modelLaw,
+  type Prepared,
   parseRecords,
   prepare,
+  runDensity,
   sampleRows,
   scoreRows,
   type Table,
@@ -35,7 +40,7 @@ import {
   uciSets,
   whiteningMap,
 } from "diffeo-tables";
-import { loadDensity, uciTable } from "diffeo-tables/node";
+import { loadDensity, saveDensity, uciTable } from "diffeo-tables/node";
 
 type Name = keyof typeof uciSets;
 
@@ -44,13 +49,14 @@ interface Settings {
   readonly steps?: number;
   readonly seed: number;
   readonly threads: number;
-  readonly loss: string;
+  readonly loss: ObjectiveName;
   readonly runs?: string;
-  readonly without: readonly string[];
+  readonly laws: readonly string[];
+  readonly records?: string;
 }
 
 /** The bound below which a column naturally has nothing, or both bounds; others are positive. */
-const natural: Readonly<Record<string, readonly [number, number] | "real">> = {
+const bounds: Readonly<Record<string, readonly [number, number] | "real">> = {
   pH: [0, 14],
   alcohol: [0, 100],
   test_time: "real",
@@ -65,7 +71,7 @@ const natural: Readonly<Record<string, readonly [number, number] | "real">> = {
 function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<string, Domain> {
   return Object.fromEntries(
     columns.map((name, j) => {
-      const known = natural[name];
+      const known = bounds[name];
       if (known === "real") return [name, real()];
       const values = rows.map((row) => Number(row[j]));
       const lowest = values.reduce((low, v) => Math.min(low, v), Number.POSITIVE_INFINITY);
@@ -88,9 +94,21 @@ function rowsOf(points: NdArray, whitening: Parameters<typeof whiteningMap>[0]):
   return Array.from({ length: count }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
 }
 
+/** The family of the study, from its file or fitted. */
+async function familyOf(name: Name, data: Prepared, { runs, loss, seed }: Settings): Promise<DensityModel> {
+  const folder = runs && join(runs, name);
+  const path = folder && join(folder, "model.safetensors");
+  if (path && existsSync(path)) return loadDensity(path);
+  const { fit, spec } = await runDensity(data, { loss, seed, samples: 0 });
+  if (folder && path) {
+    await mkdir(folder, { recursive: true });
+    await saveDensity(path, spec, fit.chosen);
+  }
+  return { spec, fitted: fit.chosen };
+}
+
 /** A fitted family as a law of rows. */
-async function familyLaw(table: Table, path: string): Promise<TableLaw> {
-  const model = await loadDensity(path);
+function familyLaw(table: Table, model: DensityModel): TableLaw {
   const n = table.columns.length;
   return {
     name: `kernel family, one fit (${model.spec.loss})`,
@@ -110,7 +128,11 @@ async function fittedModel(name: Name, seen: readonly Cells[], columns: Record<s
   const config = { name, seed, steps: steps ?? null };
   const path = runs && join(runs, `${name}-model`);
   const store = path && (existsSync(path) ? await RunFolder.open(path, config) : await RunFolder.create(path, config));
-  return fitTable(seen, { columns, seed, threads, ...(steps !== undefined && { steps }), ...(store && { store }) });
+  return fitTable(seen, {
+    ...{ columns, seed, threads, given: false },
+    ...(steps !== undefined && { steps }),
+    ...(store && { store }),
+  });
 }
 
 /** The test log-likelihoods of the study's runs in the units of the table: median and quartiles over seeds. */
@@ -125,25 +147,32 @@ async function studied(name: Name, table: Table, loss: string): Promise<string> 
   return `| ${name} | kernel family, study (${loss}, ${values.length} seeds) | ${median} (quartiles ${lower}, ${upper}) | | | | | | |\n`;
 }
 
-async function* lawsOf(name: Name, table: Table, seen: readonly Cells[], all: readonly Cells[], settings: Settings) {
-  const columns = domainsOf(table.columns, all);
-  yield* tableBaselines(product(columns), seen);
-  const family = settings.runs && join(settings.runs, name, "model.safetensors");
-  if (family && existsSync(family)) yield familyLaw(table, family);
-  if (!settings.without.includes("model"))
-    yield modelLaw(await fittedModel(name, seen, columns, settings), { threads: settings.threads });
+async function* lawsOf(
+  name: Name,
+  table: Table,
+  data: Prepared,
+  seen: readonly Cells[],
+  columns: Record<string, Domain>,
+  settings: Settings,
+) {
+  const { laws, threads } = settings;
+  if (laws.includes("baselines")) yield* tableBaselines(product(columns), seen);
+  if (laws.includes("family")) yield familyLaw(table, await familyOf(name, data, settings));
+  if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings), { threads });
 }
 
 async function runTable(name: Name, settings: Settings): Promise<void> {
-  const { folder, seed, loss } = settings;
+  const { folder, seed, loss, records } = settings;
   const table = await uciTable(name, folder);
   const data = prepare(table, fold(key(seed), "data"), uciSets[name].options);
   const [train, validation, rows] = [data.train, data.validation, data.test].map((set) => rowsOf(set, data.whitening));
   const seen = [...train, ...validation];
-  const domain = product(domainsOf(table.columns, [...seen, ...rows]));
+  const natural = domainsOf(table.columns, [...seen, ...rows]);
+  const domain = product(natural);
   const plain = product(Object.fromEntries(table.columns.map((column) => [column, real()])));
   process.stdout.write(await studied(name, table, loss));
-  for await (const law of lawsOf(name, table, seen, [...seen, ...rows], settings)) {
+  for await (const law of lawsOf(name, table, data, seen, natural, settings)) {
+    const began = performance.now();
     const { evaluation, drawn } = await evaluateTable(law, plain, { rows, training: seen, samples: 2000, seed });
     const { likelihood: found, model } = evaluation;
     const { auc, columns, sliced, correlations } = model;
@@ -160,6 +189,9 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
       `${(100 * outside).toFixed(1)} %`,
     ];
     process.stdout.write(`| ${cells.join(" | ")} |\n`);
+    const seconds = (performance.now() - began) / 1000;
+    const record = { table: name, law: law.name, seed, seconds, likelihood: found, outside, ...model };
+    if (records !== undefined) appendFileSync(records, `${JSON.stringify(record)}\n`);
   }
 }
 
@@ -175,7 +207,8 @@ export async function run(): Promise<void> {
       threads: text,
       loss: text,
       runs: text,
-      without: { ...text, multiple: true },
+      laws: text,
+      records: text,
     },
   });
   const unknown = positionals.filter((name) => !Object.hasOwn(uciSets, name));
@@ -196,8 +229,9 @@ export async function run(): Promise<void> {
     folder: values.folder ?? "data",
     seed: Number(values.seed ?? 0),
     threads: Number(values.threads ?? 2),
-    loss: values.loss ?? "gssm-vr",
-    without: values.without ?? [],
+    loss: (values.loss ?? "gssm-vr") as ObjectiveName,
+    laws: (values.laws ?? "baselines,family,model").split(","),
+    ...(values.records !== undefined && { records: values.records }),
     ...(values.steps !== undefined && { steps: Number(values.steps) }),
     ...(values.runs !== undefined && { runs: values.runs }),
   };

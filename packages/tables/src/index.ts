@@ -29,6 +29,15 @@ export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
 export type { Clusters } from "./measure/clusters.ts";
+export {
+  type ColumnCompletion,
+  type CompletionOptions,
+  type Coverage,
+  completionOf,
+  type HiddenCells,
+  type LabelCompletion,
+  type TableCompletion,
+} from "./measure/completion.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
 export { type DensityWorth, densityWorth, validationLikelihood } from "./measure/density-worth.ts";
 export { kolmogorov } from "./measure/distances.ts";
@@ -38,10 +47,10 @@ export {
   type Evaluated,
   type EvaluateOptions,
   evaluateTable,
-  type Mean,
   type TableEvaluation,
 } from "./measure/evaluate.ts";
 export { type Cells, type ModelLawOptions, modelLaw, type TableLaw } from "./measure/law.ts";
+export type { Mean } from "./measure/mean.ts";
 export {
   type DensityMeasureOptions,
   likelihood,
@@ -52,6 +61,7 @@ export {
 } from "./measure/measure.ts";
 export { reportFigures, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
 export { densityPicture } from "./picture/picture.ts";
+export { completionLines } from "./report/completion.ts";
 export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
 export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
 export { studyFigures } from "./study/figures.ts";

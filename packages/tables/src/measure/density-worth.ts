@@ -13,8 +13,8 @@ import { whitened } from "../table/whitening.ts";
 import { gaussianLogDensity, gaussianOf } from "./baseline/gaussian.ts";
 import { type Clusters, clusterMasses } from "./clusters.ts";
 import type { DensityRun } from "./density-run.ts";
-import { type Mean, meanOf } from "./evaluate.ts";
 import { isBetter, massFaults } from "./faults.ts";
+import { type Mean, meanOf } from "./mean.ts";
 
 export interface DensityWorth {
   /** The Gaussian's log-likelihood, in the units of the points, and what the density has more. */

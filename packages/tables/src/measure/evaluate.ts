@@ -11,6 +11,7 @@ import { energyDistance } from "diffeo/sampler";
 import { someRows, tableBaselines } from "./baseline/baselines.ts";
 import { type Auc, rowsAuc } from "./classifier.ts";
 import { type Clusters, clusterMasses } from "./clusters.ts";
+import type { TableCompletion } from "./completion.ts";
 import {
   type ColumnDistance,
   type CorrelationDifferences,
@@ -21,13 +22,8 @@ import {
 } from "./distances.ts";
 import { type Features, featuresOf } from "./features.ts";
 import type { Cells, TableLaw } from "./law.ts";
+import { type Mean, meanOf } from "./mean.ts";
 import { type Privacy, privacyOf } from "./neighbours.ts";
-
-/** A mean over rows and its standard error. */
-export interface Mean {
-  readonly mean: number;
-  readonly error: number;
-}
 
 export interface BaselineLikelihood extends Mean {
   readonly name: string;
@@ -71,6 +67,8 @@ export interface TableEvaluation {
   readonly clusters: Clusters;
   /** Absent where the rows of training were not at hand. */
   readonly privacy?: Privacy;
+  /** How well hidden cells are known, where that was measured (`completionOf`). */
+  readonly completion?: TableCompletion;
 }
 
 export interface EvaluateOptions {
@@ -101,14 +99,6 @@ const MOST_TOLD = 2000;
 const MOST_APART = 3000;
 const MOST_NEAR = 20_000;
 const MOST_RANKED = 500;
-
-export function meanOf(values: ArrayLike<number>): Mean {
-  const count = values.length;
-  const all = Array.from(values);
-  const mean = all.reduce((s, v) => s + v, 0) / count;
-  const variance = all.reduce((s, v) => s + (v - mean) ** 2, 0) / Math.max(1, count - 1);
-  return { mean, error: count > 1 ? Math.sqrt(variance / count) : Number.POSITIVE_INFINITY };
-}
 
 /** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
 async function baselineScores(

@@ -1,5 +1,6 @@
 /** What is wrong with a model, by its evaluation: sentences, none where nothing is. */
 import type { Clusters } from "./clusters.ts";
+import type { ColumnCompletion } from "./completion.ts";
 import type { BaselineLikelihood, TableEvaluation } from "./evaluate.ts";
 
 /** A difference counts beyond so many standard errors: of one comparison, and of several clusters at once. */
@@ -9,6 +10,8 @@ const CLEAR_OF_SEVERAL = 4;
 const LEAST_ROWS = 10;
 /** A mass is wrong if it is off by this, or by half of what it should be. */
 const WRONG_MASS = 0.05;
+/** A share of intervals, or of labels, is wrong if it is off by this. */
+const WRONG_SHARE = 0.05;
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 
@@ -67,4 +70,32 @@ export function copyFaults({ privacy }: TableEvaluation): string[] {
       `a sample is nearer to the rows of training than a held-out row is ${percent(nearer)} of the time, where half would be fair`,
     );
   return found;
+}
+
+/** Whether the truth of hidden cells is clearly not as often where it should be; the error is that of a right model at least. */
+export function isMiscovered({ cells, numbers, labels }: ColumnCompletion): boolean {
+  const isOff = (gap: number, error: number): boolean =>
+    Math.abs(gap) > WRONG_SHARE && Math.abs(gap) > CLEAR_OF_SEVERAL * error;
+  const fair = (share: number): number => Math.sqrt((share * (1 - share)) / cells);
+  if (labels) return isOff(labels.gap.mean, labels.gap.error);
+  if (!numbers) return false;
+  const { half, ninety } = numbers;
+  return (
+    isOff(half.mean - 0.5, Math.max(half.error, fair(0.5))) ||
+    isOff(ninety.mean - 0.9, Math.max(ninety.error, fair(0.9)))
+  );
+}
+
+/** Columns whose hidden cells are clearly not known as well as their draws say. */
+export function completionFaults({ completion }: TableEvaluation): string[] {
+  if (!completion) return [];
+  const worst = (found: readonly ColumnCompletion[], how: string): string[] =>
+    found
+      .filter(isMiscovered)
+      .map(({ column, numbers, labels }) =>
+        numbers
+          ? `of the truth of ${column}, hidden ${how}, ${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} lie within 50 % and 90 % intervals`
+          : `the true ${column}, hidden ${how}, has ${percent(labels?.truth.mean ?? 0)} of the draws, where two draws agree in ${percent(labels?.agreement.mean ?? 0)}`,
+      );
+  return [...worst(completion.alone.columns, "alone"), ...worst(completion.several.columns, "among several")];
 }

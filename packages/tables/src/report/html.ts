@@ -2,11 +2,14 @@
  * A report on a model of a table as one HTML file: figures inside, no script, nothing loaded, readable in light and dark and on
  * paper. Everything that stands in it comes from the options, so that the same options give the same file.
  */
-import { escapeText, inPage } from "diffeo-picture";
-import type { Mean, TableEvaluation } from "../measure/evaluate.ts";
-import { copyFaults, isBetter } from "../measure/faults.ts";
+import { escapeText } from "diffeo-picture";
+import type { TableEvaluation } from "../measure/evaluate.ts";
+import { completionFaults, copyFaults, isBetter } from "../measure/faults.ts";
+import { completionSection } from "./completion.ts";
+import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";
 import { style } from "./style.ts";
-import { faultsOf, fixed, percent, verdictOf } from "./text.ts";
+import { faultsOf, verdictOf } from "./text.ts";
+import { fixed, percent } from "./words.ts";
 
 export interface ReportColumn {
   readonly columns: readonly string[];
@@ -28,29 +31,6 @@ export interface ReportOptions {
   /** Lines that draw more rows. */
   readonly commands: readonly string[];
 }
-
-type Html = string;
-
-const cell = (content: string, kind = "td"): Html => `<${kind}>${escapeText(content)}</${kind}>`;
-
-function table(
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-  marked: (row: number) => boolean = () => false,
-): Html {
-  const head = `<tr>${heading.map((text) => cell(text, "th")).join("")}</tr>`;
-  const body = rows.map(
-    (row, i) => `<tr${marked(i) ? ' class="bad"' : ""}>${row.map((text) => cell(text)).join("")}</tr>`,
-  );
-  return `<div class="wide"><table><thead>${head}</thead><tbody>${body.join("")}</tbody></table></div>`;
-}
-
-const section = (title: string, ...content: readonly Html[]): Html =>
-  `<section><h2>${escapeText(title)}</h2>${content.join("")}</section>`;
-
-const paragraph = (text: string): Html => `<p>${escapeText(text)}</p>`;
-const figure = (svg: string): Html => `<figure>${inPage(svg.trimEnd())}</figure>`;
-const plusMinus = ({ mean, error }: Mean): string => `${fixed(mean, 3)} ± ${fixed(error, 3)}`;
 
 function likelihoodSection({ likelihood, training }: TableEvaluation, chart: string | undefined): Html {
   const rows = [
@@ -169,7 +149,7 @@ function privacySection(evaluation: TableEvaluation): Html {
 }
 
 function verdict(evaluation: TableEvaluation): Html {
-  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation)];
+  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation), ...completionFaults(evaluation)];
   if (faults.length === 0) return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
   return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;
@@ -206,6 +186,7 @@ export function htmlReport(options: ReportOptions): string {
     samplesSection(evaluation),
     ...(pictures.length > 0 ? [section("Pictures", ...pictures.map(figure))] : []),
     columnsSection(evaluation),
+    ...(evaluation.completion ? [completionSection(evaluation.completion)] : []),
     privacySection(evaluation),
     section("Drawing more", `<pre>${commands.map(escapeText).join("\n")}</pre>`),
     `<footer>${escapeText(model)}, measured by diffeo</footer>`,

@@ -1,13 +1,8 @@
 /** An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is. */
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { baselineFaults, copyFaults, massFaults } from "../measure/faults.ts";
-
-const WIDTH = 24;
-const line = (label: string, text: string): string => `${label.padEnd(WIDTH)}${text}`;
-const whole = (count: number): string => count.toLocaleString("en");
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-/** A number that may not be known. */
-export const fixed = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+import { baselineFaults, completionFaults, copyFaults, massFaults } from "../measure/faults.ts";
+import { completionLines } from "./completion.ts";
+import { fixed, line, percent, whole } from "./words.ts";
 
 function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   return [
@@ -83,7 +78,7 @@ export const faultsOf = (evaluation: TableEvaluation): string[] => [
 
 /** One line on what is wrong, or that nothing is. */
 export function verdictOf(evaluation: TableEvaluation): string {
-  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation)];
+  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation), ...completionFaults(evaluation)];
   if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
   const untold = likelihood.baselines.filter(({ gain }) => !(gain.mean > 2 * gain.error)).map(({ name }) => name);
@@ -100,6 +95,7 @@ export const evaluationText = (evaluation: TableEvaluation): string =>
     }`,
     ...likelihoodLines(evaluation),
     ...sampleLines(evaluation),
+    ...(evaluation.completion ? completionLines(evaluation.completion) : []),
     ...privacyLines(evaluation),
     verdictOf(evaluation),
   ].join("\n")}\n`;

@@ -1,0 +1,209 @@
+/**
+ * How well a model knows cells by the others of their row: cells of rows that it has not seen are hidden and drawn K times, given
+ * the rest of the row.
+ *
+ * A number's place among its draws, by chance among equals, is
+ *
+ *   F = (#{draws < y} + U (1 + #{draws = y})) / (K + 1),      U uniform
+ *
+ * and if truth and draws are of one law, all K + 1 orders are equally likely: F is uniform, whatever K is, and lies in the middle
+ * half and in the middle nine tenths that often. Of a label k drawn c_k times p_k = c_k/K is said, and calibrated is who says of
+ * the truth, on average, what another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K − 1)) is an
+ * unbiased estimate.
+ */
+import type { Cell, ProductPart } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
+import { completeRows } from "../diffusion/complete.ts";
+import { type FittedTable, givenPredictorOf } from "../diffusion/model.ts";
+import type { Cells } from "./law.ts";
+import { type Mean, meanOf } from "./mean.ts";
+
+/** How often numbers lie within the middle of their draws. */
+export interface Coverage {
+  readonly half: Mean;
+  readonly ninety: Mean;
+}
+
+/** What is said of labels that were hidden. */
+export interface LabelCompletion {
+  /** The share of draws that have the true label, and what two draws have in common. */
+  readonly truth: Mean;
+  readonly agreement: Mean;
+  /** The first less the second, row by row: 0 if the model is right. */
+  readonly gap: Mean;
+}
+
+export interface ColumnCompletion {
+  readonly column: string;
+  readonly cells: number;
+  /** Of numbers, and of labels. */
+  readonly numbers?: Coverage;
+  readonly labels?: LabelCompletion;
+}
+
+/** Cells that were hidden in one way. */
+export interface HiddenCells {
+  readonly columns: readonly ColumnCompletion[];
+  /** Of all numbers together; errors allow for cells of one row. Absent where all are labels. */
+  readonly numbers?: Coverage & { readonly cells: number };
+}
+
+export interface TableCompletion {
+  readonly rows: number;
+  readonly draws: number;
+  /** One column, or group of columns, at a time; and several of each row, drawn anew for it. */
+  readonly alone: HiddenCells;
+  readonly several: HiddenCells;
+}
+
+export interface CompletionOptions {
+  /** Rows that were not trained on. */
+  readonly rows: readonly Cells[];
+  /** Rows whose cells are hidden, at most. Default 300. */
+  readonly most?: number;
+  /** Draws a row. Default 40. */
+  readonly draws?: number;
+  /** The chance of a column, or group of columns, to be hidden among several. Default 0.3. */
+  readonly chance?: number;
+  readonly seed?: number;
+  readonly threads?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A row with some parts hidden. */
+interface Asked {
+  readonly row: number;
+  readonly hidden: readonly ProductPart[];
+}
+
+/** What was found of one cell. */
+interface CellFound {
+  readonly row: number;
+  readonly place?: number;
+  readonly truth?: number;
+  readonly agreement?: number;
+}
+
+const without = (cells: Cells, hidden: readonly ProductPart[]): (Cell | null)[] => {
+  const out: (Cell | null)[] = [...cells];
+  for (const { at, domain } of hidden) out.fill(null, at.cells, at.cells + domain.cells);
+  return out;
+};
+
+/** F of a number among its draws. */
+export function placeAmong(value: number, draws: readonly number[], u: number): number {
+  let [below, equal] = [0, 0];
+  for (const v of draws) {
+    if (v < value) below++;
+    else if (v === value) equal++;
+  }
+  return (below + u * (equal + 1)) / (draws.length + 1);
+}
+
+/** p of the truth among draws of labels, and how often two of them agree. */
+export function labelAmong(label: Cell, draws: readonly Cell[]): Required<Pick<CellFound, "truth" | "agreement">> {
+  const counts = new Map<Cell, number>();
+  for (const v of draws) counts.set(v, (counts.get(v) ?? 0) + 1);
+  const k = draws.length;
+  const pairs = [...counts.values()].reduce((s, c) => s + c * (c - 1), 0);
+  return { truth: (counts.get(label) ?? 0) / k, agreement: pairs / (k * (k - 1)) };
+}
+
+/** The mean of values, its error from the sums of rows: cells of one row are not independent. */
+function clusteredMean(found: readonly { readonly row: number; readonly value: number }[]): Mean {
+  const { mean } = meanOf(found.map(({ value }) => value));
+  const sums = new Map<number, number>();
+  for (const { row, value } of found) sums.set(row, (sums.get(row) ?? 0) + value - mean);
+  const squares = [...sums.values()].reduce((s, v) => s + v * v, 0);
+  const n = sums.size;
+  return { mean, error: n > 1 ? Math.sqrt((squares * n) / (n - 1)) / found.length : Number.POSITIVE_INFINITY };
+}
+
+const within = (share: number) => (place: number) => (Math.abs(place - 0.5) < share / 2 ? 1 : 0);
+
+function coverageOf(places: readonly { readonly row: number; readonly place: number }[]): Coverage {
+  const share = (size: number): Mean =>
+    clusteredMean(places.map(({ row, place }) => ({ row, value: within(size)(place) })));
+  return { half: share(0.5), ninety: share(0.9) };
+}
+
+const placesIn = (found: readonly CellFound[]) =>
+  found.flatMap(({ row, place }) => (place === undefined ? [] : [{ row, place }]));
+
+function columnOf(column: string, found: readonly CellFound[]): ColumnCompletion {
+  const places = placesIn(found);
+  if (places.length > 0) return { column, cells: found.length, numbers: coverageOf(places) };
+  const values = (of: (cell: CellFound) => number): Mean => meanOf(found.map(of));
+  return {
+    column,
+    cells: found.length,
+    labels: {
+      truth: values(({ truth = 0 }) => truth),
+      agreement: values(({ agreement = 0 }) => agreement),
+      gap: values(({ truth = 0, agreement = 0 }) => truth - agreement),
+    },
+  };
+}
+
+/** Completes rows as asked, and says of every column what was found of its cells. */
+async function hiddenCells(
+  model: FittedTable,
+  rows: readonly Cells[],
+  asked: readonly Asked[],
+  name: string,
+  { draws = 40, seed = 0, threads, signal }: CompletionOptions,
+): Promise<HiddenCells> {
+  const { domain } = model;
+  const { rows: filled } = await completeRows(
+    model,
+    asked.map(({ row, hidden }) => without(rows[row], hidden)),
+    { draws, seed, ...(threads !== undefined && { threads }), ...(signal && { signal }) },
+  );
+  const width = domain.columns.length;
+  const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], { dtype: "float64" }).data;
+  const found: CellFound[][] = domain.columns.map(() => []);
+  asked.forEach(({ row, hidden }, i) => {
+    for (const { at, domain: own } of hidden)
+      for (let j = at.cells; j < at.cells + own.cells; j++) {
+        const [truth, drawn] = [rows[row][j], filled[i].map((cells) => cells[j])];
+        found[j].push({
+          row,
+          ...(own.kind === "category" || typeof truth === "string"
+            ? labelAmong(truth, drawn)
+            : { place: placeAmong(Number(truth), drawn.map(Number), u[i * width + j]) }),
+        });
+      }
+  });
+  const places = placesIn(found.flat());
+  return {
+    columns: domain.columns.flatMap((column, j) => (found[j].length > 0 ? [columnOf(column, found[j])] : [])),
+    ...(places.length > 0 && { numbers: { ...coverageOf(places), cells: places.length } }),
+  };
+}
+
+/** Hides cells of rows, completes them and says how often the truth was where it should be. */
+export async function completionOf(model: FittedTable, options: CompletionOptions): Promise<TableCompletion> {
+  const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
+  const { parts } = model.domain;
+  givenPredictorOf(model);
+  if (!(Number.isSafeInteger(draws) && draws >= 2))
+    fail("usage", `draws is ${draws}`, "give a whole number, at least 2");
+  if (options.rows.length === 0) fail("data", "there are no rows to hide cells of", "give rows without holes");
+  const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(0, most);
+  const rows = Array.from(order, (i) => options.rows[i]);
+  const u = uniform(fold(keyOf(seed), "hidden"), [rows.length, parts.length], { dtype: "float64" }).data;
+  const alone = parts.flatMap((part) => rows.map((_, row): Asked => ({ row, hidden: [part] })));
+  const several = rows.map((_, row): Asked => {
+    const own = u.subarray(row * parts.length, (row + 1) * parts.length);
+    // At least one, the likeliest.
+    const bound = Math.max(chance, Math.min(...own) + 1e-12);
+    return { row, hidden: parts.filter((_, k) => own[k] < bound) };
+  });
+  return {
+    rows: rows.length,
+    draws,
+    alone: await hiddenCells(model, rows, alone, "alone", options),
+    several: await hiddenCells(model, rows, several, "several", options),
+  };
+}

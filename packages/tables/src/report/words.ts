@@ -1,0 +1,7 @@
+/** Numbers as reports write them. */
+const WIDTH = 24;
+export const line = (label: string, text: string): string => `${label.padEnd(WIDTH)}${text}`;
+export const whole = (count: number): string => count.toLocaleString("en");
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+/** A number that may not be known. */
+export const fixed = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "–");
