@@ -2,7 +2,7 @@
 export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
 export type { ConditionedRows, ConditionRows, RowTensors } from "./diffusion/condition.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
-export { type Inferred, inferColumns, namedDomains, rowsIn, wholeRows } from "./diffusion/infer.ts";
+export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
 export type { DrawnRows, FittedTable, TableTraining } from "./diffusion/model.ts";
 export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
@@ -36,6 +36,7 @@ export {
   completionOf,
   type HiddenCells,
   type LabelCompletion,
+  requireCompletable,
   type TableCompletion,
 } from "./measure/completion.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";

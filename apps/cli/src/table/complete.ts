@@ -1,66 +1,66 @@
 /** diffeo table complete: the empty cells of a CSV file, drawn given the others of their row, several times. */
 import type { Cell } from "diffeo/domain";
-import { rowsIn } from "diffeo-tables";
-import { loadTableModel, readCells } from "diffeo-tables/node";
+import { requireCompletable, type TableModel } from "diffeo-tables";
+import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST } from "../shell/options.ts";
+import { integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { progress } from "../shell/progress.ts";
 import { writeCells } from "./csv.ts";
+import {
+  type DrawOptions,
+  type EvaluationOptions,
+  type NumbersOptions,
+  threadsOf,
+  withDrawOptions,
+  withEvaluations,
+  withNumbersOptions,
+} from "./options.ts";
+import { type FileRows, openRows } from "./rows.ts";
 
-interface CompleteCommand {
-  readonly model: string;
+interface CompleteCommand extends DrawOptions, EvaluationOptions, NumbersOptions {
   readonly draws: number;
-  readonly evaluations: number;
-  readonly seed: number;
-  readonly threads?: number;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly force?: boolean;
 }
 
 /** Completed rows that are drawn at once. */
 const AT_ONCE = 10_000;
 
-async function complete(io: Io, file: string, options: CompleteCommand): Promise<void> {
-  const { model: path, draws, evaluations, seed, threads, out, json, force } = options;
-  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path, file], force });
-  const model = await loadTableModel(path);
-  const table = await readCells(file);
-  const holes = rowsIn(table, model.domain, { lacking: true, torn: false });
-  const bar = progress(io.stderr, evaluations * Math.ceil((holes.length * draws) / AT_ONCE), "completing");
-  let done = 0;
-  const { rows, columns: names } = await model
-    .complete(holes, {
-      draws,
-      evaluations,
-      seed,
-      ...(threads !== undefined && { threads }),
-      signal: io.signal,
-      onStep: () => bar.update(++done),
-    })
-    .finally(() => bar.end());
-  // The file's own columns stay, those that the model does not know too, and the model's that it lacks come after them.
-  const lacking = names.filter((name) => !table.columns.includes(name));
-  const columns = ["draw", ...table.columns, ...lacking];
-  const places = [...table.columns, ...lacking].map((name) => names.indexOf(name));
-  const filled = rows.flatMap((some, i) =>
-    some.map((row, k): Cell[] => [k + 1, ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at]))]),
-  );
-  if (!json) return writeCells(io, columns, filled, out);
-  if (out !== undefined) await writeCells({ ...io, stdout: io.stderr }, columns, filled, out);
-  io.stdout.write(`${JSON.stringify({ columns, rows: filled })}\n`);
+/** Completed rows of a file: its own columns stay, and those of the model that it lacks come after them. */
+async function* completed(
+  io: Io,
+  model: TableModel,
+  file: FileRows,
+  lacking: readonly string[],
+  options: CompleteCommand,
+) {
+  const { draws, evaluations, seed } = options;
+  const places = [...file.columns, ...lacking].map((name) => model.domain.columns.indexOf(name));
+  for await (const { table, rows: holes, first } of file.batches(io, "completing")) {
+    const how = { draws, evaluations, seed, first, ...threadsOf(options), signal: io.signal };
+    const { rows } = await model.complete(holes, how);
+    yield rows.flatMap((some, i) =>
+      some.map((row, k): Cell[] => [k + 1, ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at]))]),
+    );
+  }
+}
+
+async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
+  const { model: from, draws, out, force } = options;
+  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
+  const model = await loadTableModel(from);
+  requireCompletable(model);
+  const size = Math.max(1, Math.floor(AT_ONCE / draws));
+  const file = await openRows(path, model.domain, size, { lacking: true, torn: false });
+  const lacking = model.domain.columns.filter((name) => !file.columns.includes(name));
+  const columns = ["draw", ...file.columns, ...lacking];
+  await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);
 }
 
 export const declare: Declare = (command, io) =>
-  void command
+  void withNumbersOptions(
+    withEvaluations(withDrawOptions(command)),
+    "where the CSV goes, a column `draw` first",
+    "print columns and rows as JSON",
+  )
     .argument("<file>", "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled")
-    .requiredOption("--model <file>", "a model that table fit wrote")
     .option("--draws <n>", "how often each row is completed", integer(1, 10_000), 1)
-    .option("--evaluations <n>", "evaluations of the network a row", integer(2, 10_000), 50)
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
-    .option("--out <file>", "where the CSV goes, a column `draw` first (default: standard output)")
-    .option("--json", "print columns and rows as JSON")
-    .addOption(forceOption())
     .action((file, options) => complete(io, file, options));

@@ -1,22 +1,49 @@
-/** Rows of cells as CSV, to a file or to standard output. */
+/** Rows of cells as they come: as CSV to a file or to standard output, as JSON, or as both. */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
 import type { Io } from "../shell/io.ts";
+import type { NumbersOptions } from "./options.ts";
 
 const quoted = (cell: Cell): string => {
   const text = String(cell);
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** A line of names, then one a row. */
+type Rows = readonly (readonly Cell[])[];
+
+const linesOf = (rows: Rows): string => rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
+
+export interface Columns {
+  readonly columns: readonly string[];
+  /** What JSON says beside them. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+}
+
+/** Writes a line of names, then one a row. */
 export async function writeCells(
   io: Io,
-  columns: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  path: string | undefined,
+  { columns, beside }: Columns,
+  batches: AsyncIterable<Rows>,
+  { out, json }: NumbersOptions,
 ): Promise<void> {
-  const text = `${[columns, ...rows].map((row) => row.map(quoted).join(",")).join("\n")}\n`;
-  if (path === undefined) return void io.stdout.write(text);
-  await writeFileAtomic(path, text);
-  io.stdout.write(`${rows.length} rows: ${path}\n`);
+  let count = 0;
+  // Columns and what is beside them, then rows as they come.
+  const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
+  async function* text(): AsyncGenerator<string> {
+    if (json) io.stdout.write(head);
+    yield linesOf([columns]);
+    for await (const rows of batches) {
+      if (json && rows.length > 0)
+        io.stdout.write(`${count > 0 ? "," : ""}${rows.map((row) => JSON.stringify(row)).join(",")}`);
+      count += rows.length;
+      yield linesOf(rows);
+    }
+    if (json) io.stdout.write("]}\n");
+  }
+  if (out !== undefined) {
+    await writeFileAtomic(out, text());
+    (json ? io.stderr : io.stdout).write(`${count} rows: ${out}\n`);
+    return;
+  }
+  for await (const piece of text()) if (!json) io.stdout.write(piece);
 }

@@ -23,6 +23,7 @@ import { forceOption, integer, MOST, positive, refuseBeside, repeated, withRunOp
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
+import { threadsOf } from "./options.ts";
 import { REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
@@ -70,14 +71,14 @@ function worthOf(
   io: Io,
   model: TableModel,
   rows: readonly (readonly OpenCell[])[],
-  { seed, threads }: FitCommand,
+  options: FitCommand,
 ): Promise<Evaluated> {
   const split = heldOut(rows.length);
-  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
+  const law = modelLaw(model, { signal: io.signal, ...threadsOf(options) });
   return evaluateTable(law, model.domain, {
     rows: wholeRows(Array.from(split.held, (i) => rows[i])),
     training: wholeRows(Array.from(split.seen, (i) => rows[i])),
-    seed,
+    seed: options.seed,
   });
 }
 

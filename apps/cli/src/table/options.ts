@@ -31,14 +31,22 @@ export const withModelOptions = (command: Command): Command =>
 export const withDrawOptions = (command: Command): Command =>
   withModelOptions(command).option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0);
 
-/** Adds --evaluations of a row that is drawn. */
+/** How rows are drawn. */
+export interface EvaluationOptions {
+  readonly evaluations: number;
+}
+
+/** Adds --evaluations. */
 export const withEvaluations = (command: Command): Command =>
   command.option("--evaluations <n>", "evaluations of the network a row", integer(2, 10_000), 50);
 
 /** Adds --out and --json. */
-export const withNumbersOptions = (command: Command, where = "where the CSV goes"): Command =>
-  command.option("--out <file>", `${where} (default: standard output)`).option("--json", "print the numbers as JSON");
+export const withNumbersOptions = (
+  command: Command,
+  out = "where the CSV goes",
+  json = "print the numbers as JSON",
+): Command => command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);
 
 /** Threads as the library takes them. */
-export const threadsOf = ({ threads }: ModelOptions): { threads?: number } =>
+export const threadsOf = ({ threads }: Pick<ModelOptions, "threads">): { threads?: number } =>
   threads === undefined ? {} : { threads };

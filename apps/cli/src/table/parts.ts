@@ -61,14 +61,14 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
   },
 };
 
-/** @param model the SHA-256 of the model's file */
-export function rowsGroup({ count, ...run }: Omit<RowsPart, "first">, model: string): Group {
+/** A group a part: rows are handed over as they are drawn. @param model the SHA-256 of the model's file */
+export function rowsGroups({ count, ...run }: Omit<RowsPart, "first">, model: string): Group[] {
   const setting = { release: RELEASE, device: "cpu", inputs: { model } };
-  return {
-    name: "rows",
-    parts: Array.from({ length: Math.ceil(count / ROWS) }, (_, i) => {
-      const size = Math.min(ROWS, count - i * ROWS);
-      return { part: partOf(rowsKind, { ...run, first: i * ROWS, count: size }, setting), size };
-    }),
-  };
+  return Array.from({ length: Math.ceil(count / ROWS) }, (_, i) => {
+    const [first, size] = [i * ROWS, Math.min(ROWS, count - i * ROWS)];
+    return {
+      name: `rows ${first + 1} to ${first + size}`,
+      parts: [{ part: partOf(rowsKind, { ...run, first, count: size }, setting), size }],
+    };
+  });
 }

@@ -6,29 +6,26 @@ import { renderPng } from "diffeo-picture/node";
 import { calibrate, modelLaw, rowsIn, tablePicture, wholeRows } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST } from "../shell/options.ts";
+import { integer, MOST } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { type DrawOptions, threadsOf, withDrawOptions } from "./options.ts";
 
-interface PictureCommand {
-  readonly model: string;
+interface PictureCommand extends DrawOptions {
   readonly data: string;
   readonly out: string;
   readonly columns?: readonly string[];
   readonly samples?: number;
   readonly ranks: boolean;
-  readonly seed: number;
-  readonly threads?: number;
-  readonly force?: boolean;
 }
 
 async function picture(io: Io, options: PictureCommand): Promise<void> {
-  const { model: path, data, out, columns, samples, ranks, seed, threads, force } = options;
+  const { model: path, data, out, columns, samples, ranks, seed, force } = options;
   const isPng = out.endsWith(".png");
   if (!isPng && !out.endsWith(".svg")) fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path);
   const rows = wholeRows(rowsIn(await readCells(data), model.domain));
-  const law = modelLaw(model, { signal: io.signal, ...(threads !== undefined && { threads }) });
+  const law = modelLaw(model, { signal: io.signal, ...threadsOf(options) });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
     title: `${basename(data)}: data and rows drawn from ${basename(path)}`,
@@ -43,8 +40,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void command
-    .requiredOption("--model <file>", "a model that table fit wrote")
+  void withDrawOptions(command)
     .requiredOption("--data <file>", "a CSV file with the columns of the model")
     .requiredOption("--out <file>", "where the picture goes, .svg or .png")
     .option("--columns <names>", "columns to draw, at most twelve, as a,b,c (default: the first twelve)", (text) =>
@@ -52,7 +48,4 @@ export const declare: Declare = (command, io) =>
     )
     .option("--samples <n>", "rows to draw (default: as many as the data, from 1,000 to 5,000)", integer(10, MOST.rows))
     .option("--no-ranks", "leave out the likelihood ranks, which take longest")
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
-    .addOption(forceOption())
     .action((options) => picture(io, options));

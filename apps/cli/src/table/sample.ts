@@ -5,22 +5,24 @@ import { readBytes } from "diffeo/node";
 import { sha256 } from "diffeo-queue/node";
 import { type DrawnRows, parseTableModel, requireGiven, type TableModel } from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, repeated } from "../shell/options.ts";
+import { integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { writeCells } from "./csv.ts";
-import { type RowsPart, rowsGroup, rowsKind } from "./parts.ts";
+import {
+  type DrawOptions,
+  type EvaluationOptions,
+  type NumbersOptions,
+  threadsOf,
+  withDrawOptions,
+  withEvaluations,
+  withNumbersOptions,
+} from "./options.ts";
+import { type RowsPart, rowsGroups, rowsKind } from "./parts.ts";
 
-interface SampleCommand extends PartOptions {
-  readonly model: string;
+interface SampleCommand extends PartOptions, DrawOptions, EvaluationOptions, NumbersOptions {
   readonly count: number;
   readonly given: readonly string[];
-  readonly evaluations: number;
-  readonly seed: number;
-  readonly threads?: number;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly force?: boolean;
 }
 
 /** name=value of columns of a model, numbers but for categories. */
@@ -42,43 +44,84 @@ function givenCells({ domain }: TableModel, words: readonly string[]): Record<st
   return found;
 }
 
+/** Rows of parts in the order of the parts, whichever ends first. */
+function inOrder() {
+  const ready = new Map<number, DrawnRows["rows"]>();
+  let isOver = false;
+  let wake = (): void => undefined;
+  async function* rows(): AsyncGenerator<DrawnRows["rows"]> {
+    for (let next = 0; ; ) {
+      const some = ready.get(next);
+      if (some) {
+        ready.delete(next++);
+        yield some;
+      } else if (isOver) return;
+      else
+        await new Promise<void>((done) => {
+          wake = done;
+        });
+    }
+  }
+  return {
+    rows,
+    add: (at: number, drawn: DrawnRows): void => {
+      ready.set(at, drawn.rows);
+      wake();
+    },
+    end: (): void => {
+      isOver = true;
+      wake();
+    },
+  };
+}
+
 async function sample(io: Io, options: SampleCommand): Promise<void> {
-  const { model: path, count, given, evaluations, seed, threads, out, json, force } = options;
+  const { model: path, count, given, evaluations, seed, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
   const model = await readBytes(path);
   // A file that is none, or cells that cannot be given, are refused here, not by a part.
   const parsed = parseTableModel(model, path);
   const cells = givenCells(parsed, given);
   requireGiven(parsed, cells);
-  let drawn: DrawnRows | undefined;
-  const failed = await doParts<RowsPart, DrawnRows>(
-    io,
-    options,
-    {
-      ...{ what: "drawing", unit: "rows", kind: rowsKind, device: "cpu", inputs: [model], signal: io.signal },
-      ...{ folder: out && `${out}.parts`, ...(threads !== undefined && { threads }) },
-    },
-    [rowsGroup({ count, evaluations, seed, ...(given.length > 0 && { given: cells }) }, sha256(model))],
-    async ({ results }) => {
-      drawn = { ...results[0], rows: results.flatMap(({ rows }) => rows) };
-    },
-  );
-  if (failed) requireNone(io, failed);
-  if (!drawn) return;
-  if (!json) return writeCells(io, drawn.columns, drawn.rows, out);
-  if (out !== undefined) await writeCells({ ...io, stdout: io.stderr }, drawn.columns, drawn.rows, out);
-  io.stdout.write(`${JSON.stringify(drawn)}\n`);
+  const { rows, add, end } = inOrder();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.signal, stop.signal]);
+  const draw = async (): Promise<void> => {
+    const failed = await doParts<RowsPart, DrawnRows>(
+      io,
+      options,
+      {
+        ...{ what: "drawing", unit: "rows", kind: rowsKind, device: "cpu", inputs: [model], signal },
+        ...{ folder: out && `${out}.parts`, ...threadsOf(options) },
+      },
+      rowsGroups({ count, evaluations, seed, ...(given.length > 0 && { given: cells }) }, sha256(model)),
+      async ({ results: [drawn] }, i) => add(i, drawn),
+    ).finally(end);
+    if (failed) requireNone(io, failed);
+  };
+  // Neither collects anything.
+  if (options.dryRun || options.shard) return draw();
+  const drawing = draw();
+  const ended = drawing.catch(() => undefined);
+  async function* drawn() {
+    yield* rows();
+    // Where it failed there is nothing to keep.
+    await drawing;
+  }
+  try {
+    await writeCells(io, { columns: parsed.domain.columns, beside: { evaluations } }, drawn(), options);
+  } finally {
+    stop.abort();
+    await ended;
+  }
 }
 
 export const declare: Declare = (command, io) =>
-  void withPartOptions(command)
-    .requiredOption("--model <file>", "a model that table fit wrote")
+  void withNumbersOptions(
+    withEvaluations(withDrawOptions(withPartOptions(command))),
+    "where the CSV goes",
+    "print columns and rows as JSON",
+  )
     .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
     .option("--given <name=value>", "a cell that all rows have; may be repeated", repeated, [])
-    .option("--evaluations <n>", "evaluations of the network a row", integer(2, 10_000), 50)
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
-    .option("--out <file>", "where the CSV goes (default: standard output)")
-    .option("--json", "print columns and rows as JSON")
-    .addOption(forceOption())
     .action((options) => sample(io, options));

@@ -41,12 +41,16 @@ export async function tidyTemporaries(folder: string): Promise<void> {
   }
 }
 
-type Content = Uint8Array | string | readonly Uint8Array[];
+/** Whole, in parts, or as it comes. */
+type Content = Uint8Array | string | readonly Uint8Array[] | AsyncIterable<Uint8Array | string>;
+
+const isStream = (parts: Content): boolean => Symbol.asyncIterator in Object(parts);
 
 async function writeAll(path: string, parts: Content): Promise<void> {
   const file = await open(path, "w");
   try {
-    for (const part of Array.isArray(parts) ? parts : [parts]) await file.writeFile(part as Uint8Array | string);
+    const all = typeof parts === "string" || parts instanceof Uint8Array ? [parts] : parts;
+    for await (const part of all) await file.writeFile(part);
     // Neither a pipe nor a device has anything to flush.
     if ((await file.stat()).isFile()) await file.sync();
   } finally {
@@ -65,6 +69,8 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
+    // What comes may end by an error of its own, or be told to stop.
+    if (isStream(parts) && !("syscall" in Object(error))) throw error;
     throw cannotWrite(path, error);
   }
 }

@@ -14,9 +14,11 @@ import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./po
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
 
-export interface CompleteOptions extends Omit<DrawRows, "count" | "first"> {
+export interface CompleteOptions extends Omit<DrawRows, "count"> {
   /** How often each row is completed. Default 1. */
   readonly draws?: number;
+  /** The number of the first row: rows of a file are drawn alike whole and in batches. Default 0. */
+  readonly first?: number;
 }
 
 export interface CompletedRows {
@@ -96,7 +98,7 @@ export async function sampleGiven(
 export async function completeRows(
   model: FittedTable,
   rows: readonly Row[],
-  { draws = 1, ...options }: CompleteOptions = {},
+  { draws = 1, first = 0, ...options }: CompleteOptions = {},
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
@@ -116,7 +118,7 @@ export async function completeRows(
       model,
       some.map((row) => cells[row]),
       options,
-      from,
+      first * draws + from,
     );
     filled.forEach((row, i) => {
       found[some[i]].push(row);

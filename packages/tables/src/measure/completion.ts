@@ -182,11 +182,14 @@ async function hiddenCells(
   };
 }
 
+/** Raises an error where a model cannot complete rows. */
+export const requireCompletable = (model: FittedTable): void => void givenPredictorOf(model);
+
 /** Hides cells of rows, completes them and says how often the truth was where it should be. */
 export async function completionOf(model: FittedTable, options: CompletionOptions): Promise<TableCompletion> {
   const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
   const { parts } = model.domain;
-  givenPredictorOf(model);
+  requireCompletable(model);
   if (!(Number.isSafeInteger(draws) && draws >= 2))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 2");
   if (options.rows.length === 0) fail("data", "there are no rows to hide cells of", "give rows without holes");

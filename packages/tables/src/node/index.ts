@@ -2,5 +2,5 @@
 export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciFile, uciTable } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { type FitTaskOptions, readFitRecords, recordPath, runTask, saveFitRecord } from "./study.ts";
-export { readCells, readTable } from "./table-file.ts";
+export { cellBatches, readCells, readTable } from "./table-file.ts";
 export { loadTableModel, saveTableModel } from "./table-model-file.ts";

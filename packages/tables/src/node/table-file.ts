@@ -1,7 +1,8 @@
 /** Tables from CSV files. */
-import { fail } from "diffeo/graph";
+import { createReadStream } from "node:fs";
+import { DiffeoError, fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
-import { type CellTable, parseCells } from "../table/cells.ts";
+import { type CellTable, cellReader, joined } from "../table/cells.ts";
 import { parseTable, type Selection, type Table } from "../table/table.ts";
 
 /** The longest text there can be. */
@@ -17,5 +18,49 @@ async function textOf(path: string): Promise<string> {
 export const readTable = async (path: string, select?: Selection, header?: boolean): Promise<Table> =>
   parseTable(await textOf(path), path, select, header);
 
+/** The text of a file, in pieces. */
+async function* piecesOf(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 }))
+      yield decoder.decode(bytes as Uint8Array, { stream: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DiffeoError("data", `cannot read ${path} (${code})`, "check the path", { cause: error });
+  }
+  yield decoder.decode();
+}
+
+/** A file's cells as they are written, below a line of names, in pieces as they are read. */
+async function* cellPieces(path: string): AsyncGenerator<CellTable> {
+  const reader = cellReader(path);
+  for await (const piece of piecesOf(path)) {
+    const found = reader.add(piece);
+    if (found) yield found;
+  }
+  yield reader.end();
+}
+
 /** A file's cells as they are written, below a line of names. */
-export const readCells = async (path: string): Promise<CellTable> => parseCells(await textOf(path), path);
+export async function readCells(path: string): Promise<CellTable> {
+  const pieces: CellTable[] = [];
+  for await (const piece of cellPieces(path)) pieces.push(piece);
+  return joined(pieces);
+}
+
+/** The same in batches of so many rows: memory does not grow with the file. */
+export async function* cellBatches(path: string, size: number): AsyncGenerator<CellTable> {
+  let held: CellTable | undefined;
+  const part = (table: CellTable, from: number, to?: number): CellTable => ({
+    ...table,
+    rows: table.rows.slice(from, to),
+    lines: table.lines.slice(from, to),
+  });
+  for await (const piece of cellPieces(path)) {
+    const all: CellTable = held ? joined([held, piece]) : piece;
+    let from = 0;
+    for (; all.rows.length - from >= size; from += size) yield part(all, from, from + size);
+    held = part(all, from);
+  }
+  if (held && held.rows.length > 0) yield held;
+}

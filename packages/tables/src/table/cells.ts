@@ -1,6 +1,6 @@
 /** A table as its cells are written: text, with the lines they stand in, before it is known what they mean. */
 import { fail } from "diffeo/graph";
-import { readCsv } from "./csv.ts";
+import { readCsv, recordCutter } from "./csv.ts";
 import { shown } from "./shown.ts";
 import { delimiterOf } from "./table.ts";
 
@@ -13,38 +13,84 @@ export interface CellTable {
   readonly lines: readonly number[];
 }
 
+export interface CellReader {
+  /** The rows that end in a piece, after those before it; undefined before the first line has ended. */
+  readonly add: (piece: string) => CellTable | undefined;
+  /** The rest, which no line end closes. */
+  readonly end: () => CellTable;
+}
+
 const EMPTY = new Set(["", "na", "n/a", "nan", "null"]);
 
 /** Whether a cell says that there is nothing: it is empty, or NA, N/A, NaN or null in any case. */
 export const isEmpty = (cell: string): boolean => EMPTY.has(cell.toLowerCase());
 
+/** No record is longer: a quote that does not close has swallowed the rest of the file. */
+const MOST_RECORD = 2 ** 28;
+
+/** Names in the first record. */
+function namesIn(cells: readonly string[], source: string, line: number): readonly string[] {
+  const twice = cells.find((name, i) => cells.indexOf(name) !== i);
+  if (twice !== undefined)
+    fail("data", `${source}, line ${line}: two columns are named ${shown(twice)}`, "give every column its own name");
+  return [...cells];
+}
+
+/** Reads CSV text that comes in pieces and whose first line is names. */
+export function cellReader(source: string): CellReader {
+  const cutter = recordCutter();
+  let columns: readonly string[] | undefined;
+  let [delimiter, line, count] = ["", 1, 0];
+  const read = (text: string): CellTable | undefined => {
+    const rows: string[][] = [];
+    const lines: number[] = [];
+    if (!columns) delimiter = delimiterOf(text);
+    line = readCsv(
+      text,
+      delimiter,
+      source,
+      (cells, at) => {
+        if (!columns) columns = namesIn(cells, source, at);
+        else if (cells.length !== columns.length)
+          fail(
+            "data",
+            `${source}, line ${at}: ${cells.length} cells where ${columns.length} columns are`,
+            "give every row the same number of cells",
+          );
+        else {
+          rows.push([...cells]);
+          lines.push(at);
+        }
+      },
+      line,
+    );
+    count += rows.length;
+    return columns && { source, columns, rows, lines };
+  };
+  return {
+    add: (piece) => {
+      const text = cutter.add(piece);
+      if (cutter.rest().length > MOST_RECORD)
+        fail("data", `${source}, line ${line}: a record without end`, "close the quote that opens in it");
+      return text === "" ? undefined : read(text);
+    },
+    end: () => {
+      const last = read(cutter.rest());
+      if (!last) return fail("data", `${source} is empty`, "give a line of names and rows below it");
+      if (count === 0) fail("data", `${source} has names and no rows`, "give rows below the line of names");
+      return last;
+    },
+  };
+}
+
 /** Reads CSV text whose first line is names. */
 export function parseCells(text: string, source: string): CellTable {
-  let columns: readonly string[] | undefined;
-  const rows: string[][] = [];
-  const lines: number[] = [];
-  readCsv(text, delimiterOf(text), source, (cells, line) => {
-    if (!columns) {
-      const twice = cells.find((name, i) => cells.indexOf(name) !== i);
-      if (twice !== undefined)
-        fail(
-          "data",
-          `${source}, line ${line}: two columns are named ${shown(twice)}`,
-          "give every column its own name",
-        );
-      columns = [...cells];
-      return;
-    }
-    if (cells.length !== columns.length)
-      fail(
-        "data",
-        `${source}, line ${line}: ${cells.length} cells where ${columns.length} columns are`,
-        "give every row the same number of cells",
-      );
-    rows.push([...cells]);
-    lines.push(line);
-  });
-  if (!columns) return fail("data", `${source} is empty`, "give a line of names and rows below it");
-  if (rows.length === 0) fail("data", `${source} has names and no rows`, "give rows below the line of names");
-  return { source, columns, rows, lines };
+  const reader = cellReader(source);
+  return joined([reader.add(text), reader.end()]);
+}
+
+/** Tables of one file as one. */
+export function joined(tables: readonly (CellTable | undefined)[]): CellTable {
+  const found = tables.filter((table) => table !== undefined);
+  return { ...found[0], rows: found.flatMap(({ rows }) => rows), lines: found.flatMap(({ lines }) => lines) };
 }

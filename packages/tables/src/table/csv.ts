@@ -96,18 +96,60 @@ function recordAt(c: Cursor): string[] {
   }
 }
 
-/** Calls `visit` with the cells of each record that is not blank, and the number of its first line. */
+/**
+ * Calls `visit` with the cells of each record that is not blank, and the number of its first line; the text begins with line
+ * `from`. Returns the number of the line after it.
+ */
 export function readCsv(
   text: string,
   delimiter: string,
   source: string,
   visit: (cells: readonly string[], line: number) => void,
-): void {
-  const c: Cursor = { text, split: delimiter.charCodeAt(0), source, at: 0, line: 1 };
+  from = 1,
+): number {
+  const c: Cursor = { text, split: delimiter.charCodeAt(0), source, at: 0, line: from };
   while (!atEnd(c)) {
     const first = c.line;
     skipBlanks(c);
     if (!atEnd(c) && !atBreak(c)) visit(recordAt(c), first);
     breakLine(c);
   }
+  return c.line;
+}
+
+/**
+ * Cuts text that comes in pieces after its last record that has ended. A line end inside quotes ends none, and a quote is inside a
+ * cell or opens one: those before a place are even in number where no cell is open.
+ */
+export function recordCutter(): { readonly add: (piece: string) => string; readonly rest: () => string } {
+  let held = "";
+  let isQuoted = false;
+  return {
+    add: (piece) => {
+      const from = held.length;
+      held += piece;
+      let cut = 0;
+      for (let at = from; at < held.length; ) {
+        const quote = held.indexOf('"', at);
+        const end = quote < 0 ? held.length : quote;
+        // A return at the very end may be half of a line end.
+        if (!isQuoted) cut = Math.max(cut, lastBreak(held, at, end === held.length ? end - 1 : end) + 1);
+        if (quote >= 0) isQuoted = !isQuoted;
+        at = end + 1;
+      }
+      const whole = held.slice(0, cut);
+      held = held.slice(cut);
+      return whole;
+    },
+    rest: () => held,
+  };
+}
+
+/** The last line end of text at `from` … `to`, where a return at `to` is none; −1 if there is none. */
+function lastBreak(text: string, from: number, to: number): number {
+  for (let at = to; at >= from; at--) {
+    const code = text.charCodeAt(at);
+    if (code === NEWLINE || (code === RETURN && at < to)) return at;
+  }
+  return -1;
 }
