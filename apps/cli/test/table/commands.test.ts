@@ -1,5 +1,5 @@
 /** Models of tables from the command line: fitted, drawn from and scored. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
@@ -53,7 +53,7 @@ describe("table", () => {
     // Two modes, of which a model after two steps knows nothing.
     const modes = rows.map(([, a, b], i) => [(i % 5 < 2 ? 9 : -9) + Math.log(Number(a)), b]);
     writeFileSync(at("modes.csv"), `x,y\n${modes.map((row) => row.join(",")).join("\n")}\n`);
-    const fit = ["table", "fit", at("modes.csv"), "--steps", "2", "--threads", "1", "--out"];
+    const fit = ["table", "fit", at("modes.csv"), "--steps", "2", "--threads", "1", "--no-given", "--out"];
     const refused = await diffeo(...fit, at("refused.model"));
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(
@@ -73,15 +73,38 @@ describe("table", () => {
       return ["new", Math.exp(a), 1 / (1 + Math.exp(-b - a)), c - 10, c - 10 + Math.exp(d)];
     });
     writeFileSync(at("fresh.csv"), csvOf(fresh));
-    const evaluate = ["table", "evaluate", at("fresh.csv"), "--model", at("a.model"), "--samples", "150"];
+    const evaluate = [
+      "table",
+      "evaluate",
+      at("fresh.csv"),
+      "--model",
+      at("a.model"),
+      "--samples",
+      "150",
+      "--threads",
+      "1",
+    ];
     const { stdout, code } = await diffeo(...evaluate);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^24 rows that training did not see, 150 drawn; baselines fitted to nine tenths of these rows/,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
-    const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), "--json")).stdout);
+    const complete = ["--complete", "--hidden", "6", "--draws", "5"];
+    const page = ["--json", "--report", at("fresh.html")];
+    const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), ...complete, ...page)).stdout);
     expect(report).toMatchObject({ rows: 24, training: 120, privacy: { among: 120, samples: { copies: 0 } } });
+    const { alone, several, ...asked } = report.completion;
+    expect(asked).toEqual({ rows: 6, draws: 5 });
+    expect(alone.columns.map(({ column, cells }: { column: string; cells: number }) => [column, cells])).toEqual(
+      ["size", "share", "from", "to"].map((column) => [column, 6]),
+    );
+    expect(alone.numbers.cells).toBe(24);
+    expect(several.numbers.cells).toBeGreaterThanOrEqual(6);
+    expect(readFileSync(at("fresh.html"), "utf8")).toMatch(
+      /<h2>Completion<\/h2>.*all numbers.*Cells of 6 held-out rows/s,
+    );
+    expect((await diffeo(...evaluate, "--draws", "5")).stderr).toContain("--draws would change nothing beside");
     const { mean } = JSON.parse(
       (await diffeo("table", "score", at("fresh.csv"), "--model", at("a.model"), "--threads", "1", "--json")).stdout,
     );
@@ -132,7 +155,18 @@ describe("table", () => {
       ...fitAlone,
     );
     expect(stopped.code).not.toBe(0);
-    expect(() => readFileSync(at("c.model"))).toThrow("ENOENT");
+    expect(existsSync(at("c.model"))).toBe(false);
+  }, 60_000);
+
+  it("fit without an evaluation says that nothing was measured, and takes nothing that is about one", async () => {
+    const fit = ["table", "fit", at("rows.csv"), "--out", at("alone.model"), ...fitAlone];
+    const { code, stdout } = await diffeo(...fit);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/alone\.model\nnot measured; diffeo table evaluate measures it on other rows\n$/);
+    expect(readFileSync(at("alone.model"))).toEqual(readFileSync(at("a.model")));
+    const refused = await diffeo(...fit, "--accept", "--force");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--accept would change nothing beside --no-evaluate");
   }, 60_000);
 
   it("fit says where a row breaks what a column is said to be", async () => {
@@ -191,8 +225,20 @@ describe("table", () => {
   }, 60_000);
 
   it("picture draws columns beside samples, as SVG and PNG", async () => {
-    const draw = ["table", "picture", "--model", at("a.model"), "--data", at("rows.csv"), "--samples", "60", "--out"];
-    const drawn = await diffeo(...draw, at("a.svg"), "--threads", "1");
+    const draw = [
+      "table",
+      "picture",
+      "--model",
+      at("a.model"),
+      "--data",
+      at("rows.csv"),
+      "--samples",
+      "60",
+      "--threads",
+      "1",
+      "--out",
+    ];
+    const drawn = await diffeo(...draw, at("a.svg"));
     expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
     const svg = readFileSync(at("a.svg"), "utf8");
     expect(svg).toContain("rows.csv: data and rows drawn from a.model");
@@ -249,6 +295,8 @@ describe("table", () => {
     writeFileSync(at("torn.csv"), "from,to\n-9,-8\n-9,\n");
     const torn = await diffeo("table", "complete", at("torn.csv"), "--model", at("a.model"));
     expect(torn.code).toBe(1);
+    // What is wrong in the last line is said before anything is written.
+    expect(torn.stdout).toBe("");
     expect(torn.stderr).toContain('torn.csv, line 3: of "from", "to" some are there and some are not');
   });
 
@@ -273,6 +321,9 @@ describe("table", () => {
     expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(120);
     const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitAlone);
     expect(without.code).toBe(0);
+    const complete = await diffeo("table", "evaluate", at("rows.csv"), "--model", at("none.model"), "--complete");
+    expect(complete).toMatchObject({ code: 2, stdout: "" });
+    expect(complete.stderr).toContain("fitted without a network of given cells");
     const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("fitted without a network of given cells");
