@@ -93,20 +93,24 @@ function fittedLines({ model, tried }: Fitted, rows: number, seconds: number, ou
   ].join("");
 }
 
+/** The rows of a file, and what its columns were taken to be; the texts of their cells are let go. */
+async function readRows(file: string, rules: readonly string[], say: (text: string) => void) {
+  const table = await readCells(file);
+  const inferred = inferColumns(table, rules);
+  say(inferenceLines(inferred));
+  return { inferred, rows: rowsIn(table, product(namedDomains(inferred))) };
+}
+
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const { out, column, accept, report, json, force } = options;
   await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
     inputs: [file],
     force,
   });
-  const table = await readCells(file);
-  const inferred = inferColumns(table, column);
-  if (!json) io.stdout.write(inferenceLines(inferred));
-  const columns = namedDomains(inferred);
-  const rows = rowsIn(table, product(columns));
-  const began = performance.now();
   const say = (text: string): void => void (json || io.stdout.write(text));
-  const fitted = await fitAsAsked(io, rows, columns, options, say);
+  const { inferred, rows } = await readRows(file, column, say);
+  const began = performance.now();
+  const fitted = await fitAsAsked(io, rows, namedDomains(inferred), options, say);
   if (!fitted) return;
   const { model } = fitted;
   await saveTableModel(out, model);
@@ -129,9 +133,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
       evaluated,
     );
   if (json)
-    io.stdout.write(
-      `${JSON.stringify(reportOf(table.source, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`,
-    );
+    io.stdout.write(`${JSON.stringify(reportOf(file, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`);
   else say(evaluation ? evaluationText(evaluation) : "not measured; diffeo table evaluate measures it on other rows\n");
   if (evaluation && !accept)
     requireWorth(

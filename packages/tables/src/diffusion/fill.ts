@@ -88,7 +88,7 @@ const scales = (lambda: number): [m: number, sigma: number] => [
   1 / Math.sqrt(1 + Math.exp(lambda)),
 ];
 
-/** Fills the holes, NaN, of points z; a part is a hole whole. */
+/** Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing. */
 export async function filledPoints(
   model: FittedTable,
   z: Float64Array,
@@ -98,26 +98,32 @@ export async function filledPoints(
   const n = domain.dimension;
   const patternOf = patternsOf(domain, standard);
   const matrix = Float64Array.from(standard.matrix);
-  const out = new Float64Array(z.length);
-  if (!z.some(Number.isNaN)) return z.slice();
+  const out = z.slice();
+  if (!z.some(Number.isNaN)) return out;
   const velocity = compiled(model, threads);
   try {
     for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
-      const problems = Array.from({ length: count }, (_, i): Problem => {
-        const own = z.subarray((from + i) * n, (from + i + 1) * n);
-        const states = domain.parts.map(({ at }) => (Number.isNaN(own[at.x]) ? DRAWN : GIVEN));
-        return { pattern: patternOf(states), given: own.map((v, j) => v - standard.mean[j]) };
+      const rows = Array.from({ length: count }, (_, i) => z.subarray((from + i) * n, (from + i + 1) * n));
+      const open = rows.flatMap((row, i) => (row.some(Number.isNaN) ? [i] : []));
+      if (open.length === 0) continue;
+      const problems = open.map((i): Problem => {
+        const states = domain.parts.map(({ at }) => (Number.isNaN(rows[i][at.x]) ? DRAWN : GIVEN));
+        return { pattern: patternOf(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
       });
       const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
-      const noise = normal(keys, n, { dtype: "float64" }).data;
+      const all = normal(keys, n, { dtype: "float64" }).data;
+      const noise = new Float64Array(open.length * n);
+      open.forEach((i, k) => {
+        noise.set(all.subarray(i * n, (i + 1) * n), k * n);
+      });
       const x = await drawn(velocity, problems, noise, n, { evaluations, ...control });
-      for (let i = 0; i < count; i++) {
-        const at = (from + i) * n;
-        out.set(standard.mean, at);
-        addProduct(out, at, x, i * n, matrix, n);
-        // To the last digit what was given.
-        for (let j = 0; j < n; j++) if (problems[i].pattern.isGiven[j]) out[at + j] = z[at + j];
-      }
+      const found = new Float64Array(n);
+      open.forEach((i, k) => {
+        found.set(standard.mean);
+        addProduct(found, 0, x, k * n, matrix, n);
+        // What was given is there already, to the last digit.
+        for (let j = 0; j < n; j++) if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
+      });
     }
   } finally {
     await velocity.dispose();
