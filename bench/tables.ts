@@ -1,19 +1,21 @@
 /**
  * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N] [--records FILE], and how to fit:
- * [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X]:
+ * [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X] [--network residual|transformer] [--flow affine|spline]:
  * eight laws on constrained sets, after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of the network, and their
  * sliced Wasserstein distance to fresh rows is measured beside the distance between two sets of fresh rows. Every seed has
  * rows of its own. With --maps it is other maps of the domains that are fitted, for 1,500 steps or --steps each, and what
- * they gain in log-likelihood. With --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such
+ * they gain in log-likelihood, of UCI tables in --folder too. With --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such
  * a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { type FlowKind, type NetworkKind, uciSets } from "diffeo-tables";
 import { deviation, mean } from "./tables/distance.ts";
 import { type Known, runKnown } from "./tables/known.ts";
 import { tasks } from "./tables/laws.ts";
-import { type Measured, runTask, triedMaps } from "./tables/measure.ts";
+import { triedMaps } from "./tables/maps.ts";
+import { type Measured, runTask } from "./tables/measure.ts";
 
 const KNOWN = "known-density";
 
@@ -81,12 +83,20 @@ function printResults(results: readonly Result[]): void {
     ]);
 }
 
-/** What other maps of each task's domain gain, by short fits. */
-async function printMaps(names: readonly string[], rows: number, seed: number, fit: Parameters<typeof triedMaps>[3]) {
-  heading("task | map | gain, nats a row | standard error | kept");
+/** What other maps of each task's domain gain, by short fits, told as they end. */
+async function printMaps(
+  names: readonly string[],
+  source: Parameters<typeof triedMaps>[1],
+  fit: Parameters<typeof triedMaps>[2],
+  keep: (record: unknown) => void,
+) {
+  heading("task | map | gain, nats a row | standard error | kept | s");
   for (const name of names)
-    for (const { map, gain, error, kept } of await triedMaps(name, rows, seed, fit))
-      print([name, map, gain.toFixed(3), error.toFixed(3), kept ? "yes" : ""]);
+    await triedMaps(name, source, fit, (tried) => {
+      const { map, gain, error, kept, seconds } = tried;
+      print([name, map, gain.toFixed(3), error.toFixed(3), kept ? "yes" : "", seconds.toFixed(0)]);
+      keep(tried);
+    });
 }
 
 const parseRecords = (path: string): Result[] =>
@@ -113,14 +123,18 @@ export async function run(): Promise<void> {
       threads: text,
       records: text,
       table: text,
+      network: text,
+      flow: text,
+      folder: text,
       maps: { type: "boolean" },
     },
   });
   if (values.table !== undefined) return printResults(parseRecords(values.table));
   const names = [...Object.keys(tasks), KNOWN];
-  const unknown = positionals.filter((name) => !names.includes(name));
+  const all = [...names, ...(values.maps ? Object.keys(uciSets) : [])];
+  const unknown = positionals.filter((name) => !all.includes(name));
   if (unknown.length > 0) {
-    process.stderr.write(`no task ${unknown.join(", ")}; there are ${names.join(", ")}\n`);
+    process.stderr.write(`no task ${unknown.join(", ")}; there are ${all.join(", ")}\n`);
     process.exitCode = 2;
     return;
   }
@@ -128,10 +142,21 @@ export async function run(): Promise<void> {
   const fit = {
     threads: Number(values.threads ?? 2),
     ...Object.fromEntries(given.map((name) => [name, Number(values[name])])),
+    ...(values.network !== undefined && { network: values.network as NetworkKind }),
+    ...(values.flow !== undefined && { flow: values.flow as FlowKind }),
   };
   const [first, count] = [Number(values.seed ?? 0), Number(values.seeds ?? 1)];
   const [rows, inside] = [Number(values.rows ?? 50_000), Number(values.inside ?? 100_000)];
-  if (values.maps) return printMaps(positionals.length > 0 ? positionals : Object.keys(tasks), rows, first, fit);
+  const keep = (record: unknown): void => {
+    if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(record)}\n`);
+  };
+  if (values.maps)
+    return printMaps(
+      positionals.length > 0 ? positionals : names,
+      { rows, seed: first, folder: values.folder ?? "data" },
+      fit,
+      keep,
+    );
   const results: Result[] = [];
   for (let seed = first; seed < first + count; seed++)
     for (const name of positionals.length > 0 ? positionals : names) {
@@ -140,7 +165,7 @@ export async function run(): Promise<void> {
           ? await runKnown(seed, fit)
           : await runTask(name, { rows, inside: seed === first ? inside : 0, seed, fit });
       results.push(result);
-      if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(result)}\n`);
+      keep(result);
     }
   printResults(results);
 }

@@ -161,17 +161,22 @@ async function* lawsOf(
   if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings), { threads });
 }
 
-async function runTable(name: Name, settings: Settings): Promise<void> {
-  const { folder, seed, loss, records } = settings;
+/** A table of the study in its units: rows to learn from, rows to measure on, and the domains of all. */
+export async function uciRows(name: Name, folder: string, seed: number) {
   const table = await uciTable(name, folder);
   const data = prepare(table, fold(key(seed), "data"), uciSets[name].options);
   const [train, validation, rows] = [data.train, data.validation, data.test].map((set) => rowsOf(set, data.whitening));
   const seen = [...train, ...validation];
-  const natural = domainsOf(table.columns, [...seen, ...rows]);
-  const domain = product(natural);
+  return { table, data, seen, rows, domains: domainsOf(table.columns, [...seen, ...rows]) };
+}
+
+async function runTable(name: Name, settings: Settings): Promise<void> {
+  const { folder, seed, loss, records } = settings;
+  const { table, data, seen, rows, domains } = await uciRows(name, folder, seed);
+  const domain = product(domains);
   const plain = product(Object.fromEntries(table.columns.map((column) => [column, real()])));
   process.stdout.write(await studied(name, table, loss));
-  for await (const law of lawsOf(name, table, data, seen, natural, settings)) {
+  for await (const law of lawsOf(name, table, data, seen, domains, settings)) {
     const began = performance.now();
     const { evaluation, drawn } = await evaluateTable(law, plain, { rows, training: seen, samples: 2000, seed });
     const { likelihood: found, model } = evaluation;

@@ -60,17 +60,21 @@ export interface Known {
 }
 
 const ROWS = 6000;
+export const knownColumns = { a: real(), b: real(), c: real(), d: real() };
+
+/** Rows to learn from. */
+export const knownRows = (seed: number): number[][] => rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
+
 const TEST = 10_000;
 const DRAWN = 20_000;
 
-export async function runKnown(seed: number, options: Omit<FitTableOptions, "columns" | "seed">): Promise<Known> {
+export async function runKnown(seed: number, options: Omit<Partial<FitTableOptions>, "seed">): Promise<Known> {
   const root = fold(key("known density"), seed);
-  const rows = rowsOf(ROWS, fold(root, "train"));
+  const rows = knownRows(seed);
   const test = rowsOf(TEST, fold(root, "test"));
-  const columns = { a: real(), b: real(), c: real(), d: real() };
   const threads = options.threads === undefined ? {} : { threads: options.threads };
   const began = performance.now();
-  const model = await fitTable(rows, { columns, given: false, seed, ...options });
+  const model = await fitTable(rows, { columns: knownColumns, given: false, seed, ...options });
   const trained = performance.now();
   const scores = await model.score(test, threads);
   const scored = performance.now();

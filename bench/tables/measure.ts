@@ -1,7 +1,7 @@
 /** One task of the benchmark with one seed: a model is fitted, rows are drawn, and they are compared with fresh ones. */
 import { fold, key } from "diffeo/random";
 import { energyDistance } from "diffeo/sampler";
-import { chooseMaps, type FitTableOptions, fitTable, type TriedMap } from "diffeo-tables";
+import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
 import { laidRowsOf, rowsOf, tasks } from "./laws.ts";
 
@@ -104,17 +104,4 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
     steps: taken,
     best: model.training.step,
   };
-}
-
-/** The maps of a task's domain that short fits try, and what each gains. */
-export async function triedMaps(
-  name: string,
-  rows: number,
-  seed: number,
-  fit: { readonly steps?: number; readonly threads?: number },
-): Promise<readonly TriedMap[]> {
-  const task = tasks[name];
-  const root = fold(fold(key("tables"), name), "train");
-  const { tried } = await chooseMaps(rowsOf(task, rows, fold(root, seed)), { columns: task.columns, seed, ...fit });
-  return tried;
 }

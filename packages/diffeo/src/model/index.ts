@@ -1,5 +1,12 @@
 /** diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a function of them and of x. */
 export {
+  type CouplingFlow,
+  type CouplingFlowOptions,
+  couplingFlow,
+  couplingsFor,
+  normalised,
+} from "./coupling-flow.ts";
+export {
   BASE_VARIANCE,
   type Dkef,
   type DkefOptions,

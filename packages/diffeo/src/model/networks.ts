@@ -16,6 +16,14 @@ import {
 } from "../graph/index.ts";
 import { named } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
+import { type ColumnsOptions, columns, columnsFrom, columnsSchema } from "./columns.ts";
+import {
+  type CouplingFlow,
+  type CouplingFlowOptions,
+  couplingFlowFrom,
+  couplingFlowSchema,
+  normalised,
+} from "./coupling-flow.ts";
 import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
 import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
 import { type TransformerOptions, transformer, transformerFrom, transformerSchema } from "./transformer.ts";
@@ -58,6 +66,21 @@ export const networks = {
     from: residualFrom,
     apply: residual,
     takes: (_: ResidualOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
+  },
+  /** Over vectors, each number or group of them a token; its t is a level likewise. */
+  columns: {
+    schema: columnsSchema,
+    from: columnsFrom,
+    apply: columns,
+    takes: (_: ColumnsOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
+  },
+  /** T of a flow, over vectors and of no time; its log-determinant and inverse are those of `couplingFlow`. */
+  couplings: {
+    schema: couplingFlowSchema,
+    from: couplingFlowFrom,
+    apply: (parameters: CouplingFlow<Tensor>, x: Tensor, _: Tensor, options: CouplingFlowOptions) =>
+      normalised(parameters, x, options).x,
+    takes: (_: CouplingFlowOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

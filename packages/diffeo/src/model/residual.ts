@@ -71,6 +71,13 @@ export interface Residual<T> {
 /** f of the equation, equal steps of its logarithm. */
 const FREQUENCIES = Array.from({ length: 32 }, (_, i) => 0.05 * (4 / 0.05) ** (i / 31));
 
+/** φ(λ), one axis more than λ, of so many numbers. */
+export const LEVEL_FEATURES = 2 * FREQUENCIES.length;
+export function levelFeatures(lambda: Tensor): Tensor {
+  const angle = mul(expandDims(lambda, -1), FREQUENCIES);
+  return concat([sin(angle), cos(angle)], -1);
+}
+
 /** What it is made of: at first a small share of a block's and the output's weight, and little of the noise level. */
 export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {
   const { channels, outputs = channels, width, blocks, time = width } = options;
@@ -78,7 +85,7 @@ export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Re
     from.normal([inputs, out], size ** 2 / inputs);
   return {
     input: linearInit(source.at("input"), channels, width),
-    time: linearInit(source.at("time"), 2 * FREQUENCIES.length, time),
+    time: linearInit(source.at("time"), LEVEL_FEATURES, time),
     blocks: times(blocks, (k) => {
       const block = source.at(`blocks.${k}`);
       return {
@@ -95,8 +102,7 @@ export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Re
 /** v of rows x […, n]; λ is broadcast against their leading axes. */
 export function residual({ input, time, blocks, output }: Residual<Tensor>, x: Tensor, lambda: Tensor): Tensor {
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
-  const angle = mul(expandDims(level, -1), FREQUENCIES);
-  const e = silu(linear(time, concat([sin(angle), cos(angle)], -1)));
+  const e = silu(linear(time, levelFeatures(level)));
   const isOne = sizeOf(level.shape) === 1;
   let h = linear(input, x);
   for (const { scale, shift, first, second } of blocks) {

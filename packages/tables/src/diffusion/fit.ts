@@ -13,6 +13,7 @@ import type { RunStore } from "diffeo/train";
 import { atomsOf, codedRanges } from "./atoms.ts";
 import { withTails } from "./bend.ts";
 import { filledPoints } from "./fill.ts";
+import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
 import { headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
@@ -23,8 +24,8 @@ import { type TableModel, tableModel } from "./table-model.ts";
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 
 export interface FitProgress extends TrainingProgress {
-  /** Which network: that of rows with given cells and holes, or that of the whole table. */
-  readonly network: "given" | "whole";
+  /** What is trained: the network of rows with given cells and holes, that of the whole table, or a flow before it. */
+  readonly network: "given" | "whole" | "flow";
 }
 
 export interface FitTableOptions extends Omit<TrainingOptions, "onProgress"> {
@@ -37,8 +38,11 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress"> {
    * holes it is trained in any case.
    */
   readonly given?: boolean;
-  /** Where the run of the second network is kept. Default: memory. */
+  /** A flow of couplings as the last link of φ (`flow.ts`), to be trained or of another fit to these rows. Default none. */
+  readonly flow?: FlowKind | Flow;
+  /** Where the runs of the second network and of the flow are kept. Default: memory. */
   readonly givenStore?: RunStore;
+  readonly flowStore?: RunStore;
   readonly onProgress?: (progress: FitProgress) => void;
 }
 
@@ -47,6 +51,8 @@ const MOST_HELD = 5000;
 /** Rows are completed as often as it takes to have so many, and no more than four times. */
 const ENOUGH = 10_000;
 const DRAWS = 4;
+/** The share of its time that a network leaves to a flow. */
+const FLOW_SHARE = 0.25;
 
 /** A column of nothing but holes is an error. */
 function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => string): void {
@@ -76,6 +82,13 @@ async function completed(model: FittedTable, z: Float64Array, seed: number, opti
   return filledPoints(model, all, { seed, ...(threads !== undefined && { threads }), ...(signal && { signal }) });
 }
 
+/** Options for a share of the time, kept in a store of its own. */
+const shared = ({ store: _, minutes, ...rest }: TrainingOptions, share: number, own?: RunStore): TrainingOptions => ({
+  ...rest,
+  ...(minutes !== undefined && { minutes: share * minutes }),
+  ...(own && { store: own }),
+});
+
 /** Which rows of so many training sees, and which it is only measured on: the same for all seeds, so that they can be compared. */
 export function heldOut(rows: number, held = 0.1) {
   const order = permutation(keyOf("held"), rows).data;
@@ -85,7 +98,17 @@ export function heldOut(rows: number, held = 0.1) {
 
 /** Fits a model of rows whose columns live in the given domains. */
 export async function fitTable(rows: readonly Row[], options: FitTableOptions): Promise<TableModel> {
-  const { columns, held = 0.1, seed = 0, given: wanted = true, givenStore, onProgress, ...rest } = options;
+  const {
+    columns,
+    held = 0.1,
+    seed = 0,
+    given: wanted = true,
+    givenStore,
+    flow: kind,
+    flowStore,
+    onProgress,
+    ...rest
+  } = options;
   if (rows.length < LEAST_ROWS)
     fail("data", `${rows.length} rows are too few to fit and to measure`, `give at least ${LEAST_ROWS}`);
   if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
@@ -114,9 +137,8 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     onProgress ? { onProgress: (progress) => onProgress({ ...progress, network }) } : {};
   let given: Weights | undefined;
   if (both) {
-    const { store: _, ...own } = training;
     const { network, parameters } = await trainGiven(coordinates, seen, unseen, {
-      ...own,
+      ...shared(training, 1),
       ...told("given"),
       ...(givenStore && { store: givenStore }),
     });
@@ -132,15 +154,37 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   const points = (from: Float64Array): NdArray => ({
     shape: [from.length / n, n],
     dtype: "float32",
-    data: Float32Array.from(mapped(from, n, standardMap(standard).inverse)),
+    data: Float32Array.from(from),
   });
+  let [inside, outside] = [seen, unseen].map((from) => mapped(from, n, standardMap(standard).inverse));
+  const flow =
+    typeof kind === "string"
+      ? await trainFlow(coordinates, points(inside), points(outside), {
+          ...shared(training, FLOW_SHARE),
+          // The same for all seeds, which are compared by their loss in its x.
+          seed: 0,
+          kind,
+          ...told("flow"),
+          ...(flowStore && { store: flowStore }),
+        })
+      : kind;
+  if (flow)
+    [inside, outside] = [
+      (await intoFlow(flow, inside, training.threads)).x,
+      (await intoFlow(flow, outside, training.threads)).x,
+    ];
   const head = headOf(coordinates);
-  const found = await trainScore(points(seen), points(unseen), { ...training, ...told("whole"), head });
+  const found = await trainScore(points(inside), points(outside), {
+    ...(flow ? shared(training, 1 - FLOW_SHARE, training.store) : training),
+    ...told("whole"),
+    head,
+  });
   const { network, parameters, best: step, validation } = found;
   return tableModel({
     ...coordinates,
     network,
     parameters,
+    ...(flow && { flow }),
     ...(given && { given }),
     training: { seed, rows: rows.length, step, validation },
   });

@@ -99,12 +99,15 @@ function posterior(logits: Tensor, x: Tensor, codes: NdArray, m: Tensor, sigma: 
   return softmax(add(logits, mul(sub(towards, mul(half, m)), gain)));
 }
 
+/** The head of n numbers without atoms. */
+export const plainHead = (n: number): Head => ({ outputs: n, blocks: [], velocity: (out) => out });
+
 /** The head of a table's networks. */
 export function headOf({ domain, standard, atoms = {} }: Coordinates): Head {
   const n = domain.dimension;
   const blocks = codeBlocks(domain, standard, atoms);
   const outputs = blocks.reduce((s, { codes }) => s + codes.shape[0], n);
-  if (blocks.length === 0) return { outputs, blocks, velocity: (out) => out };
+  if (blocks.length === 0) return plainHead(n);
   const velocity = (out: Tensor, x: Tensor, lambda: Tensor): Tensor => {
     const m = expandDims(sqrt(sigmoid(lambda)), -1);
     const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);

@@ -1,19 +1,20 @@
 /**
  * The maps of a table's domains, chosen by what they gain (the paper's adaptive selection of transformations). A domain may
  * be reached by several φ: parts of a whole by three, numbers above a bound by two, and any coordinates may be bent first
- * (diffeo/domain, `bent`). Densities in y can be compared whatever φ is, so short fits of each are, by rows that none of them
- * saw:
+ * (diffeo/domain, `bent`), or taken through a flow that is learned (`flow.ts`). Densities in y can be compared whatever φ is, so
+ * short fits of each are, by rows that none of them saw:
  *
  *   gain = mean over rows of log q(y | this φ) − log q(y | the φ so far)
  *
  * One question at a time is asked of all columns that it concerns, and another answer than the usual one is taken where its
  * gain is more than twice its standard error.
  */
-import { type Bend, type Domain, domainOf, product, simplexMaps } from "diffeo/domain";
+import { type Bend, type Domain, domainOf, type Product, product, simplexMaps } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable } from "./bend.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
-import { pointsOf, type Row } from "./points.ts";
+import { type FlowKind, flowKinds } from "./flow.ts";
+import { plainSpec, pointsOf, type Row } from "./points.ts";
 import { scoreTable } from "./score.ts";
 
 type Columns = FitTableOptions["columns"];
@@ -28,8 +29,13 @@ export interface TriedMap {
   readonly kept: boolean;
 }
 
-export interface ChosenMaps {
+/** What settles φ: the columns' maps and bends, and a flow where there is one. */
+interface Maps {
   readonly columns: Columns;
+  readonly flow?: FlowKind;
+}
+
+export interface ChosenMaps extends Maps {
   readonly tried: readonly TriedMap[];
 }
 
@@ -63,9 +69,8 @@ const mapOf = ({ spec }: Domain): string | undefined =>
 const hasShares = (spec: NonNullable<Domain["spec"]>): boolean =>
   spec.kind === "simplex" || (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined);
 
-interface Candidate {
+interface Candidate extends Maps {
   readonly map: string;
-  readonly columns: Columns;
 }
 
 type Question = (columns: Columns) => readonly Candidate[];
@@ -92,9 +97,18 @@ const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] =>
           columns: bentColumns(kind, rows, columns, seed),
         }))
       : [],
+  (columns) =>
+    numbersIn(product(columns)) > 1 ? flowKinds.map((flow) => ({ map: `${flow} flow`, columns, flow })) : [],
 ];
 
-export interface ChooseMapsOptions extends Omit<FitTableOptions, "onProgress" | "store" | "minutes"> {
+/** Coordinates that are neither a label's nor a whole number's, of which a flow needs two. */
+const numbersIn = ({ parts }: Product): number =>
+  parts.reduce((sum, { domain }) => {
+    const kind = plainSpec(domain)?.kind;
+    return sum + (kind === "category" || kind === "integer" ? 0 : domain.dimension);
+  }, 0);
+
+export interface ChooseMapsOptions extends Omit<FitTableOptions, "onProgress" | "store" | "minutes" | "flow"> {
   /** Steps of each short fit. Default 1,500. */
   readonly steps?: number;
   /** Called as each map was tried. */
@@ -113,26 +127,26 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
   const [test, seen] = [pick(order.subarray(0, unseen)), pick(order.subarray(unseen))];
   const { threads, signal } = rest;
   const engine = { ...(threads !== undefined && { threads }), ...(signal && { signal }) };
-  const logsOf = async (columns: Columns): Promise<Float64Array> =>
-    scoreTable(await fitTable(seen, { ...rest, columns, given: false, seed, steps }), test, engine);
+  const logsOf = async (maps: Maps): Promise<Float64Array> =>
+    scoreTable(await fitTable(seen, { ...rest, ...maps, given: false, seed, steps }), test, engine);
   const tried: TriedMap[] = [];
-  let [best, logs] = [usual, undefined as Float64Array | undefined];
+  let [best, logs]: [Maps, Float64Array | undefined] = [{ columns: usual }, undefined];
   for (const question of questionsOf(seen, seed)) {
-    const candidates = question(best);
+    const candidates = question(best.columns);
     if (candidates.length === 0) continue;
     logs ??= await logsOf(best);
     const before = logs;
-    for (const { map, columns } of candidates) {
-      const found = await logsOf(columns);
+    for (const { map, ...maps } of candidates) {
+      const found = await logsOf(maps);
       const { gain, error } = gainOf(found, before);
       const kept = gain > 2 * error && mean(found) > mean(logs);
-      if (kept) [best, logs] = [columns, found];
+      if (kept) [best, logs] = [maps, found];
       tried.push({ map, gain, error, kept });
       onTried?.({ map, gain, error, kept });
     }
   }
   // Of several answers to one question that were better, the last that was kept is the best.
-  return { columns: best, tried };
+  return { ...best, tried };
 }
 
 const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;

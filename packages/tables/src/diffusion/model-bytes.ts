@@ -8,7 +8,8 @@ import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import { MOST_ATOMS } from "./atoms.ts";
-import { headOf } from "./head.ts";
+import { type Flow, flowing } from "./flow.ts";
+import { type Coordinates, headOf } from "./head.ts";
 import { type FittedTable, sideSize, tableMap, type Weights } from "./model.ts";
 import { plainSpec } from "./points.ts";
 import { type TableModel, tableModel } from "./table-model.ts";
@@ -29,13 +30,15 @@ const specSchema = v.strictObject({
   standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
   atoms: v.exactOptional(v.record(v.string(), v.tuple([whole, whole]))),
   network,
+  flow: v.exactOptional(v.looseObject({ kind: v.literal("couplings") })),
   given: v.exactOptional(network),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
 });
 
 type Spec = v.InferOutput<typeof specSchema>;
 
-/** What the names of the weights of given parts begin with. */
+/** What the names of the weights of a flow and of given parts begin with. */
+const FLOW = "flow/";
 const GIVEN = "given/";
 
 function named({ parameters }: Weights, prefix: string): Record<string, NdArray> {
@@ -52,7 +55,7 @@ function named({ parameters }: Weights, prefix: string): Record<string, NdArray>
 
 /** The bytes of a model, in parts to be written one after another. */
 export function makeTable(model: FittedTable): Uint8Array[] {
-  const { domain, standard, atoms = {}, network: own, given, training } = model;
+  const { domain, standard, atoms = {}, network: own, flow, given, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
   );
@@ -61,11 +64,12 @@ export function makeTable(model: FittedTable): Uint8Array[] {
     standard,
     ...(Object.keys(atoms).length > 0 && { atoms }),
     network: own,
+    ...(flow && { flow: flow.network }),
     ...(given && { given: given.network }),
     training,
   };
   return makeSafetensors({
-    arrays: { ...named(model, ""), ...(given && named(given, GIVEN)) },
+    arrays: { ...named(model, ""), ...(flow && named(flow, FLOW)), ...(given && named(given, GIVEN)) },
     metadata: { format: FORMAT, spec: JSON.stringify(spec) },
   });
 }
@@ -97,6 +101,8 @@ function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains):
 
 type Damaged = (what: string) => never;
 
+const prefixOf = (name: string): string => [FLOW, GIVEN].find((prefix) => name.startsWith(prefix)) ?? "";
+
 /** The weights of a network that takes and gives so many numbers. */
 function weightsIn(
   arrays: Readonly<Record<string, NdArray>>,
@@ -105,7 +111,7 @@ function weightsIn(
   { channels: inputs, outputs: results }: { readonly channels: number; readonly outputs: number },
   damaged: Damaged,
 ): Weights {
-  const own = Object.entries(arrays).filter(([name]) => name.startsWith(GIVEN) === (prefix === GIVEN));
+  const own = Object.entries(arrays).filter(([name]) => prefixOf(name) === prefix);
   const numbers = own.reduce((s, [, { data }]) => s + data.length, 0);
   const { shapes, channels, outputs, requireGrid } = networkOf(spec);
   requireGrid([]);
@@ -122,6 +128,15 @@ function weightsIn(
   return { network: spec, parameters };
 }
 
+/** The flow of a table: one of its numbers, all of them. */
+function flowIn(arrays: Readonly<Record<string, NdArray>>, spec: NetworkSpec, of: Coordinates, damaged: Damaged): Flow {
+  const n = of.domain.dimension;
+  const flow = weightsIn(arrays, FLOW, spec, { channels: n, outputs: n }, damaged) as Flow;
+  const moved = flow.network.moved ?? Array.from({ length: n }, (_, i) => i);
+  if (moved.join() !== flowing(of).join()) damaged("its flow is not one of its numbers");
+  return flow;
+}
+
 /** The model that bytes hold; `path` is what errors call it, and `columns` are domains of one's own. */
 export function parseTableModel(bytes: Uint8Array, path = "the model", columns: OwnDomains = {}): TableModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
@@ -130,7 +145,7 @@ export function parseTableModel(bytes: Uint8Array, path = "the model", columns: 
   const damaged: Damaged = (what) => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { standard, training, given, atoms = {} } = parsed.output;
+  const { standard, training, flow, given, atoms = {} } = parsed.output;
   const domain = domainIn(parsed.output.domain, path, columns);
   for (const [name, [least, most]] of Object.entries(atoms)) {
     const found = domain.parts.find((one) => one.name === name);
@@ -142,7 +157,7 @@ export function parseTableModel(bytes: Uint8Array, path = "the model", columns: 
   const n = domain.dimension;
   if (standard.mean.length !== n || standard.matrix.length !== n * n)
     damaged("its standard is not that of its columns");
-  const specOf = (found: Spec["network"]): NetworkSpec => found as unknown as NetworkSpec;
+  const specOf = (found: object): NetworkSpec => found as unknown as NetworkSpec;
   try {
     // Whether the standard has an inverse.
     tableMap({ domain, standard });
@@ -154,6 +169,7 @@ export function parseTableModel(bytes: Uint8Array, path = "the model", columns: 
       standard,
       atoms,
       ...whole,
+      ...(flow && { flow: flowIn(arrays, specOf(flow), { domain, standard, atoms }, damaged) }),
       ...(given && { given: weightsIn(arrays, GIVEN, specOf(given), sizes, damaged) }),
       training,
     });

@@ -1,9 +1,10 @@
 /**
  * A model of a table: rows are cells of a product of domains, y what they encode, and y = φ(x) with
  *
- *   φ = (φ₁, …, φ_k) ∘ (x ↦ mean + x M)
+ *   φ = (φ₁, …, φ_k) ∘ (w ↦ mean + w M) ∘ T⁻¹
  *
- * for the domains' own maps and the standard of the table. A score network in x does the rest.
+ * for the domains' own maps, the standard of the table and, where one was learned, a flow (`flow.ts`). A score network in x does
+ * the rest.
  */
 import { type Bijector, chain } from "diffeo/bijector";
 import type { Cell, Product } from "diffeo/domain";
@@ -12,6 +13,7 @@ import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } f
 import { fold, key as keyOf } from "diffeo/random";
 import { logSnr, sample } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
+import { type Flow, flowMap, outOfFlow } from "./flow.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
 import { standardMap } from "./standard.ts";
@@ -20,6 +22,8 @@ import { standardMap } from "./standard.ts";
 export interface FittedTable extends Coordinates {
   readonly network: NetworkSpec;
   readonly parameters: Parameters<NdArray>;
+  /** The last link of φ, where one was learned. */
+  readonly flow?: Flow;
   /** The network of rows of which some parts are given (`given.ts`), where one was trained. */
   readonly given?: Weights;
   /** What is known of its training. */
@@ -78,8 +82,8 @@ export function givenPredictorOf(model: FittedTable) {
 export const tableScore = (model: FittedTable): MarginalScore => velocityScore(tableSde, predictorOf(model));
 
 /** φ */
-export const tableMap = ({ domain, standard }: Pick<FittedTable, "domain" | "standard">): Bijector =>
-  chain(standardMap(standard), domain.map);
+export const tableMap = ({ domain, standard, flow }: Pick<FittedTable, "domain" | "standard" | "flow">): Bijector =>
+  chain(...(flow ? [flowMap(flow)] : []), standardMap(standard), domain.map);
 
 /** The time of a level, which falls as time rises. */
 export function timeOf(level: number): number {
@@ -120,7 +124,7 @@ const BATCH = 2000;
  */
 export async function drawRows(model: FittedTable, options: DrawRows): Promise<DrawnRows> {
   const { count, first = 0, seed = 0, evaluations = 50, threads, signal, onStep } = options;
-  const { domain } = model;
+  const { domain, standard, flow } = model;
   const { samples, scoreEvaluations } = await sample(reverse(tableSde, tableScore(model)), {
     method: "exponential",
     denoise: true,
@@ -135,7 +139,9 @@ export async function drawRows(model: FittedTable, options: DrawRows): Promise<D
     ...(signal && { signal }),
     ...(onStep && { onStep }),
   });
-  const y = mapped(Float64Array.from(samples.data), domain.dimension, tableMap(model).forward);
+  const x = Float64Array.from(samples.data);
+  const w = flow ? await outOfFlow(flow, x, threads) : x;
+  const y = mapped(w, domain.dimension, tableMap({ domain, standard }).forward);
   const rows = Array.from({ length: count }, (_, i) =>
     domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
   );

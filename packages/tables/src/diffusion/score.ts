@@ -20,6 +20,7 @@ import type { Product, ProductPart } from "diffeo/domain";
 import { constant, expand, fail, matmul, type Tensor } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import { type Atoms, isCoded } from "./atoms.ts";
+import { intoFlow } from "./flow.ts";
 import { type FlowOptions, logDensityOf } from "./likelihood.ts";
 import { mapped } from "./mapped.ts";
 import { type FittedTable, givenPredictorOf, LAST_LEVEL, type Predictor, predictorOf } from "./model.ts";
@@ -135,7 +136,7 @@ async function scored(
   cells: readonly (readonly OpenCell[])[],
   options: FlowOptions,
 ): Promise<Float64Array> {
-  const { domain, standard, atoms = {} } = model;
+  const { domain, standard, atoms = {}, flow: learned } = model;
   const n = domain.dimension;
   const there = domain.parts.filter(({ at }) => !Number.isNaN(z[at.x]));
   if (there.length === 0) return new Float64Array(z.length / n);
@@ -146,7 +147,9 @@ async function scored(
   const centred = z.map((v, i) => v - standard.mean[i % n]);
   for (let i = 0; i < x.length; i += n) addProduct(x, i, centred, i, pattern.known, n, { on: pattern.isKnown });
   const { predict, r, coordinates } = flowOf(model, whole ? undefined : pattern);
-  const found = await logDensityOf(predict, r, coordinates(x), options);
+  // A flow is of whole rows: x of the network is T of what is x here.
+  const through = whole && learned ? await intoFlow(learned, x, options.threads) : undefined;
+  const found = await logDensityOf(predict, r, through?.x ?? coordinates(x), options);
   const parts = there.filter((part) => !isCoded(part, atoms));
   const numbers = parts.flatMap(({ domain: own, at }) => Array.from({ length: own.dimension }, (_, i) => at.x + i));
   const l = factor(standard, numbers);
@@ -156,7 +159,7 @@ async function scored(
   return found.map((v, i) => {
     if (there.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
     const units = parts.reduce((s, part) => s + unitOf(part, cells[i]), 0);
-    return v - root - volume[i] + mass + units;
+    return v + (through?.logDet[i] ?? 0) - root - volume[i] + mass + units;
   });
 }
 

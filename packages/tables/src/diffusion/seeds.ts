@@ -8,7 +8,7 @@ import { type FitProgress, type FitTableOptions, fitTable } from "./fit.ts";
 import type { Row } from "./points.ts";
 import type { TableModel } from "./table-model.ts";
 
-export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenStore"> {
+export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {
   /** How many seeds there are, from `seed` on. They share `minutes`. */
   readonly seeds: number;
   /** Where the runs of a seed's networks are kept, and continued from if something is there. Default: memory. */
@@ -36,7 +36,12 @@ export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): 
       ...rest,
       seed,
       ...(minutes !== undefined && { minutes: minutes / seeds }),
-      ...(storeOf && { store: await storeOf(seed, "whole"), givenStore: await storeOf(seed, "given") }),
+      ...(best?.flow && { flow: best.flow }),
+      ...(storeOf && {
+        store: await storeOf(seed, "whole"),
+        givenStore: await storeOf(seed, "given"),
+        ...(rest.flow && { flowStore: await storeOf(first, "flow") }),
+      }),
     });
     const { validation } = model.training;
     tried.push({ seed, validation });

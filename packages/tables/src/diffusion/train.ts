@@ -19,8 +19,9 @@ import {
   train,
   unflatten,
 } from "diffeo/train";
-import type { Head } from "./head.ts";
+import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
+import { type NetworkKind, networkFor } from "./network.ts";
 
 export interface TrainingProgress {
   readonly step: number;
@@ -35,7 +36,9 @@ export interface TrainingProgress {
 
 export interface TrainingOptions {
   readonly seed?: number;
-  /** Default 128 and 3. */
+  /** Which network it is. Default residual. */
+  readonly network?: NetworkKind;
+  /** Default 128 and 3; of a transformer 64 and 2. */
   readonly width?: number;
   readonly blocks?: number;
   /** Steps of 512 rows. Default 20,000, and fewer for small tables. */
@@ -55,8 +58,7 @@ export interface TrainingOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Trained {
-  readonly network: NetworkSpec;
+export interface TrainedParameters {
   /** The averaged weights of the best measurement. */
   readonly parameters: Parameters<NdArray>;
   /** The step that they are of, the last one taken, and the one that was planned. */
@@ -65,6 +67,10 @@ export interface Trained {
   readonly steps: number;
   readonly validation: number;
   readonly seconds: number;
+}
+
+export interface Trained extends TrainedParameters {
+  readonly network: NetworkSpec;
 }
 
 /** Measurements a run. */
@@ -92,28 +98,39 @@ function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArr
   );
 }
 
-/** What is trained: a network, its loss on a batch, and where batches come from. */
-export interface Task {
-  readonly network: NetworkSpec;
+/** Where batches come from. */
+interface Batches {
   /** How many rows there are to learn from. */
   readonly rows: number;
   /** Those of the arrays of a batch. */
   readonly shapes: readonly Shape[];
-  readonly loss: (network: (x: Tensor, lambda: Tensor) => Tensor, batch: readonly Tensor[]) => Tensor;
   /** A batch of rows to learn from, and of rows held out. */
   readonly batch: (key: Key) => readonly NdArray[];
   readonly held: (key: Key) => readonly NdArray[];
 }
 
+/** A network that is trained, and its loss on a batch. */
+export interface Task extends Batches {
+  readonly network: NetworkSpec;
+  readonly loss: (network: (x: Tensor, lambda: Tensor) => Tensor, batch: readonly Tensor[]) => Tensor;
+}
+
+/** Parameters of any kind that are trained, and their loss on a batch. */
+export interface ParameterTask extends Batches {
+  /** What keys are folded with. */
+  readonly name: string;
+  readonly init: (key: Key) => Parameters<NdArray>;
+  readonly loss: (parameters: Parameters<Tensor>, batch: readonly Tensor[]) => Tensor;
+}
+
 /** The graphs of a run: a step, and the loss of weights on a batch. */
 function graphsOf(
-  { network, shapes, loss: of }: Task,
+  { shapes, loss: of }: ParameterTask,
   like: Parameters<NdArray>,
   { threads, device }: TrainingOptions,
 ) {
   const engine = { ...(threads !== undefined && { threads }), ...(device !== undefined && { device }) };
-  const { apply } = networkOf(network);
-  const loss = (p: Parameters<Tensor>, ...batch: Tensor[]): Tensor => of((x, lambda) => apply(p, x, lambda), batch);
+  const loss = (p: Parameters<Tensor>, ...batch: Tensor[]): Tensor => of(p, batch);
   const step = compileStep(loss, like, [...shapes], { ...engine, beta2: 0.99 });
   const measure = compile(
     (theta: Tensor, ...batch: Tensor[]) => loss(unflatten(theta, like), ...batch),
@@ -237,12 +254,12 @@ export function trainScore(
   held: NdArray,
   options: TrainingOptions & { readonly head?: Head } = {},
 ): Promise<Trained> {
-  const { width = 128, blocks = 3, head } = options;
   const [rows, n] = points.shape;
-  const { outputs, velocity } = head ?? { outputs: n, velocity: (out: Tensor) => out };
+  const { head = plainHead(n) } = options;
+  const { velocity } = head;
   return trainTask(
     {
-      network: { kind: "residual", channels: n, ...(outputs !== n && { outputs }), width, blocks },
+      network: networkFor(head, n, options),
       rows,
       shapes: batchShapes(n),
       loss: (network, batch) =>
@@ -254,13 +271,25 @@ export function trainScore(
   );
 }
 
+/** Trains the network of a task. */
+export async function trainTask({ network, loss, ...rest }: Task, options: TrainingOptions): Promise<Trained> {
+  const { init, apply } = networkOf(network);
+  const task: ParameterTask = {
+    ...rest,
+    name: "table",
+    init,
+    loss: (p, batch) => loss((x, lambda) => apply(p, x, lambda), batch),
+  };
+  return { network, ...(await trainParameters(task, options)) };
+}
+
 /** Trains what a task says. */
-export async function trainTask(task: Task, options: TrainingOptions): Promise<Trained> {
+export async function trainParameters(task: ParameterTask, options: TrainingOptions): Promise<TrainedParameters> {
   const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
   const { store = memoryStore() } = options;
-  const { network, rows } = task;
-  const root = fold(keyOf(seed), "table");
-  const like = networkOf(network).init(fold(root, "network"));
+  const { rows } = task;
+  const root = fold(keyOf(seed), task.name);
+  const like = task.init(fold(root, "network"));
   const size = flatten(like).length;
   const { step, measure } = graphsOf(task, like, options);
   try {
@@ -312,7 +341,7 @@ export async function trainTask(task: Task, options: TrainingOptions): Promise<T
     const { best, validation, weights } = await choice.best(reached, state.ema);
     const parameters = treeOf(weights.data as Float32Array, like);
     const seconds = (performance.now() - began) / 1000;
-    return { network, parameters, best, step: reached, steps, validation, seconds };
+    return { parameters, best, step: reached, steps, validation, seconds };
   } finally {
     await Promise.all([step.dispose(), measure.dispose()]);
   }

@@ -63,7 +63,7 @@ describe("maps of a table", () => {
       steps: 60,
       onTried: ({ map }) => told.push(map),
     });
-    expect(told).toEqual(["sinh", "spline"]);
+    expect(told).toEqual(["sinh", "spline", "affine flow", "spline flow"]);
     expect(tried[1].kept).toBe(true);
     expect(tried[1].gain).toBeGreaterThan(0.3);
     for (const { kept, gain, error } of tried) if (kept) expect(gain).toBeGreaterThan(2 * error);
@@ -82,7 +82,9 @@ describe("maps of a table", () => {
       ...small,
       steps: 2,
     });
-    expect(tried.map(({ map }) => map)).toEqual(["additiveLogistic", "stickBreaking", "softplus", "sinh", "spline"]);
+    const flows = ["affine flow", "spline flow"];
+    const single = ["additiveLogistic", "stickBreaking", "softplus", "sinh", "spline"];
+    expect(tried.map(({ map }) => map)).toEqual([...single, ...flows]);
     expect(Object.keys(columns)).toEqual(["parts", "size", "share"]);
   }, 60_000);
 });

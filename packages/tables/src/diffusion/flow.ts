@@ -1,0 +1,150 @@
+/**
+ * A learned last link of φ: w = T⁻¹(x) with T a flow of couplings (diffeo/model) that takes standardised points w to something
+ * like N(0, I), by maximum likelihood,
+ *
+ *   log p(w) = log N(T(w)) + log|det J_T(w)| → max,
+ *
+ * on rows that training sees, with a little noise. The score network then works in x = T(w). Labels and other atoms pass: the flow is of numbers,
+ * and says nothing of them. Neither does it touch the network of given cells (`given.ts`), whose subspaces are those of w.
+ */
+import { type Bijector, invert } from "diffeo/bijector";
+import { compile } from "diffeo/engine";
+import { add, fail, mean, mul, type NdArray, square, sub, sum, type Tensor } from "diffeo/graph";
+import { batches, pickRows } from "diffeo/host";
+import {
+  type CouplingFlow,
+  type CouplingFlowOptions,
+  couplingFlow,
+  couplingsFor,
+  frozen,
+  networkOf,
+  normalised,
+  type Parameters,
+} from "diffeo/model";
+import { fold, integers, type Key, normal } from "diffeo/random";
+import type { RunStore } from "diffeo/train";
+import { codedRanges } from "./atoms.ts";
+import type { Coordinates } from "./head.ts";
+import { BATCH } from "./loss.ts";
+import { type TrainingOptions, trainParameters } from "./train.ts";
+
+/** T as plain data. */
+export interface Flow {
+  readonly network: { readonly kind: "couplings" } & CouplingFlowOptions;
+  readonly parameters: Parameters<NdArray>;
+}
+
+/** The kinds of flows: what a coupling does to a coordinate. */
+export const flowKinds = ["affine", "spline"] as const;
+export type FlowKind = (typeof flowKinds)[number];
+
+const WIDTH = 64;
+const BINS = 8;
+/** Steps of a flow: it has to be near, not right. */
+const STEPS = 1000;
+/** Noise that rows have in training, in standard deviations: without it a flow learns them by heart, and others look strange. */
+const NOISE = 0.3;
+/** Rows that pass at once. */
+const PART = 4096;
+
+const tensorsOf = ({ parameters }: Flow): CouplingFlow<Tensor> => frozen<CouplingFlow<Tensor>>(parameters);
+
+/** T⁻¹, x ↦ w. */
+export const flowMap = (flow: Flow): Bijector => invert(couplingFlow(tensorsOf(flow), flow.network));
+
+/** Coordinates that a flow is of. */
+export const flowing = ({ domain, atoms = {} }: Coordinates): readonly number[] => {
+  const coded = codedRanges(domain, atoms);
+  return [...Array(domain.dimension).keys()].filter((i) => !coded.some(([from, to]) => i >= from && i < to));
+};
+
+interface Through {
+  /** T(w), and log|det J_T| a row. */
+  readonly x: Float64Array;
+  readonly logDet: Float64Array;
+}
+
+/** Rows of n numbers by a function of them, in float64. */
+async function byRows(
+  rows: Float64Array,
+  n: number,
+  f: (rows: Tensor) => { readonly x: Tensor; readonly logDet: Tensor },
+  threads: number | undefined,
+): Promise<Through> {
+  const run = compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) });
+  const count = rows.length / n;
+  const [x, logDet] = [new Float64Array(rows.length), new Float64Array(count)];
+  try {
+    for (const [from, some] of batches(count, Math.min(count, PART))) {
+      const found = await run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) });
+      x.set(found.x.data as Float64Array, from * n);
+      logDet.set(found.logDet.data as Float64Array, from);
+    }
+  } finally {
+    await run.dispose();
+  }
+  return { x, logDet };
+}
+
+/** T of standardised points. */
+export const intoFlow = (flow: Flow, w: Float64Array, threads?: number): Promise<Through> =>
+  byRows(w, flow.network.channels, (rows) => normalised(tensorsOf(flow), rows, flow.network), threads);
+
+/** T⁻¹ of what a model drew. */
+export const outOfFlow = async (flow: Flow, x: Float64Array, threads?: number): Promise<Float64Array> => {
+  const map = flowMap(flow);
+  const w = (rows: Tensor) => ({ x: map.forward(rows), logDet: sum(rows, -1) });
+  return (await byRows(x, flow.network.channels, w, threads)).x;
+};
+
+export interface FlowTraining extends TrainingOptions {
+  readonly kind: FlowKind;
+  readonly store?: RunStore;
+}
+
+/** −log p(w), but for a constant. */
+function flowLoss(p: CouplingFlow<Tensor>, w: Tensor, options: CouplingFlowOptions): Tensor {
+  const { x, logDet } = normalised(p, w, options);
+  return mean(sub(mul(sum(square(x), -1), 0.5), logDet));
+}
+
+/** Trains a flow on standardised points [rows, n], and measures on others. */
+export async function trainFlow(
+  coordinates: Coordinates,
+  points: NdArray,
+  held: NdArray,
+  { kind, ...options }: FlowTraining,
+): Promise<Flow> {
+  const [rows, n] = points.shape;
+  const moved = flowing(coordinates);
+  if (moved.length < 2)
+    fail("usage", `a flow of ${moved.length} coordinates of numbers`, "fit without a flow: it needs two at least");
+  const network: Flow["network"] = {
+    kind: "couplings",
+    channels: n,
+    ...(moved.length < n && { moved }),
+    couplings: couplingsFor(moved.length),
+    width: WIDTH,
+    ...(kind === "spline" && { bins: BINS }),
+  };
+  const batch = (from: NdArray, key: Key): NdArray[] => [
+    pickRows(from, integers(fold(key, "rows"), BATCH, 0, from.shape[0]).data),
+    normal(fold(key, "noise"), [BATCH, n]),
+  ];
+  const { parameters } = await trainParameters(
+    {
+      name: "flow",
+      init: networkOf(network).init,
+      rows,
+      shapes: [
+        [BATCH, n],
+        [BATCH, n],
+      ],
+      loss: (p, [w, noise]) => flowLoss(p as unknown as CouplingFlow<Tensor>, add(w, mul(noise, NOISE)), network),
+      batch: (key) => batch(points, key),
+      held: (key) => batch(held, key),
+    },
+    { ...options, steps: Math.min(options.steps ?? STEPS, STEPS) },
+  );
+  return { network, parameters };
+}
