@@ -3,7 +3,18 @@ import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type Kind, partOf } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
-import { fitTable, makeTable, parseTableModel, type Row, type SeedsFit, type TableModel } from "diffeo-tables";
+import {
+  type FlowKind,
+  fitTable,
+  flowKinds,
+  makeTable,
+  type NetworkKind,
+  networkKinds,
+  parseTableModel,
+  type Row,
+  type SeedsFit,
+  type TableModel,
+} from "diffeo-tables";
 import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
 import { MOST, type RunOptions } from "../shell/options.ts";
@@ -16,6 +27,8 @@ export interface TableFitPart {
   readonly steps?: number;
   /** Whether there is a network of given cells. */
   readonly given: boolean;
+  readonly network: NetworkKind;
+  readonly flow?: FlowKind;
   /** The domains of the columns, as they are written down. */
   readonly columns: Readonly<Record<string, unknown>>;
 }
@@ -24,6 +37,8 @@ const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
   seed: whole(0, MOST.seed),
   steps: v.exactOptional(whole(1, MOST.steps)),
   given: v.boolean(),
+  network: v.picklist(networkKinds),
+  flow: v.exactOptional(v.picklist(flowKinds)),
   columns: v.record(v.string(), v.unknown()),
 });
 
@@ -31,9 +46,9 @@ const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.union([v.strin
 
 export const tableFitKind: Kind<TableFitPart, TableModel> = {
   name: "table/fit",
-  version: 1,
+  version: 2,
   parameters,
-  run: async ({ seed, steps, given, columns }, { input, device, threads, report, signal }) => {
+  run: async ({ seed, steps, given, network, flow, columns }, { input, device, threads, report, signal }) => {
     const rows = v.safeParse(table, new TextDecoder().decode(await input("rows")));
     if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the part again");
     const domains = Object.entries(columns).map(([name, spec]) => [name, domainOf(spec, `column ${name}`)] as const);
@@ -41,7 +56,9 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
       columns: Object.fromEntries(domains),
       seed,
       given,
+      network,
       device,
+      ...(flow && { flow }),
       ...(steps !== undefined && { steps }),
       ...(threads !== undefined && { threads }),
       ...(signal && { signal }),
@@ -56,6 +73,7 @@ interface SeedsCommand extends RunOptions, PartOptions {
   readonly out: string;
   readonly steps?: number;
   readonly given: boolean;
+  readonly network: NetworkKind;
   readonly seeds: number;
 }
 
@@ -66,15 +84,19 @@ export const partsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${ou
 export async function fitInParts(
   io: Io,
   rows: readonly Row[],
-  columns: Readonly<Record<string, Domain>>,
+  { columns, flow }: { readonly columns: Readonly<Record<string, Domain>>; readonly flow?: FlowKind },
   options: SeedsCommand,
 ): Promise<SeedsFit | undefined> {
-  const { seed: first, seeds, steps, given, device, threads } = options;
+  const { seed: first, seeds, steps, given, network, device, threads } = options;
   const input = Buffer.from(JSON.stringify(rows));
   const specs = Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
   const setting = { release: RELEASE, device, inputs: { rows: sha256(input) } };
   const groups = Array.from({ length: seeds }, (_, i) => {
-    const part = { seed: first + i, given, columns: specs, ...(steps !== undefined && { steps }) };
+    const part = {
+      ...{ seed: first + i, given, network, columns: specs },
+      ...(flow && { flow }),
+      ...(steps !== undefined && { steps }),
+    };
     return { name: `seed ${first + i}`, parts: [{ part: partOf(tableFitKind, part, setting), size: 1 }] };
   });
   const models: TableModel[] = [];

@@ -11,6 +11,7 @@ import {
   inferColumns,
   modelLaw,
   namedDomains,
+  networkKinds,
   type OpenCell,
   rowsIn,
   type TableEvaluation,
@@ -22,7 +23,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, positive, refuseBeside, repeated, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
-import { type Fitted, type FittingCommand, fitAsAsked } from "./fitting.ts";
+import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitting.ts";
 import { threadsOf } from "./options.ts";
 import { REPORT, requireWorth, writeReport } from "./report.ts";
 
@@ -156,10 +157,14 @@ export const declare: Declare = (command, io) =>
     .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
     .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
     .addOption(
-      new Option("--map <which>", "auto tries other maps and bends of the columns by short fits")
-        .choices(["usual", "auto"])
+      new Option(
+        "--map <which>",
+        "auto tries other maps, bends and flows by short fits; a flow is learned after the maps",
+      )
+        .choices(mapChoices)
         .default("usual"),
     )
+    .addOption(new Option("--network <kind>", "what is trained on rows").choices(networkKinds).default("residual"))
     .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
     .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
     .option("--report <file>", "write all of it as one HTML file")

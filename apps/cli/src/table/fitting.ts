@@ -6,13 +6,25 @@ import { join } from "node:path";
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { inFolder, type RunConfig, RunFolder, writeFileAtomic } from "diffeo/node";
-import { chooseMaps, fitSeeds, type Row, type SeedsFit, type TriedMap } from "diffeo-tables";
+import {
+  chooseMaps,
+  type FlowKind,
+  fitSeeds,
+  flowKinds,
+  type NetworkKind,
+  type Row,
+  type SeedsFit,
+  type TriedMap,
+} from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
 import { inParts, type PartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { fitInParts, partsFolder } from "./fit-parts.ts";
+
+/** The maps that one can ask for: those of the columns, what short fits choose, or a flow after those of the columns. */
+export const mapChoices = ["usual", "auto", "affine-flow", "spline-flow"] as const;
 
 export interface FittingCommand extends RunOptions, PartOptions {
   readonly out: string;
@@ -21,7 +33,8 @@ export interface FittingCommand extends RunOptions, PartOptions {
   /** Whether there is a network of given cells. */
   readonly given: boolean;
   readonly seeds: number;
-  readonly map: "usual" | "auto";
+  readonly map: (typeof mapChoices)[number];
+  readonly network: NetworkKind;
   /** Where runs are kept. */
   readonly run?: string;
 }
@@ -31,6 +44,12 @@ export interface Fitted extends SeedsFit {
 }
 
 type Columns = Readonly<Record<string, Domain>>;
+
+interface Maps {
+  readonly columns: Columns;
+  readonly flow?: FlowKind;
+  readonly maps: readonly TriedMap[];
+}
 
 /** What tells rows from other rows. */
 function digestOf(rows: readonly Row[]): string {
@@ -43,12 +62,14 @@ const specsOf = (columns: Columns): Record<string, unknown> =>
   Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
 
 /** What shapes the numbers of a run. */
-const configOf = (rows: readonly Row[], columns: Columns, seed: number, options: FittingCommand): RunConfig => {
-  const { minutes, steps, seeds } = options;
+const configOf = (rows: readonly Row[], { columns, flow }: Maps, seed: number, options: FittingCommand): RunConfig => {
+  const { minutes, steps, seeds, network } = options;
   return {
     version,
     data: digestOf(rows),
     columns: specsOf(columns),
+    network,
+    ...(flow !== undefined && { flow }),
     seed,
     ...(steps !== undefined && { steps }),
     ...(minutes !== undefined && { minutes: minutes / seeds }),
@@ -60,13 +81,8 @@ async function runOf(path: string, config: RunConfig): Promise<RunFolder> {
   return existsSync(join(path, "config.json")) ? RunFolder.open(path, config) : RunFolder.create(path, config);
 }
 
-const tried = ({ map, gain, error, kept }: TriedMap): string =>
+const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
   `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats a row${kept ? ", kept" : ""}\n`;
-
-interface Maps {
-  readonly columns: Columns;
-  readonly maps: readonly TriedMap[];
-}
 
 /** The maps that short fits choose; a run that goes on has them written down. */
 async function mapsOf(
@@ -77,26 +93,35 @@ async function mapsOf(
   say: (text: string) => void,
 ): Promise<Maps> {
   const { map, run, seed } = options;
-  if (map === "usual") return { columns, maps: [] };
+  if (map !== "auto") {
+    const flow = flowKinds.find((kind) => map === `${kind}-flow`);
+    return { columns, maps: [], ...(flow && { flow }) };
+  }
   const path = run === undefined ? undefined : join(run, "maps.json");
   if (path !== undefined && existsSync(path)) {
-    const { columns: specs, maps } = JSON.parse(await readFile(path, "utf8")) as Maps;
-    return { columns: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, domainOf(spec)])), maps };
+    const { columns: specs, ...rest } = JSON.parse(await readFile(path, "utf8")) as Maps;
+    return {
+      ...rest,
+      columns: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, domainOf(spec)])),
+    };
   }
-  const chosen = await chooseMaps(rows, {
+  const { tried: maps, ...chosen } = await chooseMaps(rows, {
     columns,
     seed,
+    network: options.network,
     ...engineOf(options),
     signal: io.signal,
-    onTried: (one) => say(tried(one)),
+    onTried: (one) => say(triedLine(one)),
   });
   if (path !== undefined)
     await writeFileAtomic(
       path,
-      `${JSON.stringify({ columns: specsOf(chosen.columns), maps: chosen.tried }, undefined, 1)}\n`,
+      `${JSON.stringify({ ...chosen, columns: specsOf(chosen.columns), maps }, undefined, 1)}\n`,
     );
-  return { columns: chosen.columns, maps: chosen.tried };
+  return { ...chosen, maps };
 }
+
+const fitted = { given: "given cells", whole: "rows", flow: "a flow" } as const;
 
 async function fitting(
   io: Io,
@@ -105,10 +130,10 @@ async function fitting(
   options: FittingCommand,
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
-  const { minutes, steps, given, seed, seeds, run } = options;
+  const { minutes, steps, given, network, seed, seeds, run } = options;
   const chosen = await mapsOf(io, rows, columns, options, say);
   if (inParts(options, partsFolder(options))) {
-    const found = await fitInParts(io, rows, chosen.columns, options);
+    const found = await fitInParts(io, rows, chosen, options);
     return found && { ...found, maps: chosen.maps };
   }
   let bar: ReturnType<typeof progress> | undefined;
@@ -116,6 +141,8 @@ async function fitting(
   let stage: string | undefined;
   const found = await fitSeeds(rows, {
     columns: chosen.columns,
+    ...(chosen.flow && { flow: chosen.flow }),
+    network,
     seed,
     seeds,
     given,
@@ -123,11 +150,8 @@ async function fitting(
     ...(minutes !== undefined && { minutes }),
     ...(steps !== undefined && { steps }),
     ...(run !== undefined && {
-      storeOf: (one, network) =>
-        runOf(
-          join(run, `seed-${one}${network === "given" ? "-given" : ""}`),
-          configOf(rows, chosen.columns, one, options),
-        ),
+      storeOf: (one, part) =>
+        runOf(join(run, `seed-${one}${part === "whole" ? "" : `-${part}`}`), configOf(rows, chosen, one, options)),
     }),
     signal: io.signal,
     onSeed: (one) => {
@@ -135,11 +159,10 @@ async function fitting(
       bar = undefined;
       what = seeds > 1 ? `, seed ${one}` : "";
     },
-    onProgress: ({ network, step, steps: all, loss, validation }) => {
-      if (network !== stage) bar?.end();
-      if (network !== stage || !bar)
-        bar = progress(io.stderr, all, `fitting ${network === "given" ? "given cells" : "rows"}${what}`, step);
-      stage = network;
+    onProgress: ({ network: part, step, steps: all, loss, validation }) => {
+      if (part !== stage) bar?.end();
+      if (part !== stage || !bar) bar = progress(io.stderr, all, `fitting ${fitted[part]}${what}`, step);
+      stage = part;
       bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
     },
   }).finally(() => bar?.end());

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
+import { parseTableModel } from "diffeo-tables";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, startDiffeo } from "../run.ts";
 
@@ -44,9 +45,10 @@ describe("a run in a folder", () => {
 });
 
 describe("several seeds", () => {
-  it("are fitted one by one, and the best on rows held out is kept", async () => {
+  it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
     const { code, stdout } = await diffeo(
       ...fit("seeds.model", "--steps", "4", "--no-given", "--seeds", "3", "--seed", "4", "--json"),
+      ...["--map", "affine-flow", "--network", "transformer"],
     );
     expect(code).toBe(0);
     const { seeds, seed, validation } = JSON.parse(stdout);
@@ -54,5 +56,7 @@ describe("several seeds", () => {
     const least = Math.min(...seeds.map((one: { validation: number }) => one.validation));
     expect(validation).toBe(least);
     expect(seeds.find((one: { validation: number }) => one.validation === least).seed).toBe(seed);
+    const { flow, network } = parseTableModel(readFileSync(at("seeds.model")));
+    expect([flow?.network.kind, network.kind]).toEqual(["couplings", "columns"]);
   }, 120_000);
 });
