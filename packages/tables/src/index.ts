@@ -1,11 +1,13 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
+
+export { makeRule } from "./diffusion/columns.ts";
 export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
 export type { ConditionedRows, ConditionRows, RowTensors } from "./diffusion/condition.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
 export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
 export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
-export type { DrawnRows, FittedTable, TableTraining } from "./diffusion/model.ts";
+export type { DrawnRows, DrawRows, FittedTable, TableTraining } from "./diffusion/model.ts";
 export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
 export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";
@@ -24,6 +26,7 @@ export {
 } from "./dkef/evaluate.ts";
 export { type Fit, fitDensity } from "./dkef/fit.ts";
 export type { Fitted } from "./dkef/fitted.ts";
+export { type GradientNoise, type OpenGradientNoise, openGradientNoise } from "./dkef/gradient-noise.ts";
 export { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
@@ -62,7 +65,14 @@ export {
   plainLikelihood,
   type Summary,
 } from "./measure/measure.ts";
-export { reportFigures, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
+export {
+  type PairPlots,
+  type PairSets,
+  pairPlots,
+  reportFigures,
+  type TablePictureOptions,
+  tablePicture,
+} from "./picture/figures.ts";
 export { densityPicture } from "./picture/picture.ts";
 export { completionLines } from "./report/completion.ts";
 export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
@@ -71,7 +81,7 @@ export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
 export { fitTaskName, openFitTasks, type RunRecord, recordOf, type Task } from "./study/study.ts";
-export { type CellTable, parseCells } from "./table/cells.ts";
+export { type CellTable, cellLines, makeCells, parseCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

@@ -1,13 +1,18 @@
 /** Fitting, measuring and using small densities, and what happens when numbers are lost. */
 
-import { fourierSlices, gssm, objectives } from "diffeo/matching";
+import { pickRows } from "diffeo/host";
+import { drawArrays, fourierSlices, gssm, objectives } from "diffeo/matching";
+import { dkefInit } from "diffeo/model";
 import { fold, key } from "diffeo/random";
+import { flatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
 import { annealedNormaliser } from "../src/dkef/annealed.ts";
 import { importanceNormaliser, logBaseVolume, measurePoints } from "../src/dkef/evaluate.ts";
 import { fitDensity } from "../src/dkef/fit.ts";
 import type { Fitted } from "../src/dkef/fitted.ts";
+import { type GradientNoise, openGradientNoise } from "../src/dkef/gradient-noise.ts";
 import { sampleRows } from "../src/dkef/sample.ts";
+import { fitSteps } from "../src/dkef/steps.ts";
 import { scoreRows } from "../src/dkef/use.ts";
 import { preparedTable } from "../src/node/datasets.ts";
 import { runTask } from "../src/node/study.ts";
@@ -221,4 +226,64 @@ it("stops a run when it is told to", async () => {
   const signal = AbortSignal.abort();
   await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(/abort/);
   expect((await preparedTable("rings", { seed: 0, folder: "" })).data.n).toBe(2);
+});
+
+describe("the noise of a gradient", () => {
+  const options = { ...small, batch: 40 } as const;
+  const theta = async (): Promise<Float32Array> => {
+    let found: Fitted | undefined;
+    await fitDensity(data, {
+      ...options,
+      loss: "ssm-vr",
+      epochs: 1,
+      ridgeSteps: 1,
+      onStep: ({ step, fitted }) => {
+        if (step === 1) found = fitted();
+      },
+    });
+    return (found as Fitted).theta;
+  };
+
+  it("is that of the slices: none for exact score matching, less with their means than without", async () => {
+    const at = await theta();
+    const noiseOf = async (loss: "sm" | "ssm" | "ssm-vr" | "gssm" | "gssm-vr"): Promise<GradientNoise> => {
+      const open = openGradientNoise(data, { ...options, loss });
+      const found = await open.at(at, 24);
+      await open.dispose();
+      return found;
+    };
+    const exact = await noiseOf("sm");
+    expect(exact.noise).toBeLessThan(1e-9 * exact.signal);
+    const [ssm, ssmVr, gssm, gssmVr] = [
+      await noiseOf("ssm"),
+      await noiseOf("ssm-vr"),
+      await noiseOf("gssm"),
+      await noiseOf("gssm-vr"),
+    ];
+    expect(ssmVr.noise).toBeLessThan(ssm.noise);
+    expect(gssmVr.noise).toBeLessThan(gssm.noise);
+  });
+
+  it("is of the gradient that a step of Adam descends by", async () => {
+    const objective = objectives.gssm();
+    const start = dkefInit(key(2), pickRows(data.train, [0, 1, 2, 3, 4]));
+    const sizes = { n: 2, batch: 20, points: 20, validation: 20, ridgeBatch: 20 };
+    const steps = fitSteps(objective, start, sizes, { rate: 1e-2, clip: 1e9, ridgeRate: 1e-3 });
+    const flat = flatten(start);
+    const zero = new Float32Array(flat.length);
+    const draws = (name: string) => drawArrays(objective.draws(2), [10], fold(key(3), name));
+    const x = pickRows(
+      data.train,
+      Array.from({ length: 20 }, (_, i) => i),
+    );
+    const { state } = await steps.train({ theta: flat, m: zero, v: zero }, x, draws("a"), draws("b"), 1);
+    const gradient = (await steps.gradient(flat, x, draws("a"), draws("b"))).data as Float32Array;
+    await steps.dispose();
+    const size = Math.hypot(...gradient);
+    expect(size).toBeGreaterThan(0);
+    // m₁ = (1 − β₁) g
+    gradient.forEach((g, i) => {
+      expect(Math.abs((state.m.data[i] as number) - 0.1 * g)).toBeLessThan(1e-5 * size);
+    });
+  });
 });

@@ -1,17 +1,11 @@
 /** Rows of cells as they come: as CSV to a file or to standard output, as JSON, or as both. */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
+import { cellLines } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import type { NumbersOptions } from "./options.ts";
 
-const quoted = (cell: Cell): string => {
-  const text = String(cell);
-  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
 type Rows = readonly (readonly Cell[])[];
-
-const linesOf = (rows: Rows): string => rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
 export interface Columns {
   readonly columns: readonly string[];
@@ -31,12 +25,12 @@ export async function writeCells(
   const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
   async function* text(): AsyncGenerator<string> {
     if (json) io.stdout.write(head);
-    yield linesOf([columns]);
+    yield cellLines([columns]);
     for await (const rows of batches) {
       if (json && rows.length > 0)
         io.stdout.write(`${count > 0 ? "," : ""}${rows.map((row) => JSON.stringify(row)).join(",")}`);
       count += rows.length;
-      yield linesOf(rows);
+      yield cellLines(rows);
     }
     if (json) io.stdout.write("]}\n");
   }

@@ -13,6 +13,7 @@ import {
   correlation,
   covariance,
   type Domain,
+  type DomainSpec,
   integer,
   ordered,
   positive,
@@ -134,4 +135,48 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   const parts = words(left, "+");
   if (parts.length < 2) requireKnown([left]);
   return { columns: requireKnown(parts), domain: sumOf(parts, right, rule) };
+}
+
+/** Words and numbers of one column, as `kindOf` reads them. */
+function kindText(spec: DomainSpec): string | undefined {
+  switch (spec.kind) {
+    case "real":
+    case "category":
+      return spec.kind;
+    case "positive":
+      if (spec.below !== undefined) return `below:${spec.below}`;
+      return spec.above === undefined ? "positive" : `above:${spec.above}`;
+    case "between":
+      return `between:${spec.low}:${spec.high}`;
+    case "integer":
+      if (spec.most !== undefined) return spec.least === undefined ? undefined : `integer:${spec.least}:${spec.most}`;
+      return spec.least === undefined ? "integer" : spec.least === 0 ? "count" : undefined;
+    case "angle":
+      return spec.period === undefined ? "angle" : `angle:${spec.period}`;
+    default:
+      return undefined;
+  }
+}
+
+/** The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where no rule does. */
+export function makeRule(columns: readonly string[], { spec }: Domain): string | undefined {
+  if (!spec) return undefined;
+  switch (spec.kind) {
+    case "simplex": {
+      const zeros = spec.zeros === undefined ? "" : `:zeros:${spec.zeros}`;
+      return `${columns.join("+")}=${spec.total ?? 1}${zeros}`;
+    }
+    case "ordered":
+      return [spec.above, ...columns, spec.below].filter((word) => word !== undefined).join("<");
+    case "ball":
+      return `${columns.join(",")}=ball${spec.radius === undefined ? "" : `:${spec.radius}`}`;
+    case "sphere":
+    case "covariance":
+    case "correlation":
+      return `${columns.join(",")}=${spec.kind}`;
+    default: {
+      const text = kindText(spec);
+      return text === undefined ? undefined : `${columns[0]}=${text}`;
+    }
+  }
 }

@@ -12,12 +12,13 @@ import { key as keyOf, permutation } from "diffeo/random";
 import type { RunStore } from "diffeo/train";
 import { atomsOf, codedRanges } from "./atoms.ts";
 import { withTails } from "./bend.ts";
+import { sampleGiven } from "./complete.ts";
 import { filledPoints } from "./fill.ts";
 import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
 import { headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
-import type { FittedTable, Weights } from "./model.ts";
+import { type DrawnRows, type DrawRows, drawRows, type FittedTable, type Weights } from "./model.ts";
 import { cellNoise, cellsOf, coordinateName, encoded, pointsOf, type Row } from "./points.ts";
 import { standardMap, standardOf } from "./standard.ts";
 import { type TableModel, tableModel } from "./table-model.ts";
@@ -28,7 +29,7 @@ export interface FitProgress extends TrainingProgress {
   readonly network: "given" | "whole" | "flow";
 }
 
-export interface FitTableOptions extends Omit<TrainingOptions, "onProgress"> {
+export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "onWeights"> {
   /** Domains by name: a column's, or that of a group of columns that the domain names itself. */
   readonly columns: Readonly<Record<string, Domain>>;
   /** The share of rows that training does not see. Default 0.1, of no more than 5,000 rows. */
@@ -44,6 +45,11 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress"> {
   readonly givenStore?: RunStore;
   readonly flowStore?: RunStore;
   readonly onProgress?: (progress: FitProgress) => void;
+  /**
+   * Called at every measurement with a way to draw rows by the weights as they are by then, of the network that is being trained.
+   * Training waits for it.
+   */
+  readonly onMeasured?: (draw: (options: DrawRows) => Promise<DrawnRows>) => Promise<void> | void;
 }
 
 const LEAST_ROWS = 10;
@@ -96,6 +102,18 @@ export function heldOut(rows: number, held = 0.1) {
   return { held: order.subarray(0, kept), seen: order.subarray(kept) };
 }
 
+/** Draws rows by one of the networks: that of given cells is given none. */
+const drawerOf =
+  (
+    coordinates: Pick<FittedTable, "domain" | "standard" | "atoms" | "flow">,
+    network: FitProgress["network"],
+    weights: Weights,
+  ) =>
+  (options: DrawRows): Promise<DrawnRows> =>
+    network === "given"
+      ? sampleGiven({ ...coordinates, given: weights } as FittedTable, {}, options)
+      : drawRows({ ...coordinates, ...weights } as FittedTable, options);
+
 /** Fits a model of rows whose columns live in the given domains. */
 export async function fitTable(rows: readonly Row[], options: FitTableOptions): Promise<TableModel> {
   const {
@@ -107,6 +125,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     flow: kind,
     flowStore,
     onProgress,
+    onMeasured,
     ...rest
   } = options;
   if (rows.length < LEAST_ROWS)
@@ -133,8 +152,12 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   let [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
   if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
     fail("data", `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`, "fill some holes");
-  const told = (network: FitProgress["network"]): Pick<TrainingOptions, "onProgress"> =>
-    onProgress ? { onProgress: (progress) => onProgress({ ...progress, network }) } : {};
+  const told = (network: FitProgress["network"], flow?: Flow): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
+    ...(onProgress && { onProgress: (progress) => onProgress({ ...progress, network }) }),
+    ...(onMeasured && {
+      onWeights: (weights) => onMeasured(drawerOf({ ...coordinates, ...(flow && { flow }) }, network, weights)),
+    }),
+  });
   let given: Weights | undefined;
   if (both) {
     const { network, parameters } = await trainGiven(coordinates, seen, unseen, {
@@ -176,7 +199,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   const head = headOf(coordinates);
   const found = await trainScore(points(inside), points(outside), {
     ...(flow ? shared(training, 1 - FLOW_SHARE, training.store) : training),
-    ...told("whole"),
+    ...told("whole", flow),
     head,
   });
   const { network, parameters, best: step, validation } = found;

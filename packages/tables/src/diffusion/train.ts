@@ -21,6 +21,7 @@ import {
 } from "diffeo/train";
 import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
+import type { Weights } from "./model.ts";
 import { type NetworkKind, networkFor } from "./network.ts";
 
 export interface TrainingProgress {
@@ -55,6 +56,8 @@ export interface TrainingOptions {
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;
   readonly onProgress?: (progress: TrainingProgress) => void;
+  /** Called after each measurement with the averaged weights as they are by then. Training waits for it. */
+  readonly onWeights?: (weights: Weights) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
 
@@ -121,6 +124,8 @@ export interface ParameterTask extends Batches {
   readonly name: string;
   readonly init: (key: Key) => Parameters<NdArray>;
   readonly loss: (parameters: Parameters<Tensor>, batch: readonly Tensor[]) => Tensor;
+  /** Called after each measurement with the averaged parameters as they are by then. */
+  readonly onParameters?: (parameters: Parameters<NdArray>) => Promise<void> | void;
 }
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
@@ -172,7 +177,7 @@ function isWorse(losses: readonly number[], others: readonly number[]): boolean 
  * smaller rate and a longer average, so they are kept as long as they are not clearly worse than the best that was measured.
  */
 function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
-  const { steps, every, patience, measure } = plan;
+  const { steps, every, patience, measure, onWeights } = plan;
   const kept = before && keptIn(before);
   let [chosen, since, lowest] = [kept?.chosen, kept?.since ?? 0, kept?.lowest ?? []];
   let weights = before?.arrays.chosen;
@@ -186,6 +191,7 @@ function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
     if (lowest.length === 0 || last < mean(lowest)) lowest = losses;
     if (!isWorse(losses, lowest)) [chosen, weights, since] = [step, ema, 0];
     else if (++since >= patience) enough.abort();
+    await onWeights(ema);
   };
   let seen = before?.step;
   return {
@@ -222,6 +228,7 @@ interface Plan {
   readonly patience: number;
   /** The losses of weights, one a batch of held-out rows. */
   readonly measure: (weights: NdArray) => Promise<readonly number[]>;
+  readonly onWeights: (weights: NdArray) => Promise<void> | void;
 }
 
 /** The mean milliseconds of a task, by a few runs after as many that wake what sleeps. */
@@ -273,12 +280,14 @@ export function trainScore(
 
 /** Trains the network of a task. */
 export async function trainTask({ network, loss, ...rest }: Task, options: TrainingOptions): Promise<Trained> {
+  const { onWeights } = options;
   const { init, apply } = networkOf(network);
   const task: ParameterTask = {
     ...rest,
     name: "table",
     init,
     loss: (p, batch) => loss((x, lambda) => apply(p, x, lambda), batch),
+    ...(onWeights && { onParameters: (parameters) => onWeights({ network, parameters }) }),
   };
   return { network, ...(await trainParameters(task, options)) };
 }
@@ -318,6 +327,7 @@ export async function trainParameters(task: ParameterTask, options: TrainingOpti
         for (const one of checks) losses.push(Number((await measure(weights, ...one)).data[0]));
         return losses;
       },
+      onWeights: ({ data }) => task.onParameters?.(treeOf(data as Float32Array, like)),
     });
     const schedule = { peak: rate, warmup: Math.ceil(steps / 20), steps };
     const began = performance.now();

@@ -2,6 +2,7 @@
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, permutation } from "diffeo/random";
 import { type AdamState, flatten } from "diffeo/train";
+import { type Fitted, parameterArrays } from "./fitted.ts";
 import { type Fitting, freshState, pickRows, stateOf } from "./fitting.ts";
 
 /** Steps between looks at exact score matching, which costs as much as a tenth of a step each. */
@@ -112,7 +113,9 @@ export async function search(fitting: Fitting): Promise<Found> {
         if (open) bestByExact = better(bestByExact, { step, value: exact, theta: state.theta });
       }
       if (open && step - best.step >= patience) stopped = step;
-      onStep?.({ step, most, validation: value, best: best.value });
+      const now = { step, theta: state.theta, alpha: Float64Array.from(alpha.data as Float32Array) };
+      const fitted = (): Fitted => ({ ...now, parameters: parameterArrays(now.theta, start) });
+      await onStep?.({ step, most, validation: value, best: best.value, fitted });
     }
   } catch (error) {
     if (!(error instanceof Lost)) throw error;

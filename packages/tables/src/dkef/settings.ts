@@ -2,6 +2,7 @@
 import { fail } from "diffeo/graph";
 import { type Objective, type ObjectiveName, objectives } from "diffeo/matching";
 import type { DkefOptions } from "diffeo/model";
+import type { Fitted } from "./fitted.ts";
 
 export interface FitOptions {
   /** One of the five by name, or an objective of one's own. */
@@ -26,7 +27,8 @@ export interface FitOptions {
   /** The last adjustment of λ alone: 1,000 steps of 1e-3. */
   readonly ridgeSteps?: number;
   readonly ridgeRate?: number;
-  readonly onStep?: (progress: FitProgress) => void;
+  /** Called after every step, which waits for it. */
+  readonly onStep?: (progress: FitProgress) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
 
@@ -35,6 +37,8 @@ export interface FitProgress {
   readonly most: number;
   readonly validation: number;
   readonly best: number;
+  /** The density as it is by then, with the α of the validation. */
+  readonly fitted: () => Fitted;
 }
 
 /** What a fit is unless told otherwise. */

@@ -2,6 +2,7 @@
  * The graphs of a fit, compiled once for a dataset's sizes and a loss:
  *
  *   train     200 points: α from the first half, the loss on the second, Adam on everything through α
+ *   gradient  what that descends by
  *   validate  α from random training points, then the loss on the validation set
  *   exact     exact score matching on the validation set, for a given α
  *   equations sums of G and b over points
@@ -50,6 +51,7 @@ export interface FitSteps {
     [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
     { state: AdamState<Tensor>; loss: Tensor }
   >;
+  readonly gradient: Compiled<[Tensor, Tensor, Draws<Tensor>, Draws<Tensor>], Tensor>;
   readonly validate: Compiled<[Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>], { loss: Tensor; alpha: Tensor }>;
   readonly exact: Compiled<[Tensor, Tensor, Tensor], Tensor>;
   readonly equations: Compiled<[Tensor, Tensor, Draws<Tensor>], NormalEquations<Tensor>>;
@@ -96,21 +98,39 @@ const options = { threads: 1 } as const;
 const drawn = ({ objective, sizes }: Parts, count: number) => drawShapes(objective.draws(sizes.n), [count]);
 const stateShapes = (count: number) => ({ theta: [count], m: [count], v: [count] });
 
-function trainStep(parts: Parts): FitSteps["train"] {
-  const { objective, like, sizes, rates, size } = parts;
-  const { n, batch } = sizes;
+/** The loss on the second half of a batch with α from the first, and its gradient through α. */
+function descent({ objective, like, sizes: { batch } }: Parts) {
   const half = batch / 2;
+  return (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) => {
+    const p = parametersOf(theta, like);
+    const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
+    const loss = mean(lossOf(objective)(dkefScore(p, alpha), slice(x, [half, batch]), second));
+    const gradients = backward([loss], [fill([], 1, loss.dtype)], leavesOf(p)) as Tensor[];
+    return { loss, gradient: flattenTensors(gradients) };
+  };
+}
+
+function trainStep(parts: Parts): FitSteps["train"] {
+  const { sizes, rates, size } = parts;
+  const { n, batch } = sizes;
+  const of = descent(parts);
   return compile(
     (before: AdamState<Tensor>, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>, step: Tensor) => {
-      const p = parametersOf(before.theta, like);
-      const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
-      const value = mean(lossOf(objective)(dkefScore(p, alpha), slice(x, [half, batch]), second));
-      const gradients = backward([value], [fill([], 1, value.dtype)], leavesOf(p)) as Tensor[];
-      const gradient = flattenTensors(gradients);
+      const { loss, gradient } = of(before.theta, x, first, second);
       const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
-      return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss: value };
+      return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss };
     },
-    [stateShapes(size), [batch, n], drawn(parts, half), drawn(parts, half), []],
+    [stateShapes(size), [batch, n], drawn(parts, batch / 2), drawn(parts, batch / 2), []],
+    options,
+  );
+}
+
+function gradientStep(parts: Parts): FitSteps["gradient"] {
+  const { n, batch } = parts.sizes;
+  const of = descent(parts);
+  return compile(
+    (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) => of(theta, x, first, second).gradient,
+    [[parts.size], [batch, n], drawn(parts, batch / 2), drawn(parts, batch / 2)],
     options,
   );
 }
@@ -186,6 +206,7 @@ export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSi
   const parts: Parts = { objective, like, sizes, rates, size: flatten(like).length };
   const steps = {
     train: trainStep(parts),
+    gradient: gradientStep(parts),
     validate: validateStep(parts),
     exact: exactStep(parts),
     equations: equationsStep(parts),

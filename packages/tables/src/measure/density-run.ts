@@ -52,7 +52,7 @@ export async function runDensity(data: Prepared, options: DensityRunOptions): Pr
     ...options,
     onStep: (progress) => {
       trained = performance.now();
-      onStep?.(progress);
+      return onStep?.(progress);
     },
   });
   const outcome = await measured(fit, data, options).then(

@@ -1,5 +1,5 @@
 /** Columns as pictures show them: numbers on a line or its logarithm, labels in their order; and which are shown where they are many. */
-import type { Cell, Product } from "diffeo/domain";
+import type { Cell, Domain, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
 import type { Cells } from "../measure/law.ts";
@@ -28,6 +28,15 @@ const BEYOND = 0.002;
 /** A positive column is drawn on a line of logarithms if its largest numbers are so many times its median. */
 const WIDE = 8;
 
+/** What a picture must know of a product of domains: plain data, so that a page has it from its worker. */
+export interface ShownDomain {
+  readonly columns: readonly string[];
+  readonly parts: readonly (Pick<ProductPart, "columns"> & {
+    readonly at: Pick<ProductPart["at"], "cells">;
+    readonly domain: Pick<Domain, "kind" | "spec">;
+  })[];
+}
+
 interface Place {
   readonly name: string;
   readonly at: number;
@@ -35,7 +44,7 @@ interface Place {
   readonly labels?: readonly Cell[];
 }
 
-const placesOf = (domain: Product): Place[] =>
+const placesOf = (domain: ShownDomain): Place[] =>
   domain.parts.flatMap(({ domain: own, columns, at }) => {
     const { kind } = own;
     const labels = kind === "category" ? (own.spec as { labels: readonly Cell[] }).labels : undefined;
@@ -96,7 +105,7 @@ export interface ShownColumns {
 
 /** The columns by name, or the first dozen of them. */
 export function shownColumns(
-  domain: Product,
+  domain: ShownDomain,
   data: readonly Cells[],
   samples: readonly Cells[],
   names?: readonly string[],

@@ -1,9 +1,16 @@
 /** Pictures of a table beside samples of a model. What draws them is large, and loaded when it is asked for. */
+import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
 import type { Calibration, TableEvaluation } from "../measure/evaluate.ts";
-import type { PairOptions } from "./pairs.ts";
+import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
+
+export type { PairPlots, PairSets } from "./pairs.ts";
+
+/** The plots of a pair plot one by one, for a page that must not stop while it draws them. */
+export const pairPlots = async (sets: PairSets): Promise<PairPlots> => (await import("./pairs.ts")).pairPlots(sets);
 
 export interface TablePictureOptions extends PairOptions {
+  readonly domain: Product;
   readonly calibration?: Calibration;
 }
 

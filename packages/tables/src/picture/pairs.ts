@@ -2,21 +2,23 @@
  * A pair plot: every column against every other, data and samples in one cloud; the columns' own laws on the diagonal; rank correlations
  * above it. Labels are bars, and against numbers the range of the middle half and of nine tenths of each label's rows.
  */
-import type { Product } from "diffeo/domain";
 import { quantiles } from "diffeo/host";
 import { FAINT, grid, Plot } from "diffeo-picture/chart";
 import { rankVector } from "../measure/distances.ts";
 import type { Cells } from "../measure/law.ts";
-import { type ShownColumn, shownColumns } from "./columns.ts";
+import { type ShownColumn, type ShownColumns, type ShownDomain, shownColumns } from "./columns.ts";
 import { clouds, DATA, histograms, legend, type Points, SAMPLES, shares } from "./marks.ts";
 
-export interface PairOptions {
-  readonly title: string;
-  readonly domain: Product;
+export interface PairSets {
+  readonly domain: ShownDomain;
   readonly data: readonly Cells[];
   readonly samples: readonly Cells[];
   /** Which columns. Default the first dozen. */
   readonly columns?: readonly string[];
+}
+
+export interface PairOptions extends PairSets {
+  readonly title: string;
 }
 
 interface Sets {
@@ -182,36 +184,51 @@ function correlationPlot(p: ShownColumn, q: ShownColumn, { data, samples }: Sets
 
 const frame = Plot.frame({ stroke: FAINT, strokeOpacity: 0.5 });
 
-/** The pair plot as SVG. */
-export function pairPlot({ title, domain, data, samples, columns: names }: PairOptions): string {
-  const { columns, leftOut } = shownColumns(domain, data, samples, names);
+/** The plots of a pair plot, each to be drawn on its own. */
+export interface PairPlots extends ShownColumns {
+  /** The plot in a row and a column, so many pixels a side; undefined where there is nothing to show. */
+  readonly at: (row: number, column: number, side: number) => Plot.PlotOptions | undefined;
+  /** Dots of each set in a plot, at most. */
+  readonly dots: number;
+}
+
+export function pairPlots({ domain, data, samples, columns: names }: PairSets): PairPlots {
+  const shown = shownColumns(domain, data, samples, names);
+  const { columns } = shown;
   const n = columns.length;
-  const left = columns.some(({ labels }) => labels) ? 72 : 60;
-  const side = Math.round(Math.min(MOST_SIDE, Math.max(LEAST_SIDE, (WIDTH - left) / n - 6)));
   const panels = Math.max(1, (n * (n - 1)) / 2);
   const dots = Math.min(MOST_DOTS, Math.max(LEAST_DOTS, Math.floor(DOTS / 2 / panels)));
   const sets = { data, samples };
-  const cells = columns.map((q, i) =>
-    columns.map((p, j): Plot.PlotOptions | undefined => {
-      if (j > i) return correlationPlot(p, q, sets);
-      const x = axisOf(p, i === n - 1, side);
-      if (i === j) {
-        const [a, b] = [p.valuesOf(data), p.valuesOf(samples)];
-        const most = Math.max(...shares(a, p.edges), ...shares(b, p.edges));
-        const y: Plot.ScaleOptions = {
-          ...(i === 0 ? { ...axisOf(p, true, side), type: "linear", ticks: [] } : { axis: null }),
-          domain: [0, 1.12 * most],
-        };
-        return { x, y, marks: [frame, ...histograms(a, b, p.edges)] };
-      }
-      return {
-        x,
-        y: axisOf(q, j === 0, side),
-        r: { type: "identity" },
-        marks: [frame, ...pairMarks(p, q, sets, dots, side)],
+  const at: PairPlots["at"] = (i, j, side) => {
+    const [q, p] = [columns[i], columns[j]];
+    if (j > i) return correlationPlot(p, q, sets);
+    const x = axisOf(p, i === n - 1, side);
+    if (i === j) {
+      const [a, b] = [p.valuesOf(data), p.valuesOf(samples)];
+      const most = Math.max(...shares(a, p.edges), ...shares(b, p.edges));
+      const y: Plot.ScaleOptions = {
+        ...(i === 0 ? { ...axisOf(p, true, side), type: "linear", ticks: [] } : { axis: null }),
+        domain: [0, 1.12 * most],
       };
-    }),
-  );
+      return { x, y, marks: [frame, ...histograms(a, b, p.edges)] };
+    }
+    return {
+      x,
+      y: axisOf(q, j === 0, side),
+      r: { type: "identity" },
+      marks: [frame, ...pairMarks(p, q, sets, dots, side)],
+    };
+  };
+  return { ...shown, at, dots };
+}
+
+/** The pair plot as SVG. */
+export function pairPlot({ title, ...options }: PairOptions): string {
+  const { data, samples } = options;
+  const { columns, leftOut, at, dots } = pairPlots(options);
+  const left = columns.some(({ labels }) => labels) ? 72 : 60;
+  const side = Math.round(Math.min(MOST_SIDE, Math.max(LEAST_SIDE, (WIDTH - left) / columns.length - 6)));
+  const cells = columns.map((_, i) => columns.map((_, j) => at(i, j, side)));
   const shownDots = Math.min(dots, data.length);
   return grid({
     title,

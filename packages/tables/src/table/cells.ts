@@ -94,3 +94,16 @@ export function joined(tables: readonly (CellTable | undefined)[]): CellTable {
   const found = tables.filter((table) => table !== undefined);
   return { ...found[0], rows: found.flatMap(({ rows }) => rows), lines: found.flatMap(({ lines }) => lines) };
 }
+
+const quoted = (cell: string | number): string => {
+  const text = String(cell);
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Rows as lines of CSV. */
+export const cellLines = (rows: readonly (readonly (string | number)[])[]): string =>
+  rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
+
+/** CSV text: a line of names, then one a row. */
+export const makeCells = (columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  cellLines([columns, ...rows]);

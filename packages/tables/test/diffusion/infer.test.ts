@@ -1,8 +1,8 @@
-import { category, product } from "diffeo/domain";
+import { category, type Domain, integer, positive, product } from "diffeo/domain";
 import { describe, expect, it } from "vitest";
-import { parseRule } from "../../src/diffusion/columns.ts";
+import { makeRule, parseRule } from "../../src/diffusion/columns.ts";
 import { inferColumns, namedDomains, rowsIn } from "../../src/diffusion/infer.ts";
-import { parseCells } from "../../src/table/cells.ts";
+import { makeCells, parseCells } from "../../src/table/cells.ts";
 
 const table = (text: string) => parseCells(text, "t.csv");
 const specs = (text: string, rules: readonly string[] = []) =>
@@ -20,6 +20,17 @@ describe("cells", () => {
       ],
       lines: [3, 4],
     });
+  });
+
+  it("are written so that they are read again", () => {
+    const rows = [
+      ["x, y", 'a "word"', "two\nlines"],
+      [" edge ", "", "1e-300"],
+    ];
+    const columns = ["a;b", "c", "d"];
+    const text = makeCells(columns, rows);
+    expect(parseCells(text, "t.csv")).toMatchObject({ columns, rows });
+    expect(makeCells(["n"], [[0.1], [2]])).toBe("n\n0.1\n2\n");
   });
 
   it.each([
@@ -62,12 +73,19 @@ describe("a rule", () => {
   ])("%s", (rule, columns, spec) => {
     const found = parseRule(rule, names);
     expect(found.columns).toEqual(columns);
-    expect(typeof found.domain === "object" && found.domain.spec).toMatchObject(spec);
+    const { domain } = found as { domain: Domain };
+    expect(domain.spec).toMatchObject(spec);
+    // And the other way: the rule that is made of the domain says the same.
+    const again = parseRule(makeRule(columns, domain) ?? "", names) as { domain: Domain };
+    expect(again.domain.spec).toEqual(domain.spec);
   });
 
   it("may leave a column out, or call it a category", () => {
     expect(parseRule("a=drop", names)).toEqual({ columns: ["a"], domain: "drop" });
     expect(parseRule("b=category", names)).toEqual({ columns: ["b"], domain: "category" });
+    expect(makeRule(["b"], category(["x", "y"]))).toBe("b=category");
+    expect(makeRule(["b"], integer({ most: 3 }))).toBeUndefined();
+    expect(makeRule(["x=y"], positive())).toBe("x=y=positive");
   });
 
   it.each([

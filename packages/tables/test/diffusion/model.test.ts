@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 import { logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { mapped } from "../../src/diffusion/mapped.ts";
-import { LAST_LEVEL, predictorOf, tableScore, tableSde, timeOf } from "../../src/diffusion/model.ts";
+import { type DrawnRows, LAST_LEVEL, predictorOf, tableScore, tableSde, timeOf } from "../../src/diffusion/model.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
 import { type TableModel, tableModel } from "../../src/diffusion/table-model.ts";
@@ -132,6 +132,23 @@ describe("a model of a table", () => {
     ]);
     expect(second.rows).toEqual(first.rows);
     expect(other.rows).not.toEqual(first.rows);
+  });
+
+  it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {
+    const options = { columns: { a: positive(), b: real() }, ...small, steps: 6 };
+    const data = Array.from({ length: 30 }, (_, i) => [i + 1, i % 7]);
+    const seen: DrawnRows[] = [];
+    const watched = await fitTable(data, {
+      ...options,
+      onMeasured: async (draw) => void seen.push(await draw({ count: 4, seed: 2, evaluations: 5, threads: 1 })),
+    });
+    // Six measurements of each network, one of them of the weights that are kept.
+    expect(seen).toHaveLength(12);
+    for (const { rows: drawn } of seen) for (const row of drawn) expect(watched.domain.fault(row)).toBeUndefined();
+    expect(seen[5 + watched.training.step].rows).toEqual(
+      (await watched.sample({ count: 4, seed: 2, evaluations: 5, threads: 1 })).rows,
+    );
+    expect(bytesOf(watched)).toEqual(bytesOf(await fitTable(data, options)));
   });
 
   it("takes rows by name, and says which row breaks its domain", async () => {
