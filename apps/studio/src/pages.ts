@@ -29,4 +29,10 @@ export const pages: readonly Page[] = [
     about: "A diffusion and its reversal, in two spaces on one Brownian path.",
     load: () => import("./pages/paths/Paths.svelte"),
   },
+  {
+    path: "table",
+    title: "Your table",
+    about: "A model of the rows of your own CSV file, and densities by three losses.",
+    load: () => import("./pages/table/Table.svelte"),
+  },
 ];

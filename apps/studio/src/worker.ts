@@ -11,6 +11,8 @@ const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   chess: () => import("./pages/chess/tasks.ts"),
   scores: () => import("./pages/scores/tasks.ts"),
   paths: () => import("./pages/paths/tasks.ts"),
+  table: () => import("./pages/table/tasks.ts"),
+  densities: () => import("./pages/table/densities/tasks.ts"),
 };
 
 const reply = (message: Reply, transfer: readonly Transferable[] = []): void =>

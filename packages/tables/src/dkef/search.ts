@@ -107,15 +107,23 @@ export async function search(fitting: Fitting): Promise<Found> {
       curve.loss.push(value);
       const open = stopped === undefined;
       if (open) best = better(best, { step, value, theta: state.theta });
+      let exact: number | undefined;
       if (step % EXACT_EVERY === 0) {
-        const exact = await exactly(fitting, state.theta, alpha, step);
+        exact = await exactly(fitting, state.theta, alpha, step);
         curve.exact.push(exact);
         if (open) bestByExact = better(bestByExact, { step, value: exact, theta: state.theta });
       }
       if (open && step - best.step >= patience) stopped = step;
       const now = { step, theta: state.theta, alpha: Float64Array.from(alpha.data as Float32Array) };
       const fitted = (): Fitted => ({ ...now, parameters: parameterArrays(now.theta, start) });
-      await onStep?.({ step, most, validation: value, best: best.value, fitted });
+      await onStep?.({
+        step,
+        most,
+        validation: value,
+        best: best.value,
+        ...(exact !== undefined && { exact }),
+        fitted,
+      });
     }
   } catch (error) {
     if (!(error instanceof Lost)) throw error;

@@ -37,6 +37,8 @@ export interface FitProgress {
   readonly most: number;
   readonly validation: number;
   readonly best: number;
+  /** Exact score matching on the validation set, where it was looked at. */
+  readonly exact?: number;
   /** The density as it is by then, with the α of the validation. */
   readonly fitted: () => Fitted;
 }

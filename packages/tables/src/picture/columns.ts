@@ -72,8 +72,9 @@ function shownColumn(
     };
   }
   const valuesOf = (rows: readonly Cells[]): Float64Array => Float64Array.from(rows, (row) => Number(row[at]));
-  const both = [data, samples].map((rows) => quantiles(valuesOf(rows), [BEYOND, 0.5, 1 - BEYOND]));
-  let [low, high] = [Math.min(both[0][0], both[1][0]), Math.max(both[0][2], both[1][2])];
+  const seen = [data, samples].filter(({ length }) => length > 0);
+  const both = seen.map((rows) => quantiles(valuesOf(rows), [BEYOND, 0.5, 1 - BEYOND]));
+  let [low, high] = [Math.min(...both.map(([l]) => l)), Math.max(...both.map(([, , h]) => h))];
   if (kind === "integer") {
     [low, high] = [Math.floor(low) - 0.5, Math.ceil(high) + 0.5];
     const step = Math.max(1, Math.ceil((high - low) / (2 * BARS)));

@@ -11,6 +11,7 @@ import { clouds, DATA, histograms, legend, type Points, SAMPLES, shares } from "
 
 export interface PairSets {
   readonly domain: ShownDomain;
+  /** One of the two may be empty. */
   readonly data: readonly Cells[];
   readonly samples: readonly Cells[];
   /** Which columns. Default the first dozen. */
@@ -178,7 +179,10 @@ function correlationPlot(p: ShownColumn, q: ShownColumn, { data, samples }: Sets
     axis: null,
     x: { domain: [-1, 1] },
     y: { domain: [-1, 1] },
-    marks: [text(data, 0.24, DATA), text(samples, -0.24, SAMPLES)],
+    marks: [
+      ...(data.length > 0 ? [text(data, 0.24, DATA)] : []),
+      ...(samples.length > 0 ? [text(samples, -0.24, SAMPLES)] : []),
+    ],
   };
 }
 

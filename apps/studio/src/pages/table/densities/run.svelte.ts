@@ -1,0 +1,72 @@
+/** Three fits side by side, each in a worker of its own. */
+import { engine } from "../../../shell/engine.svelte.ts";
+import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../../shell/rpc.ts";
+import type { Frame } from "../../../view/frame.ts";
+import { type Ask, type Field, LOSSES, type LossName, type Noise, type Step, type Worth } from "./shapes.ts";
+
+type Tasks = typeof import("./tasks.ts");
+
+/** What is known of one fit. */
+export class DensityFit {
+  readonly loss: LossName;
+  steps = $state.raw<readonly Step[]>([]);
+  most = $state(1);
+  noise = $state.raw<readonly Noise[]>([]);
+  field = $state.raw<Field>();
+  worth = $state.raw<Worth>();
+  trouble = $state.raw<Trouble>();
+  constructor(loss: LossName) {
+    this.loss = loss;
+  }
+}
+
+export class DensityFits {
+  fits = $state.raw<readonly DensityFit[]>(LOSSES.map(({ value }) => new DensityFit(value)));
+  data = $state.raw<{ readonly frame: Frame; readonly points: Float32Array }>();
+  running = $state(false);
+  #workers: OpenWorker<Tasks>[] = [];
+
+  async start(ask: Omit<Ask, "loss">): Promise<void> {
+    this.stop();
+    this.fits = LOSSES.map(({ value }) => new DensityFit(value));
+    this.running = true;
+    const own = this.fits;
+    await engine();
+    if (this.fits !== own || !this.running) return;
+    // Small graphs are faster on one thread, and there are three workers.
+    this.#workers = LOSSES.map(() => openWorker<Tasks>("densities", 1));
+    const workers = this.#workers;
+    await Promise.all(own.map((fit, i) => this.#fit(fit, workers[i], ask)));
+    if (this.#workers === workers) this.stop();
+  }
+
+  async #fit(fit: DensityFit, worker: OpenWorker<Tasks>, ask: Omit<Ask, "loss">): Promise<void> {
+    try {
+      fit.worth = await worker.call(
+        "fit",
+        { ...ask, loss: fit.loss },
+        {
+          onTell: (told) => {
+            if (told.kind === "data") this.data = told;
+            else if (told.kind === "noise") fit.noise = [...fit.noise, told.noise];
+            else if (told.kind === "field") fit.field = told.field;
+            else {
+              fit.steps = [...fit.steps, ...told.steps];
+              fit.most = told.most;
+            }
+          },
+        },
+      );
+    } catch (error) {
+      if (!isStopped(error)) fit.trouble = troubleOf(error);
+    }
+    worker.close();
+  }
+
+  /** What there is stays to be looked at. */
+  stop(): void {
+    for (const worker of this.#workers) worker.close();
+    this.#workers = [];
+    this.running = false;
+  }
+}

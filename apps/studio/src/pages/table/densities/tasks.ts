@@ -1,0 +1,110 @@
+/**
+ * A density in two dimensions fitted by one loss, as `diffeo density fit` does it, and watched: its validation loss and exact score
+ * matching by step, its field, and how much of the gradient is the chance of the slices. Every loss has a worker of its own.
+ */
+import { fold, key } from "diffeo/random";
+import {
+  type DensityModel,
+  type FitOptions,
+  type FitProgress,
+  type Fitted,
+  fitDensity,
+  generate,
+  likelihood,
+  measureFitted,
+  openGradientNoise,
+  type Prepared,
+  prepare,
+  scoreRows,
+  type Table,
+} from "diffeo-tables";
+import { task } from "../../../shell/rpc.ts";
+import { type Frame, lattice } from "../../../view/frame.ts";
+import { ARROWS, type Ask, type Field, SHADES, type Step, type Told, type Worth } from "./shapes.ts";
+
+/** Smaller than the protocol's, so that three fit into a minute of two cores. */
+const SIZES = { inducing: 100, batch: 100, points: 400, patience: 150, ridgeSteps: 200 } as const;
+const STEPS = 400;
+/** Steps between looks at the gradient, and draws of the slices a look. */
+const NOISE = { every: 25, draws: 12 } as const;
+/** The share of the time that fields may take. */
+const SHARE = 0.2;
+
+/** The data's range and a margin, as a square. */
+function frameOf({ values }: Table): Frame {
+  const range = (axis: number): [number, number] =>
+    values.reduce<[number, number]>(
+      ([low, high], v, i) => (i % 2 === axis ? [Math.min(low, v), Math.max(high, v)] : [low, high]),
+      [Infinity, -Infinity],
+    );
+  const [x, y] = [range(0), range(1)];
+  const size = 1.25 * Math.max(x[1] - x[0], y[1] - y[0]);
+  return { low: [(x[0] + x[1] - size) / 2, (y[0] + y[1] - size) / 2], size };
+}
+
+const tableOf = (frame: Frame, n: number): Table => ({
+  ...{ source: "lattice", columns: ["x", "y"], rows: n * n },
+  values: lattice(frame, n),
+});
+
+/** log p̃ and ∇ log p̃ over the window: what is drawn needs no normaliser. */
+async function fieldOf(
+  { columns, whitening }: Prepared,
+  { loss, seed }: Ask,
+  fitted: Fitted,
+  frame: Frame,
+): Promise<Field> {
+  const model: DensityModel = { spec: { loss, seed, columns, whitening, logZ: 0 }, fitted };
+  const places = tableOf(frame, ARROWS);
+  const shades = Float32Array.from((await scoreRows(model, tableOf(frame, SHADES))).logDensity);
+  const arrows = Float32Array.from((await scoreRows(model, places)).score);
+  return { frame, shades, points: Float32Array.from(places.values), arrows };
+}
+
+/** A turn of the worker's own clock: messages are heard between steps. */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
+  const { set, points, seed, loss } = ask;
+  const table = generate(set, points, fold(key(seed), set));
+  const data = prepare(table, fold(key(seed), "data"));
+  const frame = frameOf(table);
+  tell({ kind: "data", frame, points: Float32Array.from(table.values) });
+  const options: FitOptions = {
+    ...SIZES,
+    ...{ loss, seed, signal, epochs: Math.ceil(STEPS / Math.floor(data.train.shape[0] / SIZES.batch)) },
+  };
+  const gradients = openGradientNoise(data, options);
+  const showField = async (fitted: Fitted): Promise<void> =>
+    tell({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
+  let steps: Step[] = [];
+  let [told, shown, took] = [0, performance.now(), 0];
+  const onStep = async ({ step, most, validation, exact, fitted }: FitProgress): Promise<void> => {
+    steps = [...steps, { step, loss: validation, ...(exact !== undefined && { exact }) }];
+    if (performance.now() - told > 100 || step === most) {
+      tell({ kind: "steps", steps, most });
+      [steps, told] = [[], performance.now()];
+      await turn();
+    }
+    if (step === 1 || step % NOISE.every === 0)
+      tell({ kind: "noise", noise: { step, ...(await gradients.at(fitted().theta, NOISE.draws)) } });
+    const began = performance.now();
+    if (took > SHARE * (began - shown)) return;
+    await showField(fitted());
+    [took, shown] = [performance.now() - began, performance.now()];
+  };
+  try {
+    const found = await fitDensity(data, { ...options, onStep });
+    if (steps.length > 0) tell({ kind: "steps", steps, most: found.steps });
+    await showField(found.chosen);
+    const measures = await measureFitted(found.chosen, data, { key: fold(key(seed), "measure"), signal });
+    return {
+      steps: found.steps,
+      scoreMatching: measures.scoreMatching.mean,
+      likelihood: likelihood(measures) + data.whitening.logDet,
+      ...(found.failure !== undefined && { failure: found.failure }),
+    };
+  } finally {
+    await gradients.dispose();
+  }
+});

@@ -1,0 +1,39 @@
+/** What there is to choose on the page of tables. */
+
+export const EXAMPLES = [
+  { value: "soil", label: "Soil samples" },
+  { value: "ferry", label: "Ferry crossings" },
+  { value: "moons", label: "Two moons" },
+] as const;
+
+/** When a fit ends: minutes, or by its steps. */
+export const ENDS = [
+  { value: "0.5", label: "½ min" },
+  { value: "1", label: "1 min" },
+  { value: "3", label: "3 min" },
+  { value: "10", label: "10 min" },
+  { value: "steps", label: "steps" },
+] as const;
+
+/** Kinds of one column, in the words of the command's --column. */
+export const KINDS = [
+  "real",
+  "positive",
+  "above:0",
+  "below:0",
+  "between:0:1",
+  "integer",
+  "integer:1:6",
+  "count",
+  "category",
+  "angle",
+  "angle:360",
+  "drop",
+] as const;
+
+/** A word of a command line, in quotes where a shell would read it otherwise. */
+export const shellWord = (word: string): string =>
+  /^[\w./:=+,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Rules as they stand in the address, one a line. */
+export const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
