@@ -1,6 +1,25 @@
-/** The studio, built before the first test that opens it. */
+/** The studio for all files that test it: built, and one browser to open it in, before the first of them. */
+import { chromium } from "playwright-core";
+import type { TestProject } from "vitest/node";
+import { CHROMIUM } from "../apps/studio/test/browser.ts";
+import { whyNoChromium } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "./build.ts";
 
-export default function setup(): void {
-  builtStudio();
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Its folder, and where the browser is reached; or why there is none. */
+    studio: { readonly folder: string; readonly browser: string } | { readonly folder: string; readonly why: string };
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = builtStudio();
+  const why = await whyNoChromium();
+  if (why !== undefined) {
+    project.provide("studio", { folder, why });
+    return async () => undefined;
+  }
+  const browser = await chromium.launchServer({ ...CHROMIUM, args: [...CHROMIUM.args, "--disable-gpu"] });
+  project.provide("studio", { folder, browser: browser.wsEndpoint() });
+  return () => browser.close();
 }

@@ -1,16 +1,25 @@
-/** The built studio in headless Chromium, served as `diffeo studio` serves it. */
+/** The built studio in headless Chromium, served as `diffeo studio` serves it; and the command in Node, to compare with. */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { chromiumPath } from "../../../packages/diffeo/test/engine/starts.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** How it is started. */
+export const CHROMIUM = {
+  executablePath: chromiumPath,
+  args: ["--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking"],
+};
+
 export const launch = (...flags: readonly string[]): Promise<Browser> =>
-  chromium.launch({
-    executablePath: chromiumPath,
-    args: ["--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking", ...flags],
-  });
+  chromium.launch({ ...CHROMIUM, args: [...CHROMIUM.args, ...flags] });
+
+/** The browser that all files of tests share. */
+export const connect = (address: string): Promise<Browser> => chromium.connect(address);
 
 /** A page, and what it has said that no page should. */
 export interface Watched {
@@ -63,7 +72,15 @@ interface TraceEvent {
 
 /** The longest task of the page's main thread while `work` is done, in milliseconds of the processor: others may have it too. */
 export async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
-  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "__metadata"] });
+  const categories = ["toplevel", "disabled-by-default-devtools.timeline", "__metadata"];
+  // One at a time in a browser that several share.
+  const start = async (): Promise<void> =>
+    browser.startTracing(page, { categories }).catch(async (error: Error) => {
+      if (!error.message.includes("already")) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return start();
+    });
+  await start();
   await work();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   const mains = new Set(
@@ -76,4 +93,33 @@ export async function longestTask(browser: Browser, page: Page, work: () => Prom
   );
   if (tasks.length === 0) throw new Error("the trace has no task of the main thread");
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
+}
+
+const house = join(import.meta.dirname, "../../..");
+
+/** The page's address after the #. */
+export const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
+
+/** `diffeo` in a Node that has WebAssembly alone, command after command, and what it prints. */
+export async function onWebAssembly(...commands: readonly (readonly string[])[]): Promise<string> {
+  const missing = `export const resolve = (name, context, next) => {
+    if (name === "onnxruntime-node") throw new Error("not installed");
+    return next(name, context);
+  };`;
+  const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
+  const script = `import { run } from ${JSON.stringify(join(house, "apps/cli/src/run.ts"))};
+    const { stdout, stderr, stdin } = process;
+    const io = { stdout, stderr, stdin, signal: new AbortController().signal };
+    for (const words of ${JSON.stringify(commands)}) process.exitCode ||= await run(words, io);`;
+  const flags = [
+    ...[
+      "--conditions=diffeo-source",
+      "--import",
+      "tsx",
+      "--import",
+      `data:text/javascript,${encodeURIComponent(hook)}`,
+    ],
+    ...["--input-type=module", "--eval", script],
+  ];
+  return (await promisify(execFile)(process.execPath, flags, { cwd: house })).stdout;
 }

@@ -1,15 +1,14 @@
 /** The pages of scores and of paths in use: what they show is true, and an address brings it back. */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { leftOut, whyNoChromium } from "../../../packages/diffeo/test/engine/starts.ts";
-import { builtStudio } from "../../../test/build.ts";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
-import { launch, longestTask, open, violations } from "./browser.ts";
+import { connect, hash, longestTask, open, violations } from "./browser.ts";
 
 /** Long enough for a machine that others use too. */
 const SOON = { timeout: 120_000 };
 
-const why = await whyNoChromium();
+const studio = inject("studio");
 
 /** “2.8 · 10⁻¹⁰” as a number. */
 function numberOf(text: string): number {
@@ -19,7 +18,6 @@ function numberOf(text: string): number {
 
 const largestError = async (page: Page): Promise<number> =>
   numberOf((await page.getByLabel("Largest error").textContent(SOON)) ?? "");
-const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 
 /** The numbers of a row of the table at the point. */
 async function row(page: Page, name: string): Promise<number[]> {
@@ -28,20 +26,22 @@ async function row(page: Page, name: string): Promise<number[]> {
   return ((await cell.textContent()) ?? "").replaceAll("−", "-").replaceAll(/[()]/g, "").split(", ").map(Number);
 }
 
-if (why !== undefined)
+if ("why" in studio)
   describe("the pages of scores and paths", () => {
     it("are left out", () => {
-      leftOut("the pages of scores and paths in a browser", why);
+      leftOut("the pages of scores and paths in a browser", studio.why);
       expect(numberOf("2.8 · 10⁻¹⁰")).toBe(2.8e-10);
     });
   });
 else
   describe("the pages of scores and paths", () => {
     let serving: Serving;
+    let url: string;
     let browser: Browser;
     beforeAll(async () => {
-      serving = await serveFolder(builtStudio(), 0);
-      browser = await launch("--disable-gpu");
+      serving = await serveFolder(studio.folder, 0);
+      ({ url } = serving);
+      browser = await connect(studio.browser);
     });
     afterAll(async () => {
       await browser.close();
@@ -49,9 +49,9 @@ else
     });
 
     it("carry scores to rounding, link one point in both pictures, and come back by their address", async () => {
-      const { page, errors } = await open(browser, serving.url);
+      const { page, errors } = await open(browser, url);
       const longest = await longestTask(browser, page, async () => {
-        await page.goto(`${serving.url}#/scores`);
+        await page.goto(`${url}#/scores`);
         await row(page, "log p, log q");
       });
       expect(longest).toBeLessThan(100);
@@ -76,7 +76,8 @@ else
       expect(await largestError(page)).toBeLessThan(1e-6);
       await expect.poll(() => hash(page), SOON).toContain("map=stereographic");
       const address = page.url();
-      await page.goto("about:blank");
+      // By way of another page: that a fresh one does it too is seen where boards are drawn.
+      await page.goto(`${url}#/`);
       await page.goto(address);
       expect(await row(page, "x")).toEqual(moved);
       expect(await row(page, "y")).toHaveLength(3);
@@ -85,7 +86,7 @@ else
     });
 
     it("say where a typed expression cannot be read, and what `check` finds of a typed map", async () => {
-      const { page, errors } = await open(browser, `${serving.url}#/scores?map=own&p=own`);
+      const { page, errors } = await open(browser, `${url}#/scores?map=own&p=own`);
       expect(await largestError(page)).toBeLessThan(1e-6);
       await page.getByText("A map to trust.").waitFor(SOON);
       await page.getByLabel("y2 of x1, x2").fill("x2 + (x2");
@@ -107,7 +108,7 @@ else
     });
 
     it("close the commuting square at the order of the steps, and count who leaves the domain", async () => {
-      const { page, errors } = await open(browser, `${serving.url}#/paths?space=box&seed=7&steps=16&w=1.02`);
+      const { page, errors } = await open(browser, `${url}#/paths?space=box&seed=7&steps=16&w=1.02`);
       const slope = (name: string): Promise<number> => page.getByLabel(`Slope of ${name}`).textContent().then(Number);
       await expect.poll(() => slope("Milstein in y"), SOON).toBeGreaterThan(0.85);
       expect(await slope("Milstein in y")).toBeLessThan(1.35);
@@ -123,7 +124,8 @@ else
       await expect.poll(() => hash(page), SOON).toMatch(/steps=256.*frame=0/);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       const address = page.url();
-      await page.goto("about:blank");
+      // By way of another page: that a fresh one does it too is seen where boards are drawn.
+      await page.goto(`${url}#/`);
       await page.goto(address);
       await expect.poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON).toBe(true);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");

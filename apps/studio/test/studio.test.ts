@@ -1,42 +1,19 @@
 /** The studio as a reader has it: every page, the chess page in use, what it says where something is missing. */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { promisify } from "node:util";
 import { parseFen, UNKNOWN } from "diffeo-chess";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
-import { leftOut, whyNoChromium } from "../../../packages/diffeo/test/engine/starts.ts";
-import { builtStudio } from "../../../test/build.ts";
+import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
-import { launch, longestTask, open, violations } from "./browser.ts";
+import { connect, hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 
-const house = join(import.meta.dirname, "../../..");
-const why = await whyNoChromium();
-
-/** `diffeo chess sample` in a Node that has WebAssembly alone. */
-async function onWebAssembly(...words: readonly string[]): Promise<string> {
-  const missing = `export const resolve = (name, context, next) => {
-    if (name === "onnxruntime-node") throw new Error("not installed");
-    return next(name, context);
-  };`;
-  const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
-  const flags = [
-    "--conditions=diffeo-source",
-    "--import",
-    "tsx",
-    "--import",
-    `data:text/javascript,${encodeURIComponent(hook)}`,
-  ];
-  const main = join(house, "apps/cli/src/main.ts");
-  return (await promisify(execFile)(process.execPath, [...flags, main, "chess", "sample", ...words], { cwd: house }))
-    .stdout;
-}
+const studio = inject("studio");
 
 /** The studio from a host that knows nothing of it, in a folder: no headers, hence one thread. */
 async function plainHost(): Promise<Serving> {
@@ -45,7 +22,7 @@ async function plainHost(): Promise<Serving> {
     const type = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" }[
       extname(name)
     ];
-    const body = await readFile(join(builtStudio(), name)).catch(() => undefined);
+    const body = await readFile(join(studio.folder, name)).catch(() => undefined);
     response.writeHead(body ? 200 : 404, type ? { "content-type": type } : {}).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -76,11 +53,11 @@ const pauseAtOnce = (): Promise<void> =>
 const done = (page: Page): Promise<unknown> => page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
 const fenOf = (page: Page): Promise<string | null> => page.locator(".fen").textContent();
 
-if (why !== undefined)
+if ("why" in studio)
   describe("the studio", () => {
     it("is built", async () => {
-      leftOut("the studio's pages in a browser", why);
-      expect(await readFile(join(builtStudio(), "index.html"), "utf8")).toContain("assets/");
+      leftOut("the studio's pages in a browser", studio.why);
+      expect(await readFile(join(studio.folder, "index.html"), "utf8")).toContain("assets/");
     });
   });
 else
@@ -88,13 +65,15 @@ else
     const folder = mkdtempSync(join(tmpdir(), "diffeo-studio-"));
     const tiny = join(folder, "tiny.safetensors");
     let serving: Serving;
+    let url: string;
     let plain: Serving;
     let browser: Browser;
     beforeAll(async () => {
       await saveTinyModel(tiny);
-      serving = await serveFolder(builtStudio(), 0);
       plain = await plainHost();
-      browser = await launch("--disable-gpu");
+      serving = await serveFolder(studio.folder, 0);
+      ({ url } = serving);
+      browser = await connect(studio.browser);
     });
     afterAll(async () => {
       await browser.close();
@@ -104,7 +83,7 @@ else
     });
 
     it("has pages that load without an error, whole for those who do not see them, in light and dark", async () => {
-      const { page, errors } = await open(browser, serving.url);
+      const { page, errors } = await open(browser, url);
       const paths = await page
         .getByRole("navigation", { name: "Pages" })
         .getByRole("link")
@@ -112,7 +91,7 @@ else
       expect(paths).toContain("#/chess");
       await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
       for (const path of ["#/", ...paths]) {
-        await page.goto(`${serving.url}${path}`);
+        await page.goto(`${url}${path}`);
         await page.locator("main h1").waitFor();
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
@@ -128,11 +107,24 @@ else
     });
 
     it("draws the board of the command line, shows it forming, and an address brings all of it back", async () => {
-      const words = ["--count", "1", "--steps", "6", "--seed", "11", "--w", "1.02", "--format", "fen"];
-      const printed = onWebAssembly(...words);
+      const words = [
+        "chess",
+        "sample",
+        "--count",
+        "1",
+        "--steps",
+        "6",
+        "--seed",
+        "11",
+        "--w",
+        "1.02",
+        "--format",
+        "fen",
+      ];
+      const printed = onWebAssembly(words);
       const { page, errors, requests } = await open(
         browser,
-        `${serving.url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`,
+        `${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`,
       );
       const longest = await longestTask(browser, page, async () => void (await done(page)));
       const fen = await fenOf(page);
@@ -144,16 +136,16 @@ else
       await expect.poll(() => page.locator("output").textContent()).toBe("t = 0.834");
       const early = await fenOf(page);
       expect(early).not.toBe(fen);
-      await expect.poll(() => page.evaluate(() => location.hash)).toContain("frame=0");
+      await expect.poll(() => hash(page)).toContain("frame=0");
       await page.getByRole("slider", { name: "Time" }).press("End");
       await expect.poll(() => fenOf(page)).toBe(fen);
       await page.getByRole("button", { name: "One step back" }).click();
-      await expect.poll(() => page.evaluate(() => location.hash)).toContain("frame=5");
+      await expect.poll(() => hash(page)).toContain("frame=5");
       const late = await fenOf(page);
       const address = page.url();
       // The browser asks for the icon again where the address changes.
       expect(requests.slice(fetched).filter((url) => !/\/icon-[^/]+\.svg$/.test(url))).toEqual([]);
-      expect(requests.filter((url) => !url.startsWith(serving.url))).toEqual([]);
+      expect(requests.filter((url) => !url.startsWith(url))).toEqual([]);
 
       await page.goto("about:blank");
       await page.goto(address);
@@ -210,20 +202,21 @@ else
       const saved = await download;
       expect(saved.suggestedFilename()).toBe("diffeo-chess-7-3.svg");
       const pieces = [...(fen ?? "").split(" ")[0]].filter((c) => /[a-z]/i.test(c)).length;
-      expect((await readFile(await saved.path(), "utf8")).match(/<use /g) ?? []).toHaveLength(pieces);
+      await saved.saveAs(join(folder, "board.svg"));
+      expect((await readFile(join(folder, "board.svg"), "utf8")).match(/<use /g) ?? []).toHaveLength(pieces);
       expect(errors).toEqual([]);
       await page.close();
     });
 
     it("says in a sentence what is missing, and a way on", async () => {
-      const { page } = await open(browser, `${serving.url}#/nowhere`);
+      const { page } = await open(browser, `${url}#/nowhere`);
       const alert = page.getByRole("alert");
       expect(await alert.textContent()).toContain("There is no page “nowhere” in this studio.");
       await alert.getByRole("link", { name: "Go to the first page" }).click();
       await page.getByRole("heading", { level: 1 }).waitFor();
 
       await page.context().route("**/*.safetensors", (route) => route.fulfill({ status: 500 }));
-      await page.goto(`${serving.url}#/chess`);
+      await page.goto(`${url}#/chess`);
       await alert
         .getByText(/^The model did not arrive \(status 500\)\. See that .* is served, and try again\./)
         .waitFor();
@@ -237,7 +230,7 @@ else
     it("computes on WebGPU where there is one", async () => {
       const gpu = await launch("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
       try {
-        const { page, errors } = await open(gpu, serving.url);
+        const { page, errors } = await open(gpu, url);
         if (!(await page.evaluate(hasAdapter)))
           return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
         await page.locator("summary").getByText("WebAssembly, ").click();
@@ -245,7 +238,7 @@ else
         await page.getByLabel("WebGPU").check();
         await page.locator("summary").getByText("WebGPU").waitFor();
         await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
-        await page.goto(`${serving.url}#/chess?steps=2`);
+        await page.goto(`${url}#/chess?steps=2`);
         await done(page);
         expect(parseFen((await fenOf(page)) ?? "")).toHaveLength(64);
         expect(await page.locator("summary").textContent()).toContain("WebGPU");

@@ -60,6 +60,19 @@ function emptyNote(table: CellTable, columns: readonly string[]): string {
   return empty === 0 ? "" : `; ${empty} of ${table.rows.length * columns.length} cells are empty`;
 }
 
+/** A cell that is no number in a column of numbers, too many of them for labels, is an error that says where it is. */
+function refuseStray(table: CellTable, name: string): void {
+  const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
+  const strays = cells.filter((cell) => numberOf(cell) === undefined);
+  if (new Set(cells).size <= MOST_LABELS || strays.length > cells.length / 2) return;
+  const [column, row] = [table.columns.indexOf(name), columnAt(table, name).indexOf(strays[0])];
+  fail(
+    "data",
+    `${table.source}, line ${table.lines[row]}, column ${column + 1} (${shown(name)}): ${shown(strays[0])} is not a number, though most are`,
+    `mend the cell, drop the row, or leave the column out: ${name}=drop`,
+  );
+}
+
 function categoryOf(table: CellTable, name: string): Domain {
   const labels = [...new Set(columnAt(table, name).filter((cell) => !isEmpty(cell)))].sort();
   if (labels.length < 2)
@@ -193,6 +206,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
       if (grouped.has(name)) return [];
       const values = numbers.get(name);
       if (values) return [{ columns: [name], ...numberDomain(name, values) }];
+      refuseStray(table, name);
       return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
     }),
   ].map((one) => ({ ...one, reason: one.reason + emptyNote(table, one.columns) }));

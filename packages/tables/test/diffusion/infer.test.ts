@@ -172,6 +172,10 @@ describe("inference", () => {
   it("takes no names for categories", () => {
     const names = Array.from({ length: 60 }, (_, i) => `${i},person ${i}`).join("\n");
     expect(() => specs(`n,who\n${names}\n`)).toThrow('"who" has 60 different texts');
+    const stray = Array.from({ length: 60 }, (_, i) => (i === 7 ? "l3.5" : `${i}.5`)).join("\n");
+    expect(() => specs(`a\n${stray}\n`)).toThrow(
+      't.csv, line 9, column 1 ("a"): "l3.5" is not a number, though most are. Mend the cell',
+    );
     expect(() => specs("n,who\n1,x\n2,x\n")).toThrow('"who" has one value in all rows');
   });
 });

@@ -23,8 +23,8 @@ import { type Frame, lattice } from "../../../view/frame.ts";
 import { ARROWS, type Ask, type Field, SHADES, type Step, type Told, type Worth } from "./shapes.ts";
 
 /** Smaller than the protocol's, so that three fit into a minute of two cores. */
-const SIZES = { inducing: 100, batch: 100, points: 400, patience: 150, ridgeSteps: 200 } as const;
-const STEPS = 400;
+const SIZES = { inducing: 100, batch: 200, points: 500, patience: 200, ridgeSteps: 200 } as const;
+const STEPS = 500;
 /** Steps between looks at the gradient, and draws of the slices a look. */
 const NOISE = { every: 25, draws: 12 } as const;
 /** The share of the time that fields may take. */

@@ -1,0 +1,180 @@
+/** The page of tables in use: what it fits, draws and scores is what the command does, and what is wrong with a table is said. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fold, key, normal } from "diffeo/random";
+import { makeCells, parseCells, rowsIn } from "diffeo-tables";
+import { loadTableModel } from "diffeo-tables/node";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
+import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
+import { connect, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+
+/** Long enough for a machine that others use too. */
+const SOON = { timeout: 120_000 };
+const studio = inject("studio");
+
+/** Sixty rows of two kinds. */
+function smallTable(): string {
+  const z = normal(fold(key("studio"), "table"), [60, 2], { dtype: "float64" }).data;
+  const rows = Array.from({ length: 60 }, (_, i) => [
+    Number(Math.exp(0.4 * z[2 * i] + (i % 3 === 0 ? 1 : 0)).toFixed(4)),
+    i % 3 === 0 ? "big, b" : "small",
+    Number((1 / (1 + Math.exp(-z[2 * i + 1]))).toFixed(5)),
+  ]);
+  return makeCells(["size", "kind", "share"], rows);
+}
+
+/** What a button saves, and the name that it has. */
+async function saved(page: Page, button: string, folder: string): Promise<readonly [name: string, bytes: Buffer]> {
+  const coming = page.waitForEvent("download", SOON);
+  await page.getByRole("button", { name: button }).click();
+  const download = await coming;
+  const path = join(folder, "saved");
+  await download.saveAs(path);
+  return [download.suggestedFilename(), readFileSync(path)];
+}
+
+if ("why" in studio)
+  describe("the page of tables", () => {
+    it("is left out", () => {
+      leftOut("the page of tables in a browser", studio.why);
+      expect(parseCells(smallTable(), "t.csv").rows).toHaveLength(60);
+    });
+  });
+else
+  describe("the page of tables", () => {
+    let serving: Serving;
+    let url: string;
+    const folder = mkdtempSync(join(tmpdir(), "diffeo-table-page-"));
+    const [csv, model, rows] = ["t.csv", "m.safetensors", "rows.csv"].map((name) => join(folder, name));
+    let browser: Browser;
+    beforeAll(async () => {
+      writeFileSync(csv, smallTable());
+      serving = await serveFolder(studio.folder, 0);
+      ({ url } = serving);
+      browser = await connect(studio.browser);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await serving.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    it("fits, draws and scores as the command does, to the last digit, and takes the model along", async () => {
+      const printed = onWebAssembly(
+        ["table", "fit", csv, "--steps", "5", "--seed", "3", "--no-given", "--accept", "--out", model],
+        ["table", "sample", "--model", model, "--count", "1000", "--seed", "5", "--evaluations", "8", "--out", rows],
+      );
+      const { page, errors, requests } = await open(
+        browser,
+        `${url}#/table?ends=steps&steps=5&seed=3&given=no&draw=5&evaluations=8`,
+      );
+      const fetched = requests.length;
+      const longest = await longestTask(browser, page, async () => {
+        await page.getByLabel("Choose a file").setInputFiles(csv);
+        await page.getByText("all between 0 and 1").waitFor(SOON);
+        await page.getByRole("button", { name: "Fit", exact: true }).click();
+        await page.getByText(/^Fitted\. Loss on rows held out: /).waitFor(SOON);
+        await page.getByRole("button", { name: "How likely is row 2?" }).waitFor(SOON);
+      });
+      expect(longest).toBeLessThan(100);
+      const rowsFile = await saved(page, "Save rows", folder);
+      const modelFile = await saved(page, "Save the model", folder);
+      await printed;
+      expect([rowsFile[0], rowsFile[1].toString()]).toEqual(["t-rows.csv", readFileSync(rows, "utf8")]);
+      expect([modelFile[0], modelFile[1].equals(readFileSync(model))]).toEqual(["t.safetensors", true]);
+
+      // A row that is pressed has the likelihood that the model gives it elsewhere.
+      await page.getByRole("button", { name: "How likely is row 2?" }).click();
+      const nats = Number((await page.getByLabel("log-likelihood").textContent(SOON))?.replace("−", "-"));
+      const fitted = await loadTableModel(model);
+      const [, second] = rowsIn(parseCells(readFileSync(rows, "utf8"), "rows"), fitted.domain);
+      expect(Math.abs(nats - (await fitted.score([second]))[0])).toBeLessThan(0.006);
+      expect(await violations(page)).toEqual([]);
+      expect(requests.slice(fetched).filter((one) => !one.startsWith(url))).toEqual([]);
+
+      // The file alone draws the same rows.
+      const first = await page
+        .getByRole("row")
+        .filter({ has: page.getByRole("button", { name: "How likely is row 1?" }) })
+        .textContent();
+      await page.getByLabel("Choose a file").setInputFiles(model);
+      await page.getByText("a model without its table").waitFor(SOON);
+      await expect
+        .poll(
+          () =>
+            page
+              .getByRole("row")
+              .filter({ has: page.getByRole("button", { name: "How likely is row 1?" }) })
+              .textContent(),
+          SOON,
+        )
+        .toBe(first);
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("says which cell is wrong and lets one mend it, and an address brings an example and its rules back", async () => {
+      const { page, errors } = await open(browser, `${url}#/table`);
+      await page.getByRole("button", { name: "Paste one" }).click();
+      await page.getByLabel("The table as CSV").fill("a,b\n1,2\n3\n");
+      await page.getByRole("button", { name: "Take it" }).click();
+      await page
+        .getByText("pasted.csv, line 3: 1 cells where 2 columns are. Give every row the same number of cells.")
+        .waitFor(SOON);
+      await page.getByRole("button", { name: "Mend it here" }).click();
+      const numbers = Array.from({ length: 70 }, (_, i) => `${i + 0.5},${i}`);
+      await page.getByLabel("The table as CSV").fill(["a,b", ...numbers.with(4, "x4.5,4")].join("\n"));
+      await page.getByRole("button", { name: "Take it" }).click();
+      await page
+        .getByText(/^pasted\.csv, line 6, column 1 \("a"\): "x4\.5" is not a number, though most are\./)
+        .waitFor(SOON);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Mend the table" }).click();
+      await page.getByLabel("The table as CSV").fill(["a,b", ...numbers].join("\n"));
+      await page.getByRole("button", { name: "Take it" }).click();
+      await page.getByText("all above 0, from 0.5 to 69.5").waitFor(SOON);
+      await page.getByLabel("What a is").fill("betwixt:0:1");
+      await page.getByLabel("What a is").press("Enter");
+      await page.getByText(/there is no kind "betwixt" of column\. Use real, positive, /).waitFor(SOON);
+      await page.getByLabel("What a is").fill("between:0:100");
+      await page.getByLabel("What a is").press("Enter");
+      await expect.poll(() => page.getByRole("alert").count(), SOON).toBe(0);
+
+      // By way of another page.
+      await page.goto(`${url}#/`);
+      await page.goto(
+        `${url}#/table?example=ferry&seed=7&ends=3&column=${encodeURIComponent("aboard=drop\n0<departure<arrival<24")}`,
+      );
+      await page.getByText("ferry.csv").waitFor(SOON);
+      await expect
+        .poll(() => page.getByLabel("What departure, arrival is").inputValue(), SOON)
+        .toBe("0<departure<arrival<24");
+      expect(await page.getByLabel("What aboard is").inputValue()).toBe("drop");
+      expect(await page.getByLabel("Seed", { exact: true }).inputValue()).toBe("7");
+      expect(await page.getByRole("radio", { name: "3 min" }).isChecked()).toBe(true);
+      await page.getByRole("button", { name: "infer it: aboard" }).click();
+      await expect.poll(() => page.getByLabel("What aboard is").inputValue(), SOON).toBe("count");
+      await expect.poll(() => hash(page), SOON).not.toContain("drop");
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("fits densities by three losses side by side", async () => {
+      const { page, errors } = await open(browser, `${url}#/table?view=densities&points=300&set=rings`);
+      const longest = await longestTask(browser, page, async () => {
+        await page.getByLabel("Density and score field by GSSM-VR").waitFor({ ...SOON, state: "attached" });
+        await page
+          .getByRole("img", { name: /^Variance of the gradient over its squared mean\. SSM-VR: \d/ })
+          .waitFor(SOON);
+      });
+      expect(longest).toBeLessThan(100);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("button", { name: "Fit again" }).first().waitFor();
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+  });
