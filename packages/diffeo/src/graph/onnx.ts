@@ -13,6 +13,9 @@ import { topological } from "./topological.ts";
 const OPSET = 17;
 const IR_VERSION = 8;
 
+/** Constants up to this size are written once, however many nodes ask for them: also what asks for two results of one operator. */
+const SMALL = 4096;
+
 /** From this many entries on, an array of one number only is written as that number, which the runtime repeats. */
 const LARGE = 2 ** 16;
 
@@ -71,7 +74,7 @@ class Writer implements Emitter {
   }
 
   constant(value: NdArray): string {
-    const small = value.data.length <= 64;
+    const small = value.data.length <= SMALL;
     const key = small ? `${value.dtype}|${value.shape}|${bytesOf(value)}` : "";
     const known = small ? this.#known.get(key) : undefined;
     if (known) return known;
