@@ -38,6 +38,7 @@ import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
 import { type Create, requireThreads, type Session, type SessionOptions } from "./session.ts";
 import { callsOutside, splitSession } from "./split.ts";
+import { sweepOf, sweepSession } from "./sweep.ts";
 
 /** Sizes of an argument; `null` is open and may differ from call to call. */
 export type OpenSpec =
@@ -268,6 +269,8 @@ function opener(name: string, options: SessionOptions): (traced: Trace<unknown>)
   };
   const open = async (traced: Trace<unknown>): Promise<Session> => {
     if (callsOutside(traced)) return splitSession(traced, open, place);
+    const sweep = name === "cpu" && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
+    if (sweep) return sweepSession(sweep, open);
     const device = await deviceNamed(name);
     if (name === "reference") {
       if (options.worker)

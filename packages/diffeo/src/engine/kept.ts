@@ -1,8 +1,10 @@
 /**
  * Arrays that stay on the device that made them: parameters and moments of a training step, fed back without crossing
- * the bus. On a device without memory of its own, what is kept is an ordinary array.
+ * the bus. On a device without memory of its own, what is kept is an ordinary array, whose memory may serve again.
  */
 import { type DType, fail, type NdArray, type Shape } from "../graph/index.ts";
+
+const released = (): never => fail("disposed", "this array was released", "release an array after its last use");
 
 /** An array in a device's memory. It can be passed to compiled functions of the same device; `toHost` reads it. */
 export class KeptArray implements NdArray {
@@ -33,7 +35,7 @@ export class KeptArray implements NdArray {
 
   /** The runtime's own handle. */
   get handle(): unknown {
-    if (this.#freed) fail("disposed", "this array was released", "release an array after its last use");
+    if (this.#freed) released();
     return this.#handle;
   }
 
@@ -51,10 +53,34 @@ export class KeptArray implements NdArray {
   }
 }
 
-/** The array itself, or a copy of one that was kept on a device. */
-export const toHost = async (array: NdArray): Promise<NdArray> => (array instanceof KeptArray ? array.read() : array);
+/** How the memory of an ordinary array goes back to whoever made it. */
+const giveBack = new WeakMap<NdArray, () => void>();
 
-/** Frees the device's memory of an array that was kept there. */
+/** An ordinary array whose memory `free` gets when it is released. */
+export function reusable(shape: Shape, data: Float32Array, free: (data: Float32Array) => void): NdArray {
+  let own: Float32Array | undefined = data;
+  const array: NdArray = {
+    shape,
+    dtype: "float32",
+    get data() {
+      return own ?? released();
+    },
+  };
+  giveBack.set(array, () => {
+    if (own) free(own);
+    own = undefined;
+  });
+  return array;
+}
+
+/** The array itself, or a copy of one that a device or a later release would take away. */
+export async function toHost(array: NdArray): Promise<NdArray> {
+  if (array instanceof KeptArray) return array.read();
+  return giveBack.has(array) ? { ...array, data: array.data.slice() } : array;
+}
+
+/** Frees the memory of an array that was kept: it must not be read afterwards, nor its numbers where they were taken out of it. */
 export function release(array: NdArray): void {
   if (array instanceof KeptArray) array.dispose();
+  else giveBack.get(array)?.();
 }

@@ -3,7 +3,7 @@ import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "o
 import type { NdArray, OnnxModel } from "../graph/index.ts";
 import { add, DiffeoError, input, writeOnnx } from "../graph/index.ts";
 import { KeptArray } from "./kept.ts";
-import type { Session, SessionOptions } from "./session.ts";
+import { keeps, type Session, type SessionOptions } from "./session.ts";
 
 interface OrtModule {
   readonly Tensor: TensorConstructor;
@@ -56,12 +56,7 @@ const unwanted = (model: OnnxModel, provider: string): string[] => [
 
 /** Where every result of a model goes. */
 const locations = (model: OnnxModel, keep: readonly string[]): Record<string, "gpu-buffer" | "cpu"> =>
-  Object.fromEntries(
-    model.outputs.map(({ name }) => [
-      name,
-      keep.some((k) => name === k || name.startsWith(`${k}.`)) ? "gpu-buffer" : "cpu",
-    ]),
-  );
+  Object.fromEntries(model.outputs.map(({ name }) => [name, keeps(keep, name) ? "gpu-buffer" : "cpu"]));
 
 function toOrt(ort: OrtModule, array: NdArray): OrtTensor {
   if (array instanceof KeptArray) return array.handle as OrtTensor;

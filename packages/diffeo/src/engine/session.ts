@@ -13,11 +13,16 @@ export interface SessionOptions {
    */
   readonly worker?: boolean;
   /**
-   * Results that stay on a GPU, by name or by the name of the object that holds them: state that is fed back, say.
-   * They come back as arrays whose numbers `toHost` reads. Elsewhere it changes nothing.
+   * Results that are fed back, by name or by the name of the object that holds them: state, say. They stay on a GPU, as
+   * arrays whose numbers `toHost` reads. On the CPU they are ordinary arrays whose memory is used again once they are
+   * released.
    */
   readonly keep?: readonly string[];
 }
+
+/** Whether a result is among those to keep. */
+export const keeps = (keep: readonly string[], name: string): boolean =>
+  keep.some((k) => name === k || name.startsWith(`${k}.`));
 
 export function requireThreads({ threads }: SessionOptions): void {
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1))

@@ -8,7 +8,7 @@ import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarra
 import { expandDims, reshape, squeeze } from "./shape.ts";
 import { asTensor, is, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
 
-const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{
+export const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{
   starts: readonly number[];
   stops: readonly number[];
   steps: readonly number[];

@@ -1,0 +1,139 @@
+/**
+ * The elementwise end of a graph in one pass over memory. A step of training ends in Adam and the average of parameters, a
+ * dozen operations on vectors as long as the network is large:
+ *
+ *   runtime: inputs → a, c, other results        sweep: yₖ[i] = fₖ(a[i], x[i], c)
+ *
+ * A runtime would go through memory once for each, and give every result in memory of its own that nobody has touched yet,
+ * page by page. Here they are one function, whose results lie where those that were released did.
+ */
+import {
+  input,
+  type NdArray,
+  type Shape,
+  simplify,
+  sizeOf,
+  type Tensor,
+  type Trace,
+  topological,
+} from "../graph/index.ts";
+import { sameShape } from "../graph/ndarray.ts";
+import { sliceNode } from "../graph/pieces.ts";
+import { is, isInput, rebuild, uniformValue } from "../graph/tensor.ts";
+import { reusable } from "./kept.ts";
+import { type Expression, isInstruction, kernelOf } from "./kernel.ts";
+import { keeps, type Session } from "./session.ts";
+
+/** From so many numbers on. */
+const LEAST = 4096;
+
+type Output = Trace<unknown>["outputs"][number];
+
+export interface Sweep {
+  readonly expression: Expression;
+  /** The results it gives, in the order of the expression's. */
+  readonly swept: readonly Output[];
+  /** What the runtime is left with: other results, then what the expression needs. */
+  readonly rest: readonly Output[];
+  /** Parts of inputs that the runtime is given as they lie in memory. */
+  readonly views: readonly { readonly name: string; readonly of: string; readonly from: number; readonly to: number }[];
+}
+
+const nameOf = (t: Tensor): string => t.attributes.name as string;
+
+/** The expression of results of one shape: as far back as operations are elementwise. */
+function expressionOf(results: readonly Tensor[], shape: Shape): Expression {
+  const [arrays, scalars, nodes]: Tensor[][] = [[], [], []];
+  const wanted = new Set(results);
+  const fits = (t: Tensor): boolean => sameShape(t.shape, shape) || t.shape.length === 0;
+  for (const t of topological(results).toReversed()) {
+    if (!wanted.has(t)) continue;
+    if (t.shape.length === 0) {
+      if (uniformValue(t) === undefined) scalars.push(t);
+    } else if (isInstruction(t) && t.inputs.every(fits)) {
+      nodes.push(t);
+      for (const operand of t.inputs) wanted.add(operand);
+    } else arrays.push(t);
+  }
+  return { arrays, scalars, nodes: nodes.toReversed(), results };
+}
+
+/** Replaces long parts of inputs by inputs of their own. */
+function viewed(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
+  const views: Sweep["views"][number][] = [];
+  const map = new Map<Tensor, Tensor>();
+  for (const node of topological(outputs.map((o) => o.tensor))) {
+    const [x] = node.inputs;
+    if (is(node, sliceNode) && isInput(x) && x.shape.length === 1 && sizeOf(node.shape) >= LEAST) {
+      const { starts, stops, steps } = node.attributes;
+      if (steps[0] === 1) {
+        const name = `·part${views.length}`;
+        views.push({ name, of: nameOf(x), from: starts[0], to: stops[0] });
+        map.set(node, input(name, node.shape, node.dtype));
+        continue;
+      }
+    }
+    const inputs = node.inputs.map((t) => map.get(t) as Tensor);
+    map.set(node, inputs.every((t, i) => t === node.inputs[i]) ? node : rebuild(node, inputs));
+  }
+  return { rest: outputs.map(({ name, tensor }) => ({ name, tensor: map.get(tensor) as Tensor })), views };
+}
+
+/** How a trace ends in a sweep over results that are kept, if it does and fewer arrays cross for it than it gives. */
+export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): Sweep | undefined {
+  const simple = simplify(outputs.map((o) => o.tensor));
+  const all = outputs.map(({ name }, i) => ({ name, tensor: simple[i] }));
+  const able = all.filter((o) => keeps(keep, o.name) && isInstruction(o.tensor) && sizeOf(o.tensor.shape) >= LEAST);
+  if (able.length === 0) return undefined;
+  const { shape } = able[0].tensor;
+  const swept = able.filter(({ tensor }) => sameShape(tensor.shape, shape));
+  const expression = expressionOf([...new Set(swept.map((o) => o.tensor))], shape);
+  const needed = [...expression.arrays, ...expression.scalars].filter((t) => !isInput(t));
+  if (needed.filter((t) => t.shape.length > 0).length >= expression.results.length) return undefined;
+  const others = all.filter((o) => !swept.includes(o));
+  return { expression, swept, ...viewed([...others, ...needed.map((tensor, i) => ({ name: carried(i), tensor }))]) };
+}
+
+const carried = (i: number): string => `·carried${i}`;
+
+/** Runs what is left on the runtime, then the sweep. */
+export async function sweepSession(
+  { expression, swept, rest, views }: Sweep,
+  open: (traced: Trace<unknown>) => Promise<Session>,
+): Promise<Session> {
+  const { arrays, scalars, results } = expression;
+  const session = rest.length > 0 ? await open({ inputs: [], outputs: rest, result: undefined }) : undefined;
+  const kernel = await kernelOf(expression);
+  const needed = [...arrays, ...scalars].filter((t) => !isInput(t));
+  const names = new Map([...arrays, ...scalars].map((t) => [t, isInput(t) ? nameOf(t) : carried(needed.indexOf(t))]));
+  const free: Float32Array[] = [];
+  return {
+    run: async (feeds) => {
+      const parts = views.map(({ name, of, from, to }) => [name, partOf(feeds[of], from, to)] as const);
+      const made = await session?.run({ ...feeds, ...Object.fromEntries(parts) });
+      const values = { ...feeds, ...made };
+      const of = (t: Tensor): Float32Array => values[names.get(t) as string].data as Float32Array;
+      const into = results.map(({ shape }) => free.pop() ?? new Float32Array(sizeOf(shape)));
+      kernel(
+        arrays.map(of),
+        scalars.map((t) => of(t)[0]),
+        into,
+      );
+      const arrayOf = into.map((data, i) => reusable(results[i].shape, data, (done) => free.push(done)));
+      return {
+        ...Object.fromEntries(rest.slice(0, rest.length - needed.length).map(({ name }) => [name, values[name]])),
+        ...Object.fromEntries(swept.map(({ name, tensor }) => [name, arrayOf[results.indexOf(tensor)]])),
+      };
+    },
+    dispose: async () => {
+      free.length = 0;
+      await session?.dispose();
+    },
+  };
+}
+
+const partOf = ({ dtype, data }: NdArray, from: number, to: number): NdArray => ({
+  shape: [to - from],
+  dtype,
+  data: data.subarray(from, to),
+});

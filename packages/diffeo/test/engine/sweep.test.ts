@@ -1,0 +1,84 @@
+/** The elementwise end of a graph, computed by the engine itself, beside the runtime's own numbers. */
+import { describe, expect, it } from "vitest";
+import { compile, release, toHost } from "../../src/engine/index.ts";
+import { abs, add, div, matmul, mul, neg, reshape, slice, sqrt, sub, sum, type Tensor } from "../../src/graph/index.ts";
+import { key, normal } from "../../src/random/index.ts";
+import { compileStep, initialState } from "../../src/train/index.ts";
+
+const numbers = (name: string, size: number): Float32Array => normal(key(name), [size]).data as Float32Array;
+
+/** Every operation of the sweep, a gradient-like array made by the runtime, numbers that are given and numbers that are computed. */
+const program = (x: Tensor, y: Tensor, c: Tensor) => {
+  const n = x.shape[0];
+  const w = reshape(slice(x, [0, 4096]), [64, 64]);
+  const g = mul(reshape(matmul(reshape(sub(x, y), [1, n]), reshape(x, [n, 1])), []), x);
+  const a = add(mul(x, 0.9), mul(g, c));
+  const b = div(neg(a), add(sqrt(abs(y)), 1e-3));
+  return { state: { a, b, twice: a }, loss: sum(matmul(w, w)), c: mul(c, sum(g)) };
+};
+
+const bits = (data: ArrayLike<unknown>): Int32Array => new Int32Array((data as Float32Array).slice().buffer);
+
+describe("the elementwise end of a graph", () => {
+  // Not a multiple of four numbers, exactly a block, and several blocks with a rest.
+  it.each([4097, 16_384, 40_001])("has the runtime's numbers bit by bit, size %d", async (size) => {
+    const shapes = [[size], [size], []] as const;
+    const swept = compile(program, shapes, { threads: 1, keep: ["state"] });
+    const plain = compile(program, shapes, { threads: 1 });
+    const [x, y] = [numbers("x", size), numbers("y", size)];
+    // Infinities and NaN go through as they do in the runtime.
+    [x[7], y[9], y[11]] = [Number.POSITIVE_INFINITY, Number.NaN, 0];
+    for (const [u, c] of [
+      [numbers("u", size), 0.3],
+      [x, -2],
+    ] as const) {
+      const [mine, other] = [await swept(u, y, c), await plain(u, y, c)];
+      for (const name of ["a", "b", "twice"] as const)
+        expect(bits(mine.state[name].data), name).toEqual(bits(other.state[name].data));
+      expect([mine.loss.data, mine.c.data]).toEqual([other.loss.data, other.c.data]);
+    }
+    await Promise.all([swept.dispose(), plain.dispose()]);
+  });
+
+  it("gives the same steps of training, and uses the memory of released state again", async () => {
+    const parameters = { w: { shape: [64, 80], dtype: "float32", data: numbers("w", 64 * 80) } } as const;
+    const loss = (p: { w: Tensor }, x: Tensor): Tensor => sum(mul(matmul(x, p.w), matmul(x, p.w)));
+    const step = compileStep(loss, parameters, [[8, 64]], { threads: 1, weightDecay: 0.1 });
+    const oracle = compileStep(loss, parameters, [[8, 64]], { device: "reference", weightDecay: 0.1 });
+    let [state, exact] = [initialState(parameters), initialState(parameters)];
+    const memory = new Set<unknown>();
+    for (let s = 1; s <= 4; s++) {
+      const x = { shape: [8, 64], dtype: "float32", data: numbers(`x${s}`, 8 * 64) } as const;
+      const next = await step(state, [x], s, 0.01);
+      const kept = await toHost(next.state.theta);
+      for (const old of Object.values(state)) release(old);
+      if (s > 1) expect(() => state.theta.data).toThrow("this array was released");
+      state = next.state;
+      for (const { data } of Object.values(state)) memory.add(data.buffer);
+      expect(kept.data).toEqual(state.theta.data);
+      expect(kept.data.buffer).not.toBe(state.theta.data.buffer);
+      const widened = Object.fromEntries(
+        Object.entries(exact).map(([name, { shape, data }]) => [
+          name,
+          { shape, dtype: "float64", data: Float64Array.from(data as Float32Array) },
+        ]),
+      );
+      ({ state: exact } = await oracle(
+        widened as never,
+        [{ ...x, dtype: "float64", data: Float64Array.from(x.data) }],
+        s,
+        0.01,
+      ));
+      for (const name of ["theta", "m", "v", "ema"] as const) {
+        const right = exact[name].data as Float64Array;
+        const apart = right.map((r, i) => Math.abs(Number(state[name].data[i]) - r) / (0.1 + Math.abs(r)));
+        expect(
+          apart.reduce((x, y) => Math.max(x, y)),
+          `${name} after step ${s}`,
+        ).toBeLessThan(1e-4);
+      }
+    }
+    expect(memory.size).toBe(8);
+    await Promise.all([step.dispose(), oracle.dispose()]);
+  });
+});
