@@ -122,12 +122,26 @@ function moduleOf(expression: Expression): Uint8Array<ArrayBuffer> {
   ]);
 }
 
-/** Computes the results of an expression into `into`, block by block. */
+/** Computes the results of an expression into `into`, block by block. An array may lie in several places, one part after another. */
 export type Kernel = (
-  arrays: readonly Float32Array[],
+  arrays: readonly (readonly Float32Array[])[],
   scalars: readonly number[],
   into: readonly Float32Array[],
 ) => void;
+
+/** Copies the next numbers of what lies in several places into a block. */
+function reader(parts: readonly Float32Array[]): (block: Float32Array, count: number) => void {
+  let [k, from] = [0, 0];
+  return (block, count) => {
+    for (let done = 0; done < count; ) {
+      const n = Math.min(count - done, parts[k].length - from);
+      block.set(parts[k].subarray(from, from + n), done);
+      done += n;
+      from += n;
+      if (from === parts[k].length) [k, from] = [k + 1, 0];
+    }
+  };
+}
 
 export async function kernelOf(expression: Expression): Promise<Kernel> {
   const { instance } = await WebAssembly.instantiate(moduleOf(expression));
@@ -139,10 +153,11 @@ export async function kernelOf(expression: Expression): Promise<Kernel> {
   const given = expression.arrays.map((_, k) => room(k));
   const made = expression.results.map((_, k) => room(given.length + k));
   return (arrays, scalars, into) => {
+    const readers = arrays.map(reader);
     const size = into[0].length;
     for (let at = 0; at < size; at += BLOCK) {
       const count = Math.min(BLOCK, size - at);
-      for (const [k, block] of given.entries()) block.set(arrays[k].subarray(at, at + count));
+      for (const [k, block] of given.entries()) readers[k](block, count);
       sweep(4 * count, ...scalars);
       for (const [k, block] of made.entries()) into[k].set(block.subarray(0, count), at);
     }

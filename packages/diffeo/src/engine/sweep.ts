@@ -18,7 +18,7 @@ import {
   topological,
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
-import { sliceNode } from "../graph/pieces.ts";
+import { runsOf, sliceNode } from "../graph/pieces.ts";
 import { is, isInput, rebuild, uniformValue } from "../graph/tensor.ts";
 import { reusable } from "./kept.ts";
 import { type Expression, isInstruction, kernelOf } from "./kernel.ts";
@@ -31,9 +31,12 @@ type Output = Trace<unknown>["outputs"][number];
 
 export interface Sweep {
   readonly expression: Expression;
-  /** The results it gives, in the order of the expression's. */
+  /** What its arrays and numbers are called, among inputs and what the runtime computes; an array may be several. */
+  readonly operands: { readonly arrays: readonly (readonly string[])[]; readonly scalars: readonly string[] };
+  /** The results it gives, and the names of the others. */
   readonly swept: readonly Output[];
-  /** What the runtime is left with: other results, then what the expression needs. */
+  readonly others: readonly string[];
+  /** What the runtime is left with: other results, and operands that are no inputs. */
   readonly rest: readonly Output[];
   /** Parts of inputs that the runtime is given as they lie in memory. */
   readonly views: readonly { readonly name: string; readonly of: string; readonly from: number; readonly to: number }[];
@@ -88,41 +91,50 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
   const { shape } = able[0].tensor;
   const swept = able.filter(({ tensor }) => sameShape(tensor.shape, shape));
   const expression = expressionOf([...new Set(swept.map((o) => o.tensor))], shape);
-  const needed = [...expression.arrays, ...expression.scalars].filter((t) => !isInput(t));
-  if (needed.filter((t) => t.shape.length > 0).length >= expression.results.length) return undefined;
+  if (expression.arrays.filter((t) => !isInput(t)).length >= expression.results.length) return undefined;
   const others = all.filter((o) => !swept.includes(o));
-  return { expression, swept, ...viewed([...others, ...needed.map((tensor, i) => ({ name: carried(i), tensor }))]) };
+  const carried: Output[] = [];
+  const named = (tensor: Tensor): string => {
+    if (isInput(tensor)) return nameOf(tensor);
+    const name = `·carried${carried.length}`;
+    carried.push({ name, tensor });
+    return name;
+  };
+  const arrays = expression.arrays.map((t) => runsOf(t).map(named));
+  const scalars = expression.scalars.map(named);
+  return {
+    expression,
+    operands: { arrays, scalars },
+    swept,
+    others: others.map((o) => o.name),
+    ...viewed([...others, ...carried]),
+  };
 }
-
-const carried = (i: number): string => `·carried${i}`;
 
 /** Runs what is left on the runtime, then the sweep. */
 export async function sweepSession(
-  { expression, swept, rest, views }: Sweep,
+  { expression: { results }, expression, operands, swept, others, rest, views }: Sweep,
   open: (traced: Trace<unknown>) => Promise<Session>,
 ): Promise<Session> {
-  const { arrays, scalars, results } = expression;
   const session = rest.length > 0 ? await open({ inputs: [], outputs: rest, result: undefined }) : undefined;
   const kernel = await kernelOf(expression);
-  const needed = [...arrays, ...scalars].filter((t) => !isInput(t));
-  const names = new Map([...arrays, ...scalars].map((t) => [t, isInput(t) ? nameOf(t) : carried(needed.indexOf(t))]));
   const free: Float32Array[] = [];
   return {
     run: async (feeds) => {
       const parts = views.map(({ name, of, from, to }) => [name, partOf(feeds[of], from, to)] as const);
-      const made = await session?.run({ ...feeds, ...Object.fromEntries(parts) });
-      const values = { ...feeds, ...made };
-      const of = (t: Tensor): Float32Array => values[names.get(t) as string].data as Float32Array;
+      const values = { ...feeds, ...(await session?.run({ ...feeds, ...Object.fromEntries(parts) })) };
+      const of = (name: string): Float32Array => values[name].data as Float32Array;
       const into = results.map(({ shape }) => free.pop() ?? new Float32Array(sizeOf(shape)));
+      const numbers = operands.scalars.map((name) => of(name)[0]);
       kernel(
-        arrays.map(of),
-        scalars.map((t) => of(t)[0]),
+        operands.arrays.map((names) => names.map(of)),
+        numbers,
         into,
       );
-      const arrayOf = into.map((data, i) => reusable(results[i].shape, data, (done) => free.push(done)));
+      const made = into.map((data, i) => reusable(results[i].shape, data, (done) => free.push(done)));
       return {
-        ...Object.fromEntries(rest.slice(0, rest.length - needed.length).map(({ name }) => [name, values[name]])),
-        ...Object.fromEntries(swept.map(({ name, tensor }) => [name, arrayOf[results.indexOf(tensor)]])),
+        ...Object.fromEntries(others.map((name) => [name, values[name]])),
+        ...Object.fromEntries(swept.map(({ name, tensor }) => [name, made[results.indexOf(tensor)]])),
       };
     },
     dispose: async () => {

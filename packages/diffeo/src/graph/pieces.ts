@@ -8,43 +8,44 @@ import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarra
 import { expandDims, reshape, squeeze } from "./shape.ts";
 import { asTensor, is, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
 
-export const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> = primitive<{
-  starts: readonly number[];
-  stops: readonly number[];
-  steps: readonly number[];
-}>({
-  name: "slice",
-  infer: ([x], { starts, stops, steps }) => ({
-    shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
-    dtype: x.dtype,
-  }),
-  vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
-    // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the slice began.
-    const wide = dilate(g, steps);
-    const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
-    return pad(wide, starts, after);
-  },
-  simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
-    sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0) ? x : undefined,
-  emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
-    const used = x.shape.map((_, i) => i).filter((i) => starts[i] !== 0 || stops[i] !== x.shape[i] || steps[i] !== 1);
-    const select = (values: readonly number[]): string => emitter.int64(used.map((i) => values[i]));
-    const ends = steps.every((s) => s === 1) ? [] : [select(steps)];
-    return emitter.node("Slice", [name, select(starts), select(stops), emitter.int64(used), ...ends]);
-  },
-  evaluate: ({ inputs: [x], attributes: { starts, steps }, shape }, [data]) => {
-    const strides = stridesOf(x.shape);
-    const start = starts.reduce((at, s, i) => at + s * strides[i], 0);
-    return pick(
-      data,
-      offsets(
-        shape,
-        strides.map((s, i) => s * steps[i]),
-        start,
-      ),
-    );
-  },
-});
+export const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> =
+  primitive<{
+    starts: readonly number[];
+    stops: readonly number[];
+    steps: readonly number[];
+  }>({
+    name: "slice",
+    infer: ([x], { starts, stops, steps }) => ({
+      shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
+      dtype: x.dtype,
+    }),
+    vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
+      // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the slice began.
+      const wide = dilate(g, steps);
+      const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
+      return pad(wide, starts, after);
+    },
+    simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
+      sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0) ? x : undefined,
+    emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
+      const used = x.shape.map((_, i) => i).filter((i) => starts[i] !== 0 || stops[i] !== x.shape[i] || steps[i] !== 1);
+      const select = (values: readonly number[]): string => emitter.int64(used.map((i) => values[i]));
+      const ends = steps.every((s) => s === 1) ? [] : [select(steps)];
+      return emitter.node("Slice", [name, select(starts), select(stops), emitter.int64(used), ...ends]);
+    },
+    evaluate: ({ inputs: [x], attributes: { starts, steps }, shape }, [data]) => {
+      const strides = stridesOf(x.shape);
+      const start = starts.reduce((at, s, i) => at + s * strides[i], 0);
+      return pick(
+        data,
+        offsets(
+          shape,
+          strides.map((s, i) => s * steps[i]),
+          start,
+        ),
+      );
+    },
+  });
 
 /**
  * Part of every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, `null` for a whole axis.
@@ -250,6 +251,25 @@ export function concat(parts: readonly Operand[], axis = -1): Tensor {
   if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");
   const tensors = asTensorList(parts);
   return concatNode(tensors, { axis: normaliseAxis(axis, tensors[0].shape.length, "concat") });
+}
+
+/** So many numbers take 16 MiB in float32, which allocators use again; of more than 32 they ask the system every time. */
+const RUN = 2 ** 22;
+
+/** A long vector that is joined of parts, as a few vectors of neighbouring parts; any other tensor as itself. */
+export function runsOf(t: Tensor): Tensor[] {
+  if (!is(t, concatNode) || t.shape.length !== 1 || sizeOf(t.shape) <= RUN) return [t];
+  const runs: Tensor[][] = [[]];
+  let size = 0;
+  for (const one of t.inputs) {
+    size += sizeOf(one.shape);
+    if (size > RUN && size > sizeOf(one.shape)) {
+      runs.push([]);
+      size = sizeOf(one.shape);
+    }
+    runs[runs.length - 1].push(one);
+  }
+  return runs.map((parts) => (parts.length === 1 ? parts[0] : concatNode(parts, { axis: 0 })));
 }
 
 /** Joins along a new axis. */

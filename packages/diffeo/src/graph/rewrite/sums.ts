@@ -1,7 +1,9 @@
 /** Long sums, as the CPU and a GPU run them best. */
+import { addAll, mul, mulNode } from "../arithmetic.ts";
 import { sum, sumNode } from "../broadcast.ts";
 import { matmul } from "../linalg.ts";
 import { divisorNear, type Shape, sizeOf } from "../ndarray.ts";
+import { runsOf } from "../pieces.ts";
 import { reshape } from "../shape.ts";
 import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
@@ -17,6 +19,13 @@ function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tens
   if (x.dtype !== "float32" || !leading || columns < 16 || rows < 16 || rows > 16_384) return undefined;
   const ones = constant({ shape: [1, rows], dtype: "float32", data: new Float32Array(rows).fill(1) }, "float32");
   return reshape(matmul(ones, reshape(x, [rows, columns])), shape);
+}
+
+/** ‖x‖² of a long vector that is joined of parts, by parts: the whole need not be made for it. */
+function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
+  if (!is(x, mulNode) || x.inputs[0] !== x.inputs[1] || shape.length > 0) return undefined;
+  const runs = runsOf(x.inputs[0]);
+  return runs.length > 1 ? addAll(runs.map((run) => sum(mul(run, run)))) : undefined;
 }
 
 /** So many terms a thread of a GPU adds up. */
@@ -49,7 +58,7 @@ const longSum: Lowering = (node, target) => {
   const { axes } = node.attributes;
   const [x] = node.inputs;
   return target === "cpu"
-    ? productWithOnes(x, axes, node.shape)
+    ? (squaresOfRuns(x, node.shape) ?? productWithOnes(x, axes, node.shape))
     : (splitSum(x, axes, node.shape) ?? sharedRow(x, axes, node.shape));
 };
 
