@@ -6,7 +6,7 @@ import { cellBatches, readCells } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
 import { progress } from "../shell/progress.ts";
 
-export interface RowBatch {
+interface RowBatch {
   /** As they are written, and as cells of the model. */
   readonly table: CellTable;
   readonly rows: readonly (readonly OpenCell[])[];

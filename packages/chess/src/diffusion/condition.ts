@@ -23,7 +23,7 @@ export interface BoardCondition {
 }
 
 /** Bounds on a sum over squares, and what is summed, by name. */
-export interface GuidingSum extends SiteSum {
+interface GuidingSum extends SiteSum {
   readonly subject: string;
 }
 
