@@ -1,7 +1,9 @@
 /** What `webgpu.test.ts` runs in a process whose Vulkan is SwiftShader. Prints what it found as JSON. */
+import { readFileSync } from "node:fs";
 import { flattenEvent } from "../../src/bijector/event.ts";
 import { type MapEntry, mapNamed } from "../../src/bijector/index.ts";
 import { type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
+import { fromOnnx } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
 import { eulerMaruyama, type MethodName, type SampleResult, sample } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
@@ -14,6 +16,17 @@ export interface Finding {
   readonly exits: readonly [onProcessor: number, onGpu: number];
   /** The largest difference of two samples, in units of the largest number among them. */
   readonly difference: number;
+}
+
+/** A network of PyTorch's, [batch, 3], on the device itself: the graphs around it are cut where it is called. */
+const outside = await fromOnnx(readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url)), {
+  predicts: "noise",
+  sde: vp(),
+});
+
+function runOutside(method: MethodName, device: string): Promise<SampleResult> {
+  const process = reversePush(vp(), mapNamed("additiveLogistic").map, outside);
+  return sample(process, { method, device, steps: 12, count: 50, shape: [3], key: key(1) });
 }
 
 function run({ map, event }: MapEntry, method: MethodName, device: string): Promise<SampleResult> {
@@ -45,12 +58,19 @@ const pairs = [
 
 const findings = await onOneDevice(async () => {
   const found: Finding[] = [];
-  for (const [name, method] of pairs) {
-    const [a, b] = [await run(mapNamed(name), method, "cpu"), await run(mapNamed(name), method, "webgpu")];
+  const compare = async (
+    name: string,
+    method: MethodName,
+    on: (device: string) => Promise<SampleResult>,
+  ): Promise<void> => {
+    const [a, b] = [await on("cpu"), await on("webgpu")];
     const [u, v] = [numbers(a.samples), numbers(b.samples)];
     const difference = Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
     found.push({ map: name, method, exits: [a.exits, b.exits], difference });
-  }
+  };
+  for (const [name, method] of pairs) await compare(name, method, (device) => run(mapNamed(name), method, device));
+  for (const method of ["domainPreserving", "exponential"] as const)
+    await compare("a file's", method, (device) => runOutside(method, device));
   return found;
 });
 console.log(JSON.stringify(findings));

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { leftOut, onSwiftShader, whyNoSwiftShader } from "../engine/starts.ts";
 import type { Finding } from "./swiftshader.ts";
 
-it("a GPU takes the steps of the processor, and sees the same ones leave the domain", {
+it("a GPU takes the steps of the processor, also by a score out of an ONNX file, and sees the same ones leave the domain", {
   timeout: 600_000,
 }, async () => {
   const why = await whyNoSwiftShader();
@@ -14,6 +14,7 @@ it("a GPU takes the steps of the processor, and sees the same ones leave the dom
   const stdout = await onSwiftShader("sampler/swiftshader.ts");
   const findings = JSON.parse(stdout) as Finding[];
   expect(findings.filter(({ exits }) => exits[0] > 50).length).toBeGreaterThan(6);
+  expect(findings.filter(({ map }) => map === "a file's")).toHaveLength(2);
   for (const { map, method, exits, difference } of findings) {
     expect(exits[1], `${map}, ${method}`).toBe(exits[0]);
     expect(difference, `${map}, ${method}`).toBeLessThan(1e-3);
