@@ -38,6 +38,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
+    // One process for many files: to start one and load the library again takes a second of the processor.
+    isolate: false,
     // As many as cores: the default leaves one for watching, which on two cores is half.
     maxWorkers: "100%",
     sequence: { sequencer: SlowFirst },
@@ -46,8 +48,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          // One process for many files: to start one and load the library again takes longer than most of them.
-          isolate: false,
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...slow, ...built, ...studio],
         },

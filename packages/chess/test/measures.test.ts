@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fold, key, uniform } from "diffeo/random";
 import { areaUnderCurve } from "diffeo/sampler";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";
 import { materialOf } from "../src/board/material.ts";
 import { playouts } from "../src/board/playout.ts";
@@ -287,16 +287,21 @@ describe("statistics", () => {
 if (realData) {
   const files = realData;
   describe("the public data set", () => {
+    let read: Awaited<ReturnType<typeof readPositions>>;
+    beforeAll(async () => {
+      read = await readPositions(files.positions);
+    });
+
     it("has the statistics of its statistics file, digit by digit", async () => {
-      const { positions, sides } = await readPositions(files.positions);
+      const { positions, sides } = read;
       const wanted = JSON.parse(await readFile(files.statistics, "utf8"));
       const { source, ...rest } = wanted;
       expect(source).toBe("positions.csv.gz");
       expect(statisticsOf(positions, sides)).toMatchObject(rest);
     });
 
-    it("has measures near the published floor and independent columns", async () => {
-      const { positions } = await readPositions(files.positions);
+    it("has measures near the published floor and independent columns", () => {
+      const { positions } = read;
       const { real, independent } = measureAll(range(positions, 0, 5000), positions, { key: key(5), neighbours: 200 });
       expect(real).toMatchObject({ oneKingEach: 1, legal: 1, bishopPairsOpposite: 1, copies: 0 });
       expect(real.marginalDistance).toBeLessThan(0.013);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { diffeo } from "../run.ts";
+import { writeBoards } from "./train-run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-diverged-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,6 +16,8 @@ it("names the options to change, and ends with the code of lost numbers", async 
   const { stderr, code } = await diffeo(
     "chess",
     "train",
+    "--data",
+    writeBoards(folder),
     "--out",
     out,
     ...small,
