@@ -31,6 +31,9 @@ class SlowFirst extends BaseSequencer {
 /** Files that open the studio as it is published. */
 const studio = ["apps/studio/test/*.test.ts"];
 
+/** One process for many files: to start one and load the library again takes a second of the processor. */
+const shared = { isolate: false };
+
 export default defineConfig({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
   test: {
@@ -38,8 +41,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
-    // One process for many files: to start one and load the library again takes a second of the processor.
-    isolate: false,
     // As many as cores: the default leaves one for watching, which on two cores is half.
     maxWorkers: "100%",
     sequence: { sequencer: SlowFirst },
@@ -48,11 +49,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
+          ...shared,
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...slow, ...built, ...studio],
         },
       },
-      { extends: true, test: { name: "slow", include: slow } },
+      { extends: true, test: { name: "slow", ...shared, include: slow } },
       { extends: true, test: { name: "built", include: built, globalSetup: ["test/build.ts"] } },
       { extends: true, test: { name: "studio", include: studio, globalSetup: ["test/build-studio.ts"] } },
     ],
