@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -41,8 +42,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
-    // As many as cores: the default leaves one for watching, which on two cores is half.
-    maxWorkers: "100%",
+    // One more than cores: some files wait, for processes they killed or a browser that starts. The default, one less, is half of two.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     projects: [
       {
