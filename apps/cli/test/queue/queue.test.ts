@@ -76,7 +76,7 @@ describe("work in parts", () => {
         "2",
         "--threads",
         "1",
-        "--accept",
+        "--no-evaluate",
       ],
       ...more,
     ];
