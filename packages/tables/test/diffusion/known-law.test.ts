@@ -70,7 +70,7 @@ describe("the flow of a label and a number", () => {
       const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
       expect(Math.abs(found[i] + atomMass(1) - wanted)).toBeLessThan(5e-3);
     });
-  }, 60_000);
+  });
 });
 
 const labels = ["a", "b"];
@@ -110,7 +110,7 @@ describe("a model of a label and two numbers", () => {
   beforeAll(async () => {
     const columns = { x: real(), y: real(), k: category(labels) };
     model = await fitTable(rowsOf(4000, key("train")), { columns, ...small, steps: 1000 });
-  }, 120_000);
+  });
 
   it("scores rows as their law does", async () => {
     const found = await model.score(test, { threads: 1 });
@@ -264,7 +264,7 @@ describe("cells missing for reasons that the row shows", () => {
     const variance = mean(b.map((v) => v * v));
     expect(Math.abs(variance - 1)).toBeLessThan(0.12);
     expect(Math.abs(mean(a.map((v, i) => v * b[i])) / Math.sqrt(variance) - 0.8)).toBeLessThan(0.06);
-  }, 120_000);
+  });
 });
 
 describe("whole numbers", () => {
@@ -287,7 +287,7 @@ describe("whole numbers", () => {
       expect(Math.abs(drawn[i] - p)).toBeLessThan(0.03);
     });
     expect(chances[19]).toBe(0);
-  }, 60_000);
+  });
 
   it("of many values are spread over their intervals, and chances are what a density has there", async () => {
     const z = normal(key("large"), 2000, { dtype: "float64" }).data;
@@ -302,5 +302,5 @@ describe("whole numbers", () => {
     const cell = (k: number): number =>
       0.15 * k * Math.sqrt(2 * Math.PI) * Math.exp(Math.log(k / 200) ** 2 / (2 * 0.15 ** 2));
     for (const k of [160, 180, 240]) expect(Math.abs(found[k - 60] + Math.log(cell(k)))).toBeLessThan(0.12);
-  }, 60_000);
+  });
 });

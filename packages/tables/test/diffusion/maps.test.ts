@@ -68,7 +68,7 @@ describe("maps of a table", () => {
     expect(tried[1].gain).toBeGreaterThan(0.3);
     for (const { kept, gain, error } of tried) if (kept) expect(gain).toBeGreaterThan(2 * error);
     expect(columns.a.spec).toMatchObject({ kind: "bent", domain: { kind: "real" }, bend: { kind: "spline" } });
-  }, 60_000);
+  });
 
   it("are asked about where there is a choice", async () => {
     const z = normal(key("parts"), [60, 4], { dtype: "float64" }).data.map(Math.exp);
@@ -86,5 +86,5 @@ describe("maps of a table", () => {
     const single = ["additiveLogistic", "stickBreaking", "softplus", "sinh", "spline"];
     expect(tried.map(({ map }) => map)).toEqual([...single, ...flows]);
     expect(Object.keys(columns)).toEqual(["parts", "size", "share"]);
-  }, 60_000);
+  });
 });

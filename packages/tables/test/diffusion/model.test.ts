@@ -98,7 +98,7 @@ describe("a model of a table", () => {
   let model: TableModel;
   beforeAll(async () => {
     model = await fitTable(rows, { columns, ...small, steps: 1200 });
-  }, 120_000);
+  });
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
     const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 3000, threads: 1 });
@@ -121,7 +121,7 @@ describe("a model of a table", () => {
       return some.reduce((s, v) => s + v, 0) / some.length;
     };
     expect(Math.abs(visits(drawn, "b") - visits(rows, "b"))).toBeLessThan(1.2);
-  }, 60_000);
+  });
 
   it("draws the same rows for the same seed, out of its bytes too", async () => {
     const again = parseTableModel(bytesOf(model));
@@ -187,7 +187,7 @@ describe("a likelihood", () => {
     });
     // The network says something.
     expect(moved).toBeGreaterThan(0.3);
-  }, 60_000);
+  });
 
   it("integrates to one over the cells", async () => {
     const model = untrained(product({ a: positive(), b: between(0, 10) }), 4);
@@ -204,7 +204,7 @@ describe("a likelihood", () => {
       total += Math.exp(found[i]) * a * b * (1 - b / 10);
     });
     expect(total * ((high - low) / side) ** 2).toBeCloseTo(1, 2);
-  }, 60_000);
+  });
 
   it("asks for enough evaluations", async () => {
     const model = untrained(product({ a: real() }), 1);
