@@ -1,7 +1,7 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
 import { loadModel, writeFileAtomic } from "diffeo/node";
 import { key } from "diffeo/random";
-import { ansiBoards, type Board, EMPTY, judged, openBoards, type Picture, sheetSvg } from "diffeo-chess";
+import { ansiBoards, BOARD_STEPS, type Board, EMPTY, judged, openBoards, type Picture, sheetSvg } from "diffeo-chess";
 import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, forceOption, integer, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
@@ -54,7 +54,7 @@ export const declare: Declare = (command, io) => {
     .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, [0.8, 0.9, 0.95, 0.97, 1, 1.03, 1.05, 1.1])
     .option("--boards <n>", "boards for each", integer(1, 1000), 2)
-    .option("--steps <n>", "steps of the reverse process", integer(1, MOST.steps), 100)
+    .option("--steps <n>", "steps of the reverse process", integer(1, MOST.steps), BOARD_STEPS)
     .option("--out <name>", "name of the files, without ending", "chess-figure")
     .addOption(forceOption());
   withRunOptions(command, 7).action((options) => figure(io, options));

@@ -43,7 +43,7 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--grid <name>",
-        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential methods; the method's own otherwise)",
+        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential methods and w = 1; the method's own otherwise)",
       ).choices(GRIDS),
     );
   withPartOptions(withOutputOptions(command));

@@ -58,6 +58,7 @@ describe("diffeo chess sample", () => {
     expect(other.times).not.toEqual(fitted.times);
     const { model: _, ...unmeasured } = await report("--steps", "6");
     expect(other).toMatchObject(unmeasured);
+    expect((await report(...few, "--w", "1.01")).times).toEqual(other.times);
     const even = await report(...few, "--method", "domainPreserving");
     expect(even.times[1]).toBeCloseTo(1 - 0.999 / 6, 12);
     await expect(sampled("--grid", "fitted")).rejects.toThrow("a model whose errors were not measured");

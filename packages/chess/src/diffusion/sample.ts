@@ -52,7 +52,7 @@ export type BoardGrid = GridName | "fitted" | readonly number[];
 export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal"> {
   /** Default 49. */
   readonly steps?: number;
-  /** Default fitted for exponential methods and a model whose errors were measured, the method's own otherwise. */
+  /** Default fitted for exponential methods, w = 1 and a model whose errors were measured, the method's own otherwise. */
   readonly grid?: BoardGrid;
   /** How many boards; those of `partial` if that is given. */
   readonly count?: number;
@@ -121,10 +121,12 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
   const [decode, mixture] =
     space === "logit" ? [encoding.decode, encoding.mixture] : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
 
-  // Of the methods, these step over all but the network exactly, which a fitted grid asks for.
-  const usual: BoardGrid | undefined = model.errors && samplers[method]().grid === "logSnr" ? "fitted" : undefined;
+  // Of the methods, these step over all but the network exactly, which a fitted grid asks for; a scaled drift has more than that.
+  const fits = model.errors !== undefined && samplers[method]().grid === "logSnr";
+  const usual = ({ driftScale = 1 }: BoardOptions): BoardGrid | undefined =>
+    fits && driftScale === 1 ? "fitted" : undefined;
   const boards = async (call: BoardOptions): Promise<Boards> => {
-    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid = usual, ...others } = call;
+    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid = usual(call), ...others } = call;
     const { guide = [], guideStrength, ...rest } = others;
     if (guide.length > 0 && !logPosterior)
       fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
