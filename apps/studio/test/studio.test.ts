@@ -110,6 +110,8 @@ else
       const words = [
         "chess",
         "sample",
+        "--model",
+        "unet",
         "--count",
         "1",
         "--steps",
@@ -133,7 +135,7 @@ else
 
       const fetched = requests.length;
       await page.getByRole("slider", { name: "Time" }).press("Home");
-      await expect.poll(() => page.locator("output").textContent()).toBe("t = 0.834");
+      await expect.poll(() => page.locator("output").textContent()).toBe("t = 0.825");
       const early = await fenOf(page);
       expect(early).not.toBe(fen);
       await expect.poll(() => hash(page)).toContain("frame=0");

@@ -1,7 +1,7 @@
 /** --model, --w, --pieces and --steps: which model is drawn from, and what its boards are led to. */
 import { type Command, Option } from "commander";
 import { BOARD_STEPS, type BoardCondition, parseCondition, SQUARES } from "diffeo-chess";
-import { shippedModel } from "diffeo-chess/node";
+import { shippedModel, shippedModels } from "diffeo-chess/node";
 import { integer, MOST, positive } from "../shell/options.ts";
 
 export interface AimOptions {
@@ -11,9 +11,18 @@ export interface AimOptions {
   readonly steps: number;
 }
 
+/** A shipped model by its name, or a file. */
+const modelPath = (word: string): string =>
+  Object.hasOwn(shippedModels, word) ? shippedModels[word as keyof typeof shippedModels] : word;
+
 /** --model, the shipped one if it is not given. */
 export const modelOption = (): Option =>
-  new Option("--model <file>", "model.safetensors of a training run").default(shippedModel, "the shipped one");
+  new Option(
+    "--model <file>",
+    `model.safetensors of a training run, or a shipped one by name: ${Object.keys(shippedModels).join(", ")}`,
+  )
+    .argParser(modelPath)
+    .default(shippedModel, Object.keys(shippedModels)[0]);
 
 /** @param pieces what becomes of --pieces */
 export const withAimOptions = (

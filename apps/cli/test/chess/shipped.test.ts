@@ -1,4 +1,4 @@
-/** The model that comes with the package, as a stranger first meets it. */
+/** The models that come with the package, as a stranger first meets them. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,29 +6,49 @@ import { denoiserLoss, fittedTimes, type Model } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
 import { frozen } from "diffeo/model";
-import { loadModel } from "diffeo/node";
+import { loadModel, modelDigest } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { parseFen } from "diffeo-chess";
-import { shippedModel } from "diffeo-chess/node";
+import { shippedModels } from "diffeo-chess/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo } from "../run.ts";
 
 let folder: string;
-let model: Model;
-beforeAll(async () => {
-  model = await loadModel(shippedModel);
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "diffeo-shipped-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the shipped model", () => {
-  it("is small, and a denoiser of chess positions", () => {
-    expect(statSync(shippedModel).size).toBeLessThanOrEqual(20 * 2 ** 20);
-    const { encoding, spec } = model;
-    expect([encoding.grid, encoding.classes, spec.parameterisation]).toEqual([[8, 8], 13, "posterior"]);
+/** Nats a square of a Ruy Lopez under noise at these times, as the weights were left. */
+const NATS: Readonly<Record<keyof typeof shippedModels, readonly (readonly [t: number, nats: number])[]>> = {
+  transformer: [
+    [0.2, 0],
+    [0.4, 0.1207],
+    [0.6, 0.3807],
+    [0.8, 1.0026],
+  ],
+  unet: [
+    [0.2, 0.0001],
+    [0.4, 0.1256],
+    [0.6, 0.3816],
+    [0.8, 1.0036],
+  ],
+};
+
+describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
+  let model: Model;
+  beforeAll(async () => {
+    model = await loadModel(path);
   });
 
-  // The nats a square that the weights were left with: a network that is evaluated otherwise than it was trained loses more.
+  it("is small, and a denoiser of chess positions", () => {
+    expect(statSync(path).size).toBeLessThanOrEqual(20 * 2 ** 20);
+    const { encoding, spec } = model;
+    expect([spec.network.kind, encoding.grid, encoding.classes]).toEqual([name, [8, 8], 13]);
+    expect(spec.parameterisation).toBe("posterior");
+  });
+
+  // A network that is evaluated otherwise than it was trained loses more.
   it("finds a Ruy Lopez again under noise, as well as when it was trained", async () => {
     const { denoiser, parameters } = model;
     const board = parseFen("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R");
@@ -39,12 +59,7 @@ describe("the shipped model", () => {
       { threads: 1 },
     );
     const noise = normal(key("ruy lopez"), [1, 8, 8, 12]);
-    for (const [t, nats] of [
-      [0.2, 0.0001],
-      [0.4, 0.1256],
-      [0.6, 0.3816],
-      [0.8, 1.0036],
-    ])
+    for (const [t, nats] of NATS[name as keyof typeof shippedModels])
       expect(Number((await loss(classes, [t], noise)).data[0])).toBeCloseTo(nats, 3);
     await loss.dispose();
   });
@@ -52,8 +67,17 @@ describe("the shipped model", () => {
   it("has been measured, so that its grid is fitted", () => {
     expect(fittedTimes(model, 49)).toHaveLength(50);
   });
+});
 
-  it("draws the figure without being named", async () => {
+describe("the shipped models", () => {
+  it("are called by name", async () => {
+    const words = ["chess", "sample", "--steps", "2", "--count", "1", "--format", "json", "--threads", "1"];
+    const digest = async (...more: string[]) => JSON.parse((await diffeo(...words, ...more)).stdout).model;
+    expect(await digest()).toBe(await modelDigest(shippedModels.transformer));
+    expect(await digest("--model", "unet")).toBe(await modelDigest(shippedModels.unet));
+  });
+
+  it("draw the figure without being named", async () => {
     const out = join(folder, "figure");
     const words = ["chess", "figure", "--w", "0.95,1.05", "--boards", "1", "--steps", "3", "--out", out];
     const { code, stdout } = await diffeo(...words, "--threads", "1");

@@ -1,4 +1,12 @@
-/** The model that comes with the package `diffeo-models`. */
+/** The models that come with the package `diffeo-models`, by name. */
 import { createRequire } from "node:module";
 
-export const shippedModel: string = createRequire(import.meta.url).resolve("diffeo-models/chess.safetensors");
+const { resolve } = createRequire(import.meta.url);
+
+export const shippedModels = {
+  transformer: resolve("diffeo-models/chess.safetensors"),
+  unet: resolve("diffeo-models/chess-unet.safetensors"),
+} as const;
+
+/** The one that is used unless told otherwise. */
+export const shippedModel: string = shippedModels.transformer;
