@@ -61,7 +61,7 @@ async function drawRest(
 }
 
 /** The cells of a row of which some are given; what cannot be given is an error. */
-export function requireGiven(model: FittedTable, given: Given): OpenCell[] {
+export function requireGiven(model: FittedTable, given: Given): readonly OpenCell[] {
   const { domain } = model;
   const cells = cellsOf(given, domain.columns, 0, "holes");
   const fault =

@@ -22,7 +22,7 @@ export const isHole = (cell: OpenCell): cell is null | undefined | "" =>
   cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
 
 /** The cells of a row in the order of columns; a row by name has them all, unless those that are absent are holes. */
-export function cellsOf(row: Row, columns: readonly string[], at: number, absent: "refused" | "holes"): OpenCell[] {
+export function cellsOf(row: Row, columns: readonly string[], at: number, absent: "refused" | "holes"): readonly OpenCell[] {
   if (isList(row)) {
     if (row.length !== columns.length)
       fail(
@@ -30,7 +30,7 @@ export function cellsOf(row: Row, columns: readonly string[], at: number, absent
         `row ${at + 1} has ${row.length} cells, there are ${columns.length} columns`,
         "give a cell for each",
       );
-    return [...row];
+    return row;
   }
   const stranger = absent === "holes" ? Object.keys(row).find((name) => !columns.includes(name)) : undefined;
   if (stranger !== undefined)
