@@ -1,6 +1,7 @@
 /** diffeo table evaluate: what a model of a table is worth on rows that it has not seen. */
 
 import type { Command } from "commander";
+import { fail } from "diffeo/graph";
 import {
   completionOf,
   evaluateTable,
@@ -15,7 +16,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, refuseBeside } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { type DrawOptions, threadsOf, withDrawOptions } from "./options.ts";
-import { REPORT, writeReport } from "./report.ts";
+import { leftOut, REPORT, writeReport } from "./report.ts";
 
 interface EvaluateCommand extends DrawOptions {
   readonly train?: string;
@@ -33,7 +34,10 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], { inputs: [path, file, train], force });
   const model = await loadTableModel(path);
   if (complete) requireCompletable(model);
-  const rows = wholeRows(rowsIn(await readCells(file), model.domain));
+  const all = rowsIn(await readCells(file), model.domain);
+  const rows = wholeRows(all);
+  if (rows.length < 2)
+    fail("data", `${file}: ${rows.length} rows without empty cells are too few to measure on`, "give at least 2");
   const training = train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
   const how = { signal: io.signal, ...threadsOf(options) };
   const { evaluation: measured, drawn } = await evaluateTable(modelLaw(model, how), model.domain, {
@@ -49,7 +53,8 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   };
   if (report !== undefined)
     await writeReport({ path: report, source: file, model: path, rows }, model, { evaluation, drawn });
-  io.stdout.write(json ? `${JSON.stringify(evaluation, undefined, 1)}\n` : evaluationText(evaluation));
+  if (json) io.stdout.write(`${JSON.stringify(evaluation, undefined, 1)}\n`);
+  else io.stdout.write(`${leftOut(all.length, rows.length)}${evaluationText(evaluation)}`);
 }
 
 export const declare: Declare = (command, io) =>

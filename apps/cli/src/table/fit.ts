@@ -25,7 +25,7 @@ import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitting.ts";
 import { threadsOf } from "./options.ts";
-import { REPORT, requireWorth, writeReport } from "./report.ts";
+import { leftOut, REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
   readonly column: readonly string[];
@@ -67,20 +67,26 @@ const reportOf = (
   ...(evaluation && { evaluation }),
 });
 
-/** What a model is worth on the rows that its fit held out. */
-function worthOf(
+/** Rows without empty cells, held out and seen, below which there is nothing to measure on. */
+const LEAST = { held: 2, seen: 10 };
+
+/** What a model is worth on the rows that its fit held out; nothing where too few of them have all their cells. */
+async function worthOf(
   io: Io,
   model: TableModel,
   rows: readonly (readonly OpenCell[])[],
   options: FitCommand,
-): Promise<Evaluated> {
+  say: (text: string) => void,
+): Promise<Evaluated | undefined> {
   const split = heldOut(rows.length);
+  const [held, training] = [split.held, split.seen].map((order) => wholeRows(Array.from(order, (i) => rows[i])));
+  say(leftOut(rows.length, held.length + training.length));
+  if (held.length < LEAST.held || training.length < LEAST.seen) {
+    say("not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n");
+    return undefined;
+  }
   const law = modelLaw(model, { signal: io.signal, ...threadsOf(options) });
-  return evaluateTable(law, model.domain, {
-    rows: wholeRows(Array.from(split.held, (i) => rows[i])),
-    training: wholeRows(Array.from(split.seen, (i) => rows[i])),
-    seed: options.seed,
-  });
+  return evaluateTable(law, model.domain, { rows: held, training, seed: options.seed });
 }
 
 /** What was fitted, a line each. */
@@ -117,7 +123,8 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   await saveTableModel(out, model);
   const seconds = (performance.now() - began) / 1000;
   say(fittedLines(fitted, rows.length, seconds, out));
-  const evaluated = options.evaluate ? await worthOf(io, model, rows, options) : undefined;
+  if (!options.evaluate) say("not measured; diffeo table evaluate measures it on other rows\n");
+  const evaluated = options.evaluate ? await worthOf(io, model, rows, options, say) : undefined;
   const evaluation = evaluated?.evaluation;
   if (report !== undefined && evaluated)
     await writeReport(
@@ -135,7 +142,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     );
   if (json)
     io.stdout.write(`${JSON.stringify(reportOf(file, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`);
-  else say(evaluation ? evaluationText(evaluation) : "not measured; diffeo table evaluate measures it on other rows\n");
+  else if (evaluation) say(evaluationText(evaluation));
   if (evaluation && !accept)
     requireWorth(
       evaluation,

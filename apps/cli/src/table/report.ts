@@ -23,6 +23,12 @@ export function requireWorth(evaluation: TableEvaluation, remedy: string): void 
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
 }
 
+/** Says how many of the rows that a model is measured on have empty cells, and are therefore left out. */
+export const leftOut = (all: number, whole: number): string =>
+  whole === all
+    ? ""
+    : `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells and are left out of what follows\n`;
+
 export interface ReportFile {
   readonly path: string;
   /** The CSV file that the rows come from, and the model's. */
