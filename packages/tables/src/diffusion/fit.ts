@@ -16,7 +16,7 @@ import { sampleGiven } from "./complete.ts";
 import { filledPoints } from "./fill.ts";
 import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
-import { headOf } from "./head.ts";
+import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
 import { type DrawnRows, type DrawRows, drawRows, type FittedTable, type Weights } from "./model.ts";
 import { cellNoise, cellsOf, coordinateName, encoded, pointsOf, type Row } from "./points.ts";
@@ -94,6 +94,31 @@ const shared = ({ store: _, minutes, ...rest }: TrainingOptions, share: number, 
   ...(minutes !== undefined && { minutes: share * minutes }),
   ...(own && { store: own }),
 });
+
+/** Points z of rows that training sees and of others as x: standardised, and by a flow where there is or shall be one. */
+async function inX(
+  coordinates: Coordinates,
+  seen: Float64Array,
+  unseen: Float64Array,
+  wanted: FlowKind | Flow | undefined,
+  options: TrainingOptions,
+): Promise<{ readonly seen: NdArray; readonly unseen: NdArray; readonly flow?: Flow }> {
+  const n = coordinates.domain.dimension;
+  const array = (from: Float64Array): NdArray => ({
+    shape: [from.length / n, n],
+    dtype: "float32",
+    data: Float32Array.from(from),
+  });
+  const [inside, outside] = [seen, unseen].map((z) => mapped(z, n, standardMap(coordinates.standard).inverse));
+  if (wanted === undefined) return { seen: array(inside), unseen: array(outside) };
+  const flow =
+    typeof wanted === "object"
+      ? wanted
+      : // The same for all seeds, which are compared by their loss in its x.
+        await trainFlow(coordinates, array(inside), array(outside), { ...options, seed: 0, kind: wanted });
+  const through = async (w: Float64Array): Promise<NdArray> => array((await intoFlow(flow, w, options.threads)).x);
+  return { seen: await through(inside), unseen: await through(outside), flow };
+}
 
 /** Which rows of so many training sees, and which it is only measured on: the same for all seeds, so that they can be compared. */
 export function heldOut(rows: number, held = 0.1) {
@@ -174,30 +199,13 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
       await completed(filler, unseen, seed + 1, training),
     ];
   }
-  const points = (from: Float64Array): NdArray => ({
-    shape: [from.length / n, n],
-    dtype: "float32",
-    data: Float32Array.from(from),
+  const { flow, ...points } = await inX(coordinates, seen, unseen, kind, {
+    ...shared(training, FLOW_SHARE),
+    ...told("flow"),
+    ...(flowStore && { store: flowStore }),
   });
-  let [inside, outside] = [seen, unseen].map((from) => mapped(from, n, standardMap(standard).inverse));
-  const flow =
-    typeof kind === "string"
-      ? await trainFlow(coordinates, points(inside), points(outside), {
-          ...shared(training, FLOW_SHARE),
-          // The same for all seeds, which are compared by their loss in its x.
-          seed: 0,
-          kind,
-          ...told("flow"),
-          ...(flowStore && { store: flowStore }),
-        })
-      : kind;
-  if (flow)
-    [inside, outside] = [
-      (await intoFlow(flow, inside, training.threads)).x,
-      (await intoFlow(flow, outside, training.threads)).x,
-    ];
   const head = headOf(coordinates);
-  const found = await trainScore(points(inside), points(outside), {
+  const found = await trainScore(points.seen, points.unseen, {
     ...(flow ? shared(training, 1 - FLOW_SHARE, training.store) : training),
     ...told("whole", flow),
     head,

@@ -43,7 +43,7 @@ const BINS = 8;
 /** Steps of a flow: it has to be near, not right. */
 const STEPS = 1000;
 /** Noise that rows have in training, in standard deviations: without it a flow learns them by heart, and others look strange. */
-const NOISE = 0.3;
+const NOISE = 0.6;
 /** Rows that pass at once. */
 const PART = 4096;
 
