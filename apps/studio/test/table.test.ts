@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key, normal } from "diffeo/random";
-import { makeCells, parseCells, rowsIn } from "diffeo-tables";
+import { type CellTable, makeCells, parseCells, parseTableModel, rowsIn } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -24,6 +24,16 @@ function smallTable(): string {
     Number((1 / (1 + Math.exp(-z[2 * i + 1]))).toFixed(5)),
   ]);
   return makeCells(["size", "kind", "share"], rows);
+}
+
+/** The largest relative difference of the numbers of two tables; all else in them is the same. */
+function farthest(a: CellTable, b: CellTable): number {
+  expect([a.columns, a.rows.length]).toEqual([b.columns, b.rows.length]);
+  const gaps = a.rows.flatMap((row, i) =>
+    row.map((cell, j) => (cell === b.rows[i][j] ? 0 : Math.abs(Number(cell) / Number(b.rows[i][j]) - 1))),
+  );
+  // A label that differs has no number to differ by.
+  return gaps.some(Number.isNaN) ? Number.POSITIVE_INFINITY : gaps.reduce((most, gap) => Math.max(most, gap), 0);
 }
 
 /** What a button saves, and the name that it has. */
@@ -62,7 +72,7 @@ else
       rmSync(folder, { recursive: true });
     });
 
-    it("fits, draws and scores as the command does, to the last digit, and takes the model along", async () => {
+    it("fits, draws and scores as the command does, to rounding, and takes the model along", async () => {
       const printed = onWebAssembly(
         ["table", "fit", csv, "--steps", "5", "--seed", "3", "--no-given", "--accept", "--out", model],
         ["table", "sample", "--model", model, "--count", "1000", "--seed", "5", "--evaluations", "8", "--out", rows],
@@ -83,15 +93,22 @@ else
       const rowsFile = await saved(page, "Save rows", folder);
       const modelFile = await saved(page, "Save the model", folder);
       await printed;
-      expect([rowsFile[0], rowsFile[1].toString()]).toEqual(["t-rows.csv", readFileSync(rows, "utf8")]);
-      expect([modelFile[0], modelFile[1].equals(readFileSync(model))]).toEqual(["t.safetensors", true]);
+      expect([rowsFile[0], modelFile[0]]).toEqual(["t-rows.csv", "t.safetensors"]);
+      // The last digit of Math.exp is not the same in all releases of V8.
+      const drawn = parseCells(readFileSync(rows, "utf8"), "rows");
+      expect(farthest(parseCells(rowsFile[1].toString(), "saved"), drawn)).toBeLessThan(1e-12);
+      const fitted = await loadTableModel(model);
+      const taken = parseTableModel(modelFile[1]);
+      expect(taken.training.validation).toBeCloseTo(fitted.training.validation, 6);
+      expect({ ...taken.training, validation: 0 }).toEqual({ ...fitted.training, validation: 0 });
 
       // A row that is pressed has the likelihood that the model gives it elsewhere.
       await page.getByRole("button", { name: "How likely is row 2?" }).click();
-      const nats = Number((await page.getByLabel("log-likelihood").textContent(SOON))?.replace("−", "-"));
-      const fitted = await loadTableModel(model);
-      const [, second] = rowsIn(parseCells(readFileSync(rows, "utf8"), "rows"), fitted.domain);
-      expect(Math.abs(nats - (await fitted.score([second]))[0])).toBeLessThan(0.006);
+      const nats = Number(
+        (await page.getByLabel("log-likelihood", { exact: true }).textContent(SOON))?.replace("−", "-"),
+      );
+      const [, second] = rowsIn(drawn, taken.domain);
+      for (const one of [fitted, taken]) expect(Math.abs(nats - (await one.score([second]))[0])).toBeLessThan(0.006);
       expect(await violations(page)).toEqual([]);
       expect(requests.slice(fetched).filter((one) => !one.startsWith(url))).toEqual([]);
 

@@ -16,6 +16,9 @@ import type {
 
 type Tasks = typeof import("./tasks.ts");
 
+/** What something is wrong with. */
+type Place = "table" | "columns" | "fit" | "use" | "row";
+
 /** "stopped" can go on. */
 export type Phase = "empty" | "read" | "fitting" | "stopped" | "fitted";
 
@@ -26,7 +29,7 @@ export class TableRun {
   text = $state.raw("");
   inferred = $state.raw<InferredTable>();
   /** What is wrong, by what it is wrong with. */
-  trouble = $state.raw<{ readonly of: "table" | "columns" | "fit" | "use"; readonly what: Trouble }>();
+  trouble = $state.raw<{ readonly of: Place; readonly what: Trouble }>();
   curve = $state.raw<readonly TableProgress[]>([]);
   model = $state.raw<OpenTable>();
   /** Where the model came from, if not from here. */
@@ -38,6 +41,7 @@ export class TableRun {
   #worker: OpenWorker<Tasks> | undefined;
   #fit: AbortController | undefined;
   #draw: AbortController | undefined;
+  #score: AbortController | undefined;
   #reading = 0;
   #closed = false;
 
@@ -57,7 +61,7 @@ export class TableRun {
     return this.#worker;
   }
 
-  #fail(of: "table" | "columns" | "fit" | "use", error: unknown): void {
+  #fail(of: Place, error: unknown): void {
     if (!isStopped(error)) this.trouble = { of, what: troubleOf(error) };
   }
 
@@ -165,15 +169,22 @@ export class TableRun {
     if (this.#draw === controller) this.drawing = false;
   }
 
+  /** How likely a row is; of several that are asked for, the last. */
   async score(row: readonly string[]): Promise<void> {
+    this.#score?.abort();
+    const controller = new AbortController();
+    this.#score = controller;
     this.scoring = true;
     try {
-      this.likelihood = await (await this.#open()).call("score", row);
-      if (this.trouble?.of === "use") this.trouble = undefined;
+      const show = (likelihood: Likelihood): void => {
+        if (!controller.signal.aborted) this.likelihood = likelihood;
+      };
+      show(await (await this.#open()).call("score", row, { signal: controller.signal, onTell: show }));
+      if (this.trouble?.of === "row") this.trouble = undefined;
     } catch (error) {
-      this.#fail("use", error);
+      if (!controller.signal.aborted) this.#fail("row", error);
     }
-    this.scoring = false;
+    if (this.#score === controller) this.scoring = false;
   }
 
   /** What a download holds. */

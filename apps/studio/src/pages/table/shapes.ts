@@ -96,10 +96,6 @@ export interface DrawAsk {
 
 export interface Likelihood {
   readonly nats: number;
-  /** The cells as they were read, for those who look. */
-  readonly row: readonly string[];
-  /** The share of drawn rows that are less likely. */
-  readonly rank: number;
-  /** Those of drawn rows, smallest first. */
+  /** Those of drawn rows, smallest first; none before they are known. */
   readonly others: readonly number[];
 }

@@ -240,7 +240,7 @@ export const drawFile = task<DrawAsk, never, string>(async (ask, { signal }) => 
 });
 
 /** Drawn rows that a row's likelihood is seen among. */
-const AMONG = 200;
+const AMONG = 100;
 
 async function scoresOfDrawn(of: TableModel, signal: AbortSignal): Promise<readonly number[]> {
   if (drawnScores?.of === of) return drawnScores.values;
@@ -251,11 +251,11 @@ async function scoresOfDrawn(of: TableModel, signal: AbortSignal): Promise<reado
 }
 
 /** log q of a row whose cells are as they are written; empty ones are left out of it. */
-export const score = task<readonly string[], never, Likelihood>(async (row, { signal }) => {
+export const score = task<readonly string[], Likelihood, Likelihood>(async (row, { signal, tell }) => {
   const found = needModel();
   const { columns } = found.domain;
   const [cells] = rowsIn({ source: "The row", columns, rows: [row], lines: [1] }, found.domain, { torn: false });
   const [nats] = await found.score([cells], { signal });
-  const others = await scoresOfDrawn(found, signal);
-  return { nats, row, others, rank: others.filter((other) => other < nats).length / others.length };
+  tell({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
+  return { nats, others: await scoresOfDrawn(found, signal) };
 });
