@@ -4,7 +4,7 @@
  */
 import { configureWeb } from "diffeo/web";
 import type { Reply, Request, Tasks } from "./shell/rpc.ts";
-import { troubleOf } from "./shell/rpc.ts";
+import { troubleOf, turn } from "./shell/rpc.ts";
 
 const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   home: () => import("./pages/home/tasks.ts"),
@@ -30,6 +30,9 @@ async function run({ call, module, name, input, threads }: Extract<Request, { ki
   const { signal } = controller;
   try {
     const tasks = await modules[module]();
+    // Of what a slider asked for on its way, most has been stopped by now.
+    await turn();
+    signal.throwIfAborted();
     const output = await tasks[name](input as never, {
       signal,
       tell: (event, transfer) => reply({ kind: "told", call, event }, transfer),

@@ -24,6 +24,20 @@ interface Context<E> {
 
 export type Task<I, E, O> = (input: I, context: Context<E>) => Promise<O>;
 
+/**
+ * A turn of the worker's own clock, in which it hears of what the page no longer wants: runs of the engine block it, and what
+ * they give comes before messages do. A timer would wait for some milliseconds.
+ */
+export const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+
 /** A task of the types that page and worker agree on. */
 export const task = <I, E, O>(run: Task<I, E, O>): Task<I, E, O> => run;
 

@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from "diffeo-chess";
 import { servedModel } from "../../shell/model-bytes.ts";
-import { task } from "../../shell/rpc.ts";
+import { task, turn } from "../../shell/rpc.ts";
 
 export interface DrawAsk {
   readonly device: string;
@@ -104,7 +104,7 @@ export const pace = task<{ readonly steps: number | undefined }, never, void>(as
 });
 
 /** Waits until the next step is allowed. */
-async function turn(signal: AbortSignal): Promise<void> {
+async function allowance(signal: AbortSignal): Promise<void> {
   while (allowed <= 0 && !signal.aborted)
     await new Promise<void>((resolve) => {
       wake = resolve;
@@ -139,7 +139,8 @@ export const draw = task<DrawAsk, Told, { readonly exits: number; readonly evalu
     const onStep = async ({ t, points }: Progress): Promise<void> => {
       const { data } = await points();
       frame(t, quantised(mixtureOfSimplex(data as Float32Array)));
-      await turn(signal);
+      await turn();
+      await allowance(signal);
     };
     const { trace, exits, scoreEvaluations } = await run(sampler, ask, { signal, onStep });
     frame(0, trace?.frames.at(-1) as Uint8Array);

@@ -1,7 +1,7 @@
 /** A run as the page sees it: the way out, and the ways back as they come. */
 import { engine } from "../../shell/engine.svelte.ts";
 import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
-import type { Ask, Back, Outward } from "./shapes.ts";
+import type { Ask, Back, Outward, Way } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
 
@@ -15,6 +15,8 @@ export function slopeOf(points: readonly { readonly dt: number; readonly distanc
 
 export class Paths {
   outward = $state.raw<Outward>();
+  /** That of the steps that are looked at, before what is stepped in y is there. */
+  way = $state.raw<Way>();
   /** By number of steps, fewest first. */
   backs = $state.raw<readonly Back[]>([]);
   done = $state(false);
@@ -46,12 +48,13 @@ export class Paths {
             const name = `${ask.space} ${ask.seed}`;
             if (this.#shown === name) return;
             this.#shown = name;
-            this.outward = told;
-            this.backs = [];
-            return;
+            this.outward = told.outward;
+            [this.way, this.backs] = [undefined, []];
+          } else if (told.kind === "way") [this.way, this.backs] = [told.way, []];
+          else {
+            backs = [...backs, told.back].sort((a, b) => a.steps - b.steps);
+            this.backs = backs;
           }
-          backs = [...backs, told].sort((a, b) => a.steps - b.steps);
-          this.backs = backs;
         },
       });
       if (signal.aborted) return;

@@ -29,7 +29,6 @@ export interface Ground {
 
 /** The forward path, u₁ u₂ … as it is seen, at equal times from 0. */
 export interface Outward {
-  readonly kind: "outward";
   readonly x: Ground;
   readonly y: Ground;
   readonly inX: Float32Array;
@@ -41,19 +40,23 @@ export interface Outward {
   readonly margin: number;
 }
 
-/** The reverse paths in so many steps, from t = 1 at equal times, and the points where all of them end. */
-export interface Back {
-  readonly kind: "back";
+/** The reverse paths in so many steps that are stepped in x, from t = 1 at equal times, and the points where all of them end. */
+export interface Way {
   readonly steps: number;
   readonly dt: number;
   readonly inX: Float32Array;
-  /** φ(Reverse(X)), and Reverse(φ(X)) by Milstein. */
+  /** φ(Reverse(X)) */
   readonly mapped: Float32Array;
+  readonly domain: Ends;
+}
+
+/** And those that are stepped in y. */
+export interface Back extends Way {
+  /** Reverse(φ(X)) by Milstein. */
   readonly inY: Float32Array;
   /** The mean distance of their ends, by Euler–Maruyama and by Milstein in y. */
   readonly euler: number;
   readonly milstein: number;
-  readonly domain: Ends;
   readonly plain: Ends;
 }
 
@@ -66,3 +69,9 @@ export interface Ends {
 export const COUNT = 256;
 /** Where reverse paths end. */
 export const T_END = 0.02;
+
+/** What comes, as it comes: of the steps that are looked at, the way in x before all else. */
+export type Told =
+  | { readonly kind: "outward"; readonly outward: Outward }
+  | { readonly kind: "way"; readonly way: Way }
+  | { readonly kind: "back"; readonly back: Back };

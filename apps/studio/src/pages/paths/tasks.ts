@@ -23,6 +23,8 @@ import {
   type SpaceName,
   STEPS,
   T_END,
+  type Told,
+  type Way,
 } from "./shapes.ts";
 import { type PathSpace, spaces } from "./spaces.ts";
 
@@ -236,7 +238,6 @@ async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise
   const many = numbers(await space.forward(sampleFrom(law, fold(root, "exact"), EXACT, "float64")));
   const near = [...Array(EXACT).keys()].filter((i) => margin(many, i) < close).length / EXACT;
   const told: Outward = {
-    kind: "outward",
     x,
     y,
     inX: seenPath(seeX, outX.path, OUT_TIMES),
@@ -250,43 +251,46 @@ async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise
   return lastOut;
 }
 
-/** The ways back in so many steps, all on one path. */
+/** The ways back in so many steps, all on one path; that in x is told when it is there. */
 async function wayBack(
   space: Opened,
   { start, back }: Out,
   steps: number,
-  w: number,
-  signal: AbortSignal,
+  { w, signal, onWay }: { readonly w: number; readonly signal: AbortSignal; readonly onWay?: (way: Way) => void },
 ): Promise<Back> {
   const { dimension: n, see, seeX } = space.space;
   const grid = BACK_TIMES.filter((_, i) => i % (FINEST / steps) === 0);
   const how = { w, signal, follow: true };
   const domain = await take(space.domain, n, start, grid, back, how);
-  const order1 = await take(space.order1, n, start, grid, back, how);
-  const euler = await take(space.euler, n, start, grid, back, { ...how, follow: false });
-  const inX = numbers(await space.inverse(rows(domain.path, n)));
-  return {
-    kind: "back",
+  const way: Way = {
     steps,
     dt: (1 - T_END) / steps,
-    inX: seenPath(seeX, inX, grid),
+    inX: seenPath(seeX, numbers(await space.inverse(rows(domain.path, n))), grid),
     mapped: seenPath(see, domain.path, grid),
+    domain: endsOf(space, domain),
+  };
+  onWay?.(way);
+  const order1 = await take(space.order1, n, start, grid, back, how);
+  const euler = await take(space.euler, n, start, grid, back, { ...how, follow: false });
+  return {
+    ...way,
     inY: seenPath(see, order1.path, grid),
     euler: meanDistance(domain.ends, euler.ends, n),
     milstein: meanDistance(domain.ends, order1.ends, n),
-    domain: endsOf(space, domain),
     plain: endsOf(space, euler),
   };
 }
 
 /** The way out, then the way back in every number of steps, the one that is looked at first. */
-export const run = task<Ask, Outward | Back, null>(async ({ space: name, seed, w, first }, { tell, signal }) => {
+export const run = task<Ask, Told, null>(async ({ space: name, seed, w, first }, { tell, signal }) => {
   const space = await open(name);
   signal.throwIfAborted();
   const out = await wayOut(space, seed, signal);
-  tell(out.told);
+  tell({ kind: "outward", outward: out.told });
   const order = [...STEPS].sort((a, b) => Number(b === first) - Number(a === first) || a - b);
-  for (const steps of order) tell(await wayBack(space, out, steps, w, signal));
+  const onWay = (way: Way): void => tell({ kind: "way", way });
+  for (const steps of order)
+    tell({ kind: "back", back: await wayBack(space, out, steps, { w, signal, ...(steps === first && { onWay }) }) });
   return null;
 });
 

@@ -23,7 +23,7 @@ import {
   type TableModel,
   wholeRows,
 } from "diffeo-tables";
-import { task } from "../../shell/rpc.ts";
+import { task, turn } from "../../shell/rpc.ts";
 import { exampleTable } from "./examples.ts";
 import {
   type Cell,
@@ -101,9 +101,6 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
     data: wholeRows(rows).slice(0, PICTURED),
   };
 });
-
-/** A turn of the worker's own clock: messages are heard between steps. */
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** Memory, and a turn at every report of progress. */
 function heard(): RunStore {

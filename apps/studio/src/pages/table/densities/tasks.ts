@@ -18,7 +18,7 @@ import {
   scoreRows,
   type Table,
 } from "diffeo-tables";
-import { task } from "../../../shell/rpc.ts";
+import { task, turn } from "../../../shell/rpc.ts";
 import { type Frame, lattice } from "../../../view/frame.ts";
 import { ARROWS, type Ask, type Field, SHADES, type Step, type Told, type Worth } from "./shapes.ts";
 
@@ -60,9 +60,6 @@ async function fieldOf(
   const arrows = Float32Array.from((await scoreRows(model, places)).score);
   return { frame, shades, points: Float32Array.from(places.values), arrows };
 }
-
-/** A turn of the worker's own clock: messages are heard between steps. */
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
   const { set, points, seed, loss } = ask;
