@@ -3,7 +3,23 @@
  * among them, the ONNX Runtime and the shipped model too. Packages are read from their sources.
  */
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { renderToString } from "katex";
+import type { PreprocessorGroup } from "svelte/compiler";
 import { defaultClientConditions, defineConfig, type Plugin } from "vite";
+
+/** Equations as KaTeX sets them, once and for all: what a reader fetches has their marks, and not what makes them. */
+const equations: PreprocessorGroup = {
+  name: "equations",
+  markup: ({ content }) => ({
+    code: content.replaceAll(/<Equation\s([\s\S]*?)\/>/g, (_, attributes: string) => {
+      const [all, plain, raw] = /\btex=(?:"([^"]*)"|\{String\.raw`([^`]*)`\})/.exec(attributes) ?? [];
+      if (all === undefined) throw new Error(`an equation whose TeX is not written beside it: ${attributes}`);
+      const displayMode = !/\binline\b/.test(attributes.replace(all, ""));
+      const html = renderToString(plain ?? raw, { displayMode, output: "htmlAndMathml" });
+      return `<Equation ${attributes.replace(all, () => `html={${JSON.stringify(html)}}`)}/>`;
+    }),
+  }),
+};
 
 /** KaTeX's style sheet names every font in three formats; all browsers that run the studio read the first. */
 const woff2Only: Plugin = {
@@ -11,6 +27,19 @@ const woff2Only: Plugin = {
   enforce: "pre",
   transform: (code, id) =>
     id.includes("katex.min.css") ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, "") : undefined,
+};
+
+/** Plot can draw maps of the earth and has dozens of colour schemes; no chart here asks for either, and they are a fifth of it. */
+const noMapsNorSchemes: Plugin = {
+  name: "no-maps-nor-schemes",
+  transform: (code, id) =>
+    /\/plot\/src\/(?:projection|scales\/schemes)\.js$/.test(id)
+      ? code.replaceAll(
+          /import\s*\{([^}]*)\}\s*from "d3";/g,
+          (_, names: string) =>
+            `const ${names.replaceAll(",", " = undefined,").trim().replace(/,?$/, "")} = undefined;`,
+        )
+      : undefined,
 };
 
 const INTERNAL = '(() => { throw new Error("internal: a worker in a worker"); })()';
@@ -36,7 +65,7 @@ const headers = {
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [woff2Only, svelte()],
+  plugins: [woff2Only, noMapsNorSchemes, svelte({ preprocess: equations })],
   worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions: { checks: { pluginTimings: false } } },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {

@@ -67,12 +67,11 @@ interface TraceEvent {
   readonly tid: number;
   /** Microseconds of the processor. */
   readonly tdur?: number;
-  readonly args?: { readonly name?: string };
 }
 
 /** The longest task of the page's main thread while `work` is done, in milliseconds of the processor: others may have it too. */
 export async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
-  const categories = ["toplevel", "disabled-by-default-devtools.timeline", "__metadata"];
+  const categories = ["toplevel", "disabled-by-default-devtools.timeline", "blink.user_timing"];
   // One at a time in a browser that several share.
   const start = async (): Promise<void> =>
     browser.startTracing(page, { categories }).catch(async (error: Error) => {
@@ -82,14 +81,13 @@ export async function longestTask(browser: Browser, page: Page, work: () => Prom
     });
   await start();
   await work();
+  // Other pages are in the trace too: a mark says which thread is that of this one.
+  const name = `thread of ${page.url()}`;
+  await page.evaluate((mark) => void performance.mark(mark), name);
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
-  const mains = new Set(
-    traceEvents
-      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
-      .map(({ pid, tid }) => `${pid} ${tid}`),
-  );
+  const own = traceEvents.find((event) => event.name === name);
   const tasks = traceEvents.filter(
-    ({ name, ph, pid, tid }) => ph === "X" && /RunTask/.test(name) && mains.has(`${pid} ${tid}`),
+    ({ name: what, ph, pid, tid }) => ph === "X" && /RunTask/.test(what) && pid === own?.pid && tid === own.tid,
   );
   if (tasks.length === 0) throw new Error("the trace has no task of the main thread");
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;

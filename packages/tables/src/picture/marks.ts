@@ -69,6 +69,8 @@ export function histograms(data: Float64Array, samples: Float64Array, edges: Flo
       fillOpacity: 0.35,
       inset: 0,
     }),
-    Plot.line([[edges[0], 0], ...steps, [edges[edges.length - 1], 0]], { stroke: SAMPLES, strokeWidth: 1.4 }),
+    ...(samples.length === 0
+      ? []
+      : [Plot.line([[edges[0], 0], ...steps, [edges[edges.length - 1], 0]], { stroke: SAMPLES, strokeWidth: 1.4 })]),
   ];
 }

@@ -21,6 +21,7 @@ import {
   parseTableModel,
   rowsIn,
   type TableModel,
+  type TableProgress,
   wholeRows,
 } from "diffeo-tables";
 import { task, turn } from "../../shell/rpc.ts";
@@ -45,7 +46,7 @@ let table: CellTable | undefined;
 /** The columns' domains, and the rows as their cells. */
 let understood: { readonly columns: FitTableOptions["columns"]; readonly rows: readonly OpenCell[][] } | undefined;
 /** The fit that can go on: where its networks are kept, and whether the first is done. */
-let kept: { given: RunStore; whole: RunStore; stage: "given" | "whole" } | undefined;
+let kept: { given: RunStore; whole: RunStore; stage: TableProgress["network"] } | undefined;
 let model: TableModel | undefined;
 /** Likelihoods of rows that were drawn, of the model that they were drawn from. */
 let drawnScores: { readonly of: TableModel; readonly values: readonly number[] } | undefined;
