@@ -34,16 +34,31 @@ const pictures: Readonly<Record<string, Picture>> = {
     height: 1140,
     ready: (page) => page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
   },
-  sphere: {
-    address: "#/scores?map=stereographic&x1=0.2&x2=-0.8",
-    dark: true,
-    height: 1140,
-    ready: (page) => page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
-  },
   paths: {
     address: "#/paths?steps=128",
     height: 1530,
     ready: (page) => page.getByLabel("Slope of Milstein in y").getByText(/\d/).waitFor({ timeout: 300_000 }),
+  },
+  table: {
+    address: "#/table?example=soil&ends=steps&steps=400&fit=yes",
+    height: 2160,
+    ready: async (page) => {
+      await page.getByText(/^Fitted/).waitFor({ timeout: 900_000 });
+      await page.getByRole("button", { name: "How likely is row 3?" }).click();
+      await page.getByText(/likelier than \d+ % of drawn rows/).waitFor({ timeout: 300_000 });
+    },
+  },
+  densities: {
+    address: "#/table?view=densities",
+    dark: true,
+    height: 1560,
+    ready: async (page) => {
+      for (const loss of ["SSM-VR", "GSSM", "GSSM-VR"])
+        await page
+          .getByLabel(`Log-likelihood by ${loss}`, { exact: true })
+          .getByText(/\d/)
+          .waitFor({ timeout: 900_000 });
+    },
   },
 };
 

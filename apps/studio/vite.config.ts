@@ -34,11 +34,14 @@ const noMapsNorSchemes: Plugin = {
   name: "no-maps-nor-schemes",
   transform: (code, id) =>
     /\/plot\/src\/(?:projection|scales\/schemes)\.js$/.test(id)
-      ? code.replaceAll(
-          /import\s*\{([^}]*)\}\s*from "d3";/g,
-          (_, names: string) =>
-            `const ${names.replaceAll(",", " = undefined,").trim().replace(/,?$/, "")} = undefined;`,
-        )
+      ? code.replace(/import\s*\{([^}]*)\}\s*from "d3";/, (_, list: string) => {
+          const names = list.split(",").map((name) => name.trim());
+          // What the two files call as they are loaded.
+          const isKept = (name: string): boolean => name === "geoTransform";
+          const kept = names.filter(isKept);
+          const gone = names.filter((name) => !isKept(name)).map((name) => `${name} = undefined`);
+          return `import { ${kept.join(", ")} } from "d3"; const ${gone.join(", ")};`;
+        })
       : undefined,
 };
 

@@ -48,8 +48,9 @@ const ferry: Example = {
   rows: 1500,
   row: ([which, share], [a, b, c, d]) => {
     const speed = Math.exp(1.9 + 0.5 * b);
-    const wind = ((((which < 0.6 ? 250 : 60) + 35 * c) % 360) + 360) % 360;
-    const against = 0.5 + 0.5 * Math.cos(((wind - 250) * Math.PI) / 180);
+    // Degrees from the north, clockwise: most of them from the west.
+    const wind = (((((which < 0.6 ? 90 : 220) + 35 * c) % 360) + 360) % 360) - 180;
+    const against = 0.5 + 0.5 * Math.cos(((wind + 90) * Math.PI) / 180);
     const departure = 24 * logistic((share < 0.5 ? -0.85 : 0.7) + 0.28 * a);
     const arrival = departure + (24 - departure) * logistic(-2.1 + 0.04 * speed * (0.4 + against) + 0.2 * d);
     const aboard = counted(
