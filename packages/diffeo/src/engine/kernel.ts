@@ -37,6 +37,7 @@ export interface Expression {
 const BLOCK = 16_384;
 const BLOCK_BYTES = 4 * BLOCK;
 const PAGE_BYTES = 65_536;
+const MOST_BYTES = 2 ** 32 - PAGE_BYTES;
 const [I32, F32, V128] = [0x7f, 0x7d, 0x7b];
 
 function leb(value: number): number[] {
@@ -55,9 +56,10 @@ const get = (local: number): number[] => [0x20, ...leb(local)];
 const set = (local: number): number[] => [0x21, ...leb(local)];
 const splat = vector(0x13);
 
-/** The function's code: parameters are the bytes of a block and the scalars; block k of memory holds array k, then result k. */
+/** The function's code: parameters are how many bytes of each there are, where arrays and results lie, and the scalars. */
 function code({ arrays, scalars, nodes, results }: Expression): number[] {
-  const at = 1 + scalars.length;
+  const places = arrays.length + results.length;
+  const at = 1 + places + scalars.length;
   const locals = new Map<Tensor, number>();
   const local = (t: Tensor): number => {
     const known = locals.get(t) ?? at + 1 + locals.size;
@@ -68,21 +70,22 @@ function code({ arrays, scalars, nodes, results }: Expression): number[] {
     const bytes = new Uint8Array(Float32Array.of(uniformValue(t) as number).buffer);
     return [0x43, ...bytes, ...splat, ...set(local(t))];
   };
-  const place = (k: number): number[] => [...leb(4), ...leb(k * BLOCK_BYTES)];
+  const address = (k: number): number[] => [...get(1 + k), ...get(at), 0x6a];
+  const [load, store] = [vector(0x00, 2, 0), vector(0x0b, 2, 0)];
   const inside = new Set([...arrays, ...scalars, ...nodes]);
   const constants = new Set(nodes.flatMap((node) => node.inputs).filter((t) => !inside.has(t)));
   const before = [
-    ...scalars.flatMap((t, k) => [...get(1 + k), ...splat, ...set(local(t))]),
+    ...scalars.flatMap((t, k) => [...get(1 + places + k), ...splat, ...set(local(t))]),
     ...[...constants].flatMap(number),
   ];
   const loop = [
-    ...arrays.flatMap((t, k) => [...get(at), ...vector(0x00, ...place(k)), ...set(local(t))]),
+    ...arrays.flatMap((t, k) => [...address(k), ...load, ...set(local(t))]),
     ...nodes.flatMap((node) => [
       ...node.inputs.flatMap((t) => get(local(t))),
       ...vector(instructions[node.op.name]),
       ...set(local(node)),
     ]),
-    ...results.flatMap((t, k) => [...get(at), ...get(local(t)), ...vector(0x0b, ...place(arrays.length + k))]),
+    ...results.flatMap((t, k) => [...address(arrays.length + k), ...get(local(t)), ...store]),
     // at += 16, and again while at < bytes
     ...get(at),
     0x41,
@@ -104,30 +107,24 @@ function code({ arrays, scalars, nodes, results }: Expression): number[] {
 
 function moduleOf(expression: Expression): Uint8Array<ArrayBuffer> {
   const { arrays, scalars, results } = expression;
-  const pages = ((arrays.length + results.length) * BLOCK_BYTES) / PAGE_BYTES;
   const body = code(expression);
+  const parameters = [[I32], ...[...arrays, ...results].map(() => [I32]), ...scalars.map(() => [F32])];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list([[0x60, ...list([[I32], ...scalars.map(() => [F32])]), 0]])),
+    ...section(1, list([[0x60, ...list(parameters), 0]])),
+    ...section(2, list([[...text("host"), ...text("memory"), 2, 0, 0]])),
     ...section(3, list([[0]])),
-    ...section(5, list([[0, ...leb(pages)]])),
-    ...section(
-      7,
-      list([
-        [...text("memory"), 2, 0],
-        [...text("sweep"), 0, 0],
-      ]),
-    ),
+    ...section(7, list([[...text("sweep"), 0, 0]])),
     ...section(10, list([[...leb(body.length), ...body]])),
   ]);
 }
 
-/** Computes the results of an expression into `into`, block by block. An array may lie in several places, one part after another. */
-export type Kernel = (
-  arrays: readonly (readonly Float32Array[])[],
-  scalars: readonly number[],
-  into: readonly Float32Array[],
-) => void;
+export interface Kernel {
+  /** Computes the results. An array may lie in several places, one part after another. */
+  run(arrays: readonly (readonly Float32Array[])[], scalars: readonly number[], into: readonly Float32Array[]): void;
+  /** Arrays for results in the function's own memory, from which and into which nothing is copied: a few. */
+  readonly rooms: readonly Float32Array[];
+}
 
 /** Copies the next numbers of what lies in several places into a block. */
 function reader(parts: readonly Float32Array[]): (block: Float32Array, count: number) => void {
@@ -143,23 +140,41 @@ function reader(parts: readonly Float32Array[]): (block: Float32Array, count: nu
   };
 }
 
-export async function kernelOf(expression: Expression): Promise<Kernel> {
-  const { instance } = await WebAssembly.instantiate(moduleOf(expression));
-  const { memory, sweep } = instance.exports as {
-    readonly memory: WebAssembly.Memory;
-    readonly sweep: (bytes: number, ...scalars: number[]) => void;
-  };
-  const room = (k: number): Float32Array => new Float32Array(memory.buffer, k * BLOCK_BYTES, BLOCK);
-  const given = expression.arrays.map((_, k) => room(k));
-  const made = expression.results.map((_, k) => room(given.length + k));
-  return (arrays, scalars, into) => {
-    const readers = arrays.map(reader);
-    const size = into[0].length;
-    for (let at = 0; at < size; at += BLOCK) {
-      const count = Math.min(BLOCK, size - at);
-      for (const [k, block] of given.entries()) readers[k](block, count);
-      sweep(4 * count, ...scalars);
-      for (const [k, block] of made.entries()) into[k].set(block.subarray(0, count), at);
-    }
+/** The function for arrays of `size` numbers. */
+export async function kernelOf(expression: Expression, size: number): Promise<Kernel> {
+  const { arrays: given, results } = expression;
+  const blocks = given.length + results.length;
+  // Four numbers at a time may reach beyond the last.
+  const room = 16 * Math.ceil(size / 4);
+  // Every result twice: what comes in and what goes out.
+  const rooms = Math.min(2 * results.length, Math.floor((MOST_BYTES - blocks * BLOCK_BYTES) / room));
+  const bytes = blocks * BLOCK_BYTES + rooms * room;
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
+  const { instance } = await WebAssembly.instantiate(moduleOf(expression), { host: { memory } });
+  const sweep = instance.exports.sweep as (bytes: number, ...operands: number[]) => void;
+  const block = (k: number): Float32Array => new Float32Array(memory.buffer, k * BLOCK_BYTES, BLOCK);
+  const inside = (a: Float32Array): boolean => a.buffer === memory.buffer;
+  return {
+    rooms: Array.from(
+      { length: rooms },
+      (_, k) => new Float32Array(memory.buffer, blocks * BLOCK_BYTES + k * room, size),
+    ),
+    run: (arrays, scalars, into) => {
+      const sources = arrays.map((parts, k) =>
+        parts.length === 1 && inside(parts[0])
+          ? { from: parts[0].byteOffset }
+          : { read: reader(parts), block: block(k) },
+      );
+      const targets = into.map((a, k) => (inside(a) ? { from: a.byteOffset } : { block: block(given.length + k) }));
+      for (let at = 0; at < size; at += BLOCK) {
+        const count = Math.min(BLOCK, size - at);
+        for (const { read, block: own } of sources) read?.(own, count);
+        const places = [...sources, ...targets].map(
+          ({ from, block: own }) => own?.byteOffset ?? (from as number) + 4 * at,
+        );
+        sweep(4 * count, ...places, ...scalars);
+        for (const [k, { block: own }] of targets.entries()) if (own) into[k].set(own.subarray(0, count), at);
+      }
+    },
   };
 }

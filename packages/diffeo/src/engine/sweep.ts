@@ -117,18 +117,19 @@ export async function sweepSession(
   open: (traced: Trace<unknown>) => Promise<Session>,
 ): Promise<Session> {
   const session = rest.length > 0 ? await open({ inputs: [], outputs: rest, result: undefined }) : undefined;
-  const kernel = await kernelOf(expression);
-  const free: Float32Array[] = [];
+  const size = sizeOf(results[0].shape);
+  const kernel = await kernelOf(expression, size);
+  const free = [...kernel.rooms];
   return {
     run: async (feeds) => {
       const parts = views.map(({ name, of, from, to }) => [name, partOf(feeds[of], from, to)] as const);
       const values = { ...feeds, ...(await session?.run({ ...feeds, ...Object.fromEntries(parts) })) };
       const of = (name: string): Float32Array => values[name].data as Float32Array;
-      const into = results.map(({ shape }) => free.pop() ?? new Float32Array(sizeOf(shape)));
-      const numbers = operands.scalars.map((name) => of(name)[0]);
-      kernel(
-        operands.arrays.map((names) => names.map(of)),
-        numbers,
+      const into = results.map(() => free.pop() ?? new Float32Array(size));
+      const arrays = operands.arrays.map((names) => names.map(of));
+      kernel.run(
+        arrays,
+        operands.scalars.map((name) => of(name)[0]),
         into,
       );
       const made = into.map((data, i) => reusable(results[i].shape, data, (done) => free.push(done)));
