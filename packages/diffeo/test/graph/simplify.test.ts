@@ -67,7 +67,8 @@ describe("algebraic identities", () => {
     ["a choice between equals", g.where(c, x, x), "x"],
     ["a choice already made", g.where([[1, 1, 1], [1, 1, 1]], x, g.neg(x)), "x"], // biome-ignore format: a matrix
     ["a sum over axes of size 1", g.sum(g.expandDims(x, 1), 1, { keepDims: true }), "reshape(x)"],
-    ["a sum of repeated numbers", g.sum(g.expand(z, [5])), "reshape(mul(reshape(z), 5))"],
+    ["a sum of repeated numbers", g.sum(g.expand(z, [5])), "mul(z, 5)"],
+    ["a multiple, reshaped", g.reshape(g.mul(x, 5), [6]), "mul(reshape(x), 5)"],
   ])("%s", (_, before, after) => {
     expect(simplified(before)).toBe(after);
   });

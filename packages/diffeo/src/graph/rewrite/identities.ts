@@ -17,6 +17,12 @@ const expandAfterReshape: Identity = ({ inputs: [x], shape }) => {
     : undefined;
 };
 
+/** A number goes on outwards, to where a sum or a product of matrices takes it in. */
+const scaleAfterReshape: Identity = ({ inputs: [x], shape }) => {
+  const scaled = unscaled(x);
+  return scaled && mul(reshape(scaled.tensor, shape), scaled.factor);
+};
+
 /** Σ c·x = c·Σx, and Σ over an expanded axis is a multiple. */
 const multipleOfSum: Identity = (node) => {
   if (!is(node, sumNode)) return undefined;
@@ -52,7 +58,7 @@ function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
 
 /** In the order they are tried, after the primitive's own. */
 export const identities: readonly (readonly [Make, Identity])[] = [
-  [reshapeNode as Make, expandAfterReshape],
+  [reshapeNode as Make, (node) => expandAfterReshape(node) ?? scaleAfterReshape(node)],
   [sumNode as Make, multipleOfSum],
   [addNode, ({ inputs: [a, b] }) => joinedPads(a, b)],
 ];
