@@ -76,15 +76,12 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
         return x || y ? mul(whole, (x?.factor ?? 1) * (y?.factor ?? 1)) : whole;
       }
       // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
-      if (shape[1] * 2 <= shape[0]) return transpose(gemmNode([b, left], { transA: true, transB: false }));
+      if (shape[1] * 2 <= shape[0]) return transpose(scaledGemm(b, left, { transA: true, transB: false }));
     }
     // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the left is turned first.
     if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
-      return gemmNode([left ?? a, b], { transA: left !== undefined, transB: false });
-    const first = bare(left ?? a, 1);
-    const second = bare(right ?? b, first.factor);
-    const trans = { transA: left !== undefined, transB: right !== undefined };
-    return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
+      return scaledGemm(left ?? a, b, { transA: left !== undefined, transB: false });
+    return scaledGemm(left ?? a, right ?? b, { transA: left !== undefined, transB: right !== undefined });
   }
   if (target !== "cpu") return undefined;
   const [left, right] = [swapped(a), swapped(b)];
@@ -92,6 +89,13 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
     ? fusedNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined })
     : undefined;
 };
+
+/** AᵗBᵗ, with the numbers that A and B are multiples by. */
+function scaledGemm(a: Tensor, b: Tensor, trans: Transposed): Tensor {
+  const first = bare(a, 1);
+  const second = bare(b, first.factor);
+  return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
+}
 
 /** From this many rows on, AᵀB is worth a form of its own. */
 const LONG = 4096;
@@ -118,7 +122,8 @@ function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly fac
 }
 
 /**
- * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution, if the last axis survived it.
+ * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution,
+ * if the last axis survived it or c is as large as the product.
  */
 function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
@@ -128,8 +133,10 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
   const inner = unreshaped(product);
   if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
-  if (!isRow || inner.shape.at(-1) !== n) return undefined;
-  return reshape(gemmNode([...inner.inputs, reshape(bias, [n as number])], inner.attributes), shape);
+  const whole = sameShape(bias.shape, shape);
+  if (!whole && (!isRow || inner.shape.at(-1) !== n)) return undefined;
+  const added = reshape(bias, whole ? inner.shape : [n as number]);
+  return reshape(gemmNode([...inner.inputs, added], inner.attributes), shape);
 }
 
 /** c·(a·b) as one Gemm, where that is the product's only use. */
