@@ -22,7 +22,12 @@ export const isHole = (cell: OpenCell): cell is null | undefined | "" =>
   cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
 
 /** The cells of a row in the order of columns; a row by name has them all, unless those that are absent are holes. */
-export function cellsOf(row: Row, columns: readonly string[], at: number, absent: "refused" | "holes"): readonly OpenCell[] {
+export function cellsOf(
+  row: Row,
+  columns: readonly string[],
+  at: number,
+  absent: "refused" | "holes",
+): readonly OpenCell[] {
   if (isList(row)) {
     if (row.length !== columns.length)
       fail(
