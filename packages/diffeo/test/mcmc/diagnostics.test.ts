@@ -93,11 +93,18 @@ describe("the energy's fraction", () => {
 
 describe("standard errors", () => {
   it("are the spread of means and of standard deviations over repetitions", () => {
-    const runs = Array.from({ length: 400 }, (_, r) => summarise(autoregressive(0.6, 4, 500, 100 + r)));
-    const sd = (values: readonly number[]): number => {
-      const mean = values.reduce((a, b) => a + b, 0) / values.length;
-      return Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2, 0) / (values.length - 1));
-    };
+    const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+    const sd = (values: readonly number[]): number =>
+      Math.sqrt((mean(values.map((v) => v * v)) - mean(values) ** 2) * (values.length / (values.length - 1)));
+    const runs = Array.from({ length: 400 }, (_, r) => {
+      const chains = autoregressive(0.6, 4, 500, 100 + r);
+      const all = chains.flatMap((chain) => [...chain]);
+      const own = { mean: mean(all), sd: sd(all), meanError: meanError(chains), sdError: sdError(chains) };
+      if (r === 0)
+        for (const [name, value] of Object.entries(own))
+          expect(summarise(chains)).toHaveProperty(name, expect.closeTo(value, 12));
+      return own;
+    });
     const said = (of: "meanError" | "sdError"): number => runs.reduce((s, r) => s + r[of], 0) / runs.length;
     expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeGreaterThan(0.88);
     expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeLessThan(1.12);
