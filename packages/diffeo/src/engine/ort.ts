@@ -51,7 +51,8 @@ const unwanted = (model: OnnxModel, provider: string): string[] => [
   // number whatever the product's type is.
   ...(model.types.has("float64") ? ["QuickGeluFusion", "MatMulScaleFusion"] : []),
   // A factor that was turned on purpose, back into a product with a transposed factor, which is 3.6 times slower on a GPU.
-  ...(provider === "webgpu" ? ["GemmTransposeFusion"] : []),
+  // And a sum with the layer normalisation after it into an operator that has no r to give to the backward pass.
+  ...(provider === "webgpu" ? ["GemmTransposeFusion", "SkipLayerNormFusion"] : []),
 ];
 
 /** Where every result of a model goes. */

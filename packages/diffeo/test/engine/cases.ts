@@ -232,6 +232,9 @@ function images(g: G): Case[] {
     line("groupNorm", "2×3×3×8 8 8", (x, scale, shift) => g.groupNorm(x, scale, shift, 4)),
     line("layerNorm", "2×3×8", (x) => g.layerNorm(x)),
     line("layerNorm with scale and shift", "2×3×8 8 8", (x, scale, shift) => g.layerNorm(x, { scale, shift })),
+    line("gradient of layerNorm of a sum", "2×3×8 2×3×8", (x, y) =>
+      g.grad((t: T) => g.sum(g.tanh(g.layerNorm(g.add(t, y)))))(x),
+    ),
     line("gradient of layerNorm", "2×3×8", (x) => g.grad((t: T) => g.sum(g.tanh(g.layerNorm(t))))(x)),
     line("rotary", "2×3×16", (x) =>
       g.rotary(
