@@ -124,6 +124,21 @@ describe("files", () => {
     await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
   });
 
+  it("are written as they come, or not at all where what comes ends by an error of its own", async () => {
+    const path = join(folder, "stream.txt");
+    async function* pieces(fault?: Error) {
+      yield "one, ";
+      if (fault) throw fault;
+      yield Buffer.from("two");
+    }
+    await writeFileAtomic(path, pieces());
+    expect(readFileSync(path, "utf8")).toBe("one, two");
+    await expect(writeFileAtomic(path, pieces(new Error("line 7 is wrong")))).rejects.toThrow(/^line 7 is wrong$/);
+    expect(readFileSync(path, "utf8")).toBe("one, two");
+    expect(readdirSync(folder).filter((name) => name.startsWith("stream"))).toEqual(["stream.txt"]);
+    await expect(writeFileAtomic(join(path, "below-a-file"), pieces())).rejects.toThrow(/cannot write/);
+  });
+
   it("are flushed to the disk", async () => {
     const handle = await open(join(folder, "any"), "w");
     await handle.close();
