@@ -7,6 +7,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { between, product } from "diffeo/domain";
+import { release } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { networkOf, type Parameters } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
@@ -43,7 +44,10 @@ function training(n: number, threads: number) {
     dispose: () => step.dispose(),
     run: async (): Promise<void> => {
       count++;
-      ({ state } = await step(state, batchOf(points, fold(key(3), count)), count, 1e-3));
+      const { state: next } = await step(state, batchOf(points, fold(key(3), count)), count, 1e-3);
+      // As the loop of training does.
+      for (const old of Object.values(state)) release(old);
+      state = next;
     },
   };
 }

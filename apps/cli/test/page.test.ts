@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { category, positive } from "diffeo/domain";
+import { between, category, positive } from "diffeo/domain";
 import { key } from "diffeo/random";
 import { sampleBoards, unpack } from "diffeo-chess";
 import { fitTable, generate, likelihood, makeTable, prepare, runDensity } from "diffeo-tables";
@@ -90,11 +90,14 @@ const fit = {
   options: { loss: "gssm-vr", seed: 1, inducing: 20, batch: 40, epochs: 3, ridgeSteps: 20, samples: 2000 },
 } as const;
 
-/** A model of two columns, of which one is a label. */
+/** A model of three columns, of which one is a label, with a flow and a transformer. */
 const tableModel = () =>
   fitTable(
-    Array.from({ length: 60 }, (_, i) => [1 + (i % 7) + (i % 2), i % 2 ? "odd" : "even"]),
-    { columns: { size: positive(), kind: category(["even", "odd"]) }, width: 8, blocks: 1, steps: 20, threads: 1 },
+    Array.from({ length: 60 }, (_, i) => [1 + (i % 7) + (i % 2), (1 + (i % 5)) / 8, i % 2 ? "odd" : "even"]),
+    {
+      columns: { size: positive(), share: between(0, 1), kind: category(["even", "odd"]) },
+      ...{ flow: "spline", network: "transformer", width: 8, blocks: 1, steps: 20, threads: 1 },
+    },
   );
 
 const why = await whyNoChromium();
@@ -171,12 +174,14 @@ describe("a page of all packages", () => {
     expect(found.classes.filter((c, i) => c !== classes[i]).length).toBeLessThanOrEqual(2);
     expect(found.drawn).toHaveLength(1000);
     const { rows: drawn } = await model.sample({ count: 1000, threads: 1 });
-    const near = found.drawn.filter(([size, kind], i) => {
-      expect(model.domain.fault([size, kind])).toBeUndefined();
-      return kind === drawn[i][1] && Math.abs(Math.log(Number(size) / Number(drawn[i][0]))) < 1e-3;
+    const near = found.drawn.filter(([size, share, kind], i) => {
+      expect(model.domain.fault([size, share, kind])).toBeUndefined();
+      const [wantedSize, wantedShare, wantedKind] = drawn[i];
+      const isNear = Math.abs(Math.log(Number(size) / Number(wantedSize))) < 1e-3;
+      return kind === wantedKind && isNear && Math.abs(Number(share) - Number(wantedShare)) < 1e-3;
     });
     expect(near.length).toBeGreaterThan(990);
-    expect(found.odd.map(([, kind]) => kind)).toEqual(new Array(5).fill("odd"));
+    expect(found.odd.map(([, , kind]) => kind)).toEqual(new Array(5).fill("odd"));
     const table = generate("two-moons", fit.rows, key("table"));
     const { fit: own, measures } = await runDensity(prepare(table, key("data")), fit.options);
     expect(found.curve).toHaveLength(own.curve.loss.length);

@@ -3,11 +3,12 @@
  * tails in, or a spline through the quantiles, which makes every coordinate Gaussian by itself.
  *
  * Rows far out have few neighbours to learn a score from, and their likelihood suffers: on a Student's t single rows cost up to
- * 60 nats. So numbers with tails that no Gaussian has are bent by a sinh unless it is said otherwise.
+ * 60 nats. So numbers are bent by a sinh where there are tails that no Gaussian has. Where there are none it would cost: after 1,500
+ * steps on 6,000 rows of four columns 0.003 nats of two Gaussians and 0.015 of one, which a network has nothing to learn of.
  */
 import { type Bend, bent, type Domain, LEAST_HEIGHT, type Product, SPLINE_BOUND } from "diffeo/domain";
 import { constant, erfc, mul, reference } from "diffeo/graph";
-import { quantiles } from "diffeo/host";
+import { normalPoint, quantiles } from "diffeo/host";
 
 /** A bend's distance from the middle, in standard deviations, up to which it is nearly linear. */
 const TAIL = 3;
@@ -66,27 +67,34 @@ export const bentParts = (
   kind: Bend["kind"],
   { parts, dimension: n }: Product,
   z: Float64Array,
-  isAsked: (domain: Domain, columns: readonly Float64Array[]) => boolean,
+  isAsked: (domain: Domain) => boolean,
 ): Record<string, Domain> =>
   Object.fromEntries(
     parts.map(({ name, domain, at }) => {
       const columns = Array.from({ length: domain.dimension }, (_, j) => columnOf(z, n, at.x + j));
-      return [name, isAsked(domain, columns) ? bent(domain, bends[kind](columns)) : domain];
+      return [name, isAsked(domain) ? bent(domain, bends[kind](columns)) : domain];
     }),
   );
 
-/** Standard deviations from the mean that a Gaussian does not reach in 10⁶ rows. */
-const FAR = 6;
+/** How often a table of Gaussian columns is taken for one with heavy tails. */
+const MISTAKEN = 0.1;
 
-/** Whether numbers of any size have tails that a Gaussian has not. */
-const isHeavy = ({ spec }: Domain, columns: readonly Float64Array[]): boolean =>
-  spec?.kind === "real" &&
-  columns.some((values) => {
-    const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-    const deviation = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length);
-    return deviation > 0 && values.some((v) => Math.abs(v - mean) > FAR * deviation);
-  });
+/** Whether a value is farther from the mean of its column than a Gaussian's are in as many rows, but for such a chance. */
+function isHeavy(values: Float64Array, chance: number): boolean {
+  const share = chance / (2 * values.length);
+  const far = -normalPoint(share, 1 - share);
+  const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
+  const deviation = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length);
+  return deviation > 0 && values.some((v) => Math.abs(v - mean) > far * deviation);
+}
 
-/** The domains of a table as they are modelled: numbers with heavy tails are bent. */
-export const withTails = (whole: Product, z: Float64Array): Record<string, Domain> =>
-  bentParts("sinh", whole, z, isHeavy);
+/**
+ * The domains of a table as they are modelled: if a column of numbers of any size has heavy tails, all such columns are bent.
+ * What is far out is so in some direction, which need not be that of a column, and shows in the columns that are near it.
+ */
+export function withTails(whole: Product, z: Float64Array): Record<string, Domain> {
+  const isReal = ({ spec }: Domain): boolean => spec?.kind === "real";
+  const reals = whole.parts.filter(({ domain }) => isReal(domain));
+  const some = reals.some(({ at }) => isHeavy(columnOf(z, whole.dimension, at.x), MISTAKEN / reals.length));
+  return bentParts("sinh", whole, z, (domain) => some && isReal(domain));
+}

@@ -37,7 +37,7 @@ export interface TrainingProgress {
 
 export interface TrainingOptions {
   readonly seed?: number;
-  /** Which network it is. Default residual. */
+  /** Which network whole rows are learned by; that of given cells is residual. Default residual. */
   readonly network?: NetworkKind;
   /** Default 128 and 3; of a transformer 64 and 2. */
   readonly width?: number;

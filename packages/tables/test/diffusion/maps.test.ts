@@ -43,11 +43,19 @@ describe("a bend out of data", () => {
     for (const kind of ["sinh", "spline"] as const) expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
   });
 
-  it("is there where tails are no Gaussian's, and nowhere else", () => {
-    const kinds = Object.values(withTails(whole, w)).map(({ spec }) => spec?.kind);
-    expect(kinds).toEqual(["real", "bent"]);
-    const bounded = product({ modes: positive(), tail: positive() });
-    expect(Object.values(withTails(bounded, w)).map(({ spec }) => spec?.kind)).toEqual(["positive", "positive"]);
+  it("is there for all numbers without bounds where tails are no Gaussian's, and nowhere else", () => {
+    const kindsOf = (of: ReturnType<typeof product>, values: Float64Array) =>
+      Object.values(withTails(of, values)).map(({ spec }) => spec?.kind);
+    expect(kindsOf(whole, w)).toEqual(["bent", "bent"]);
+    expect(kindsOf(product({ modes: real(), tail: positive() }), w)).toEqual(["real", "positive"]);
+    expect(kindsOf(whole, z)).toEqual(["real", "real"]);
+    // One value of 4,000 is five deviations out, which a Gaussian's is in one table of 400.
+    const far = z.slice();
+    far[7] = 5.2;
+    expect(kindsOf(whole, far)).toEqual(["bent", "bent"]);
+    const near = z.slice();
+    near[7] = 4.1;
+    expect(kindsOf(whole, near)).toEqual(["real", "real"]);
   });
 });
 
