@@ -106,28 +106,10 @@ else
       await page.close();
     });
 
-    it("draws the board of the command line, shows it forming, and an address brings all of it back", async () => {
-      const words = [
-        "chess",
-        "sample",
-        "--model",
-        "unet",
-        "--count",
-        "1",
-        "--steps",
-        "6",
-        "--seed",
-        "11",
-        "--w",
-        "1.02",
-        "--format",
-        "fen",
-      ];
-      const printed = onWebAssembly(words);
-      const { page, errors, requests } = await open(
-        browser,
-        `${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`,
-      );
+    it("draws the board of the command line, and shows it forming, without another word to the network", async () => {
+      const options = "--model unet --count 1 --steps 6 --seed 11 --w 1.02 --format fen";
+      const printed = onWebAssembly(["chess", "sample", ...options.split(" ")]);
+      const { page, errors, requests } = await open(browser, `${url}#/chess?seed=11&steps=6&w=1.02`);
       const longest = await longestTask(browser, page, async () => void (await done(page)));
       const fen = await fenOf(page);
       expect(`${fen}\n`).toBe(await printed);
@@ -141,14 +123,22 @@ else
       await expect.poll(() => hash(page)).toContain("frame=0");
       await page.getByRole("slider", { name: "Time" }).press("End");
       await expect.poll(() => fenOf(page)).toBe(fen);
+      // The browser asks for the icon again where the address changes.
+      expect(requests.slice(fetched).filter((one) => !/\/icon-[^/]+\.svg$/.test(one))).toEqual([]);
+      expect(requests.filter((one) => !one.startsWith(url))).toEqual([]);
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    it("comes back by its address as it was, and keeps the squares that are painted", async () => {
+      const { page, errors } = await open(browser, url);
+      await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+      await page.goto(`${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`);
+      await done(page);
       await page.getByRole("button", { name: "One step back" }).click();
       await expect.poll(() => hash(page)).toContain("frame=5");
       const late = await fenOf(page);
       const address = page.url();
-      // The browser asks for the icon again where the address changes.
-      expect(requests.slice(fetched).filter((url) => !/\/icon-[^/]+\.svg$/.test(url))).toEqual([]);
-      expect(requests.filter((url) => !url.startsWith(url))).toEqual([]);
-
       await page.goto("about:blank");
       await page.goto(address);
       await done(page);

@@ -74,7 +74,7 @@ else
 
     it("fits, draws and scores as the command does, to rounding, and takes the model along", async () => {
       const printed = onWebAssembly(
-        ["table", "fit", csv, "--steps", "5", "--seed", "3", "--no-given", "--accept", "--out", model],
+        ["table", "fit", csv, "--steps", "5", "--seed", "3", "--no-given", "--no-evaluate", "--out", model],
         ["table", "sample", "--model", model, "--count", "1000", "--seed", "5", "--evaluations", "8", "--out", rows],
       );
       const { page, errors, requests } = await open(
