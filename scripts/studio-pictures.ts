@@ -40,12 +40,13 @@ const pictures: Readonly<Record<string, Picture>> = {
     ready: (page) => page.getByLabel("Slope of Milstein in y").getByText(/\d/).waitFor({ timeout: 300_000 }),
   },
   table: {
-    address: "#/table?example=soil&ends=steps&steps=400&fit=yes",
-    height: 2160,
+    address: "#/table?example=soil&ends=steps&steps=300&fit=yes",
+    height: 2180,
     ready: async (page) => {
       await page.getByText(/^Fitted/).waitFor({ timeout: 900_000 });
       await page.getByRole("button", { name: "How likely is row 3?" }).click();
       await page.getByText(/likelier than \d+ % of drawn rows/).waitFor({ timeout: 300_000 });
+      await page.getByRole("heading", { name: "Columns" }).evaluate((heading) => heading.scrollIntoView());
     },
   },
   densities: {
