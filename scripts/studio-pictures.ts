@@ -52,7 +52,7 @@ const pictures: Readonly<Record<string, Picture>> = {
   densities: {
     address: "#/table?view=densities",
     dark: true,
-    height: 1560,
+    height: 1800,
     ready: async (page) => {
       for (const loss of ["SSM-VR", "GSSM", "GSSM-VR"])
         await page

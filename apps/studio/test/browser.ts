@@ -18,9 +18,6 @@ export const CHROMIUM = {
 export const launch = (...flags: readonly string[]): Promise<Browser> =>
   chromium.launch({ ...CHROMIUM, args: [...CHROMIUM.args, ...flags] });
 
-/** The browser that all files of tests share. */
-export const connect = (address: string): Promise<Browser> => chromium.connect(address);
-
 /** A page, and what it has said that no page should. */
 export interface Watched {
   readonly page: Page;

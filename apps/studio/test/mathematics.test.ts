@@ -2,8 +2,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
-import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
-import { connect, hash, longestTask, open, violations } from "./browser.ts";
+import { hash, longestTask, open, violations } from "./browser.ts";
+import { type OpenStudio, openStudio } from "./opened.ts";
 
 /** Long enough for a machine that others use too. */
 const SOON = { timeout: 120_000 };
@@ -35,18 +35,14 @@ if ("why" in studio)
   });
 else
   describe("the pages of scores and paths", () => {
-    let serving: Serving;
+    let opened: OpenStudio;
     let url: string;
     let browser: Browser;
     beforeAll(async () => {
-      serving = await serveFolder(studio.folder, 0);
-      ({ url } = serving);
-      browser = await connect(studio.browser);
+      opened = await openStudio(studio);
+      ({ url, browser } = opened);
     });
-    afterAll(async () => {
-      await browser.close();
-      await serving.close();
-    });
+    afterAll(() => opened.close());
 
     it("carry scores to rounding, link one point in both pictures, and come back by their address", async () => {
       const { page, errors } = await open(browser, url);

@@ -10,8 +10,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
-import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
-import { connect, hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import type { Serving } from "../../cli/src/studio/server.ts";
+import { hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { type OpenStudio, openStudio } from "./opened.ts";
 
 const studio = inject("studio");
 
@@ -64,20 +65,18 @@ else
   describe("the studio", () => {
     const folder = mkdtempSync(join(tmpdir(), "diffeo-studio-"));
     const tiny = join(folder, "tiny.safetensors");
-    let serving: Serving;
+    let opened: OpenStudio;
     let url: string;
     let plain: Serving;
     let browser: Browser;
     beforeAll(async () => {
       await saveTinyModel(tiny);
       plain = await plainHost();
-      serving = await serveFolder(studio.folder, 0);
-      ({ url } = serving);
-      browser = await connect(studio.browser);
+      opened = await openStudio(studio);
+      ({ url, browser } = opened);
     });
     afterAll(async () => {
-      await browser.close();
-      await serving.close();
+      await opened.close();
       await plain.close();
       rmSync(folder, { recursive: true });
     });

@@ -8,8 +8,8 @@ import { loadTableModel } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
-import { type Serving, serveFolder } from "../../cli/src/studio/server.ts";
-import { connect, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { type OpenStudio, openStudio } from "./opened.ts";
 
 /** Long enough for a machine that others use too. */
 const SOON = { timeout: 120_000 };
@@ -55,20 +55,18 @@ if ("why" in studio)
   });
 else
   describe("the page of tables", () => {
-    let serving: Serving;
+    let opened: OpenStudio;
     let url: string;
     const folder = mkdtempSync(join(tmpdir(), "diffeo-table-page-"));
     const [csv, model, rows] = ["t.csv", "m.safetensors", "rows.csv"].map((name) => join(folder, name));
     let browser: Browser;
     beforeAll(async () => {
       writeFileSync(csv, smallTable());
-      serving = await serveFolder(studio.folder, 0);
-      ({ url } = serving);
-      browser = await connect(studio.browser);
+      opened = await openStudio(studio);
+      ({ url, browser } = opened);
     });
     afterAll(async () => {
-      await browser.close();
-      await serving.close();
+      await opened.close();
       rmSync(folder, { recursive: true });
     });
 

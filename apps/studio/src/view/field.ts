@@ -2,16 +2,8 @@
  * Fields on a canvas: a density as shade and level lines, a bent grid, arrows, paths. Lines are as wide and arrows as long as they
  * look, whatever the window's size.
  */
+import type { Colours } from "./colours.ts";
 import type { Frame } from "./frame.ts";
-
-export interface Colours {
-  readonly ink: string;
-  readonly faint: string;
-  readonly line: string;
-  readonly blue: string;
-  readonly vermilion: string;
-  readonly green: string;
-}
 
 /** A canvas of so many pixels a side, and where a point of the window is on it. */
 export interface Brush {

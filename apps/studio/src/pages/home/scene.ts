@@ -1,13 +1,6 @@
 /** The picture of the first page on a canvas: the plane on the left, the triangle on the right, every point in both. */
+import type { Colours } from "../../view/colours.ts";
 import type { Moment, Picture } from "./tasks.ts";
-
-export interface Colours {
-  readonly ink: string;
-  readonly faint: string;
-  readonly line: string;
-  /** One a component, by where a point ends. */
-  readonly points: readonly string[];
-}
 
 /** The plane is shown from −REACH to REACH. */
 const REACH = 3;
@@ -104,6 +97,8 @@ export function drawScene(
   context.strokeStyle = colours.faint;
   drawLines(context, triangle, onTriangle, [Float32Array.of(1, 0, 0, 1, 0, 0, 1, 0)]);
   const radius = width / 380;
-  drawPoints(context, plane, inPlane, x, kinds, colours.points, radius);
-  drawPoints(context, triangle, onTriangle, y, kinds, colours.points, radius);
+  // One a component, by where a point ends.
+  const points = [colours.blue, colours.vermilion, colours.green];
+  drawPoints(context, plane, inPlane, x, kinds, points, radius);
+  drawPoints(context, triangle, onTriangle, y, kinds, points, radius);
 }
