@@ -41,7 +41,7 @@ const pictures: Readonly<Record<string, Picture>> = {
   },
   table: {
     address: "#/table?example=soil&ends=steps&steps=300&fit=yes",
-    height: 2180,
+    height: 2260,
     ready: async (page) => {
       await page.getByText(/^Fitted/).waitFor({ timeout: 900_000 });
       await page.getByRole("button", { name: "How likely is row 3?" }).click();
