@@ -1,6 +1,7 @@
 /**
- * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: a chess network, by default the shipped one, beside the
- * same network in PyTorch, with the same weights, in turns in one run. Output, loss and gradient are compared first.
+ * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the chess networks, a transformer and a U-Net, beside
+ * the same networks in PyTorch, with the same weights, in turns in one run. Output, loss and gradient are compared first. One
+ * of the two is the shipped model, the other has random weights; --model takes one file instead.
  *
  * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of training. With --device webgpu: a
  * step of training at two batch sizes beside PyTorch on CUDA in float32, and where the time goes. Batches and noise are made
@@ -12,11 +13,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { compileDenoiserStep, denoiserBatch, type Model } from "diffeo/categorical";
+import { compileDenoiserStep, denoiserBatch, freshModel, type Model } from "diffeo/categorical";
 import { compile, release, toHost } from "diffeo/engine";
-import type { NdArray, Tensor } from "diffeo/graph";
-import { frozen, parameterCount } from "diffeo/model";
-import { loadModel, writeSafetensors } from "diffeo/node";
+import { isNdArray, mapTree, type NdArray, type Tensor } from "diffeo/graph";
+import { frozen, type NetworkSpec, parameterCount } from "diffeo/model";
+import { loadModel, saveModel, writeSafetensors } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { initialState, type TrainState } from "diffeo/train";
 import { playouts, positionGrids, sampleBoards } from "diffeo-chess";
@@ -25,6 +26,7 @@ import { describeProfile, profiled } from "./profile.ts";
 import {
   type Comparison,
   compare,
+  describeUse,
   median,
   milliseconds,
   printComparisons,
@@ -182,37 +184,56 @@ async function profileSampling(model: Model, settings: Settings): Promise<string
   return describeProfile(profile).map((line) => `sample ${BOARDS}: ${line}`);
 }
 
-export async function run(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      device: { type: "string", default: "cpu" },
-      model: { type: "string", default: shippedModel },
-      threads: { type: "string", default: "2" },
-      batch: { type: "string" },
-      rounds: { type: "string" },
-      profile: { type: "boolean", default: false },
-    },
-  });
-  const { device } = values;
-  const onCpu = device === "cpu";
-  const settings: Settings = { device, threads: Number(values.threads) };
-  const batches = (values.batch ?? (onCpu ? "32,128" : "512,1024")).split(",").map(Number);
-  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
-  const model = await loadModel(values.model);
+const networks: readonly NetworkSpec[] = [
+  { kind: "transformer", channels: 12, outputs: 13, grid: [8, 8], width: 256, layers: 10, heads: 8 },
+  {
+    kind: "unet",
+    channels: 12,
+    outputs: 13,
+    width: 128,
+    multipliers: [1, 1.5, 1],
+    blocks: 2,
+    groups: 8,
+    attention: [0, 1],
+    position: [8, 8],
+  },
+];
 
+const kindOf = ({ spec: { network } }: Model): string => network.kind ?? "unet";
+
+/** A model of another network with the encoding of one: no weight is zero, as some of a fresh model's are. */
+async function stirred(like: Model, network: NetworkSpec, path: string): Promise<void> {
+  const { spec, parameters } = freshModel({ ...like.spec, network }, key(SEED));
+  let leaf = 0;
+  const stir = (a: NdArray): NdArray => {
+    const noise = normal(key(leaf++), a.shape).data as Float32Array;
+    return { ...a, data: (a.data as Float32Array).map((v, i) => v + 0.02 * noise[i]) };
+  };
+  await saveModel(path, { spec, parameters: mapTree(parameters, stir, isNdArray) as Model["parameters"] });
+}
+
+interface Plan extends Settings {
+  readonly batches: readonly number[];
+  readonly rounds: number | undefined;
+  readonly profile: boolean;
+}
+
+/** One model's file beside its peer. */
+async function benchModel(file: string, plan: Plan): Promise<void> {
+  const { device, threads, batches, rounds } = plan;
+  const onCpu = device === "cpu";
+  const model = await loadModel(file);
   const theirs = onCpu ? "cpu" : "cuda";
   const python = pythonWithTorch(theirs);
   const script = fileURLToPath(new URL("./chess_peers.py", import.meta.url));
   const [peer, version] = python
-    ? await TorchPeer.start(python, script, settings.threads, values.model, theirs)
+    ? await TorchPeer.start(python, script, threads, file, theirs)
     : [undefined, undefined];
   const peers = peer ? [peer] : [];
-  print(
-    `${parameterCount(model.parameters)} parameters, device ${device}${onCpu ? `, ${settings.threads} threads` : ""}`,
-  );
+  const where = `device ${device}${onCpu ? `, threads ${threads}` : ""}`;
+  print(`${kindOf(model)}, ${parameterCount(model.parameters)} parameters, ${where}`);
   if (peer) {
-    const apart = await disagreement(model, peer, settings);
+    const apart = await disagreement(model, peer, plan);
     if (!(apart < 1e-3)) throw new Error(`the two networks differ by ${apart}: they are not the same`);
     print(`output, loss and gradient agree with PyTorch's to ${apart.toExponential(0)}`);
   }
@@ -220,27 +241,59 @@ export async function run(): Promise<void> {
   const rows: Comparison[] = [];
   const notes: string[] = [];
   if (onCpu) {
-    const { row, first } = await compareSampling(model, peers, settings, rounds ?? Math.floor((STEPS - 1) / 4));
+    const { row, first } = await compareSampling(model, peers, plan, rounds ?? Math.floor((STEPS - 1) / 4));
     rows.push(row);
     notes.push(
       `sample ${BOARDS}: ${STEPS} steps at this pace ${((STEPS * row.ours) / 1000).toFixed(1)} s, first step ${(first / 1000).toFixed(1)} s with its session`,
     );
   }
   for (const batch of batches) {
-    const { row, first, made, stepped } = await compareTraining(model, batch, peers, settings, rounds ?? 5);
+    const { row, first, made, stepped } = await compareTraining(model, batch, peers, plan, rounds ?? 5);
     rows.push(row);
     notes.push(
       `train ${batch}: making the batch ${made.toFixed(1)} ms, the step ${stepped.toFixed(1)} ms, first step ${(first / 1000).toFixed(1)} s with its session`,
     );
   }
   peer?.stop();
+  printComparisons(rows, version);
+  for (const note of onCpu ? [...notes, ...rows.map(describeUse)] : notes) print(note);
+  if (onCpu && !plan.profile) return;
+  print("profiled, in another run:");
+  if (onCpu) for (const line of await profileSampling(model, plan)) print(line);
+  for (const batch of batches) for (const line of await profileTraining(model, batch, plan)) print(line);
+}
+
+export async function run(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      device: { type: "string", default: "cpu" },
+      model: { type: "string" },
+      threads: { type: "string", default: "2" },
+      batch: { type: "string" },
+      rounds: { type: "string" },
+      profile: { type: "boolean", default: false },
+    },
+  });
+  const { device, profile } = values;
+  const onCpu = device === "cpu";
+  const batches = (values.batch ?? (onCpu ? "32,128" : "512,1024")).split(",").map(Number);
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  const plan: Plan = { device, threads: Number(values.threads), batches, rounds, profile };
   print(
     `${onCpu ? `sample N: one of ${STEPS} steps of the reverse process for N boards; ` : ""}train N: a step of N boards`,
   );
-  printComparisons(rows, version);
-  for (const note of notes) print(note);
-  if (onCpu && !values.profile) return;
-  print("profiled, in another run:");
-  if (onCpu) for (const line of await profileSampling(model, settings)) print(line);
-  for (const batch of batches) for (const line of await profileTraining(model, batch, settings)) print(line);
+  if (values.model !== undefined) return benchModel(values.model, plan);
+  const folder = await mkdtemp(join(tmpdir(), "diffeo-bench-"));
+  try {
+    const shipped = await loadModel(shippedModel);
+    for (const network of networks) {
+      const own = network.kind === kindOf(shipped);
+      const file = own ? shippedModel : join(folder, `${network.kind}.safetensors`);
+      if (!own) await stirred(shipped, network, file);
+      await benchModel(file, plan);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

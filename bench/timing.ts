@@ -1,5 +1,6 @@
 /** Timing two things fairly on a noisy machine: in turns, in one run, compared as a ratio of medians. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
@@ -60,15 +61,38 @@ export class TorchPeer {
     return Number(await this.#line());
   }
 
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
   stop(): void {
     this.#child.kill();
   }
+}
+
+/** What a process took: milliseconds of processors, and pages that the system had to give it. */
+export interface Use {
+  readonly processor: number;
+  readonly faults: number;
+}
+
+const TICK = 10;
+
+/** So far, where the system keeps account in /proc. */
+function useOf(pid: number): Use | undefined {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return undefined;
+  // After the name, which ends with the last bracket: state, …, minflt (8th), …, utime and stime (12th and 13th).
+  const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ").map(Number);
+  return { processor: TICK * (fields[11] + fields[12]), faults: fields[7] };
 }
 
 export interface Comparison {
   readonly task: string;
   readonly ours: number;
   readonly theirs: number | undefined;
+  /** A run of the first of ours and of theirs, where the system says so. */
+  readonly use?: { readonly ours: Use | undefined; readonly theirs: Use | undefined };
 }
 
 /** Idle threads of one side go on spinning for a while and would slow the other down. */
@@ -96,6 +120,24 @@ export async function inTurns(tasks: readonly (() => Promise<number>)[], rounds:
   return times.map(median);
 }
 
+/** Counts the runs of a task in some process and, in the end, what each took. */
+function metered(pid: number, run: () => Promise<number>) {
+  const before = useOf(pid);
+  let count = 0;
+  return {
+    run: () => {
+      count++;
+      return run();
+    },
+    use: (): Use | undefined => {
+      const after = useOf(pid);
+      return before && after && count > 0
+        ? { processor: (after.processor - before.processor) / count, faults: (after.faults - before.faults) / count }
+        : undefined;
+    },
+  };
+}
+
 /**
  * Medians over `rounds` turns. Each side is given in several settings (one thread, two); its fastest counts, since small
  * tasks are slowed down by a second thread on either side.
@@ -106,14 +148,20 @@ export async function compare(
   peers: readonly TorchPeer[],
   rounds: number,
 ): Promise<Comparison> {
-  const mine = ours.map((run) => () => milliseconds(run));
-  const other = peers.map((peer) => () => peer.run(task));
-  const all = await inTurns([...mine, ...other], rounds);
+  // What a task needs to start is not of its runs.
+  for (const peer of peers) await peer.run(task);
+  const mine = ours.map((run) => metered(process.pid, () => milliseconds(run)));
+  const other = peers.map((peer) => metered(peer.pid, () => peer.run(task)));
+  const all = await inTurns(
+    [...mine, ...other].map(({ run }) => run),
+    rounds,
+  );
   const best = (times: readonly number[]): number => Math.min(...times);
   return {
     task,
     ours: best(all.slice(0, ours.length)),
     theirs: other.length > 0 ? best(all.slice(ours.length)) : undefined,
+    use: { ours: mine[0]?.use(), theirs: other[0]?.use() },
   };
 }
 
@@ -128,3 +176,10 @@ export function printComparisons(rows: readonly Comparison[], version: string | 
       `${task.padEnd(34)}${cell(ours.toFixed(2), 12)}${cell(theirs?.toFixed(2) ?? "–", 20)}${cell(theirs ? (ours / theirs).toFixed(2) : "–", 8)}\n`,
     );
 }
+
+const used = (use: Use | undefined): string =>
+  use ? `${use.processor.toFixed(0)} ms of processors and ${use.faults.toFixed(0)} page faults` : "unknown";
+
+/** What a run of a comparison takes of the machine: beside others on it, fairer than the time it takes. */
+export const describeUse = ({ task, use }: Comparison): string =>
+  `${task}: a run takes ${used(use?.ours)}, PyTorch's ${used(use?.theirs)}`;
