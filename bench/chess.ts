@@ -1,7 +1,7 @@
 /**
- * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the chess networks, a transformer and a U-Net, beside
- * the same networks in PyTorch, with the same weights, in turns in one run. Output, loss and gradient are compared first. One
- * of the two is the shipped model, the other has random weights; --model takes one file instead.
+ * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks, a transformer and a
+ * U-Net, or one file's, beside the same networks in PyTorch with the same weights, in turns in one run. Output, loss and
+ * gradient are compared first.
  *
  * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of training. With --device webgpu: a
  * step of training at two batch sizes beside PyTorch on CUDA in float32, and where the time goes. Batches and noise are made
@@ -13,15 +13,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { compileDenoiserStep, denoiserBatch, freshModel, type Model } from "diffeo/categorical";
+import { compileDenoiserStep, denoiserBatch, type Model } from "diffeo/categorical";
 import { compile, release, toHost } from "diffeo/engine";
-import { isNdArray, mapTree, type NdArray, type Tensor } from "diffeo/graph";
-import { frozen, type NetworkSpec, parameterCount } from "diffeo/model";
-import { loadModel, saveModel, writeSafetensors } from "diffeo/node";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { frozen, parameterCount } from "diffeo/model";
+import { loadModel, writeSafetensors } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { initialState, type TrainState } from "diffeo/train";
 import { playouts, positionGrids, sampleBoards } from "diffeo-chess";
-import { shippedModel } from "diffeo-chess/node";
+import { shippedModels } from "diffeo-chess/node";
 import { describeProfile, profiled } from "./profile.ts";
 import {
   type Comparison,
@@ -184,34 +184,6 @@ async function profileSampling(model: Model, settings: Settings): Promise<string
   return describeProfile(profile).map((line) => `sample ${BOARDS}: ${line}`);
 }
 
-const networks: readonly NetworkSpec[] = [
-  { kind: "transformer", channels: 12, outputs: 13, grid: [8, 8], width: 256, layers: 10, heads: 8 },
-  {
-    kind: "unet",
-    channels: 12,
-    outputs: 13,
-    width: 128,
-    multipliers: [1, 1.5, 1],
-    blocks: 2,
-    groups: 8,
-    attention: [0, 1],
-    position: [8, 8],
-  },
-];
-
-const kindOf = ({ spec: { network } }: Model): string => network.kind ?? "unet";
-
-/** A model of another network with the encoding of one: no weight is zero, as some of a fresh model's are. */
-async function stirred(like: Model, network: NetworkSpec, path: string): Promise<void> {
-  const { spec, parameters } = freshModel({ ...like.spec, network }, key(SEED));
-  let leaf = 0;
-  const stir = (a: NdArray): NdArray => {
-    const noise = normal(key(leaf++), a.shape).data as Float32Array;
-    return { ...a, data: (a.data as Float32Array).map((v, i) => v + 0.02 * noise[i]) };
-  };
-  await saveModel(path, { spec, parameters: mapTree(parameters, stir, isNdArray) as Model["parameters"] });
-}
-
 interface Plan extends Settings {
   readonly batches: readonly number[];
   readonly rounds: number | undefined;
@@ -231,7 +203,7 @@ async function benchModel(file: string, plan: Plan): Promise<void> {
     : [undefined, undefined];
   const peers = peer ? [peer] : [];
   const where = `device ${device}${onCpu ? `, threads ${threads}` : ""}`;
-  print(`${kindOf(model)}, ${parameterCount(model.parameters)} parameters, ${where}`);
+  print(`${model.spec.network.kind ?? "unet"}, ${parameterCount(model.parameters)} parameters, ${where}`);
   if (peer) {
     const apart = await disagreement(model, peer, plan);
     if (!(apart < 1e-3)) throw new Error(`the two networks differ by ${apart}: they are not the same`);
@@ -283,17 +255,6 @@ export async function run(): Promise<void> {
   print(
     `${onCpu ? `sample N: one of ${STEPS} steps of the reverse process for N boards; ` : ""}train N: a step of N boards`,
   );
-  if (values.model !== undefined) return benchModel(values.model, plan);
-  const folder = await mkdtemp(join(tmpdir(), "diffeo-bench-"));
-  try {
-    const shipped = await loadModel(shippedModel);
-    for (const network of networks) {
-      const own = network.kind === kindOf(shipped);
-      const file = own ? shippedModel : join(folder, `${network.kind}.safetensors`);
-      if (!own) await stirred(shipped, network, file);
-      await benchModel(file, plan);
-    }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const files = values.model === undefined ? Object.values(shippedModels) : [values.model];
+  for (const file of files) await benchModel(file, plan);
 }
