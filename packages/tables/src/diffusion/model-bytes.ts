@@ -10,7 +10,8 @@ import * as v from "valibot";
 import { MOST_ATOMS } from "./atoms.ts";
 import { type Flow, flowing } from "./flow.ts";
 import { type Coordinates, headOf } from "./head.ts";
-import { type FittedTable, sideSize, tableMap, type Weights } from "./model.ts";
+import { type FittedTable, sideSize, tableMap } from "./model.ts";
+import type { Weights } from "./network.ts";
 import { plainSpec } from "./points.ts";
 import { type TableModel, tableModel } from "./table-model.ts";
 

@@ -16,6 +16,7 @@ import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
 import { type Flow, flowMap, outOfFlow } from "./flow.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
+import type { Weights } from "./network.ts";
 import { standardMap } from "./standard.ts";
 
 /** What a fit found, as plain data; `TableModel` is what one does with it. */
@@ -35,11 +36,6 @@ export interface TableTraining {
   readonly rows: number;
   readonly step: number;
   readonly validation: number;
-}
-
-export interface Weights {
-  readonly network: NetworkSpec;
-  readonly parameters: Parameters<NdArray>;
 }
 
 /** The process that all tables are noised by. */

@@ -2,7 +2,8 @@
  * The networks that a table can be fitted with: a residual network, which sees a row as one vector, or a transformer, whose
  * tokens are the coordinates of x, those of one label or whole number together.
  */
-import type { NetworkSpec } from "diffeo/model";
+import type { NdArray } from "diffeo/graph";
+import type { NetworkSpec, Parameters } from "diffeo/model";
 import type { Head } from "./head.ts";
 
 export const networkKinds = ["residual", "transformer"] as const;
@@ -12,6 +13,11 @@ export interface NetworkOptions {
   readonly network?: NetworkKind;
   readonly width?: number;
   readonly blocks?: number;
+}
+
+export interface Weights {
+  readonly network: NetworkSpec;
+  readonly parameters: Parameters<NdArray>;
 }
 
 /** The coordinates of x that each token stands for. */

@@ -21,8 +21,7 @@ import {
 } from "diffeo/train";
 import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
-import type { Weights } from "./model.ts";
-import { type NetworkKind, networkFor } from "./network.ts";
+import { type NetworkKind, networkFor, type Weights } from "./network.ts";
 
 export interface TrainingProgress {
   readonly step: number;
