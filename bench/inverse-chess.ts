@@ -1,6 +1,6 @@
 /**
  * npm run bench -- inverse-chess --reference FILE: real positions with half of their squares hidden, completed by guidance and by
- * particles. Each board is completed as often by either; shares are of all completions, with one standard error over boards.
+ * particles, on one grid. Each board is completed as often by either; shares are of all completions, with one standard error over boards.
  *
  *   --boards 40 --particles 8 --steps 24 --guidance 3 --model FILE --device cpu
  */
@@ -77,7 +77,13 @@ export async function run(): Promise<void> {
   const draw = await openBoards(model, engine);
   const all = new Uint8Array(boards * particles * SQUARES);
   for (let b = 0; b < boards; b++) all.set(repeated(squaresOf(b), particles), b * particles * SQUARES);
-  const guided = await completeBoards(draw, all, { key: key(7), steps, completion: "guided", guidance });
+  const guided = await completeBoards(draw, all, {
+    key: key(7),
+    steps,
+    grid: "quadratic",
+    completion: "guided",
+    guidance,
+  });
   await draw.dispose();
   const own = Array.from({ length: boards }, (_, b) =>
     measured(range(guided.positions, b * particles, (b + 1) * particles), b),

@@ -102,7 +102,7 @@ describe("a wrong closed form does not pass", () => {
         const differ = await changed(entry, bad, own);
         for (const [i, mistake] of mistakes.entries()) {
           const really = differ[i];
-          const report = await checkMap(bad[i], { event, device, count: 8, ...(from && { from }) });
+          const report = await checkMap(bad[i], { event, device, count: 4, ...(from && { from }) });
           const failed = report.laws.filter((law) => !law.pass).map((law) => law.law);
           expect(failed, mistake.what).toEqual(expect.arrayContaining(really.map((law) => law.law)));
           // A wrong sign shows wherever there is anything at all: in J v, Jᵀu, J⁻¹v and J⁻ᵀu always.
