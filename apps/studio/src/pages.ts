@@ -6,6 +6,8 @@ import type { Component } from "svelte";
 import type { Entry } from "./shell/contents.ts";
 
 interface Page extends Entry {
+  /** Whether it computes on a GPU where there is one. Default no. */
+  readonly gpu?: boolean;
   readonly load: () => Promise<{ readonly default: Component }>;
 }
 
@@ -15,6 +17,7 @@ export const pages: readonly Page[] = [
     path: "chess",
     title: "Chess",
     about: "Positions that form on the simplex, square by square, out of noise.",
+    gpu: true,
     load: () => import("./pages/chess/Chess.svelte"),
   },
   {

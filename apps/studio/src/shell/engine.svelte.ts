@@ -80,8 +80,14 @@ export function engine(): Promise<Engine> {
   return finding;
 }
 
-/** What the badge shows: nothing until it is known. */
-export const shownEngine = (): Engine | undefined => state.engine;
+/**
+ * What the badge shows: nothing until it is known.
+ * @param gpu whether the page gives a GPU anything to do
+ */
+export const shownEngine = (gpu: boolean): Engine | undefined =>
+  state.engine?.device === "webgpu" && !gpu
+    ? webAssembly("What this page does is small or in double precision; the graphics processor makes chess positions.")
+    : state.engine;
 export const engineWish = (): Wish => state.wish;
 
 /** The reader's choice. Pages start anew with it. */
