@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { withoutNative } from "../../../packages/diffeo/test/engine/no-native.ts";
 import { chromiumPath } from "../../../packages/diffeo/test/engine/starts.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -97,24 +98,9 @@ export const hash = (page: Page): Promise<string> => page.evaluate(() => locatio
 
 /** `diffeo` in a Node that has WebAssembly alone, command after command, and what it prints. */
 export async function onWebAssembly(...commands: readonly (readonly string[])[]): Promise<string> {
-  const missing = `export const resolve = (name, context, next) => {
-    if (name === "onnxruntime-node") throw new Error("not installed");
-    return next(name, context);
-  };`;
-  const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
   const script = `import { run } from ${JSON.stringify(join(house, "apps/cli/src/run.ts"))};
     const { stdout, stderr, stdin } = process;
     const io = { stdout, stderr, stdin, signal: new AbortController().signal };
     for (const words of ${JSON.stringify(commands)}) process.exitCode ||= await run(words, io);`;
-  const flags = [
-    ...[
-      "--conditions=diffeo-source",
-      "--import",
-      "tsx",
-      "--import",
-      `data:text/javascript,${encodeURIComponent(hook)}`,
-    ],
-    ...["--input-type=module", "--eval", script],
-  ];
-  return (await promisify(execFile)(process.execPath, flags, { cwd: house })).stdout;
+  return (await promisify(execFile)(process.execPath, withoutNative(script), { cwd: house })).stdout;
 }

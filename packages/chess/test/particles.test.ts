@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";
 import { SQUARES, UNKNOWN, unpack } from "../src/board/position.ts";
 import { completeByParticles, openParticleBoards } from "../src/diffusion/particles.ts";
-import { tinyModel } from "./tiny.ts";
+import { countedModel, tinyModel } from "./tiny.ts";
 
 const board = parseFen("????k???/pppppppp/8/8/????????/8/PPPPPPPP/????K???", { unknown: true });
 const options = { particles: 6, steps: 4, key: key(3), threads: 1 } as const;
@@ -28,22 +28,14 @@ describe("completeByParticles", () => {
 
   it("opened once, traces the network no more for another board, and gives what a fresh one gives", async () => {
     const model = tinyModel();
-    const { network } = model.denoiser;
-    let traced = 0;
-    const apply: typeof network.apply = (...args) => {
-      traced++;
-      return network.apply(...args);
-    };
-    const complete = openParticleBoards(
-      { ...model, denoiser: { ...model.denoiser, network: { ...network, apply } } },
-      { threads: 1 },
-    );
+    const { counted, traced } = countedModel(model);
+    const complete = openParticleBoards(counted, { threads: 1 });
     const { threads: _, ...call } = options;
     const first = await complete(board, call);
-    const compiled = traced;
+    const compiled = traced();
     const other = parseFen("k???????/8/8/8/????????/8/8/K???????", { unknown: true });
     const second = await complete(other, { ...call, key: key(4), steps: 3 });
-    expect(traced).toBe(compiled);
+    expect(traced()).toBe(compiled);
     await complete.dispose();
     expect(first).toEqual(await completeByParticles(model, board, options));
     expect(second).toEqual(await completeByParticles(model, other, { ...options, key: key(4), steps: 3 }));

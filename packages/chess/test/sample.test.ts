@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { EMPTY, SQUARES, UNKNOWN } from "../src/board/position.ts";
 import { completeBoards } from "../src/diffusion/complete.ts";
 import { openBoards, sampleBoards } from "../src/diffusion/sample.ts";
-import { tinyModel } from "./tiny.ts";
+import { countedModel, tinyModel } from "./tiny.ts";
 
 it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed, and counts it", async () => {
   const seen = new Set<number>();
@@ -23,13 +23,7 @@ it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed,
 
 it("opens once: rounds, scales, frames and completions trace the network no more, and give what fresh samplers give", async () => {
   const model = tinyModel();
-  const { network } = model.denoiser;
-  let traced = 0;
-  const apply: typeof network.apply = (...args) => {
-    traced++;
-    return network.apply(...args);
-  };
-  const counted = { ...model, denoiser: { ...model.denoiser, network: { ...network, apply } } };
+  const { counted, traced } = countedModel(model);
   const partial = new Uint8Array(3 * SQUARES).fill(UNKNOWN).fill(EMPTY, 0, 100);
   const calls = [
     { count: 3, key: key(1), steps: 5 },
@@ -42,10 +36,10 @@ it("opens once: rounds, scales, frames and completions trace the network no more
   const draw = await openBoards(counted, { threads: 1 });
   const first = [];
   for (const call of calls) first.push(await draw(call));
-  const compiled = traced;
+  const compiled = traced();
   const again = [];
   for (const call of calls) again.push(await draw({ ...call }));
-  expect(traced).toBe(compiled);
+  expect(traced()).toBe(compiled);
   await draw.dispose();
   expect(again).toEqual(first);
   for (const [i, call] of calls.entries()) expect(await sampleBoards(model, { ...call, threads: 1 })).toEqual(first[i]);

@@ -36,6 +36,20 @@ export function tinyModel(parameterisation: Parameterisation = "posterior"): Mod
   return modelOf(spec, weights);
 }
 
+/** A model, and how often its network has been traced. */
+export function countedModel(model: Model): { readonly counted: Model; readonly traced: () => number } {
+  const { network } = model.denoiser;
+  let traced = 0;
+  const apply: typeof network.apply = (...args) => {
+    traced++;
+    return network.apply(...args);
+  };
+  return {
+    counted: { ...model, denoiser: { ...model.denoiser, network: { ...network, apply } } },
+    traced: () => traced,
+  };
+}
+
 /** The same as a file. */
 export function saveTinyModel(path: string): Promise<void> {
   const { spec, weights } = tiny("posterior");

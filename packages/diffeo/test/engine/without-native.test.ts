@@ -1,12 +1,7 @@
 /** Node without onnxruntime-node, whose install step may fail where nothing but a package registry can be reached. */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-
-const missing = `export const resolve = (name, context, next) => {
-  if (name === "onnxruntime-node") throw new Error("not installed");
-  return next(name, context);
-};`;
-const hook = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(missing)}`)});`;
+import { withoutNative } from "./no-native.ts";
 
 it("computes in WebAssembly, and says that the native runtime is missing", () => {
   const program = `
@@ -15,15 +10,9 @@ it("computes in WebAssembly, and says that the native runtime is missing", () =>
     const { data } = await f([0, 1]);
     await f.dispose();
     console.log(JSON.stringify({ data: [...data], devices: await devices() }));`;
-  const flags = [
-    "--conditions=diffeo-source",
-    "--import",
-    "tsx",
-    "--import",
-    `data:text/javascript,${encodeURIComponent(hook)}`,
-  ];
-  const words = [...flags, "--input-type=module", "--eval", program];
-  const found = JSON.parse(execFileSync(process.execPath, words, { cwd: import.meta.dirname, encoding: "utf8" }));
+  const found = JSON.parse(
+    execFileSync(process.execPath, withoutNative(program), { cwd: import.meta.dirname, encoding: "utf8" }),
+  );
   expect(found.data[0]).toBe(1);
   expect(found.data[1]).toBeCloseTo(Math.E, 14);
   expect(found.devices.map(({ name }: { name: string }) => name)).toEqual(["cpu", "reference"]);

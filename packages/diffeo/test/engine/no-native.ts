@@ -1,0 +1,12 @@
+/** A Node that lacks onnxruntime-node, whatever is installed: flags that run a program on the sources. */
+const missing = `export const resolve = (name, context, next) => {
+  if (name === "onnxruntime-node") throw new Error("not installed");
+  return next(name, context);
+};`;
+const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+const hook = `import { register } from "node:module"; register(${JSON.stringify(dataUrl(missing))});`;
+
+export const withoutNative = (program: string): string[] => [
+  ...["--conditions=diffeo-source", "--import", "tsx", "--import", dataUrl(hook)],
+  ...["--input-type=module", "--eval", program],
+];
