@@ -64,26 +64,29 @@ interface Through {
   readonly logDet: Float64Array;
 }
 
-/** Rows of n numbers by a function of them, in float64. */
-async function byRows(
+/** What a function gives of rows of n numbers, each result as one array, in float64. */
+async function byRows<K extends string>(
   rows: Float64Array,
   n: number,
-  f: (rows: Tensor) => { readonly x: Tensor; readonly logDet: Tensor },
+  f: (rows: Tensor) => Readonly<Record<K, Tensor>>,
   threads: number | undefined,
-): Promise<Through> {
+): Promise<Record<K, Float64Array>> {
   const run = compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) });
   const count = rows.length / n;
-  const [x, logDet] = [new Float64Array(rows.length), new Float64Array(count)];
+  const whole = {} as Record<K, Float64Array>;
   try {
     for (const [from, some] of batches(count, Math.min(count, PART))) {
       const found = await run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) });
-      x.set(found.x.data as Float64Array, from * n);
-      logDet.set(found.logDet.data as Float64Array, from);
+      for (const [name, { data }] of Object.entries(found) as [K, NdArray][]) {
+        const size = data.length / some;
+        whole[name] ??= new Float64Array(count * size);
+        whole[name].set(data as Float64Array, from * size);
+      }
     }
   } finally {
     await run.dispose();
   }
-  return { x, logDet };
+  return whole;
 }
 
 /** T of standardised points. */
@@ -93,8 +96,7 @@ export const intoFlow = (flow: Flow, w: Float64Array, threads?: number): Promise
 /** T⁻¹ of what a model drew. */
 export const outOfFlow = async (flow: Flow, x: Float64Array, threads?: number): Promise<Float64Array> => {
   const map = flowMap(flow);
-  const w = (rows: Tensor) => ({ x: map.forward(rows), logDet: sum(rows, -1) });
-  return (await byRows(x, flow.network.channels, w, threads)).x;
+  return (await byRows(x, flow.network.channels, (rows) => ({ w: map.forward(rows) }), threads)).w;
 };
 
 export interface FlowTraining extends TrainingOptions {

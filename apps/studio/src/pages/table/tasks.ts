@@ -198,7 +198,7 @@ async function opened(found: TableModel): Promise<OpenTable> {
   return { domain: shownDomain(domain), training, given: found.given ? parts : [] };
 }
 
-/** A model out of a file, with the table that is there if it has its columns. */
+/** A model out of a file; the table that was there is forgotten. */
 export const openModel = task<{ readonly name: string; readonly bytes: Uint8Array }, never, OpenTable>(
   async ({ name, bytes }) => {
     const found = parseTableModel(bytes, name);
