@@ -94,7 +94,7 @@ async function* drawnNow(
 }
 
 async function* drawnBefore(folder: string): AsyncGenerator<Drawn> {
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of readdirSync(folder).sort((a, b) => a.localeCompare(b, "en", { numeric: true }))) {
     const [, method, grid, evaluations] = /^(\w+)-(\w+)-(\d+)\.fen$/.exec(basename(name)) ?? [];
     if (method === undefined) continue;
     const { positions } = await readPositions(join(folder, name), { distinct: false });
