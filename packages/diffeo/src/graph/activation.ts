@@ -2,17 +2,19 @@
  * What stands between two linear maps, each one operation of the runtime where it has one:
  *
  *   relu(x) = max(x, 0)      relu²(x) = max(x, 0)²
+ *   silu(x) = x σ(x) = x/(1 + e⁻ˣ)
  *   gelu(x) = x Φ(x) = x (1 + erf(x/√2))/2, or with tanh(√(2/π)(x + 0.044715 x³)) for the erf
  *
- * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where gelu's takes nine.
+ * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where silu's takes four and gelu's nine.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
+import { unary } from "./elementwise.ts";
 import { erf, erfValue } from "./erf.ts";
 import { internal } from "./error.ts";
 import { greater } from "./logic.ts";
 import { mapUnary } from "./loops.ts";
 import { asTensor, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
-import { exp, tanh } from "./transcendental.ts";
+import { exp, sigmoid, sigmoidValue, tanh } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
 const float =
@@ -44,6 +46,32 @@ const squaredReluNode: Make = primitive({
 
 /** max(x, 0)² */
 export const squaredRelu = (x: Operand): Tensor => squaredReluNode([asTensor(x)], {});
+
+/**
+ * σ as the factor of an activation: in float32 to a rounding error of 1, not of itself, as the runtime's own operator has it
+ * (on a CPU, where it is 0 below −18 and a third of the time that `sigmoid` takes).
+ */
+const gateNode: Make = unary("gate", {
+  f: sigmoidValue,
+  vjp: (g, x, s) => mul(g, mul(s, gateNode([neg(x)], {}))), // σ′(x) = σ(x)σ(−x)
+  lower: (x) => (x.dtype === "float32" ? undefined : sigmoid(x)),
+  emit: (x, emitter) => emitter.node("Sigmoid", [x]),
+});
+
+const siluNode: Make = unary("silu", {
+  f: (x) => x / (1 + Math.exp(-x)),
+  // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ): nothing cancels, for σ → 0 as for σ → 1.
+  vjp: (g, x, y) => {
+    const s = gateNode([x], {});
+    return mul(g, add(s, mul(y, sub(1, s))));
+  },
+  // Where nothing else wants σ, which is where no derivative is taken, the runtime makes one operator of the two.
+  lower: (x) => mul(x, gateNode([x], {})),
+  emit: () => internal("silu is lowered before it is written"),
+});
+
+/** x σ(x) */
+export const silu = (x: Operand): Tensor => siluNode([asTensor(x)], {});
 
 const CUBE = 0.044715;
 const SLOPE = Math.sqrt(2 / Math.PI);

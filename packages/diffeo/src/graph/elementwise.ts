@@ -10,8 +10,8 @@ interface UnaryRule {
   /** Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost everywhere. */
   readonly vjp?: (g: Tensor, x: Tensor, y: Tensor) => Tensor;
   readonly emit?: (x: string, emitter: Emitter, dtype: DType) => string;
-  /** An equal expression, for what ONNX does not have. */
-  readonly lower?: (x: Tensor) => Tensor;
+  /** An equal expression, for what ONNX does not have; none where it does. */
+  readonly lower?: (x: Tensor) => Tensor | undefined;
   readonly simplify?: (x: Tensor) => Tensor | undefined;
   /** Defined for integers too. */
   readonly integers?: boolean;

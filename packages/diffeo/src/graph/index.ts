@@ -1,5 +1,5 @@
 /** diffeo/graph: tensors as expressions, differentiated to any order and written as ONNX. */
-export { gelu, relu, squaredRelu } from "./activation.ts";
+export { gelu, relu, silu, squaredRelu } from "./activation.ts";
 export { abs, add, addAll, clip, div, floor, maximum, minimum, mul, neg, sign, square, sub } from "./arithmetic.ts";
 export { type AttentionOptions, attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
@@ -32,7 +32,7 @@ export {
   type TypedArray,
   toFloat64,
 } from "./ndarray.ts";
-export { groupNorm, silu } from "./norm.ts";
+export { groupNorm } from "./norm.ts";
 export { writeOnnx } from "./onnx.ts";
 export { type DifferentiableBy, type OutsideFunction, outside } from "./outside.ts";
 export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";

@@ -1,6 +1,6 @@
 /**
- * Group normalisation and SiLU: operations that networks repeat in every layer, with derivatives written out because
- * the runtime does not fuse elementwise operations, so that every pass over an image counts.
+ * Group normalisation, which networks repeat in every layer, with its derivative written out because the runtime does not
+ * fuse elementwise operations, so that every pass over an image counts.
  *
  *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
  */
@@ -20,7 +20,7 @@ import {
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
-import { sigmoid, sqrt } from "./transcendental.ts";
+import { sqrt } from "./transcendental.ts";
 
 /** Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with a block matrix. */
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
@@ -113,22 +113,3 @@ export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: nu
       );
   return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);
 }
-
-const siluNode: Make = primitive({
-  name: "silu",
-  infer: ([x]) => {
-    requireFloat(x, "silu");
-    return x;
-  },
-  // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ): nothing cancels, for σ → 0 as for σ → 1.
-  vjp: (g, node) => {
-    const s = sigmoid(node.inputs[0]);
-    return mul(g, add(s, mul(node, sub(1, s))));
-  },
-  lower: ({ inputs: [x] }) => mul(x, sigmoid(x)),
-  emit: () => internal("silu is lowered before it is written"),
-  evaluate: (_, [x]) => x.map((v) => v / (1 + Math.exp(-v))),
-});
-
-/** x σ(x) */
-export const silu = (x: Operand): Tensor => siluNode([asTensor(x)], {});

@@ -55,8 +55,9 @@ const tanhNode = unary("tanh", {
     return mul(g, mul(mul(sigmoid(two), sigmoid(neg(two))), 4));
   },
 });
+export const sigmoidValue = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)));
 export const sigmoidNode = unary("sigmoid", {
-  f: (x) => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x))),
+  f: sigmoidValue,
   vjp: (g, x, y) => mul(g, mul(y, sigmoid(neg(x)))), // σ′(x) = σ(x)σ(−x)
 });
 export const softplusNode = unary("softplus", {
