@@ -34,7 +34,7 @@ import {
 } from "diffeo/graph";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
 import { type Coordinates, headOf } from "./head.ts";
-import { BATCH, LEVELS, levelsAt, ROWS } from "./loss.ts";
+import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
 import { sideSize } from "./model.ts";
 import { addProduct, DRAWN, GIVEN, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
 import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
@@ -78,13 +78,12 @@ function statesOf(level: Uint8Array, { holes }: Source, row: number): Uint8Array
   return own.includes(DRAWN) ? own : own.map((state) => (state === GIVEN ? DRAWN : state));
 }
 
-/** x₀P, εP, what is beside x, u and P of a batch. */
+/** x₀P, εP, what is beside x, λ and P of a batch. */
 function batchOf(source: Source, key: Key): NdArray[] {
   const { domain, points, patternOf } = source;
   const [n, parts, side] = [domain.dimension, domain.parts.length, sideSize(domain)];
   const chosen = integers(fold(key, "rows"), BATCH, 0, points.length / n).data;
   const noise = normal(fold(key, "noise"), [BATCH, n], { dtype: "float64" }).data;
-  const jitter = uniform(fold(key, "levels"), [LEVELS]);
   const levels = divisions(fold(key, "divisions"), parts);
   const [rows, drawn] = [new Float32Array(BATCH * n), new Float32Array(BATCH * n)];
   const [beside, free] = [new Float32Array(BATCH * side), new Float32Array(BATCH * n * n)];
@@ -103,13 +102,7 @@ function batchOf(source: Source, key: Key): NdArray[] {
     dtype: "float32",
     data,
   });
-  return [
-    array(rows, n),
-    array(drawn, n),
-    array(beside, side),
-    { ...jitter, data: jitter.data.map((u, i) => (i + u) / LEVELS) },
-    array(free, n, n),
-  ];
+  return [array(rows, n), array(drawn, n), array(beside, side), levelsOf(fold(key, "levels")), array(free, n, n)];
 }
 
 /** Trains the network on points z with holes, and measures on others. */
@@ -133,9 +126,9 @@ export function trainGiven(
   const [seen, unseen] = [sourceOf(z), sourceOf(held)];
   const loss = (
     network: (x: Tensor, lambda: Tensor) => Tensor,
-    [rows, noise, beside, quantiles, free]: readonly Tensor[],
+    [rows, noise, beside, levels, free]: readonly Tensor[],
   ): Tensor => {
-    const lambda = expandDims(levelsAt(quantiles), -1);
+    const lambda = expandDims(levels, -1);
     const m = expandDims(sqrt(sigmoid(lambda)), -1);
     const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
     const x = add(mul(rows, m), mul(noise, sigma));

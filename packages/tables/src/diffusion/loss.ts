@@ -9,14 +9,12 @@
  */
 import {
   add,
-  clip,
   concat,
   expandDims,
   mean,
   mul,
   type NdArray,
   neg,
-  normalQuantile,
   type Shape,
   sigmoid,
   sqrt,
@@ -24,7 +22,7 @@ import {
   sub,
   type Tensor,
 } from "diffeo/graph";
-import { pickRows } from "diffeo/host";
+import { normalPoint, pickRows } from "diffeo/host";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
 
 /** Levels of a batch and rows a level: 512 rows. */
@@ -32,34 +30,36 @@ export const LEVELS = 64;
 export const ROWS = 8;
 export const BATCH = LEVELS * ROWS;
 
-/** What a step sees: x₀ [levels, rows, n], half of ε [levels, rows/2, n], and u [levels], one from each quantile. */
-export type Batch<T> = [rows: T, noise: T, quantiles: T];
+/** What a step sees: x₀ [levels, rows, n], half of ε [levels, rows/2, n], and λ [levels], one from each quantile of its law. */
+export type Batch<T> = [rows: T, noise: T, levels: T];
 
 export const batchShapes = (n: number): [Shape, Shape, Shape] => [[LEVELS, ROWS, n], [LEVELS, ROWS / 2, n], [LEVELS]];
+
+/** The levels of a batch. Made here, where Φ⁻¹ of 64 numbers is nothing: in a graph it is a hundred operations a step. */
+export function levelsOf(key: Key): NdArray {
+  const jitter = uniform(key, [LEVELS], { dtype: "float64" }).data;
+  const data = Float32Array.from(jitter, (v, i) => {
+    const u = (i + v) / LEVELS;
+    return Math.min(Math.max(1.5 + 3 * normalPoint(u, 1 - u), -10), 10);
+  });
+  return { shape: [LEVELS], dtype: "float32", data };
+}
 
 /** A batch of points [count, n], a function of the key. */
 export function batchOf(points: NdArray, key: Key): Batch<NdArray> {
   const [count, n] = points.shape;
-  const [rows, noise, levels] = batchShapes(n);
+  const [rows, noise] = batchShapes(n);
   const chosen = pickRows(points, integers(fold(key, "rows"), BATCH, 0, count).data);
-  const jitter = uniform(fold(key, "levels"), levels);
-  return [
-    { ...chosen, shape: rows },
-    normal(fold(key, "noise"), noise),
-    { ...jitter, data: jitter.data.map((u, i) => (i + u) / LEVELS) },
-  ];
+  return [{ ...chosen, shape: rows }, normal(fold(key, "noise"), noise), levelsOf(fold(key, "levels"))];
 }
-
-/** λ of quantiles of its law. */
-export const levelsAt = (u: Tensor): Tensor => clip(add(mul(normalQuantile(u), 3), 1.5), -10, 10);
 
 /** The mean over all rows of a batch. */
 export function velocityLoss(
   predict: (x: Tensor, lambda: Tensor) => Tensor,
-  ...[rows, half, quantiles]: Batch<Tensor>
+  ...[rows, half, levels]: Batch<Tensor>
 ): Tensor {
   const noise = concat([half, neg(half)], 1);
-  const lambda = expandDims(levelsAt(quantiles), -1);
+  const lambda = expandDims(levels, -1);
   const m = expandDims(sqrt(sigmoid(lambda)), -1);
   const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
   const x = add(mul(rows, m), mul(noise, sigma));

@@ -1,4 +1,5 @@
 import type { NdArray } from "diffeo/graph";
+import { normalShare } from "diffeo/host";
 import { key, normal } from "diffeo/random";
 import { type Checkpoint, memoryStore } from "diffeo/train";
 import { describe, expect, it } from "vitest";
@@ -55,8 +56,8 @@ describe("a batch", () => {
     expect(batchOf(data, key(8))[0].data).not.toEqual(rows.data);
     expect(rows.shape).toEqual([LEVELS, ROWS, 3]);
     expect(noise.shape).toEqual([LEVELS, ROWS / 2, 3]);
-    Array.from(levels.data as Float32Array).forEach((u, i) => {
-      expect(Math.floor(u * LEVELS)).toBe(i);
+    Array.from(levels.data as Float32Array).forEach((lambda, i) => {
+      expect(Math.floor(normalShare((lambda - 1.5) / 3) * LEVELS)).toBe(i);
     });
     const known = new Set(Array.from({ length: 100 }, (_, i) => data.data.slice(3 * i, 3 * i + 3).join()));
     for (let i = 0; i < BATCH; i++) expect(known).toContain(rows.data.slice(3 * i, 3 * i + 3).join());
