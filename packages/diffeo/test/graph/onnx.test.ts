@@ -11,6 +11,7 @@ import {
   grad,
   input,
   isFloat,
+  lower,
   matmul,
   mul,
   type NdArray,
@@ -20,6 +21,7 @@ import {
   type Target,
   type Tensor,
   toFloat64,
+  topological,
   trace,
   vjp,
   writeOnnx,
@@ -167,6 +169,51 @@ describe("the form of a graph made for a GPU, run on the CPU in float32", () => 
       { numRuns: Math.min(runs, RUNS) },
     );
   });
+});
+
+describe("a 3×3 convolution of many channels", () => {
+  type Padding = "same" | "valid" | number;
+  const cases: readonly (readonly [number, number, number, number, number, Padding, ...Target[]])[] = [
+    [8, 8, 8, 64, 80, "same", "cpu"],
+    [16, 8, 8, 96, 80, "same", "gpu"],
+    [32, 4, 4, 48, 64, "same", "cpu", "gpu"],
+    [64, 2, 2, 64, 32, "same", "cpu", "gpu"],
+    [8, 7, 8, 64, 64, "same", "cpu"],
+    [8, 6, 10, 64, 64, "valid", "cpu"],
+    [16, 6, 2, 64, 48, 2, "cpu", "gpu"],
+  ];
+
+  it.each(cases)(
+    "%i boards of %i×%i, %i to %i channels, padding %s",
+    async (b, h, w, inC, outC, padding, ...targets) => {
+      const shapes = { x: [b, h, w, inC], k: [3, 3, inC, outC] };
+      const [x, k] = [input("x", shapes.x), input("k", shapes.k)];
+      const [y, pull] = vjp(([a, c]: readonly Tensor[]) => conv2d(a, c, { padding }), [x, k]);
+      const g = input("g", y.shape);
+      const outputs = [y, ...pull(g)].map((tensor, i) => ({ name: `${i}`, tensor }));
+      const given = new Map([x, k, g].map((t, i) => [t, normal(key(`many ${i}`), t.shape)]));
+      const exact = reference(
+        outputs.map((o) => o.tensor),
+        new Map([...given].map(([t, a]) => [t, toFloat64(a.data)])),
+      );
+      for (const target of targets) {
+        // Nothing is gathered: this is the form with fewer products.
+        const names = topological(
+          lower(
+            outputs.map((o) => o.tensor),
+            target,
+          ),
+        ).map((t) => t.op.name);
+        expect(names).not.toContain("take");
+        const results = await runOnCpu(outputs, given, target);
+        results.forEach((result, i) => {
+          const squares = (v: Float64Array): number => v.reduce((s, a) => s + a * a, 0);
+          const apart = toFloat64(result.data).map((v, j) => v - exact[i][j]);
+          expect(Math.sqrt(squares(apart) / squares(exact[i]))).toBeLessThan(2e-6);
+        });
+      }
+    },
+  );
 });
 
 describe("every geometry of a convolution", () => {

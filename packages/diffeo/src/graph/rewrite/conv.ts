@@ -1,5 +1,5 @@
 /**
- * Convolutions as products: each becomes one Gather with a constant table and one Gemm. In training that is several times
+ * Convolutions as products: those of 3×3 in `winograd.ts` where that takes fewer, any other as one Gather with a constant table and one Gemm. In training that is several times
  * faster than ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the patches of the forward pass serve ∂T/∂w too.
  */
 import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
@@ -9,6 +9,7 @@ import { pad } from "../pieces.ts";
 import { reshape, transpose } from "../shape.ts";
 import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
+import { winogradImage, winogradKernel, winogradOutput } from "./winograd.ts";
 
 /** Which input pixel each (output pixel, tap) reads; the one past the end is a row of zeros. */
 function inputTable(q: Geometry): number[] {
@@ -43,35 +44,43 @@ function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
   return reshape(trivial ? flat : take(rows, index, 1), [(b * table.length) / taps, taps * c]);
 }
 
-const inOutput: Lowering = (node) => {
+const inOutput: Lowering = (node, target) => {
   if (!is(node, convNode)) return undefined;
   const {
     inputs: [x, w],
     attributes: q,
     shape,
   } = node;
-  return reshape(matmul(patches(x, inputTable(q), q.kh * q.kw), reshape(w, [-1, shape[3]])), shape);
+  return (
+    winogradOutput(x, w, q, shape, target) ??
+    reshape(matmul(patches(x, inputTable(q), q.kh * q.kw), reshape(w, [-1, shape[3]])), shape)
+  );
 };
 
-const inImage: Lowering = (node) => {
+const inImage: Lowering = (node, target) => {
   if (!is(node, convInputNode)) return undefined;
   const {
     inputs: [g, w],
     attributes: q,
     shape,
   } = node;
+  const few = winogradImage(g, w, q, shape, target);
+  if (few) return few;
   const kernel = transpose(w, [0, 1, 3, 2]);
   return reshape(matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(kernel, [-1, shape[3]])), shape);
 };
 
-const inKernel: Lowering = (node) => {
+const inKernel: Lowering = (node, target) => {
   if (!is(node, convWeightNode)) return undefined;
   const {
     inputs: [x, g],
     attributes: q,
     shape,
   } = node;
-  return reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape);
+  return (
+    winogradKernel(x, g, node, q, target) ??
+    reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape)
+  );
 };
 
 export const convolutions: readonly (readonly [Make, Lowering])[] = [
