@@ -37,7 +37,7 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   return reshapeNode([t], { shape: full });
 }
 
-const transposeNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
+export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
   name: "transpose",
   infer: ([x], { axes }) => ({ shape: axes.map((a) => x.shape[a]), dtype: x.dtype }),
   vjp: (g, { attributes: { axes } }) => {

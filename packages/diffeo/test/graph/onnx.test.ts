@@ -23,6 +23,7 @@ import {
   toFloat64,
   topological,
   trace,
+  transpose,
   vjp,
   writeOnnx,
 } from "../../src/graph/index.ts";
@@ -172,22 +173,21 @@ describe("the form of a graph made for a GPU, run on the CPU in float32", () => 
 });
 
 describe("a 3×3 convolution of many channels", () => {
-  type Padding = "same" | "valid" | number;
-  const cases: readonly (readonly [number, number, number, number, number, Padding, ...Target[]])[] = [
-    [8, 8, 8, 64, 80, "same", "cpu"],
-    [16, 8, 8, 96, 80, "same", "gpu"],
-    [32, 4, 4, 48, 64, "same", "cpu", "gpu"],
-    [64, 2, 2, 64, 32, "same", "cpu", "gpu"],
-    [8, 7, 8, 64, 64, "same", "cpu"],
-    [8, 6, 10, 64, 64, "valid", "cpu"],
-    [16, 6, 2, 64, 48, 2, "cpu", "gpu"],
+  type Case = [image: number[], channels: number, padding: "same" | "valid" | number, targets: Target[]];
+  const cases: Case[] = [
+    [[8, 8, 8, 64], 80, "same", ["cpu"]],
+    [[16, 8, 8, 96], 80, "same", ["gpu"]],
+    [[32, 4, 4, 48], 64, "same", ["cpu", "gpu"]],
+    [[64, 2, 2, 64], 32, "same", ["cpu", "gpu"]],
+    [[8, 7, 8, 64], 64, "same", ["cpu"]],
+    [[8, 6, 10, 64], 64, "valid", ["cpu"]],
+    [[16, 6, 2, 64], 48, 2, ["cpu", "gpu"]],
   ];
 
   it.each(cases)(
-    "%i boards of %i×%i, %i to %i channels, padding %s",
-    async (b, h, w, inC, outC, padding, ...targets) => {
-      const shapes = { x: [b, h, w, inC], k: [3, 3, inC, outC] };
-      const [x, k] = [input("x", shapes.x), input("k", shapes.k)];
+    "has its value and gradients: images %j to %i channels, padding %s",
+    async (image, channels, padding, targets) => {
+      const [x, k] = [input("x", image), input("k", [3, 3, image[3], channels])];
       const [y, pull] = vjp(([a, c]: readonly Tensor[]) => conv2d(a, c, { padding }), [x, k]);
       const g = input("g", y.shape);
       const outputs = [y, ...pull(g)].map((tensor, i) => ({ name: `${i}`, tensor }));
@@ -214,6 +214,30 @@ describe("a 3×3 convolution of many channels", () => {
       }
     },
   );
+});
+
+describe("axes in a new order, on a GPU", () => {
+  const cases: [number[], number[], number][] = [
+    [[128, 3, 5], [0, 2, 1], 1],
+    [[2, 64, 1, 3, 5], [0, 1, 4, 2, 3], 1],
+    [[128, 3, 2, 5], [0, 2, 3, 1], 1],
+    [[128, 3, 2, 5], [0, 3, 1, 2], 1],
+    [[128, 3, 2, 5], [0, 2, 1, 3], 2],
+    [[128, 3, 2, 5], [0, 3, 2, 1], 0],
+    [[128, 3], [1, 0], 0],
+  ];
+
+  it.each(cases)("%j by %j is the same in %i turns", async (shape, axes, turns) => {
+    const x = input("x", shape);
+    const outputs = [{ name: "y", tensor: transpose(x, axes) }];
+    expect(topological(lower([outputs[0].tensor], "gpu")).filter((t) => t.op.name === "turn")).toHaveLength(turns);
+    const given = normal(key("turn"), shape);
+    const [exact] = reference([outputs[0].tensor], new Map([[x, toFloat64(given.data)]]));
+    const [lowered] = reference(lower([outputs[0].tensor], "gpu"), new Map([[x, toFloat64(given.data)]]));
+    const [result] = await runOnCpu(outputs, new Map([[x, given]]), "gpu");
+    expect(toFloat64(result.data)).toEqual(exact);
+    expect(lowered).toEqual(exact);
+  });
 });
 
 describe("every geometry of a convolution", () => {

@@ -6,9 +6,10 @@ import { identities } from "./identities.ts";
 import type { Identity, Lowering } from "./rule.ts";
 import { runtimes } from "./runtimes.ts";
 import { sums } from "./sums.ts";
+import { turns } from "./turn.ts";
 
 export const identityOf: ReadonlyMap<Primitive, Identity> = new Map(identities.map(([{ op }, rule]) => [op, rule]));
 
 export const loweringOf: ReadonlyMap<Primitive, Lowering> = new Map(
-  [...products, ...sums, ...convolutions, ...runtimes].map(([{ op }, rule]) => [op, rule]),
+  [...products, ...sums, ...convolutions, ...turns, ...runtimes].map(([{ op }, rule]) => [op, rule]),
 );
