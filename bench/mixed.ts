@@ -15,6 +15,7 @@ import { RunFolder } from "diffeo/node";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { completionLines, completionOf, fitTable, kolmogorov, type TableModel } from "diffeo-tables";
 import { loadTableModel, saveTableModel } from "diffeo-tables/node";
+import { endProgress, printProgress } from "./tables/progress.ts";
 
 const wards = ["north", "south", "east"];
 const columns = {
@@ -129,12 +130,9 @@ async function fitted(settings: Settings, folder: string | undefined): Promise<T
     columns,
     ...rest,
     ...stores,
-    onProgress: ({ network, step, steps, loss, validation, secondsLeft }) =>
-      process.stderr.write(
-        `\r${network}: step ${step} of ${steps}, loss ${loss.toFixed(4)}, held out ${validation.toFixed(4)}, ${secondsLeft.toFixed(0)} s left  `,
-      ),
+    onProgress: (progress) => printProgress(progress.network, progress),
   });
-  process.stderr.write("\n");
+  endProgress();
   process.stdout.write(`fitted to ${rows} rows in ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
   if (path !== undefined) await saveTableModel(path, model);
   return model;

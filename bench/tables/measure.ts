@@ -4,6 +4,7 @@ import { energyDistance } from "diffeo/sampler";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
 import { laidRowsOf, rowsOf, tasks } from "./laws.ts";
+import { endProgress, printProgress } from "./progress.ts";
 
 export interface Settings {
   readonly rows: number;
@@ -67,17 +68,15 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
     given: false,
     seed,
     ...fit,
-    onProgress: ({ step, steps, loss, validation, secondsLeft }) => {
-      taken = step;
-      process.stderr.write(
-        `\r${name}: step ${step} of ${steps}, loss ${loss.toFixed(4)}, held out ${validation.toFixed(4)}, ${secondsLeft.toFixed(0)} s left  `,
-      );
+    onProgress: (progress) => {
+      taken = progress.step;
+      printProgress(name, progress);
     },
   });
   const trained = performance.now();
   const { rows: drawn, evaluations } = await model.sample({ count: COUNT, seed, ...threads });
   const samplingSeconds = (performance.now() - trained) / 1000;
-  process.stderr.write("\n");
+  endProgress();
   const more =
     inside > COUNT ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000, ...threads })).rows : [];
   const ours = firstOf(drawn as number[][], task.compared);
