@@ -21,7 +21,7 @@ import {
   reweighted,
   sampleMixture,
 } from "./mixture.ts";
-import { openPath, pathWeights } from "./path.ts";
+import { openDensity } from "./path.ts";
 import { parametersOf } from "./steps.ts";
 
 /** Leapfrog steps of a transition, and how its size follows what is accepted. */
@@ -51,13 +51,11 @@ async function centresOf(fitted: Fitted, train: NdArray, key: Key, signal?: Abor
   chosen.forEach((row, i) => {
     starts.set((train.data as Float32Array).subarray(row * n, (row + 1) * n), inducing.data.length + i * n);
   });
-  // At β = 1 the other end of the path does not matter.
-  const walk = openPath(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), LEAPFROG);
+  const walk = openDensity(fitted, LEAPFROG);
   try {
     const { chains } = await run(walk, await walk.start(starts), {
       steps: CHAIN,
       size: 0.2,
-      weights: pathWeights(1),
       key: fold(key, "chain"),
       ...SIZES,
       ...(signal && { signal }),

@@ -7,7 +7,7 @@ import { unwhitened } from "../table/whitening.ts";
 import { adaptedMixture } from "./adapted-mixture.ts";
 import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-bytes.ts";
-import { openPath, pathWeights } from "./path.ts";
+import { openDensity, openPath } from "./path.ts";
 
 export interface RowSampleOptions {
   /** Hamiltonian Monte Carlo, or Langevin steps with a Metropolis test. Default hmc. */
@@ -27,9 +27,10 @@ export async function sampleRows(model: DensityModel, count: number, options: Ro
   const { method = "hmc", steps = 200, key, signal } = options;
   const { fitted, spec } = model;
   const mixture = await adaptedMixture(fitted, fitted.parameters.inducing, fold(key, "mixture"), signal);
-  const walk = openPath(fitted, mixture, LEAPFROG[method]);
+  const path = openPath(fitted, mixture, LEAPFROG[method]);
+  const walk = openDensity(fitted, LEAPFROG[method]);
   try {
-    const candidates = await walk.start(sampleMixture(mixture, CANDIDATES * count, fold(key, "start")));
+    const candidates = await path.start(sampleMixture(mixture, CANDIDATES * count, fold(key, "start")));
     const starts = await walk.start(chosen(candidates, count, fold(key, "resample")));
     const { chains } = await run(walk, starts, {
       steps,
@@ -38,7 +39,6 @@ export async function sampleRows(model: DensityModel, count: number, options: Ro
       size: 0.2,
       acceptance: ACCEPTANCE[method],
       gain: 0.3,
-      weights: pathWeights(1),
       key: fold(key, "move"),
       ...(signal && { signal }),
     });
@@ -49,6 +49,7 @@ export async function sampleRows(model: DensityModel, count: number, options: Ro
       values: unwhitened(Float64Array.from(chains.x.data as Float32Array), spec.whitening),
     };
   } finally {
+    await path.dispose();
     await walk.dispose();
   }
 }
