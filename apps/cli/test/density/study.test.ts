@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { quantile } from "diffeo/host";
 import { fold, key } from "diffeo/random";
 import { digestOf, sha256 } from "diffeo-queue/node";
-import { generate, measurePoints, prepare, type RunRecord, recordOf, runDensity, type Task } from "diffeo-tables";
+import {
+  type Fitted,
+  generate,
+  measurePoints,
+  prepare,
+  type RunRecord,
+  recordOf,
+  runDensity,
+  type Task,
+} from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
 import { fitPart } from "../../src/density/parts.ts";
@@ -29,12 +38,13 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
     both: true,
   });
   const found = run.fit;
-  expect([found.steps, found.chosen.step === found.chosenByExact.step]).toEqual([48, false]);
+  const states = { chosen: found.chosen, chosenByExact: found.chosenByExact as Fitted };
+  expect([found.steps, states.chosen.step === states.chosenByExact.step]).toEqual([48, false]);
   const task = { dataset: "two-moons", loss: "gssm", seed: 1 } as const;
   const kept = recordOf(task, data, run);
   for (const which of ["chosen", "chosenByExact"] as const) {
-    const { scoreMatching, logDensity } = await measurePoints(found[which], data.test);
-    expect(kept[which].step).toBe(found[which].step);
+    const { scoreMatching, logDensity } = await measurePoints(states[which], data.test);
+    expect(kept[which].step).toBe(states[which].step);
     for (const [summary, values] of [
       [kept[which].scoreMatching, scoreMatching],
       [kept[which].logDensity, logDensity],

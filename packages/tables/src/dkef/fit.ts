@@ -20,8 +20,11 @@ export interface Fit {
   readonly stopped: number;
   /** Chosen by the loss itself on the validation set, as the protocol does. */
   readonly chosen: Fitted;
-  /** Chosen by exact score matching on the validation set, seen every fifth step; before the fifth it is `chosen`. */
-  readonly chosenByExact: Fitted;
+  /**
+   * Chosen by exact score matching on the validation set, seen every fifth step; before the fifth it is `chosen`. Where `both`
+   * are asked for.
+   */
+  readonly chosenByExact?: Fitted;
   /** By step the validation loss, and by every fifth step exact score matching on the validation set. */
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
   /** Why training ended early, if it did. Where not even α can be found it is 0. */
@@ -41,12 +44,14 @@ export async function fitDensity(data: Prepared, options: FitOptions): Promise<F
       return { step, theta, alpha: alpha ?? new Float64Array(settings.inducing), parameters };
     };
     const chosen = await finished(best);
-    const chosenByExact = !bestByExact || bestByExact.step === best.step ? chosen : await finished(bestByExact);
+    const byExact = async (): Promise<Fitted> =>
+      !bestByExact || bestByExact.step === best.step ? chosen : finished(bestByExact);
+    const exact = settings.both ? { chosenByExact: await byExact() } : {};
     return {
       steps,
       stopped,
       chosen,
-      chosenByExact,
+      ...exact,
       curve,
       ...(failures.length > 0 && { failure: failures.join("; ") }),
     };

@@ -27,6 +27,8 @@ export interface FitOptions {
   /** The last adjustment of λ alone: 1,000 steps of 1e-3. */
   readonly ridgeSteps?: number;
   readonly ridgeRate?: number;
+  /** Finish the state chosen by exact score matching too. Default false. */
+  readonly both?: boolean;
   /** Called after every step, which waits for it. */
   readonly onStep?: (progress: FitProgress) => Promise<void> | void;
   readonly signal?: AbortSignal;

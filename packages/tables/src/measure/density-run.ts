@@ -3,6 +3,7 @@ import { DiffeoError } from "diffeo/graph";
 import type { ObjectiveName } from "diffeo/matching";
 import { fold, key } from "diffeo/random";
 import { type Fit, fitDensity } from "../dkef/fit.ts";
+import type { Fitted } from "../dkef/fitted.ts";
 import type { DensitySpec } from "../dkef/model-bytes.ts";
 import type { FitOptions } from "../dkef/settings.ts";
 import type { Prepared } from "../table/prepare.ts";
@@ -12,8 +13,6 @@ export interface DensityRunOptions extends FitOptions {
   readonly loss: ObjectiveName;
   /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
   readonly samples?: number;
-  /** Measure the state chosen by exact score matching too. Default false. */
-  readonly both?: boolean;
 }
 
 export interface DensityRun {
@@ -35,13 +34,13 @@ const isLoss = (error: unknown): error is DiffeoError =>
 async function measured(
   fit: Fit,
   data: Prepared,
-  { seed, samples = 1_000_000, both = false, signal }: DensityRunOptions,
+  { seed, samples = 1_000_000, signal }: DensityRunOptions,
 ): Promise<NonNullable<DensityRun["measures"]>> {
-  const measure = (which: "chosen" | "chosenByExact", draws: number): Promise<Measures> =>
-    measureFitted(fit[which], data, { key: fold(key(seed), "measure"), samples: draws, ...(signal && { signal }) });
-  const chosen = await measure("chosen", samples);
-  if (!both) return { chosen };
-  return { chosen, chosenByExact: fit.chosenByExact === fit.chosen ? chosen : await measure("chosenByExact", 0) };
+  const measure = (which: Fitted, draws: number): Promise<Measures> =>
+    measureFitted(which, data, { key: fold(key(seed), "measure"), samples: draws, ...(signal && { signal }) });
+  const chosen = await measure(fit.chosen, samples);
+  if (!fit.chosenByExact) return { chosen };
+  return { chosen, chosenByExact: fit.chosenByExact === fit.chosen ? chosen : await measure(fit.chosenByExact, 0) };
 }
 
 export async function runDensity(data: Prepared, options: DensityRunOptions): Promise<DensityRun> {
