@@ -2,7 +2,7 @@
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { CHROMIUM } from "../apps/studio/test/browser.ts";
-import { whyNoChromium } from "../packages/diffeo/test/engine/starts.ts";
+import { started } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "./build.ts";
 
 declare module "vitest" {
@@ -14,12 +14,17 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = builtStudio();
-  const why = await whyNoChromium();
-  if (why !== undefined) {
-    project.provide("studio", { folder, why });
+  const found = await started("headless Chromium", async () => {
+    const server = await chromium.launchServer({ ...CHROMIUM, args: [...CHROMIUM.args, "--disable-gpu"] });
+    const browser = await chromium.connect(server.wsEndpoint());
+    await browser.newPage();
+    await browser.close();
+    return { server };
+  });
+  if ("why" in found) {
+    project.provide("studio", { folder, why: found.why });
     return async () => undefined;
   }
-  const browser = await chromium.launchServer({ ...CHROMIUM, args: [...CHROMIUM.args, "--disable-gpu"] });
-  project.provide("studio", { folder, browser: browser.wsEndpoint() });
-  return () => browser.close();
+  project.provide("studio", { folder, browser: found.server.wsEndpoint() });
+  return () => found.server.close();
 }

@@ -1,10 +1,9 @@
-/** A headless Chromium on a folder that is served cross-origin isolated, as WebAssembly threads need it. */
+/** A page of a browser on a folder that is served cross-origin isolated, as WebAssembly threads need it. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
-import { chromium, type Page } from "playwright-core";
-import { chromiumPath } from "./starts.ts";
+import type { Browser, Page } from "playwright-core";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",
@@ -32,20 +31,21 @@ async function serve(folder: string): Promise<{ url: string; close(): void }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
 }
 
-/** Opens the folder's index.html and gives the page to `use`. */
-export async function onPage<T>(folder: string, flags: readonly string[], use: (page: Page) => Promise<T>): Promise<T> {
+/** The folder's index.html, open in a browser. */
+export interface OpenPage {
+  readonly page: Page;
+  close(): Promise<void>;
+}
+
+export async function openPage(folder: string, browser: Browser): Promise<OpenPage> {
   const server = await serve(folder);
-  const quiet = ["quic", "background-networking", "component-update", "sync"].map((what) => `--disable-${what}`);
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    args: ["--headless", "--no-sandbox", "--no-first-run", ...quiet, ...flags],
-  });
-  try {
-    const page = await browser.newPage();
-    await page.goto(server.url);
-    return await use(page);
-  } finally {
-    await browser.close();
-    server.close();
-  }
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  return {
+    page,
+    close: async () => {
+      await page.close();
+      server.close();
+    },
+  };
 }

@@ -7,29 +7,33 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
+import { type Browser, chromium } from "playwright-core";
 import { root } from "./packed.ts";
 
 export const chromiumPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Debian's chromium brings SwiftShader, a Vulkan in software. */
 const swiftShader = process.env.SWIFTSHADER_ICD ?? "/usr/lib/chromium/vk_swiftshader_icd.json";
 
-/** Why something did not start, in a line; nothing where it did. */
-async function whyNot(what: string, start: () => Promise<void>): Promise<string | undefined> {
+/** What was started; or why it does not start, in a line. */
+export type Started<T> = T | { readonly why: string };
+
+export async function started<T>(what: string, start: () => Promise<T>): Promise<Started<T>> {
   try {
-    await start();
-    return undefined;
+    return await start();
   } catch (error) {
     const [line] = (error as Error).message.trim().split("\n");
-    return `${what} does not start here: ${line.slice(0, 300)}`;
+    return { why: `${what} does not start here: ${line.slice(0, 300)}` };
   }
 }
 
-export const whyNoChromium = (): Promise<string | undefined> =>
-  whyNot("headless Chromium", async () => {
-    const args = ["--headless", "--no-sandbox", "--disable-gpu"];
+/** A headless Chromium that can open a page. */
+export const startChromium = (...flags: readonly string[]): Promise<Started<{ readonly browser: Browser }>> =>
+  started("headless Chromium", async () => {
+    const quiet = ["quic", "background-networking", "component-update", "sync"].map((what) => `--disable-${what}`);
+    const args = ["--headless", "--no-sandbox", "--no-first-run", ...quiet, ...flags];
     const browser = await chromium.launch({ executablePath: chromiumPath, timeout: 60_000, args });
-    await browser.newPage().finally(() => browser.close());
+    await browser.newPage().then((page) => page.close());
+    return { browser };
   });
 
 /** What Node prints in a process whose Vulkan is SwiftShader: the driver is chosen when Vulkan starts. */
@@ -39,22 +43,27 @@ async function withSwiftShader(...words: readonly string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, all, { cwd: root, env, maxBuffer: 1 << 26 })).stdout;
 }
 
-/** What a script of the tests prints there. */
-export const onSwiftShader = (script: string): Promise<string> => withSwiftShader(join(root, "test", script));
-
 const PROBE = `
 import { compile, exp } from "diffeo";
 const f = compile((x) => exp(x), [[2]], { device: "webgpu" });
 console.log(await f([0, 0]).then(({ data }) => [...data].join(","), (error) => error.message));
 await f.dispose();`;
 
-/** ONNX Runtime's WebGPU on SwiftShader. */
-export const whyNoSwiftShader = (): Promise<string | undefined> =>
-  whyNot("WebGPU on SwiftShader", async () => {
-    if (!existsSync(swiftShader)) throw new Error(`there is no ${swiftShader}`);
-    const said = await withSwiftShader("--input-type=module", "--eval", PROBE);
-    if (said !== "1,1\n") throw new Error(said);
-  });
+/** What a script of the tests prints there. Where it fails, a program that only computes says whether anything starts at all. */
+export async function onSwiftShader(script: string): Promise<Started<{ readonly printed: string }>> {
+  try {
+    return { printed: await withSwiftShader(join(root, "test", script)) };
+  } catch (error) {
+    return started("WebGPU on SwiftShader", async () => {
+      if (!existsSync(swiftShader)) throw new Error(`there is no ${swiftShader}`);
+      const said = await withSwiftShader("--input-type=module", "--eval", PROBE);
+      if (said !== "1,1\n") throw new Error(said);
+    }).then((found) => {
+      if (found) return found;
+      throw error;
+    });
+  }
+}
 
 /** Says what a run of the tests does not show. In CI nothing is left out. */
 export function leftOut(what: string, why: string): void {

@@ -2,19 +2,16 @@
  * WebGPU without a GPU: onnxruntime-node's provider on SwiftShader, the software Vulkan of Debian's chromium. In a process
  * of its own, because the driver is chosen when Vulkan starts.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { compile, exp, type Tensor } from "../../src/index.ts";
-import { leftOut, onSwiftShader, whyNoSwiftShader } from "./starts.ts";
+import { leftOut, onSwiftShader } from "./starts.ts";
 import type { Report } from "./swiftshader.ts";
 
-const why = await whyNoSwiftShader();
+const found = await onSwiftShader("engine/swiftshader.ts");
 
-if (why === undefined)
+if ("printed" in found)
   describe("WebGPU on SwiftShader", () => {
-    let report: Report;
-    beforeAll(async () => {
-      report = JSON.parse(await onSwiftShader("engine/swiftshader.ts")) as Report;
-    }, 600_000);
+    const report = JSON.parse(found.printed) as Report;
 
     it("agrees with the reference to 1e-4 on every operation", () => {
       expect(report.findings.length).toBeGreaterThan(100);
@@ -46,7 +43,7 @@ if (why === undefined)
 else
   describe("WebGPU without SwiftShader", () => {
     it("works, or says how to get it", async () => {
-      leftOut("every operation on WebGPU, which is only asked whether it starts", why);
+      leftOut("every operation on WebGPU, which is only asked whether it starts", found.why);
       const f = compile((x: Tensor) => exp(x), [[2]], { device: "webgpu" });
       const outcome = await f([0, 0]).then(
         ({ data }) => [...(data as Float32Array)],
