@@ -51,22 +51,29 @@ export const integers =
 
 export const numbers = (text: string): number[] => text.split(",").map(positive);
 
-/** What every command that draws numbers and runs graphs is told. */
-export interface RunOptions {
-  readonly seed: number;
+/** What every command that runs graphs is told. */
+export interface EngineOptions {
   readonly device: string;
   readonly threads?: number;
 }
 
-/** Adds --seed, --device and --threads. */
-export const withRunOptions = (command: Command, seed: number, about = "seed of everything that is drawn"): Command =>
+/** And one that draws numbers too. */
+export interface RunOptions extends EngineOptions {
+  readonly seed: number;
+}
+
+/** Adds --device and --threads. */
+export const withEngineOptions = (command: Command): Command =>
   command
-    .option("--seed <n>", about, integer(0, MOST.seed), seed)
     .addOption(new Option("--device <name>", "where to run").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
     .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024));
 
+/** Adds --seed, --device and --threads. */
+export const withRunOptions = (command: Command, seed: number, about = "seed of everything that is drawn"): Command =>
+  withEngineOptions(command.option("--seed <n>", about, integer(0, MOST.seed), seed));
+
 /** Where to run, as `compile` takes it. */
-export const engineOf = ({ device, threads }: RunOptions): { device: string; threads?: number } => ({
+export const engineOf = ({ device, threads }: EngineOptions): EngineOptions => ({
   device,
   ...(threads !== undefined && { threads }),
 });

@@ -3,14 +3,13 @@ import type { Cell } from "diffeo/domain";
 import { requireCompletable, type TableModel } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer } from "../shell/options.ts";
+import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
   type NumbersOptions,
-  threadsOf,
   withDrawOptions,
   withEvaluations,
   withNumbersOptions,
@@ -35,7 +34,7 @@ async function* completed(
   const { draws, evaluations, seed } = options;
   const places = [...file.columns, ...lacking].map((name) => model.domain.columns.indexOf(name));
   for await (const { table, rows: holes, first } of file.batches(io, "completing")) {
-    const how = { draws, evaluations, seed, first, ...threadsOf(options), signal: io.signal };
+    const how = { draws, evaluations, seed, first, ...engineOf(options), signal: io.signal };
     const { rows } = await model.complete(holes, how);
     yield rows.flatMap((some, i) =>
       some.map((row, k): Cell[] => [k + 1, ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at]))]),

@@ -13,9 +13,9 @@ import {
 } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST, refuseBeside } from "../shell/options.ts";
+import { engineOf, integer, MOST, refuseBeside } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { type DrawOptions, threadsOf, withDrawOptions } from "./options.ts";
+import { type DrawOptions, withDrawOptions } from "./options.ts";
 import { leftOut, REPORT, writeReport } from "./report.ts";
 
 interface EvaluateCommand extends DrawOptions {
@@ -39,7 +39,7 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   if (rows.length < 2)
     fail("data", `${file}: ${rows.length} rows without empty cells are too few to measure on`, "give at least 2");
   const training = train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
-  const how = { signal: io.signal, ...threadsOf(options) };
+  const how = { signal: io.signal, ...engineOf(options) };
   const { evaluation: measured, drawn } = await evaluateTable(modelLaw(model, how), model.domain, {
     rows,
     seed,

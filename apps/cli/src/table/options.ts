@@ -1,11 +1,10 @@
 /** Options that commands which use a model of a table share. */
 import type { Command } from "commander";
-import { forceOption, integer, MOST } from "../shell/options.ts";
+import { type EngineOptions, forceOption, integer, MOST, withEngineOptions } from "../shell/options.ts";
 
 /** What every such command is told. */
-export interface ModelOptions {
+export interface ModelOptions extends EngineOptions {
   readonly model: string;
-  readonly threads?: number;
   readonly force?: boolean;
 }
 
@@ -20,12 +19,9 @@ export interface NumbersOptions {
   readonly json?: boolean;
 }
 
-/** Adds --model, --threads and --force. */
+/** Adds --model, --device, --threads and --force. */
 export const withModelOptions = (command: Command): Command =>
-  command
-    .requiredOption("--model <file>", "a model that table fit wrote")
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024))
-    .addOption(forceOption());
+  withEngineOptions(command.requiredOption("--model <file>", "a model that table fit wrote")).addOption(forceOption());
 
 /** Adds --seed to those. */
 export const withDrawOptions = (command: Command): Command =>
@@ -46,7 +42,3 @@ export const withNumbersOptions = (
   out = "where the CSV goes",
   json = "print the numbers as JSON",
 ): Command => command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);
-
-/** Threads as the library takes them. */
-export const threadsOf = ({ threads }: Pick<ModelOptions, "threads">): { threads?: number } =>
-  threads === undefined ? {} : { threads };

@@ -40,13 +40,14 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
   version: 1,
   parameters,
   run: async (part, work) => {
-    const { threads, signal } = work;
+    const { device, threads, signal } = work;
     const model = await work.keep(`table ${work.inputDigest("model")}`, async () =>
       parseTableModel(await work.input("model")),
     );
     let step = 0;
     return model.sample({
       ...part,
+      device,
       ...(threads !== undefined && { threads }),
       ...(signal && { signal }),
       onStep: () => work.report(Math.min(1, ++step / part.evaluations)),
@@ -62,8 +63,8 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
 };
 
 /** A group a part: rows are handed over as they are drawn. @param model the SHA-256 of the model's file */
-export function rowsGroups({ count, ...run }: Omit<RowsPart, "first">, model: string): Group[] {
-  const setting = { release: RELEASE, device: "cpu", inputs: { model } };
+export function rowsGroups({ count, ...run }: Omit<RowsPart, "first">, model: string, device: string): Group[] {
+  const setting = { release: RELEASE, device, inputs: { model } };
   return Array.from({ length: Math.ceil(count / ROWS) }, (_, i) => {
     const [first, size] = [i * ROWS, Math.min(ROWS, count - i * ROWS)];
     return {

@@ -6,9 +6,9 @@ import { renderPng } from "diffeo-picture/node";
 import { calibrate, modelLaw, rowsIn, tablePicture, wholeRows } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST } from "../shell/options.ts";
+import { engineOf, integer, MOST } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
-import { type DrawOptions, threadsOf, withDrawOptions } from "./options.ts";
+import { type DrawOptions, withDrawOptions } from "./options.ts";
 
 interface PictureCommand extends DrawOptions {
   readonly data: string;
@@ -25,7 +25,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path);
   const rows = wholeRows(rowsIn(await readCells(data), model.domain));
-  const law = modelLaw(model, { signal: io.signal, ...threadsOf(options) });
+  const law = modelLaw(model, { signal: io.signal, ...engineOf(options) });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
     title: `${basename(data)}: data and rows drawn from ${basename(path)}`,

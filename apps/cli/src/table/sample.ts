@@ -5,7 +5,7 @@ import { readBytes } from "diffeo/node";
 import { sha256 } from "diffeo-queue/node";
 import { type DrawnRows, parseTableModel, requireGiven, type TableModel } from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST, repeated } from "../shell/options.ts";
+import { engineOf, integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { writeCells } from "./csv.ts";
@@ -13,7 +13,6 @@ import {
   type DrawOptions,
   type EvaluationOptions,
   type NumbersOptions,
-  threadsOf,
   withDrawOptions,
   withEvaluations,
   withNumbersOptions,
@@ -76,7 +75,7 @@ function inOrder() {
 }
 
 async function sample(io: Io, options: SampleCommand): Promise<void> {
-  const { model: path, count, given, evaluations, seed, out, force } = options;
+  const { model: path, count, given, evaluations, seed, device, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
   const model = await readBytes(path);
   // A file that is none, or cells that cannot be given, are refused here, not by a part.
@@ -91,10 +90,10 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
       io,
       options,
       {
-        ...{ what: "drawing", unit: "rows", kind: rowsKind, device: "cpu", inputs: [model], signal },
-        ...{ folder: out && `${out}.parts`, ...threadsOf(options) },
+        ...{ what: "drawing", unit: "rows", kind: rowsKind, inputs: [model], signal },
+        ...{ folder: out && `${out}.parts`, ...engineOf(options) },
       },
-      rowsGroups({ count, evaluations, seed, ...(given.length > 0 && { given: cells }) }, sha256(model)),
+      rowsGroups({ count, evaluations, seed, ...(given.length > 0 && { given: cells }) }, sha256(model), device),
       async ({ results: [drawn] }, i) => add(i, drawn),
     ).finally(end);
     if (failed) requireNone(io, failed);

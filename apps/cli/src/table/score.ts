@@ -1,10 +1,10 @@
 /** diffeo table score: the log-likelihood of rows under a model of a table, in nats and the units of the table. */
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer } from "../shell/options.ts";
+import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import { type ModelOptions, type NumbersOptions, threadsOf, withModelOptions, withNumbersOptions } from "./options.ts";
+import { type ModelOptions, type NumbersOptions, withModelOptions, withNumbersOptions } from "./options.ts";
 import { openRows } from "./rows.ts";
 
 interface ScoreCommand extends ModelOptions, NumbersOptions {
@@ -23,7 +23,7 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
   const how = {
     spread,
     ...(evaluations !== undefined && { evaluations }),
-    ...threadsOf(options),
+    ...engineOf(options),
     signal: io.signal,
   };
   const values = new Float64Array(file.count);

@@ -318,6 +318,15 @@ describe("table", () => {
     expect(refused.stderr).toContain("fitted without a network of given cells");
   }, 60_000);
 
+  it("a device that is not there draws, completes and scores nothing", async () => {
+    writeFileSync(at("hole.csv"), csvOf([["hole", "", 0.5, -9, -8]]));
+    for (const words of [["sample"], ["complete", at("hole.csv")], ["score", at("hole.csv")]]) {
+      const out = at(`${words[0]} elsewhere.csv`);
+      const { code } = await diffeo("table", ...words, "--model", at("a.model"), "--device", "cuda", "--out", out);
+      expect(existsSync(out)).toBe(code === 0);
+    }
+  });
+
   it("sample refuses what is no model of a table", async () => {
     const { code, stderr } = await diffeo("table", "sample", "--model", at("rows.csv"));
     expect(code).toBe(1);

@@ -15,6 +15,7 @@ import { slice, squeeze, type Tensor } from "diffeo/graph";
 import { fold, key as keyOf } from "diffeo/random";
 import { particles } from "diffeo/sampler";
 import { condition, reverse } from "diffeo/sde";
+import { engineOf } from "./engine.ts";
 import { mapped } from "./mapped.ts";
 import {
   type DrawnRows,
@@ -62,7 +63,7 @@ const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
 export async function conditionRows(
   model: FittedTable,
   logLikelihood: (cells: RowTensors) => Tensor,
-  { particles: count = 1000, steps = 100, seed = 0, threads, signal, onStep }: ConditionRows = {},
+  { particles: count = 1000, steps = 100, seed = 0, signal, onStep, ...engine }: ConditionRows = {},
 ): Promise<ConditionedRows> {
   const { domain } = model;
   const phi = tableMap(model);
@@ -77,7 +78,7 @@ export async function conditionRows(
     tEnd: timeOf(LAST_LEVEL),
     denoise: true,
     key: fold(keyOf(seed), "conditioned"),
-    ...(threads !== undefined && { threads }),
+    ...engineOf(engine),
     ...(signal && { signal }),
     ...(onStep && { onStep: () => onStep() }),
   });

@@ -11,6 +11,7 @@ import type { NdArray } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
 import { logSnr } from "diffeo/sampler";
+import { type EngineOptions, engineOf } from "./engine.ts";
 import { type DrawRows, type FittedTable, givenPredictorOf, LAST_LEVEL, sideSize, tableSde } from "./model.ts";
 import { addProduct, DRAWN, GIVEN, type Pattern, patternsOf } from "./pattern.ts";
 
@@ -27,11 +28,11 @@ interface Problem {
   readonly given: Float64Array;
 }
 
-const compiled = (model: FittedTable, threads: number | undefined) =>
+const compiled = (model: FittedTable, engine: EngineOptions) =>
   compile(
     givenPredictorOf(model),
     [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
-    threads === undefined ? {} : { threads },
+    engineOf(engine),
   );
 
 /** x₀ of problems, each from its noise. */
@@ -92,7 +93,7 @@ const scales = (lambda: number): [m: number, sigma: number] => [
 export async function filledPoints(
   model: FittedTable,
   z: Float64Array,
-  { seed = 0, evaluations = 50, threads, first = 0, ...control }: FillOptions = {},
+  { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
   const { domain, standard } = model;
   const n = domain.dimension;
@@ -100,7 +101,7 @@ export async function filledPoints(
   const matrix = Float64Array.from(standard.matrix);
   const out = z.slice();
   if (!z.some(Number.isNaN)) return out;
-  const velocity = compiled(model, threads);
+  const velocity = compiled(model, options);
   try {
     for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
       const rows = Array.from({ length: count }, (_, i) => z.subarray((from + i) * n, (from + i + 1) * n));
@@ -116,7 +117,7 @@ export async function filledPoints(
       open.forEach((i, k) => {
         noise.set(all.subarray(i * n, (i + 1) * n), k * n);
       });
-      const x = await drawn(velocity, problems, noise, n, { evaluations, ...control });
+      const x = await drawn(velocity, problems, noise, n, { evaluations, ...options });
       const found = new Float64Array(n);
       open.forEach((i, k) => {
         found.set(standard.mean);

@@ -13,6 +13,7 @@ import type { RunStore } from "diffeo/train";
 import { atomsOf, codedRanges } from "./atoms.ts";
 import { withTails } from "./bend.ts";
 import { sampleGiven } from "./complete.ts";
+import { engineOf } from "./engine.ts";
 import { filledPoints } from "./fill.ts";
 import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
@@ -85,8 +86,8 @@ async function completed(model: FittedTable, z: Float64Array, seed: number, opti
   const draws = Math.max(1, Math.min(DRAWS, Math.floor(ENOUGH / rows)));
   const all = new Float64Array(draws * z.length);
   for (let k = 0; k < draws; k++) all.set(z, k * z.length);
-  const { threads, signal } = options;
-  return filledPoints(model, all, { seed, ...(threads !== undefined && { threads }), ...(signal && { signal }) });
+  const { signal } = options;
+  return filledPoints(model, all, { seed, ...engineOf(options), ...(signal && { signal }) });
 }
 
 /** Options for a share of the time, kept in a store of its own. */

@@ -27,14 +27,14 @@ import {
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { logSnr } from "diffeo/sampler";
+import { type EngineOptions, engineOf } from "./engine.ts";
 import { LAST_LEVEL, type Predictor, tableSde } from "./model.ts";
 
-export interface FlowOptions {
+export interface FlowOptions extends EngineOptions {
   /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
   readonly evaluations?: number;
   /** The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³. */
   readonly tolerance?: number;
-  readonly threads?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -161,11 +161,11 @@ async function enough(follow: Follow, x: Float64Array, n: number, tolerance: num
 
 /** log p of standardised points, rows of n numbers, under the flow of v̂. */
 export async function logDensityOf(predict: Predictor, n: number, x: Float64Array, options: FlowOptions = {}) {
-  const { evaluations, tolerance = 1e-3, threads, signal } = options;
+  const { evaluations, tolerance = 1e-3, signal } = options;
   if (evaluations !== undefined && !(Number.isInteger(evaluations) && evaluations >= STARTING + ADAMS.length))
     fail("usage", `evaluations is ${evaluations}`, `give a whole number, at least ${STARTING + ADAMS.length}`);
   if (!(tolerance > 0)) fail("usage", `the tolerance is ${tolerance}`, "give a number above 0");
-  const flow = compile(flowOf(predict), [[null, n], []], threads === undefined ? {} : { threads });
+  const flow = compile(flowOf(predict), [[null, n], []], engineOf(options));
   const most = Math.max(1, Math.floor(BATCH / n));
   const follow: Follow = async (rows, count) => {
     const out = new Float64Array(rows.length / n);

@@ -12,6 +12,7 @@
 import { type Bend, type Domain, domainOf, type Product, product, simplexMaps } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable } from "./bend.ts";
+import { engineOf } from "./engine.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
 import { type FlowKind, flowKinds } from "./flow.ts";
 import { plainSpec, pointsOf, type Row } from "./points.ts";
@@ -125,8 +126,8 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
   const unseen = Math.min(MOST_TEST, Math.ceil(order.length / 5));
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
   const [test, seen] = [pick(order.subarray(0, unseen)), pick(order.subarray(unseen))];
-  const { threads, signal } = rest;
-  const engine = { ...(threads !== undefined && { threads }), ...(signal && { signal }) };
+  const { signal } = rest;
+  const engine = { ...engineOf(rest), ...(signal && { signal }) };
   const logsOf = async (maps: Maps): Promise<Float64Array> =>
     scoreTable(await fitTable(seen, { ...rest, ...maps, given: false, seed, steps }), test, engine);
   const tried: TriedMap[] = [];

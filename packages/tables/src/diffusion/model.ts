@@ -13,6 +13,7 @@ import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } f
 import { fold, key as keyOf } from "diffeo/random";
 import { logSnr, sample } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
+import { type EngineOptions, engineOf } from "./engine.ts";
 import { type Flow, flowMap, outOfFlow } from "./flow.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
@@ -93,14 +94,13 @@ export function timeOf(level: number): number {
   return (low + high) / 2;
 }
 
-export interface DrawRows {
+export interface DrawRows extends EngineOptions {
   readonly count: number;
   /** The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default 0. */
   readonly first?: number;
   readonly seed?: number;
   /** Evaluations of the network a row. Default 50. */
   readonly evaluations?: number;
-  readonly threads?: number;
   readonly signal?: AbortSignal;
   readonly onStep?: () => void;
 }
@@ -119,7 +119,7 @@ const BATCH = 2000;
  * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
  */
 export async function drawRows(model: FittedTable, options: DrawRows): Promise<DrawnRows> {
-  const { count, first = 0, seed = 0, evaluations = 50, threads, signal, onStep } = options;
+  const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
   const { domain, standard, flow } = model;
   const { samples, scoreEvaluations } = await sample(reverse(tableSde, tableScore(model)), {
     method: "exponential",
@@ -131,12 +131,12 @@ export async function drawRows(model: FittedTable, options: DrawRows): Promise<D
     batch: Math.min(count, BATCH),
     shape: [domain.dimension],
     key: fold(keyOf(seed), "rows"),
-    ...(threads !== undefined && { threads }),
+    ...engineOf(options),
     ...(signal && { signal }),
     ...(onStep && { onStep }),
   });
   const x = Float64Array.from(samples.data);
-  const w = flow ? await outOfFlow(flow, x, threads) : x;
+  const w = flow ? await outOfFlow(flow, x, options.threads) : x;
   const y = mapped(w, domain.dimension, tableMap({ domain, standard }).forward);
   const rows = Array.from({ length: count }, (_, i) =>
     domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),

@@ -19,6 +19,7 @@ import {
   train,
   unflatten,
 } from "diffeo/train";
+import { type EngineOptions, engineOf } from "./engine.ts";
 import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
 import { type NetworkKind, networkFor, type Weights } from "./network.ts";
@@ -34,7 +35,7 @@ export interface TrainingProgress {
   readonly secondsLeft: number;
 }
 
-export interface TrainingOptions {
+export interface TrainingOptions extends EngineOptions {
   readonly seed?: number;
   /** Which network whole rows are learned by; that of given cells is residual. Default residual. */
   readonly network?: NetworkKind;
@@ -49,9 +50,6 @@ export interface TrainingOptions {
   readonly patience?: number;
   /** The largest learning rate. Default 2e-3. */
   readonly rate?: number;
-  readonly threads?: number;
-  /** Default "cpu". */
-  readonly device?: string;
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;
   readonly onProgress?: (progress: TrainingProgress) => void;
@@ -128,12 +126,8 @@ export interface ParameterTask extends Batches {
 }
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
-function graphsOf(
-  { shapes, loss: of }: ParameterTask,
-  like: Parameters<NdArray>,
-  { threads, device }: TrainingOptions,
-) {
-  const engine = { ...(threads !== undefined && { threads }), ...(device !== undefined && { device }) };
+function graphsOf({ shapes, loss: of }: ParameterTask, like: Parameters<NdArray>, options: TrainingOptions) {
+  const engine = engineOf(options);
   const loss = (p: Parameters<Tensor>, ...batch: Tensor[]): Tensor => of(p, batch);
   const step = compileStep(loss, like, [...shapes], { ...engine, beta2: 0.99 });
   const measure = compile(

@@ -15,6 +15,7 @@ import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
 import { completeRows } from "../diffusion/complete.ts";
+import { type EngineOptions, engineOf } from "../diffusion/engine.ts";
 import { type FittedTable, givenPredictorOf } from "../diffusion/model.ts";
 import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
@@ -57,7 +58,7 @@ export interface TableCompletion {
   readonly several: HiddenCells;
 }
 
-export interface CompletionOptions {
+export interface CompletionOptions extends EngineOptions {
   /** Rows that were not trained on. */
   readonly rows: readonly Cells[];
   /** Rows whose cells are hidden, at most. Default 300. */
@@ -67,7 +68,6 @@ export interface CompletionOptions {
   /** The chance of a column, or group of columns, to be hidden among several. Default 0.3. */
   readonly chance?: number;
   readonly seed?: number;
-  readonly threads?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -152,13 +152,13 @@ async function hiddenCells(
   rows: readonly Cells[],
   asked: readonly Asked[],
   name: string,
-  { draws = 40, seed = 0, threads, signal }: CompletionOptions,
+  { draws = 40, seed = 0, signal, ...options }: CompletionOptions,
 ): Promise<HiddenCells> {
   const { domain } = model;
   const { rows: filled } = await completeRows(
     model,
     asked.map(({ row, hidden }) => without(rows[row], hidden)),
-    { draws, seed, ...(threads !== undefined && { threads }), ...(signal && { signal }) },
+    { draws, seed, ...engineOf(options), ...(signal && { signal }) },
   );
   const width = domain.columns.length;
   const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], { dtype: "float64" }).data;

@@ -1,5 +1,6 @@
 /** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
 import type { Cell } from "diffeo/domain";
+import type { EngineOptions } from "../diffusion/engine.ts";
 import { drawRows, type FittedTable } from "../diffusion/model.ts";
 import { scoreTable } from "../diffusion/score.ts";
 
@@ -13,8 +14,7 @@ export interface TableLaw {
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
 }
 
-export interface ModelLawOptions {
-  readonly threads?: number;
+export interface ModelLawOptions extends EngineOptions {
   readonly signal?: AbortSignal;
 }
 

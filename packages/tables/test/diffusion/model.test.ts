@@ -1,6 +1,6 @@
 import { affine } from "diffeo/bijector";
 import { between, type Cell, category, count, domain, ordered, positive, product, real, simplex } from "diffeo/domain";
-import type { NdArray } from "diffeo/graph";
+import { mul, type NdArray } from "diffeo/graph";
 import { networkOf } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { logDensity } from "diffeo/sampler";
@@ -132,6 +132,31 @@ describe("a model of a table", () => {
     ]);
     expect(second.rows).toEqual(first.rows);
     expect(other.rows).not.toEqual(first.rows);
+  });
+
+  it("draws, completes and scores on the device that it is told", async () => {
+    const few = { evaluations: 20, threads: 1 };
+    const holes = rows.slice(0, 3).map((row) => row.with(0, undefined as never).with(8, undefined as never));
+    const on = async (device: string): Promise<readonly unknown[]> => {
+      const { rows: drawn } = await model.sample({ count: 3, device, ...few });
+      const { rows: given } = await model.sample({ count: 3, given: { share: 0.5 }, device, ...few });
+      const { rows: filled } = await model.complete(holes, { device, ...few });
+      const { rows: likely } = await model.condition(({ share }) => mul(share, 2), {
+        ...{ particles: 8, steps: 5, device, threads: 1 },
+      });
+      return [drawn, given, filled, likely, Array.from(await model.score(rows.slice(0, 3), { device, ...few }))].flat(
+        3,
+      );
+    };
+    const [here, there] = [await on("cpu"), await on("reference")];
+    expect(there).toHaveLength(here.length);
+    // In float64 there, so not to the last digit.
+    expect(there).not.toEqual(here);
+    for (const [i, cell] of there.entries())
+      if (typeof cell === "number")
+        expect(Math.abs(cell - (here[i] as number))).toBeLessThan(1e-3 * (1 + Math.abs(cell)));
+      else expect(cell).toBe(here[i]);
+    await expect(model.sample({ count: 1, device: "abacus" })).rejects.toThrow('"abacus"');
   });
 
   it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {

@@ -1,0 +1,16 @@
+import type { CompileOptions } from "diffeo/engine";
+
+/** Where graphs of a table run. */
+export interface EngineOptions {
+  /** Default "cpu". What needs float64, as a flow, runs there on any device. */
+  readonly device?: string;
+  /** Threads of one operation. Default: as many as there are cores. */
+  readonly threads?: number;
+}
+
+/** As `compile` takes it. A network is in float32, also on a device whose own type is another. */
+export const engineOf = ({ device, threads }: EngineOptions): EngineOptions & Pick<CompileOptions, "type"> => ({
+  type: "float32",
+  ...(device !== undefined && { device }),
+  ...(threads !== undefined && { threads }),
+});
