@@ -7,6 +7,7 @@ import {
   add,
   averagePool,
   concat,
+  conv2d,
   expandDims,
   fail,
   groupNorm,
@@ -243,8 +244,9 @@ function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number):
 }
 
 function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number, heads: number): Tensor {
-  const h = conv(p.conv1, silu(norm(p.norm1, x, groups)));
-  const timed = add(h, expandDims(expandDims(linear(p.time, embedding), 1), 1));
+  // The bias is added to what the time adds, which is one vector a board, rather than to every pixel.
+  const shift = expandDims(expandDims(add(linear(p.time, embedding), p.conv1.b), 1), 1);
+  const timed = add(conv2d(silu(norm(p.norm1, x, groups)), p.conv1.w), shift);
   const out = conv(p.conv2, silu(norm(p.norm2, timed, groups)));
   const y = add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
   return p.attention.reduce((z, a) => attend(a, z, groups, heads), y);

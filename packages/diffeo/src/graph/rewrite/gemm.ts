@@ -3,11 +3,11 @@
  *   Gemm  α AᵗBᵗ + C        FusedMatMul  AᵗBᵗ over batches, on the CPU
  */
 import { addNode, mul, mulNode, negNode, unscaled } from "../arithmetic.ts";
-import { sum } from "../broadcast.ts";
+import { expand, sum } from "../broadcast.ts";
 import { batchShape, matmul, matmulNode } from "../linalg.ts";
 import { broadcastOffsets } from "../loops.ts";
 import { broadcastShapes, divisorNear, type Shape, sameShape, sizeOf } from "../ndarray.ts";
-import { reshape, swapped, transpose, unreshaped } from "../shape.ts";
+import { reshape, swapped, transpose, transposeNode, unreshaped } from "../shape.ts";
 import { is, type Make, primitive, type Tensor, uniformValue } from "../tensor.ts";
 import type { Lowering, Uses } from "./rule.ts";
 
@@ -139,6 +139,27 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
   return reshape(gemmNode([...inner.inputs, added], inner.attributes), shape);
 }
 
+/**
+ * The same where pixels were rows and batches went first only afterwards, as in `winograd.ts`, for c the same at every pixel:
+ * there it is a row.
+ */
+function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
+  const moved = unreshaped(product) ?? product;
+  if (!is(moved, transposeNode) || `${moved.attributes.axes}` !== "1,0,2" || uses(product) !== 1) return undefined;
+  const [pixels] = moved.inputs;
+  const inner = unreshaped(pixels);
+  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
+  const [, b, c] = pixels.shape;
+  const lead = shape.length - bias.shape.length;
+  const sizes = shape.map((_, i) => bias.shape[i - lead] ?? 1);
+  const fits = [1, b].includes(sizes[0]) && sizes.at(-1) === c && sizes.slice(1, -1).every((d) => d === 1);
+  if (!sameShape(product.shape, shape) || shape[0] !== b || shape.at(-1) !== c || !fits) return undefined;
+  const [, n] = inner.shape;
+  const row = reshape(expand(reshape(bias, [1, sizes[0], c]), [n / (b * c), b, c]), [n]);
+  const whole = gemmNode([...inner.inputs, row], inner.attributes);
+  return reshape(transposeNode([reshape(whole, pixels.shape)], moved.attributes), shape);
+}
+
 /** c·(a·b) as one Gemm, where that is the product's only use. */
 function fuseScale(product: Tensor, factor: number | undefined, shape: Shape, uses: Uses): Tensor | undefined {
   if (factor === undefined || !sameShape(product.shape, shape)) return undefined;
@@ -149,7 +170,14 @@ function fuseScale(product: Tensor, factor: number | undefined, shape: Shape, us
 
 export const products: readonly (readonly [Make, Lowering])[] = [
   [matmulNode, product],
-  [addNode, ({ inputs: [a, b], shape }, _, uses) => fuseBias(a, b, shape, uses) ?? fuseBias(b, a, shape, uses)],
+  [
+    addNode,
+    ({ inputs: [a, b], shape }, _, uses) =>
+      fuseBias(a, b, shape, uses) ??
+      fuseBias(b, a, shape, uses) ??
+      fuseRow(a, b, shape, uses) ??
+      fuseRow(b, a, shape, uses),
+  ],
   [mulNode, ({ inputs: [a, b], shape }, _, uses) => fuseScale(a, uniformValue(b), shape, uses)],
   [negNode, ({ inputs: [x], shape }, _, uses) => fuseScale(x, -1, shape, uses)],
 ];

@@ -1,9 +1,9 @@
 /** Long sums, as the CPU and a GPU run them best. */
-import { addAll, mul, mulNode } from "../arithmetic.ts";
+import { add, addAll, mul, mulNode } from "../arithmetic.ts";
 import { sum, sumNode } from "../broadcast.ts";
 import { matmul } from "../linalg.ts";
 import { divisorNear, type Shape, sizeOf } from "../ndarray.ts";
-import { runsOf } from "../pieces.ts";
+import { runsOf, slice } from "../pieces.ts";
 import { reshape } from "../shape.ts";
 import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
@@ -31,16 +31,32 @@ function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
 /** So many terms a thread of a GPU adds up. */
 const TERMS = 64;
 
+/** From so many results on, a GPU adds that many terms without turning the tensor first; below, this many. */
+const [MANY, FEWER_TERMS] = [32_768, 16];
+
+/** A last short sum over leading axes on a GPU, as 1ᵀX: the runtime's own turns X first, and few columns keep it idle. */
+function shortSum(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
+  const columns = sizeOf(shape);
+  const rows = sizeOf(x.shape) / columns;
+  return rows <= 256 && columns <= 4096 ? productWithOnes(x, axes, shape) : undefined;
+}
+
 /** A GPU gives each result to one thread: a long sum into few results is split into sums of a few terms and a sum of those. */
 function splitSum(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
   const count = axes.reduce((n, a) => n * x.shape[a], 1);
   const adjacent = axes.every((a, i) => i === 0 || a === axes[i - 1] + 1);
   if (!adjacent || count < 1024 || sizeOf(shape) > 65_536) return undefined;
-  const parts = count / divisorNear(count, TERMS);
+  const terms = (count / TERMS) * sizeOf(shape) < MANY ? FEWER_TERMS : TERMS;
+  const parts = count / divisorNear(count, terms);
   const outer = sizeOf(x.shape.slice(0, axes[0]));
   const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
+  if (count % terms !== 0 && x.shape.length === 1 && count > terms) {
+    const most = count - (count % (TERMS * TERMS * TERMS));
+    if (most > 0) return add(sum(slice(x, [0, most])), sum(slice(x, [most, count])));
+  }
   if (parts === count) return undefined;
-  return reshape(sum(sum(reshape(x, [outer, parts, count / parts, inner]), 2), 1), shape);
+  const few = sum(reshape(x, [outer, parts, count / parts, inner]), 2);
+  return reshape(sum(reshape(few, outer === 1 ? [parts, inner] : [outer, parts, inner]), outer === 1 ? 0 : 1), shape);
 }
 
 /**
@@ -59,7 +75,7 @@ const longSum: Lowering = (node, target) => {
   const [x] = node.inputs;
   return target === "cpu"
     ? (squaresOfRuns(x, node.shape) ?? productWithOnes(x, axes, node.shape))
-    : (splitSum(x, axes, node.shape) ?? sharedRow(x, axes, node.shape));
+    : (shortSum(x, axes, node.shape) ?? splitSum(x, axes, node.shape) ?? sharedRow(x, axes, node.shape));
 };
 
 export const sums: readonly (readonly [Make, Lowering])[] = [[sumNode as Make, longSum]];
