@@ -26,10 +26,20 @@ import { sqrt } from "./transcendental.ts";
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
   const c = sums.shape[2];
   const size = c / groups;
-  const block = Float64Array.from({ length: c * c }, (_, at) =>
-    Math.floor(at / c / size) === Math.floor((at % c) / size) ? 1 / (size * pixels) : 0,
+  const matrix = (rows: number, columns: number, entry: (i: number, j: number) => number): Tensor => {
+    const data = Float64Array.from({ length: rows * columns }, (_, at) =>
+      entry(Math.floor(at / columns), at % columns),
+    );
+    return constant({ shape: [rows, columns], dtype: "float64", data }, sums.dtype);
+  };
+  const has = (group: number, channel: number): boolean => Math.floor(channel / size) === group;
+  // As a product of two small matrices, which the runtime computes once: small constants are known to be equal wherever they
+  // are written, and all that is made of them is then shared, forward and backward.
+  const block = matmul(
+    matrix(c, groups, (channel, group) => (has(group, channel) ? 1 / (size * pixels) : 0)),
+    matrix(groups, c, (group, channel) => (has(group, channel) ? 1 : 0)),
   );
-  return matmul(sums, constant({ shape: [c, c], dtype: "float64", data: block }, sums.dtype));
+  return reshape(matmul(reshape(sums, [-1, c]), block), sums.shape);
 }
 
 /** x̃ and r of the file's equation, for x [batch, pixels, c]. Written once, so that forward and backward share them. */

@@ -123,7 +123,7 @@ function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly fac
 
 /**
  * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution,
- * if the last axis survived it or c is as large as the product.
+ * if the last axis survived it, or c is as large as the product or a number.
  */
 function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
@@ -134,8 +134,9 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
   if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
   const whole = sameShape(bias.shape, shape);
-  if (!whole && (!isRow || inner.shape.at(-1) !== n)) return undefined;
-  const added = reshape(bias, whole ? inner.shape : [n as number]);
+  const isNumber = bias.shape.length === 0;
+  if (!whole && !isNumber && (!isRow || inner.shape.at(-1) !== n)) return undefined;
+  const added = isNumber ? bias : reshape(bias, whole ? inner.shape : [n as number]);
   return reshape(gemmNode([...inner.inputs, added], inner.attributes), shape);
 }
 

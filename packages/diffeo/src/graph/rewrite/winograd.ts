@@ -9,6 +9,7 @@
  * with 36 products for 4×4 pixels where there were 144. A, C and K are matrices over pixels and taps: with pixels as rows, all of
  * it is products of matrices and nothing is gathered.
  */
+import { mul } from "../arithmetic.ts";
 import { sum } from "../broadcast.ts";
 import type { Geometry } from "../conv.ts";
 import { matmul } from "../linalg.ts";
@@ -113,19 +114,6 @@ function planOf(q: Geometry): Plan {
 
 type Side = "input" | "output";
 
-/** A or C over pixels: rows of both axes times one another, points of both before tiles of both. */
-function overPixels({ down, across }: Plan, side: Side): Rows {
-  const rows: number[][] = [];
-  for (let p = 0; p < down.points; p++)
-    for (let q = 0; q < across.points; q++)
-      for (let s = 0; s < down.tiles; s++)
-        for (let t = 0; t < across.tiles; t++) {
-          const line = across[side][q * across.tiles + t];
-          rows.push(down[side][p * down.tiles + s].flatMap((a) => line.map((b) => a * b)));
-        }
-  return rows;
-}
-
 /** A or C across, for pixels that have tiles down already: [points, tiles down, tiles across] by [tiles down, pixels]. */
 const overTiles = ({ down, across }: Plan, side: Side): Rows =>
   Array.from({ length: across.points }, (_, q) =>
@@ -176,6 +164,31 @@ const matrix = (rows: Rows): Tensor =>
 
 const turned = (rows: Rows): Rows => rows[0].map((_, j) => rows.map((row) => row[j]));
 
+/**
+ * A or C over pixels, points of both axes before tiles of both. It is written as a product of small constants, which are known
+ * to be equal wherever they are written, so that what it makes of x is computed once; the runtime multiplies them beforehand.
+ */
+function overPixels({ down, across, points, tiles }: Plan, side: Side): Tensor {
+  const [d, a] = [matrix(down[side]), matrix(across[side])];
+  const [h, w] = [d.shape[1], a.shape[1]];
+  const both = mul(
+    reshape(d, [down.points, 1, down.tiles, 1, h, 1]),
+    reshape(a, [1, across.points, 1, across.tiles, 1, w]),
+  );
+  return reshape(both, [points * tiles, h * w]);
+}
+
+/** Its transpose. */
+function overPixelsTurned({ down, across, points, tiles }: Plan, side: Side): Tensor {
+  const [d, a] = [matrix(turned(down[side])), matrix(turned(across[side]))];
+  const [h, w] = [d.shape[0], a.shape[0]];
+  const both = mul(
+    reshape(d, [h, 1, down.points, 1, down.tiles, 1]),
+    reshape(a, [1, w, 1, across.points, 1, across.tiles]),
+  );
+  return reshape(both, [h * w, points * tiles]);
+}
+
 /** A x or C g: [batch, h, w, c] to [points, tiles · batch, c]. */
 function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
   const [b, h, w, c] = x.shape;
@@ -186,7 +199,7 @@ function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
         matrix(overTiles(plan, side)),
         reshape(matmul(matrix(down[side]), reshape(pixelsFirst, [h, w * b * c])), [down.points, down.tiles * w, b * c]),
       )
-    : matmul(matrix(overPixels(plan, side)), reshape(pixelsFirst, [h * w, b * c]));
+    : matmul(overPixels(plan, side), reshape(pixelsFirst, [h * w, b * c]));
   return reshape(all, [plan.points, plan.tiles * b, c]);
 }
 
@@ -202,7 +215,7 @@ function gathered(y: Tensor, side: Side, plan: Plan, shape: Shape, target: Targe
           w * b * c,
         ]),
       )
-    : matmul(matrix(turned(overPixels(plan, side))), reshape(y, [plan.points * plan.tiles, b * c]));
+    : matmul(overPixelsTurned(plan, side), reshape(y, [plan.points * plan.tiles, b * c]));
   return reshape(transpose(reshape(pixelsFirst, [h * w, b, c]), [1, 0, 2]), shape);
 }
 
