@@ -1,6 +1,6 @@
 /** The pages of scores and of paths in use: what they show is true, and an address brings it back. */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { hash, longestTask, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
@@ -38,14 +38,24 @@ else
     let opened: OpenStudio;
     let url: string;
     let browser: Browser;
+    /** A page on which nothing moves. */
+    let nowhere: string;
+    // One page for all: to load it, and what computes in it, takes longer than most of what it is asked.
+    let page: Page;
+    let errors: readonly string[];
     beforeAll(async () => {
       opened = await openStudio(studio);
       ({ url, browser } = opened);
+      nowhere = `${url}#/nowhere`;
+      ({ page, errors } = await open(browser, nowhere));
+    });
+    afterEach(async () => {
+      expect(errors).toEqual([]);
+      await page.goto(nowhere);
     });
     afterAll(() => opened.close());
 
     it("carry scores to rounding, link one point in both pictures, and come back by their address", async () => {
-      const { page, errors } = await open(browser, url);
       const longest = await longestTask(browser, page, async () => {
         await page.goto(`${url}#/scores`);
         await row(page, "log p, log q");
@@ -73,16 +83,14 @@ else
       await expect.poll(() => hash(page), SOON).toContain("map=stereographic");
       const address = page.url();
       // By way of another page: that a fresh one does it too is seen where boards are drawn.
-      await page.goto(`${url}#/`);
+      await page.goto(nowhere);
       await page.goto(address);
       expect(await row(page, "x")).toEqual(moved);
       expect(await row(page, "y")).toHaveLength(3);
-      expect(errors).toEqual([]);
-      await page.close();
     });
 
     it("say where a typed expression cannot be read, and what `check` finds of a typed map", async () => {
-      const { page, errors } = await open(browser, `${url}#/scores?map=own&p=own`);
+      await page.goto(`${url}#/scores?map=own&p=own`);
       expect(await largestError(page)).toBeLessThan(1e-6);
       await page.getByText("A map to trust.").waitFor(SOON);
       await page.getByLabel("y2 of x1, x2").fill("x2 + (x2");
@@ -99,12 +107,10 @@ else
         .getByText(/The inverse does not undo the map\./)
         .first()
         .waitFor();
-      expect(errors).toEqual([]);
-      await page.close();
     });
 
     it("close the commuting square at the order of the steps, and count who leaves the domain", async () => {
-      const { page, errors } = await open(browser, `${url}#/paths?space=box&seed=7&steps=16&w=1.02`);
+      await page.goto(`${url}#/paths?space=box&seed=7&steps=16&w=1.02`);
       const slope = (name: string): Promise<number> => page.getByLabel(`Slope of ${name}`).textContent().then(Number);
       await expect.poll(() => slope("Milstein in y"), SOON).toBeGreaterThan(0.85);
       expect(await slope("Milstein in y")).toBeLessThan(1.35);
@@ -121,12 +127,10 @@ else
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       const address = page.url();
       // By way of another page: that a fresh one does it too is seen where boards are drawn.
-      await page.goto(`${url}#/`);
+      await page.goto(nowhere);
       await page.goto(address);
       await expect.poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON).toBe(true);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       expect(await page.getByLabel(/^Drift scale w.*typed$/).inputValue()).toBe("1.02");
-      expect(errors).toEqual([]);
-      await page.close();
     });
   });
