@@ -26,7 +26,7 @@ import {
   type Tensor,
   take,
 } from "../graph/index.ts";
-import { type Affine, linear, linearInit, type Source, times } from "./layers.ts";
+import { type Affine, linear, linearInit, matrixInit, type Source, times } from "./layers.ts";
 import { LEVEL_FEATURES, levelFeatures } from "./residual.ts";
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -95,8 +95,6 @@ function check({ channels, outputs = channels, sees, says, width, heads }: Colum
 export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Columns<T> {
   check(options);
   const { channels, outputs = channels, sees, width, layers, expansion = 2 } = options;
-  const matrix = (from: Source<T>, inputs: number, out: number, size = 1): T =>
-    from.normal([inputs, out], size ** 2 / inputs);
   return {
     value: source.at("value").normal([channels, width], 1),
     place: source.at("place").normal([sees.length, width], 1),
@@ -104,14 +102,14 @@ export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Colu
     layers: times(layers, (l) => {
       const own = source.at(`layers.${l}`);
       return {
-        scale1: matrix(own.at("scale1"), width, width, 0.1),
-        shift1: matrix(own.at("shift1"), width, width, 0.5),
-        scale2: matrix(own.at("scale2"), width, width, 0.1),
-        shift2: matrix(own.at("shift2"), width, width, 0.5),
-        query: matrix(own.at("query"), width, width),
-        key: matrix(own.at("key"), width, width),
-        value: matrix(own.at("value"), width, width),
-        out: matrix(own.at("out"), width, width, 0.3),
+        scale1: matrixInit(own.at("scale1"), width, width, 0.1 ** 2),
+        shift1: matrixInit(own.at("shift1"), width, width, 0.5 ** 2),
+        scale2: matrixInit(own.at("scale2"), width, width, 0.1 ** 2),
+        shift2: matrixInit(own.at("shift2"), width, width, 0.5 ** 2),
+        query: matrixInit(own.at("query"), width, width),
+        key: matrixInit(own.at("key"), width, width),
+        value: matrixInit(own.at("value"), width, width),
+        out: matrixInit(own.at("out"), width, width, 0.3 ** 2),
         up: linearInit(own.at("up"), width, expansion * width),
         down: linearInit(own.at("down"), expansion * width, width, 0.3 ** 2),
       };

@@ -83,9 +83,13 @@ export function times<T>(n: number, f: (i: number) => T): T[] {
   return out;
 }
 
-/** Weights of variance gain/fan-in, zero biases. */
+/** Weights of variance gain/fan-in. */
+export const matrixInit = <T>(source: Source<T>, inputs: number, outputs: number, gain = 1): T =>
+  source.normal([inputs, outputs], gain / inputs);
+
+/** The same, and zero biases. */
 export const linearInit = <T>(source: Source<T>, inputs: number, outputs: number, gain = 1): Affine<T> => ({
-  w: source.normal([inputs, outputs], gain / inputs),
+  w: matrixInit(source, inputs, outputs, gain),
   b: source.fill([outputs], 0),
 });
 

@@ -36,7 +36,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import type { GaussianSde, MarginalScore } from "../sde/index.ts";
-import { type Affine, linear, linearInit, type Source, times } from "./layers.ts";
+import { type Affine, linear, linearInit, matrixInit, type Source, times } from "./layers.ts";
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
@@ -81,16 +81,14 @@ export function levelFeatures(lambda: Tensor): Tensor {
 /** What it is made of: at first a small share of a block's and the output's weight, and little of the noise level. */
 export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {
   const { channels, outputs = channels, width, blocks, time = width } = options;
-  const matrix = (from: Source<T>, inputs: number, out: number, size: number): T =>
-    from.normal([inputs, out], size ** 2 / inputs);
   return {
     input: linearInit(source.at("input"), channels, width),
     time: linearInit(source.at("time"), LEVEL_FEATURES, time),
     blocks: times(blocks, (k) => {
       const block = source.at(`blocks.${k}`);
       return {
-        scale: matrix(block.at("scale"), time, width, 0.1),
-        shift: matrix(block.at("shift"), time, width, 0.5),
+        scale: matrixInit(block.at("scale"), time, width, 0.1 ** 2),
+        shift: matrixInit(block.at("shift"), time, width, 0.5 ** 2),
         first: linearInit(block.at("first"), width, width),
         second: linearInit(block.at("second"), width, width, 0.3 ** 2),
       };

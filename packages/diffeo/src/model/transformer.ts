@@ -34,7 +34,7 @@ import {
   transpose,
 } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
-import { type Affine, drawn, linear, linearInit, type Source, timeFeatures, times } from "./layers.ts";
+import { type Affine, drawn, linear, linearInit, matrixInit, type Source, timeFeatures, times } from "./layers.ts";
 
 /** f of the equation. relu² is the cheapest to train. */
 const activations = {
@@ -112,8 +112,6 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
   const { channels, outputs = channels, grid, width, layers, heads, expansion = 4 } = options;
   const { positions = "sites", relative = true } = options;
   const differences = sizeOf(grid.map((d) => 2 * d - 1));
-  const matrix = (name: string, from: Source<T>, inputs: number, out: number): T =>
-    from.at(name).normal([inputs, out], 1 / inputs);
   /** Of no weight at first, so that it gives `bias` whatever the time is. */
   const zero = (name: string, bias: number): Affine<T> => ({
     w: source.at(name).normal([width, width], 0),
@@ -133,12 +131,12 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
         // α is 1 at first, β and γ are 0.
         offsets: times(ROLES, (role) => source.fill([width], role % 3 === 0 ? 1 : 0)),
         relative: relative ? [source.fill([differences, heads], 0)] : [],
-        query: matrix("query", block, width, width),
-        key: matrix("key", block, width, width),
-        value: matrix("value", block, width, width),
-        out: matrix("out", block, width, width),
-        up: matrix("up", block, width, expansion * width),
-        down: matrix("down", block, expansion * width, width),
+        query: matrixInit(block.at("query"), width, width),
+        key: matrixInit(block.at("key"), width, width),
+        value: matrixInit(block.at("value"), width, width),
+        out: matrixInit(block.at("out"), width, width),
+        up: matrixInit(block.at("up"), width, expansion * width),
+        down: matrixInit(block.at("down"), expansion * width, width),
       };
     }),
     head: linearInit(source.at("head"), width, outputs, 0),
