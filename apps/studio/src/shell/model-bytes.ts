@@ -2,6 +2,7 @@
  * The bytes of a model that is served beside the page, with progress as they come. The browser keeps them under their address,
  * which changes with their content, so that the next visit does not wait; what it keeps has been read as a model once.
  */
+import { joined } from "diffeo/host";
 
 const CACHE = "diffeo-models";
 
@@ -22,13 +23,7 @@ async function read(response: Response, onProgress: (share: number) => void): Pr
     loaded += part.value.length;
     onProgress(Math.min(1, loaded / size));
   }
-  const bytes = new Uint8Array(loaded);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joined((length) => new Uint8Array(length), parts);
 }
 
 /** The address without the mark of its content. */

@@ -3,6 +3,7 @@
  * function of the key alone, whatever the size of a batch; the share that was rejected is part of the result.
  */
 
+import { joined } from "diffeo/host";
 import { joinReports } from "diffeo/sampler";
 import { boardAt, type Positions, select } from "../board/position.ts";
 import type { BoardCondition } from "./condition.ts";
@@ -66,12 +67,10 @@ function passing(positions: Positions, looked: number, conditions: readonly Boar
 /** Boards that follow each other as those of one call. */
 export function joinBoards(parts: readonly Boards[]): Boards {
   const positions = parts.map((part) => part.positions);
-  const bytes = new Uint8Array(positions.reduce((n, part) => n + part.bytes.length, 0));
-  let at = 0;
-  for (const part of positions) {
-    bytes.set(part.bytes, at);
-    at += part.bytes.length;
-  }
+  const bytes = joined(
+    (length) => new Uint8Array(length),
+    positions.map((part) => part.bytes),
+  );
   const traces = parts.flatMap(({ trace }) => trace ?? []);
   return {
     ...joinReports(parts),

@@ -9,6 +9,7 @@
  * a square is the one that `fen` has. The largest byte of a square is always that of its likeliest class.
  */
 import { fail, type NdArray } from "diffeo/graph";
+import { joined } from "diffeo/host";
 import type { Progress } from "diffeo/sampler";
 import { makeFen } from "../board/fen.ts";
 import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/position.ts";
@@ -82,16 +83,12 @@ export const selectTrace = ({ times, frames }: BoardTrace, boards: readonly numb
 /** The traces of boards that follow each other, made with the same steps. */
 export const joinTraces = (traces: readonly BoardTrace[]): BoardTrace => ({
   times: traces[0].times,
-  frames: traces[0].frames.map((_, f) => {
-    const parts = traces.map(({ frames }) => frames[f]);
-    const out = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      out.set(part, at);
-      at += part.length;
-    }
-    return out;
-  }),
+  frames: traces[0].frames.map((_, f) =>
+    joined(
+      (length) => new Uint8Array(length),
+      traces.map(({ frames }) => frames[f]),
+    ),
+  ),
 });
 
 /** The file of a trace. */

@@ -32,16 +32,28 @@ export function partsOf(count: number, size: number): (readonly [number, number]
   return Array.from({ length: parts }, (_, i) => [i * even, Math.min(count, (i + 1) * even)] as const);
 }
 
+/** Typed arrays end to end, in one that `make` makes. */
+export function joined<A extends { readonly length: number; set(part: A, at: number): void }>(
+  make: (length: number) => A,
+  parts: readonly A[],
+): A {
+  const out = make(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
 /** Arrays one below the other. */
 export function stacked(parts: readonly NdArray[]): NdArray {
   const [{ shape, dtype }] = parts;
   if (parts.length === 1) return parts[0];
   const count = parts.reduce((n, part) => n + part.shape[0], 0);
-  const data = allocate(dtype, count * sizeOf(shape.slice(1))) as Float64Array;
-  let at = 0;
-  for (const part of parts) {
-    data.set(part.data as Float64Array, at);
-    at += part.data.length;
-  }
+  const data = joined(
+    (length) => allocate(dtype, length) as Float64Array,
+    parts.map((part) => part.data as Float64Array),
+  );
   return { shape: [count, ...shape.slice(1)], dtype, data };
 }

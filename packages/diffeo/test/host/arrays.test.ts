@@ -4,6 +4,7 @@ import { ndarray } from "../../src/graph/index.ts";
 import {
   batches,
   flatten,
+  joined,
   partsOf,
   pickRows,
   quantile,
@@ -43,6 +44,9 @@ describe("rows", () => {
     const whole = { shape: [2, 2], dtype: "int64", data: BigInt64Array.of(1n, 2n, 3n, 4n) } as const;
     expect(pickRows(whole, Int32Array.of(1)).data).toEqual(BigInt64Array.of(3n, 4n));
     expect(stacked([rowsOf(grid, 0, 1), rowsOf(grid, 1, 2)])).toEqual(grid);
+    const end = [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)];
+    expect(joined((length) => new Uint8Array(length), end)).toEqual(Uint8Array.of(1, 2, 3));
+    expect(joined((length) => new Uint8Array(length), [])).toEqual(new Uint8Array(0));
   });
 
   it("fall into batches that follow each other, none longer than asked for", () => {

@@ -1,6 +1,6 @@
 /** Functions of rows on the host, in float64. */
 import { input, reference, type Tensor } from "diffeo/graph";
-import { partsOf } from "diffeo/host";
+import { joined, partsOf } from "diffeo/host";
 
 /** Rows that a graph on the host takes at once. */
 const PART = 4096;
@@ -9,13 +9,7 @@ const PART = 4096;
 export function mapped(rows: Float64Array, n: number, f: (x: Tensor) => Tensor): Float64Array {
   const parts = partsOf(rows.length / n, PART).map(([from, to]) => {
     const x = input("rows", [to - from, n], "float64");
-    return reference([f(x)], new Map([[x, rows.subarray(from * n, to * n)]]))[0];
+    return reference([f(x)], new Map([[x, rows.subarray(from * n, to * n)]]))[0] as Float64Array;
   });
-  const out = new Float64Array(parts.reduce((s, part) => s + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
+  return joined((length) => new Float64Array(length), parts);
 }

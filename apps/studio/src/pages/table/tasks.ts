@@ -5,7 +5,7 @@
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { quantiles } from "diffeo/host";
+import { joined, quantiles } from "diffeo/host";
 import { memoryStore, type RunStore } from "diffeo/train";
 import {
   type CellTable,
@@ -209,14 +209,7 @@ export const openModel = task<{ readonly name: string; readonly bytes: Uint8Arra
 
 /** The bytes of the model's file. */
 export const modelFile = task<null, never, Uint8Array>(async () => {
-  const parts = makeTable(needModel());
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joined((length) => new Uint8Array(length), makeTable(needModel()));
 });
 
 const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {
