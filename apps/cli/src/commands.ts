@@ -18,7 +18,7 @@ const chess: Group = {
       about: "read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them",
       load: () => import("./chess/data.ts"),
     },
-    train: { about: "train a U-Net score on chess positions", load: () => import("./chess/train.ts") },
+    train: { about: "train a score on chess positions", load: () => import("./chess/train.ts") },
     export: {
       about: "write a trained network as ONNX, and check it in ONNX Runtime",
       load: () => import("./chess/export.ts"),
