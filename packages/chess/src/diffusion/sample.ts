@@ -8,7 +8,14 @@
  */
 
 import type { Model } from "diffeo/categorical";
-import { denoiserLogPosterior, denoiserScore, fittedTimes, knownSites, siteLikelihood } from "diffeo/categorical";
+import {
+  denoiserLogPosterior,
+  denoiserScore,
+  fittedTimes,
+  knownSites,
+  siteLikelihood,
+  usualTimes,
+} from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { fail, type Tensor } from "diffeo/graph";
 import { frozen } from "diffeo/model";
@@ -25,7 +32,6 @@ import {
   openSampler,
   type Progress,
   type SampleResult,
-  samplers,
 } from "diffeo/sampler";
 import { reverse, reversePush } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
@@ -121,12 +127,9 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
   const [decode, mixture] =
     space === "logit" ? [encoding.decode, encoding.mixture] : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
 
-  // Of the methods, these step over all but the network exactly, which a fitted grid asks for; a scaled drift has more than that.
-  const fits = model.errors !== undefined && samplers[method]().grid === "logSnr";
-  const usual = ({ driftScale = 1 }: BoardOptions): BoardGrid | undefined =>
-    fits && driftScale === 1 ? "fitted" : undefined;
   const boards = async (call: BoardOptions): Promise<Boards> => {
-    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid = usual(call), ...others } = call;
+    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid: asked, ...others } = call;
+    const grid = asked ?? usualTimes(model, method, steps, call);
     const { guide = [], guideStrength, ...rest } = others;
     if (guide.length > 0 && !logPosterior)
       fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");

@@ -8,7 +8,14 @@ import { add, constant, fail, mean, mul, square, sub, type Tensor, take } from "
 import { batches } from "../host/index.ts";
 import { frozen } from "../model/index.ts";
 import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
-import { type ErrorByTime, fittedGrid, logSnrGrid } from "../sampler/index.ts";
+import {
+  type DrawOptions,
+  type ErrorByTime,
+  fittedGrid,
+  logSnrGrid,
+  type MethodName,
+  methodOf,
+} from "../sampler/index.ts";
 import { denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { gridsOf } from "./training.ts";
@@ -76,3 +83,15 @@ export function fittedTimes(
   const unknown = values.findIndex((value) => value > KNOWN * values[values.length - 1]);
   return fittedGrid(sde.transition, errors, { from: sde.horizon, to: times[Math.max(0, unknown - 1)], steps });
 }
+
+/**
+ * The times of a draw that names none: fitted ones, where the model's errors were measured, the method takes them and the drift is
+ * that of the process, for a scaled one has more to step over than the network. Undefined leaves it to the method's own grid.
+ */
+export const usualTimes = (
+  model: Pick<Model, "errors" | "denoiser">,
+  method: MethodName | undefined,
+  steps: number,
+  { driftScale = 1 }: Pick<DrawOptions, "driftScale">,
+): number[] | undefined =>
+  model.errors && methodOf(method).takesFitted && driftScale === 1 ? fittedTimes(model, steps) : undefined;

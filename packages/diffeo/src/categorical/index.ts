@@ -22,7 +22,7 @@ export {
   parameterisations,
   weights,
 } from "./denoiser.ts";
-export { type ErrorOptions, errorsByTime, fittedTimes } from "./errors.ts";
+export { type ErrorOptions, errorsByTime, fittedTimes, usualTimes } from "./errors.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 export { makeModel, parseModel, withErrors } from "./model-bytes.ts";

@@ -1,9 +1,10 @@
 /** Grids out of a trained model: its reverse process on the simplex, ended at the mean of x₀, and the class of every site. */
 import type { CompileOptions } from "../engine/index.ts";
 import { frozen } from "../model/index.ts";
-import { type DrawOptions, type Known, sample } from "../sampler/index.ts";
+import { type DrawOptions, type Known, type MethodName, sample } from "../sampler/index.ts";
 import { reversePush } from "../sde/index.ts";
 import { denoiserLogPosterior, denoiserScore } from "./denoiser.ts";
+import { usualTimes } from "./errors.ts";
 import { knownSites, siteLikelihood } from "./known-sites.ts";
 import type { Model } from "./model.ts";
 
@@ -11,6 +12,8 @@ export interface SampleGridsOptions
   extends Omit<CompileOptions, "keep" | "type" | "checkFinite">,
     Pick<DrawOptions, "key" | "steps" | "batch" | "first" | "driftScale" | "onStep" | "signal"> {
   readonly count: number;
+  /** Default domainPreserving. The exponential methods take times fitted to the model's errors, where those were measured. */
+  readonly method?: MethodName;
   /**
    * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the model. A model that gives
    * class probabilities lets the unknown sites hear of the known ones by them.
@@ -21,12 +24,14 @@ export interface SampleGridsOptions
 /** The classes of `count` grids, one grid after the other: 100 steps and 64 grids at a time, unless told otherwise. */
 export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
   const { denoiser, encoding, spec } = model;
-  const { known, ...rest } = options;
+  const { known, steps = 100, ...rest } = options;
+  const grid = usualTimes(model, options.method, steps, options);
   const parameters = frozen(model.parameters);
   const process = reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters));
   const { classes, ...how } = known ?? {};
   const { samples } = await sample(process, {
-    steps: 100,
+    steps,
+    ...(grid && { grid }),
     batch: 64,
     ...rest,
     shape: [...encoding.grid, encoding.channels],

@@ -45,7 +45,7 @@ import { drawnShape, type Method, type StepInputs, velocityOf } from "./method.t
 /** Steps below which the last one is of first order. */
 const FEW = 15;
 
-const shared = { stepIn: "x", onExit: "fail", grid: "logSnr", evaluations: 1 } as const;
+const shared = { stepIn: "x", onExit: "fail", grid: "logSnr", takesFitted: true, evaluations: 1 } as const;
 
 const remembers = (k: number, steps: number): boolean => k > 0 && !(k === steps - 1 && steps < FEW);
 

@@ -9,7 +9,7 @@ export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export { checkedGrid, type GridName, logSnr, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
 export { type DensityOptions, type DensityResult, logDensity } from "./likelihood.ts";
 export type { Method, OnExit, Stage, StepIn, StepInputs, SteppingOptions } from "./method.ts";
-export { type MethodName, samplers } from "./methods.ts";
+export { type MethodName, methodOf, samplers } from "./methods.ts";
 export { brownianPath, independentNoise, type NoiseRequest, type NoiseSource } from "./noise.ts";
 export { joinReports, type OpenSampler, openSampler, sample } from "./open.ts";
 export type {

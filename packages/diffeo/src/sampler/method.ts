@@ -45,6 +45,8 @@ export interface Method {
   readonly onExit: OnExit;
   /** How times are spaced unless told otherwise. */
   readonly grid: GridName;
+  /** Whether it steps over all but the network exactly, so that times fitted to the network's errors are its best. Default false. */
+  readonly takesFitted?: boolean;
   /** Score evaluations a step. */
   readonly evaluations: number;
   /** Whether step k of so many uses what the last one left it, of the shape of a point. Absent: steps leave nothing. */

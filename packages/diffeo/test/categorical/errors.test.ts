@@ -7,7 +7,9 @@ import {
   makeModel,
   modelOf,
   parseModel,
+  sampleGrids,
   standardise,
+  usualTimes,
   withErrors,
 } from "../../src/categorical/index.ts";
 import { networkOf, parameterCount } from "../../src/model/index.ts";
@@ -75,4 +77,25 @@ it("travels in the model's file, and can be put there without touching the param
     expect(() =>
       parseModel(Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, errors: text } }))),
     ).toThrow("its errors by time are none");
+});
+
+it("gives fitted times to the methods that take them, where the errors were measured and the drift is not scaled", async () => {
+  const plain = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
+  const model = { ...plain, errors: { times: [0.001, 0.3, 1], values: [0, 2, 9] } };
+  expect(usualTimes(model, "exponentialSde", 4, {})).toEqual(fittedTimes(model, 4));
+  for (const other of [
+    usualTimes(plain, "exponentialSde", 4, {}),
+    usualTimes(model, undefined, 4, {}),
+    usualTimes(model, "heun", 4, {}),
+    usualTimes(model, "exponentialSde", 4, { driftScale: 1.02 }),
+  ])
+    expect(other).toBeUndefined();
+  const timesOf = async (of: typeof plain): Promise<number[]> => {
+    const times: number[] = [];
+    const onStep = ({ t }: { readonly t: number }): void => void times.push(t);
+    await sampleGrids(of, { count: 1, key: key(1), steps: 4, method: "exponentialSde", threads: 1, onStep });
+    return times;
+  };
+  expect(await timesOf(model)).toEqual(fittedTimes(model, 4).slice(1));
+  expect(await timesOf(plain)).not.toEqual(await timesOf(model));
 });
