@@ -19,6 +19,7 @@ import {
   mul,
   neg,
   reshape,
+  slice,
   softplus,
   sqrt,
   square,
@@ -32,7 +33,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { everyCoordinate, filled } from "./event.ts";
-import { cholesky, invertLower } from "./log-cholesky.ts";
+import { cholesky, choleskyTangent } from "./log-cholesky.ts";
 
 /** k of k(k − 1)/2 numbers. */
 function orderOf(v: Tensor): number {
@@ -81,22 +82,26 @@ const logRoots = (x: Tensor): Tensor => mul(cumsum(matrix(logRest(x), 0, "zero")
 const factor = (x: Tensor): Tensor => mul(matrix(tanh(x), 1, "zero"), exp(logRoots(x)));
 
 /**
- * dR = dL Lᵀ + L dLᵀ gives dL = LΦ(L⁻¹dR L⁻ᵀ), Φ the lower triangle with half its diagonal. From Lᵢⱼ = zᵢⱼrᵢⱼ and
- * d log rᵢⱼ = −sᵢⱼ, sᵢⱼ = Σₗ<ⱼ LᵢₗdLᵢₗ/rᵢⱼ²:   dxᵢⱼ = (dLᵢⱼ/rᵢⱼ + zᵢⱼsᵢⱼ)/(1 − zᵢⱼ²).
+ * dR = dL Lᵀ + L dLᵀ gives dL (`choleskyTangent`). From Lᵢⱼ = zᵢⱼrᵢⱼ and d log rᵢⱼ = −sᵢⱼ, sᵢⱼ = Σₗ<ⱼ LᵢₗdLᵢₗ/rᵢⱼ²:
+ *
+ *   dxᵢⱼ = (wᵢⱼ + zᵢⱼsᵢⱼ)/(1 − zᵢⱼ²)     sᵢⱼ₊₁ = (sᵢⱼ + zᵢⱼwᵢⱼ)/(1 − zᵢⱼ²)     wᵢⱼ = dLᵢⱼ/rᵢⱼ
+ *
+ * because rᵢⱼ₊₁² = rᵢⱼ²(1 − zᵢⱼ²); r⁻² itself is beyond float32 where several x are 20.
  */
 function against(x: Tensor, v: Tensor): Tensor {
   const k = orderOf(x);
-  const l = factor(x);
-  const inv = invertLower(l);
-  const half = constant(
-    Array.from({ length: k }, (_, i) => Array.from({ length: k }, (_, j) => (i === j ? 0.5 : i > j ? 1 : 0))),
-    x.dtype,
-  );
-  const dl = matmul(l, mul(matmul(matmul(inv, matrix(v, 0, "mirrored")), transpose(inv)), half));
-  const logR = logRoots(x);
-  const s = mul(cumsum(mul(l, dl), -1, { exclusive: true }), exp(mul(logR, -2)));
-  const inner = below(add(mul(dl, exp(neg(logR))), mul(matrix(tanh(x), 0, "zero"), s)));
-  return mul(inner, exp(neg(logRest(x))));
+  const dl = choleskyTangent(factor(x), matrix(v, 0, "mirrored"));
+  const w = mul(dl, exp(neg(logRoots(x))));
+  const [z, grown] = [matrix(tanh(x), 0, "zero"), exp(neg(matrix(logRest(x), 0, "zero")))];
+  const column = (m: Tensor, j: number): Tensor => slice(m, ...m.shape.slice(0, -1).map(() => null), [j, j + 1]);
+  const columns: Tensor[] = [];
+  let s = mul(column(w, 0), 0);
+  for (let j = 0; j < k; j++) {
+    const [own, partial, scale] = [column(w, j), column(z, j), column(grown, j)];
+    columns.push(mul(add(own, mul(partial, s)), scale));
+    s = mul(add(s, mul(partial, own)), scale);
+  }
+  return below(concat(columns, -1));
 }
 
 export function correlationMap(): Bijector {

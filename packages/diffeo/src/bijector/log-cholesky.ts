@@ -4,7 +4,8 @@
  *
  *   y = vech(L Lᵀ)     dΣ = dL Lᵀ + L dLᵀ     dL = L Φ(L⁻¹ dΣ L⁻ᵀ)
  *
- * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is lower triangular.
+ * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is lower triangular. What is
+ * computed is the same dL column by column, without an inverse.
  */
 import {
   add,
@@ -89,8 +90,6 @@ const vech = (m: Tensor): Tensor => {
 
 const onDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 1 : 0));
 const offDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 0 : 1));
-const halved = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 0.5 : 1));
-const doubled = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 1 : 2));
 
 /** vech of L: exponents only where they belong, so that no other entry can overflow. */
 const entries = (x: Tensor): Tensor => {
@@ -99,20 +98,6 @@ const entries = (x: Tensor): Tensor => {
 };
 /** ∂L/∂x, one factor an entry: Lᵢᵢ on the diagonal, 1 elsewhere. */
 const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
-
-/** L⁻¹ of a lower-triangular matrix by forward substitution, row i from the rows above it. */
-export function invertLower(l: Tensor): Tensor {
-  const k = l.shape.at(-1) as number;
-  const whole = l.shape.slice(0, -2).map(() => null);
-  const rows: Tensor[] = [];
-  for (let i = 0; i < k; i++) {
-    const unit = constant([Array.from({ length: k }, (_, j) => (i === j ? 1 : 0))], l.dtype);
-    const pivot = slice(l, ...whole, [i, i + 1], [i, i + 1]);
-    const known = i === 0 ? unit : sub(unit, matmul(slice(l, ...whole, [i, i + 1], [0, i]), concat(rows, -2)));
-    rows.push(div(known, pivot));
-  }
-  return concat(rows, -2);
-}
 
 /** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves; and those roots' squares. */
 export function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
@@ -134,6 +119,60 @@ export function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: 
     rest = sub(slice(rest, ...whole, [1, size], [1, size]), matmul(below, transpose(below)));
   }
   return { l: concat(columns, -1), pivots };
+}
+
+const wholeOf = (m: Tensor): null[] => m.shape.slice(0, -2).map(() => null);
+/** Rows from … of a column of a matrix whose other rows are not looked at. */
+const columnFrom = (m: Tensor, j: number, from: number): Tensor =>
+  slice(m, ...wholeOf(m), [from, m.shape.at(-2) as number], [j, j + 1]);
+const head = (column: Tensor): Tensor => slice(column, ...wholeOf(column), [0, 1]);
+const tail = (column: Tensor): Tensor => slice(column, ...wholeOf(column), [1, column.shape.at(-2) as number]);
+/** n rows of zeros above a matrix. */
+const under = (n: number, m: Tensor): Tensor =>
+  n === 0 ? m : concat([filled([...m.shape.slice(0, -2), n, m.shape.at(-1) as number], 0, m.dtype), m], -2);
+
+/**
+ * dL of a symmetric dΣ, column by column as `cholesky` finds L. Of what column j leaves, d(l lᵀ) = dl lᵀ + l dlᵀ goes on, and
+ *
+ *   2lⱼⱼ dlⱼⱼ = dΣⱼⱼ     lⱼⱼ dl = dΣ.ⱼ − l dlⱼⱼ
+ *
+ * The same as LΦ(L⁻¹dΣ L⁻ᵀ), but an entry that no float32 holds takes only those with it that are made of it: L⁻¹ of a narrow
+ * matrix is beyond float32 from k = 4 on, and 0 times it is not 0.
+ */
+export function choleskyTangent(l: Tensor, sigma: Tensor): Tensor {
+  const k = l.shape.at(-1) as number;
+  const columns: Tensor[] = [];
+  let rest = sigma;
+  for (let j = 0; j < k; j++) {
+    const own = columnFrom(l, j, j);
+    const pivot = head(own);
+    const seen = columnFrom(rest, 0, 0);
+    const column = div(sub(seen, mul(own, div(head(seen), mul(pivot, 2)))), pivot);
+    columns.push(under(j, column));
+    if (j === k - 1) break;
+    const size = k - j;
+    const both = matmul(tail(column), transpose(tail(own)));
+    rest = sub(slice(rest, ...wholeOf(rest), [1, size], [1, size]), add(both, transpose(both)));
+  }
+  return concat(columns, -1);
+}
+
+/**
+ * The transpose of that, last column first: Q lower triangular with Σᵢ≥ⱼ QᵢⱼdΣᵢⱼ = ⟨C, dL⟩. Column j of dL takes −(Q + Qᵀ)l of
+ * the columns after it, and gives q = that/lⱼⱼ below the diagonal and half of (cⱼⱼ − l·q)/lⱼⱼ on it.
+ */
+function choleskyCotangent(l: Tensor, c: Tensor): Tensor {
+  const k = l.shape.at(-1) as number;
+  const [last, corner] = [columnFrom(c, k - 1, k - 1), columnFrom(l, k - 1, k - 1)];
+  let q = div(last, mul(corner, 2));
+  for (let j = k - 2; j >= 0; j--) {
+    const [own, given] = [columnFrom(l, j, j), columnFrom(c, j, j)];
+    const pivot = head(own);
+    const below = div(sub(tail(given), matmul(add(q, transpose(q)), tail(own))), pivot);
+    const diagonal = div(sub(head(given), matmul(transpose(tail(own)), below)), mul(pivot, 2));
+    q = concat([concat([diagonal, below], -2), under(1, q)], -1);
+  }
+  return q;
 }
 
 export function logCholesky(): Bijector {
@@ -178,20 +217,8 @@ export function logCholesky(): Bijector {
       const both = add(lower(u), transpose(lower(u)));
       return mul(slopes(x), vech(matmul(both, lower(entries(x)))));
     },
-    pullVector: (x, v) => {
-      const l = lower(entries(x));
-      const inv = invertLower(l);
-      const middle = vech(matmul(matmul(inv, symmetric(v)), transpose(inv)));
-      return div(vech(matmul(l, lower(mul(middle, halved(v))))), slopes(x));
-    },
-    // ⟨C, LΦ(L⁻¹SL⁻ᵀ)⟩ = ⟨Q, S⟩, Q = L⁻ᵀΦ(LᵀC)L⁻¹; each off-diagonal entry of the symmetric S stands twice.
-    pushCovector: (x, u) => {
-      const l = lower(entries(x));
-      const inv = invertLower(l);
-      const inner = lower(mul(vech(matmul(transpose(l), lower(div(u, slopes(x))))), halved(u)));
-      const q = matmul(matmul(transpose(inv), inner), inv);
-      return mul(vech(add(q, transpose(q))), mul(doubled(u), 0.5));
-    },
+    pullVector: (x, v) => div(vech(choleskyTangent(lower(entries(x)), symmetric(v))), slopes(x)),
+    pushCovector: (x, u) => vech(choleskyCotangent(lower(entries(x)), lower(div(u, slopes(x))))),
     /** D²Σ[v, v] = 2 dL dLᵀ + M + Mᵀ, M = d²L Lᵀ, where d²L = diag(Lᵢᵢvᵢᵢ²). */
     itoTrace: (x, diffusion) => {
       const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
@@ -199,13 +226,12 @@ export function logCholesky(): Bijector {
       const m = matmul(lower(mul(mul(entries(x), onDiagonal(x)), squares)), transpose(lower(entries(x))));
       return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
     },
-    /** L⁻¹D²Σ L⁻ᵀ = 2NNᵀ + P + Pᵀ with N = L⁻¹dL, P = L⁻¹d²L lower: dL = 2LΦ(NNᵀ) + d²L, over the slopes of x. */
+    /** Of D²Σ the part d²L Lᵀ + L d²Lᵀ is that of d²L itself, diagonal: dL = d²L and that of 2 dL dLᵀ, over the slopes of x. */
     pullItoTrace: (x, diffusion) => {
-      const l = lower(entries(x));
-      const n = matmul(invertLower(l), lower(mul(slopes(x), columnsOf(diffusion, x, 1))));
-      const middle = mul(vech(sum(matmul(n, transpose(n)), 0)), mul(halved(x), 2));
+      const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
+      const middle = mul(sum(matmul(dl, transpose(dl)), 0), 2);
       const squares = mul(rowSquares(diffusion, [x.shape.at(-1) as number]), onDiagonal(x));
-      return add(div(vech(matmul(l, lower(middle))), slopes(x)), squares);
+      return add(div(vech(choleskyTangent(lower(entries(x)), middle)), slopes(x)), squares);
     },
   };
 }

@@ -75,6 +75,12 @@ export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
   return all;
 }
 
+/** The points, each number by that share of itself to one side or the other. */
+export function moved({ data, ...rest }: NdArray, share: number, seed: Key): NdArray {
+  const signs = rademacher(seed, rest.shape, { dtype: "float64" }).data;
+  return { ...rest, data: (data as Float64Array).map((v, i) => v * (1 + share * signs[i])) };
+}
+
 /** What was computed at a batch of points. */
 export interface Found<Y> {
   readonly x: NdArray;

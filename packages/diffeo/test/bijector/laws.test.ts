@@ -23,8 +23,8 @@ describe("a map of another size keeps them too", () => {
     ["ordered", [1, 2]],
     ["unitBall", [1, 2, 6]],
     ["stereographic", [1, 2, 6]],
-    ["logCholesky", [1, 3]],
-    ["correlationMap", [1]],
+    ["logCholesky", [1, 3, 10]],
+    ["correlationMap", [1, 6, 10]],
     ["softplusMap", [1]],
     ["tanhMap", [1]],
   ] as const)("%s", async (name, sizes) => {
