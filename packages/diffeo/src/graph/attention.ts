@@ -33,8 +33,12 @@ function probabilities([q, k, , bias]: readonly Tensor[], { heads, scale }: Head
   return softmax(bias ? add(scores, bias) : scores);
 }
 
+/** O by its equation. */
+export const attentionExpression = ({ inputs, attributes }: Tensor<Heads>): Tensor =>
+  fromRows(matmul(probabilities(inputs, attributes), rows(inputs[2], attributes.heads)));
+
 /** Of Q, K and V, or of these and B. */
-const attentionNode: Make<Heads> = primitive<Heads>({
+export const attentionNode: Make<Heads> = primitive<Heads>({
   name: "attention",
   infer: ([q, , v]) => ({ shape: [q.shape[0], q.shape[1], v.shape[2]], dtype: q.dtype }),
   vjp: (g, node, i) => {
@@ -50,11 +54,6 @@ const attentionNode: Make<Heads> = primitive<Heads>({
       ? fromRows(matmul(ds, rows(mul(k, scale), heads)))
       : fromColumns(matmul(columns(mul(q, scale), heads), ds));
   },
-  // The runtime's operator is float32 alone.
-  lower: ({ inputs, attributes }) =>
-    inputs[0].dtype === "float32"
-      ? undefined
-      : fromRows(matmul(probabilities(inputs, attributes), rows(inputs[2], attributes.heads))),
   emit: ({ inputs: [, , , bias], attributes: { heads, scale } }, [q, k, v, b], emitter) =>
     emitter.node(
       "MultiHeadAttention",

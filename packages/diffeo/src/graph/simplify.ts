@@ -69,8 +69,14 @@ function fold(t: Tensor): Tensor | undefined {
   return isExact({ dtype, data }) ? constant({ shape, dtype, data: convert(data, dtype) }, dtype) : undefined;
 }
 
-/** Rewrites every node by `rule` until it has nothing more to say, sharing equal results. */
-function rewrite(outputs: readonly Tensor[], rule: (t: Tensor) => Tensor | undefined): Map<Tensor, Tensor> {
+type Rule = (t: Tensor) => Tensor | undefined;
+
+/** Rewrites every node by `rule` until it has nothing more to say, sharing equal results; `rebuilt` hears of new inputs. */
+function rewrite(
+  outputs: readonly Tensor[],
+  rule: Rule,
+  rebuilt: (node: Tensor, as: Tensor) => void = () => undefined,
+): Map<Tensor, Tensor> {
   const interner = new Interner();
   const done = new Map<Tensor, Tensor>();
   const visit = (node: Tensor): Tensor => {
@@ -79,6 +85,7 @@ function rewrite(outputs: readonly Tensor[], rule: (t: Tensor) => Tensor | undef
     const inputs = node.inputs.map(visit);
     const same = inputs.every((t, i) => t === node.inputs[i]);
     const current = interner.canonical(same ? node : rebuild(node, inputs));
+    if (current !== node) rebuilt(node, current);
     let result = done.get(current);
     if (!result) {
       const next = rule(current);
@@ -94,8 +101,8 @@ function rewrite(outputs: readonly Tensor[], rule: (t: Tensor) => Tensor | undef
   return done;
 }
 
-const apply = (outputs: readonly Tensor[], rule: (t: Tensor) => Tensor | undefined): Tensor[] => {
-  const done = rewrite(outputs, rule);
+const apply = (outputs: readonly Tensor[], ...rest: [Rule, ((node: Tensor, as: Tensor) => void)?]): Tensor[] => {
+  const done = rewrite(outputs, ...rest);
   return outputs.map((t) => done.get(t) as Tensor);
 };
 
@@ -114,9 +121,16 @@ export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
 
 function loweredOutputs(outputs: readonly Tensor[], target: Target, uses: Map<Tensor, number>): Tensor[] {
   const countOf = (t: Tensor): number => uses.get(t) ?? 1;
-  return apply(outputs, (t) => {
-    const better = t.op.lower?.(t, target) ?? loweringOf.get(t.op)?.(t, target, countOf);
-    if (better && !uses.has(better)) uses.set(better, countOf(t));
-    return better;
-  });
+  const inherit = (from: Tensor, to: Tensor): void => {
+    if (!uses.has(to)) uses.set(to, countOf(from));
+  };
+  return apply(
+    outputs,
+    (t) => {
+      const better = t.op.lower?.(t, target) ?? loweringOf.get(t.op)?.(t, target, countOf);
+      if (better) inherit(t, better);
+      return better;
+    },
+    inherit,
+  );
 }

@@ -1,5 +1,6 @@
 /** All rules that stand apart from the primitives, by the primitive they are about. */
 import type { Primitive } from "../tensor.ts";
+import { attentions } from "./attention.ts";
 import { convolutions } from "./conv.ts";
 import { products } from "./gemm.ts";
 import { identities } from "./identities.ts";
@@ -11,5 +12,5 @@ import { turns } from "./turn.ts";
 export const identityOf: ReadonlyMap<Primitive, Identity> = new Map(identities.map(([{ op }, rule]) => [op, rule]));
 
 export const loweringOf: ReadonlyMap<Primitive, Lowering> = new Map(
-  [...products, ...sums, ...convolutions, ...turns, ...runtimes].map(([{ op }, rule]) => [op, rule]),
+  [...products, ...sums, ...convolutions, ...attentions, ...turns, ...runtimes].map(([{ op }, rule]) => [op, rule]),
 );

@@ -2,7 +2,7 @@
  * Axes in a new order, on a GPU. ONNX Runtime's kernel for it computes an index for every number, at a third of the speed of
  * memory; for images it has another that works by tiles, [o, i, h, w] → [o, h, w, i]. As one of many matrices [i, hw] each,
  *   [batch, rows, columns] → [batch, columns, rows]
- * is that. So is, in two, [batch, a, b, c] → [batch, ba, c] through [batch, bc, a], which attention's heads need anyway.
+ * is that. So is, in two, [batch, a, b, c] → [batch, b, a, c], of which attention's heads need the first anyway.
  */
 import { type Shape, sizeOf } from "../ndarray.ts";
 import { reshape, transposeNode } from "../shape.ts";
@@ -43,19 +43,31 @@ function merged(shape: Shape, axes: readonly number[]): { readonly sizes: Shape;
   return { sizes: old.map((run) => sizeOf(run.map((a) => shape[a]))), order: runs.map((run) => old.indexOf(run)) };
 }
 
-/** The runtime takes its faster kernel for so many groups of 64 rows. */
-const GROUPS = 128;
+/** Rows a tile has, and how many tiles there must be at least for the runtime to take its faster kernel. */
+const [TILE, LEAST] = [64, 128];
+
+const pays = (batch: number, rows: number): boolean => batch * Math.ceil(rows / TILE) >= LEAST;
+
+/** [batch, a, b, c] to [batch, b, a, c], through [batch, bc, a] or [batch, a, c, b]: by whichever fills the tiles better. */
+function exchanged(x: Tensor, [batch, a, b, c]: Shape): Tensor | undefined {
+  if (!pays(batch, a) || !pays(batch, a * c)) return undefined;
+  return Math.min(a, c) >= Math.min(b, a * c)
+    ? turn(turn(x, batch, a, b * c), batch * b, c, a)
+    : turn(turn(x, batch * a, b, c), batch, a * c, b);
+}
 
 const inTiles: Lowering = (node, target) => {
   if (target !== "gpu" || !is(node, transposeNode)) return undefined;
   const [x] = node.inputs;
   const { sizes, order } = merged(x.shape, node.attributes.axes);
-  const [batch, rows, columns, inner] = sizes;
-  const enough = batch * Math.ceil(rows / 64) >= GROUPS;
-  if (`${order}` === "0,2,1" && enough) return reshape(turn(x, batch, rows, columns), node.shape);
-  if (`${order}` === "0,2,1,3" && enough)
-    return reshape(turn(turn(x, batch, rows, columns * inner), batch * columns, inner, rows), node.shape);
-  return undefined;
+  const [batch, rows, columns] = sizes;
+  const moved =
+    `${order}` === "0,2,1" && pays(batch, rows)
+      ? turn(x, batch, rows, columns)
+      : `${order}` === "0,2,1,3"
+        ? exchanged(x, sizes)
+        : undefined;
+  return moved && reshape(moved, node.shape);
 };
 
 export const turns: readonly (readonly [Make, Lowering])[] = [[transposeNode as Make, inTiles]];
