@@ -48,10 +48,14 @@ const [TILE, LEAST] = [64, 128];
 
 const pays = (batch: number, rows: number): boolean => batch * Math.ceil(rows / TILE) >= LEAST;
 
-/** [batch, a, b, c] to [batch, b, a, c], through [batch, bc, a] or [batch, a, c, b]: by whichever fills the tiles better. */
+/**
+ * [batch, a, b, c] to [batch, b, a, c], through [batch, bc, a] or [batch, a, c, b]: by whichever fills the tiles better, if one
+ * fills half of them.
+ */
 function exchanged(x: Tensor, [batch, a, b, c]: Shape): Tensor | undefined {
-  if (!pays(batch, a) || !pays(batch, a * c)) return undefined;
-  return Math.min(a, c) >= Math.min(b, a * c)
+  const [first, second] = [Math.min(a, c), Math.min(b, a * c)];
+  if (!pays(batch, a) || !pays(batch, a * c) || Math.max(first, second) < TILE / 2) return undefined;
+  return first >= second
     ? turn(turn(x, batch, a, b * c), batch * b, c, a)
     : turn(turn(x, batch * a, b, c), batch, a * c, b);
 }
