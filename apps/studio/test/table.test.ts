@@ -46,6 +46,39 @@ async function saved(page: Page, button: string, folder: string): Promise<readon
   return [download.suggestedFilename(), readFileSync(path)];
 }
 
+/** Presses Stop in the page's own time, after some steps: a small table is fast. */
+const stopAtOnce = (): Promise<void> =>
+  new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      const [button] = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Stop");
+      const said = document.querySelector(".fitting .status")?.textContent ?? "";
+      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 10)) return;
+      observer.disconnect();
+      button.click();
+      resolve();
+    }).observe(document, { characterData: true, childList: true, subtree: true });
+  });
+
+/** What a fit says of itself until it has ended. */
+const stepsUntilFitted = (): Promise<string[]> =>
+  new Promise((resolve) => {
+    const said: string[] = [];
+    new MutationObserver((_, observer) => {
+      const text = document.querySelector(".fitting .status")?.textContent ?? "";
+      said.push(text);
+      if (!text.startsWith("Fitted.")) return;
+      observer.disconnect();
+      resolve(said);
+    }).observe(document, { characterData: true, childList: true, subtree: true });
+  });
+
+/** The steps of the first network. */
+const stepsIn = (said: readonly string[]): number[] =>
+  said.flatMap((text) => {
+    const found = /First of two networks, step (\d+)/.exec(text);
+    return found ? [Number(found[1])] : [];
+  });
+
 if ("why" in studio)
   describe("the page of tables", () => {
     it("is left out", () => {
@@ -179,6 +212,40 @@ else
       await page.getByRole("button", { name: "infer it: aboard" }).click();
       await expect.poll(() => page.getByLabel("What aboard is").inputValue(), SOON).toBe("count");
       await expect.poll(() => hash(page), SOON).not.toContain("drop");
+    });
+
+    it("stops a fit, goes on with it where it was, and draws rows of which a cell is given", async () => {
+      await page.goto(`${url}#/table?ends=steps&steps=60&seed=3&evaluations=8`);
+      await page.getByLabel("Choose a file").setInputFiles(csv);
+      await page.getByText("all between 0 and 1").waitFor(SOON);
+      const said = page.evaluate(stopAtOnce);
+      await page.getByRole("button", { name: "Fit", exact: true }).click();
+      await said;
+      const stopped =
+        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 60\.$/).textContent(SOON)) ?? "";
+      const [at] = stepsIn([stopped]);
+      expect(at).toBeGreaterThanOrEqual(10);
+      expect(at).toBeLessThan(60);
+      const after = page.evaluate(stepsUntilFitted);
+      await page.getByRole("button", { name: "Continue" }).click();
+      const seen = stepsIn(await after);
+      expect(seen[0]).toBeGreaterThanOrEqual(at);
+      expect(seen.toSorted((a, b) => a - b)).toEqual(seen);
+
+      const drawn = (): Promise<string[]> =>
+        page
+          .getByRole("row")
+          .filter({ has: page.getByRole("button", { name: /^How likely is row/ }) })
+          .allTextContents();
+      const allHave = async (label: string): Promise<boolean> => {
+        const rows = await drawn();
+        return rows.length > 2 && rows.every((row) => row.includes(label));
+      };
+      await page.getByRole("checkbox", { name: "kind", exact: true }).check();
+      await expect.poll(() => allHave("big, b"), SOON).toBe(true);
+      await page.getByRole("combobox", { name: "kind", exact: true }).selectOption("small");
+      await expect.poll(() => allHave("small"), SOON).toBe(true);
+      await expect.poll(() => hash(page), SOON).toContain("small");
     });
 
     it("fits densities by three losses side by side", async () => {
