@@ -146,7 +146,11 @@ export const fit = task<FitAsk, FitTold, OpenTable | "stopped">(async (ask, { te
         const began = performance.now();
         if (signal.aborted || watched > WATCHED.share * (began - waited + watched)) return;
         const { count, evaluations } = WATCHED;
-        const drawn = await draw({ count, evaluations, seed: LOOK, signal });
+        // A stop ends the drawing, not the fit: what was trained is still to be saved.
+        const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+        if (!drawn) return;
         tell({ kind: "samples", rows: drawn.rows });
         [watched, waited] = [performance.now() - began, performance.now()];
       },
