@@ -194,6 +194,8 @@ function linear(g: G): Case[] {
     line("matmul, batched", "3×7×5 3×5×6", g.matmul),
     line("matmul, batched and transposed", "3×5×7 2×1×5×6", (a, b) => g.matmul(g.transpose(a), b)),
     line("matmul with bias", "4×7×5 5×6 6", (a, b, c) => g.add(g.matmul(a, b), c)),
+    line("matmul with a number", "7×5 5×6", (a, b) => g.add(g.matmul(a, b), 1)),
+    line("matmul of rows with a number", "4×7×5 5×6", (a, b) => g.add(g.matmul(a, b), 1)),
     line("matmul over many rows, narrow first", "4096×3 4096×5", (a, b) => g.matmul(g.transpose(a), b), positive),
     line("matmul over many rows, wide first", "4096×7 4096×3", (a, b) => g.matmul(g.transpose(a), b), positive),
     line("dot", "4×5 4×5", g.dot),

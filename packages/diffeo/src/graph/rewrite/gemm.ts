@@ -121,6 +121,9 @@ function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly fac
   return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };
 }
 
+/** A number as a row of one: a Gemm through WebGPU that adds a number without an axis ends the process (1.30). */
+const row = (bias: Tensor): Tensor => (bias.shape.length === 0 ? reshape(bias, [1]) : bias);
+
 /**
  * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution,
  * if the last axis survived it, or c is as large as the product or a number.
@@ -129,14 +132,14 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
   if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
   const n = shape.at(-1);
   if (is(product, gemmNode) && product.inputs.length === 2 && bias.shape.length <= 2)
-    return gemmNode([...product.inputs, bias], product.attributes);
+    return gemmNode([...product.inputs, row(bias)], product.attributes);
   const inner = unreshaped(product);
   if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
   const whole = sameShape(bias.shape, shape);
   const isNumber = bias.shape.length === 0;
   if (!whole && !isNumber && (!isRow || inner.shape.at(-1) !== n)) return undefined;
-  const added = isNumber ? bias : reshape(bias, whole ? inner.shape : [n as number]);
+  const added = isNumber ? row(bias) : reshape(bias, whole ? inner.shape : [n as number]);
   return reshape(gemmNode([...inner.inputs, added], inner.attributes), shape);
 }
 
@@ -156,8 +159,8 @@ function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tenso
   const fits = [1, b].includes(sizes[0]) && sizes.at(-1) === c && sizes.slice(1, -1).every((d) => d === 1);
   if (!sameShape(product.shape, shape) || shape[0] !== b || shape.at(-1) !== c || !fits) return undefined;
   const [, n] = inner.shape;
-  const row = reshape(expand(reshape(bias, [1, sizes[0], c]), [n / (b * c), b, c]), [n]);
-  const whole = gemmNode([...inner.inputs, row], inner.attributes);
+  const rows = reshape(expand(reshape(bias, [1, sizes[0], c]), [n / (b * c), b, c]), [n]);
+  const whole = gemmNode([...inner.inputs, rows], inner.attributes);
   return reshape(transposeNode([reshape(whole, pixels.shape)], moved.attributes), shape);
 }
 
