@@ -167,6 +167,43 @@ describe("the form a graph takes for a device", () => {
     expect(lowered(g.add(g.matmul(batch, g.transpose(w)), b), "cpu")).toBe("reshape(gemm(reshape(x), w, b))");
   });
 
+  it("has a bias, the same at every pixel or one a board, in the last product of a 3×3 convolution", () => {
+    const image = g.input("x", [32, 4, 4, 64]);
+    const kernel = g.input("k", [3, 3, 64, 64]);
+    const shifts = [g.input("s", [64]), g.input("s", [32, 1, 1, 64])];
+    const random = (t: Tensor, i: number): [Tensor, Float64Array] => [
+      t,
+      g.toFloat64(uniform(key(`bias ${i}`), t.shape).data),
+    ];
+    for (const shift of shifts)
+      for (const target of ["cpu", "gpu"] as const) {
+        const sum = g.add(shift, g.conv2d(image, kernel));
+        const form = g.lower([sum], target);
+        expect(count(form, "add")).toBe(0);
+        const given = new Map([image, kernel, shift].map(random));
+        const [value] = g.reference(form, given);
+        const [exact] = g.reference([sum], given);
+        expect(largest(value.map((v, i) => v - exact[i]))).toBeLessThan(1e-4);
+      }
+  });
+
+  it("computes the moments of a group normalisation once, for its value and gradients", () => {
+    const [t, scale, shift] = [g.input("x", [4, 16, 128]), g.input("s", [128]), g.input("b", [128])];
+    const [value, pull] = g.vjp(([p, q, r]: readonly Tensor[]) => g.groupNorm(p, q, r, 8), [t, scale, shift]);
+    for (const target of ["cpu", "gpu"] as const)
+      expect(count(g.lower([value, ...pull(g.input("g", value.shape))], target), "sqrt")).toBe(1);
+  });
+
+  it("is the runtime's attention alone, and one softmax with a backward pass", () => {
+    const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [2, 4, 6]));
+    const f = ([a, b, e]: readonly Tensor[]): Tensor => g.attention(a, b, e, { heads: 2 });
+    const names = (outputs: readonly Tensor[]): number[] =>
+      ["attention", "softmax"].map((name) => count(g.lower(outputs, "cpu"), name));
+    expect(names([f([q, k, v])])).toEqual([1, 0]);
+    const [value, pull] = g.vjp(f, [q, k, v]);
+    expect(names([value, ...pull(g.input("g", value.shape))])).toEqual([0, 1]);
+  });
+
   it("is one gather and one product for a convolution, on either device", () => {
     const image = g.input("x", [1, 4, 4, 2]);
     const kernel = g.input("k", [3, 3, 2, 5]);
