@@ -194,6 +194,12 @@ describe("the form a graph takes for a device", () => {
       expect(count(g.lower([value, ...pull(g.input("g", value.shape))], target), "sqrt")).toBe(1);
   });
 
+  it("takes the norm of a long vector by the parts that it is joined of", () => {
+    const parts = ["a", "b", "c"].map((name) => g.input(name, [2 ** 22]));
+    const whole = g.concat(parts, 0);
+    expect(show(g.lower([g.sum(g.mul(whole, whole))], "cpu")[0])).not.toContain("concat");
+  });
+
   it("is the runtime's attention alone, and one softmax with a backward pass", () => {
     const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [2, 4, 6]));
     const f = ([a, b, e]: readonly Tensor[]): Tensor => g.attention(a, b, e, { heads: 2 });

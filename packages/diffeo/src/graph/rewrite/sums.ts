@@ -23,9 +23,9 @@ function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tens
 
 /** ‖x‖² of a long vector that is joined of parts, by parts: the whole need not be made for it. */
 function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
-  if (!is(x, mulNode) || x.inputs[0] !== x.inputs[1] || shape.length > 0) return undefined;
+  if (!is(x, mulNode) || x.inputs[0] !== x.inputs[1] || sizeOf(shape) > 1) return undefined;
   const runs = runsOf(x.inputs[0]);
-  return runs.length > 1 ? addAll(runs.map((run) => sum(mul(run, run)))) : undefined;
+  return runs.length > 1 ? reshape(addAll(runs.map((run) => sum(mul(run, run)))), shape) : undefined;
 }
 
 /** So many terms a thread of a GPU adds up. */
