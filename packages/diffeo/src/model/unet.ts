@@ -229,45 +229,69 @@ export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> => unetF
 
 const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor => groupNorm(x, scale, shift, groups);
 
+/** Height and width. Between convolutions an image is [batch, pixels, channels]: fewer changes of shape, each a node that runs. */
+type Size = readonly [number, number];
+
+const asImage = (x: Tensor, [h, w]: Size): Tensor => reshape(x, [x.shape[0], h, w, x.shape[2]]);
+const asPixels = (x: Tensor): Tensor => reshape(x, [x.shape[0], x.shape[1] * x.shape[2], x.shape[3]]);
+const convolved = (w: Tensor, x: Tensor, size: Size): Tensor => asPixels(conv2d(asImage(x, size), w));
+
 /** x + softmax(QKᵀ/√d)V over the pixels, in several heads. */
 function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number): Tensor {
-  const [b, h, w, c] = x.shape;
+  const [b, pixels, c] = x.shape;
   const d = c / heads;
-  const pixels = reshape(norm(p.norm, x, groups), [b, h * w, c]);
+  const normed = norm(p.norm, x, groups);
   // One product a role: cutting three out of one would cost three paddings on the way back.
   const [q, k, value] = [p.query, p.key, p.value].map((role) =>
-    transpose(reshape(linear(role, pixels), [b, h * w, heads, d]), [0, 2, 1, 3]),
+    transpose(reshape(linear(role, normed), [b, pixels, heads, d]), [0, 2, 1, 3]),
   );
   const weights = softmax(matmul(mul(q, 1 / Math.sqrt(d)), transpose(k)));
-  const mixed = reshape(transpose(matmul(weights, value), [0, 2, 1, 3]), [b, h * w, c]);
-  return add(x, reshape(linear(p.out, mixed), x.shape));
+  const mixed = reshape(transpose(matmul(weights, value), [0, 2, 1, 3]), [b, pixels, c]);
+  return add(x, linear(p.out, mixed));
 }
 
-function residual(p: ResidualBlock<Tensor>, x: Tensor, embedding: Tensor, groups: number, heads: number): Tensor {
+function residual(
+  p: ResidualBlock<Tensor>,
+  x: Tensor,
+  embedding: Tensor,
+  size: Size,
+  { groups, heads = 4 }: UNetOptions,
+): Tensor {
   // The bias is added to what the time adds, which is one vector a board, rather than to every pixel.
-  const shift = expandDims(expandDims(add(linear(p.time, embedding), p.conv1.b), 1), 1);
-  const timed = add(conv2d(silu(norm(p.norm1, x, groups)), p.conv1.w), shift);
-  const out = conv(p.conv2, silu(norm(p.norm2, timed, groups)));
-  const y = add(p.skip.length > 0 ? conv(p.skip[0], x) : x, out);
+  const shift = expandDims(add(linear(p.time, embedding), p.conv1.b), 1);
+  const timed = add(convolved(p.conv1.w, silu(norm(p.norm1, x, groups)), size), shift);
+  const out = add(convolved(p.conv2.w, silu(norm(p.norm2, timed, groups)), size), p.conv2.b);
+  const y = add(
+    p.skip.reduce((same, skip) => add(convolved(skip.w, same, size), skip.b), x),
+    out,
+  );
   return p.attention.reduce((z, a) => attend(a, z, groups, heads), y);
 }
 
 /** x [batch, height, width, channels] and t [batch] to an image of the same shape. */
-export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, { width, groups, heads = 4 }: UNetOptions): Tensor {
+export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, options: UNetOptions): Tensor {
+  const { width, groups } = options;
   const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, width)))));
-  let h = p.position.reduce(add, conv(p.stem, x));
+  let [size, h]: [Size, Tensor] = [[x.shape[1], x.shape[2]], asPixels(conv(p.stem, x))];
+  for (const offset of p.position) h = add(h, reshape(offset, [-1, width]));
   const skips: Tensor[] = [];
   p.down.forEach((level, l) => {
-    if (l > 0) h = averagePool(h);
+    if (l > 0) {
+      h = asPixels(averagePool(asImage(h, size)));
+      size = [size[0] / 2, size[1] / 2];
+    }
     for (const block of level) {
-      h = residual(block, h, embedding, groups, heads);
+      h = residual(block, h, embedding, size, options);
       skips.push(h);
     }
   });
-  for (const block of p.middle) h = residual(block, h, embedding, groups, heads);
+  for (const block of p.middle) h = residual(block, h, embedding, size, options);
   p.up.forEach((level, l) => {
-    if (l > 0) h = upsampleNearest(h);
-    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, groups, heads);
+    if (l > 0) {
+      h = asPixels(upsampleNearest(asImage(h, size)));
+      size = [size[0] * 2, size[1] * 2];
+    }
+    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, size, options);
   });
-  return conv(p.head, silu(norm(p.norm, h, groups)));
+  return conv(p.head, asImage(silu(norm(p.norm, h, groups)), size));
 }

@@ -124,6 +124,12 @@ function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly fac
 /** A number as a row of one: a Gemm through WebGPU that adds a number without an axis ends the process (1.30). */
 const row = (bias: Tensor): Tensor => (bias.shape.length === 0 ? reshape(bias, [1]) : bias);
 
+/** What lies under all reshapes. */
+function beneath(t: Tensor): Tensor {
+  const inner = unreshaped(t);
+  return inner ? beneath(inner) : t;
+}
+
 /**
  * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution,
  * if the last axis survived it, or c is as large as the product or a number.
@@ -133,8 +139,8 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
   const n = shape.at(-1);
   if (is(product, gemmNode) && product.inputs.length === 2 && bias.shape.length <= 2)
     return gemmNode([...product.inputs, row(bias)], product.attributes);
-  const inner = unreshaped(product);
-  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
+  const inner = beneath(product);
+  if (!is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
   const isRow = sizeOf(bias.shape) === n && bias.shape.at(-1) === n;
   const whole = sameShape(bias.shape, shape);
   const isNumber = bias.shape.length === 0;
@@ -148,7 +154,7 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
  * there it is a row.
  */
 function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
-  const moved = unreshaped(product) ?? product;
+  const moved = beneath(product);
   if (!is(moved, transposeNode) || `${moved.attributes.axes}` !== "1,0,2" || uses(product) !== 1) return undefined;
   const [pixels] = moved.inputs;
   const inner = unreshaped(pixels);
