@@ -118,7 +118,7 @@ export const builtLibrary = once(() =>
 const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
 const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) => join("docs", name));
-const models = ["chess.safetensors", "chess-unet.safetensors"].map((name) => join("models", name));
+const models = ["chess.safetensors", "chess-small.safetensors"].map((name) => join("models", name));
 
 /** The folder of the studio's static files. */
 export const builtStudio = once(() =>

@@ -106,7 +106,7 @@ else
     });
 
     it("draws the board of the command line, and shows it forming, without another word to the network", async () => {
-      const options = "--model unet --count 1 --steps 6 --seed 11 --w 1.02 --format fen";
+      const options = "--model small --count 1 --steps 6 --seed 11 --w 1.02 --format fen";
       const printed = onWebAssembly(["chess", "sample", ...options.split(" ")]);
       const { page, errors, requests } = await open(browser, `${url}#/chess?seed=11&steps=6&w=1.02`);
       const longest = await longestTask(browser, page, async () => void (await done(page)));

@@ -27,6 +27,12 @@ const NATS: Readonly<Record<keyof typeof shippedModels, readonly (readonly [t: n
     [0.6, 0.3711],
     [0.8, 1.0007],
   ],
+  small: [
+    [0.2, 0],
+    [0.4, 0.1109],
+    [0.6, 0.4724],
+    [0.8, 1.0276],
+  ],
   unet: [
     [0.2, 0.0001],
     [0.4, 0.1256],
@@ -44,7 +50,8 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
   it("is small, and a denoiser of chess positions", () => {
     expect(statSync(path).size).toBeLessThanOrEqual(20 * 2 ** 20);
     const { encoding, spec } = model;
-    expect([spec.network.kind, encoding.grid, encoding.classes]).toEqual([name, [8, 8], 13]);
+    const kind = name === "unet" ? "unet" : "transformer";
+    expect([spec.network.kind, encoding.grid, encoding.classes]).toEqual([kind, [8, 8], 13]);
     expect(spec.parameterisation).toBe("posterior");
   });
 
@@ -74,7 +81,8 @@ describe("the shipped models", () => {
     const words = ["chess", "sample", "--steps", "2", "--count", "1", "--format", "json", "--threads", "1"];
     const digest = async (...more: string[]) => JSON.parse((await diffeo(...words, ...more)).stdout).model;
     expect(await digest()).toBe(await modelDigest(shippedModels.transformer));
-    expect(await digest("--model", "unet")).toBe(await modelDigest(shippedModels.unet));
+    for (const name of ["small", "unet"] as const)
+      expect(await digest("--model", name)).toBe(await modelDigest(shippedModels[name]));
   });
 
   it("draw the figure without being named", async () => {

@@ -5,6 +5,7 @@ const { resolve } = createRequire(import.meta.url);
 
 export const shippedModels = {
   transformer: resolve("diffeo-models/chess.safetensors"),
+  small: resolve("diffeo-models/chess-small.safetensors"),
   unet: resolve("diffeo-models/chess-unet.safetensors"),
 } as const;
 
