@@ -257,6 +257,6 @@ export async function run(): Promise<void> {
   print(
     `${onCpu ? `sample N: one of ${STEPS} steps of the reverse process for N boards; ` : ""}train N: a step of N boards`,
   );
-  const files = values.model === undefined ? Object.values(shippedModels) : [values.model];
+  const files = values.model === undefined ? [shippedModels.transformer, shippedModels.unet] : [values.model];
   for (const file of files) await benchModel(file, plan);
 }

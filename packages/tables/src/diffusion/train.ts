@@ -5,6 +5,7 @@
  */
 import { compile } from "diffeo/engine";
 import { fail, isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
+import { quantile } from "diffeo/host";
 import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
 import { fold, type Key, key as keyOf } from "diffeo/random";
 import {
@@ -79,8 +80,9 @@ const MEASUREMENTS = 40;
 const REPORTS = 400;
 /** Batches of held-out rows that a measurement sees, the same each time. */
 const VALIDATION_BATCHES = 16;
-/** Steps that are timed where time is limited, after as many that are not. */
-const TIMED = 8;
+/** Where time is limited, this share of it goes to finding out how long a step takes, and at least so many steps. */
+const PACED = 0.02;
+const TIMED = 16;
 
 /** Steps for so many rows: 400 passes, within bounds. */
 const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
@@ -224,14 +226,16 @@ interface Plan {
   readonly onWeights: (weights: NdArray) => Promise<void> | void;
 }
 
-/** The mean milliseconds of a task, by a few runs after as many that wake what sleeps. */
-async function paceOf(task: () => Promise<unknown>): Promise<number> {
-  let from = 0;
-  for (let i = 0; i < 2 * TIMED; i++) {
-    if (i === TIMED) from = performance.now();
+/** The usual milliseconds of a task, by the latter half of the runs that so much time allows: the first wake what sleeps. */
+async function paceOf(task: () => Promise<unknown>, milliseconds: number): Promise<number> {
+  const paces: number[] = [];
+  const end = performance.now() + milliseconds;
+  while (paces.length < TIMED || performance.now() < end) {
+    const from = performance.now();
     await task();
+    paces.push(performance.now() - from);
   }
-  return (performance.now() - from) / TIMED;
+  return quantile(paces.slice(paces.length >> 1), 0.5);
 }
 
 /** Steps that fit into so many minutes beside all measurements, of which no budget is too small for one. */
@@ -241,8 +245,9 @@ async function fitting(
   measure: () => Promise<unknown>,
 ): Promise<number> {
   const began = performance.now();
-  const [a, b] = [await paceOf(step), await paceOf(measure)];
-  const left = minutes * 60_000 - (performance.now() - began);
+  const budget = minutes * 60_000;
+  const [a, b] = [await paceOf(step, PACED * budget), await paceOf(measure, 0)];
+  const left = budget - (performance.now() - began);
   const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
   // With fewer steps than measurements there is one after each.
   return Math.max(1, whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)));
