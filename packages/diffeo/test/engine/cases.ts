@@ -230,6 +230,17 @@ function images(g: G): Case[] {
       line(`conv2d's gradient in the image, ${name}`, shapes, (x, w) => g.grad((t: T) => loss(o, t, w))(x)),
       line(`conv2d's gradient in the kernel, ${name}`, shapes, (x, w) => g.grad((t: T) => loss(o, x, t))(w)),
     ]),
+    ...(["conv2d", "its gradient in the image", "its gradient in the kernel"] as const).map((name, i) =>
+      line(
+        `of many channels: ${name}`,
+        "64×2×2×48 3×3×48×32",
+        (x, w) =>
+          i === 0
+            ? g.conv2d(x, w)
+            : g.grad((t: T) => g.sum(i === 1 ? g.conv2d(t, w) : g.conv2d(x, t)))(i === 1 ? x : w),
+        positive,
+      ),
+    ),
     line("conv2d with a 1×1 kernel", "2×4×4×3 1×1×3×5", (x, w) => g.conv2d(x, w)),
     line("groupNorm", "2×3×3×8 8 8", (x, scale, shift) => g.groupNorm(x, scale, shift, 4)),
     line("layerNorm", "2×3×8", (x) => g.layerNorm(x)),

@@ -60,13 +60,14 @@ function exchanged(x: Tensor, [batch, a, b, c]: Shape): Tensor | undefined {
     : turn(turn(x, batch * a, b, c), batch, a * c, b);
 }
 
+/** Few columns stay as they are: the runtime would move their turn to where it turns a tensor many times as large. */
 const inTiles: Lowering = (node, target) => {
   if (target !== "gpu" || !is(node, transposeNode)) return undefined;
   const [x] = node.inputs;
   const { sizes, order } = merged(x.shape, node.attributes.axes);
   const [batch, rows, columns] = sizes;
   const moved =
-    `${order}` === "0,2,1" && pays(batch, rows)
+    `${order}` === "0,2,1" && pays(batch, rows) && columns >= TILE / 2
       ? turn(x, batch, rows, columns)
       : `${order}` === "0,2,1,3"
         ? exchanged(x, sizes)
