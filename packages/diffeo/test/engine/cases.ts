@@ -102,6 +102,8 @@ function logic(g: G): Case[] {
 const reductions = (g: G): Case[] => [
   line("sum of all", "3×4×5", (x) => g.sum(x)),
   line("sum over one axis", "3×4×5", (x) => g.sum(x, 1)),
+  line("sum of a length without divisors", "262147", (x) => g.sum(x), positive),
+  line("sum over many rows", "2048×24", (x) => g.sum(x, 0), positive),
   line("sum of many", "3×50×48×2", (x) => g.sum(x, [1, 2]), positive),
   line("mean over two axes", "3×4×5", (x) => g.mean(x, [0, 2], { keepDims: true })),
   line("max", "3×4×5", (x) => g.max(x, [1])),

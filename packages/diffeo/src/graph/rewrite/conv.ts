@@ -1,6 +1,7 @@
 /**
- * Convolutions as products: those of 3×3 in `winograd.ts` where that takes fewer, any other as one Gather with a constant table and one Gemm. In training that is several times
- * faster than ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the patches of the forward pass serve ∂T/∂w too.
+ * Convolutions as products: those of 3×3 as in `winograd.ts` where that takes fewer, any other as one Gather with a constant table
+ * and one Gemm. In training that is several times faster than ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the
+ * patches of the forward pass serve ∂T/∂w too.
  */
 import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
 import { take } from "../gather.ts";

@@ -31,7 +31,7 @@ function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
 /** So many terms a thread of a GPU adds up. */
 const TERMS = 64;
 
-/** From so many results on, a GPU adds that many terms without turning the tensor first; below, this many. */
+/** With fewer results than this the runtime turns the tensor before it adds so many terms, and not before it adds so few. */
 const [MANY, FEWER_TERMS] = [32_768, 16];
 
 /** A last short sum over leading axes on a GPU, as 1ᵀX: the runtime's own turns X first, and few columns keep it idle. */
@@ -50,10 +50,10 @@ function splitSum(x: Tensor, axes: readonly number[], shape: Shape): Tensor | un
   const parts = count / divisorNear(count, terms);
   const outer = sizeOf(x.shape.slice(0, axes[0]));
   const inner = sizeOf(x.shape.slice(axes[0] + axes.length));
-  if (count % terms !== 0 && x.shape.length === 1 && count > terms) {
-    const most = count - (count % (TERMS * TERMS * TERMS));
-    if (most > 0) return add(sum(slice(x, [0, most])), sum(slice(x, [most, count])));
-  }
+  // A length without divisors is cut into one that has them and a short rest.
+  const most = count - (count % TERMS ** 3);
+  if (count % terms !== 0 && x.shape.length === 1 && most > 0)
+    return reshape(add(sum(slice(x, [0, most])), sum(slice(x, [most, count]))), shape);
   if (parts === count) return undefined;
   const few = sum(reshape(x, [outer, parts, count / parts, inner]), 2);
   return reshape(sum(reshape(few, outer === 1 ? [parts, inner] : [outer, parts, inner]), outer === 1 ? 0 : 1), shape);

@@ -31,7 +31,7 @@ interface Axis {
   readonly output: Rows;
 }
 
-/** Between 3/4 and 4/3 in size their powers stay near 1: a third of the rounding error of 0, ±1, ±2. Exact in binary. */
+/** With ∞. Powers of these stay nearer 1 than those of the usual 0, ±1, ±2: half the rounding error. Exact in binary. */
 const POINTS = [0, 0.75, -0.75, 1.5, -1.5];
 const TILE = POINTS.length - 1;
 
