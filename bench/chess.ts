@@ -85,7 +85,8 @@ function sampler(model: Model, settings: Settings) {
       arrived();
     });
   const run = sampleBoards(model, {
-    count: BOARDS,
+    // More than are asked for: a walk that had ended would keep who waits for its next step waiting.
+    count: 1000 * BOARDS,
     batch: BOARDS,
     steps: STEPS,
     key: key(SEED),
