@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import type { Serving } from "../../cli/src/studio/server.ts";
-import { hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { FROZEN, hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
 
 const studio = inject("studio");
@@ -112,7 +112,7 @@ else
       const longest = await longestTask(browser, page, async () => void (await done(page)));
       const fen = await fenOf(page);
       expect(`${fen}\n`).toBe(await printed);
-      expect(longest).toBeLessThan(100);
+      expect(longest).toBeLessThan(FROZEN);
 
       const fetched = requests.length;
       await page.getByRole("slider", { name: "Time" }).press("Home");

@@ -8,7 +8,7 @@ import { loadTableModel } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
-import { hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { FROZEN, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
 
 /** Long enough for a machine that others use too. */
@@ -128,7 +128,7 @@ else
         await page.getByText(/^Fitted\. Loss on rows held out: /).waitFor(SOON);
         await page.getByRole("button", { name: "How likely is row 2?" }).waitFor(SOON);
       });
-      expect(longest).toBeLessThan(100);
+      expect(longest).toBeLessThan(FROZEN);
       const rowsFile = await saved(page, "Save rows", folder);
       const modelFile = await saved(page, "Save the model", folder);
       await printed;
@@ -256,7 +256,7 @@ else
           .getByRole("img", { name: /^Variance of the gradient over its squared mean\. SSM-VR: \d/ })
           .waitFor(SOON);
       });
-      expect(longest).toBeLessThan(100);
+      expect(longest).toBeLessThan(FROZEN);
       expect(await violations(page)).toEqual([]);
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByRole("button", { name: "Fit again" }).first().waitFor();
