@@ -162,20 +162,28 @@ export function parameterSpace(parameters: Readonly<Record<string, Parameter>>):
   };
 }
 
-/** log p(φ(x)) + log|det J_φ(x)|, one number a chain. */
+function requireOneNumberEach(value: unknown, chains: number): asserts value is Tensor {
+  if (!(value instanceof Tensor))
+    fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, "return a tensor [chains]");
+  if (!(value.shape.length === 1 && value.shape[0] === chains))
+    fail(
+      "shape",
+      `the log-density of ${chains} chains has shape ${showShape(value.shape)}`,
+      "return one number a chain: sum over all axes but the first",
+    );
+}
+
+/**
+ * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as many data as chains broadcast
+ * with them by coincidence, and each chain would then have a datum of its own.
+ */
 export const freeLogDensity =
   (space: ParameterSpace, logDensity: (values: Values) => Tensor) =>
   (x: Tensor): Tensor => {
     const { values, logDet } = space.enter(x);
     const value: unknown = logDensity(values);
-    if (!(value instanceof Tensor))
-      fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, "return a tensor [chains]");
-    const [chains] = x.shape;
-    if (!(value.shape.length === 1 && value.shape[0] === chains))
-      fail(
-        "shape",
-        `the log-density of ${chains} chains has shape ${showShape(value.shape)}`,
-        "return one number a chain: sum over all axes but the first",
-      );
+    const [chains, size] = x.shape;
+    requireOneNumberEach(value, chains);
+    requireOneNumberEach(logDensity(space.enter(input("more", [chains + 1, size], x.dtype)).values), chains + 1);
     return add(value, logDet);
   };

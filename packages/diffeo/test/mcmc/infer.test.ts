@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { count, ordered, positive, real } from "../../src/domain/index.ts";
-import { add, addAll, at, log, mul, neg, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
+import { add, addAll, at, constant, log, mul, neg, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
 import { chainsOf, elementNames, type InferOptions, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
 import { ALPHA, uniformP } from "../random/statistics.ts";
@@ -87,6 +87,11 @@ describe("what is asked for", () => {
     await expect(infer({ ...normal, logDensity: ({ tau }) => tau }, options)).rejects.toThrow(
       /log-density of 4 chains has shape \[4, 2, 3\].*one number a chain/,
     );
+    // Four data and four chains would broadcast, a datum a chain.
+    const data = constant([1, 2, 3, 4], "float64");
+    await expect(
+      infer({ ...normal, logDensity: ({ mu }) => mul(square(sub(data, mu)), -0.5) }, options),
+    ).rejects.toThrow(/shapes \[4\] and \[5\] do not broadcast.*expandDims/);
     await expect(infer({ ...normal, logDensity: () => 3 as never }, options)).rejects.toThrow(
       /log-density is a number/,
     );
