@@ -13,7 +13,7 @@ import { fail } from "./error.ts";
 import { matmul } from "./linalg.ts";
 import { sameShape, showShape } from "./ndarray.ts";
 import { softmax } from "./reduce.ts";
-import { expandDims, reshape, transpose } from "./shape.ts";
+import { reshape, transpose } from "./shape.ts";
 import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 
 type Heads = { heads: number; scale: number };
@@ -47,8 +47,8 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
     const [q, k, v] = inputs;
     const p = probabilities(inputs, attributes);
     if (i === 2) return fromColumns(matmul(columns(g, heads), p));
-    const own = transpose(sum(apart(mul(g, node), heads), -1), [0, 2, 1]);
-    const ds = mul(p, sub(matmul(rows(g, heads), columns(v, heads)), expandDims(own, -1)));
+    const [grad, out] = [rows(g, heads), rows(node, heads)];
+    const ds = mul(p, sub(matmul(grad, columns(v, heads)), sum(mul(grad, out), -1, { keepDims: true })));
     if (i === 3) return sum(ds, 0);
     return i === 0
       ? fromRows(matmul(ds, rows(mul(k, scale), heads)))

@@ -210,6 +210,14 @@ describe("the form a graph takes for a device", () => {
     expect(names([value, ...pull(g.input("g", value.shape))])).toEqual([0, 1]);
   });
 
+  it("turns heads of attention fourteen times on a GPU, value and gradients together", () => {
+    const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [128, 64, 256], "float32"));
+    const [value, pull] = g.vjp(([a, b, e]) => g.attention(a, b, e, { heads: 8, scale: 1 }), [q, k, v]);
+    const form = g.lower([value, ...pull(g.input("g", value.shape, "float32"))], "gpu");
+    expect(count(form, "turn")).toBe(14);
+    expect(count(form, "transpose")).toBe(0);
+  });
+
   it("is one gather and one product for a convolution, on either device", () => {
     const image = g.input("x", [1, 4, 4, 2]);
     const kernel = g.input("k", [3, 3, 2, 5]);

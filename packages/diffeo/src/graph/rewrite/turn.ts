@@ -9,9 +9,10 @@ import { reshape, transposeNode } from "../shape.ts";
 import { is, type Make, primitive, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 
-/** [batch, rows, columns] with the last two changed. Made by lowering. */
+/** [batch, rows, columns] with the last two changed. Made by lowering. Twice, it is nothing. */
 const turnNode: Make = primitive({
   name: "turn",
+  simplify: ({ inputs: [x] }) => (is(x, turnNode) ? x.inputs[0] : undefined),
   infer: ([{ shape, dtype }]) => ({ shape: [shape[0], shape[2], shape[1]], dtype }),
   emit: ({ inputs: [x], shape }, [name], emitter) => {
     const [batch, columns, rows] = shape;
