@@ -130,6 +130,10 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
   const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
     throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", { cause });
   });
+  const named = (error: unknown): never => {
+    if (!(error instanceof DiffeoError) || error.problem.includes(path)) throw error;
+    throw new DiffeoError(error.kind, `${path}: ${error.problem}`, error.remedy, { cause: error });
+  };
   return fromOnnx(bytes, {
     predicts,
     sde: sdeOf(options.sde),
@@ -138,7 +142,7 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
     ...(inputs && { inputs }),
     ...(output !== undefined && { output }),
     ...(time !== undefined && { time: (t: number) => time * t }),
-  });
+  }).catch(named);
 }
 
 /** y1, y2, … of an event of one axis; y1_1, y1_2, … of more. */

@@ -100,9 +100,25 @@ describe("diffeo sample", () => {
 
   it.each<[string, readonly string[], RegExp, number]>([
     ["a file that is not there", ["--score", "no.onnx", "--predicts", "noise"], /cannot read no.onnx/, 1],
-    ["one that is none", ["--score", fileURLToPath(import.meta.url), "--predicts", "noise"], /ONNX/, 1],
-    ["numbers in another file", ["--score", `${files}other-file.onnx`, "--predicts", "score"], /in another file/, 1],
-    ["whole steps", ["--score", `${files}whole-time.onnx`, "--predicts", "noise"], /Say with --time what/, 2],
+    [
+      "one that is none",
+      ["--score", fileURLToPath(import.meta.url), "--predicts", "noise"],
+      /sample.test.ts: .*ONNX/,
+      1,
+    ],
+    ["a folder", ["--score", files, "--predicts", "noise"], /cannot read .*files\//, 1],
+    [
+      "numbers in another file",
+      ["--score", `${files}other-file.onnx`, "--predicts", "score"],
+      /other-file.onnx: .*in another file/,
+      1,
+    ],
+    [
+      "whole steps",
+      ["--score", `${files}whole-time.onnx`, "--predicts", "noise"],
+      /whole-time.onnx: .*Say with --time what/,
+      2,
+    ],
     ["an open shape", ["--score", `${files}open-event.onnx`, "--predicts", "score"], /Give --shape/, 2],
     ["another shape", ["--score", net, "--predicts", "noise", "--shape", "4"], /events of shape \[3\], not \[4\]/, 2],
     ["no port", ["--score", net, "--predicts", "noise", "--inputs", "x=z"], /no input "z". Use one of "x", "t"/, 2],
