@@ -13,6 +13,7 @@ import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
+import { requireApart } from "./apart.ts";
 import { type Data, dataArrays } from "./data.ts";
 import type { Summary } from "./diagnostics.ts";
 import {
@@ -152,6 +153,16 @@ async function matchScores(look: Look, model: BoundModel, options: Settings): Pr
   return q;
 }
 
+/** Points of n numbers after each other. */
+function flat(points: readonly Float64Array[]): Float64Array {
+  const [{ length: n }] = points;
+  const rows = new Float64Array(points.length * n);
+  points.forEach((point, i) => {
+    rows.set(point, i * n);
+  });
+  return rows;
+}
+
 const standard = (n: number): Gaussian => ({
   mean: new Float64Array(n),
   factor: Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
@@ -185,26 +196,21 @@ export async function approximate(model: PosteriorModel, options: ApproximateOpt
     ...(device !== undefined && { device }),
   });
   const look: Look = async (x) => {
-    const flat = new Float64Array(x.length * n);
-    x.forEach((row, b) => {
-      flat.set(row, b * n);
-    });
-    const { value, slope } = await run(flat);
+    const { value, slope } = await run(flat(x));
     const rows = slope.data as Float64Array;
     return { value: value.data as Float64Array, slope: x.map((_, b) => rows.slice(b * n, (b + 1) * n)) };
   };
   try {
+    const rows = flat(matchedNormals(fold(key, "apart"), batch, n));
+    const of = async (x: Float64Array) => ({ "the log-density": (await run(x)).value.data as Float64Array });
+    await requireApart(await of(rows), { rows, n, row: "chain", of });
     const q = await (fit === "evidence" ? climb : matchScores)(look, bound, { ...options, fit, iterations, batch });
     const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
     const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));
     const x = z.map((each) => pointOf(q, each));
     const { value } = await look(x);
     const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
-    const shown = new Float64Array(draws * n);
-    x.forEach((row, i) => {
-      shown.set(row, i * n);
-    });
-    const byName = await bound.show([shown]);
+    const byName = await bound.show([flat(x)]);
     const khat = paretoShape(ratios.map((r) => (Number.isNaN(r) ? Number.NEGATIVE_INFINITY : r)));
     const mean = ratios.reduce((a, b) => a + b, 0) / draws;
     const spread = Math.sqrt(ratios.reduce((a, r) => a + (r - mean) ** 2, 0) / (draws - 1));

@@ -25,6 +25,7 @@ import {
 } from "../graph/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
+import { requireApart } from "./apart.ts";
 import { methods } from "./method.ts";
 import { metrics } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
@@ -238,9 +239,21 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
       const { first = 0, inputs = {}, store } = call;
       if (first % rows !== 0)
         fail("usage", `chains from number ${first} in blocks of ${rows}`, "begin at a multiple of block");
-      const states =
-        (await store?.load()) ??
-        (await look(places, inputs)).map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
+      const begun = async (): Promise<ChainState[]> => {
+        const leaves = await look(places, inputs);
+        const states = leaves.map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
+        // A chain alone is looked at beside itself.
+        const two = leaves.length === 1 ? Float64Array.of(...places, ...places) : places;
+        const said = (found: readonly Leaf[]) => ({ "the log-density": found.map(({ value }) => value) });
+        await requireApart(said(leaves.length === 1 ? [...leaves, ...leaves] : leaves), {
+          rows: two,
+          n,
+          row: "chain",
+          of: async (rows) => said(await look(rows, inputs)),
+        });
+        return states;
+      };
+      const states = (await store?.load()) ?? (await begun());
       return drawAll([...states], () => openBlock(inputs), settings, call);
     },
     dispose: () => step.dispose(),

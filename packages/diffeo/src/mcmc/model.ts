@@ -5,9 +5,11 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
+import { requireApart } from "./apart.ts";
 import type { ChainTarget } from "./chains.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
+  derivedValues,
   freeLogDensity,
   type Parameter,
   type ParameterSpace,
@@ -72,20 +74,38 @@ export function boundModel(
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
   const shapes = asInputs ? eachOf(data, ({ shape }) => shape.map(() => null)) : {};
   const shown = compile(
-    (inputs: Values, x: Tensor) => {
-      const { values } = space.enter(x);
-      return { ...values, ...eachOf(derived, (f) => f(values, seen(inputs))) };
-    },
+    (inputs: Values, x: Tensor) =>
+      derivedValues(
+        space,
+        eachOf(derived, (f) => (values: Values) => f(values, seen(inputs))),
+        x,
+      ),
     [shapes, [null, space.dimension]],
     { type: "float64", threads, ...(device !== undefined && { device }) },
   );
+  /** Derived quantities must be apart as well: those of one chain's draws. */
+  const requireOwnDraws = async (
+    rows: Float64Array,
+    values: Readonly<Record<string, NdArray>>,
+    inputs: DataArrays,
+  ): Promise<void> => {
+    const names = Object.keys(derived);
+    if (names.length === 0) return;
+    const said = (found: typeof values) =>
+      Object.fromEntries(names.map((name) => [`derived "${name}"`, found[name].data as Float64Array]));
+    const of = async (moved: Float64Array) => said(await shown(inputs, moved));
+    await requireApart(said(values), { rows, n: space.dimension, row: "draw", of });
+  };
   const withData = (now: DataArrays): BoundModel => {
     const inputs = asInputs ? now : {};
     return {
       space,
       target: {
         size: space.dimension,
-        logDensity: (x, t) => freeLogDensity(space, (values) => logDensity(values, seen(t)))(x),
+        logDensity: (x, t) => {
+          const ownRows = Object.values(t).some(({ shape }) => shape[0] === x.shape[0]);
+          return freeLogDensity(space, (values) => logDensity(values, seen(t)), ownRows)(x);
+        },
         inputs: shapes,
       },
       data: now,
@@ -99,6 +119,7 @@ export function boundModel(
             found[name] ??= { shape: [chains.length, ...shape], data: new Float64Array(chains.length * size) };
             found[name].data.set(numbers as Float64Array, c * size);
           }
+          if (c === 0) await requireOwnDraws(x, values, inputs);
         }
         return found;
       },

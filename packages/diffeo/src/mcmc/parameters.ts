@@ -176,14 +176,45 @@ function requireOneNumberEach(value: unknown, chains: number): asserts value is 
 /**
  * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as many data as chains broadcast
  * with them by coincidence, and each chain would then have a datum of its own.
+ * @param ownRows whether that is meant: rows of the data belong to chains
  */
 export const freeLogDensity =
-  (space: ParameterSpace, logDensity: (values: Values) => Tensor) =>
+  (space: ParameterSpace, logDensity: (values: Values) => Tensor, ownRows = false) =>
   (x: Tensor): Tensor => {
     const { values, logDet } = space.enter(x);
     const value: unknown = logDensity(values);
-    const [chains, size] = x.shape;
+    const [chains] = x.shape;
     requireOneNumberEach(value, chains);
-    requireOneNumberEach(logDensity(space.enter(input("more", [chains + 1, size], x.dtype)).values), chains + 1);
+    if (!ownRows) requireOneNumberEach(logDensity(space.enter(oneMore(x)).values), chains + 1);
     return add(value, logDet);
   };
+
+const oneMore = (x: Tensor): Tensor => input("more", [x.shape[0] + 1, x.shape[1]], x.dtype);
+
+/** What else is reported, at draws x; one value a draw, and for one draw more as well. */
+export function derivedValues(
+  space: ParameterSpace,
+  derived: Readonly<Record<string, (values: Values) => Tensor>>,
+  x: Tensor,
+): Values {
+  const [own, more] = [x, oneMore(x)].map((points) => ({ values: space.enter(points).values, draws: points.shape[0] }));
+  const of = (name: string, { values, draws }: typeof own): Tensor => {
+    const value: unknown = derived[name](values);
+    if (!(value instanceof Tensor))
+      fail(
+        "type",
+        `derived "${name}" is ${value === null ? "null" : `a ${typeof value}`}`,
+        "return a tensor [draws, …]",
+      );
+    if (value.shape[0] !== draws)
+      fail(
+        "shape",
+        `derived "${name}" of ${draws} draws has shape ${showShape(value.shape)}`,
+        "return one value a draw: the first axis of a parameter is that of draws",
+      );
+    return value;
+  };
+  const all = Object.fromEntries(Object.keys(derived).map((name) => [name, of(name, own)]));
+  for (const name of Object.keys(derived)) of(name, more);
+  return { ...own.values, ...all };
+}

@@ -3,8 +3,31 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { count, ordered, positive, real } from "../../src/domain/index.ts";
-import { add, addAll, at, constant, log, mul, neg, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
-import { chainsOf, elementNames, type InferOptions, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
+import {
+  add,
+  addAll,
+  at,
+  constant,
+  log,
+  mean,
+  mul,
+  neg,
+  slice,
+  square,
+  squaredNorm,
+  sub,
+  sum,
+  type Tensor,
+} from "../../src/graph/index.ts";
+import {
+  approximate,
+  chainsOf,
+  elementNames,
+  type InferOptions,
+  infer,
+  type PosteriorModel,
+  type Values,
+} from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
 import { ALPHA, uniformP } from "../random/statistics.ts";
 import { closedForms, places } from "./closed-forms.ts";
@@ -105,6 +128,35 @@ describe("what is asked for", () => {
     await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(/no `method` "gibbs"/);
     const nowhere = { ...normal, logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))) };
     await expect(infer(nowhere, options)).rejects.toThrow(/after 100 tries chain 0 has no point to begin from/);
+  });
+
+  it.each([1, 2, 5])("is refused where %i chains are mixed, in a sum that has the right shape", async (chains) => {
+    const parameters = { mu: real(), tau: [real(), 3] } as const;
+    const own = ({ mu }: Values): Tensor => mul(square(mu), -0.5);
+    const short = { key: key(1), chains, draws: 5, warmup: 5 };
+    const mixing: readonly ((values: Values) => Tensor)[] = [
+      (values) => add(own(values), mul(sum(square(values.tau)), -0.5)),
+      ({ mu, tau }) => sub(mul(squaredNorm(tau), -0.5), square(sub(mu, mean(mu)))),
+      // Every chain follows the first, or the last.
+      ({ mu, tau }) => mul(add(squaredNorm(tau), square(sub(mu, slice(mu, [0, 1])))), -0.5),
+      ({ mu, tau }) => mul(add(squaredNorm(tau), square(sub(mu, slice(mu, [mu.shape[0] - 1, mu.shape[0]])))), -0.5),
+    ];
+    for (const logDensity of mixing)
+      await expect(infer({ parameters, logDensity }, short)).rejects.toThrow(
+        /the log-density mixes chains: of chain \d it goes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
+      );
+    await expect(approximate({ parameters, logDensity: mixing[0] }, { key: key(1) })).rejects.toThrow(/mixes chains/);
+  });
+
+  it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
+    const derive = (value: (values: Values) => Tensor) =>
+      infer({ ...normal, derived: { value } }, { key: key(1), chains: 1, draws: 6, warmup: 5 });
+    await expect(derive(({ mu }) => sum(mu))).rejects.toThrow(/derived "value" of 6 draws has shape \[\]/);
+    await expect(derive(({ mu }) => sub(mu, mean(mu)))).rejects.toThrow(/derived "value" mixes draws.*sum\(x, -1\)/);
+    const six = constant([1, 2, 3, 4, 5, 6], "float64");
+    await expect(derive(({ mu }) => add(mu, six))).rejects.toThrow(/shapes \[7\] and \[6\] do not broadcast/);
+    await expect(derive(() => 3 as never)).rejects.toThrow(/derived "value" is a number/);
+    expect((await derive(({ tau }) => sum(tau, -1))).draws.value.shape).toEqual([1, 6, 2]);
   });
 
   it("comes with a warning where chains do not meet", async () => {

@@ -206,6 +206,21 @@ describe("data", () => {
     }
   });
 
+  it("may be a dataset a chain, row by row, where they are inputs", async () => {
+    const open = openInference(
+      {
+        parameters: { mu: real() },
+        logDensity: ({ mu }, { y: rows }) => mul(squaredNorm(sub(rows, expandDims(mu, -1))), -0.5),
+      },
+      { chains: 4, warmup: 200, draws: 400 },
+    );
+    const { draws } = await open({ key: key(5), data: { y: [0, 10, 20, 30].map((m) => [m - 1, m, m + 1]) } });
+    await open.dispose();
+    [0, 10, 20, 30].forEach((m, c) => {
+      agrees([draws.mu.data.slice(c * 400, (c + 1) * 400)], m, Math.sqrt(1 / 3));
+    });
+  });
+
   it("decide how many parameters there are, where the model says so", async () => {
     const model: PosteriorModel = {
       parameters: ({ k }) => ({ beta: [real(), k as number] }),
