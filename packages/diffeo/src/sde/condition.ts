@@ -36,7 +36,7 @@ import {
 } from "../graph/index.ts";
 import type { Field } from "./control.ts";
 import type { ReverseProcess } from "./process.ts";
-import { climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
+import { apart, climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
 export interface ConditionOptions {
   /**
@@ -81,10 +81,13 @@ export function condition(
   /** m² + σ² */
   const total = (t: Tensor): Tensor => add(square(meanFactor(t)), square(std(t)));
   const mean: Field = (x, t) => div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
-  const seenFrom = (x0: Tensor, t: Tensor): Seen =>
-    spread
+  const look = apart(ofData, eventRank, "likelihood");
+  const seenFrom = (x0: Tensor, t: Tensor): Seen => {
+    look(x0);
+    return spread
       ? believed(ofData, x0, div(std(t), sqrt(total(t))), eventRank)
       : { log: ofData(x0), pull: gradEach(ofData)(x0) };
+  };
   const exact: Field = (x, t) => {
     const { pull } = seenFrom(mean(x, t), t);
     return climbing((z, s) => sumEvent(mul(mean(z, s), pull), eventRank), eventRank, "likelihood")(x, t);

@@ -6,6 +6,7 @@ import { compile } from "../../src/engine/index.ts";
 import {
   add,
   at,
+  constant,
   div,
   expandDims,
   gradEach,
@@ -13,6 +14,7 @@ import {
   log,
   mul,
   type NdArray,
+  slice,
   square,
   sub,
   sum,
@@ -271,6 +273,19 @@ describe("particles", () => {
     await expect(run(posterior, { particles: 0 })).rejects.toThrow(/0 particles/);
     await expect(run(posterior, { threshold: 2 })).rejects.toThrow(/threshold is 2/);
     await expect(run(condition(process, (y) => y))).rejects.toThrow(/likelihood of a batch \[5\] has shape \[5, 2\]/);
+    const mixing = [
+      (y: Tensor) => add(at(y, 0, -1), sum(y)),
+      (y: Tensor) => sub(at(y, 0, -1), slice(at(y, 0, -1), [0, 1])),
+      (y: Tensor) => sub(at(y, 0, -1), at(at(y, 0, -1), y.shape[0] - 1, 0)),
+    ];
+    for (const mixed of mixing) {
+      await expect(run(condition(process, mixed))).rejects.toThrow(/likelihood mixes events.*sum\(y, -1\)/);
+      await expect(run(guide(process, mixed))).rejects.toThrow(/energy mixes events.*sum\(y, -1\)/);
+      await expect(sample(guide(process, mixed), { ...few, count: 5, key: key(1) })).rejects.toThrow(/energy mixes/);
+    }
+    // What an event is held to may be its own.
+    const own = constant([[0.1], [0.2], [0.3], [0.4], [0.5]], "float64");
+    await run(condition(process, (y) => mul(sum(square(sub(y, own)), -1), -0.5)));
     const broken = condition(process, (y) => log(sub(at(y, 0, -1), 100)));
     await expect(run(broken)).rejects.toThrow(/log-likelihood of particle 0 is NaN/);
     expect(() => condition(process, 3 as never)).toThrow(/no function/);
