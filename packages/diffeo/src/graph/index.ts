@@ -10,6 +10,7 @@ export type { OnnxModel, Port } from "./emitter.ts";
 export { erf, erfc } from "./erf.ts";
 export { DiffeoError, type ErrorKind, fail } from "./error.ts";
 export { reference } from "./evaluate.ts";
+export { logGamma, polygamma } from "./gamma.ts";
 export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./gather.ts";
 export { type Jacobian, jacobian, laplacian, traceJacobian } from "./jacobian.ts";
 export { type LayerNormOptions, layerNorm } from "./layer-norm.ts";
@@ -79,4 +80,5 @@ export {
   tanh,
 } from "./transcendental.ts";
 export { leavesOf, mapTree, type Tree, withLeaves } from "./tree.ts";
+export { cholesky, symmetric } from "./triangle.ts";
 export { cast, eye, iota, stopGradient } from "./value.ts";

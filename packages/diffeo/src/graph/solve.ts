@@ -14,7 +14,7 @@ import { expandDims, reshape, transpose } from "./shape.ts";
 import { asTensor, asTensors, fill, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
 import { log, pow } from "./transcendental.ts";
 
-function requireSquare(t: Tensor, operation: string): void {
+export function requireSquare(t: Tensor, operation: string): void {
   requireFloat(t, operation);
   if (t.shape.length < 2 || t.shape.at(-1) !== t.shape.at(-2))
     fail(

@@ -57,6 +57,8 @@ function unary(g: G): Case[] {
     line("erfc in the tail", "3×5", g.erfc, [2, 6]),
     line("erfInverse", "3×5", g.erfInverse, [-0.999, 0.999]),
     line("normalQuantile", "3×5", g.normalQuantile, [0.001, 0.999]),
+    line("logGamma", "3×5", g.logGamma, [2.5, 30]),
+    line("polygamma", "3×5", (x) => g.polygamma(1, x), [0.1, 30]),
     line("sinh far out", "3×5", g.sinh, [-40, 40]),
     line("asinh far out", "3×5", g.asinh, [-1e6, 1e6]),
     line("square", "3×5", g.square),
@@ -205,6 +207,13 @@ function linear(g: G): Case[] {
     line("squaredNorm", "4×5", g.squaredNorm),
     line("inverse", "2×4×4", (x) => g.inverse(posed(x))),
     line("solve", "2×4×4 2×4×2", (a, b) => g.solve(posed(a), b)),
+    line("cholesky", "2×4×4", (x) => g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype)))),
+    line(
+      "gradient of cholesky",
+      "2×4×4",
+      g.grad((x: T) => g.sum(g.square(g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype)))))),
+    ),
+    line("symmetric", "2×6", (x) => g.symmetric(x, { diagonal: 1 })),
     line("logAbsDet", "2×4×4", (x) => g.logAbsDet(posed(x))),
     line("logAbsDet of small numbers", "2×4×4", (x) => g.logAbsDet(g.mul(posed(x), 1e-25))),
     line(

@@ -115,6 +115,10 @@ export const smooth: readonly Entry[] = [
   one("sinh", g.sinh, within(-3, 3, 1e-9, 0, -19.99, 20.01, 40)),
   one("cosh", g.cosh, within(-3, 3, 1e-9, 0, -20, 40)),
   one("asinh", g.asinh, within(-3, 3, 1e-9, 0, 1e3, -1e6)),
+  // Beside their zeros the terms cancel.
+  one("logGamma", g.logGamma, within(2.6, 6, 0.1, 0.5, 7.99, 8.01, 300)),
+  one("polygamma 0", (x) => g.polygamma(0, x), within(2, 6, 0.1, 0.5, 7.99, 8.01, 300)),
+  one("polygamma 2", (x) => g.polygamma(2, x), within(0.2, 4, 11.9, 12.1, 30, 0.1)),
   one("logSigmoid", g.logSigmoid, wild),
   // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
   one("silu", g.silu, away(wild, -1.2785, 0.05)),
@@ -176,6 +180,18 @@ export const smooth: readonly Entry[] = [
     g.solve,
     [[...s, n, n], regular],
     [[...t, n, m], real],
+  ]),
+  entry("cholesky", fc.tuple(shapes(0, 2), size(1, 5)), ([s, n]) => [
+    (x) => g.cholesky(g.add(x, g.mul(g.eye(n, x.dtype), 4 * n))),
+    [[...s, n, n], real],
+  ]),
+  entry("symmetric", fc.tuple(shapes(0, 2), size(1, 4)), ([s, n]) => [
+    (x) => g.symmetric(x),
+    [[...s, (n * (n + 1)) / 2], real],
+  ]),
+  entry("symmetric, of ones", fc.tuple(shapes(0, 2), size(1, 4)), ([s, n]) => [
+    (x) => g.symmetric(x, { diagonal: 1 }),
+    [[...s, (n * (n + 1)) / 2], real],
   ]),
   entry("logAbsDet", fc.tuple(shapes(0, 2), size(1, 5)), ([s, n]) => [g.logAbsDet, [[...s, n, n], regular]]),
 
