@@ -21,22 +21,75 @@ const legendOf = (count: number): LegendEntry[] =>
 
 const named = (quantities: readonly Quantity[]): string => quantities.map(({ name }) => name).join(", ");
 
+/** As much of a name as fits above so many letters: its beginning and its end, where the index is. */
+export function shortName(name: string, room: number): string {
+  const letters = [...name];
+  if (letters.length <= room) return name;
+  const index = /\[[^[\]]*\]$/.exec(name)?.[0] ?? "";
+  const end = [...index].length <= room / 2 ? Math.max([...index].length, Math.floor(room / 3)) : Math.floor(room / 2);
+  return `${letters.slice(0, room - 1 - end).join("")}…${letters.slice(-end).join("")}`;
+}
+
+/** How an axis over these numbers is marked: ticks apart, in few letters, with the digits that tell them apart. */
+export function marked(chains: readonly ArrayLike<number>[]): { tickFormat: (v: number) => string; letters: number } {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const chain of chains)
+    for (let i = 0; i < chain.length; i++) [low, high] = [Math.min(low, chain[i]), Math.max(high, chain[i])];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const step = Math.floor(Math.log10((high - low || size || 1) / 4));
+  const whole = Math.floor(Math.log10(size || 1));
+  const powers = (whole >= 6 || whole < -3) && whole - step <= 4;
+  const tickFormat = (v: number): string => {
+    if (v === 0) return "0";
+    const text = powers
+      ? Number(v.toPrecision(Math.max(1, Math.floor(Math.log10(Math.abs(v))) - step + 1)))
+          .toExponential()
+          .replace("e+", "e")
+      : v.toLocaleString("en", { maximumFractionDigits: Math.min(20, Math.max(0, -step)) });
+    return text.replaceAll("-", "−");
+  };
+  const letters = Math.max(...[low, high, low + 10 ** step].map((v) => tickFormat(v).length));
+  return { tickFormat, letters };
+}
+
+/** Pixels of a letter of a tick, and of a bold one of a heading. */
+const TICK = 6.2;
+const BOLD = 7.6;
+
+/** Marks along x over so many pixels, and down y with the room to their left. */
+const across = (numbers: readonly ArrayLike<number>[], pixels: number) => {
+  const { tickFormat, letters } = marked(numbers);
+  return { tickFormat, ticks: Math.max(2, Math.min(4, Math.floor(pixels / (TICK * letters + 16)))) };
+};
+const down = (numbers: readonly ArrayLike<number>[]) => {
+  const { tickFormat, letters } = marked(numbers);
+  return { tickFormat, ticks: 4, room: Math.max(46, 14 + TICK * letters) };
+};
+
+/** Lines of more chains than there are colours are a crowd: thin, and seen where many are. */
+const lineOf = (count: number, width: number) =>
+  count > palette.length ? { strokeWidth: 0.5, strokeOpacity: 0.3 } : { strokeWidth: width, strokeOpacity: 0.8 };
+
 /** Points of a line that an eye can follow. */
 const SHOWN = 400;
+
+const TRACE_WIDTH = 380;
 
 /** Every k-th draw of each chain, in order. */
 export function tracePicture(quantities: readonly Quantity[]): string {
   const panels = quantities.map(({ name, chains }): Panel => {
     const every = Math.max(1, Math.ceil(chains[0].length / SHOWN));
+    const { room, ...y } = down(chains);
     return {
-      heading: name,
+      heading: shortName(name, (TRACE_WIDTH - 24) / BOLD),
       x: { label: "draw" },
-      y: { label: null, ticks: 4 },
+      y: { label: null, ...y },
       marginTop: 8,
+      marginLeft: room,
       marks: chains.map((chain, c) =>
         Plot.lineY(
           Array.from({ length: Math.ceil(chain.length / every) }, (_, i) => [i * every + 1, chain[i * every]] as const),
-          { x: "0", y: "1", stroke: colourOf(c), strokeWidth: 0.7, strokeOpacity: 0.8 },
+          { x: "0", y: "1", stroke: colourOf(c), ...lineOf(chains.length, 0.7) },
         ),
       ),
     };
@@ -48,11 +101,13 @@ export function tracePicture(quantities: readonly Quantity[]): string {
     legend: legendOf(quantities[0].chains.length),
     panels,
     columns: 2,
+    width: TRACE_WIDTH,
     height: 150,
   });
 }
 
 const BINS = 20;
+const RANK_WIDTH = 300;
 
 /** How many draws of each chain have their rank among all in each of the bins. */
 export function rankCounts(chains: readonly Float64Array[], bins = BINS): number[][] {
@@ -70,18 +125,27 @@ export function rankCounts(chains: readonly Float64Array[], bins = BINS): number
 /** Histograms of ranks (A. Vehtari et al., 2021): even for chains of one law. The band holds 99 % of independent draws. */
 export function rankPicture(quantities: readonly Quantity[]): string {
   const panels = quantities.map(({ name, chains }): Panel => {
-    const mean = chains[0].length / BINS;
-    const spread = 2.576 * Math.sqrt(mean * (1 - 1 / BINS) * (1 - 1 / chains.length));
-    const steps = rankCounts(chains).map((counts) => [...counts, counts[BINS - 1]].map((n, i) => [i / BINS, n]));
+    // Ten draws of a chain to a bin, or fewer bins.
+    const bins = Math.max(2, Math.min(BINS, Math.floor(chains[0].length / 10)));
+    const mean = chains[0].length / bins;
+    const spread = 2.576 * Math.sqrt(mean * (1 - 1 / bins) * (1 - 1 / chains.length));
+    const steps = rankCounts(chains, bins).map((counts) => [...counts, counts[bins - 1]].map((n, i) => [i / bins, n]));
     return {
-      heading: name,
+      heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
       x: { label: "rank among all draws, %", percent: true },
       y: { label: "draws", zero: true },
       marks: [
-        Plot.rect([0], { x1: 0, x2: 1, y1: mean - spread, y2: mean + spread, fill: COLOURS.grey, fillOpacity: 0.15 }),
+        Plot.rect([0], {
+          x1: 0,
+          x2: 1,
+          y1: Math.max(0, mean - spread),
+          y2: mean + spread,
+          fill: COLOURS.grey,
+          fillOpacity: 0.15,
+        }),
         Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
         ...steps.map((line, c) =>
-          Plot.lineY(line, { x: "0", y: "1", curve: "step-after", stroke: colourOf(c), strokeWidth: 1.4 }),
+          Plot.lineY(line, { x: "0", y: "1", curve: "step-after", stroke: colourOf(c), ...lineOf(chains.length, 1.4) }),
         ),
       ],
     };
@@ -93,13 +157,14 @@ export function rankPicture(quantities: readonly Quantity[]): string {
     legend: legendOf(quantities[0].chains.length),
     panels,
     columns: 3,
-    width: 300,
+    width: RANK_WIDTH,
     height: 190,
   });
 }
 
 /** Points of a cloud. */
 const DOTS = 1000;
+const PAIR_WIDTH = 220;
 
 /** Quantities against each other, their own histograms on the diagonal. `diverged`, an array a chain: 1 marks a divergence. */
 export function pairsPicture(quantities: readonly Quantity[], diverged?: readonly Uint8Array[]): string {
@@ -109,15 +174,20 @@ export function pairsPicture(quantities: readonly Quantity[], diverged?: readonl
   const bad = diverged?.flatMap((chain) => Array.from(chain, (d) => d === 1)) ?? [];
   const rows = Array.from({ length: draws }, (_, i) => i);
   const some = rows.filter((i) => i % every === 0 && !bad[i]);
-  const marked = rows.filter((i) => bad[i]);
+  const ended = rows.filter((i) => bad[i]);
+  const names = quantities.map(({ name }) => shortName(name, (PAIR_WIDTH - 24) / BOLD));
   const blank: Panel = { heading: "", axis: null, marks: [] };
   const cell = (row: number, column: number): Panel => {
     if (column > row) return blank;
-    const x = { label: row === quantities.length - 1 ? quantities[column].name : null, ticks: 4 };
+    const { room, ...y } = down([values[row]]);
+    const marginLeft = column === row ? 46 : room;
+    const label = row === quantities.length - 1 ? names[column] : null;
+    const x = { label, ...across([values[column]], PAIR_WIDTH - marginLeft - 10) };
     if (column === row)
       return {
-        heading: quantities[row].name,
+        heading: names[row],
         x: { ...x, label: null },
+        marginLeft,
         y: { axis: null },
         marks: [Plot.rectY(values[row], { ...Plot.binX({ y: "count" }, { x: (v: number) => v }), fill: COLOURS.blue })],
       };
@@ -125,23 +195,24 @@ export function pairsPicture(quantities: readonly Quantity[], diverged?: readonl
     return {
       heading: "",
       x,
-      y: { label: column === 0 ? quantities[row].name : null, ticks: 4 },
+      y: { label: column === 0 ? names[row] : null, ...y },
+      marginLeft,
       marks: [
         Plot.dot(some, { ...at, r: 1.1, fill: COLOURS.blue, fillOpacity: 0.35 }),
-        Plot.dot(marked, { ...at, r: 2.2, fill: COLOURS.vermilion }),
+        Plot.dot(ended, { ...at, r: 2.2, fill: COLOURS.vermilion }),
       ],
     };
   };
   return chart({
     title: "Draws of two quantities against each other",
-    ...(marked.length > 0 && {
-      note: `${marked.length} transitions diverged: where they ended.`,
+    ...(ended.length > 0 && {
+      note: `${ended.length} transitions diverged: where they ended.`,
       legend: [{ label: "diverged", colour: COLOURS.vermilion }],
     }),
     description: `Scatter plots of ${named(quantities)}, histograms on the diagonal.`,
     panels: quantities.flatMap((_, row) => quantities.map((_, column) => cell(row, column))),
     columns: quantities.length,
-    width: 220,
+    width: PAIR_WIDTH,
     height: 180,
   });
 }

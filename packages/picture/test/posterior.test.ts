@@ -1,6 +1,6 @@
 /** Pictures of chains: what they count, and that they hold what they should. */
 import { describe, expect, it } from "vitest";
-import { pairsPicture, rankCounts, rankPicture, tracePicture } from "../src/posterior.ts";
+import { marked, pairsPicture, rankCounts, rankPicture, shortName, tracePicture } from "../src/posterior.ts";
 
 /** Chains that take turns among the ranks. */
 const chains = [0, 1, 2].map((c) => Float64Array.from({ length: 200 }, (_, i) => Math.sin(7 * i + c)));
@@ -42,5 +42,37 @@ describe("a picture", () => {
     // 597 draws, three divergences, and the mark of the legend.
     expect(dots.length).toBe(601);
     expect(pairsPicture(quantities)).not.toContain("diverged");
+  });
+});
+
+describe("names and numbers", () => {
+  it("are cut where there is no room, the index last", () => {
+    expect(shortName("theta[12]", 20)).toBe("theta[12]");
+    expect(shortName("a_rather_long_name_of_an_effect[12,13]", 20)).toBe("a_rather_lon…[12,13]");
+    expect(shortName("a_rather_long_name_of_an_effect", 16)).toBe("a_rather_l…ffect");
+  });
+
+  it.each<[number[], number[], string[]]>([
+    [
+      [-4e-7, 4e-7],
+      [-2e-7, 0, 4e-7],
+      ["−2e−7", "0", "4e−7"],
+    ],
+    [
+      [0, 1.3e9],
+      [5e8, 1.25e9],
+      ["5e8", "1.25e9"],
+    ],
+    [[123_450, 123_460], [123_455], ["123,455"]],
+    [[1_234_567.1, 1_234_567.9], [1_234_567.5], ["1,234,567.5"]],
+    [
+      [-1, 1],
+      [-0.5, 0.25],
+      ["−0.5", "0.3"],
+    ],
+    [[0.01, 0.02], [0.015], ["0.015"]],
+    [[3, 3], [3], ["3"]],
+  ])("of an axis over %j: %j are %j", (range, values, texts) => {
+    expect(values.map(marked([range]).tickFormat)).toEqual(texts);
   });
 });

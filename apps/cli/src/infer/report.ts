@@ -65,7 +65,8 @@ async function writePictures(out: string, posterior: Posterior): Promise<string[
   if (quantities.length === 0) return [];
   const pictures = {
     trace: tracePicture(quantities.slice(0, TRACED)),
-    ranks: rankPicture(quantities.slice(0, TRACED)),
+    // Of one chain alone every rank is its own.
+    ...(posterior.chains.length > 1 && { ranks: rankPicture(quantities.slice(0, TRACED)) }),
     ...(quantities.length > 1 && {
       pairs: pairsPicture(
         quantities.slice(0, PAIRED),
