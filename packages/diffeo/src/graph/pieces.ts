@@ -188,12 +188,16 @@ const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly n
   },
 });
 
-/** The given axes backwards. */
-export function flip(x: Operand, axes: readonly number[]): Tensor {
+/** An axis, or more, backwards. */
+export function flip(x: Operand, axes: number | readonly number[]): Tensor {
   const t = asTensor(x);
-  const list = axes.map((a) => normaliseAxis(a, t.shape.length, "flip"));
+  const list = [axes].flat().map((a) => normaliseAxis(a, t.shape.length, "flip"));
   if (new Set(list).size !== list.length)
-    fail("shape", `flip: axes ${showShape(axes)} of ${showShape(t.shape)} name one twice`, "name every axis once");
+    fail(
+      "shape",
+      `flip: axes ${showShape([axes].flat())} of ${showShape(t.shape)} name one twice`,
+      "name every axis once",
+    );
   return flipNode([t], { axes: list });
 }
 

@@ -224,7 +224,7 @@ export const smooth: readonly Entry[] = [
     (x) => g.addAll(g.split(x, parts, axis).map((p, k) => g.mul(p, k + 1))),
     [shape.with(axis, parts * (shape.at(axis) as number)), real],
   ]),
-  entry("flip", shapeAndAxes, ({ shape, axes }) => [(x) => g.flip(x, axes ?? [-1]), [shape, real]]),
+  entry("flip", shapeAndAxes, ({ shape, axes }) => [(x) => g.flip(x, axes ?? -1), [shape, real]]),
   entry("take", gathered, ({ at: { shape, axis }, indices }) => [
     (x, i) => g.take(x, i, axis),
     [shape, real],
