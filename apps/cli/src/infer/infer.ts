@@ -111,7 +111,9 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       );
     io.stdout.write(summaryTable(summary, join(out, "summary.json")));
     for (const warning of warnings) io.stdout.write(`warning: ${warning}\n`);
-    io.stdout.write(`${chains} chains of ${draws} draws, ${seconds.toFixed(1)} s: ${out}\n`);
+    io.stdout.write(
+      `${chains} ${chains === 1 ? "chain" : "chains"} of ${draws} draws, ${seconds.toFixed(1)} s: ${out}\n`,
+    );
   });
 }
 

@@ -12,7 +12,7 @@ import { batchShape, matmul } from "./linalg.ts";
 import { showShape, sizeOf } from "./ndarray.ts";
 import { concat, pad, slice } from "./pieces.ts";
 import { transpose } from "./shape.ts";
-import { inverse, requireSquare } from "./solve.ts";
+import { inverse, requireSquare, solve } from "./solve.ts";
 import { asTensor, fill, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
 import { sqrt } from "./transcendental.ts";
 
@@ -44,7 +44,7 @@ const choleskyNode: Make = primitive({
     const inv = inverse(node);
     return symmetricPart(matmul(matmul(transpose(inv), mul(matmul(transpose(node), g), half)), inv));
   },
-  lower: ({ inputs: [a] }) => choleskyExpression(a),
+  lower: ({ inputs: [a] }) => choleskyExpression(symmetricPart(a)),
   emit: () => internal("cholesky is lowered before it is written"),
   evaluate: ({ shape }, [data]) => {
     const n = shape.at(-1) as number;
@@ -54,13 +54,34 @@ const choleskyNode: Make = primitive({
   },
 });
 
-/** A column at a time: L's first is A's over the root of its first entry, the rest that of A − l lᵀ. */
+/** Rows that are taken a column at a time. */
+const FEW = 8;
+
+/**
+ * In halves: A₁₁ = L₁₁L₁₁ᵀ, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ, so that most of the work is products of matrices. A column at a time,
+ * the whole of what is left would be written anew n times.
+ */
 function choleskyExpression(a: Tensor): Tensor {
+  const n = a.shape.at(-1) as number;
+  if (n <= FEW) return byColumns(a);
+  const whole = batchShape(a).map(() => null);
+  const none = batchShape(a).map(() => 0);
+  const half = FEW * Math.ceil(n / FEW / 2);
+  const part = (rows: readonly [number, number], columns: readonly [number, number]): Tensor =>
+    slice(a, ...whole, rows, columns);
+  const first = choleskyExpression(part([0, half], [0, half]));
+  const below = transpose(solve(first, transpose(part([half, n], [0, half]))));
+  const last = choleskyExpression(sub(part([half, n], [half, n]), matmul(below, transpose(below))));
+  return concat([concat([first, below], -2), pad(last, [...none, half, 0], [...none, 0, 0])], -1);
+}
+
+/** L's first column is A's over the root of its first entry, the rest that of A − l lᵀ. */
+function byColumns(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
   const whole = batchShape(a).map(() => null);
   const none = batchShape(a).map(() => 0);
   const columns: Tensor[] = [];
-  let rest = symmetricPart(a);
+  let rest = a;
   for (let k = 0; k < n; k++) {
     const left = slice(rest, ...whole, null, [0, 1]);
     const column = div(left, sqrt(slice(left, ...whole, [0, 1])));
@@ -73,7 +94,7 @@ function choleskyExpression(a: Tensor): Tensor {
 }
 
 /**
- * The lower triangular L with A = L Lᵀ, over the last two axes, of positive-definite matrices of a few dozen rows; NaN where one is not.
+ * The lower triangular L with A = L Lᵀ, over the last two axes, of positive-definite matrices; NaN where one is not.
  * What is not symmetric of A is left out.
  */
 export const cholesky = (a: Operand): Tensor => choleskyNode([asTensor(a)], {});

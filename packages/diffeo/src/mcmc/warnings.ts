@@ -54,14 +54,14 @@ export function warningsOf(
   const apart = rows.filter(([, { rhat }]) => rhat > 1.01).map(([name]) => name);
   if (apart.length > 0)
     warnings.push(
-      `R̂ is above 1.01 for ${listed(apart)}: the chains have not met. Draw more, warm up longer, or look for several modes.`,
+      `R̂ is above 1.01 for ${listed(apart)}: ${chains.length > 1 ? "the chains have" : "the halves of the chain have"} not met. Draw more, warm up longer, or look for several modes.`,
     );
-  const few = rows
-    .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < 100 * chains.length)
-    .map(([name]) => name);
+  // A hundred of each chain, and of many chains what four have to have.
+  const enough = 100 * Math.min(4, chains.length);
+  const few = rows.filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough).map(([name]) => name);
   if (few.length > 0)
     warnings.push(
-      `fewer than ${100 * chains.length} effective draws for ${listed(few)}: means and quantiles are uncertain. Draw more.`,
+      `fewer than ${enough} effective draws for ${listed(few)}: means and quantiles are uncertain. Draw more.`,
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
   if (frozen.length > 0) warnings.push(`${listed(frozen)} never changed or is not finite: R̂ says nothing of it.`);

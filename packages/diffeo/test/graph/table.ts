@@ -185,6 +185,12 @@ export const smooth: readonly Entry[] = [
     (x) => g.cholesky(g.add(x, g.mul(g.eye(n, x.dtype), 4 * n))),
     [[...s, n, n], real],
   ]),
+  entry(
+    "cholesky in halves",
+    size(9, 21),
+    (n) => [(x) => g.cholesky(g.add(x, g.mul(g.eye(n, x.dtype), 4 * n))), [[n, n], real]],
+    { runs: 4 },
+  ),
   entry("symmetric", fc.tuple(shapes(0, 2), size(1, 4)), ([s, n]) => [
     (x) => g.symmetric(x),
     [[...s, (n * (n + 1)) / 2], real],

@@ -21,6 +21,7 @@ import {
 } from "../../src/graph/index.ts";
 import {
   approximate,
+  type Chain,
   chainsOf,
   elementNames,
   type InferOptions,
@@ -28,6 +29,7 @@ import {
   type PosteriorModel,
   type Values,
 } from "../../src/mcmc/index.ts";
+import { warningsOf } from "../../src/mcmc/warnings.ts";
 import { key } from "../../src/random/index.ts";
 import { ALPHA, uniformP } from "../random/statistics.ts";
 import { closedForms, places } from "./closed-forms.ts";
@@ -165,8 +167,16 @@ describe("what is asked for", () => {
       parameters: { x: [real(), 1] },
       logDensity: ({ x }) => mul(square(sub(square(mul(at(x, 0, 1), 4)), 25)), -0.5),
     };
-    const { warnings } = await infer(modes, { key: key(2), draws: 200, warmup: 100 });
+    const few = { key: key(2), draws: 200, warmup: 100 };
+    const { warnings, chains, settings, summary } = await infer(modes, few);
     expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains have not met/);
+    const bad = { x: { ...summary()["x[1]"], rhat: 1.2, bulkEss: 390, tailEss: 390 } };
+    const said = (count: number): string =>
+      warningsOf(new Array<Chain>(count).fill(chains[0]), bad, settings).join("\n");
+    expect(said(1)).toMatch(/R̂ is above 1.01 for x: the halves of the chain have not met/);
+    expect(said(1)).not.toContain("effective draws");
+    expect(said(4)).toContain("fewer than 400 effective draws for x");
+    expect(said(100)).toContain("fewer than 400 effective draws for x");
   });
 });
 
