@@ -5,6 +5,7 @@ import {
   addAll,
   at,
   cholesky,
+  combineAll,
   div,
   exp,
   expand,
@@ -15,7 +16,6 @@ import {
   logSumExp,
   mul,
   neg,
-  scan,
   slice,
   solve,
   square,
@@ -25,8 +25,9 @@ import {
   sub,
   sum,
   type Tensor,
+  transpose,
 } from "diffeo/graph";
-import { infer, type PosteriorModel } from "diffeo/mcmc";
+import { approximate, infer, type PosteriorModel } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
 
 const noise = (seed: number, count: number) => Array.from(normal(key(seed), [count], { dtype: "float64" }).data);
@@ -51,8 +52,10 @@ const gaussianProcess: PosteriorModel = {
   },
 };
 
-// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). Summing over states is a product of matrices, taken by scan in log₂ t rounds:
-// a loop over t would make a graph of t times as many small operations.
+// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all ways through them is a product of matrices, taken in pairs: a loop
+// over t would make a graph of many more, smaller operations.
+const logProduct = (a: Tensor, b: Tensor): Tensor =>
+  logSumExp(add(expandDims(a, -2), expandDims(transpose(b), -3)), -1); // (a b)[from, to] = Σ_k a[from, k] b[k, to]
 const hiddenMarkov: PosteriorModel = {
   parameters: { P: [simplex(2), 2], mu: ordered(2), sigma: positive() },
   logDensity: ({ P, mu, sigma }, { y }) => {
@@ -60,8 +63,7 @@ const hiddenMarkov: PosteriorModel = {
     // log p(y_t | state) [chains, t, state], and log P[from, to] p(y_t | to) [chains, t, from, to]
     const seen = sub(mul(square(div(sub(wide(y), expandDims(mu, 1)), cell(sigma))), -0.5), cell(log(sigma)));
     const steps = add(expandDims(slice(seen, null, [1, n]), 2), expandDims(log(P), 1));
-    const joined = scan((a: Tensor, b: Tensor) => logSumExp(add(expandDims(a, -1), expandDims(b, 2)), 3), steps, 1);
-    const paths = add(wide(at(seen, 0, 1)), at(joined, -1, 1));
+    const paths = add(wide(at(seen, 0, 1)), combineAll(logProduct, steps, 1));
     return addAll([logSumExp(paths, [1, 2]), mul(squaredNorm(mu), -0.05), halfNormal(sigma)]);
   },
 };
@@ -111,7 +113,8 @@ for (const [name, model, data] of [
   ["hidden Markov model", hiddenMarkov, { y: noise(2, 60).map((e, t) => states[t] + 0.5 * e) }],
   ["predator and prey", predatorPrey, { y: hares.map((v, t) => [v, lynxes[t]]) }],
 ] as const) {
-  const posterior = await infer(model, { key: key(name), data, draws, warmup: draws });
+  const start = await approximate(model, { key: key(name), data }); // chains that begin near need a short warm-up
+  const posterior = await infer(model, { key: key(name), data, start, draws, warmup: draws });
   console.log(`${name}:`);
   for (const [number, { mean, sd, rhat }] of Object.entries(posterior.summary()))
     console.log(`  ${number.padEnd(9)} ${mean.toFixed(3)} ± ${sd.toFixed(3)}, R̂ ${rhat.toFixed(2)}`);

@@ -40,7 +40,7 @@ export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
 export { rotary } from "./rotary.ts";
-export { scan } from "./scan.ts";
+export { combineAll, scan } from "./scan.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
 export { lower, simplify } from "./simplify.ts";
 export { inverse, logAbsDet, solve } from "./solve.ts";

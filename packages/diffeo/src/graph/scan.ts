@@ -4,11 +4,13 @@
  *
  *   s_t ← s_{t−k} ∘ s_t   for t ≥ k,   k = 1, 2, 4, …
  *
+ * `combineAll` gives the last of them alone, by pairs.
+ *
  * A recurrence x_t = a_t x_{t−1} + b_t is one: (a, b) ∘ (a′, b′) = (a a′, a′ b + b′). Written step by step, as n small nodes after each
  * other, it would cost a runtime more to begin them than to compute them.
  */
 import { normaliseAxis } from "./ndarray.ts";
-import { concat, slice } from "./pieces.ts";
+import { at, concat, slice } from "./pieces.ts";
 import type { Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 
@@ -17,21 +19,43 @@ import { leavesOf, mapTree, withLeaves } from "./tree.ts";
  * @param elements a tensor, or a tree of tensors that are as long along the axis
  */
 export function scan<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
-  const [first] = leavesOf(elements);
-  const length = first.shape[normaliseAxis(axis, first.shape.length, "scan")];
-  const part = (tree: T, from: number, to: number): T =>
-    mapTree<Tensor, Tensor>(tree, (leaf) => {
-      const at = normaliseAxis(axis, leaf.shape.length, "scan");
-      return slice(leaf, ...leaf.shape.slice(0, at).map(() => null), [from, to]);
-    }) as T;
+  const length = lengthOf(elements, axis);
   let now = elements;
   for (let stride = 1; stride < length; stride *= 2) {
-    const moved = combine(part(now, 0, length - stride), part(now, stride, length));
-    const [kept, joined] = [leavesOf(part(now, 0, stride)), leavesOf(moved)];
-    now = withLeaves(
-      now,
-      kept.map((leaf, i) => concat([leaf, joined[i]], axis)),
-    ) as T;
+    const moved = combine(part(now, axis, [0, length - stride]), part(now, axis, [stride, length]));
+    now = joined(part(now, axis, [0, stride]), moved, axis);
   }
   return now;
 }
+
+/** s_n alone, without the axis: neighbours are combined, then neighbours of these, which is n − 1 combinations in all. */
+export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
+  let now = elements;
+  for (let length = lengthOf(now, axis); length > 1; length = lengthOf(now, axis)) {
+    const even = length - (length % 2);
+    const pairs = combine(part(now, axis, [0, even, 2]), part(now, axis, [1, even, 2]));
+    now = even === length ? pairs : joined(pairs, part(now, axis, [even, length]), axis);
+  }
+  return mapTree<Tensor, Tensor>(now, (leaf) => at(leaf, 0, axis)) as T;
+}
+
+const lengthOf = <T>(elements: T, axis: number): number => {
+  const [{ shape }] = leavesOf(elements);
+  return shape[normaliseAxis(axis, shape.length, "scan")];
+};
+
+/** A stretch of every leaf. */
+const part = <T>(tree: T, axis: number, range: readonly [number, number, number?]): T =>
+  mapTree<Tensor, Tensor>(tree, (leaf) => {
+    const before = normaliseAxis(axis, leaf.shape.length, "scan");
+    return slice(leaf, ...leaf.shape.slice(0, before).map(() => null), range as readonly [number, number, number]);
+  }) as T;
+
+/** Two stretches one after the other. */
+const joined = <T>(first: T, second: T, axis: number): T => {
+  const after = leavesOf(second);
+  return withLeaves(
+    first,
+    leavesOf(first).map((leaf, i) => concat([leaf, after[i]], axis)),
+  ) as T;
+};

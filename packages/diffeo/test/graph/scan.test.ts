@@ -4,6 +4,7 @@ import { evaluate } from "../../src/engine/index.ts";
 import {
   add,
   at,
+  combineAll,
   cumsum,
   gradEach,
   matmul,
@@ -40,6 +41,37 @@ function looped(a: Tensor, b: Tensor): Tensor {
   for (let t = 1; t < b.shape[1]; t++) all.push(add(mul(all[t - 1], at(a, t, 1)), at(b, t, 1)));
   return stack(all, 1);
 }
+
+describe("combineAll", () => {
+  it.each([1, 2, 3, 7, 8, 13])("is a product of %s matrices in order, and so is its derivative", async (length) => {
+    const product = (x: Tensor): Tensor => combineAll((a: Tensor, b: Tensor) => matmul(a, b), x, 1);
+    const one = (x: Tensor): Tensor => {
+      let p = at(x, 0, 1);
+      for (let t = 1; t < length; t++) p = matmul(p, at(x, t, 1));
+      return p;
+    };
+    const slope = (f: typeof one) => gradEach((x: Tensor) => sum(square(f(x)), [1, 2]));
+    const found = await evaluate(
+      (x: Tensor) => ({
+        paired: product(x),
+        looped: one(x),
+        pairedSlope: slope(product)(x),
+        loopedSlope: slope(one)(x),
+      }),
+      rows("matrices", [2, length, 3, 3]),
+    );
+    for (const [a, b] of [
+      [found.paired, found.looped],
+      [found.pairedSlope, found.loopedSlope],
+    ]) {
+      const size = Math.max(...Array.from(b.data as Float64Array, Math.abs));
+      expect(a.shape).toEqual(b.shape);
+      a.data.forEach((v, i) => {
+        expect(Math.abs((v as number) - (b.data[i] as number))).toBeLessThanOrEqual(1e-13 * size);
+      });
+    }
+  });
+});
 
 describe("scan", () => {
   it.each([1, 2, 3, 7, 8, 13])("is a linear recurrence of %s steps, and so are its derivatives", async (length) => {

@@ -5,6 +5,7 @@ import {
   add,
   addAll,
   at,
+  combineAll,
   concat,
   div,
   exp,
@@ -52,14 +53,8 @@ const wide = (x: Tensor): Tensor => expandDims(x, -1);
 
 const twice = (v: number): [number, number] => [v, v];
 
-/** The logarithm of a product of matrices given by theirs, [chains, t, from, to], neighbours first: log₂ t rounds. */
-function logProduct(m: Tensor): Tensor {
-  const n = m.shape[1];
-  if (n === 1) return at(m, 0, 1);
-  const [even, odd] = [slice(m, null, [0, n - 1, 2]), slice(m, null, [1, n, 2])];
-  const pairs = logSumExp(add(wide(even), expandDims(odd, 2)), 3);
-  return logProduct(n % 2 === 0 ? pairs : concat([pairs, slice(m, null, [n - 1, n])], 1));
-}
+/** The logarithm of a product of two matrices given by theirs, […, from, to]. */
+const logProduct = (a: Tensor, b: Tensor): Tensor => logSumExp(add(wide(a), expandDims(b, 2)), 3);
 
 export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = {
   eight_schools: (data) => {
@@ -120,7 +115,7 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
         const seen = mul(square(sub(y.map(twice), expandDims(mu, 1))), -0.5);
         const move = expandDims(log(stack([theta1, theta2], 1)), 1);
         const steps = add(expandDims(slice(seen, null, [1, y.length]), 2), move);
-        const paths = logSumExp(add(wide(at(seen, 0, 1)), logProduct(steps)), 1);
+        const paths = logSumExp(add(wide(at(seen, 0, 1)), combineAll(logProduct, steps, 1)), 1);
         const [m1, m2] = [0, 1].map((k) => at(mu, k, 1));
         return addAll([logSumExp(paths, -1), gauss(m1, 3, 1), gauss(m2, 10, 1)]);
       },
