@@ -53,7 +53,7 @@ const horner = (c: readonly number[], w: Tensor): Tensor =>
 
 const below = (n: number): number[] => Array.from({ length: n }, (_, j) => j);
 
-export function logGammaValue(x: number): number {
+function logGammaValue(x: number): number {
   if (x < 0) return Number.NaN;
   if (x === Number.POSITIVE_INFINITY) return x;
   const shift = shiftFor(-1);
@@ -64,7 +64,7 @@ export function logGammaValue(x: number): number {
 }
 
 /** ψ_m */
-export function polygammaValue(m: number, x: number): number {
+function polygammaValue(m: number, x: number): number {
   if (x < 0) return Number.NaN;
   const shift = shiftFor(m);
   const far = x >= shift;
