@@ -25,7 +25,6 @@ import {
   sub,
   sum,
   type Tensor,
-  transpose,
 } from "diffeo/graph";
 import { approximate, infer, type PosteriorModel } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
@@ -54,8 +53,7 @@ const gaussianProcess: PosteriorModel = {
 
 // States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all ways through them is a product of matrices, taken in pairs: a loop
 // over t would make a graph of many more, smaller operations.
-const logProduct = (a: Tensor, b: Tensor): Tensor =>
-  logSumExp(add(expandDims(a, -2), expandDims(transpose(b), -3)), -1); // (a b)[from, to] = Σ_k a[from, k] b[k, to]
+const logProduct = (a: Tensor, b: Tensor): Tensor => logSumExp(add(expandDims(a, -1), expandDims(b, -3)), -2); // Σ_k a[i, k] b[k, j]
 const hiddenMarkov: PosteriorModel = {
   parameters: { P: [simplex(2), 2], mu: ordered(2), sigma: positive() },
   logDensity: ({ P, mu, sigma }, { y }) => {

@@ -121,6 +121,7 @@ const reductions = (g: G): Case[] => [
     ];
     return g.scan(after, [g.tanh(a), b] as readonly T[], 1)[1];
   }),
+  line("combineAll of matrices", "3×7×2×2", (x) => g.combineAll((a: T, b: T) => g.matmul(a, b), x, 1)),
   line("cumsum, exclusive and reverse", "3×7", (x) => g.cumsum(x, 1, { exclusive: true, reverse: true })),
 ];
 
