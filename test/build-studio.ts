@@ -1,8 +1,7 @@
 /** The studio for all files that test it: built, and one browser to open it in, before the first of them. */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { CHROMIUM } from "../apps/studio/test/browser.ts";
-import { started } from "../packages/diffeo/test/engine/starts.ts";
+import { BRIEF, chromiumWith, started } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "./build.ts";
 
 declare module "vitest" {
@@ -15,7 +14,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = builtStudio();
   const found = await started("headless Chromium", async () => {
-    const server = await chromium.launchServer({ ...CHROMIUM, args: [...CHROMIUM.args, "--disable-gpu"] });
+    const server = await chromium.launchServer(chromiumWith(BRIEF, "--disable-gpu"));
     const browser = await chromium.connect(server.wsEndpoint());
     await browser.newPage();
     await browser.close();

@@ -5,19 +5,13 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { withoutNative } from "../../../packages/diffeo/test/engine/no-native.ts";
-import { chromiumPath } from "../../../packages/diffeo/test/engine/starts.ts";
+import { noNative } from "../../../packages/diffeo/test/engine/no-native.ts";
+import { chromiumWith } from "../../../packages/diffeo/test/engine/starts.ts";
+import { built } from "../../../test/build.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** How it is started. */
-export const CHROMIUM = {
-  executablePath: chromiumPath,
-  args: ["--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking"],
-};
-
-export const launch = (...flags: readonly string[]): Promise<Browser> =>
-  chromium.launch({ ...CHROMIUM, args: [...CHROMIUM.args, ...flags] });
+export const launch = (...flags: readonly string[]): Promise<Browser> => chromium.launch(chromiumWith(...flags));
 
 /** A page, and what it has said that no page should. */
 export interface Watched {
@@ -50,7 +44,8 @@ interface Violation {
 
 /** What axe has against a page, a line each. */
 export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  // Once a page: it stays through changes of the address.
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
     return (await axe.run()).violations;
@@ -75,7 +70,7 @@ export const FROZEN = 400;
 
 /** The longest task of the page's main thread while `work` is done, in milliseconds of the processor: others may have it too. */
 export async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
-  const categories = ["toplevel", "disabled-by-default-devtools.timeline", "blink.user_timing"];
+  const categories = ["disabled-by-default-devtools.timeline", "blink.user_timing"];
   // One at a time in a browser that several share.
   const start = async (): Promise<void> =>
     browser.startTracing(page, { categories }).catch(async (error: Error) => {
@@ -91,22 +86,21 @@ export async function longestTask(browser: Browser, page: Page, work: () => Prom
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   const own = traceEvents.find((event) => event.name === name);
   const tasks = traceEvents.filter(
-    ({ name: what, ph, pid, tid }) => ph === "X" && /RunTask/.test(what) && pid === own?.pid && tid === own.tid,
+    ({ name: what, ph, pid, tid }) => ph === "X" && what === "RunTask" && pid === own?.pid && tid === own.tid,
   );
   if (tasks.length === 0) throw new Error("the trace has no task of the main thread");
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
 }
 
-const house = join(import.meta.dirname, "../../..");
-
 /** The page's address after the #. */
 export const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 
-/** `diffeo` in a Node that has WebAssembly alone, command after command, and what it prints. */
+/** `diffeo`, as it is published, in a Node that has WebAssembly alone, command after command, and what it prints. */
 export async function onWebAssembly(...commands: readonly (readonly string[])[]): Promise<string> {
-  const script = `import { run } from ${JSON.stringify(join(house, "apps/cli/src/run.ts"))};
+  const script = `import { run } from ${JSON.stringify(join(built(), "apps/cli/dist/run.js"))};
     const { stdout, stderr, stdin } = process;
     const io = { stdout, stderr, stdin, signal: new AbortController().signal };
     for (const words of ${JSON.stringify(commands)}) process.exitCode ||= await run(words, io);`;
-  return (await promisify(execFile)(process.execPath, withoutNative(script), { cwd: house })).stdout;
+  const flags = [...noNative, "--input-type=module", "--eval", script];
+  return (await promisify(execFile)(process.execPath, flags)).stdout;
 }

@@ -9,7 +9,7 @@ import { parseFen, UNKNOWN } from "diffeo-chess";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
-import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
+import { BRIEF, leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import type { Serving } from "../../cli/src/studio/server.ts";
 import { FROZEN, hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
@@ -221,7 +221,7 @@ else
     });
 
     it("computes on WebGPU where there is one", async () => {
-      const gpu = await launch("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
+      const gpu = await launch(BRIEF, "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
       try {
         const { page, errors } = await open(gpu, url);
         if (!(await page.evaluate(hasAdapter)))

@@ -1,4 +1,4 @@
-/** A Node that lacks onnxruntime-node, whatever is installed: flags that run a program on the sources. */
+/** A Node that lacks onnxruntime-node, whatever is installed. */
 const missing = `export const resolve = (name, context, next) => {
   if (name === "onnxruntime-node") throw new Error("not installed");
   return next(name, context);
@@ -6,7 +6,11 @@ const missing = `export const resolve = (name, context, next) => {
 const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 const hook = `import { register } from "node:module"; register(${JSON.stringify(dataUrl(missing))});`;
 
+/** Flags that take it away. */
+export const noNative = ["--import", dataUrl(hook)] as const;
+
+/** Flags that run a program on the sources. */
 export const withoutNative = (program: string): string[] => [
-  ...["--conditions=diffeo-source", "--import", "tsx", "--import", dataUrl(hook)],
+  ...["--conditions=diffeo-source", "--import", "tsx", ...noNative],
   ...["--input-type=module", "--eval", program],
 ];

@@ -7,10 +7,9 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 import { root } from "./packed.ts";
 
-export const chromiumPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Debian's chromium brings SwiftShader, a Vulkan in software. */
 const swiftShader = process.env.SWIFTSHADER_ICD ?? "/usr/lib/chromium/vk_swiftshader_icd.json";
 
@@ -26,12 +25,38 @@ export async function started<T>(what: string, start: () => Promise<T>): Promise
   }
 }
 
+/**
+ * What a browser does for somebody who would type into its address bar: every window loads two pages of its own, a second of
+ * the processor. Of several such lists the last one counts, so the others are those that Playwright switches off.
+ */
+const noFeatures = [
+  ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "AimEnabled", "LensOverlay", "PreconnectToSearch", "MediaRouter"],
+  ...["OptimizationHints", "NetworkTimeServiceQuerying", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable"],
+  ...["PaintHolding", "DestroyProfileOnBrowserClose", "ThirdPartyStoragePartitioning"],
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "AvoidCorsURLLoaderRestartOnRedirect"],
+];
+
+/** How a browser is started. */
+export const chromiumWith = (...flags: readonly string[]): LaunchOptions => ({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  timeout: 60_000,
+  args: [
+    ...["--headless", "--no-sandbox", "--no-first-run", `--disable-features=${noFeatures.join(",")}`],
+    ...["quic", "background-networking", "component-update", "sync"].map((what) => `--disable-${what}`),
+    ...flags,
+  ],
+});
+
+/**
+ * For pages that compute for a moment: WebAssembly is compiled a second time, for speed, only where it runs ten times as long as
+ * by default. Otherwise that is half of such a page's processor time.
+ */
+export const BRIEF = "--js-flags=--wasm-tiering-budget=130000000";
+
 /** A headless Chromium that can open a page. */
 export const startChromium = (...flags: readonly string[]): Promise<Started<{ readonly browser: Browser }>> =>
   started("headless Chromium", async () => {
-    const quiet = ["quic", "background-networking", "component-update", "sync"].map((what) => `--disable-${what}`);
-    const args = ["--headless", "--no-sandbox", "--no-first-run", ...quiet, ...flags];
-    const browser = await chromium.launch({ executablePath: chromiumPath, timeout: 60_000, args });
+    const browser = await chromium.launch(chromiumWith(BRIEF, ...flags));
     await browser.newPage().then((page) => page.close());
     return { browser };
   });
