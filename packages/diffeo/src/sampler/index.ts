@@ -31,5 +31,6 @@ export {
   type ParticleResult,
   particles,
 } from "./particles.ts";
+export { pauses } from "./pauses.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 export { areaUnderCurve, crossFittedAuc, type RowPair } from "./two-sample.ts";

@@ -69,10 +69,12 @@ it("has types that strict programs compile against, the README's among them", ()
   expect(shown).toContain("sample(process");
   writeFileSync(join(project.folder, "readme.mts"), shown);
   const tsc = join(house, "node_modules", "typescript", "bin", "tsc");
-  const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
+  // TypeScript's own declarations of the language and of browsers are not ours to check; the package's are.
+  const flags = ["--noEmit", "--strict", "--skipDefaultLibCheck", "--module", "nodenext"];
+  const platform = ["--target", "es2022", "--lib", "es2023,dom"];
   const compiled = (): string => {
     try {
-      const args = [tsc, ...flags, "program.mts", "readme.mts"];
+      const args = [tsc, ...flags, ...platform, "program.mts", "readme.mts"];
       return execFileSync(process.execPath, args, { cwd: project.folder, encoding: "utf8" });
     } catch (error) {
       return (error as { stdout: string }).stdout;

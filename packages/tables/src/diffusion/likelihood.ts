@@ -26,7 +26,7 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
-import { logSnr } from "diffeo/sampler";
+import { logSnr, pauses } from "diffeo/sampler";
 import { type EngineOptions, engineOf } from "./engine.ts";
 import { LAST_LEVEL, type Predictor, tableSde } from "./model.ts";
 
@@ -112,7 +112,9 @@ async function followed(flow: Flow, x: Float64Array, n: number, steps: number, s
   // x and the integral of the divergence, one after the other.
   const start = new Float64Array(count * (n + 1));
   start.set(x.map((v) => m * v));
+  const pause = pauses();
   const field: Field = async (state, u) => {
+    await pause();
     signal?.throwIfAborted();
     const points: NdArray = {
       shape: [count, n],

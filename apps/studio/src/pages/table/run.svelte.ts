@@ -65,10 +65,15 @@ export class TableRun {
     if (!isStopped(error)) this.trouble = { of, what: troubleOf(error) };
   }
 
+  /** Stops what is asked of a table or model before another comes, which would wait for it: there is one worker. */
+  #another(): number {
+    for (const asked of [this.#fit, this.#draw, this.#score]) asked?.abort();
+    return ++this.#reading;
+  }
+
   /** Reads a table, and gives the rules that go with it. */
   async read(source: Source): Promise<readonly string[] | undefined> {
-    const own = ++this.#reading;
-    this.#fit?.abort();
+    const own = this.#another();
     [this.trouble, this.inferred, this.model, this.likelihood] = [undefined, undefined, undefined, undefined];
     [this.samples, this.curve, this.file] = [[], [], ""];
     this.text = source.kind === "text" ? source.text : "";
@@ -139,8 +144,7 @@ export class TableRun {
   }
 
   async openModel(name: string, bytes: Uint8Array): Promise<void> {
-    const own = ++this.#reading;
-    this.#fit?.abort();
+    const own = this.#another();
     try {
       const model = await (await this.#open()).call("openModel", { name, bytes });
       if (own !== this.#reading) return;
@@ -160,9 +164,10 @@ export class TableRun {
     this.drawing = true;
     try {
       const rows = await (await this.#open()).call("draw", ask, { signal: controller.signal });
-      if (controller.signal.aborted) return;
-      this.samples = rows;
-      if (this.trouble?.of === "use") this.trouble = undefined;
+      if (!controller.signal.aborted) {
+        this.samples = rows;
+        if (this.trouble?.of === "use") this.trouble = undefined;
+      }
     } catch (error) {
       if (!controller.signal.aborted) this.#fail("use", error);
     }

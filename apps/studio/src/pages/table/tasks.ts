@@ -179,13 +179,11 @@ function givenColumn(
   return { name, low: down(low), high: down(high + step), middle: down(middle), step };
 }
 
-/** Takes a model as the one that is asked from now on. */
-async function opened(found: TableModel): Promise<OpenTable> {
-  model = found;
-  const { domain, training } = found;
+/** What cells can be given of a model, from rows that there are, or else from some that it draws. */
+async function givenParts({ domain, sample }: TableModel): Promise<OpenTable["given"]> {
   const known = understood ? wholeRows(understood.rows) : [];
-  const rows = known.length >= 10 ? known : (await found.sample({ count: 500, seed: LOOK })).rows;
-  const parts = domain.parts.map(({ domain: own, columns, at }) => {
+  const rows = known.length >= 10 ? known : (await sample({ count: 500, seed: LOOK })).rows;
+  return domain.parts.map(({ domain: own, columns, at }) => {
     const labels = own.spec?.kind === "category" ? own.spec.labels : undefined;
     return {
       kind: own.kind,
@@ -199,7 +197,13 @@ async function opened(found: TableModel): Promise<OpenTable> {
       ),
     };
   });
-  return { domain: shownDomain(domain), training, given: found.given ? parts : [] };
+}
+
+/** Takes a model as the one that is asked from now on. */
+async function opened(found: TableModel): Promise<OpenTable> {
+  model = found;
+  const { domain, training } = found;
+  return { domain: shownDomain(domain), training, given: found.given ? await givenParts(found) : [] };
 }
 
 /** A model out of a file; the table that was there is forgotten. */
