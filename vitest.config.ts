@@ -56,8 +56,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "slow", ...shared, include: slow } },
-      { extends: true, test: { name: "built", include: built, globalSetup: ["test/build.ts"] } },
-      { extends: true, test: { name: "studio", include: studio, globalSetup: ["test/build-studio.ts"] } },
+      { extends: true, test: { name: "built", ...shared, include: built, globalSetup: ["test/build.ts"] } },
+      { extends: true, test: { name: "studio", ...shared, include: studio, globalSetup: ["test/build-studio.ts"] } },
     ],
   },
 });

@@ -1,16 +1,16 @@
 /** The programs of `examples/` run against the packages as they are published, and say what they should. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
-import { built } from "./build.ts";
+import { describe, expect, it } from "vitest";
+import { plainScripts } from "./scripts.ts";
 
-const examples = fileURLToPath(new URL("../examples", import.meta.url));
-const folder = mkdtempSync(join(built(), "examples-"));
-cpSync(examples, folder, { recursive: true });
-writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-afterAll(() => rmSync(folder, { recursive: true }));
+const examples = new URL("../examples/", import.meta.url);
+const files = readdirSync(examples);
+const names = files.filter((file) => file.endsWith(".ts"));
+const programs = plainScripts(Object.fromEntries(names.map((name) => [name, new URL(name, examples)])));
+for (const name of files.filter((file) => file.endsWith(".onnx")))
+  cpSync(new URL(name, examples), new URL(name, programs[names[0]]));
 
 /** What a program says, and what it is told: steps, where a fifth or a third of them already learns what chance never finds. */
 const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: readonly string[] }>> = {
@@ -38,16 +38,12 @@ const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: 
 };
 
 describe("every example runs", () => {
-  for (const name of readdirSync(examples).filter((file) => file.endsWith(".ts")))
+  for (const name of names)
     it(name, () => {
       const { output, words = [] } = says[name];
-      const { stdout, stderr, status } = spawnSync(
-        process.execPath,
-        ["--import", "tsx", join(folder, name), ...words],
-        {
-          encoding: "utf8",
-        },
-      );
+      const { stdout, stderr, status } = spawnSync(process.execPath, [fileURLToPath(programs[name]), ...words], {
+        encoding: "utf8",
+      });
       expect(stderr).toBe("");
       expect(stdout).toMatch(output);
       expect(status).toBe(0);

@@ -52,7 +52,7 @@ const stopAtOnce = (): Promise<void> =>
     new MutationObserver((_, observer) => {
       const [button] = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Stop");
       const said = document.querySelector(".fitting .status")?.textContent ?? "";
-      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 10)) return;
+      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 4)) return;
       observer.disconnect();
       button.click();
       resolve();
@@ -215,17 +215,17 @@ else
     });
 
     it("stops a fit, goes on with it where it was, and draws rows of which a cell is given", async () => {
-      await page.goto(`${url}#/table?ends=steps&steps=60&seed=3&evaluations=8`);
+      await page.goto(`${url}#/table?ends=steps&steps=30&seed=3&evaluations=8`);
       await page.getByLabel("Choose a file").setInputFiles(csv);
       await page.getByText("all between 0 and 1").waitFor(SOON);
       const said = page.evaluate(stopAtOnce);
       await page.getByRole("button", { name: "Fit", exact: true }).click();
       await said;
       const stopped =
-        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 60\.$/).textContent(SOON)) ?? "";
+        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 30\.$/).textContent(SOON)) ?? "";
       const [at] = stepsIn([stopped]);
-      expect(at).toBeGreaterThanOrEqual(10);
-      expect(at).toBeLessThan(60);
+      expect(at).toBeGreaterThanOrEqual(4);
+      expect(at).toBeLessThan(30);
       const after = page.evaluate(stepsUntilFitted);
       await page.getByRole("button", { name: "Continue" }).click();
       const seen = stepsIn(await after);
