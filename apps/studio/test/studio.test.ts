@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { parseFen, UNKNOWN } from "diffeo-chess";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
 import { BRIEF, leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import type { Serving } from "../../cli/src/studio/server.ts";
@@ -69,11 +69,24 @@ else
     let url: string;
     let plain: Serving;
     let browser: Browser;
+    // One page for all that the studio's own server serves: to load it, and what computes in it, takes longer than most tests.
+    let page: Page;
+    let [errors, requests]: readonly (readonly string[])[] = [[], []];
+    const withTiny = async (of: Page): Promise<void> => {
+      await of.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+    };
     beforeAll(async () => {
       await saveTinyModel(tiny);
       plain = await plainHost();
       opened = await openStudio(studio);
       ({ url, browser } = opened);
+      ({ page, errors, requests } = await open(browser, url));
+    });
+    afterEach(async () => {
+      // Nothing moves there, and what the browser has kept of a model is not that of the next test.
+      await page.goto(`${url}#/nowhere`);
+      await page.context().unrouteAll();
+      await page.evaluate(() => caches.delete("diffeo-models"));
     });
     afterAll(async () => {
       await opened.close();
@@ -82,13 +95,12 @@ else
     });
 
     it("has pages that load without an error, whole for those who do not see them, in light and dark", async () => {
-      const { page, errors } = await open(browser, url);
       const paths = await page
         .getByRole("navigation", { name: "Pages" })
         .getByRole("link")
         .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).hash));
       expect(paths).toContain("#/chess");
-      await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+      await withTiny(page);
       for (const path of ["#/", ...paths]) {
         await page.goto(`${url}${path}`);
         await page.locator("main h1").waitFor();
@@ -101,15 +113,17 @@ else
         expect([path, width]).toEqual([path, 390]);
         await page.setViewportSize({ width: 1280, height: 800 });
       }
+      await page.emulateMedia({ colorScheme: null });
       expect(errors).toEqual([]);
-      await page.close();
     });
 
     it("draws the board of the command line, and shows it forming, without another word to the network", async () => {
       const options = "--model small --count 1 --steps 6 --seed 11 --w 1.02 --format fen";
       const printed = onWebAssembly(["chess", "sample", ...options.split(" ")]);
-      const { page, errors, requests } = await open(browser, `${url}#/chess?seed=11&steps=6&w=1.02`);
-      const longest = await longestTask(browser, page, async () => void (await done(page)));
+      const longest = await longestTask(browser, page, async () => {
+        await page.goto(`${url}#/chess?seed=11&steps=6&w=1.02`);
+        await done(page);
+      });
       const fen = await fenOf(page);
       expect(`${fen}\n`).toBe(await printed);
       expect(longest).toBeLessThan(FROZEN);
@@ -126,12 +140,10 @@ else
       expect(requests.slice(fetched).filter((one) => !/\/icon-[^/]+\.svg$/.test(one))).toEqual([]);
       expect(requests.filter((one) => !one.startsWith(url))).toEqual([]);
       expect(errors).toEqual([]);
-      await page.close();
     });
 
     it("comes back by its address as it was, and keeps the squares that are painted", async () => {
-      const { page, errors } = await open(browser, url);
-      await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+      await withTiny(page);
       await page.goto(`${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`);
       await done(page);
       await page.getByRole("button", { name: "One step back" }).click();
@@ -164,14 +176,13 @@ else
       await done(page);
       expect(await kept()).toBe(true);
       expect(errors).toEqual([]);
-      await page.close();
     });
 
     it("runs on one thread from a host that knows nothing of it, pauses, takes single steps, goes on and saves a board", async () => {
       const { page, errors } = await open(browser, plain.url);
       await page.getByText("WebAssembly, 1 thread").click();
       await page.getByText(/does not send the headers that threads need; diffeo studio does/).waitFor();
-      await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+      await withTiny(page);
       await page.goto(`${plain.url}#/chess?steps=60&boards=4`);
       const stepNow = async (): Promise<number> =>
         Number(/^Step (\d+) /.exec((await page.locator(".status").textContent()) ?? "")?.[1]);
@@ -202,7 +213,7 @@ else
     });
 
     it("says in a sentence what is missing, and a way on", async () => {
-      const { page } = await open(browser, `${url}#/nowhere`);
+      await page.goto(`${url}#/nowhere`);
       const alert = page.getByRole("alert");
       expect(await alert.textContent()).toContain("There is no page “nowhere” in this studio.");
       await alert.getByRole("link", { name: "Go to the first page" }).click();
@@ -217,7 +228,6 @@ else
         .getByLabel("Use a file of your own")
         .setInputFiles({ name: "a.safetensors", mimeType: "", buffer: Buffer.from("no model") });
       await alert.getByText(/safetensors/).waitFor();
-      await page.close();
     });
 
     it("computes on WebGPU where there is one", async () => {
@@ -231,7 +241,7 @@ else
         await page.getByLabel("WebGPU").check();
         // What Home draws is too little for it.
         await page.getByText(/the graphics processor makes chess positions/).waitFor();
-        await page.context().route("**/*.safetensors", (route) => route.fulfill({ path: tiny }));
+        await withTiny(page);
         await page.goto(`${url}#/chess?steps=2`);
         await done(page);
         expect(parseFen((await fenOf(page)) ?? "")).toHaveLength(64);
