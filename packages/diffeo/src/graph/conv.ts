@@ -40,24 +40,23 @@ export function meetings(
     }
 }
 
-/** The trilinear form's sum, one term at a time, by the offsets of x, w and g. */
+/** The trilinear form's sum, the terms of one x at a time, by the offsets of x and of the first w and the first g. */
 function accumulate(
   batch: number,
   inC: number,
   outC: number,
   q: Geometry,
-  term: (x: number, w: number, g: number) => void,
+  terms: (x: number, w: number, g: number) => void,
 ): void {
   meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
     meetings(q.w, q.kw, q.ow, q.stride, q.left, (r, v, j) => {
       for (let b = 0; b < batch; b++)
         for (let c = 0; c < inC; c++)
-          for (let o = 0; o < outC; o++)
-            term(
-              ((b * q.h + i) * q.w + j) * inC + c,
-              ((u * q.kw + v) * inC + c) * outC + o,
-              ((b * q.oh + p) * q.ow + r) * outC + o,
-            );
+          terms(
+            ((b * q.h + i) * q.w + j) * inC + c,
+            ((u * q.kw + v) * inC + c) * outC,
+            ((b * q.oh + p) * q.ow + r) * outC,
+          );
     });
   });
 }
@@ -71,8 +70,9 @@ export const convNode: Make<Geometry> = primitive<Geometry>({
   emit: lowered("conv2d"),
   evaluate: ({ inputs: [x, w], attributes: q, shape }, [dx, dw]) => {
     const out = new Float64Array(sizeOf(shape));
-    accumulate(x.shape[0], x.shape[3], w.shape[3], q, (ix, iw, ig) => {
-      out[ig] += dx[ix] * dw[iw];
+    const channels = w.shape[3];
+    accumulate(x.shape[0], x.shape[3], channels, q, (ix, iw, ig) => {
+      for (let o = 0; o < channels; o++) out[ig + o] += dx[ix] * dw[iw + o];
     });
     return out;
   },
@@ -85,8 +85,9 @@ export const convInputNode: Make<Geometry> = primitive<Geometry>({
   emit: lowered("convInput"),
   evaluate: ({ inputs: [g, w], attributes: q, shape }, [dg, dw]) => {
     const out = new Float64Array(sizeOf(shape));
-    accumulate(g.shape[0], w.shape[2], w.shape[3], q, (ix, iw, ig) => {
-      out[ix] += dg[ig] * dw[iw];
+    const channels = w.shape[3];
+    accumulate(g.shape[0], w.shape[2], channels, q, (ix, iw, ig) => {
+      for (let o = 0; o < channels; o++) out[ix] += dg[ig + o] * dw[iw + o];
     });
     return out;
   },
@@ -99,8 +100,9 @@ export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   emit: lowered("convWeight"),
   evaluate: ({ inputs: [x, g], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));
-    accumulate(x.shape[0], x.shape[3], g.shape[3], q, (ix, iw, ig) => {
-      out[iw] += dx[ix] * dg[ig];
+    const channels = g.shape[3];
+    accumulate(x.shape[0], x.shape[3], channels, q, (ix, iw, ig) => {
+      for (let o = 0; o < channels; o++) out[iw + o] += dx[ix] * dg[ig + o];
     });
     return out;
   },

@@ -1,5 +1,5 @@
 /** The loops of the reference evaluator: plain, slow, and right. */
-import { broadcastStrides, type Shape, sizeOf, stridesOf } from "./ndarray.ts";
+import { broadcastStrides, type Shape, sameShape, sizeOf, stridesOf } from "./ndarray.ts";
 
 /** out[i] = f(x[i]) */
 export function mapUnary(x: Float64Array, f: (x: number) => number): Float64Array {
@@ -26,7 +26,12 @@ export function offsets(shape: Shape, strides: readonly number[], start = 0): In
 }
 
 /** Offsets of an array of shape `from` read as if broadcast to `to`. */
-export const broadcastOffsets = (from: Shape, to: Shape): Int32Array => offsets(to, broadcastStrides(from, to));
+export const broadcastOffsets = (from: Shape, to: Shape): Int32Array =>
+  sizeOf(from) === 1 ? new Int32Array(sizeOf(to)) : offsets(to, broadcastStrides(from, to));
+
+/** Where in an array of shape `from` each entry of its broadcast to `to` is; nothing where it is at the same place. */
+const placesOf = (from: Shape, to: Shape): Int32Array | undefined =>
+  sameShape(from, to) ? undefined : broadcastOffsets(from, to);
 
 /** out[i] = f(x[i], …) over the broadcast shape of any number of arrays. */
 export function mapBroadcast(
@@ -36,10 +41,16 @@ export function mapBroadcast(
   f: (...values: number[]) => number,
 ): Float64Array {
   const out = new Float64Array(sizeOf(shape));
-  const at = shapes.map((from) => broadcastOffsets(from, shape));
+  const at = shapes.map((from) => placesOf(from, shape));
+  // Pairs, nearly all there is, without a list of arguments for every entry: a graph takes a third of the time.
+  if (data.length === 2) {
+    const [[a, b], [atA, atB]] = [data, at];
+    for (let i = 0; i < out.length; i++) out[i] = f(a[atA ? atA[i] : i], b[atB ? atB[i] : i]);
+    return out;
+  }
   const args = new Array<number>(data.length);
   for (let i = 0; i < out.length; i++) {
-    for (let k = 0; k < data.length; k++) args[k] = data[k][at[k][i]];
+    for (let k = 0; k < data.length; k++) args[k] = data[k][at[k]?.[i] ?? i];
     out[i] = f(...args);
   }
   return out;

@@ -47,10 +47,11 @@ class Interner {
 export const bytesOf = ({ data }: NdArray): string =>
   latin1(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 
-/** One character a byte: a key that is equal exactly when the bytes are. */
+/** One character a byte: a key that is equal exactly when the bytes are. `apply`, because a spread takes ten times as long. */
 function latin1(bytes: Uint8Array): string {
   let out = "";
-  for (let i = 0; i < bytes.length; i += 8192) out += String.fromCharCode(...bytes.subarray(i, i + 8192));
+  for (let i = 0; i < bytes.length; i += 8192)
+    out += String.fromCharCode.apply(null, bytes.subarray(i, i + 8192) as unknown as number[]);
   return out;
 }
 
