@@ -49,7 +49,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("kill −9", () => {
   it("in the middle of a checkpoint loses nothing that was saved, however often", async () => {
     let caught = 0;
-    for (let round = 0, before = 0; round < 4; round++) {
+    for (let round = 0, before = 0; round < 3; round++) {
       const torn = await killInCheckpoint(words(killed, ...(round > 0 ? ["--resume"] : [])), killed, before + 8);
       if (torn) caught++;
       const steps = checkpointsOf(killed);

@@ -25,7 +25,7 @@ describe("diffeo chess train", () => {
     const words = (out: string): string[] => trainWords(data, out, "--save-every", "40", "--weight", "bounded");
     const uninterrupted: Ended = await diffeo(...words(whole), "--samples-every", "80");
     expect(uninterrupted).toMatchObject({ code: 0 });
-    expect(uninterrupted.stdout).toMatch(/^120 steps of 8 boards, \d+ parameters: .*model\.safetensors\n$/);
+    expect(uninterrupted.stdout).toMatch(/^120 steps of 4 boards, \d+ parameters: .*model\.safetensors\n$/);
 
     const { child, ended } = startDiffeo(...words(stopped), "--samples-every", "0");
     await until(() => existsSync(join(stopped, "step-40.safetensors")));

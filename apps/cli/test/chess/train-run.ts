@@ -16,7 +16,7 @@ export function writeBoards(folder: string): string {
 
 /** diffeo chess train … of a run of 120 steps that takes few seconds. */
 export const trainWords = (data: string, out: string, ...more: readonly string[]): string[] => [
-  ...["chess", "train", "--data", data, "--out", out, "--steps", `${STEPS}`, "--batch", "8", "--threads", "1"],
+  ...["chess", "train", "--data", data, "--out", out, "--steps", `${STEPS}`, "--batch", "4", "--threads", "1"],
   ...["--width", "16", "--multipliers", "1,1", "--blocks", "1", "--attention", "1", "--warmup", "5"],
   ...more,
 ];

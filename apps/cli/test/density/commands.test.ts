@@ -14,7 +14,7 @@ import { diffeo, startDiffeo } from "../run.ts";
 const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
-const hasty = ["--inducing", "30", "--batch", "60", "--epochs", "4", "--rows", "600", "--samples", "20000"];
+const hasty = ["--inducing", "12", "--batch", "60", "--epochs", "4", "--rows", "240", "--samples", "4000"];
 const quick = [...hasty, "--accept"];
 
 describe("diffeo density", () => {

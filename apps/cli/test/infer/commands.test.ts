@@ -65,7 +65,7 @@ describe("infer", () => {
     const other = await infer(...words("killed", "--resume", "--draws", "301"));
     expect(other.code).toBe(2);
     expect(other.stderr).toMatch(/was begun with draws = 300, now it is 301/);
-    const rest = await infer(...words("killed", "--resume", "--json"));
+    const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
     expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 300, summary: { mu: {} } });
     const own = (text: string): string => text.replaceAll("killed", "whole");

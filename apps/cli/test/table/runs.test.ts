@@ -25,8 +25,8 @@ beforeAll(() => {
 
 describe("a run in a folder", () => {
   it("ends with the same model, killed on the way or not", async () => {
-    const whole = fit("whole.model", "--steps", "12");
-    const parts = fit("parts.model", "--steps", "12", "--run", at("run"));
+    const whole = fit("whole.model", "--steps", "6");
+    const parts = fit("parts.model", "--steps", "6", "--run", at("run"));
     expect((await diffeo(...whole)).code).toBe(0);
     const { child, ended } = startDiffeo(...parts);
     const checkpoints = (): string[] =>
@@ -39,9 +39,9 @@ describe("a run in a folder", () => {
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(bytesOf("parts.model")).toEqual(bytesOf("whole.model"));
     // What was fitted with other settings is no beginning of this.
-    const other = await diffeo(...fit("other.model", "--steps", "13", "--run", at("run")));
+    const other = await diffeo(...fit("other.model", "--steps", "7", "--run", at("run")));
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain("was begun with steps = 12, now it is 13");
+    expect(other.stderr).toContain("was begun with steps = 6, now it is 7");
   }, 120_000);
 });
 

@@ -7,22 +7,23 @@ import { occupancy, occupied, pieces, simplex, squareScore } from "./squares.ts"
 
 const sde = vp();
 const process = reversePush(sde, simplex, squareScore(sde));
-const count = 1500;
-const standardError = Math.sqrt((occupied * (1 - occupied)) / count);
-const shared = { count, shape: [pieces], key: key("squares"), threads: 1 } as const;
+const standardError = (count: number): number => Math.sqrt((occupied * (1 - occupied)) / count);
+const shared = { shape: [pieces], key: key("squares"), threads: 1 } as const;
 
 describe("squares of a chess board", () => {
   it.each([100, 250])("hold as many pieces as they should after %i steps in x", async (steps) => {
-    const { samples, exits, clamps } = await sample(process, { ...shared, steps });
+    const { samples, exits, clamps } = await sample(process, { ...shared, count: 1500, steps });
     const found = occupancy(samples);
     console.log(`domain-preserving, ${steps} steps: ${found.toFixed(3)} occupied, of ${occupied.toFixed(3)}`);
-    expect(Math.abs(found - occupied)).toBeLessThan(3.5 * standardError);
+    expect(Math.abs(found - occupied)).toBeLessThan(3.5 * standardError(1500));
     expect([exits, clamps]).toEqual([0, 0]);
   });
 
   it.each([250, 1000])("do not after %i steps in y, clamped or not, and the exits are told", async (steps) => {
+    const count = 600;
     const result = await sample(process, {
       ...shared,
+      count,
       steps,
       method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
     });
@@ -30,10 +31,10 @@ describe("squares of a chess board", () => {
     console.log(
       `Euler–Maruyama in y, ${steps} steps: ${found.toFixed(3)} occupied, ${result.exits} exits, ${result.clamps} clamps`,
     );
-    expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError);
+    expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError(count));
     expect(result.exits).toBeGreaterThan(count);
     expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
-    await expect(sample(process, { ...shared, steps, method: "eulerMaruyama" })).rejects.toThrow(
+    await expect(sample(process, { ...shared, count, steps, method: "eulerMaruyama" })).rejects.toThrow(
       /left the domain .* in step \d+, from t/,
     );
   });
