@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { hasServer, type Server, startServer } from "../../../../packages/queue/test/server.ts";
-import { diffeo, diffeoWith, printed, startDiffeo } from "../run.ts";
+import { diffeo, printed, startDiffeo } from "../run.ts";
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -167,24 +167,22 @@ describe.runIf(hasServer)("a queue", () => {
 
   it("gives four workers the study that one process does: the same bytes", async () => {
     await printed(...study("alone"));
-    const controller = new AbortController();
     const workers = ["a", "b", "c", "d"].map((name) =>
-      diffeoWith(
-        { signal: controller.signal },
-        ...["worker", "--queue", server.url, "--name", name, "--parts", "1", "--cache", at("cache")],
-      ),
+      startDiffeo("worker", "--queue", server.url, "--name", name, "--parts", "1", "--cache", at("cache")),
     );
+    const listed = async () => JSON.parse(await printed("queue", "--queue", server.url, "--json"));
+    while ((await listed()).workers.length < workers.length) await new Promise((done) => setTimeout(done, 50));
     await printed(...study("shared"), "--queue", server.url);
     expect(filesIn(at("shared"))).toEqual(filesIn(at("alone")));
     expect(await printed(...boards("--queue", server.url))).toBe(await printed(...boards()));
     const strict = ["--require", "K=1", "--count", "2"];
     expect(await printed(...boards(...strict, "--queue", server.url))).toBe(await printed(...boards(...strict)));
-    const { workers: there, queues, failures } = JSON.parse(await printed("queue", "--queue", server.url, "--json"));
+    const { workers: there, queues, failures } = await listed();
     expect(there.map(({ name }: { name: string }) => name)).toEqual(["a", "b", "c", "d"]);
     expect([queues, failures]).toEqual([[{ device: "cpu", waiting: 0, active: 0, failed: 0 }], []]);
     expect(await printed("queue", "--queue", server.url, "--clear")).toMatch(/^cpu +0 +0 +0\n\nworker +host/m);
-    controller.abort();
-    const done = (await Promise.all(workers)).map(({ code, stderr }) => {
+    for (const { child } of workers) child.kill("SIGTERM");
+    const done = (await Promise.all(workers.map(({ ended }) => ended))).map(({ code, stderr }) => {
       expect(code).toBe(0);
       return Number(/(\d+) parts done, 0 failed/.exec(stderr)?.[1]);
     });
