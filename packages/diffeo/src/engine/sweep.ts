@@ -84,9 +84,12 @@ function viewed(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
 
 /** How a trace ends in a sweep over results that are kept, if it does and fewer arrays cross for it than it gives. */
 export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): Sweep | undefined {
+  // Most graphs keep nothing: they are simplified when they are written, and need not be here.
+  const long = (tensor: Tensor): boolean => sizeOf(tensor.shape) >= LEAST;
+  if (!outputs.some((o) => keeps(keep, o.name) && long(o.tensor))) return undefined;
   const simple = simplify(outputs.map((o) => o.tensor));
   const all = outputs.map(({ name }, i) => ({ name, tensor: simple[i] }));
-  const able = all.filter((o) => keeps(keep, o.name) && isInstruction(o.tensor) && sizeOf(o.tensor.shape) >= LEAST);
+  const able = all.filter((o) => keeps(keep, o.name) && isInstruction(o.tensor) && long(o.tensor));
   if (able.length === 0) return undefined;
   const { shape } = able[0].tensor;
   const swept = able.filter(({ tensor }) => sameShape(tensor.shape, shape));

@@ -30,12 +30,20 @@ class Interner {
     return value.data.length <= FOLD_LIMIT ? bytesOf(value) : `#${this.#id(value.data)}`;
   }
 
+  /** What tells a node from others: its shape and type follow from the operation, its inputs and its attributes. */
+  #key(t: Tensor): string {
+    const value = constantValue(t);
+    if (value) return `${t.dtype}|${t.shape}|${this.#content(value)}`;
+    let key = `${this.#id(t.op)}`;
+    for (const i of t.inputs) key += `,${this.#id(i)}`;
+    for (const _ in t.attributes) return `${key}|${JSON.stringify(t.attributes)}`;
+    return key;
+  }
+
   /** The first node seen with this structure. */
   canonical(t: Tensor): Tensor {
     if (isInput(t)) return t;
-    const value = constantValue(t);
-    const attributes = value ? this.#content(value) : JSON.stringify(t.attributes);
-    const key = `${this.#id(t.op)}|${t.dtype}|${t.shape}|${t.inputs.map((i) => this.#id(i))}|${attributes}`;
+    const key = this.#key(t);
     const known = this.#nodes.get(key);
     if (known) return known;
     this.#nodes.set(key, t);
