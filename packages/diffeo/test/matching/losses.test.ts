@@ -227,20 +227,25 @@ const all: readonly { readonly name: string; readonly objective: Objective; read
 
 it.each(all)("$name is least at the true score", async ({ objective, loss = lossOf(objective) }) => {
   const draws = drawn(objective.draws(2), [COUNT]);
-  for (const [k, u] of wrong.entries()) {
-    const h = 0.05;
-    const values = await at(
-      (x, d) => {
-        const off = (e: number): Tensor => loss((y) => add(truth.score(y), mul(u(y), e)), x, d);
-        return { ahead: off(h), behind: off(-h), far: off(3), here: off(0) };
-      },
-      samples,
-      draws,
-    );
+  const h = 0.05;
+  const values = await at(
+    (x, d) => {
+      const off = (k: number, e: number): Tensor => loss((y) => add(truth.score(y), mul(wrong[k](y), e)), x, d);
+      const along = wrong.flatMap((_, k) => [
+        [`ahead ${k}`, off(k, h)],
+        [`behind ${k}`, off(k, -h)],
+        [`far ${k}`, off(k, 3)],
+      ]);
+      return Object.fromEntries([["here", off(0, 0)], ...along]) as Record<string, Tensor>;
+    },
+    samples,
+    draws,
+  );
+  for (const k of wrong.keys()) {
     // Losses are quadratic in the score, so the central difference is the derivative; its mean is zero at the truth.
-    const slope = values.ahead.map((v, i) => (v - values.behind[i]) / (2 * h));
+    const slope = values[`ahead ${k}`].map((v, i) => (v - values[`behind ${k}`][i]) / (2 * h));
     expect(misses(slope, 0), `direction ${k}`).toBeLessThan(4.9);
-    const rise = moments(values.far.map((v, i) => v - values.here[i]));
+    const rise = moments(values[`far ${k}`].map((v, i) => v - values.here[i]));
     expect(rise.mean).toBeGreaterThan(4 * rise.error);
   }
 });
