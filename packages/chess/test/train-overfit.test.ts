@@ -9,7 +9,7 @@ import { independentSquares, squareMarginals } from "../src/measure/marginals.ts
 
 const BOARDS = 32;
 const COUNT = 64;
-const STEPS = 600;
+const STEPS = 400;
 
 /**
  * Kings in opposition, two ranks apart on one file: the white one on each square of the lower half. Where one king is
