@@ -114,7 +114,7 @@ export async function evaluateAt<Y>(
     return { x, y: phi.forward(x, t), t, result: f(probe) };
   };
   const shapes = [batches[0], ...random].map((a) => a.shape);
-  const compiled = compile(graph, shapes, { ...where, threads: 1 });
+  const compiled = compile(graph, shapes, { ...where, threads: 1, once: true });
   const found: Found<Y>[] = [];
   try {
     for (const z of batches) found.push((await compiled(...[z, ...random].map(typed))) as Found<Y>);

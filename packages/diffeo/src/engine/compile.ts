@@ -36,7 +36,7 @@ import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
-import { type Create, requireThreads, type Session, type SessionOptions } from "./session.ts";
+import { type Create, type OpeningOptions, requireThreads, type Session, type SessionOptions } from "./session.ts";
 import { callsOutside, splitSession } from "./split.ts";
 import { sweepOf, sweepSession } from "./sweep.ts";
 
@@ -198,7 +198,7 @@ function bindArgument(value: unknown, spec: unknown, type: FloatType, where: str
 export function compile<X extends readonly unknown[], Y>(
   f: (...args: X) => Y,
   specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
-  options: CompileOptions = {},
+  options: CompileOptions & OpeningOptions = {},
 ): Compiled<X, Y> {
   const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
   if (!isFloat(type)) fail("type", `there is no float type "${type}"`, 'compile with type "float32" or "float64"');
@@ -256,9 +256,9 @@ export function compile<X extends readonly unknown[], Y>(
 }
 
 /** What opens the sessions of one compiled function: on this thread, or all of them on one worker. */
-function opener(name: string, options: SessionOptions): (traced: Trace<unknown>) => Promise<Session> {
+function opener(name: string, options: OpeningOptions): (traced: Trace<unknown>) => Promise<Session> {
   let create: Promise<Create> | undefined;
-  const start = async (model: OnnxModel, own: SessionOptions): Promise<Session> => {
+  const start = async (model: OnnxModel, own: OpeningOptions): Promise<Session> => {
     create ??= loadRuntime().then((runtime) => (options.worker ? runtime.thread() : runtime.create));
     return (await create)(model, name === "reference" ? "cpu" : name, own);
   };
@@ -320,6 +320,10 @@ export async function evaluate<X extends readonly unknown[], Y>(
     mapTree(arg, (leaf, path) => widened(leaf, `argument ${i}${path && `.${path}`}`), isArrayInput),
   );
   const specs = arrays.map((tree) => mapTree(tree, specOf, isNdArray));
-  const compiled = compile(f, specs as { [I in keyof X]: OpenSpecs<X[I]> }, { type: "float64", threads: 1 });
+  const compiled = compile(f, specs as { [I in keyof X]: OpenSpecs<X[I]> }, {
+    type: "float64",
+    threads: 1,
+    once: true,
+  });
   return compiled(...(arrays as { [I in keyof X]: ArrayInputs<X[I]> })).finally(() => compiled.dispose());
 }

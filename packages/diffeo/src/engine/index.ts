@@ -13,4 +13,4 @@ export {
 export { KeptArray, release, toHost } from "./kept.ts";
 export { openModel } from "./model.ts";
 export { devices } from "./runtime.ts";
-export type { Device, Session, SessionOptions } from "./session.ts";
+export type { Device, OpeningOptions, Session, SessionOptions } from "./session.ts";

@@ -3,7 +3,7 @@ import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "o
 import type { NdArray, OnnxModel } from "../graph/index.ts";
 import { add, DiffeoError, input, writeOnnx } from "../graph/index.ts";
 import { KeptArray } from "./kept.ts";
-import { keeps, type Session, type SessionOptions } from "./session.ts";
+import { keeps, type OpeningOptions, type Session } from "./session.ts";
 
 interface OrtModule {
   readonly Tensor: TensorConstructor;
@@ -27,12 +27,12 @@ const FATAL = 4;
 export const sessionOptions = (
   model: OnnxModel,
   provider: string,
-  { threads, keep = [] }: SessionOptions,
+  { threads, keep = [], once = false }: OpeningOptions,
 ): InferenceSession.SessionOptions => ({
   // Buffers are kept by their exact size: a training step asks for the same ones every time, and the default, which keeps
   // only those near a few fixed sizes, makes the rest anew (halves the step of a U-Net on an NVIDIA card).
   executionProviders: [provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider],
-  graphOptimizationLevel: "all",
+  graphOptimizationLevel: once ? "disabled" : "all",
   // What goes wrong comes back as an error; the log would say it a second time.
   logSeverityLevel: FATAL,
   ...(threads !== undefined && { intraOpNumThreads: threads }),

@@ -8,10 +8,10 @@ import { guarded, serialiser, sessionOptions, startError, wrapSession } from "./
 import {
   type Create,
   type Device,
+  type OpeningOptions,
   type Runtime,
   requireThreads,
   type Session,
-  type SessionOptions,
 } from "./session.ts";
 import { inWorker, type WebOptions } from "./web-thread.ts";
 
@@ -75,17 +75,17 @@ async function load(device: string): Promise<typeof Ort> {
 // Neither build is re-entrant while it starts, and WebGPU never is.
 const oneAtATime = serialiser();
 
-const create: Create = async (model, device, { keep }) => {
+const create: Create = async (model, device, { keep, once }) => {
   const provider = device === "cpu" ? "wasm" : device;
-  const start = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> => {
+  const start = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> => {
     const ort = await load(device);
     const session = await ort.InferenceSession.create(m.bytes, sessionOptions(m, provider, options));
     return wrapSession(ort, session, m, start, oneAtATime);
   };
-  const open = async (m: OnnxModel, options: SessionOptions = {}): Promise<Session> =>
+  const open = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> =>
     guarded(await oneAtATime(() => start(m, options)), oneAtATime);
   try {
-    return await open(model, keep ? { keep } : {});
+    return await open(model, { ...(keep && { keep }), ...(once && { once }) });
   } catch (error) {
     throw await startError(error, device, remedies[device], open);
   }

@@ -91,6 +91,16 @@ describe("compile", () => {
     await f.dispose();
   });
 
+  it("gives the same numbers where it opens sooner, to run once", async () => {
+    const f = (x: Tensor, y: Tensor) => softmax(add(matmul(exp(mul(x, -0.5)), y), div(1, sqrt(y))));
+    const [x, y] = [[[0.3, -1.2], [0.7, 2.1]], [[1.5, 0.4], [0.9, 2.2]]]; // biome-ignore format: matrices
+    for (const type of ["float32", "float64"] as const) {
+      const [often, once] = [false, true].map((own) => compile(f, [[2, 2], [2, 2]], { type, once: own })); // biome-ignore format: shapes
+      expect((await once(x, y)).data).toEqual((await often(x, y)).data);
+      await Promise.all([often.dispose(), once.dispose()]);
+    }
+  });
+
   it("returns inputs and constants that a function passes through, as arrays of their own", async () => {
     for (const device of ["cpu", "reference"]) {
       const f = compile((x: Tensor) => [x, x, sum(x)], [[2]], { device, type: "float64" });
