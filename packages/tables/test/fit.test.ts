@@ -175,7 +175,10 @@ it("says when not even α can be found", async () => {
 describe("a normaliser that cannot be found", () => {
   const found = fitDensity(data, { loss: "ssm", ...small, inducing: 5, epochs: 1 });
   const normaliser = async (alpha: readonly number[]) =>
-    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, few, { key: key(1), particles: 256 });
+    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, few, {
+      key: key(1),
+      particles: 256,
+    });
 
   it("is given up where the path has no end", async () => {
     await expect(normaliser([1e8, -1e8, 1e8, -1e8, 1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);

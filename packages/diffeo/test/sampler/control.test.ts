@@ -29,7 +29,7 @@ import {
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import { guide, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
-import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
 
 const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
 const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
@@ -38,7 +38,7 @@ describe("scaling the drift of y", () => {
   const stepCounts = [64, 128];
   const count = 400;
   const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
-  const path = brownianPath(key("control"), times(128));
+  const path = remembered(brownianPath(key("control"), times(128)));
   const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
   const score = exactScore(gentle, clusters(2));
 

@@ -25,7 +25,7 @@ import {
   vp,
 } from "../../src/sde/index.ts";
 import { gaussianSdes } from "../sde/table.ts";
-import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -55,15 +55,17 @@ describe("strong order", () => {
         start: filled(count, start),
         key: key(1),
         grid: uniformGrid(0, 1, steps),
-        noise: brownianPath(key("path"), finest),
+        noise: path,
         type: "float64",
+        threads: 1,
       });
       const total = exact.reduce((s, v, i) => s + Math.abs(v - Number(samples.data[i])), 0);
       errors.push(total / count);
     }
     return fittedOrder(stepCounts, errors);
   };
-  const end = brownianPath(key("path"), finest)(draw);
+  const path = remembered(brownianPath(key("path"), finest));
+  const end = path(draw);
   const solution = Float64Array.from(end, (w) => Math.exp(0.5 - 0.32 + 0.8 * w));
 
   it.each([
@@ -81,7 +83,7 @@ describe("strong order", () => {
     const sde = ornsteinUhlenbeck({ horizon: 1 });
     const [n, count] = [2048, 500];
     const fine = uniformGrid(0, 1, n);
-    const path = brownianPath(key("path"), fine);
+    const path = remembered(brownianPath(key("path"), fine));
     const x = new Float64Array(count);
     for (let k = 0; k < n; k++) {
       const z = path({ ...draw, count, from: fine[k], to: fine[k + 1] });
@@ -96,6 +98,7 @@ describe("strong order", () => {
         grid: uniformGrid(0, 1, steps),
         noise: path,
         type: "float64",
+        threads: 1,
       });
       errors.push(x.reduce((s, v, i) => s + Math.abs(Math.exp(v) - Number(samples.data[i])), 0) / count);
     }

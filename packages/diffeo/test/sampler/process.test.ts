@@ -38,7 +38,7 @@ import {
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import { dilateTime, linearSchedule, type Process, reverse, reversePush, scaleDrift, vp } from "../../src/sde/index.ts";
-import { by, clusters, exactScore, fittedOrder, meanDistance } from "./tools.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const sde = vp();
 const score = exactScore(sde, clusters(2));
@@ -103,12 +103,13 @@ describe.each(methods)("%s", (_, method, stochastic, order) => {
 });
 
 describe("an override", () => {
+  const path = remembered(brownianPath(key("override"), uniformGrid(FROM, TO, 256)));
+
   it.each(maps.map((phi) => [phi.name, phi] as const))(
     "of drift, diffusion or both is one process in x and in y, on one Brownian path (%s)",
     async (_, phi) => {
       const counts = [64, 128, 256];
       const many = 200;
-      const path = brownianPath(key("override"), uniformGrid(FROM, TO, 256));
       const { data } = uniform(key("starts"), [many, 2], { low: 0.2, high: 0.4, dtype: "float64" });
       const from: NdArray = { shape: [many, 2], dtype: "float64", data };
       const noisy = (y: Tensor, t: Tensor) =>
@@ -119,7 +120,7 @@ describe("an override", () => {
         const errors: number[] = [];
         for (const steps of counts) {
           const grid = uniformGrid(FROM, TO, steps);
-          const options = { start: from, key: key(1), grid, noise: path, type: "float64" } as const;
+          const options = { start: from, key: key(1), grid, noise: path, type: "float64", threads: 1 } as const;
           const inY = await by(milstein({ stepIn: "y" }))(process, options);
           const inX = await by(milstein({ stepIn: "x" }))(process, options);
           errors.push(meanDistance(inY.samples, inX.samples));

@@ -10,7 +10,7 @@ import { key, normal, sampleKeys } from "../../src/random/index.ts";
 import { brownianPath, uniformGrid } from "../../src/sampler/index.ts";
 import { pushedScore } from "../../src/score/index.ts";
 import { linearSchedule, push, reverse, reversePush, vp } from "../../src/sde/index.ts";
-import { by, clusters, exactScore, fittedOrder, meanDistance, type Sampler } from "./tools.ts";
+import { by, clusters, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
 
 const maps: readonly Bijector[] = [
   sigmoidMap(),
@@ -24,7 +24,7 @@ const count = 400;
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
 const score = exactScore(sde, clusters(2));
 const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
-const path = brownianPath(key("square"), times(256));
+const path = remembered(brownianPath(key("square"), times(256)));
 const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
 
 /** How far the process stepped in y by each sampler is from the one stepped in x, for every number of steps. */

@@ -5,6 +5,8 @@ import type { NdArray, Tensor } from "../../src/graph/index.ts";
 import {
   type Method,
   type MethodName,
+  type NoiseRequest,
+  type NoiseSource,
   type SampleOptions,
   type SampleResult,
   sample,
@@ -17,6 +19,17 @@ export const by =
   (method: MethodName | Method): Sampler =>
   (process, options) =>
     sample(process, { ...options, method });
+
+/** A source that draws the same noise once, however many samplers are given it. */
+export function remembered(noise: NoiseSource): NoiseSource {
+  const known = new Map<string, ReturnType<NoiseSource>>();
+  return (request: NoiseRequest) => {
+    const name = JSON.stringify(request);
+    const drawn = known.get(name) ?? noise(request);
+    known.set(name, drawn);
+    return drawn;
+  };
+}
 
 /** The exact score of data at every time, for an SDE with a Gaussian transition. */
 export function exactScore(sde: Sde, data: Diffusible): MarginalScore {
