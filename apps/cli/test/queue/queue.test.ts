@@ -26,7 +26,7 @@ const filesIn = (place: string): Record<string, string> =>
 
 const study = (out: string): string[] => [
   ...["chess", "study", "--model", at("model.safetensors"), "--out", at(out), "--w", "0.95,1"],
-  ...["--count", "6", "--batch", "2", "--steps", "3,5", "--seed", "2"],
+  ...["--count", "4", "--batch", "2", "--steps", "3,5", "--seed", "2"],
 ];
 const boards = (...more: string[]): string[] => [
   ...["chess", "sample", "--model", at("model.safetensors"), "--count", "11", "--batch", "3", "--steps", "3"],
@@ -186,7 +186,7 @@ describe.runIf(hasServer)("a queue", () => {
       expect(code).toBe(0);
       return Number(/(\d+) parts done, 0 failed/.exec(stderr)?.[1]);
     });
-    expect(done.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(12 + 4);
+    expect(done.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(8 + 4);
     // Whoever comes later finds the results, and needs no worker.
     await printed(...study("later"), "--queue", server.url);
     expect(filesIn(at("later"))).toEqual(filesIn(at("alone")));
