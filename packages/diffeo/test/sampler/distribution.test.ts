@@ -11,7 +11,7 @@ import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 /** The additive logistic map has enough to tell a drift scaled by 0.9; what the others have of their own, laws hold to 1e-9. */
-const countOf = ({ name }: MapEntry): number => (name === "additiveLogistic" ? 20_000 : 4000);
+const countOf = ({ name }: MapEntry): number => (name === "additiveLogistic" ? 20_000 : 8000);
 const constrained = catalogue.filter(({ domain }) => domain !== "Rⁿ");
 
 /** The process of an entry, with the exact score of clusters in x. */
