@@ -119,7 +119,7 @@ const runIn = (folder: string, settings: Settings): Promise<RunFolder> => {
 
 async function fitted(settings: Settings, folder: string | undefined): Promise<TableModel> {
   const path = folder === undefined ? undefined : join(folder, "mixed.model");
-  if (path !== undefined && existsSync(path)) return loadTableModel(path);
+  if (path !== undefined && existsSync(path)) return loadTableModel(path, { threads: settings.threads });
   const { rows, missing, ...rest } = settings;
   const stores = folder !== undefined && {
     givenStore: await runIn(join(folder, "given"), settings),
@@ -155,11 +155,10 @@ export async function run(): Promise<void> {
       records: text,
     },
   });
-  const threads = Number(values.threads ?? 2);
   const settings: Settings = {
     rows: Number(values.rows ?? 10_000),
     missing: Number(values.missing ?? 0.05),
-    threads,
+    threads: Number(values.threads ?? 2),
     seed: Number(values.seed ?? 0),
     ...(values.steps !== undefined && { steps: Number(values.steps) }),
   };
@@ -169,11 +168,10 @@ export async function run(): Promise<void> {
     rows: rowsOf(Number(values.held ?? 1000), key("held out")),
     most: Number.POSITIVE_INFINITY,
     draws: Number(values.draws ?? 60),
-    threads,
   });
   for (const line of completionLines(completion)) say(line);
   const size = Number(values.count ?? 100_000);
-  const { rows: drawn } = await model.sample({ count: size, threads });
+  const { rows: drawn } = await model.sample({ count: size });
   const outside = drawn.filter((row) => model.domain.fault(row) !== undefined).length;
   say(`rows outside: ${outside} of ${size}`);
   const fresh = rowsOf(100_000, key("fresh"));

@@ -13,7 +13,7 @@ import { networkOf, type Parameters } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
 import { compileStep, initialState } from "diffeo/train";
 import { batchOf, batchShapes, velocityLoss } from "../packages/tables/src/diffusion/loss.ts";
-import { tableModel } from "../packages/tables/src/diffusion/table-model.ts";
+import { openTable } from "../packages/tables/src/diffusion/table-model.ts";
 import { inTurns, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
 
 const [WIDTH, BLOCKS] = [128, 3];
@@ -61,8 +61,8 @@ function sampling(n: number, parameters: Parameters<NdArray>, threads: number): 
   };
   const network = { kind: "residual", channels: n, width: WIDTH, blocks: BLOCKS } as const;
   const training = { seed: 0, rows: 1, step: 0, validation: 0 };
-  const model = tableModel({ domain, standard, network, parameters, training });
-  return () => model.sample({ count: DRAWN, evaluations: EVALUATIONS, threads });
+  const model = openTable({ domain, standard, network, parameters, training }, { threads });
+  return () => model.sample({ count: DRAWN, evaluations: EVALUATIONS });
 }
 
 export async function run(): Promise<void> {

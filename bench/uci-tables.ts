@@ -155,10 +155,10 @@ async function* lawsOf(
   columns: Record<string, Domain>,
   settings: Settings,
 ) {
-  const { laws, threads } = settings;
+  const { laws } = settings;
   if (laws.includes("baselines")) yield* tableBaselines(product(columns), seen);
   if (laws.includes("family")) yield familyLaw(table, await familyOf(name, data, settings));
-  if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings), { threads });
+  if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings));
 }
 
 /** A table of the study in its units: rows to learn from, rows to measure on, and the domains of all. */

@@ -72,13 +72,12 @@ export async function runKnown(seed: number, options: Omit<Partial<FitTableOptio
   const root = fold(key("known density"), seed);
   const rows = knownRows(seed);
   const test = rowsOf(TEST, fold(root, "test"));
-  const threads = options.threads === undefined ? {} : { threads: options.threads };
   const began = performance.now();
   const model = await fitTable(rows, { columns: knownColumns, given: false, seed, ...options });
   const trained = performance.now();
-  const scores = await model.score(test, threads);
+  const scores = await model.score(test);
   const scored = performance.now();
-  const { rows: drawn } = await model.sample({ count: DRAWN, seed, ...threads });
+  const { rows: drawn } = await model.sample({ count: DRAWN, seed });
   const truth = mean(truthOf(test).logs);
   return {
     task: "known-density",

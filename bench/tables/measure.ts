@@ -60,7 +60,6 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
   const task = tasks[name];
   const rows = rowsOf(task, count, fold(fold(fold(key("tables"), name), "train"), seed));
   const { fresh, slices, laid, floor, floorDeviation } = freshOf(name);
-  const threads = fit.threads === undefined ? {} : { threads: fit.threads };
   let taken = 0;
   const began = performance.now();
   const model = await fitTable(rows, {
@@ -74,11 +73,10 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
     },
   });
   const trained = performance.now();
-  const { rows: drawn, evaluations } = await model.sample({ count: COUNT, seed, ...threads });
+  const { rows: drawn, evaluations } = await model.sample({ count: COUNT, seed });
   const samplingSeconds = (performance.now() - trained) / 1000;
   endProgress();
-  const more =
-    inside > COUNT ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000, ...threads })).rows : [];
+  const more = inside > COUNT ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000 })).rows : [];
   const ours = firstOf(drawn as number[][], task.compared);
   const found = projected(ours);
   const to = (sets: readonly Float64Array[][]): number => mean(sets.map((set) => sliced(found, set)));

@@ -172,7 +172,7 @@ describe("a page of all packages", () => {
     expect(found.classes).toHaveLength(classes.length);
     expect(found.classes.filter((c, i) => c !== classes[i]).length).toBeLessThanOrEqual(2);
     expect(found.drawn).toHaveLength(200);
-    const { rows: drawn } = await model.sample({ count: 200, threads: 1 });
+    const { rows: drawn } = await model.sample({ count: 200 });
     const near = found.drawn.filter(([size, share, kind], i) => {
       expect(model.domain.fault([size, share, kind])).toBeUndefined();
       const [wantedSize, wantedShare, wantedKind] = drawn[i];

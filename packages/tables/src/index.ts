@@ -2,18 +2,26 @@
 
 export { makeRule } from "./diffusion/columns.ts";
 export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
-export type { ConditionedRows, ConditionRows, RowTensors } from "./diffusion/condition.ts";
+export type {
+  ConditionedRows,
+  ConditionedTable,
+  ConditionOptions,
+  ConditionRows,
+  RowLikelihood,
+  RowTensors,
+} from "./diffusion/condition.ts";
+export type { EngineOptions } from "./diffusion/engine.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
 export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
 export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
 export type { DrawnRows, DrawRows, FittedTable, TableTraining } from "./diffusion/model.ts";
-export { makeTable, parseTableModel } from "./diffusion/model-bytes.ts";
+export { makeTable, type OpenTableOptions, parseTableModel } from "./diffusion/model-bytes.ts";
 export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";
 export type { ScoreOptions } from "./diffusion/score.ts";
 export { type FitSeedsOptions, fitSeeds, type SeedsFit } from "./diffusion/seeds.ts";
-export type { SampleOptions, TableModel } from "./diffusion/table-model.ts";
+export { openTable, type SampleOptions, type TableModel } from "./diffusion/table-model.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {

@@ -34,7 +34,7 @@ async function* completed(
   const { draws, evaluations, seed } = options;
   const places = [...file.columns, ...lacking].map((name) => model.domain.columns.indexOf(name));
   for await (const { table, rows: holes, first } of file.batches(io, "completing")) {
-    const how = { draws, evaluations, seed, first, ...engineOf(options), signal: io.signal };
+    const how = { draws, evaluations, seed, first, signal: io.signal };
     const { rows } = await model.complete(holes, how);
     yield rows.flatMap((some, i) =>
       some.map((row, k): Cell[] => [k + 1, ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at]))]),
@@ -45,7 +45,7 @@ async function* completed(
 async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, draws, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
-  const model = await loadTableModel(from);
+  const model = await loadTableModel(from, engineOf(options));
   requireCompletable(model);
   const size = Math.max(1, Math.floor(AT_ONCE / draws));
   const file = await openRows(path, model.domain, size, { lacking: true, torn: false });

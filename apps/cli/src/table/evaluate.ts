@@ -32,14 +32,14 @@ interface EvaluateCommand extends DrawOptions {
 async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise<void> {
   const { model: path, train, samples, scored, seed, complete, hidden: most, draws, report, json, force } = options;
   await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], { inputs: [path, file, train], force });
-  const model = await loadTableModel(path);
+  const model = await loadTableModel(path, engineOf(options));
   if (complete) requireCompletable(model);
   const all = rowsIn(await readCells(file), model.domain);
   const rows = wholeRows(all);
   if (rows.length < 2)
     fail("data", `${file}: ${rows.length} rows without empty cells are too few to measure on`, "give at least 2");
   const training = train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
-  const how = { signal: io.signal, ...engineOf(options) };
+  const how = { signal: io.signal };
   const { evaluation: measured, drawn } = await evaluateTable(modelLaw(model, how), model.domain, {
     rows,
     seed,

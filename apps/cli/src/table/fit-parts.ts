@@ -10,6 +10,7 @@ import {
   makeTable,
   type NetworkKind,
   networkKinds,
+  openTable,
   parseTableModel,
   type Row,
   type SeedsFit,
@@ -17,7 +18,7 @@ import {
 } from "diffeo-tables";
 import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
-import { MOST, type RunOptions } from "../shell/options.ts";
+import { engineOf, MOST, type RunOptions } from "../shell/options.ts";
 import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
 
 const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
@@ -115,6 +116,6 @@ export async function fitInParts(
   if (!failed) return undefined;
   requireNone(io, failed);
   const tried = models.map(({ training }) => ({ seed: training.seed, validation: training.validation }));
-  const model = models.reduce((best, one) => (one.training.validation < best.training.validation ? one : best));
-  return { model, tried };
+  const best = models.reduce((kept, one) => (one.training.validation < kept.training.validation ? one : kept));
+  return { model: openTable(best, engineOf(options)), tried };
 }

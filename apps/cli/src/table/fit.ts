@@ -20,16 +20,7 @@ import {
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import {
-  engineOf,
-  forceOption,
-  integer,
-  MOST,
-  positive,
-  refuseBeside,
-  repeated,
-  withRunOptions,
-} from "../shell/options.ts";
+import { forceOption, integer, MOST, positive, refuseBeside, repeated, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitting.ts";
@@ -93,7 +84,7 @@ async function worthOf(
     say("not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n");
     return undefined;
   }
-  const law = modelLaw(model, { signal: io.signal, ...engineOf(options) });
+  const law = modelLaw(model, { signal: io.signal });
   return evaluateTable(law, model.domain, { rows: held, training, seed: options.seed });
 }
 

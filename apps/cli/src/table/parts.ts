@@ -41,14 +41,15 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
   parameters,
   run: async (part, work) => {
     const { device, threads, signal } = work;
-    const model = await work.keep(`table ${work.inputDigest("model")}`, async () =>
-      parseTableModel(await work.input("model")),
+    const model = await work.keep(
+      `table ${work.inputDigest("model")} ${device} ${threads}`,
+      async () =>
+        parseTableModel(await work.input("model"), undefined, { device, ...(threads !== undefined && { threads }) }),
+      (kept) => kept.dispose(),
     );
     let step = 0;
     return model.sample({
       ...part,
-      device,
-      ...(threads !== undefined && { threads }),
       ...(signal && { signal }),
       onStep: () => work.report(Math.min(1, ++step / part.evaluations)),
     });

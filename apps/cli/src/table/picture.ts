@@ -23,9 +23,9 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   const isPng = out.endsWith(".png");
   if (!isPng && !out.endsWith(".svg")) fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
-  const model = await loadTableModel(path);
+  const model = await loadTableModel(path, engineOf(options));
   const rows = wholeRows(rowsIn(await readCells(data), model.domain));
-  const law = modelLaw(model, { signal: io.signal, ...engineOf(options) });
+  const law = modelLaw(model, { signal: io.signal });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
     title: `${basename(data)}: data and rows drawn from ${basename(path)}`,

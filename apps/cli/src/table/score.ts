@@ -18,12 +18,11 @@ const AT_ONCE = 10_000;
 async function score(io: Io, path: string, options: ScoreCommand): Promise<void> {
   const { model: from, evaluations, spread, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
-  const model = await loadTableModel(from);
+  const model = await loadTableModel(from, engineOf(options));
   const file = await openRows(path, model.domain, AT_ONCE, { torn: false });
   const how = {
     spread,
     ...(evaluations !== undefined && { evaluations }),
-    ...engineOf(options),
     signal: io.signal,
   };
   const values = new Float64Array(file.count);

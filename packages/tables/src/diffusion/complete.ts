@@ -8,7 +8,7 @@ import { batches } from "diffeo/host";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
 import { filledPoints } from "./fill.ts";
 import { mapped } from "./mapped.ts";
-import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf } from "./model.ts";
+import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf, type OpenedTable } from "./model.ts";
 import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./points.ts";
 
 /** Cells by the names of their columns. */
@@ -41,7 +41,7 @@ function tornFault(domain: Product, cells: readonly OpenCell[]): string | undefi
 
 /** Draws the rest of rows of cells; row i is number `first + i` of the seed. */
 async function drawRest(
-  model: FittedTable,
+  model: OpenedTable,
   rows: readonly (readonly OpenCell[])[],
   options: Omit<DrawRows, "count" | "first">,
   first: number,
@@ -81,7 +81,7 @@ export function requireGiven(model: FittedTable, given: Given): readonly OpenCel
 
 /** Draws rows with given cells. */
 export async function sampleGiven(
-  model: FittedTable,
+  model: OpenedTable,
   given: Given,
   { count, first = 0, ...options }: DrawRows,
 ): Promise<DrawnRows> {
@@ -96,7 +96,7 @@ export async function sampleGiven(
 
 /** Completes rows, each as often as `draws` says. */
 export async function completeRows(
-  model: FittedTable,
+  model: OpenedTable,
   rows: readonly Row[],
   { draws = 1, first = 0, ...options }: CompleteOptions = {},
 ): Promise<CompletedRows> {

@@ -11,17 +11,16 @@
  * particles, and know as much as that network was trained to.
  */
 import type { Product } from "diffeo/domain";
-import { slice, squeeze, type Tensor } from "diffeo/graph";
+import { isNdArray, type NdArray, type Nested, ndarray, type Shape, slice, squeeze, type Tensor } from "diffeo/graph";
 import { fold, key as keyOf } from "diffeo/random";
-import { particles } from "diffeo/sampler";
+import { openParticles } from "diffeo/sampler";
 import { condition, reverse } from "diffeo/sde";
-import { engineOf } from "./engine.ts";
 import { mapped } from "./mapped.ts";
 import {
   type DrawnRows,
   type DrawRows,
-  type FittedTable,
   LAST_LEVEL,
+  type OpenedTable,
   tableMap,
   tableScore,
   tableSde,
@@ -33,7 +32,17 @@ export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evalu
   readonly particles?: number;
   /** Steps, each an evaluation of the network and of its derivative. Default 100. */
   readonly steps?: number;
+  /** The values of what was announced. */
+  readonly told?: Readonly<Record<string, NdArray | Nested>>;
 }
+
+export interface ConditionOptions {
+  /** Shapes, by name, of what each call tells: what was seen, say. A number has the shape []. Default none. */
+  readonly told?: Readonly<Record<string, Shape>>;
+}
+
+/** Rows under what was seen, drawn as often as one likes. */
+export type ConditionedTable = (options?: ConditionRows) => Promise<ConditionedRows>;
 
 export interface ConditionedRows extends DrawnRows {
   /** Effective sample size at the end, and how many first particles the rows come from: few of either means more are needed. */
@@ -54,37 +63,58 @@ const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
     }),
   );
 
+/** ℓ of cells, by the names of their columns or groups, and of what a call tells. */
+export type RowLikelihood = (cells: RowTensors, told: Readonly<Record<string, Tensor>>) => Tensor;
+
+const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
+
 /**
- * Draws rows under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one
- * number a row.
+ * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one
+ * number a row. What changes from call to call is told, and compiles nothing; `name` is of this likelihood alone.
  *
- *     const { rows, ess } = await model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
+ *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { told: { seen: [] } });
+ *     const { rows, ess } = await near({ told: { seen: 3 } });
  */
-export async function conditionRows(
-  model: FittedTable,
-  logLikelihood: (cells: RowTensors) => Tensor,
-  { particles: count = 1000, steps = 100, seed = 0, signal, onStep, ...engine }: ConditionRows = {},
-): Promise<ConditionedRows> {
-  const { domain } = model;
+export function conditioned(
+  model: OpenedTable,
+  name: string,
+  logLikelihood: RowLikelihood,
+  { told: announced = {} }: ConditionOptions = {},
+): ConditionedTable {
+  const { domain, graphs } = model;
   const phi = tableMap(model);
-  const posterior = condition(reverse(tableSde, tableScore(model)), (x) =>
-    logLikelihood(tensorsOf(phi.forward(x), domain)),
-  );
-  const { samples, ess, ancestors, logEvidence, scoreEvaluations } = await particles(posterior, {
-    shape: [domain.dimension],
-    particles: count,
-    steps,
-    grid: "quadratic",
-    tEnd: timeOf(LAST_LEVEL),
-    denoise: true,
-    key: fold(keyOf(seed), "conditioned"),
-    ...engineOf(engine),
-    ...(signal && { signal }),
-    ...(onStep && { onStep: () => onStep() }),
-  });
-  const y = mapped(Float64Array.from(samples.data), domain.dimension, phi.forward);
-  const rows = Array.from({ length: count }, (_, i) =>
-    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
-  );
-  return { columns: domain.columns, rows, evaluations: scoreEvaluations, ess, ancestors, logEvidence };
+  const dtype = "float32";
+  return async ({ particles: count = 1000, steps = 100, seed = 0, told = {}, signal, onStep } = {}) => {
+    const { samples, ess, ancestors, logEvidence, scoreEvaluations } = await graphs.take(
+      name,
+      count,
+      (engine) =>
+        openParticles(
+          (values) =>
+            condition(reverse(tableSde, tableScore(model)), (x) =>
+              logLikelihood(tensorsOf(phi.forward(x), domain), values),
+            ),
+          {
+            ...engine,
+            shape: [domain.dimension],
+            denoise: true,
+            told: mapValues(announced, (shape) => ({ shape, dtype })),
+          },
+        ),
+      (draw) =>
+        draw({
+          ...{ particles: count, steps, grid: "quadratic", tEnd: timeOf(LAST_LEVEL) },
+          key: fold(keyOf(seed), "conditioned"),
+          told: mapValues(told, (value) => (isNdArray(value) ? value : ndarray(value, dtype))),
+          ...(signal && { signal }),
+          ...(onStep && { onStep: () => onStep() }),
+        }),
+    );
+    const y = mapped(Float64Array.from(samples.data), domain.dimension, phi.forward);
+    const rows = Array.from({ length: count }, (_, i) =>
+      domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
+    );
+    return { columns: domain.columns, rows, evaluations: scoreEvaluations, ess, ancestors, logEvidence };
+  };
 }

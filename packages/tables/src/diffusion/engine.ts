@@ -8,8 +8,11 @@ export interface EngineOptions {
   readonly threads?: number;
 }
 
-/** As `compile` takes it. A network is in float32, also on a device whose own type is another. */
-export const engineOf = ({ device, threads }: EngineOptions): EngineOptions & Pick<CompileOptions, "type"> => ({
+/** As `compile` takes it. */
+export type Engine = EngineOptions & Pick<CompileOptions, "type">;
+
+/** A network is in float32, also on a device whose own type is another. */
+export const engineOf = ({ device, threads }: EngineOptions): Engine => ({
   type: "float32",
   ...(device !== undefined && { device }),
   ...(threads !== undefined && { threads }),

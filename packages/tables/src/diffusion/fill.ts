@@ -11,9 +11,17 @@ import type { NdArray } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
 import { logSnr } from "diffeo/sampler";
-import { type EngineOptions, engineOf } from "./engine.ts";
-import { type DrawRows, type FittedTable, givenPredictorOf, LAST_LEVEL, sideSize, tableSde } from "./model.ts";
-import { addProduct, DRAWN, GIVEN, type Pattern, patternsOf } from "./pattern.ts";
+import type { Engine } from "./engine.ts";
+import {
+  type DrawRows,
+  type FittedTable,
+  givenPredictorOf,
+  LAST_LEVEL,
+  type OpenedTable,
+  sideSize,
+  tableSde,
+} from "./model.ts";
+import { addProduct, DRAWN, GIVEN, type Pattern } from "./pattern.ts";
 
 /** `first` is the number of the first point. */
 export type FillOptions = Omit<DrawRows, "count">;
@@ -28,12 +36,8 @@ interface Problem {
   readonly given: Float64Array;
 }
 
-const compiled = (model: FittedTable, engine: EngineOptions) =>
-  compile(
-    givenPredictorOf(model),
-    [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
-    engineOf(engine),
-  );
+const compiled = (model: FittedTable, engine: Engine) =>
+  compile(givenPredictorOf(model), [[null, model.domain.dimension], [null, sideSize(model.domain)], []], engine);
 
 /** x₀ of problems, each from its noise. */
 async function drawn(
@@ -91,43 +95,41 @@ const scales = (lambda: number): [m: number, sigma: number] => [
 
 /** Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing. */
 export async function filledPoints(
-  model: FittedTable,
+  model: OpenedTable,
   z: Float64Array,
   { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
-  const { domain, standard } = model;
+  const { domain, standard, graphs, patternOf } = model;
   const n = domain.dimension;
-  const patternOf = patternsOf(domain, standard);
   const matrix = Float64Array.from(standard.matrix);
   const out = z.slice();
-  if (!z.some(Number.isNaN)) return out;
-  const velocity = compiled(model, options);
-  try {
-    for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
-      const rows = Array.from({ length: count }, (_, i) => z.subarray((from + i) * n, (from + i + 1) * n));
-      const open = rows.flatMap((row, i) => (row.some(Number.isNaN) ? [i] : []));
-      if (open.length === 0) continue;
-      const problems = open.map((i): Problem => {
-        const states = domain.parts.map(({ at }) => (Number.isNaN(rows[i][at.x]) ? DRAWN : GIVEN));
-        return { pattern: patternOf(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
-      });
-      const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
-      const all = normal(keys, n, { dtype: "float64" }).data;
-      const noise = new Float64Array(open.length * n);
-      open.forEach((i, k) => {
-        noise.set(all.subarray(i * n, (i + 1) * n), k * n);
-      });
-      const x = await drawn(velocity, problems, noise, n, { evaluations, ...options });
-      const found = new Float64Array(n);
-      open.forEach((i, k) => {
-        found.set(standard.mean);
-        addProduct(found, 0, x, k * n, matrix, n);
-        // What was given is there already, to the last digit.
-        for (let j = 0; j < n; j++) if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
-      });
-    }
-  } finally {
-    await velocity.dispose();
+  for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
+    const rows = Array.from({ length: count }, (_, i) => z.subarray((from + i) * n, (from + i + 1) * n));
+    const open = rows.flatMap((row, i) => (row.some(Number.isNaN) ? [i] : []));
+    if (open.length === 0) continue;
+    const problems = open.map((i): Problem => {
+      const states = domain.parts.map(({ at }) => (Number.isNaN(rows[i][at.x]) ? DRAWN : GIVEN));
+      return { pattern: patternOf(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
+    });
+    const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
+    const all = normal(keys, n, { dtype: "float64" }).data;
+    const noise = new Float64Array(open.length * n);
+    open.forEach((i, k) => {
+      noise.set(all.subarray(i * n, (i + 1) * n), k * n);
+    });
+    const x = await graphs.take(
+      "given",
+      open.length,
+      (engine) => compiled(model, engine),
+      (velocity) => drawn(velocity, problems, noise, n, { evaluations, ...options }),
+    );
+    const found = new Float64Array(n);
+    open.forEach((i, k) => {
+      found.set(standard.mean);
+      addProduct(found, 0, x, k * n, matrix, n);
+      // What was given is there already, to the last digit.
+      for (let j = 0; j < n; j++) if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
+    });
   }
   return out;
 }

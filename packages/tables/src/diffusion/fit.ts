@@ -13,17 +13,18 @@ import type { RunStore } from "diffeo/train";
 import { atomsOf, codedRanges } from "./atoms.ts";
 import { withTails } from "./bend.ts";
 import { sampleGiven } from "./complete.ts";
-import { engineOf } from "./engine.ts";
+import type { EngineOptions } from "./engine.ts";
 import { filledPoints } from "./fill.ts";
 import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
+import { withGraphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
-import { type DrawnRows, type DrawRows, drawRows, type FittedTable } from "./model.ts";
+import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
 import type { Weights } from "./network.ts";
 import { cellNoise, cellsOf, coordinateName, encoded, pointsOf, type Row } from "./points.ts";
 import { standardMap, standardOf } from "./standard.ts";
-import { type TableModel, tableModel } from "./table-model.ts";
+import { openTable, type TableModel } from "./table-model.ts";
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 
 export interface FitProgress extends TrainingProgress {
@@ -87,7 +88,9 @@ async function completed(model: FittedTable, z: Float64Array, seed: number, opti
   const all = new Float64Array(draws * z.length);
   for (let k = 0; k < draws; k++) all.set(z, k * z.length);
   const { signal } = options;
-  return filledPoints(model, all, { seed, ...engineOf(options), ...(signal && { signal }) });
+  return withGraphs(options, (graphs) =>
+    filledPoints(openedTable(model, graphs), all, { seed, ...(signal && { signal }) }),
+  );
 }
 
 /** Options for a share of the time, kept in a store of its own. */
@@ -118,8 +121,10 @@ async function inX(
       ? wanted
       : // The same for all seeds, which are compared by their loss in its x.
         await trainFlow(coordinates, array(inside), array(outside), { ...options, seed: 0, kind: wanted });
-  const through = async (w: Float64Array): Promise<NdArray> => array((await intoFlow(flow, w, options.threads)).x);
-  return { seen: await through(inside), unseen: await through(outside), flow };
+  return withGraphs(options, async (graphs) => {
+    const through = async (w: Float64Array): Promise<NdArray> => array((await intoFlow(flow, w, graphs)).x);
+    return { seen: await through(inside), unseen: await through(outside), flow };
+  });
 }
 
 /** Which rows of so many training sees, and which it is only measured on: the same for all seeds, so that they can be compared. */
@@ -129,19 +134,22 @@ export function heldOut(rows: number, held = 0.1) {
   return { held: order.subarray(0, kept), seen: order.subarray(kept) };
 }
 
-/** Draws rows by one of the networks: that of given cells is given none. */
+/** Draws rows by one of the networks: that of given cells is given none. Its weights are of the moment, and so are the graphs. */
 const drawerOf =
   (
     coordinates: Pick<FittedTable, "domain" | "standard" | "atoms" | "flow">,
     network: FitProgress["network"],
     weights: Weights,
+    engine: EngineOptions,
   ) =>
   (options: DrawRows): Promise<DrawnRows> =>
-    network === "given"
-      ? sampleGiven({ ...coordinates, given: weights } as FittedTable, {}, options)
-      : drawRows({ ...coordinates, ...weights } as FittedTable, options);
+    withGraphs(engine, (graphs) =>
+      network === "given"
+        ? sampleGiven(openedTable({ ...coordinates, given: weights } as FittedTable, graphs), {}, options)
+        : drawRows(openedTable({ ...coordinates, ...weights } as FittedTable, graphs), options),
+    );
 
-/** Fits a model of rows whose columns live in the given domains. */
+/** Fits a model of rows whose columns live in the given domains, and opens it on the device and threads that trained it. */
 export async function fitTable(rows: readonly Row[], options: FitTableOptions): Promise<TableModel> {
   const {
     columns,
@@ -182,7 +190,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   const told = (network: FitProgress["network"], flow?: Flow): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
     ...(onProgress && { onProgress: (progress) => onProgress({ ...progress, network }) }),
     ...(onMeasured && {
-      onWeights: (weights) => onMeasured(drawerOf({ ...coordinates, ...(flow && { flow }) }, network, weights)),
+      onWeights: (weights) => onMeasured(drawerOf({ ...coordinates, ...(flow && { flow }) }, network, weights, rest)),
     }),
   });
   let given: Weights | undefined;
@@ -213,12 +221,15 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     head,
   });
   const { network, parameters, best: step, validation } = found;
-  return tableModel({
-    ...coordinates,
-    network,
-    parameters,
-    ...(flow && { flow }),
-    ...(given && { given }),
-    training: { seed, rows: rows.length, step, validation },
-  });
+  return openTable(
+    {
+      ...coordinates,
+      network,
+      parameters,
+      ...(flow && { flow }),
+      ...(given && { given }),
+      training: { seed, rows: rows.length, step, validation },
+    },
+    rest,
+  );
 }

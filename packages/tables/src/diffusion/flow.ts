@@ -24,6 +24,7 @@ import {
 import { fold, integers, type Key, normal } from "diffeo/random";
 import type { RunStore } from "diffeo/train";
 import { codedRanges } from "./atoms.ts";
+import type { Graphs } from "./graphs.ts";
 import type { Coordinates } from "./head.ts";
 import { BATCH } from "./loss.ts";
 import { type TrainingOptions, trainParameters } from "./train.ts";
@@ -66,38 +67,37 @@ interface Through {
 
 /** What a function gives of rows of n numbers, each result as one array, in float64. */
 async function byRows<K extends string>(
+  graphs: Graphs,
+  graph: string,
   rows: Float64Array,
   n: number,
   f: (rows: Tensor) => Readonly<Record<K, Tensor>>,
-  threads: number | undefined,
 ): Promise<Record<K, Float64Array>> {
-  const run = compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) });
   const count = rows.length / n;
   const whole = {} as Record<K, Float64Array>;
-  try {
-    for (const [from, some] of batches(count, Math.min(count, PART))) {
-      const found = await run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) });
-      for (const [name, { data }] of Object.entries(found) as [K, NdArray][]) {
-        const size = data.length / some;
-        whole[name] ??= new Float64Array(count * size);
-        whole[name].set(data as Float64Array, from * size);
-      }
+  for (const [from, some] of batches(count, Math.min(count, PART))) {
+    const found = await graphs.take(
+      graph,
+      some,
+      ({ threads }) => compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) }),
+      (run) => run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) }),
+    );
+    for (const [name, { data }] of Object.entries(found) as [K, NdArray][]) {
+      const size = data.length / some;
+      whole[name] ??= new Float64Array(count * size);
+      whole[name].set(data as Float64Array, from * size);
     }
-  } finally {
-    await run.dispose();
   }
   return whole;
 }
 
 /** T of standardised points. */
-export const intoFlow = (flow: Flow, w: Float64Array, threads?: number): Promise<Through> =>
-  byRows(w, flow.network.channels, (rows) => normalised(tensorsOf(flow), rows, flow.network), threads);
+export const intoFlow = (flow: Flow, w: Float64Array, graphs: Graphs): Promise<Through> =>
+  byRows(graphs, "into the flow", w, flow.network.channels, (rows) => normalised(tensorsOf(flow), rows, flow.network));
 
 /** T⁻¹ of what a model drew. */
-export const outOfFlow = async (flow: Flow, x: Float64Array, threads?: number): Promise<Float64Array> => {
-  const map = flowMap(flow);
-  return (await byRows(x, flow.network.channels, (rows) => ({ w: map.forward(rows) }), threads)).w;
-};
+export const outOfFlow = async (flow: Flow, x: Float64Array, graphs: Graphs): Promise<Float64Array> =>
+  (await byRows(graphs, "out of the flow", x, flow.network.channels, (rows) => ({ w: flowMap(flow).forward(rows) }))).w;
 
 export interface FlowTraining extends TrainingOptions {
   readonly kind: FlowKind;

@@ -27,10 +27,17 @@ import {
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { logSnr, pauses } from "diffeo/sampler";
-import { type EngineOptions, engineOf } from "./engine.ts";
+import type { Graphs } from "./graphs.ts";
 import { LAST_LEVEL, type Predictor, tableSde } from "./model.ts";
 
-export interface FlowOptions extends EngineOptions {
+/** v̂ of rows of n numbers, under a name of its own. */
+export interface Field {
+  readonly name: string;
+  readonly n: number;
+  readonly predict: Predictor;
+}
+
+export interface FlowOptions {
   /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
   readonly evaluations?: number;
   /** The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³. */
@@ -65,10 +72,10 @@ function moved(s: Float64Array, ...terms: readonly (readonly [Float64Array, numb
   return out;
 }
 
-type Field = (state: Float64Array, u: number) => Promise<Float64Array>;
+type Slope = (state: Float64Array, u: number) => Promise<Float64Array>;
 
 /** What the classical rule of order 4 makes of its first value and three more. */
-async function rungeKutta(field: Field, s: Float64Array, k1: Float64Array, u: number, h: number) {
+async function rungeKutta(field: Slope, s: Float64Array, k1: Float64Array, u: number, h: number) {
   const k2 = await field(moved(s, [k1, h / 2]), u + h / 2);
   const k3 = await field(moved(s, [k2, h / 2]), u + h / 2);
   const k4 = await field(moved(s, [k3, h]), u + h);
@@ -85,7 +92,7 @@ const [USUAL, MOST] = [100, 3200];
 /** Rows that are followed twice. */
 const FOLLOWED_TWICE = 32;
 
-async function integrated(field: Field, start: Float64Array, from: number, to: number, steps: number) {
+async function integrated(field: Slope, start: Float64Array, from: number, to: number, steps: number) {
   const h = (to - from) / steps;
   const past: Float64Array[] = [];
   let s = start;
@@ -113,7 +120,7 @@ async function followed(flow: Flow, x: Float64Array, n: number, steps: number, s
   const start = new Float64Array(count * (n + 1));
   start.set(x.map((v) => m * v));
   const pause = pauses();
-  const field: Field = async (state, u) => {
+  const field: Slope = async (state, u) => {
     await pause();
     signal?.throwIfAborted();
     const points: NdArray = {
@@ -138,8 +145,8 @@ async function followed(flow: Flow, x: Float64Array, n: number, steps: number, s
 /** log p of rows by so many evaluations each. */
 type Follow = (x: Float64Array, evaluations: number) => Promise<Float64Array>;
 
-/** How many evaluations it takes to be within a tolerance on some of the rows, spread over all of them. */
-async function enough(follow: Follow, x: Float64Array, n: number, tolerance: number): Promise<number> {
+/** log p of rows, by as many evaluations as it takes to be within a tolerance on some of them, spread over all. */
+async function settled(follow: Follow, x: Float64Array, n: number, tolerance: number): Promise<Float64Array> {
   const rows = x.length / n;
   const count = Math.min(rows, FOLLOWED_TWICE);
   const some = new Float64Array(count * n);
@@ -151,7 +158,7 @@ async function enough(follow: Follow, x: Float64Array, n: number, tolerance: num
   for (let evaluations = USUAL; evaluations <= MOST; evaluations *= 2) {
     const finer = await follow(some, 2 * evaluations);
     const error = finer.reduce((sum, v, i) => sum + Math.abs(v - found[i]), 0) / count;
-    if (error <= tolerance) return evaluations;
+    if (error <= tolerance) return count === rows ? found : follow(x, evaluations);
     found = finer;
   }
   return fail(
@@ -161,25 +168,27 @@ async function enough(follow: Follow, x: Float64Array, n: number, tolerance: num
   );
 }
 
-/** log p of standardised points, rows of n numbers, under the flow of v̂. */
-export async function logDensityOf(predict: Predictor, n: number, x: Float64Array, options: FlowOptions = {}) {
+/** log p of standardised points, rows of n numbers, under the flow of a field. */
+export async function logDensityOf(graphs: Graphs, field: Field, x: Float64Array, options: FlowOptions = {}) {
   const { evaluations, tolerance = 1e-3, signal } = options;
+  const { name, n, predict } = field;
   if (evaluations !== undefined && !(Number.isInteger(evaluations) && evaluations >= STARTING + ADAMS.length))
     fail("usage", `evaluations is ${evaluations}`, `give a whole number, at least ${STARTING + ADAMS.length}`);
   if (!(tolerance > 0)) fail("usage", `the tolerance is ${tolerance}`, "give a number above 0");
-  const flow = compile(flowOf(predict), [[null, n], []], engineOf(options));
   const most = Math.max(1, Math.floor(BATCH / n));
   const follow: Follow = async (rows, count) => {
     const out = new Float64Array(rows.length / n);
     for (const [first, some] of batches(out.length, Math.min(out.length, most))) {
       const part = rows.subarray(first * n, (first + some) * n);
-      out.set(await followed(flow, part, n, count - STARTING, signal), first);
+      const found = await graphs.take(
+        `flow of ${name}`,
+        some * (n + 1),
+        (engine) => compile(flowOf(predict), [[null, n], []], engine),
+        (flow) => followed(flow, part, n, count - STARTING, signal),
+      );
+      out.set(found, first);
     }
     return out;
   };
-  try {
-    return await follow(x, evaluations ?? (await enough(follow, x, n, tolerance)));
-  } finally {
-    await flow.dispose();
-  }
+  return evaluations === undefined ? settled(follow, x, n, tolerance) : follow(x, evaluations);
 }

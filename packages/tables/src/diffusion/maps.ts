@@ -12,11 +12,9 @@
 import { type Bend, type Domain, domainOf, type Product, product, simplexMaps } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable } from "./bend.ts";
-import { engineOf } from "./engine.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
 import { type FlowKind, flowKinds } from "./flow.ts";
 import { plainSpec, pointsOf, type Row } from "./points.ts";
-import { scoreTable } from "./score.ts";
 
 type Columns = FitTableOptions["columns"];
 
@@ -127,9 +125,10 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
   const [test, seen] = [pick(order.subarray(0, unseen)), pick(order.subarray(unseen))];
   const { signal } = rest;
-  const engine = { ...engineOf(rest), ...(signal && { signal }) };
-  const logsOf = async (maps: Maps): Promise<Float64Array> =>
-    scoreTable(await fitTable(seen, { ...rest, ...maps, given: false, seed, steps }), test, engine);
+  const logsOf = async (maps: Maps): Promise<Float64Array> => {
+    const model = await fitTable(seen, { ...rest, ...maps, given: false, seed, steps });
+    return model.score(test, signal && { signal }).finally(() => model.dispose());
+  };
   const tried: TriedMap[] = [];
   let [best, logs]: [Maps, Float64Array | undefined] = [{ columns: usual }, undefined];
   for (const question of questionsOf(seen, seed)) {

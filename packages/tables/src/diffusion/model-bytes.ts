@@ -8,12 +8,13 @@ import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import { MOST_ATOMS } from "./atoms.ts";
+import type { EngineOptions } from "./engine.ts";
 import { type Flow, flowing } from "./flow.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { type FittedTable, sideSize, tableMap } from "./model.ts";
 import type { Weights } from "./network.ts";
 import { plainSpec } from "./points.ts";
-import { type TableModel, tableModel } from "./table-model.ts";
+import { openTable, type TableModel } from "./table-model.ts";
 
 const FORMAT = "diffeo-table-1";
 
@@ -76,7 +77,11 @@ export function makeTable(model: FittedTable): Uint8Array[] {
 }
 
 /** Domains of one's own, by the names that `fitTable` had them under. */
-export type OwnDomains = Readonly<Record<string, Domain>>;
+type OwnDomains = Readonly<Record<string, Domain>>;
+
+export interface OpenTableOptions extends EngineOptions {
+  readonly columns?: OwnDomains;
+}
 
 /** The domain of a file's spec, with those of one's own. */
 function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): Product {
@@ -138,8 +143,12 @@ function flowIn(arrays: Readonly<Record<string, NdArray>>, spec: NetworkSpec, of
   return flow;
 }
 
-/** The model that bytes hold; `path` is what errors call it, and `columns` are domains of one's own. */
-export function parseTableModel(bytes: Uint8Array, path = "the model", columns: OwnDomains = {}): TableModel {
+/** The model that bytes hold, opened; `path` is what errors call it. */
+export function parseTableModel(
+  bytes: Uint8Array,
+  path = "the model",
+  { columns = {}, ...engine }: OpenTableOptions = {},
+): TableModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
     fail("data", `${path} is no model of a table`, "give a file that diffeo table fit wrote");
@@ -165,15 +174,13 @@ export function parseTableModel(bytes: Uint8Array, path = "the model", columns: 
     const { outputs } = headOf({ domain, standard, atoms });
     const whole = weightsIn(arrays, "", specOf(parsed.output.network), { channels: n, outputs }, damaged);
     const sizes = { channels: n + sideSize(domain), outputs };
-    return tableModel({
-      domain,
-      standard,
-      atoms,
+    const fitted = {
+      ...{ domain, standard, atoms, training },
       ...whole,
       ...(flow && { flow: flowIn(arrays, specOf(flow), { domain, standard, atoms }, damaged) }),
       ...(given && { given: weightsIn(arrays, GIVEN, specOf(given), sizes, damaged) }),
-      training,
-    });
+    };
+    return openTable(fitted, engine);
   } catch (error) {
     if (!(error instanceof DiffeoError) || error.kind === "data") throw error;
     throw new DiffeoError(

@@ -9,18 +9,20 @@
 import { type Bijector, chain } from "diffeo/bijector";
 import type { Cell, Product } from "diffeo/domain";
 import { concat, fail, type NdArray, type Tensor } from "diffeo/graph";
+import { batches } from "diffeo/host";
 import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } from "diffeo/model";
 import { fold, key as keyOf } from "diffeo/random";
-import { logSnr, sample } from "diffeo/sampler";
+import { logSnr, openSampler } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
-import { type EngineOptions, engineOf } from "./engine.ts";
 import { type Flow, flowMap, outOfFlow } from "./flow.ts";
+import type { Graphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import { mapped } from "./mapped.ts";
 import type { Weights } from "./network.ts";
+import { type Pattern, patternsOf } from "./pattern.ts";
 import { standardMap } from "./standard.ts";
 
-/** What a fit found, as plain data; `TableModel` is what one does with it. */
+/** What a fit found, as plain data; `TableModel` (`table-model.ts`) is what one does with it. */
 export interface FittedTable extends Coordinates {
   readonly network: NetworkSpec;
   readonly parameters: Parameters<NdArray>;
@@ -31,6 +33,19 @@ export interface FittedTable extends Coordinates {
   /** What is known of its training. */
   readonly training: TableTraining;
 }
+
+/** What a fit found, and what has been made of it so far. */
+export interface OpenedTable extends FittedTable {
+  readonly graphs: Graphs;
+  /** `patternsOf` its coordinates. */
+  readonly patternOf: (states: ArrayLike<number>) => Pattern;
+}
+
+export const openedTable = (fitted: FittedTable, graphs: Graphs): OpenedTable => ({
+  ...fitted,
+  graphs,
+  patternOf: patternsOf(fitted.domain, fitted.standard),
+});
 
 export interface TableTraining {
   readonly seed: number;
@@ -94,7 +109,7 @@ export function timeOf(level: number): number {
   return (low + high) / 2;
 }
 
-export interface DrawRows extends EngineOptions {
+export interface DrawRows {
   readonly count: number;
   /** The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default 0. */
   readonly first?: number;
@@ -118,28 +133,34 @@ const BATCH = 2000;
  * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end. Steps are those of
  * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
  */
-export async function drawRows(model: FittedTable, options: DrawRows): Promise<DrawnRows> {
+export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
   const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
-  const { domain, standard, flow } = model;
-  const { samples, scoreEvaluations } = await sample(reverse(tableSde, tableScore(model)), {
-    method: "exponential",
-    denoise: true,
-    steps: evaluations - 1,
-    tEnd: timeOf(LAST_LEVEL),
-    count,
-    first,
-    batch: Math.min(count, BATCH),
-    shape: [domain.dimension],
-    key: fold(keyOf(seed), "rows"),
-    ...engineOf(options),
-    ...(signal && { signal }),
-    ...(onStep && { onStep }),
-  });
-  const x = Float64Array.from(samples.data);
-  const w = flow ? await outOfFlow(flow, x, options.threads) : x;
-  const y = mapped(w, domain.dimension, tableMap({ domain, standard }).forward);
+  const { domain, standard, flow, graphs } = model;
+  const n = domain.dimension;
+  const [key, tEnd] = [fold(keyOf(seed), "rows"), timeOf(LAST_LEVEL)];
+  const x = new Float64Array(count * n);
+  for (const [from, some] of batches(count, Math.min(count, BATCH))) {
+    const { samples } = await graphs.take(
+      "rows",
+      some,
+      (engine) =>
+        openSampler(reverse(tableSde, tableScore(model)), {
+          ...{ shape: [n], method: "exponential", denoise: true },
+          ...engine,
+        }),
+      (draw) =>
+        draw({
+          ...{ key, tEnd, steps: evaluations - 1, count: some, first: first + from },
+          ...(signal && { signal }),
+          ...(onStep && { onStep }),
+        }),
+    );
+    x.set(samples.data, from * n);
+  }
+  const w = flow ? await outOfFlow(flow, x, graphs) : x;
+  const y = mapped(w, n, tableMap({ domain, standard }).forward);
   const rows = Array.from({ length: count }, (_, i) =>
     domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
   );
-  return { columns: domain.columns, rows, evaluations: scoreEvaluations };
+  return { columns: domain.columns, rows, evaluations };
 }

@@ -17,14 +17,14 @@
  * Holes are left out: a row that has them gets the likelihood of its other cells, by the network of `given.ts` with the holes hidden.
  */
 import type { Product, ProductPart } from "diffeo/domain";
-import { constant, expand, fail, matmul, type Tensor } from "diffeo/graph";
+import { constant, expand, fail, matmul } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import { type Atoms, isCoded } from "./atoms.ts";
 import { intoFlow } from "./flow.ts";
-import { type FlowOptions, logDensityOf } from "./likelihood.ts";
+import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 import { mapped } from "./mapped.ts";
-import { type FittedTable, givenPredictorOf, LAST_LEVEL, type Predictor, predictorOf } from "./model.ts";
-import { addProduct, DRAWN, factor, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
+import { givenPredictorOf, LAST_LEVEL, type OpenedTable, type Predictor, predictorOf } from "./model.ts";
+import { addProduct, DRAWN, factor, HIDDEN, type Pattern } from "./pattern.ts";
 import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./points.ts";
 
 export interface ScoreOptions extends FlowOptions {
@@ -65,10 +65,13 @@ function basis(projection: Float64Array, n: number): { readonly columns: Float64
   return { columns, r: rank };
 }
 
-/** The flow of rows of one pattern of holes: its v̂, its dimension, and the way from x to its coordinates. */
-function flowOf(model: FittedTable, pattern: Pattern | undefined) {
+/** The field of rows of one pattern of holes, and the way from x to its coordinates. */
+function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
   const n = model.domain.dimension;
-  if (!pattern) return { predict: predictorOf(model), r: n, coordinates: (x: Float64Array) => x };
+  if (!pattern) {
+    const field: Field = { name: "rows", n, predict: predictorOf(model) };
+    return { field, coordinates: (x: Float64Array) => x };
+  }
   const { columns, r } = basis(pattern.free, n);
   const network = givenPredictorOf(model);
   const predict: Predictor = (w, lambda) => {
@@ -76,16 +79,17 @@ function flowOf(model: FittedTable, pattern: Pattern | undefined) {
     const back = constant({ shape: [r, n], dtype: "float64", data: transposed(columns, n, r) }, w.dtype);
     const x = matmul(w, back);
     const beside = constant([...new Array<number>(n).fill(0), ...pattern.flags], w.dtype);
-    const around: Tensor = expand(beside, [...w.shape.slice(0, -1), beside.shape[0]]);
+    const around = expand(beside, [...w.shape.slice(0, -1), beside.shape[0]]);
     return matmul(network(x, around, lambda), q);
   };
+  const field: Field = { name: `rows with holes ${pattern.flags.join("")}`, n: r, predict };
   const coordinates = (x: Float64Array): Float64Array => {
     const out = new Float64Array((x.length / n) * r);
     for (let row = 0; row < x.length / n; row++)
       for (let i = 0; i < n; i++) for (let k = 0; k < r; k++) out[row * r + k] += x[row * n + i] * columns[i * r + k];
     return out;
   };
-  return { predict, r, coordinates };
+  return { field, coordinates };
 }
 
 const transposed = (a: Float64Array, rows: number, columns: number): Float64Array =>
@@ -131,30 +135,30 @@ export function atomMass(coordinates: number): number {
 
 /** log q of points z that have the same holes. */
 async function scored(
-  model: FittedTable,
+  model: OpenedTable,
   z: Float64Array,
   cells: readonly (readonly OpenCell[])[],
   options: FlowOptions,
 ): Promise<Float64Array> {
-  const { domain, standard, atoms = {}, flow: learned } = model;
+  const { domain, standard, atoms = {}, flow: learned, graphs, patternOf } = model;
   const n = domain.dimension;
   const there = domain.parts.filter(({ at }) => !Number.isNaN(z[at.x]));
   if (there.length === 0) return new Float64Array(z.length / n);
   const whole = there.length === domain.parts.length;
   const states = domain.parts.map((part) => (there.includes(part) ? DRAWN : HIDDEN));
-  const pattern = patternsOf(domain, standard)(states);
+  const pattern = patternOf(states);
   const x = new Float64Array(z.length);
   const centred = z.map((v, i) => v - standard.mean[i % n]);
   for (let i = 0; i < x.length; i += n) addProduct(x, i, centred, i, pattern.known, n, { on: pattern.isKnown });
-  const { predict, r, coordinates } = flowOf(model, whole ? undefined : pattern);
+  const { field, coordinates } = fieldOf(model, whole ? undefined : pattern);
   // A flow is of whole rows: x of the network is T of what is x here.
-  const through = whole && learned ? await intoFlow(learned, x, options.threads) : undefined;
-  const found = await logDensityOf(predict, r, through?.x ?? coordinates(x), options);
+  const through = whole && learned ? await intoFlow(learned, x, graphs) : undefined;
+  const found = await logDensityOf(graphs, field, through?.x ?? coordinates(x), options);
   const parts = there.filter((part) => !isCoded(part, atoms));
   const numbers = parts.flatMap(({ domain: own, at }) => Array.from({ length: own.dimension }, (_, i) => at.x + i));
   const l = factor(standard, numbers);
   const root = numbers.reduce((s, _, i) => s + Math.log(l[i * (numbers.length + 1)]), 0);
-  const mass = atomMass(r - numbers.length);
+  const mass = atomMass(field.n - numbers.length);
   const volume = volumes(domain, z, parts);
   return found.map((v, i) => {
     if (there.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
@@ -183,7 +187,7 @@ const logMeanExp = (values: readonly number[]): number => {
 
 /** log q of each row, as above. */
 export async function scoreTable(
-  model: FittedTable,
+  model: OpenedTable,
   rows: readonly Row[],
   { spread = 8, ...options }: ScoreOptions = {},
 ): Promise<Float64Array> {

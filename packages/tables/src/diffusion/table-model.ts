@@ -5,12 +5,18 @@
  *   const { rows: drawn } = await model.sample({ count: 1000, given: { ph: 6.5 } });
  *   const nats = await model.score(rows);
  *   const { rows: filled } = await model.complete(holes, { draws: 20 });
- *   const { rows: likely } = await model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
+ *   const near = model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
+ *   const { rows: likely } = await near();
+ *
+ * It is open: a graph is compiled by the first call that needs it and run by those that follow, however the cells, seeds and rows
+ * that they are called with differ, as long as there are as many rows (`graphs.ts`). `dispose` frees them; a program that ends
+ * need not.
  */
-import type { Tensor } from "diffeo/graph";
 import { type CompletedRows, type CompleteOptions, completeRows, type Given, sampleGiven } from "./complete.ts";
-import { type ConditionedRows, type ConditionRows, conditionRows, type RowTensors } from "./condition.ts";
-import { type DrawnRows, type DrawRows, drawRows, type FittedTable } from "./model.ts";
+import { type ConditionedTable, type ConditionOptions, conditioned, type RowLikelihood } from "./condition.ts";
+import type { EngineOptions } from "./engine.ts";
+import { openGraphs } from "./graphs.ts";
+import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
 import type { Row } from "./points.ts";
 import { type ScoreOptions, scoreTable } from "./score.ts";
 
@@ -26,19 +32,24 @@ export interface TableModel extends FittedTable {
   readonly score: (rows: readonly Row[], options?: ScoreOptions) => Promise<Float64Array>;
   /** Fills the holes of rows, several times each. */
   readonly complete: (rows: readonly Row[], options?: CompleteOptions) => Promise<CompletedRows>;
-  /** Draws rows under whatever was seen of them, as a log-likelihood of their cells; exactly, for many particles. */
-  readonly condition: (
-    logLikelihood: (cells: RowTensors) => Tensor,
-    options?: ConditionRows,
-  ) => Promise<ConditionedRows>;
+  /** The table under whatever was seen of a row, as a log-likelihood of its cells; exactly, for many particles. */
+  readonly condition: (logLikelihood: RowLikelihood, options?: ConditionOptions) => ConditionedTable;
+  /** Frees what was compiled. Calling the model afterwards is an error. */
+  readonly dispose: () => Promise<void>;
 }
 
-/** The model of what a fit found. */
-export const tableModel = (fitted: FittedTable): TableModel => ({
-  ...fitted,
-  sample: ({ given, ...options }) =>
-    given && Object.keys(given).length > 0 ? sampleGiven(fitted, given, options) : drawRows(fitted, options),
-  score: (rows, options) => scoreTable(fitted, rows, options),
-  complete: (rows, options) => completeRows(fitted, rows, options),
-  condition: (logLikelihood, options) => conditionRows(fitted, logLikelihood, options),
-});
+/** Opens what a fit found. Nothing is compiled yet. */
+export function openTable(fitted: FittedTable, engine: EngineOptions = {}): TableModel {
+  const graphs = openGraphs(engine);
+  const opened = openedTable(fitted, graphs);
+  let conditions = 0;
+  return {
+    ...fitted,
+    sample: ({ given, ...options }) =>
+      given && Object.keys(given).length > 0 ? sampleGiven(opened, given, options) : drawRows(opened, options),
+    score: (rows, options) => scoreTable(opened, rows, options),
+    complete: (rows, options) => completeRows(opened, rows, options),
+    condition: (logLikelihood, options) => conditioned(opened, `condition ${++conditions}`, logLikelihood, options),
+    dispose: graphs.dispose,
+  };
+}

@@ -14,9 +14,8 @@
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
-import { completeRows } from "../diffusion/complete.ts";
-import { type EngineOptions, engineOf } from "../diffusion/engine.ts";
 import { type FittedTable, givenPredictorOf } from "../diffusion/model.ts";
+import type { TableModel } from "../diffusion/table-model.ts";
 import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
 
@@ -58,7 +57,7 @@ export interface TableCompletion {
   readonly several: HiddenCells;
 }
 
-export interface CompletionOptions extends EngineOptions {
+export interface CompletionOptions {
   /** Rows that were not trained on. */
   readonly rows: readonly Cells[];
   /** Rows whose cells are hidden, at most. Default 300. */
@@ -148,17 +147,16 @@ function columnOf(column: string, found: readonly CellFound[]): ColumnCompletion
 
 /** Completes rows as asked, and says of every column what was found of its cells. */
 async function hiddenCells(
-  model: FittedTable,
+  model: TableModel,
   rows: readonly Cells[],
   asked: readonly Asked[],
   name: string,
-  { draws = 40, seed = 0, signal, ...options }: CompletionOptions,
+  { draws = 40, seed = 0, signal }: CompletionOptions,
 ): Promise<HiddenCells> {
   const { domain } = model;
-  const { rows: filled } = await completeRows(
-    model,
+  const { rows: filled } = await model.complete(
     asked.map(({ row, hidden }) => without(rows[row], hidden)),
-    { draws, seed, ...engineOf(options), ...(signal && { signal }) },
+    { draws, seed, ...(signal && { signal }) },
   );
   const width = domain.columns.length;
   const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], { dtype: "float64" }).data;
@@ -186,7 +184,7 @@ async function hiddenCells(
 export const requireCompletable = (model: FittedTable): void => void givenPredictorOf(model);
 
 /** Hides cells of rows, completes them and says how often the truth was where it should be. */
-export async function completionOf(model: FittedTable, options: CompletionOptions): Promise<TableCompletion> {
+export async function completionOf(model: TableModel, options: CompletionOptions): Promise<TableCompletion> {
   const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
   const { parts } = model.domain;
   requireCompletable(model);

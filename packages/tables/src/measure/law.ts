@@ -1,8 +1,6 @@
 /** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
 import type { Cell } from "diffeo/domain";
-import type { EngineOptions } from "../diffusion/engine.ts";
-import { drawRows, type FittedTable } from "../diffusion/model.ts";
-import { scoreTable } from "../diffusion/score.ts";
+import type { TableModel } from "../diffusion/table-model.ts";
 
 export type Cells = readonly Cell[];
 
@@ -14,13 +12,13 @@ export interface TableLaw {
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
 }
 
-export interface ModelLawOptions extends EngineOptions {
+export interface ModelLawOptions {
   readonly signal?: AbortSignal;
 }
 
 /** The law of a model. */
-export const modelLaw = (model: FittedTable, options: ModelLawOptions = {}): TableLaw => ({
+export const modelLaw = (model: TableModel, options: ModelLawOptions = {}): TableLaw => ({
   name: "model",
-  score: (rows) => scoreTable(model, rows, options),
-  draw: async (count, seed) => (await drawRows(model, { count, seed, ...options })).rows,
+  score: (rows) => model.score(rows, options),
+  draw: async (count, seed) => (await model.sample({ count, seed, ...options })).rows,
 });

@@ -81,18 +81,18 @@ describe("a table with", () => {
     const rows = Array.from({ length: 60 }, (_, i) => [...row(z.subarray(3 * i, 3 * i + 3)), z[3 * i]]);
     const model = await fitTable(rows, { columns: { of, more: real() }, ...tiny });
     expect(model.domain.columns).toEqual([...columns, "more"]);
-    const { rows: drawn } = await model.sample({ count: 300, threads: 1 });
+    const { rows: drawn } = await model.sample({ count: 300 });
     for (const one of drawn) expect(model.domain.fault(one)).toBeUndefined();
-    const given = await model.sample({ count: 50, given: { more: 0.5 }, threads: 1 });
+    const given = await model.sample({ count: 50, given: { more: 0.5 } });
     for (const one of given.rows) {
       expect(model.domain.fault(one)).toBeUndefined();
       expect(one.at(-1)).toBe(0.5);
     }
     const [first] = rows;
     const own = Object.fromEntries(columns.map((name, i) => [name, first[i]]));
-    const { rows: rest } = await model.sample({ count: 5, given: own, threads: 1 });
+    const { rows: rest } = await model.sample({ count: 5, given: own });
     for (const one of rest) expect(one.slice(0, -1)).toEqual(first.slice(0, -1));
-    const scores = await model.score([...rows.slice(0, 5), [...columns.map(() => null), 1]], { threads: 1 });
+    const scores = await model.score([...rows.slice(0, 5), [...columns.map(() => null), 1]]);
     for (const score of scores) expect(Number.isFinite(score)).toBe(true);
   });
 
@@ -101,7 +101,7 @@ describe("a table with", () => {
     const z = normal(key(2), [200, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 200 }, (_, i) => row(z.subarray(3 * i, 3 * i + 3)));
     const model = await fitTable(rows, { columns: { of }, ...tiny, width: 32, steps: 300 });
-    const { rows: drawn } = await model.sample({ count: 1000, threads: 1 });
+    const { rows: drawn } = await model.sample({ count: 1000 });
     const zeros = (some: readonly (readonly Cell[])[]): number =>
       some.filter(([sand]) => sand === 0).length / some.length;
     expect(Math.abs(zeros(drawn) - zeros(rows))).toBeLessThan(0.15);
@@ -118,25 +118,25 @@ describe("given cells", () => {
 
   it("may be all but one of the parts of a whole, and no other piece of a group", async () => {
     const model = await fitTable(rows, { columns, ...tiny });
-    const { rows: drawn } = await model.sample({ count: 3, given: { u: 0.25, w: 0.25 }, threads: 1 });
+    const { rows: drawn } = await model.sample({ count: 3, given: { u: 0.25, w: 0.25 } });
     for (const [u, v, w, from, to] of drawn as number[][]) {
       expect([u, v, w]).toEqual([0.25, 0.5, 0.25]);
       expect(to).toBeGreaterThan(from);
     }
-    const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given, threads: 1 });
+    const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ from: 1 })).rejects.toThrow(
       'of "from", "to" some are there and some are not, and they are one ordered',
     );
     await expect(draw({ u: 0.5 })).rejects.toThrow('of "u", "v", "w" some are there');
     await expect(draw({ from: 2, to: 1 })).rejects.toThrow('"from", "to": 1 does not come after 2');
-    await expect(model.complete([[0.2, 0.3, 0.5, 1, null]], { threads: 1 })).rejects.toThrow('row 1: of "from", "to"');
-    await expect(model.complete([{ fro: 1 }], { threads: 1 })).rejects.toThrow('there is no column "fro"');
-    await expect(model.complete([], { draws: 0, threads: 1 })).rejects.toThrow("draws is 0");
+    await expect(model.complete([[0.2, 0.3, 0.5, 1, null]])).rejects.toThrow('row 1: of "from", "to"');
+    await expect(model.complete([{ fro: 1 }])).rejects.toThrow('there is no column "fro"');
+    await expect(model.complete([], { draws: 0 })).rejects.toThrow("draws is 0");
   });
 
   it("need a network that was trained for them", async () => {
     const without = await fitTable(rows, { columns, given: false, ...tiny });
-    await expect(without.sample({ count: 1, given: { from: 1, to: 2 }, threads: 1 })).rejects.toThrow(
+    await expect(without.sample({ count: 1, given: { from: 1, to: 2 } })).rejects.toThrow(
       "fitted without a network of given cells",
     );
     const alone = await fitTable(
@@ -144,7 +144,7 @@ describe("given cells", () => {
       { columns: { whole: columns.whole }, ...tiny },
     );
     expect(alone.given).toBeUndefined();
-    await expect(alone.complete([[null, null, null]], { threads: 1 })).rejects.toThrow("has one part");
+    await expect(alone.complete([[null, null, null]])).rejects.toThrow("has one part");
   });
 
   it("and holes everywhere in a column, or rows of nothing else, are no data", async () => {

@@ -5,12 +5,13 @@ import { key, normal } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 import { type Flow, intoFlow, outOfFlow } from "../../src/diffusion/flow.ts";
+import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { headOf } from "../../src/diffusion/head.ts";
 import { mapped } from "../../src/diffusion/mapped.ts";
 import { LAST_LEVEL, tableMap } from "../../src/diffusion/model.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardOf } from "../../src/diffusion/standard.ts";
-import { type TableModel, tableModel } from "../../src/diffusion/table-model.ts";
+import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
 
 const bytesOf = (model: TableModel): Uint8Array =>
   Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));
@@ -56,7 +57,7 @@ function silent(): TableModel {
   const network = { kind: "residual", channels: n, outputs, width: 8, blocks: 1 } as const;
   const parameters = filled(networkOf(network).init(key(2)), (name) => (name.includes("output") ? 0 : 1));
   const training = { seed: 0, rows: 100, step: 1, validation: 1 };
-  return tableModel({ domain, standard, network, parameters, flow, training });
+  return openTable({ domain, standard, network, parameters, flow, training }, { threads: 1 });
 }
 
 describe("a flow as the last link of a table's map", () => {
@@ -67,7 +68,7 @@ describe("a flow as the last link of a table's map", () => {
       [2.5, 0.9, "c"],
       [30, 0.01, "b"],
     ];
-    const scores = await model.score(rows, { threads: 1, evaluations: 800 });
+    const scores = await model.score(rows, { evaluations: 800 });
     // y = (size, share) by way of x: differences of φ itself, with the label's coordinates held.
     const numbers = (x: readonly number[], label: Float64Array): Float64Array =>
       mapped(Float64Array.from([...x, ...label]), n, tableMap(model).forward).subarray(0, 2);
@@ -91,8 +92,10 @@ describe("a flow as the last link of a table's map", () => {
 
   it("is left the way it was entered, and passes labels", async () => {
     const w = normal(key(5), [50, n], { dtype: "float64" }).data.map((v) => 2 * v);
-    const { x } = await intoFlow(flow, w, 1);
-    const back = await outOfFlow(flow, x, 1);
+    const [x, back] = await withGraphs({ threads: 1 }, async (graphs) => {
+      const through = await intoFlow(flow, w, graphs);
+      return [through.x, await outOfFlow(flow, through.x, graphs)];
+    });
     for (let i = 0; i < w.length; i++) {
       expect(back[i]).toBeCloseTo(w[i], 10);
       if (i % n >= 2) expect(x[i]).toBe(w[i]);
@@ -102,7 +105,7 @@ describe("a flow as the last link of a table's map", () => {
 
   it("draws rows of its x, the same out of a file", async () => {
     const model = silent();
-    const { rows } = await model.sample({ count: 400, threads: 1 });
+    const { rows } = await model.sample({ count: 400 });
     for (const row of rows) expect(domain.fault(row)).toBeUndefined();
     const y = Float64Array.from(rows.flatMap((row) => domain.encode(row, [])));
     const x = mapped(y, domain.size, tableMap(model).inverse);
@@ -113,10 +116,8 @@ describe("a flow as the last link of a table's map", () => {
       expect(Math.abs(mean)).toBeLessThan(0.2);
       expect(Math.abs(variance - 1)).toBeLessThan(0.3);
     }
-    const again = parseTableModel(bytesOf(model));
-    expect((await again.sample({ count: 20, threads: 1 })).rows).toEqual(
-      (await model.sample({ count: 20, threads: 1 })).rows,
-    );
+    const again = parseTableModel(bytesOf(model), undefined, { threads: 1 });
+    expect((await again.sample({ count: 20 })).rows).toEqual((await model.sample({ count: 20 })).rows);
     expect(again.flow?.network).toEqual(couplings);
   });
 
@@ -144,10 +145,7 @@ describe("a fit with a flow", () => {
     const plain = await fitTable(rows, { ...own, steps: 300 });
     const test = rows.slice(0, 200);
     const mean = (logs: Float64Array): number => logs.reduce((s, v) => s + v, 0) / logs.length;
-    const [bent, straight] = [
-      mean(await model.score(test, { threads: 1 })),
-      mean(await plain.score(test, { threads: 1 })),
-    ];
+    const [bent, straight] = [mean(await model.score(test)), mean(await plain.score(test))];
     // log N(a) + log N(b − a²; 0.3²) has the mean −log 2π − log 0.3 − 1.
     const truth = -Math.log(2 * Math.PI) - Math.log(0.3) - 1;
     expect(bent).toBeGreaterThan(straight);

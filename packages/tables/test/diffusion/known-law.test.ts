@@ -21,6 +21,7 @@ import {
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
+import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { LAST_LEVEL } from "../../src/diffusion/model.ts";
 import { atomMass } from "../../src/diffusion/score.ts";
@@ -62,9 +63,10 @@ describe("the flow of a label and a number", () => {
     };
     const variance = Math.exp(-LAST_LEVEL);
     const points = codes.flatMap((c, k) => [-1.2, 0, 0.7].map((g) => ({ c, k, g })));
-    const found = await logDensityOf(velocity, 2, Float64Array.from(points.flatMap(({ c, g }) => [c, g])), {
-      threads: 1,
-    });
+    const x = Float64Array.from(points.flatMap(({ c, g }) => [c, g]));
+    const found = await withGraphs({ threads: 1 }, (graphs) =>
+      logDensityOf(graphs, { name: "law", n: 2, predict: velocity }, x),
+    );
     points.forEach(({ k, g }, i) => {
       const wide = spreads[k] ** 2 + variance;
       const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
@@ -113,21 +115,14 @@ describe("a model of a label and two numbers", () => {
   });
 
   it("scores rows as their law does", async () => {
-    const found = await model.score(test, { threads: 1 });
+    const found = await model.score(test);
     const gaps = test.map((row, i) => found[i] - logLaw(...row));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
   });
 
   it("gives labels the chances they have beside the numbers", async () => {
-    const scores = await Promise.all(
-      labels.map((label) =>
-        model.score(
-          test.map(([x, y]) => [x, y, label]),
-          { threads: 1 },
-        ),
-      ),
-    );
+    const scores = await Promise.all(labels.map((label) => model.score(test.map(([x, y]) => [x, y, label]))));
     const wrong = test.map(([x, y], i) => {
       const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
       return Math.abs(found - Math.exp(logLaw(x, y, "a") - logSum(labels.map((label) => logLaw(x, y, label)))));
@@ -136,17 +131,14 @@ describe("a model of a label and two numbers", () => {
   });
 
   it("scores a row with a hole by what is there", async () => {
-    const found = await model.score(
-      test.map(([x, y]) => ({ x, y, k: null })),
-      { threads: 1 },
-    );
+    const found = await model.score(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
-    expect(await model.score([[null, null, null]], { threads: 1 })).toEqual(Float64Array.of(0));
+    expect(await model.score([[null, null, null]])).toEqual(Float64Array.of(0));
   });
 
   it("draws numbers given a label, and labels given numbers", async () => {
-    const { rows } = await model.sample({ count: 2000, given: { k: "b" }, threads: 1 });
+    const { rows } = await model.sample({ count: 2000, given: { k: "b" } });
     expect(rows.every((row) => row[2] === "b")).toBe(true);
     const [x, y] = [0, 1].map((j) => rows.map((row) => row[j] as number));
     expect(Math.abs(mean(x) - 1)).toBeLessThan(0.08);
@@ -155,7 +147,7 @@ describe("a model of a label and two numbers", () => {
     expect(Math.abs(both / law.spread ** 2 - law.correlation[1])).toBeLessThan(0.12);
     const filled = await model.complete(
       test.map(([a, b]) => ({ x: a, y: b })),
-      { draws: 40, threads: 1 },
+      { draws: 40 },
     );
     const share = (of: readonly (readonly Cell[])[]): number => of.filter((row) => row[2] === "a").length / of.length;
     const wrong = test.map(([a, b], i) => {
@@ -169,7 +161,7 @@ describe("a model of a label and two numbers", () => {
   it("completes rows with intervals that hold what they say, and keeps what is there", async () => {
     const { rows, columns } = await model.complete(
       test.map(([x, , k]) => [x, null, k]),
-      { draws: 50, seed: 3, threads: 1 },
+      { draws: 50, seed: 3 },
     );
     expect(columns).toEqual(["x", "y", "k"]);
     const places = test.map(([x, y, k], i) => {
@@ -181,7 +173,7 @@ describe("a model of a label and two numbers", () => {
     expect(Math.abs(mean(places) - 0.5)).toBeLessThan(0.06);
     // Draw by draw the same numbers, whatever else is completed with them.
     const [x, , k] = test[0];
-    const alone = await model.complete([[x, null, k]], { draws: 50, seed: 3, threads: 1 });
+    const alone = await model.complete([[x, null, k]], { draws: 50, seed: 3 });
     alone.rows[0].forEach((row, i) => {
       expect(row[1]).toBeCloseTo(rows[0][i][1] as number, 3);
     });
@@ -210,15 +202,13 @@ describe("a model of a label and two numbers", () => {
       rows.filter((row) => row[2] === "a").length / rows.length;
     const meanOf = (rows: readonly (readonly Cell[])[], j: number): number => mean(rows.map((row) => row[j] as number));
 
-    const given = await model.sample({ count: 2000, given: { x: 0.3 }, threads: 1 });
-    const weighed = await model.condition(({ x }) => mul(square(sub(x, 0.3)), -0.5 / 0.1 ** 2), {
-      particles: 800,
-      threads: 1,
+    const given = await model.sample({ count: 2000, given: { x: 0.3 } });
+    const near = model.condition(({ x }) => mul(square(sub(x, 0.3)), -0.5 / 0.1 ** 2));
+    const weighed = await near({ particles: 800 });
+    const summing = model.condition(({ x, y }, { seen }) => mul(square(sub(add(x, y), seen)), -0.5 / 0.2 ** 2), {
+      told: { seen: [] },
     });
-    const sum = await model.condition(({ x, y }) => mul(square(sub(add(x, y), 1)), -0.5 / 0.2 ** 2), {
-      particles: 800,
-      threads: 1,
-    });
+    const sum = await summing({ particles: 800, told: { seen: 1 } });
     const gaps = (rows: readonly (readonly Cell[])[], { means, first }: ReturnType<typeof exact>): number[] => [
       ...means.map((wanted, j) => Math.abs(meanOf(rows, j) - wanted)),
       Math.abs(shareOf(rows) - first),
@@ -239,7 +229,7 @@ describe("a model of a label and two numbers", () => {
   });
 
   it("says what cannot be given", async () => {
-    const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given, threads: 1 });
+    const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
     await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
     await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow('given: "x": Infinity is no finite number');
@@ -258,7 +248,7 @@ describe("cells missing for reasons that the row shows", () => {
     const there = rows.flatMap(({ b }) => (b === null ? [] : [b]));
     expect(mean(there)).toBeLessThan(-0.2);
     const model = await fitTable(rows, { columns: { a: real(), b: real() }, ...small, steps: 600 });
-    const { rows: drawn } = await model.sample({ count: 4000, threads: 1 });
+    const { rows: drawn } = await model.sample({ count: 4000 });
     const [a, b] = [0, 1].map((j) => drawn.map((row) => row[j] as number));
     expect(Math.abs(mean(b))).toBeLessThan(0.08);
     const variance = mean(b.map((v) => v * v));
@@ -273,15 +263,12 @@ describe("whole numbers", () => {
     const rows = Array.from(u, (v) => [v < 0.3 ? 0 : v < 0.6 ? 1 : v < 0.9 ? 2 : 5]);
     const model = await fitTable(rows, { columns: { n: count() }, ...small, steps: 400 });
     expect(model.atoms).toEqual({ n: [0, 18] });
-    const found = await model.score(
-      Array.from({ length: 20 }, (_, k) => [k]),
-      { threads: 1 },
-    );
+    const found = await model.score(Array.from({ length: 20 }, (_, k) => [k]));
     const chances = Array.from(found, Math.exp);
     expect(Math.abs(chances.reduce((s, v) => s + v, 0) - 1)).toBeLessThan(0.02);
     const shares = (of: readonly (readonly Cell[])[]) =>
       [0, 1, 2, 5].map((k) => of.filter(([n]) => n === k).length / of.length);
-    const drawn = shares((await model.sample({ count: 4000, threads: 1 })).rows);
+    const drawn = shares((await model.sample({ count: 4000 })).rows);
     shares(rows).forEach((p, i) => {
       expect(Math.abs(chances[[0, 1, 2, 5][i]] - p)).toBeLessThan(0.02);
       expect(Math.abs(drawn[i] - p)).toBeLessThan(0.03);
@@ -296,7 +283,7 @@ describe("whole numbers", () => {
     expect(model.atoms).toEqual({});
     const found = await model.score(
       Array.from({ length: 400 }, (_, k) => [k + 60]),
-      { threads: 1, spread: 2 },
+      { spread: 2 },
     );
     expect(Math.abs(logSum(Array.from(found)))).toBeLessThan(0.02);
     const cell = (k: number): number =>

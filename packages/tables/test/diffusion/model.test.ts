@@ -7,12 +7,13 @@ import { logDensity } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
+import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { mapped } from "../../src/diffusion/mapped.ts";
 import { type DrawnRows, LAST_LEVEL, predictorOf, tableScore, tableSde, timeOf } from "../../src/diffusion/model.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
-import { type TableModel, tableModel } from "../../src/diffusion/table-model.ts";
+import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
 
 const small = { width: 32, blocks: 2, threads: 1 } as const;
 
@@ -60,13 +61,8 @@ function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
   });
   const matrix = Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1.3 : 0.1));
   const standard = { mean: Array.from({ length: n }, (_, i) => 0.2 * i), matrix };
-  return tableModel({
-    domain: of,
-    standard,
-    network,
-    parameters,
-    training: { seed, rows: 100, step: 1, validation: 1 },
-  });
+  const training = { seed, rows: 100, step: 1, validation: 1 };
+  return openTable({ domain: of, standard, network, parameters, training }, { threads: 1 });
 }
 
 describe("a standard", () => {
@@ -101,7 +97,7 @@ describe("a model of a table", () => {
   });
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
-    const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 3000, threads: 1 });
+    const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 3000 });
     expect(names).toEqual(["size", "share", "start", "end", "sand", "silt", "clay", "visits", "ward"]);
     expect(evaluations).toBe(50);
     for (const row of drawn) expect(model.domain.fault(row)).toBeUndefined();
@@ -124,29 +120,29 @@ describe("a model of a table", () => {
   });
 
   it("draws the same rows for the same seed, out of its bytes too", async () => {
-    const again = parseTableModel(bytesOf(model));
+    const again = parseTableModel(bytesOf(model), undefined, { threads: 1 });
     const [first, second, other] = await Promise.all([
-      model.sample({ count: 20, seed: 3, threads: 1 }),
-      again.sample({ count: 20, seed: 3, threads: 1 }),
-      model.sample({ count: 20, seed: 4, threads: 1 }),
+      model.sample({ count: 20, seed: 3 }),
+      again.sample({ count: 20, seed: 3 }),
+      model.sample({ count: 20, seed: 4 }),
     ]);
     expect(second.rows).toEqual(first.rows);
     expect(other.rows).not.toEqual(first.rows);
   });
 
   it("draws, completes and scores on the device that it is told", async () => {
-    const few = { evaluations: 20, threads: 1 };
+    const few = { evaluations: 20 };
+    const bytes = bytesOf(model);
     const holes = rows.slice(0, 3).map((row) => row.with(0, undefined as never).with(8, undefined as never));
     const on = async (device: string): Promise<readonly unknown[]> => {
-      const { rows: drawn } = await model.sample({ count: 3, device, ...few });
-      const { rows: given } = await model.sample({ count: 3, given: { share: 0.5 }, device, ...few });
-      const { rows: filled } = await model.complete(holes, { device, ...few });
-      const { rows: likely } = await model.condition(({ share }) => mul(share, 2), {
-        ...{ particles: 8, steps: 5, device, threads: 1 },
-      });
-      return [drawn, given, filled, likely, Array.from(await model.score(rows.slice(0, 3), { device, ...few }))].flat(
-        3,
-      );
+      const own = parseTableModel(bytes, undefined, { device, threads: 1 });
+      const { rows: drawn } = await own.sample({ count: 3, ...few });
+      const { rows: given } = await own.sample({ count: 3, given: { share: 0.5 }, ...few });
+      const { rows: filled } = await own.complete(holes, few);
+      const { rows: likely } = await own.condition(({ share }) => mul(share, 2))({ particles: 8, steps: 5 });
+      const scores = Array.from(await own.score(rows.slice(0, 3), few));
+      await own.dispose();
+      return [drawn, given, filled, likely, scores].flat(3);
     };
     const [here, there] = [await on("cpu"), await on("reference")];
     expect(there).toHaveLength(here.length);
@@ -156,7 +152,8 @@ describe("a model of a table", () => {
       if (typeof cell === "number")
         expect(Math.abs(cell - (here[i] as number))).toBeLessThan(1e-3 * (1 + Math.abs(cell)));
       else expect(cell).toBe(here[i]);
-    await expect(model.sample({ count: 1, device: "abacus" })).rejects.toThrow('"abacus"');
+    const nowhere = parseTableModel(bytes, undefined, { device: "abacus" });
+    await expect(nowhere.sample({ count: 1 })).rejects.toThrow('"abacus"');
   });
 
   it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {
@@ -165,13 +162,13 @@ describe("a model of a table", () => {
     const seen: DrawnRows[] = [];
     const watched = await fitTable(data, {
       ...options,
-      onMeasured: async (draw) => void seen.push(await draw({ count: 4, seed: 2, evaluations: 5, threads: 1 })),
+      onMeasured: async (draw) => void seen.push(await draw({ count: 4, seed: 2, evaluations: 5 })),
     });
     // Six measurements of each network, one of them of the weights that are kept.
     expect(seen).toHaveLength(12);
     for (const { rows: drawn } of seen) for (const row of drawn) expect(watched.domain.fault(row)).toBeUndefined();
     expect(seen[5 + watched.training.step].rows).toEqual(
-      (await watched.sample({ count: 4, seed: 2, evaluations: 5, threads: 1 })).rows,
+      (await watched.sample({ count: 4, seed: 2, evaluations: 5 })).rows,
     );
     expect(bytesOf(watched)).toEqual(bytesOf(await fitTable(data, options)));
   });
@@ -192,7 +189,8 @@ describe("a likelihood", () => {
   it("agrees with the adaptive flow to 10⁻³ nats in 100 evaluations", async () => {
     const model = untrained(product({ a: real(), b: real(), c: real() }), 2);
     const x = normal(key(5), [40, 3], { dtype: "float64" });
-    const found = await logDensityOf(predictorOf(model), 3, x.data, { threads: 1 });
+    const field = { name: "rows", n: 3, predict: predictorOf(model) };
+    const found = await withGraphs({ threads: 1 }, (graphs) => logDensityOf(graphs, field, x.data));
     const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
     const noised: NdArray = { ...x, data: x.data.map((v) => m * v) };
     const exact = await logDensity(reverse(tableSde, tableScore(model)), noised, {
@@ -223,7 +221,7 @@ describe("a likelihood", () => {
     const cells: [number, number][] = [];
     for (let i = 0; i < side; i++)
       for (let j = 0; j < side; j++) cells.push([Math.exp(at(i)), 10 / (1 + Math.exp(-at(j)))]);
-    const found = await model.score(cells, { threads: 1 });
+    const found = await model.score(cells);
     let total = 0;
     cells.forEach(([a, b], i) => {
       total += Math.exp(found[i]) * a * b * (1 - b / 10);
@@ -233,9 +231,7 @@ describe("a likelihood", () => {
 
   it("asks for enough evaluations", async () => {
     const model = untrained(product({ a: real() }), 1);
-    await expect(logDensityOf(predictorOf(model), 1, new Float64Array(1), { evaluations: 12 })).rejects.toThrow(
-      "at least 13",
-    );
+    await expect(model.score([[0]], { evaluations: 12 })).rejects.toThrow("at least 13");
   });
 });
 
@@ -260,8 +256,8 @@ describe("the bytes of a model", () => {
     expect(() => parseTableModel(bytes, "some.model")).toThrow(
       'some.model: "mine" has a domain of one\'s own, "mine", which the file does not hold',
     );
-    expect(() => parseTableModel(bytes, "some.model", { mine: real() })).toThrow("does not hold");
-    const again = parseTableModel(bytes, "some.model", { mine: own });
+    expect(() => parseTableModel(bytes, "some.model", { columns: { mine: real() } })).toThrow("does not hold");
+    const again = parseTableModel(bytes, "some.model", { columns: { mine: own } });
     expect(again.domain.parts.map(({ domain: { kind } }) => kind)).toEqual(["positive", "mine"]);
     expect(again.domain.parts[1].domain).toBe(own);
   });

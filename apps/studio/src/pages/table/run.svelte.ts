@@ -67,7 +67,8 @@ export class TableRun {
 
   /** Stops what is asked of a table or model before another comes, which would wait for it: there is one worker. */
   #another(): number {
-    for (const asked of [this.#fit, this.#draw, this.#score]) asked?.abort();
+    this.#fit?.abort();
+    this.#leave();
     return ++this.#reading;
   }
 
@@ -107,6 +108,12 @@ export class TableRun {
     }
   }
 
+  /** What is asked of a model ends with it. */
+  #leave(): void {
+    this.#draw?.abort();
+    this.#score?.abort();
+  }
+
   #forget(): void {
     [this.model, this.likelihood, this.samples, this.curve] = [undefined, undefined, [], []];
     this.phase = "read";
@@ -114,6 +121,7 @@ export class TableRun {
 
   async fit(ask: FitAsk): Promise<void> {
     if (!this.inferred || this.phase === "fitting") return;
+    this.#leave();
     if (ask.anew) this.#forget();
     this.phase = "fitting";
     this.trouble = undefined;

@@ -51,6 +51,13 @@ let model: TableModel | undefined;
 /** Likelihoods of rows that were drawn, of the model that they were drawn from. */
 let drawnScores: { readonly of: TableModel; readonly values: readonly number[] } | undefined;
 
+/** Takes another model, or none, in the place of the one that was open. */
+async function replace(next?: TableModel): Promise<void> {
+  const before = model;
+  model = next;
+  await before?.dispose();
+}
+
 const needTable = (): CellTable => table ?? fail("usage", "there is no table yet", "give one first");
 const needModel = (): TableModel => model ?? fail("usage", "there is no model yet", "fit one, or open a file");
 
@@ -61,7 +68,8 @@ export const read = task<Source, never, ReadTable>(async (source) => {
   if (text === undefined) fail("usage", `there is no table “${source.name}” here`, "choose another");
   const name = source.kind === "text" ? source.name : `${source.name}.csv`;
   const found = parseCells(text, name);
-  [table, understood, kept, model] = [found, undefined, undefined, undefined];
+  [table, understood, kept] = [found, undefined, undefined];
+  await replace();
   return {
     name,
     columns: found.columns,
@@ -128,7 +136,7 @@ export const fit = task<FitAsk, FitTold, OpenTable | "stopped">(async (ask, { te
   // Rows of a table with holes are completed by the first network: while that has not ended, the second has not begun.
   else if (kept.stage === "given") kept.whole = heard();
   const own = kept;
-  model = undefined;
+  await replace();
   let [waited, watched] = [performance.now(), 0];
   try {
     const found = await fitTable(rows, {
@@ -201,7 +209,7 @@ async function givenParts({ domain, sample }: TableModel): Promise<OpenTable["gi
 
 /** Takes a model as the one that is asked from now on. */
 async function opened(found: TableModel): Promise<OpenTable> {
-  model = found;
+  await replace(found);
   const { domain, training } = found;
   return { domain: shownDomain(domain), training, given: found.given ? await givenParts(found) : [] };
 }
