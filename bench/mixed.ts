@@ -18,7 +18,7 @@ import { loadTableModel, saveTableModel } from "diffeo-tables/node";
 import { endProgress, printProgress } from "./tables/progress.ts";
 
 const wards = ["north", "south", "east"];
-const columns = {
+export const columns = {
   size: positive(),
   share: between(0, 1),
   span: ordered(["start", "end"]),
@@ -39,7 +39,7 @@ function poisson(rate: number, u: number): number {
 }
 
 /** Rows of the law: all columns depend on two latent numbers, and sizes and visits on the ward too. */
-function rowsOf(size: number, from: Key): Cell[][] {
+export function rowsOf(size: number, from: Key): Cell[][] {
   const z = normal(fold(from, "latent"), [size, LATENT], { dtype: "float64" }).data;
   const u = uniform(fold(from, "uniform"), [size, 2], { dtype: "float64" }).data;
   return Array.from({ length: size }, (_, i) => {

@@ -5,12 +5,14 @@
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of the network, and their
  * sliced Wasserstein distance to fresh rows is measured beside the distance between two sets of fresh rows. Every seed has
  * rows of its own. With --maps it is other maps of the domains that are fitted, for 1,500 steps or --steps each, and what
- * they gain in log-likelihood, of UCI tables in --folder too. With --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such
+ * they gain in log-likelihood, of UCI tables in --folder too. With --calls it is what single calls of a model that is open
+ * take, beside calls that open it. With --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such
  * a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type FlowKind, type NetworkKind, uciSets } from "diffeo-tables";
+import { timedCalls } from "./tables/calls.ts";
 import { deviation, mean } from "./tables/distance.ts";
 import { type Known, runKnown } from "./tables/known.ts";
 import { tasks } from "./tables/laws.ts";
@@ -99,6 +101,12 @@ async function printMaps(
     });
 }
 
+/** What calls of a model take that is fitted for so many steps. */
+async function printCalls(steps: number): Promise<void> {
+  heading("call | opened for it, ms | open, ms");
+  await timedCalls(steps, (name, anew, open) => print([name, anew.toFixed(0), open.toFixed(0)]));
+}
+
 const parseRecords = (path: string): Result[] =>
   readFileSync(path, "utf8")
     .split("\n")
@@ -127,9 +135,11 @@ export async function run(): Promise<void> {
       flow: text,
       folder: text,
       maps: { type: "boolean" },
+      calls: { type: "boolean" },
     },
   });
   if (values.table !== undefined) return printResults(parseRecords(values.table));
+  if (values.calls) return printCalls(Number(values.steps ?? 200));
   const names = [...Object.keys(tasks), KNOWN];
   const all = [...names, ...(values.maps ? Object.keys(uciSets) : [])];
   const unknown = positionals.filter((name) => !all.includes(name));
