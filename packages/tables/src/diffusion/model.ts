@@ -12,7 +12,7 @@ import { concat, fail, type NdArray, type Tensor } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } from "diffeo/model";
 import { fold, key as keyOf } from "diffeo/random";
-import { logSnr, openSampler } from "diffeo/sampler";
+import { logSnr, logSnrGrid, openSampler } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
 import { type Flow, flowMap, outOfFlow } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
@@ -39,13 +39,26 @@ export interface OpenedTable extends FittedTable {
   readonly graphs: Graphs;
   /** `patternsOf` its coordinates. */
   readonly patternOf: (states: ArrayLike<number>) => Pattern;
+  /** Times of so many evaluations, from noise to data, even in λ. */
+  readonly timesOf: (evaluations: number) => readonly number[];
 }
 
 export const openedTable = (fitted: FittedTable, graphs: Graphs): OpenedTable => ({
   ...fitted,
   graphs,
   patternOf: patternsOf(fitted.domain, fitted.standard),
+  timesOf: evenTimes(),
 });
+
+/** Those of the last call are remembered: each is found by bisection. */
+function evenTimes(): OpenedTable["timesOf"] {
+  let found: readonly number[] = [];
+  return (evaluations) => {
+    if (found.length !== evaluations)
+      found = logSnrGrid(tableSde.transition, tableSde.horizon, timeOf(LAST_LEVEL), evaluations - 1);
+    return found;
+  };
+}
 
 export interface TableTraining {
   readonly seed: number;
@@ -135,9 +148,9 @@ const BATCH = 2000;
  */
 export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
   const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
-  const { domain, standard, flow, graphs } = model;
+  const { domain, standard, flow, graphs, timesOf } = model;
   const n = domain.dimension;
-  const [key, tEnd] = [fold(keyOf(seed), "rows"), timeOf(LAST_LEVEL)];
+  const [key, grid] = [fold(keyOf(seed), "rows"), timesOf(evaluations)];
   const x = new Float64Array(count * n);
   for (const [from, some] of batches(count, Math.min(count, BATCH))) {
     const { samples } = await graphs.take(
@@ -150,7 +163,7 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
         }),
       (draw) =>
         draw({
-          ...{ key, tEnd, steps: evaluations - 1, count: some, first: first + from },
+          ...{ key, grid, count: some, first: first + from },
           ...(signal && { signal }),
           ...(onStep && { onStep }),
         }),
