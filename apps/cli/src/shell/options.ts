@@ -42,7 +42,7 @@ export function share(text: string): number {
 }
 
 /** The values of an option that may be repeated. */
-export const repeated = (word: string, before: readonly string[]): readonly string[] => [...before, word];
+export const repeated = (word: string, before: readonly string[] = []): readonly string[] => [...before, word];
 
 export const integers =
   (least: number, most: number) =>

@@ -12,6 +12,7 @@ import {
   type NumbersOptions,
   withDrawOptions,
   withEvaluations,
+  withModel,
   withNumbersOptions,
 } from "./options.ts";
 import { type FileRows, openRows } from "./rows.ts";
@@ -55,11 +56,17 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
 }
 
 export const declare: Declare = (command, io) =>
-  void withNumbersOptions(
-    withEvaluations(withDrawOptions(command)),
-    "where the CSV goes, a column `draw` first",
-    "print columns and rows as JSON",
-  )
-    .argument("<file>", "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled")
-    .option("--draws <n>", "how often each row is completed", integer(1, 10_000), 1)
-    .action((file, options) => complete(io, file, options));
+  void withDrawOptions(
+    withEvaluations(
+      withNumbersOptions(
+        withModel(command)
+          .argument(
+            "<file>",
+            "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled",
+          )
+          .option("--draws <n>", "how often each row is completed", integer(1, 10_000), 1),
+        "where the CSV goes, a column `draw` first",
+        "print columns and rows as JSON",
+      ),
+    ),
+  ).action((file, options) => complete(io, file, options));

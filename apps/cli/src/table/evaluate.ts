@@ -15,7 +15,7 @@ import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, refuseBeside } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { type DrawOptions, withDrawOptions } from "./options.ts";
+import { type DrawOptions, withDrawOptions, withModel } from "./options.ts";
 import { leftOut, REPORT, writeReport } from "./report.ts";
 
 interface EvaluateCommand extends DrawOptions {
@@ -58,20 +58,21 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
 }
 
 export const declare: Declare = (command, io) =>
-  void withDrawOptions(command)
-    .argument("<file>", "a CSV file of rows that the model was not fitted to")
-    .option(
-      "--train <file>",
-      "the CSV file it was fitted to: baselines learn from it, and copies of its rows are looked for",
-    )
-    .option("--samples <n>", "rows to draw (default: five a row, from 300 to 5,000)", integer(100, MOST.rows))
-    .option("--scored <n>", "rows whose likelihood is taken, at most", integer(10, MOST.rows), 1000)
-    .option("--complete", "hide cells of the rows, complete them, and say how often the truth is where it should be")
-    .option("--hidden <n>", "rows whose cells --complete hides, at most", integer(2, MOST.rows), 300)
-    .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)
-    .option("--report <file>", "write all of it as one HTML file")
-    .option("--json", "print the numbers as JSON")
-    .action((file, options: EvaluateCommand, own: Command) => {
-      if (!options.complete) refuseBeside(own, "an evaluation without --complete", ["hidden", "draws"]);
-      return evaluate(io, file, options);
-    });
+  void withDrawOptions(
+    withModel(command)
+      .argument("<file>", "a CSV file of rows that the model was not fitted to")
+      .option(
+        "--train <file>",
+        "the CSV file it was fitted to: baselines learn from it, and copies of its rows are looked for",
+      )
+      .option("--samples <n>", "rows to draw (default: five a row, from 300 to 5,000)", integer(100, MOST.rows))
+      .option("--scored <n>", "rows whose likelihood is taken, at most", integer(10, MOST.rows), 1000)
+      .option("--complete", "hide cells of the rows, complete them, and say how often the truth is where it should be")
+      .option("--hidden <n>", "rows whose cells --complete hides, at most", integer(2, MOST.rows), 300)
+      .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)
+      .option("--report <file>", "write all of it as one HTML file")
+      .option("--json", "print the numbers as JSON"),
+  ).action((file, options: EvaluateCommand, own: Command) => {
+    if (!options.complete) refuseBeside(own, "an evaluation without --complete", ["hidden", "draws"]);
+    return evaluate(io, file, options);
+  });

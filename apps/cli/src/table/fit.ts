@@ -27,7 +27,7 @@ import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitt
 import { leftOut, REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
-  readonly column: readonly string[];
+  readonly column?: readonly string[];
   /** Whether it ends with what the model is worth. */
   readonly evaluate: boolean;
   readonly accept?: boolean;
@@ -108,7 +108,7 @@ async function readRows(file: string, rules: readonly string[], say: (text: stri
 }
 
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column, accept, report, json, force } = options;
+  const { out, column = [], accept, report, json, force } = options;
   await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
     inputs: [file],
     force,
@@ -150,35 +150,38 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withPartOptions(withRunOptions(command, 0))
-    .argument("<file>", "a CSV file whose first line is names")
-    .requiredOption("--out <file>", "where the model goes")
-    .option(
-      "--column <rule>",
-      "what a column is: age=between:0:120, start<end, sand+silt+clay=100, ward=category, id=drop; may be repeated",
-      repeated,
-      [],
-    )
-    .option("--minutes <x>", "the most that training may take", positive)
-    .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
-    .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
-    .addOption(
-      new Option(
-        "--map <which>",
-        "auto tries other maps, bends and flows by short fits; a flow is learned after the maps",
-      )
-        .choices(mapChoices)
-        .default("usual"),
-    )
-    .addOption(new Option("--network <kind>", "what is trained on rows").choices(networkKinds).default("residual"))
-    .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
-    .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
-    .option("--report <file>", "write all of it as one HTML file")
-    .option("--no-evaluate", "end when the model is written, without measuring what it is worth")
-    .option("--no-given", "do without the second network, by which cells can be given and completed")
-    .option("--json", "print the report as JSON")
-    .addOption(forceOption())
-    .action((file, options: FitCommand, command: Command) => {
-      if (!options.evaluate) refuseBeside(command, "--no-evaluate", ["accept", "report"]);
-      return fit(io, file, options);
-    });
+  void withPartOptions(
+    withRunOptions(
+      command
+        .argument("<file>", "a CSV file whose first line is names")
+        .requiredOption("--out <file>", "where the model goes")
+        .option(
+          "--column <rule>",
+          "what a column is: age=between:0:120, start<end, sand+silt+clay=100, ward=category, id=drop; may be repeated",
+          repeated,
+        )
+        .option("--minutes <x>", "the most that training may take", positive)
+        .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
+        .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
+        .addOption(
+          new Option(
+            "--map <which>",
+            "auto tries other maps, bends and flows by short fits; a flow is learned after the maps",
+          )
+            .choices(mapChoices)
+            .default("usual"),
+        )
+        .addOption(new Option("--network <kind>", "what is trained on rows").choices(networkKinds).default("residual"))
+        .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
+        .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
+        .option("--report <file>", "write all of it as one HTML file")
+        .option("--no-evaluate", "end when the model is written, without measuring what it is worth")
+        .option("--no-given", "do without the second network, by which cells can be given and completed")
+        .option("--json", "print the report as JSON")
+        .addOption(forceOption()),
+      0,
+    ),
+  ).action((file, options: FitCommand, command: Command) => {
+    if (!options.evaluate) refuseBeside(command, "--no-evaluate", ["accept", "report"]);
+    return fit(io, file, options);
+  });

@@ -19,13 +19,16 @@ export interface NumbersOptions {
   readonly json?: boolean;
 }
 
-/** Adds --model, --device, --threads and --force. */
-export const withModelOptions = (command: Command): Command =>
-  withEngineOptions(command.requiredOption("--model <file>", "a model that table fit wrote")).addOption(forceOption());
+/** Adds --model, which comes first. */
+export const withModel = (command: Command): Command =>
+  command.requiredOption("--model <file>", "a model that table fit wrote");
 
-/** Adds --seed to those. */
+/** Adds --device, --threads and --force, which come last. */
+export const withModelOptions = (command: Command): Command => withEngineOptions(command).addOption(forceOption());
+
+/** Adds --seed before those. */
 export const withDrawOptions = (command: Command): Command =>
-  withModelOptions(command).option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0);
+  withModelOptions(command.option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0));
 
 /** How rows are drawn. */
 export interface EvaluationOptions {

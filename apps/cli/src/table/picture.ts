@@ -8,7 +8,7 @@ import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
-import { type DrawOptions, withDrawOptions } from "./options.ts";
+import { type DrawOptions, withDrawOptions, withModel } from "./options.ts";
 
 interface PictureCommand extends DrawOptions {
   readonly data: string;
@@ -40,12 +40,17 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withDrawOptions(command)
-    .requiredOption("--data <file>", "a CSV file with the columns of the model")
-    .requiredOption("--out <file>", "where the picture goes, .svg or .png")
-    .option("--columns <names>", "columns to draw, at most twelve, as a,b,c (default: the first twelve)", (text) =>
-      text.split(",").map((name) => name.trim()),
-    )
-    .option("--samples <n>", "rows to draw (default: as many as the data, from 1,000 to 5,000)", integer(10, MOST.rows))
-    .option("--no-ranks", "leave out the likelihood ranks, which take longest")
-    .action((options) => picture(io, options));
+  void withDrawOptions(
+    withModel(command)
+      .requiredOption("--data <file>", "a CSV file with the columns of the model")
+      .requiredOption("--out <file>", "where the picture goes, .svg or .png")
+      .option("--columns <names>", "columns to draw, at most twelve, as a,b,c (default: the first twelve)", (text) =>
+        text.split(",").map((name) => name.trim()),
+      )
+      .option(
+        "--samples <n>",
+        "rows to draw (default: as many as the data, from 1,000 to 5,000)",
+        integer(10, MOST.rows),
+      )
+      .option("--no-ranks", "leave out the likelihood ranks, which take longest"),
+  ).action((options) => picture(io, options));

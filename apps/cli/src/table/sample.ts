@@ -15,13 +15,14 @@ import {
   type NumbersOptions,
   withDrawOptions,
   withEvaluations,
+  withModel,
   withNumbersOptions,
 } from "./options.ts";
 import { type RowsPart, rowsGroups, rowsKind } from "./parts.ts";
 
 interface SampleCommand extends PartOptions, DrawOptions, EvaluationOptions, NumbersOptions {
   readonly count: number;
-  readonly given: readonly string[];
+  readonly given?: readonly string[];
 }
 
 /** name=value of columns of a model, numbers but for categories. */
@@ -75,7 +76,7 @@ function inOrder() {
 }
 
 async function sample(io: Io, options: SampleCommand): Promise<void> {
-  const { model: path, count, given, evaluations, seed, device, out, force } = options;
+  const { model: path, count, given = [], evaluations, seed, device, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
   const model = await readBytes(path);
   // A file that is none, or cells that cannot be given, are refused here, not by a part.
@@ -116,11 +117,20 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withNumbersOptions(
-    withEvaluations(withDrawOptions(withPartOptions(command))),
-    "where the CSV goes",
-    "print columns and rows as JSON",
-  )
-    .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
-    .option("--given <name=value>", "a cell that all rows have; may be repeated", repeated, [])
-    .action((options) => sample(io, options));
+  void withPartOptions(
+    withDrawOptions(
+      withEvaluations(
+        withNumbersOptions(
+          withModel(command)
+            .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
+            .option(
+              "--given <name=value>",
+              "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
+              repeated,
+            ),
+          "where the CSV goes",
+          "print columns and rows as JSON",
+        ),
+      ),
+    ),
+  ).action((options) => sample(io, options));

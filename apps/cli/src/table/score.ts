@@ -4,7 +4,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import { type ModelOptions, type NumbersOptions, withModelOptions, withNumbersOptions } from "./options.ts";
+import { type ModelOptions, type NumbersOptions, withModel, withModelOptions, withNumbersOptions } from "./options.ts";
 import { openRows } from "./rows.ts";
 
 interface ScoreCommand extends ModelOptions, NumbersOptions {
@@ -43,12 +43,15 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
 }
 
 export const declare: Declare = (command, io) =>
-  void withNumbersOptions(withModelOptions(command))
-    .argument("<file>", "a CSV file with the columns of the model; empty cells are left out of a row's likelihood")
-    .option(
-      "--evaluations <n>",
-      "evaluations of the network a row (default: 100, or as many more as it takes to be within 0.001 nats)",
-      integer(13, 100_000),
-    )
-    .option("--spread <n>", "values within its interval that a whole number is scored at", integer(1, 1000), 8)
-    .action((file, options) => score(io, file, options));
+  void withModelOptions(
+    withNumbersOptions(
+      withModel(command)
+        .argument("<file>", "a CSV file with the columns of the model; empty cells are left out of a row's likelihood")
+        .option(
+          "--evaluations <n>",
+          "evaluations of the network a row (default: 100, or as many more as it takes to be within 0.001 nats)",
+          integer(13, 100_000),
+        )
+        .option("--spread <n>", "values within its interval that a whole number is scored at", integer(1, 1000), 8),
+    ),
+  ).action((file, options) => score(io, file, options));

@@ -37,10 +37,10 @@ const columnAt = ({ columns, rows }: CellTable, name: string): readonly string[]
 };
 
 /** The numbers of a column, NaN for empty cells, if all others are numbers. */
-function numbersIn(cells: readonly string[]): number[] | undefined {
+function numbersIn(table: CellTable, name: string): number[] | undefined {
   const numbers: number[] = [];
-  for (const cell of cells) {
-    const value = isEmpty(cell) ? Number.NaN : numberOf(cell);
+  for (const cell of columnAt(table, name)) {
+    const value = isEmpty(cell) ? Number.NaN : numberOf(cell, table.commas);
     if (value === undefined) return undefined;
     numbers.push(value);
   }
@@ -54,6 +54,29 @@ function requireCells(table: CellTable, name: string): void {
     fail("data", `${table.source}: all cells of ${shown(name)} are empty`, `leave it out: ${name}=drop`);
 }
 
+/** That numbers of columns have commas, in words to add to a reason. */
+const commaNote = (table: CellTable, columns: readonly string[]): string =>
+  table.commas && columns.some((name) => numbersIn(table, name) && columnAt(table, name).some((c) => c.includes(",")))
+    ? ", with decimal commas"
+    : "";
+
+/** A cell such as 1,234, which is another number where commas part thousands. */
+const isGrouped = (cell: string): boolean => /^[+-]?[1-9]\d{0,2},\d{3}$/.test(cell);
+
+/** Commas that may part thousands, in all cells that have any, are an error that says where the first is. */
+function refuseGrouped(table: CellTable, names: Iterable<string>): void {
+  const found = [...names].flatMap((name) =>
+    columnAt(table, name).flatMap((cell, row) => (cell.includes(",") ? [{ name, cell, row }] : [])),
+  );
+  if (found.length === 0 || !found.every(({ cell }) => isGrouped(cell))) return;
+  const [{ name, cell, row }] = found;
+  fail(
+    "data",
+    `${table.source}, line ${table.lines[row]}, column ${table.columns.indexOf(name) + 1} (${shown(name)}): ${shown(cell)} may be ${cell.replace(",", "")} or ${cell.replace(",", ".")}`,
+    "write numbers without commas",
+  );
+}
+
 /** How many cells of columns are empty, in words to add to a reason. */
 function emptyNote(table: CellTable, columns: readonly string[]): string {
   const empty = columns.reduce((s, name) => s + columnAt(table, name).filter(isEmpty).length, 0);
@@ -63,7 +86,7 @@ function emptyNote(table: CellTable, columns: readonly string[]): string {
 /** A cell that is no number in a column of numbers, too many of them for labels, is an error that says where it is. */
 function refuseStray(table: CellTable, name: string): void {
   const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
-  const strays = cells.filter((cell) => numberOf(cell) === undefined);
+  const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
   if (new Set(cells).size <= MOST_LABELS || strays.length > cells.length / 2) return;
   const [column, row] = [table.columns.indexOf(name), columnAt(table, name).indexOf(strays[0])];
   fail(
@@ -167,7 +190,7 @@ const zeroNote = (zeros: number | undefined): string =>
 function withZeros(table: CellTable, columns: readonly string[], domain: Domain): Omit<Inferred, "columns"> {
   const { spec } = domain;
   if (spec?.kind !== "simplex" || spec.zeros !== undefined) return { domain, reason: "as was said" };
-  const values = columns.map((name) => numbersIn(columnAt(table, name)) ?? []);
+  const values = columns.map((name) => numbersIn(table, name) ?? []);
   const total = spec.total ?? 1;
   const zeros = values.some((column) => column.includes(0)) ? zeroShare(values, total) : undefined;
   return zeros === undefined
@@ -186,9 +209,10 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const open = table.columns.filter((name) => !spoken.includes(name));
   const numbers = new Map<string, readonly number[]>();
   for (const name of open) {
-    const found = numbersIn(columnAt(table, name));
+    const found = numbersIn(table, name);
     if (found) numbers.set(name, found);
   }
+  if (table.commas) refuseGrouped(table, numbers.keys());
   const groups = wholes(open, numbers);
   const grouped = new Set(groups.flatMap(({ names }) => names));
   const found: Inferred[] = [
@@ -209,7 +233,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
       refuseStray(table, name);
       return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
     }),
-  ].map((one) => ({ ...one, reason: one.reason + emptyNote(table, one.columns) }));
+  ].map((one) => ({ ...one, reason: one.reason + commaNote(table, one.columns) + emptyNote(table, one.columns) }));
   if (found.length === 0) fail("usage", `${table.source}: all columns are left out`, "keep at least one");
   return found.sort((a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]));
 }
@@ -219,8 +243,8 @@ export const namedDomains = (inferred: readonly Inferred[]): Readonly<Record<str
   Object.fromEntries(inferred.map(({ columns, domain }) => [columns.join("+"), domain]));
 
 /** The label that a cell's text says: as it is, or as a number where labels are. */
-const labelOf = ({ domain }: ProductPart, text: string): OpenCell =>
-  domain.fault([text]) === undefined ? text : (numberOf(text) ?? text);
+const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>
+  domain.fault([text]) === undefined ? text : (numberOf(text, commas) ?? text);
 
 export interface RowsOptions {
   /** Whether the table may lack columns, whose cells are then holes. Default no. */
@@ -231,7 +255,7 @@ export interface RowsOptions {
 
 /** The rows of a table as cells of a product of domains, null where they are empty; one that is outside is an error that says where. */
 export function rowsIn(table: CellTable, domain: Product, options: RowsOptions = {}): OpenCell[][] {
-  const { source, columns, lines } = table;
+  const { source, columns, lines, commas } = table;
   const places = domain.parts.map((part) =>
     part.columns.map((name) => {
       const at = columns.indexOf(name);
@@ -245,9 +269,9 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
     const cells = domain.parts.flatMap((part, k) => {
       const own = places[k].map((j): OpenCell => {
         if (j < 0 || isEmpty(row[j])) return null;
-        if (part.domain.spec?.kind === "category") return labelOf(part, row[j]);
+        if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
         return (
-          numberOf(row[j]) ??
+          numberOf(row[j], commas) ??
           fail("data", `${where(j)}: ${shown(row[j])} is not a number`, "mend the cell, or drop the row")
         );
       });

@@ -11,6 +11,8 @@ export interface CellTable {
   readonly rows: readonly (readonly string[])[];
   /** The line of each row. */
   readonly lines: readonly number[];
+  /** Numbers may have a comma before their fraction: no cell ends with one. Default no. */
+  readonly commas?: boolean;
 }
 
 export interface CellReader {
@@ -65,7 +67,7 @@ export function cellReader(source: string): CellReader {
       line,
     );
     count += rows.length;
-    return columns && { source, columns, rows, lines };
+    return columns && { source, columns, rows, lines, ...(delimiter !== "," && { commas: true }) };
   };
   return {
     add: (piece) => {

@@ -30,8 +30,12 @@ export function delimiterOf(text: string): string {
   return !line.includes(best) && line.includes(" ") ? " " : best;
 }
 
-/** A number as CSV files write it, or undefined. No part of the pattern can match what its neighbour does: linear time. */
-export function numberOf(cell: string): number | undefined {
+/**
+ * A number as CSV files write it, with a comma before its fraction where there may be one, or undefined. No part of the pattern
+ * can match what its neighbour does: linear time.
+ */
+export function numberOf(written: string, commas = false): number | undefined {
+  const cell = commas ? written.replace(",", ".") : written;
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }

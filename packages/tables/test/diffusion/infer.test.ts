@@ -121,6 +121,28 @@ describe("inference", () => {
     ]);
   });
 
+  it("reads decimal commas where they part no cells, and asks where they may part thousands", () => {
+    const text = "n;p;w;v\n3;2,5;1,5 l;1,250\n4;-7;2 l;\n";
+    expect(specs(text)).toEqual([
+      ["n", { kind: "integer", least: 0 }, "whole numbers from 3 to 4"],
+      ["p", { kind: "real" }, "numbers from -7 to 2.5, with decimal commas"],
+      ["w", { kind: "category", labels: ["1,5 l", "2 l"] }, "text"],
+      ["v", { kind: "positive" }, "all above 0, from 1.25 to 1.25, with decimal commas; 1 of 2 cells are empty"],
+    ]);
+    const rules = ["p=real", "w=drop", "v=drop"];
+    const domain = product(namedDomains(inferColumns(table(text), rules)));
+    expect(rowsIn(table(text), domain)).toEqual([
+      [3, 2.5],
+      [4, -7],
+    ]);
+    expect(() => specs("a\tb\n999\t1\n1,234\t2\n")).toThrow(
+      't.csv, line 3, column 1 ("a"): "1,234" may be 1234 or 1.234. Write numbers without commas.',
+    );
+    expect(specs("a\tb\n0,999\t1\n1,234\t2\n")[0][1]).toEqual({ kind: "positive" });
+    // Between commas they are texts.
+    expect(specs('a,b\n"1,5",1\n"2,5",2\n')[0][1]).toMatchObject({ kind: "category" });
+  });
+
   it("finds parts of a whole among their neighbours", () => {
     const rows = [
       [6.1, 20, 30, 50, 2.5],
