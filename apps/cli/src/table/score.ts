@@ -15,6 +15,16 @@ interface ScoreCommand extends ModelOptions, NumbersOptions {
 /** Rows that are scored at once. */
 const AT_ONCE = 10_000;
 
+const meanOf = (values: Float64Array): number => values.reduce((s, v) => s + v, 0) / values.length;
+
+/** The mean in words; of the others where some rows have no chance, as a count beyond all that the model knows. */
+function summaryOf(values: Float64Array, mean: number): string {
+  const others = values.filter((v) => v > -Infinity);
+  if (others.length === values.length) return `mean ${mean.toFixed(4)} nats\n`;
+  const none = `${values.length - others.length} of ${values.length} rows have no chance under the model`;
+  return `${none}${others.length > 0 ? `; mean of the others ${meanOf(others).toFixed(4)} nats` : ""}\n`;
+}
+
 async function score(io: Io, path: string, options: ScoreCommand): Promise<void> {
   const { model: from, evaluations, spread, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
@@ -37,9 +47,9 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
   if (!json) await writeCells(io, { columns }, scored(), options);
   else if (out !== undefined) await writeCells({ ...io, stdout: io.stderr }, { columns }, scored(), { out });
   else for await (const _ of scored()); // what it says is in values
-  const mean = values.reduce((s, v) => s + v, 0) / values.length;
+  const mean = meanOf(values);
   if (json) io.stdout.write(`${JSON.stringify({ rows: values.length, mean, logLikelihood: Array.from(values) })}\n`);
-  else if (out !== undefined) io.stdout.write(`mean ${mean.toFixed(4)} nats\n`);
+  else if (out !== undefined) io.stdout.write(summaryOf(values, mean));
 }
 
 export const declare: Declare = (command, io) =>

@@ -21,6 +21,14 @@ const APART = 4 * Math.exp(-4);
 export const isCoded = ({ name, domain }: ProductPart, atoms: Atoms): boolean =>
   domain.spec?.kind === "category" || Object.hasOwn(atoms, name);
 
+/** Whether a whole number is none of its part's atoms. */
+export function isBeyond({ name, at }: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): boolean {
+  if (!Object.hasOwn(atoms, name)) return false;
+  const [least, most] = atoms[name];
+  const k = cells[at.cells] as number;
+  return k < least || k > most;
+}
+
 /** The coordinates of x of each part that has atoms, from and to. */
 export const codedRanges = ({ parts }: Product, atoms: Atoms): readonly (readonly [from: number, to: number])[] =>
   parts.filter((part) => isCoded(part, atoms)).map(({ domain, at }) => [at.x, at.x + domain.dimension]);

@@ -2,14 +2,15 @@
  * Rows with holes, completed: what is there stays as it is, and the rest is drawn from its law given that. A whole number that
  * is there and no atom is spread over its interval, anew for every draw.
  */
-import type { Cell, Product, ProductPart } from "diffeo/domain";
+import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import { isBeyond } from "./atoms.ts";
 import { filledPoints } from "./fill.ts";
 import { mapped } from "./mapped.ts";
 import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf, type OpenedTable } from "./model.ts";
-import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./points.ts";
+import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_GROUPS } from "./points.ts";
 
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
@@ -32,12 +33,6 @@ export interface CompletedRows {
 const BATCH = 10_000;
 
 const namesOf = ({ columns }: ProductPart): string => columns.map((name) => `"${name}"`).join(", ");
-
-/** Why cells cannot be given: a part is whole or not there at all. */
-function tornFault(domain: Product, cells: readonly OpenCell[]): string | undefined {
-  const part = torn(domain, cells);
-  return part && `of ${namesOf(part)} some are there and some are not, and they are one ${part.domain.kind}`;
-}
 
 /** Draws the rest of rows of cells; row i is number `first + i` of the seed. */
 async function drawRest(
@@ -62,19 +57,21 @@ async function drawRest(
 
 /** The cells of a row of which some are given; what cannot be given is an error. */
 export function requireGiven(model: FittedTable, given: Given): readonly OpenCell[] {
-  const { domain } = model;
+  const { domain, atoms = {} } = model;
   const cells = cellsOf(given, domain.columns, 0, "holes");
-  const fault =
-    tornFault(domain, cells) ??
-    domain.parts
-      .map((part) => {
-        const own = partCells(part, cells);
-        const found = own && part.domain.fault(own);
-        return found && `${namesOf(part)}: ${found}`;
-      })
-      .find((found) => found !== undefined);
-  if (fault !== undefined)
-    fail("usage", `given: ${fault}`, "give whole groups, or all but one of the parts of a whole, inside their domains");
+  const half = tornFault(domain, cells);
+  if (half !== undefined) fail("usage", `given: ${half}`, WHOLE_GROUPS);
+  for (const part of domain.parts) {
+    const own = partCells(part, cells);
+    const fault = own && part.domain.fault(own);
+    if (fault !== undefined) fail("usage", `given: ${namesOf(part)}: ${fault}`, "give a value of its domain");
+    if (own && isBeyond(part, atoms, cells))
+      fail(
+        "usage",
+        `given: ${namesOf(part)}: ${own[0]} has no chance under the model`,
+        `give ${atoms[part.name].join(" to ")}`,
+      );
+  }
   if (Object.keys(given).length > 0) givenPredictorOf(model);
   return cells;
 }
@@ -106,8 +103,7 @@ export async function completeRows(
   const cells = rows.map((row, i) => {
     const own = cellsOf(row, domain.columns, i, "holes");
     const fault = tornFault(domain, own);
-    if (fault !== undefined)
-      fail("data", `row ${i + 1}: ${fault}`, "give whole groups; of the parts of a whole all but one are enough");
+    if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
     return own;
   });
   const found: Cell[][][] = rows.map(() => []);

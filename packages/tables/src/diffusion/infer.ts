@@ -15,7 +15,7 @@ import { type CellTable, isEmpty } from "../table/cells.ts";
 import { shown } from "../table/shown.ts";
 import { numberOf } from "../table/table.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
-import { isHole, type OpenCell, torn } from "./points.ts";
+import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
 
 export interface Inferred {
   readonly columns: readonly string[];
@@ -96,10 +96,20 @@ function refuseStray(table: CellTable, name: string): void {
   );
 }
 
+/** Columns of one value have no law to learn. */
+function refuseConstant(table: CellTable, names: readonly string[]): void {
+  const found = names.filter((name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1);
+  if (found.length === 0) return;
+  const say = found.length === 1 ? ["has", "it"] : ["have", "them"];
+  fail(
+    "data",
+    `${table.source}: ${found.map(shown).join(", ")} ${say[0]} one value in all rows`,
+    `leave ${say[1]} out: ${found.map((name) => `${name}=drop`).join(", ")}`,
+  );
+}
+
 function categoryOf(table: CellTable, name: string): Domain {
   const labels = [...new Set(columnAt(table, name).filter((cell) => !isEmpty(cell)))].sort();
-  if (labels.length < 2)
-    fail("data", `${table.source}: ${shown(name)} has one value in all rows`, `leave it out: ${name}=drop`);
   if (labels.length > MOST_LABELS)
     fail(
       "data",
@@ -207,6 +217,8 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const dropped = said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns);
   for (const name of table.columns) if (!dropped.includes(name)) requireCells(table, name);
   const open = table.columns.filter((name) => !spoken.includes(name));
+  const labelled = said.filter((rule) => rule.domain === "category").flatMap((rule) => rule.columns);
+  refuseConstant(table, [...open, ...labelled]);
   const numbers = new Map<string, readonly number[]>();
   for (const name of open) {
     const found = numbersIn(table, name);
@@ -277,16 +289,15 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
       });
       const fault = own.some(isHole) ? undefined : part.domain.fault(own as (string | number)[]);
       if (fault !== undefined)
-        fail("data", `${where(places[k][0])}: ${fault}`, "mend or drop the row, or say another domain for the column");
+        fail(
+          "data",
+          `${where(places[k][0])}: ${fault}`,
+          "mend or drop the row, or fit with another domain of the column",
+        );
       return own;
     });
-    const half = options.torn === false ? torn(domain, cells) : undefined;
-    if (half)
-      fail(
-        "data",
-        `${source}, line ${lines[i]}: of ${half.columns.map(shown).join(", ")} some are there and some are not`,
-        `they are one ${half.domain.kind}: give all of them or none; of the parts of a whole all but one are enough`,
-      );
+    const half = options.torn === false ? tornFault(domain, cells) : undefined;
+    if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
     return cells;
   });
 }

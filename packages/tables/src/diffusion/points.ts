@@ -50,13 +50,19 @@ export function cellsOf(
 /** What a domain is, bent or not. */
 export const plainSpec = ({ spec }: Domain): Domain["spec"] => (spec?.kind === "bent" ? spec.domain : spec);
 
-/** The total of a whole where exactly one part is not there and the others leave something for it. */
-function rest({ domain }: ProductPart, cells: readonly OpenCell[]): Cell[] | undefined {
+/** What the other parts of a whole sum to and what they are parts of, where exactly one is not there. */
+function othersOf({ domain }: ProductPart, cells: readonly OpenCell[]) {
   const spec = plainSpec(domain);
   if (spec?.kind !== "simplex" || cells.filter(isHole).length !== 1) return undefined;
   const sum = cells.reduce<number>((s, cell) => s + (isHole(cell) ? 0 : Number(cell)), 0);
-  const left = (spec.total ?? 1) - sum;
-  return left > 0 ? cells.map((cell) => (isHole(cell) ? left : cell)) : undefined;
+  return { sum, total: spec.total ?? 1 };
+}
+
+/** All parts of a whole where exactly one is not there and the others leave something for it. */
+function rest(part: ProductPart, cells: readonly OpenCell[]): Cell[] | undefined {
+  const others = othersOf(part, cells);
+  if (!others || others.sum >= others.total) return undefined;
+  return cells.map((cell) => (isHole(cell) ? others.total - others.sum : cell));
 }
 
 /** The cells of a part where they are known, undefined where the part is missing. */
@@ -65,12 +71,21 @@ export function partCells(part: ProductPart, cells: readonly OpenCell[]): readon
   return own.some(isHole) ? rest(part, own) : (own as Cell[]);
 }
 
-/** The columns of a part of which some are there and some are not; undefined where there is no such part. */
-export function torn({ parts }: Product, cells: readonly OpenCell[]): ProductPart | undefined {
-  return parts.find((part) => {
+/** What to do about a part that is torn. */
+export const WHOLE_GROUPS = "give all of them or none; of the parts of a whole all but one are enough";
+
+/** What is wrong with cells of which some are there and some are not, though they belong together; undefined where nothing is. */
+export function tornFault({ parts }: Product, cells: readonly OpenCell[]): string | undefined {
+  for (const part of parts) {
     const own = cells.slice(part.at.cells, part.at.cells + part.domain.cells);
-    return own.some(isHole) && !own.every(isHole) && !partCells(part, cells);
-  });
+    if (!own.some(isHole) || own.every(isHole) || partCells(part, cells)) continue;
+    const names = part.columns.map((name) => `"${name}"`);
+    const others = othersOf(part, own);
+    return others
+      ? `${names.filter((_, i) => !isHole(own[i])).join(", ")} sum to ${others.sum} and leave nothing of ${others.total} for ${names[own.findIndex(isHole)]}`
+      : `of ${names.join(", ")} some are there and some are not, and they belong together`;
+  }
+  return undefined;
 }
 
 /** The part that a coordinate of x belongs to, in words. */

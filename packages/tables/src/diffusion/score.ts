@@ -19,13 +19,13 @@
 import type { Product, ProductPart } from "diffeo/domain";
 import { constant, expand, fail, matmul } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
-import { type Atoms, isCoded } from "./atoms.ts";
+import { isBeyond, isCoded } from "./atoms.ts";
 import { intoFlow } from "./flow.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 import { mapped } from "./mapped.ts";
 import { givenPredictorOf, LAST_LEVEL, type OpenedTable, type Predictor, predictorOf } from "./model.ts";
 import { addProduct, DRAWN, factor, HIDDEN, type Pattern } from "./pattern.ts";
-import { cellsOf, encoded, type OpenCell, partCells, type Row, torn } from "./points.ts";
+import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_GROUPS } from "./points.ts";
 
 export interface ScoreOptions extends FlowOptions {
   /** Values of u that a row with whole numbers is scored at. Default 8. */
@@ -94,14 +94,6 @@ function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
 
 const transposed = (a: Float64Array, rows: number, columns: number): Float64Array =>
   Float64Array.from({ length: a.length }, (_, at) => a[(at % rows) * columns + Math.floor(at / rows)]);
-
-/** Whether a whole number is none of its part's atoms. */
-function isBeyond({ name, at }: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): boolean {
-  if (!Object.hasOwn(atoms, name)) return false;
-  const [least, most] = atoms[name];
-  const k = cells[at.cells] as number;
-  return k < least || k > most;
-}
 
 /** log of what a part of cells is the probability or density of, beyond the density of its y. */
 function unitOf(part: ProductPart, cells: readonly OpenCell[]): number {
@@ -196,13 +188,8 @@ export async function scoreTable(
     fail("usage", `spread is ${spread}`, "give a whole number, at least 1");
   const cells = rows.map((row, i) => {
     const own = cellsOf(row, domain.columns, i, "refused");
-    const part = torn(domain, own);
-    if (part)
-      fail(
-        "data",
-        `row ${i + 1}: of ${part.columns.map((name) => `"${name}"`).join(", ")} some are there and some are not`,
-        "give all of them, or none",
-      );
+    const fault = tornFault(domain, own);
+    if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
     return own;
   });
   const { atoms = {} } = model;

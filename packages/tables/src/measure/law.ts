@@ -1,5 +1,6 @@
 /** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
 import type { Cell } from "diffeo/domain";
+import type { ScoreOptions } from "../diffusion/score.ts";
 import type { TableModel } from "../diffusion/table-model.ts";
 
 export type Cells = readonly Cell[];
@@ -12,13 +13,13 @@ export interface TableLaw {
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
 }
 
-export interface ModelLawOptions {
+export interface ModelLawOptions extends Pick<ScoreOptions, "spread"> {
   readonly signal?: AbortSignal;
 }
 
 /** The law of a model. */
-export const modelLaw = (model: TableModel, options: ModelLawOptions = {}): TableLaw => ({
+export const modelLaw = (model: TableModel, { signal, spread }: ModelLawOptions = {}): TableLaw => ({
   name: "model",
-  score: (rows) => model.score(rows, options),
-  draw: async (count, seed) => (await model.sample({ count, seed, ...options })).rows,
+  score: (rows) => model.score(rows, { ...(signal && { signal }), ...(spread !== undefined && { spread }) }),
+  draw: async (count, seed) => (await model.sample({ count, seed, ...(signal && { signal }) })).rows,
 });

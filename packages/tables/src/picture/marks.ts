@@ -33,8 +33,16 @@ const cloud =
     return path as unknown as SVGElement;
   };
 
+/** Dots that a picture has of either set, at most: as many of one as of the other, since the larger would hide the smaller. */
+export const dotsOf = (data: number, samples: number, most: number): number =>
+  Math.min(most, data > 0 && samples > 0 ? Math.min(data, samples) : Math.max(data, samples));
+
+/** Fewer dots than these are drawn larger. */
+const FEW = 150;
+
 /** Dots of data and of samples. */
-export function clouds(data: Points, samples: Points, size: number): Plot.Markish[] {
+export function clouds(data: Points, samples: Points, usual: number): Plot.Markish[] {
+  const size = Math.max(data.length, samples.length) < FEW ? 1.6 * usual : usual;
   const turn = (points: Points, t: number): Points => points.filter((_, i) => i % TURNS === t);
   return Array.from({ length: TURNS }, (_, t) => [
     cloud(turn(data, t), DATA, size),

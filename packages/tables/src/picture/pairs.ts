@@ -7,7 +7,7 @@ import { FAINT, grid, Plot } from "diffeo-picture/chart";
 import { rankVector } from "../measure/distances.ts";
 import type { Cells } from "../measure/law.ts";
 import { type ShownColumn, type ShownColumns, type ShownDomain, shownColumns } from "./columns.ts";
-import { clouds, DATA, histograms, legend, type Points, SAMPLES, shares } from "./marks.ts";
+import { clouds, DATA, dotsOf, histograms, legend, type Points, SAMPLES, shares } from "./marks.ts";
 
 export interface PairSets {
   readonly domain: ShownDomain;
@@ -201,7 +201,8 @@ export function pairPlots({ domain, data, samples, columns: names }: PairSets): 
   const { columns } = shown;
   const n = columns.length;
   const panels = Math.max(1, (n * (n - 1)) / 2);
-  const dots = Math.min(MOST_DOTS, Math.max(LEAST_DOTS, Math.floor(DOTS / 2 / panels)));
+  const most = Math.min(MOST_DOTS, Math.max(LEAST_DOTS, Math.floor(DOTS / 2 / panels)));
+  const dots = dotsOf(data.length, samples.length, most);
   const sets = { data, samples };
   const at: PairPlots["at"] = (i, j, side) => {
     const [q, p] = [columns[i], columns[j]];
@@ -233,11 +234,10 @@ export function pairPlot({ title, ...options }: PairOptions): string {
   const left = columns.some(({ labels }) => labels) ? 72 : 60;
   const side = Math.round(Math.min(MOST_SIDE, Math.max(LEAST_SIDE, (WIDTH - left) / columns.length - 6)));
   const cells = columns.map((_, i) => columns.map((_, j) => at(i, j, side)));
-  const shownDots = Math.min(dots, data.length);
   return grid({
     title,
     note: [
-      `Each pair of columns: ${shownDots} rows of data and ${Math.min(dots, samples.length)} samples. Diagonal: shares of all. Above it: rank correlations of data and of samples.`,
+      `Each pair of columns: ${Math.min(dots, data.length)} rows of data and ${Math.min(dots, samples.length)} samples. Diagonal: shares of all. Above it: rank correlations of data and of samples.`,
       ...(leftOut.length > 0
         ? [
             `Left out: ${leftOut.slice(0, 12).join(", ")}${leftOut.length > 12 ? `, and ${leftOut.length - 12} more` : ""}.`,

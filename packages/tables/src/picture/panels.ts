@@ -3,7 +3,7 @@ import type { Product, ProductPart } from "diffeo/domain";
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { Calibration } from "../measure/evaluate.ts";
 import type { Cells } from "../measure/law.ts";
-import { clouds, legend, type Points, SAMPLES } from "./marks.ts";
+import { clouds, dotsOf, legend, type Points, SAMPLES } from "./marks.ts";
 
 const HEIGHT = Math.sqrt(3) / 2;
 const MOST_DOTS = 1500;
@@ -23,9 +23,10 @@ const lines: readonly (readonly [number, number])[][] = [0.2, 0.4, 0.6, 0.8].fla
 ]);
 
 function trianglePanel({ columns, at }: ProductPart, data: readonly Cells[], samples: readonly Cells[]): Panel {
+  const dots = dotsOf(data.length, samples.length, MOST_DOTS);
   const of = (rows: readonly Cells[]): Points =>
     rows
-      .slice(0, MOST_DOTS)
+      .slice(0, dots)
       .map((row) => place(Number(row[at.cells]), Number(row[at.cells + 1]), Number(row[at.cells + 2])));
   const corners = [place(1, 0, 0), place(0, 1, 0), place(0, 0, 1), place(1, 0, 0)];
   const name = (i: number, textAnchor: "start" | "middle" | "end", dy: number): Plot.Markish =>

@@ -125,7 +125,7 @@ describe("given cells", () => {
     }
     const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ from: 1 })).rejects.toThrow(
-      'of "from", "to" some are there and some are not, and they are one ordered',
+      'of "from", "to" some are there and some are not, and they belong together',
     );
     await expect(draw({ u: 0.5 })).rejects.toThrow('of "u", "v", "w" some are there');
     await expect(draw({ from: 2, to: 1 })).rejects.toThrow('"from", "to": 1 does not come after 2');

@@ -122,18 +122,19 @@ describe("inference", () => {
   });
 
   it("reads decimal commas where they part no cells, and asks where they may part thousands", () => {
-    const text = "n;p;w;v\n3;2,5;1,5 l;1,250\n4;-7;2 l;\n";
+    const text = "n;p;w;v\n3;2,5;1,5 l;1,250\n4;-7;2 l;2\n5;0;2 l;\n";
     expect(specs(text)).toEqual([
-      ["n", { kind: "integer", least: 0 }, "whole numbers from 3 to 4"],
+      ["n", { kind: "integer", least: 0 }, "whole numbers from 3 to 5"],
       ["p", { kind: "real" }, "numbers from -7 to 2.5, with decimal commas"],
       ["w", { kind: "category", labels: ["1,5 l", "2 l"] }, "text"],
-      ["v", { kind: "positive" }, "all above 0, from 1.25 to 1.25, with decimal commas; 1 of 2 cells are empty"],
+      ["v", { kind: "positive" }, "all above 0, from 1.25 to 2, with decimal commas; 1 of 3 cells are empty"],
     ]);
     const rules = ["p=real", "w=drop", "v=drop"];
     const domain = product(namedDomains(inferColumns(table(text), rules)));
     expect(rowsIn(table(text), domain)).toEqual([
       [3, 2.5],
       [4, -7],
+      [5, 0],
     ]);
     expect(() => specs("a\tb\n999\t1\n1,234\t2\n")).toThrow(
       't.csv, line 3, column 1 ("a"): "1,234" may be 1234 or 1.234. Write numbers without commas.',
