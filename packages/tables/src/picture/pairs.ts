@@ -39,8 +39,11 @@ const scaleOf = ({ isLog, range }: ShownColumn): Plot.ScaleOptions => ({
   domain: [...range],
 });
 
-/** An axis with the column's name where it is at the edge of the grid, none elsewhere. */
-function axisOf(column: ShownColumn, isShown: boolean, side: number): Plot.ScaleOptions {
+/** Room for a label left of the plots, beside the name of its column. */
+const LABEL_ROOM = 44;
+
+/** An axis with the column's name where it is at the edge of the grid, none elsewhere; `room` is that of a label. */
+function axisOf(column: ShownColumn, isShown: boolean, side: number, room?: number): Plot.ScaleOptions {
   const scale = scaleOf(column);
   if (!isShown) return { ...scale, axis: null };
   const { labels, name } = column;
@@ -55,7 +58,7 @@ function axisOf(column: ShownColumn, isShown: boolean, side: number): Plot.Scale
     ...(labels
       ? {
           ticks: labels.map((_, i) => i),
-          tickFormat: (i: number) => shortLabel(String(labels[i]), side / labels.length),
+          tickFormat: (i: number) => shortLabel(String(labels[i]), room ?? side / labels.length),
         }
       : { ticks: side < 120 ? 2 : 4, ...(isLarge(column.range) ? { tickFormat: "~s" } : {}) }),
   };
@@ -219,7 +222,7 @@ export function pairPlots({ domain, data, samples, columns: names }: PairSets): 
     }
     return {
       x,
-      y: axisOf(q, j === 0, side),
+      y: axisOf(q, j === 0, side, LABEL_ROOM),
       r: { type: "identity" },
       marks: [frame, ...pairMarks(p, q, sets, dots, side)],
     };
