@@ -15,6 +15,11 @@ export interface Features {
   readonly of: (rows: readonly Cells[]) => NdArray;
 }
 
+/** Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole beside two others, say. */
+const FAR = 100;
+
+const finite = (v: number): number => (Number.isFinite(v) ? v : v > 0 ? FAR : -FAR);
+
 interface Block {
   readonly names: readonly string[];
   readonly of: (rows: readonly Cells[]) => Float64Array;
@@ -79,7 +84,7 @@ export function featuresOf(domain: Product, reference: readonly Cells[]): Featur
     of: (rows) => ({
       shape: [rows.length, size],
       dtype: "float64",
-      data: raw(rows).map((v, i) => (v - mean[i % size]) / scale[i % size]),
+      data: raw(rows).map((v, i) => finite((v - mean[i % size]) / scale[i % size])),
     }),
   };
 }

@@ -194,4 +194,16 @@ describe("features", () => {
     const wind = (row: number) => [7, 8].map((j) => Number(data[9 * row + j]));
     expect(Math.hypot(wind(0)[0] - wind(2)[0], wind(0)[1] - wind(2)[1])).toBeLessThan(0.1);
   });
+
+  it("are numbers of a part that is lost to rounding too", () => {
+    const whole = product({ soil: simplex(["a", "b", "c"], { total: 100, map: "isometricLogRatio" }) });
+    const { of } = featuresOf(whole, [
+      [20, 30, 50],
+      [60, 30, 10],
+      [10, 80, 10],
+    ]);
+    const { data } = of([[2.6e-28, 3.5e-28, 100]]);
+    for (const v of data) expect(Number(v)).toBeLessThan(-5);
+    for (const v of data) expect(Number(v)).toBeGreaterThanOrEqual(-100);
+  });
 });
