@@ -32,7 +32,7 @@ interface Held {
 }
 
 /** Rows whose activations are held, and how many rows' worth the weights and plan of a graph are. */
-const [ROOM, OWN] = [40_000, 1000];
+const [ROOM, OWN] = [20_000, 1000];
 
 /** What could not be opened has nothing to free. */
 const free = ({ opened }: Held): Promise<void> =>

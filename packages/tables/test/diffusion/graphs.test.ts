@@ -40,7 +40,7 @@ describe("graphs", () => {
 
   it("go where there is no room for another, those first that were not used for longest, and none that is in use", async () => {
     const [{ take }, { opened, freed, open }] = [openGraphs(), things()];
-    const large = 15_000;
+    const large = 8000;
     let end = (): void => undefined;
     const busy = take("busy", large, open("busy"), () => new Promise<void>((done) => (end = done)));
     await take("a", 100, open("a"), nothing);
