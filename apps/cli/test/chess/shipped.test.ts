@@ -29,9 +29,9 @@ const NATS: Readonly<Record<keyof typeof shippedModels, readonly (readonly [t: n
   ],
   small: [
     [0.2, 0],
-    [0.4, 0.1109],
-    [0.6, 0.4724],
-    [0.8, 1.0276],
+    [0.4, 0.126],
+    [0.6, 0.4039],
+    [0.8, 1.0159],
   ],
   unet: [
     [0.2, 0.0001],

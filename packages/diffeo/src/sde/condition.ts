@@ -83,10 +83,11 @@ export function condition(
   const mean: Field = (x, t) => div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
   const look = apart(ofData, eventRank, "likelihood");
   const seenFrom = (x0: Tensor, t: Tensor): Seen => {
-    look(x0);
-    return spread
+    const seen = spread
       ? believed(ofData, x0, div(std(t), sqrt(total(t))), eventRank)
       : { log: ofData(x0), pull: gradEach(ofData)(x0) };
+    look(x0);
+    return seen;
   };
   const exact: Field = (x, t) => {
     const { pull } = seenFrom(mean(x, t), t);

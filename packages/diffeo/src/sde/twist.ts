@@ -192,8 +192,9 @@ export function guide(
   const look = apart(inX, process.eventRank, "energy");
   const climb = climbing(inX, process.eventRank, "energy");
   const uphill: Field = (x, t) => {
+    const up = climb(x, t);
     look(x);
-    return climb(x, t);
+    return up;
   };
   const by = typeof strength === "number" ? -strength : mul(strength, -1);
   return twist(process, (x, t) => mul(inX(x, t), by), { delta: (x, t) => mul(uphill(x, t), by) });

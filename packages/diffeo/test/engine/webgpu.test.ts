@@ -26,6 +26,7 @@ if ("printed" in found)
         "argsort",
         "inverse",
         "solve",
+        "gradient of cholesky",
         "gradient of logAbsDet",
       ]);
     });
