@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -22,20 +23,41 @@ const slow = [
 /** Files that need the packages as they are published. */
 const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/{built,page}.test.ts"];
 
-/** Slow files first: the many short ones fill the end, and no core waits for a long file that another began last. */
-class SlowFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification): number => ["slow", "studio", "built", "fast"].indexOf(project.name);
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
-  }
-}
 /** Files that open the studio as it is published. */
 const studio = ["apps/studio/test/*.test.ts"];
 
+/** What a glob of braces and stars in one folder matches. */
+const pattern = (glob: string): RegExp =>
+  new RegExp(
+    `^${glob
+      .replaceAll(".", "\\.")
+      .replaceAll("*", "[^/]*")
+      .replace(/\{([^}]*)\}/g, (_, names: string) => `(${names.replaceAll(",", "|")})`)}$`,
+  );
+
+/**
+ * Files that open pages first, then slow ones: the many short ones fill the end, and no core waits for a long file that another
+ * began last.
+ */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = (path: string): boolean => slow.some((glob) => pattern(glob).test(path));
+    const rank = ({ project, moduleId }: TestSpecification): number =>
+      project.name === "house"
+        ? isSlow(relative(import.meta.dirname, moduleId))
+          ? 2
+          : 3
+        : project.name === "studio"
+          ? 0
+          : 1;
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 /** One process for many files: to start one and load the library again takes a second of the processor. */
 const shared = { isolate: false };
 
-export default defineConfig({
+/** `--mode fast` leaves slow files out. */
+export default defineConfig(({ mode }) => ({
   ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
   test: {
     setupFiles: ["test/setup.ts"],
@@ -44,20 +66,19 @@ export default defineConfig({
     pool: "forks",
     // One more than cores: some files wait, for processes they killed or a browser that starts. The default, one less, is half of two.
     maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: SlowFirst },
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
         test: {
-          name: "fast",
+          name: "house",
           ...shared,
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...slow, ...built, ...studio],
+          exclude: [...built, ...studio, ...(mode === "fast" ? slow : [])],
         },
       },
-      { extends: true, test: { name: "slow", ...shared, include: slow } },
       { extends: true, test: { name: "built", ...shared, include: built, globalSetup: ["test/build.ts"] } },
       { extends: true, test: { name: "studio", ...shared, include: studio, globalSetup: ["test/build-studio.ts"] } },
     ],
   },
-});
+}));
