@@ -132,11 +132,12 @@ const numberingNote = (name: string, numbers: readonly number[], [low, high]: re
 function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "columns"> {
   const numbers = there(cells);
   const [low, high] = bounds(numbers);
-  const range = `from ${low} to ${high}`;
   if (numbers.every(Number.isSafeInteger)) {
-    const reason = `whole numbers ${range}${low < 0 ? ", some below 0" : ""}${numberingNote(name, numbers, [low, high])}`;
+    const reason = `whole numbers from ${low} to ${high}${low < 0 ? ", some below 0" : ""}${numberingNote(name, numbers, [low, high])}`;
     return { domain: low >= 0 ? integer({ least: 0 }) : integer(), reason };
   }
+  const [from, to] = [low, high].map((v) => Number(v.toPrecision(6)));
+  const range = `from ${from} to ${to}`;
   if (low > 0 && high < 1) return { domain: between(0, 1), reason: `all between 0 and 1, ${range}` };
   if (low > 0) return { domain: positive(), reason: `all above 0, ${range}` };
   return {
