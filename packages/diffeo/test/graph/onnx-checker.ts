@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** An interpreter that has ONNX's own package: Debian's python3-onnx belongs to /usr/bin/python3. */
-const python = ["/usr/bin/python3", "python3"].find((p) => spawnSync(p, ["-c", "import onnx"]).status === 0);
+const python = ["/usr/bin/python3", "python3"].find((p) => spawnSync(p, ["-c", "import onnx.checker"]).status === 0);
 
 /** Checks every file of a folder, with ONNX's own shapes against the declared ones, and prints what is wrong. */
 const checker = `
-import glob, onnx, sys
+import glob, onnx, onnx.checker, sys
 for path in sorted(glob.glob(sys.argv[1] + "/*.onnx")):
     try:
         onnx.checker.check_model(onnx.load(path), full_check=True)
