@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it, vi } from "vitest";
+import { built } from "../../../../test/build.ts";
 import { compile, log, matmul, type NdArray, ndarray, sub, sum, type Tensor, tanh } from "../../src/index.ts";
-import { root } from "./packed.ts";
 
 const SIZE = 512;
 
@@ -24,18 +24,17 @@ const matrix = (): NdArray => ({
 
 const bytes = ({ data }: NdArray): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 
-/** Exit status and output of a program on diffeo's sources, in a process of its own. */
+/** Exit status and output of a program on the library as it is published, in a process of its own. */
 async function program(body: string): Promise<{ readonly code: number; readonly output: string }> {
   const source = `
-    import { compile, matmul, tanh } from ${JSON.stringify(join(root, "src", "index.ts"))};
+    import { compile, matmul, tanh } from ${JSON.stringify(join(built(), "packages", "diffeo", "dist", "index.js"))};
     const long = (x) => { let y = x; for (let i = 0; i < 24; i++) y = tanh(matmul(y, x)); return y; };
     const f = compile(long, [[${SIZE}, ${SIZE}]], { worker: true, threads: 1 });
     const x = new Float32Array(${SIZE * SIZE}).fill(0.01);
     const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
     ${body}`;
-  const args = ["--conditions=diffeo-source", "--import", "tsx", "--input-type=module", "--eval", source];
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
     return { code: 0, output: stdout.trim() };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
