@@ -43,13 +43,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = (path: string): boolean => slow.some((glob) => pattern(glob).test(path));
     const rank = ({ project, moduleId }: TestSpecification): number =>
-      project.name === "house"
-        ? isSlow(relative(import.meta.dirname, moduleId))
-          ? 2
-          : 3
-        : project.name === "studio"
-          ? 0
-          : 1;
+      isSlow(relative(import.meta.dirname, moduleId)) ? 2 : ["studio", "built", "", "house"].indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

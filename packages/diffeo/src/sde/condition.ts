@@ -34,9 +34,10 @@ import {
   where,
   zerosLike,
 } from "../graph/index.ts";
+import { apart } from "./apart.ts";
 import type { Field } from "./control.ts";
 import type { ReverseProcess } from "./process.ts";
-import { apart, climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
+import { climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
 export interface ConditionOptions {
   /**

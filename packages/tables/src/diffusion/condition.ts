@@ -19,6 +19,7 @@ import { mapped } from "./mapped.ts";
 import {
   type DrawnRows,
   type DrawRows,
+  decodedRows,
   LAST_LEVEL,
   type OpenedTable,
   tableMap,
@@ -112,9 +113,13 @@ export function conditioned(
         }),
     );
     const y = mapped(Float64Array.from(samples.data), domain.dimension, phi.forward);
-    const rows = Array.from({ length: count }, (_, i) =>
-      domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
-    );
-    return { columns: domain.columns, rows, evaluations: scoreEvaluations, ess, ancestors, logEvidence };
+    return {
+      columns: domain.columns,
+      rows: decodedRows(domain, y),
+      evaluations: scoreEvaluations,
+      ess,
+      ancestors,
+      logEvidence,
+    };
   };
 }

@@ -139,6 +139,12 @@ export interface DrawnRows {
   readonly evaluations: number;
 }
 
+/** The cells of points y, one after the other. */
+export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])[] =>
+  Array.from({ length: y.length / domain.size }, (_, i) =>
+    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
+  );
+
 /** Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond them. */
 const BATCH = 2000;
 
@@ -172,8 +178,5 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
   }
   const w = flow ? await outOfFlow(flow, x, graphs) : x;
   const y = mapped(w, n, tableMap({ domain, standard }).forward);
-  const rows = Array.from({ length: count }, (_, i) =>
-    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
-  );
-  return { columns: domain.columns, rows, evaluations };
+  return { columns: domain.columns, rows: decodedRows(domain, y), evaluations };
 }
