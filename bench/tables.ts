@@ -5,15 +5,16 @@
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of the network, and their
  * sliced Wasserstein distance to fresh rows is measured beside the distance between two sets of fresh rows. Every seed has
  * rows of its own. With --maps it is other maps of the domains that are fitted, for 1,500 steps or --steps each, and what
- * they gain in log-likelihood, of UCI tables in --folder too. With --calls it is what single calls of a model that is open
- * take, beside calls that open it. With --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such
- * a file.
+ * they gain in log-likelihood, of UCI tables in --folder too. With --errors it is errors of log-likelihoods by --evaluations N
+ * (100) against 1,600. With --calls it is what single calls of a model that is open take, beside calls that open it. With
+ * --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type FlowKind, type NetworkKind, uciSets } from "diffeo-tables";
 import { timedCalls } from "./tables/calls.ts";
 import { deviation, mean } from "./tables/distance.ts";
+import { likelihoodErrors } from "./tables/errors.ts";
 import { type Known, runKnown } from "./tables/known.ts";
 import { tasks } from "./tables/laws.ts";
 import { triedMaps } from "./tables/maps.ts";
@@ -43,7 +44,7 @@ function printResults(results: readonly Result[]): void {
   const measured = results.filter((r): r is Measured => !isKnown(r));
   if (measured.length > 0)
     heading(
-      "task | seeds | SWD | floor | ratio | as laid by the peer | peer's | energy | floor | outside | evaluations | training s | sampling s | steps",
+      "task | seeds | SWD | floor | ratio | as laid by the peer | peer's | energy | floor | outside | evaluations | training s | sampling s | steps | held-out loss",
     );
   for (const task of new Set(measured.map((r) => r.task))) {
     const some = measured.filter((r) => r.task === task);
@@ -65,14 +66,15 @@ function printResults(results: readonly Result[]): void {
       mean(of("trainingSeconds")).toFixed(0),
       mean(of("samplingSeconds")).toFixed(1),
       mean(of("steps")).toFixed(0),
+      mean(of("heldOut")).toFixed(4),
     ]);
   }
   const known = results.filter(isKnown);
   if (known.length > 0)
     heading(
-      `${KNOWN}: seed | truth | less the model's | share of the Gaussian | in the rows | training s | step | ms a row`,
+      `${KNOWN}: seed | truth | less the model's | share of the Gaussian | in the rows | training s | step | held-out loss | ms a row`,
     );
-  for (const { seed, truth, gap, share, shareOfRows, trainingSeconds, steps, scoringMilliseconds } of known)
+  for (const { seed, truth, gap, share, shareOfRows, trainingSeconds, steps, heldOut, scoringMilliseconds } of known)
     print([
       String(seed),
       truth.toFixed(3),
@@ -81,6 +83,7 @@ function printResults(results: readonly Result[]): void {
       shareOfRows.toFixed(3),
       trainingSeconds.toFixed(0),
       String(steps),
+      heldOut.toFixed(4),
       scoringMilliseconds.toFixed(2),
     ]);
 }
@@ -99,6 +102,19 @@ async function printMaps(
       print([name, map, gain.toFixed(3), error.toFixed(3), kept ? "yes" : "", seconds.toFixed(0)]);
       keep(tried);
     });
+}
+
+/** Errors of log-likelihoods by so many evaluations. */
+async function printErrors(
+  names: readonly string[],
+  how: Parameters<typeof likelihoodErrors>[1],
+  fit: Parameters<typeof likelihoodErrors>[2],
+) {
+  heading("task | columns | mean | 90 % | most | 1,200 and 1,600 differ by");
+  for (const name of names) {
+    const { columns, average, most90, most, settled } = await likelihoodErrors(name, how, fit);
+    print([name, String(columns), ...[average, most90, most, settled].map((error) => error.toExponential(1))]);
+  }
 }
 
 /** What calls of a model take that is fitted for so many steps. */
@@ -134,7 +150,9 @@ export async function run(): Promise<void> {
       network: text,
       flow: text,
       folder: text,
+      evaluations: text,
       maps: { type: "boolean" },
+      errors: { type: "boolean" },
       calls: { type: "boolean" },
     },
   });
@@ -160,16 +178,13 @@ export async function run(): Promise<void> {
   const keep = (record: unknown): void => {
     if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(record)}\n`);
   };
-  if (values.maps)
-    return printMaps(
-      positionals.length > 0 ? positionals : names,
-      { rows, seed: first, folder: values.folder ?? "data" },
-      fit,
-      keep,
-    );
+  const asked = positionals.length > 0 ? positionals : names;
+  if (values.errors)
+    return printErrors(asked, { rows, seed: first, evaluations: Number(values.evaluations ?? 100) }, fit);
+  if (values.maps) return printMaps(asked, { rows, seed: first, folder: values.folder ?? "data" }, fit, keep);
   const results: Result[] = [];
   for (let seed = first; seed < first + count; seed++)
-    for (const name of positionals.length > 0 ? positionals : names) {
+    for (const name of asked) {
       const result: Result =
         name === KNOWN
           ? await runKnown(seed, fit)

@@ -56,6 +56,8 @@ export interface Known {
   readonly shareOfRows: number;
   readonly trainingSeconds: number;
   readonly steps: number;
+  /** The loss on the rows held out. */
+  readonly heldOut: number;
   readonly scoringMilliseconds: number;
 }
 
@@ -65,13 +67,16 @@ export const knownColumns = { a: real(), b: real(), c: real(), d: real() };
 /** Rows to learn from. */
 export const knownRows = (seed: number): number[][] => rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
 
+/** Rows of the same law that nobody learns from. */
+export const knownFresh = (count: number, seed: number): number[][] =>
+  rowsOf(count, fold(fold(key("known density"), seed), "test"));
+
 const TEST = 10_000;
 const DRAWN = 20_000;
 
 export async function runKnown(seed: number, options: Omit<Partial<FitTableOptions>, "seed">): Promise<Known> {
-  const root = fold(key("known density"), seed);
   const rows = knownRows(seed);
-  const test = rowsOf(TEST, fold(root, "test"));
+  const test = knownFresh(TEST, seed);
   const began = performance.now();
   const model = await fitTable(rows, { columns: knownColumns, given: false, seed, ...options });
   const trained = performance.now();
@@ -88,6 +93,7 @@ export async function runKnown(seed: number, options: Omit<Partial<FitTableOptio
     shareOfRows: mean(truthOf(rows).shares),
     trainingSeconds: (trained - began) / 1000,
     steps: model.training.step,
+    heldOut: model.training.validation,
     scoringMilliseconds: (scored - trained) / TEST,
   };
 }

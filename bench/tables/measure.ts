@@ -36,6 +36,8 @@ export interface Measured {
   /** Steps that were taken, and the one of the weights that are kept. */
   readonly steps: number;
   readonly best: number;
+  /** Their loss on the rows held out. */
+  readonly heldOut: number;
 }
 
 const COUNT = 10_000;
@@ -100,5 +102,6 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
     samplingSeconds,
     steps: taken,
     best: model.training.step,
+    heldOut: model.training.validation,
   };
 }
