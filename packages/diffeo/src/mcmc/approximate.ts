@@ -11,9 +11,9 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
+import { othersMoved, requireApart } from "../host/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
-import { requireApart } from "./apart.ts";
 import { type Data, dataArrays } from "./data.ts";
 import type { Summary } from "./diagnostics.ts";
 import {
@@ -182,7 +182,7 @@ const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
 export async function approximate(model: PosteriorModel, options: ApproximateOptions): Promise<Approximation> {
   const { key, data = {}, draws = 2000, iterations = 200, device, threads = 1, fit = "evidence" } = options;
   if (!fits.includes(fit)) fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
-  const bound = boundModel(model, data, dataArrays(data, model.data), false, options);
+  const bound = boundModel(model, data, dataArrays(data, model.data), false, { ...options, row: "draw" });
   const n = bound.space.dimension;
   const { batch = 2 * Math.ceil(Math.max(32, 4 * n) / 2) } = options;
   if (!(Number.isSafeInteger(batch) && batch % 2 === 0 && batch >= 2 * n + 2))
@@ -203,7 +203,8 @@ export async function approximate(model: PosteriorModel, options: ApproximateOpt
   try {
     const rows = flat(matchedNormals(fold(key, "apart"), batch, n));
     const of = async (x: Float64Array) => ({ "the log-density": (await run(x)).value.data as Float64Array });
-    await requireApart(await of(rows), { rows, n, row: "chain", of });
+    const [some, others] = othersMoved(rows, n);
+    requireApart(await of(rows), [await of(some), await of(others)], batch, "draw");
     const q = await (fit === "evidence" ? climb : matchScores)(look, bound, { ...options, fit, iterations, batch });
     const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
     const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));

@@ -23,9 +23,9 @@ import {
   sum,
   type Tensor,
 } from "../graph/index.ts";
+import { othersMoved, requireApart } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
-import { requireApart } from "./apart.ts";
 import { methods } from "./method.ts";
 import { metrics } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
@@ -245,12 +245,10 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
         // A chain alone is looked at beside itself.
         const two = leaves.length === 1 ? Float64Array.of(...places, ...places) : places;
         const said = (found: readonly Leaf[]) => ({ "the log-density": found.map(({ value }) => value) });
-        await requireApart(said(leaves.length === 1 ? [...leaves, ...leaves] : leaves), {
-          rows: two,
-          n,
-          row: "chain",
-          of: async (rows) => said(await look(rows, inputs)),
-        });
+        const before = said(leaves.length === 1 ? [...leaves, ...leaves] : leaves);
+        const [some, others] = othersMoved(two, n);
+        const after = [said(await look(some, inputs)), said(await look(others, inputs))] as const;
+        requireApart(before, after, two.length / n, "chain");
         return states;
       };
       const states = (await store?.load()) ?? (await begun());

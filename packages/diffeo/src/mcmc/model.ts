@@ -5,7 +5,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
-import { requireApart } from "./apart.ts";
+import { othersMoved, requireApart } from "../host/index.ts";
 import type { ChainTarget } from "./chains.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
@@ -55,13 +55,18 @@ export interface BoundModel {
 const eachOf = <T, U>(record: Readonly<Record<string, T>>, f: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
 
+interface BindOptions extends Pick<CompileOptions, "device" | "threads"> {
+  /** What errors call a row of what the log-density is given. */
+  readonly row?: "chain" | "draw";
+}
+
 /** @param asInputs whether data are inputs of the graphs, or constants of them */
 export function boundModel(
   model: PosteriorModel,
   raw: Data,
   data: DataArrays,
   asInputs: boolean,
-  { device, threads = 1 }: Pick<CompileOptions, "device" | "threads">,
+  { device, threads = 1, row = "chain" }: BindOptions,
 ): BoundModel {
   const { parameters, logDensity, derived = {} } = model;
   const space = parameterSpace(typeof parameters === "function" ? parameters(raw) : parameters);
@@ -94,7 +99,8 @@ export function boundModel(
     const said = (found: typeof values) =>
       Object.fromEntries(names.map((name) => [`derived "${name}"`, found[name].data as Float64Array]));
     const of = async (moved: Float64Array) => said(await shown(inputs, moved));
-    await requireApart(said(values), { rows, n: space.dimension, row: "draw", of });
+    const [some, others] = othersMoved(rows, space.dimension);
+    requireApart(said(values), [await of(some), await of(others)], rows.length / space.dimension, "draw");
   };
   const withData = (now: DataArrays): BoundModel => {
     const inputs = asInputs ? now : {};
@@ -104,7 +110,7 @@ export function boundModel(
         size: space.dimension,
         logDensity: (x, t) => {
           const ownRows = Object.values(t).some(({ shape }) => shape[0] === x.shape[0]);
-          return freeLogDensity(space, (values) => logDensity(values, seen(t)), ownRows)(x);
+          return freeLogDensity(space, (values) => logDensity(values, seen(t)), row, ownRows)(x);
         },
         inputs: shapes,
       },

@@ -162,30 +162,31 @@ export function parameterSpace(parameters: Readonly<Record<string, Parameter>>):
   };
 }
 
-function requireOneNumberEach(value: unknown, chains: number): asserts value is Tensor {
+function requireOneNumberEach(value: unknown, rows: number, row: string): asserts value is Tensor {
   if (!(value instanceof Tensor))
-    fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, "return a tensor [chains]");
-  if (!(value.shape.length === 1 && value.shape[0] === chains))
+    fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, `return a tensor [${row}s]`);
+  if (!(value.shape.length === 1 && value.shape[0] === rows))
     fail(
       "shape",
-      `the log-density of ${chains} chains has shape ${showShape(value.shape)}`,
-      "return one number a chain: sum over all axes but the first",
+      `the log-density of ${rows} ${row}s has shape ${showShape(value.shape)}`,
+      `return one number a ${row}: sum over all axes but the first`,
     );
 }
 
 /**
  * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as many data as chains broadcast
  * with them by coincidence, and each chain would then have a datum of its own.
+ * @param row what errors call a row of x
  * @param ownRows whether that is meant: rows of the data belong to chains
  */
 export const freeLogDensity =
-  (space: ParameterSpace, logDensity: (values: Values) => Tensor, ownRows = false) =>
+  (space: ParameterSpace, logDensity: (values: Values) => Tensor, row: "chain" | "draw" = "chain", ownRows = false) =>
   (x: Tensor): Tensor => {
     const { values, logDet } = space.enter(x);
     const value: unknown = logDensity(values);
     const [chains] = x.shape;
-    requireOneNumberEach(value, chains);
-    if (!ownRows) requireOneNumberEach(logDensity(space.enter(oneMore(x)).values), chains + 1);
+    requireOneNumberEach(value, chains, row);
+    if (!ownRows) requireOneNumberEach(logDensity(space.enter(oneMore(x)).values), chains + 1, row);
     return add(value, logDet);
   };
 

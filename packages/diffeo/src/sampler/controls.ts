@@ -76,7 +76,10 @@ export function controlled(
     name.startsWith(AIM) ? [[name.slice(AIM.length), value] as const] : [],
   );
   let run = process;
-  if (aim && aims.length > 0) run = twist(scored(run, "aim"), (x, t) => aim(x, t, Object.fromEntries(aims)));
+  if (aim && aims.length > 0) {
+    const of = (x: Tensor, t: Tensor): Tensor => aim(x, t, Object.fromEntries(aims));
+    run = twist(scored(run, "aim"), of, { delta: climbing(of, process.eventRank, "aim") });
+  }
   if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
   if (likelihood && known && strength) {
     const of = (x: Tensor, t: Tensor): Tensor => likelihood(x, t, known);

@@ -1,12 +1,11 @@
 /**
- * Whether a function of events mixes them: what it says of the first must stay where the others move, and so of the second, to the
- * bit. No shape tells a sum over all axes, the batch included, that is added to one number an event.
+ * Whether a function of events mixes them: `host/apart.ts` moves some and has a look at the others. Here the function is computed
+ * by the evaluator, while the graphs that need it are traced and before any is compiled.
  */
 import {
   add,
   constant,
   DiffeoError,
-  fail,
   fill,
   input,
   reference,
@@ -15,6 +14,7 @@ import {
   type Tensor,
   topological,
 } from "../graph/index.ts";
+import { othersMoved, requireApart } from "../host/index.ts";
 import type { Field } from "./control.ts";
 
 /** The most numbers that are computed to look. */
@@ -35,18 +35,12 @@ export function apart(f: Field, eventRank: number, name: string): (like: Tensor)
     const work = nodes.reduce((total, node) => total + sizeOf(node.shape), 0);
     if (work > MOST || nodes.some(({ op }) => op.outside)) return;
     const given = nodes.filter((node) => node.op === x.op).map((node) => [node, numbers(node.shape)] as const);
-    const at = (points: Float64Array): Float64Array => reference([value], new Map([...given, [x, points]]))[0];
+    const said = (points: Float64Array) => ({
+      [`the ${name}`]: reference([value], new Map([...given, [x, points]]))[0],
+    });
     const rows = numbers(x.shape);
-    const before = at(rows);
-    for (const kept of [0, 1].slice(0, before.length)) {
-      const after = at(rows.map((v, i) => (Math.floor(i / sizeOf(event)) === kept ? v : v + 0.3 * Math.cos(i))));
-      if (!Object.is(before[kept], after[kept]))
-        fail(
-          "shape",
-          `the ${name} mixes events: of one it goes from ${before[kept]} to ${after[kept]} where only others move`,
-          "reduce over an event's own axes, the last: sum(y, -1); sum(y) and mean(y) run over the whole batch",
-        );
-    }
+    const [some, others] = othersMoved(rows, sizeOf(event));
+    requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
   };
 }
 

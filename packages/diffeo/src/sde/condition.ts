@@ -37,7 +37,7 @@ import {
 import { apart } from "./apart.ts";
 import type { Field } from "./control.ts";
 import type { ReverseProcess } from "./process.ts";
-import { climbing, oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
+import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
 export interface ConditionOptions {
   /**
@@ -92,7 +92,7 @@ export function condition(
   };
   const exact: Field = (x, t) => {
     const { pull } = seenFrom(mean(x, t), t);
-    return climbing((z, s) => sumEvent(mul(mean(z, s), pull), eventRank), eventRank, "likelihood")(x, t);
+    return gradEach((z) => sumEvent(mul(mean(z, t), pull), eventRank))(x);
   };
   const simple: Field = (x, t) => mul(seenFrom(mean(x, t), t).pull, wide(div(meanFactor(t), total(t))));
   const uphill = gradient === "exact" ? exact : simple;

@@ -88,11 +88,15 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
     );
 }
 
-/** ∇ₓ of a function with one number an event, which `name` calls it in errors. */
-export const climbing =
-  (f: Field, eventRank: number, name: string): Field =>
-  (x, t) =>
-    gradEach((z) => oneEach(f(z, t), z, eventRank, name))(x);
+/** ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it. */
+export function climbing(f: Field, eventRank: number, name: string): Field {
+  const look = apart(f, eventRank, name);
+  return (x, t) => {
+    const uphill = gradEach((z) => oneEach(f(z, t), z, eventRank, name))(x);
+    look(x);
+    return uphill;
+  };
+}
 
 /** A value that has one number an event. */
 export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: string): Tensor {
@@ -122,13 +126,7 @@ export function guide(
 ): TwistedProcess {
   const phi = process.chart?.phi;
   const inX: Field = (z, t) => energy(phi ? phi.forward(z, t) : z, t);
-  const look = apart(inX, process.eventRank, "energy");
-  const climb = climbing(inX, process.eventRank, "energy");
-  const uphill: Field = (x, t) => {
-    const up = climb(x, t);
-    look(x);
-    return up;
-  };
+  const uphill = climbing(inX, process.eventRank, "energy");
   const by = typeof strength === "number" ? -strength : mul(strength, -1);
   return twist(process, (x, t) => mul(inX(x, t), by), { delta: (x, t) => mul(uphill(x, t), by) });
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
 import { gaussian } from "../../src/distribution/index.ts";
-import { at, mul, type NdArray, square, sub, type Tensor } from "../../src/graph/index.ts";
+import { at, mul, type NdArray, square, sub, sum, type Tensor, where } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   type DrawOptions,
@@ -103,6 +103,36 @@ describe("an open sampler", () => {
     await expect(sample(process, { ...call, known, likelihood: (x) => square(x) })).rejects.toThrow(
       /the likelihood of a batch \[4\] has shape \[4, 2\]/,
     );
+    await expect(sample(process, { ...call, aims: { there: 1 }, aim: (x) => square(x) })).rejects.toThrow(
+      /the aim of a batch \[4\] has shape \[4, 2\]/,
+    );
+  });
+
+  it("refuses an energy, a likelihood or an aim that mixes events, in a sum that has the right shape", async () => {
+    const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
+    const call = { key: key(1), count: 4, steps: 2, shape: [2] } as const;
+    const event: NdArray = { shape: [2], dtype: "float32", data: Float32Array.of(0, 1) };
+    const known = { mask: event, value: { ...event, data: Float32Array.of(0.5, 0.5) } };
+    const own = (x: Tensor): Tensor => mul(sum(square(x), -1), -1);
+    const mixed = (x: Tensor): Tensor => sub(own(x), sum(square(x)));
+    const aims = { there: 1 };
+    await expect(sample(process, { ...call, energy: mixed })).rejects.toThrow(/the energy mixes events: of event 0/);
+    // What is known has the size of the batch: the look is taken on as many events.
+    const apart = (x: Tensor, of: typeof own, { points, mask }: KnownPoints): Tensor =>
+      of(sub(where(mask, points, x), x));
+    await expect(
+      sample(process, { ...call, known, likelihood: (x, _, seen) => apart(x, mixed, seen) }),
+    ).rejects.toThrow(/the likelihood mixes events: of event 0 .*sum\(x, -1\)/);
+    await expect(sample(process, { ...call, aims, aim: (x, _, { there }) => mul(mixed(x), there) })).rejects.toThrow(
+      /the aim mixes events: of event 0 .*sum\(x, -1\)/,
+    );
+    const both = {
+      known,
+      aims,
+      likelihood: (x: Tensor, _: Tensor, seen: KnownPoints) => apart(x, own, seen),
+      aim: (x: Tensor, _: Tensor, { there }: Readonly<Record<string, Tensor>>) => mul(own(x), there),
+    };
+    expect((await sample(process, { ...call, ...both })).samples.shape).toEqual([4, 2]);
   });
 
   it("takes strengths of guidance as inputs", async () => {

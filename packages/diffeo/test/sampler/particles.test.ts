@@ -16,6 +16,7 @@ import {
   type NdArray,
   slice,
   square,
+  stack,
   sub,
   sum,
   type Tensor,
@@ -277,10 +278,13 @@ describe("particles", () => {
       (y: Tensor) => add(at(y, 0, -1), sum(y)),
       (y: Tensor) => sub(at(y, 0, -1), slice(at(y, 0, -1), [0, 1])),
       (y: Tensor) => sub(at(y, 0, -1), at(at(y, 0, -1), y.shape[0] - 1, 0)),
+      // Both ends of the batch know of each other alone.
+      (y: Tensor) =>
+        mul(at(y, 0, -1), stack(Array.from({ length: y.shape[0] }, (_, i) => at(at(y, 1, -1), -1 - i, 0)))),
     ];
     for (const mixed of mixing) {
-      await expect(run(condition(process, mixed))).rejects.toThrow(/likelihood mixes events.*sum\(y, -1\)/);
-      await expect(run(guide(process, mixed))).rejects.toThrow(/energy mixes events.*sum\(y, -1\)/);
+      await expect(run(condition(process, mixed))).rejects.toThrow(/likelihood mixes events.*sum\(x, -1\)/);
+      await expect(run(guide(process, mixed))).rejects.toThrow(/energy mixes events.*sum\(x, -1\)/);
       await expect(sample(guide(process, mixed), { ...few, count: 5, key: key(1) })).rejects.toThrow(/energy mixes/);
     }
     // What an event is held to may be its own.
