@@ -4,9 +4,13 @@
  *
  *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
+ *
+ * How many numbers it gives, and in what shape, is looked at in every call, and samplers say where they are not finite. Whether its
+ * answer to an event depends on the rest of the batch is not: that would take calls of a server that nobody asked for, and a server
+ * whose numbers come as they may is not refuted by two of them.
  */
 import { fail, isNdArray, type NdArray, type OutsideCall, sizeOf, type TypedArray } from "../graph/index.ts";
-import { convert, describe } from "../graph/ndarray.ts";
+import { convert, describe, sameShape, showShape } from "../graph/ndarray.ts";
 import { batches, rowsOf, stacked } from "../host/index.ts";
 import type { MarginalScore } from "../sde/index.ts";
 import { type PredictionOptions, scoreFrom } from "./prediction.ts";
@@ -59,6 +63,20 @@ async function asked(name: string, f: ExternalFunction, x: NdArray, t: NdArray):
       "shape",
       `${name} returned ${numbers.length} numbers for ${x.shape[0]} events of ${x.data.length / x.shape[0]}`,
       "return one vector an event",
+    );
+  if (isNdArray(answer) && !sameShape(answer.shape, x.shape))
+    fail(
+      "shape",
+      `${name} returned an array of shape ${showShape(answer.shape)} for events of ${showShape(x.shape)}`,
+      "return one vector an event, in their order; or the numbers alone, row after row",
+    );
+  // JSON has no NaN, but null for it, and null would be the number 0.
+  const strange = Array.isArray(values) ? numbers.findIndex((v) => typeof v !== "number") : -1;
+  if (strange >= 0)
+    fail(
+      "type",
+      `${name} returned ${describe(numbers[strange])} among its numbers, at flat position ${strange}`,
+      "return numbers, one vector an event",
     );
   return { ...x, data: convert(numbers, x.dtype) };
 }

@@ -6,6 +6,7 @@ import {
   add,
   constant,
   DiffeoError,
+  type DType,
   fill,
   input,
   reference,
@@ -15,46 +16,55 @@ import {
   topological,
 } from "../graph/index.ts";
 import { othersMoved, requireApart } from "../host/index.ts";
-import type { Field } from "./control.ts";
 
 /** The most numbers that are computed to look. */
 const MOST = 2_000_000;
 
+/** Events to look at and their times: three, or a batch. */
+export const fewEvents = (event: Shape, dtype: DType, batch: Shape = [3]): readonly [x: Tensor, t: Tensor] => [
+  input("x", [...batch, ...event], dtype),
+  add(constant(0.5, dtype), fill(batch, 0, dtype)),
+];
+
 /**
- * Refuses a function that mixes events. It is computed on three of them, or on as many as it was made for, without a runtime and once
- * for each shape of an event; what calls a function outside, or is large, is left as it is.
+ * Refuses a function of `fewEvents` that mixes them. Its other inputs are given numbers that mean nothing; what calls a function
+ * outside, or is large, is left as it is.
+ * @param name what errors call it
  */
-export function apart(f: Field, eventRank: number, name: string): (like: Tensor) => void {
+export function requireOwnEvents(value: Tensor, x: Tensor, event: Shape, name: string, most = MOST): void {
+  const nodes = topological([value]);
+  const work = nodes.reduce((total, node) => total + sizeOf(node.shape), 0);
+  if (work > most || nodes.some(({ op }) => op.outside)) return;
+  const given = nodes.filter((node) => node.op === x.op).map((node) => [node, numbers(node.shape)] as const);
+  const said = (points: Float64Array) => ({ [name]: reference([value], new Map([...given, [x, points]]))[0] });
+  const rows = numbers(x.shape);
+  const [some, others] = othersMoved(rows, sizeOf(event));
+  requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
+}
+
+/** Looks at a function once for each shape of an event: on three of them, or on a batch as it is where f is made for so many. */
+export function apart(f: (x: Tensor, t: Tensor) => Tensor, eventRank: number, name: string): (like: Tensor) => void {
   const seen = new Set<string>();
-  return (like) => {
-    const event = like.shape.slice(like.shape.length - eventRank);
+  return ({ shape, dtype }) => {
+    const rank = shape.length - eventRank;
+    const event = shape.slice(rank);
     if (seen.has(`${event}`)) return;
     seen.add(`${event}`);
-    const { x, value } = onFew(f, like, event);
-    const nodes = topological([value]);
-    const work = nodes.reduce((total, node) => total + sizeOf(node.shape), 0);
-    if (work > MOST || nodes.some(({ op }) => op.outside)) return;
-    const given = nodes.filter((node) => node.op === x.op).map((node) => [node, numbers(node.shape)] as const);
-    const said = (points: Float64Array) => ({
-      [`the ${name}`]: reference([value], new Map([...given, [x, points]]))[0],
-    });
-    const rows = numbers(x.shape);
-    const [some, others] = othersMoved(rows, sizeOf(event));
-    requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
+    const on = (batch?: Shape) => {
+      const [x, t] = fewEvents(event, dtype, batch);
+      return [f(x, t), x] as const;
+    };
+    const [value, x] = otherwise(on, () => on(shape.slice(0, rank)));
+    requireOwnEvents(value, x, event, `the ${name}`);
   };
 }
 
-/** f of three events, or of a batch as it is where f is made for so many. */
-function onFew(f: Field, like: Tensor, event: Shape): { readonly x: Tensor; readonly value: Tensor } {
-  const on = (batch: Shape) => {
-    const x = input("x", [...batch, ...event], like.dtype);
-    return { x, value: f(x, add(constant(0.5, like.dtype), fill(batch, 0, like.dtype))) };
-  };
+/** What f gives, or where that does not fit in shape, what g does. */
+function otherwise<T>(f: () => T, g: () => T): T {
   try {
-    return on([3]);
+    return f();
   } catch (error) {
-    if (error instanceof DiffeoError && error.kind === "shape")
-      return on(like.shape.slice(0, like.shape.length - event.length));
+    if (error instanceof DiffeoError && error.kind === "shape") return g();
     throw error;
   }
 }

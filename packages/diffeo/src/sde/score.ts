@@ -5,8 +5,9 @@
  * all have the same. So what was trained goes into a sampler as it is.
  */
 import { batchOf } from "../bijector/event.ts";
-import { expand, type FloatType, fail, input, type Shape, Tensor } from "../graph/index.ts";
+import { expand, type FloatType, fail, type Shape, Tensor } from "../graph/index.ts";
 import { describe, sameShape, showShape } from "../graph/ndarray.ts";
+import { fewEvents, requireOwnEvents } from "./apart.ts";
 import { dependsOn } from "./diffusion.ts";
 
 /** ∇ₓ log p_t(x), one vector an event; t has the shape of x's batch. */
@@ -40,13 +41,18 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
   return s;
 }
 
-/** Refuses a score that is the same wherever x is. */
+/** A score that computes more numbers for three events is a network, which would take longer to look at than a sampler to open. */
+const WRITTEN = 50_000;
+
+/** Refuses a score that is the same wherever x is, and one that mixes events. */
 export function requireScoreOfState(score: MarginalScore, event: Shape, dtype: FloatType, name: string): void {
-  const x = input("x", [1, ...event], dtype);
-  if (!dependsOn(scoreAt(score, x, input("t", [1], dtype), event.length), x))
+  const [x, t] = fewEvents(event, dtype);
+  const value = scoreAt(score, x, t, event.length);
+  if (!dependsOn(value, x))
     fail(
       "usage",
       `${name}: the score does not depend on x`,
       "compute it from the tensor x it is given; a value from elsewhere would be frozen into the graph",
     );
+  requireOwnEvents(value, x, event, `${name}: the score`, WRITTEN);
 }

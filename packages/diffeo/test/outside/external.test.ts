@@ -205,6 +205,11 @@ describe("what an external score may do wrong", () => {
   it("is said", async () => {
     await expect(run(async () => new Float32Array(5))).rejects.toThrow(/returned 5 numbers for 3 events of 2/);
     await expect(run(async () => ({ values: 1 }))).rejects.toThrow(/returned an object/);
+    await expect(run(async ({ data, dtype }: NdArray) => ({ shape: [2, 3], data, dtype }))).rejects.toThrow(
+      /returned an array of shape \[2, 3\] for events of \[3, 2\]/,
+    );
+    const carried = JSON.parse(JSON.stringify([0, 1, 2, 3, Number.NaN, 5]));
+    await expect(run(async () => carried)).rejects.toThrow(/returned null among its numbers, at flat position 4/);
     await expect(run(async () => new Float32Array(6).fill(Number.NaN))).rejects.toThrow(
       /the score is NaN for sample 0/,
     );

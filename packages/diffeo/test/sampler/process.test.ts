@@ -14,12 +14,15 @@ import {
   add,
   concat,
   constant,
+  div,
   exp,
   expandDims,
   fill,
   matmul,
+  mean,
   mul,
   type NdArray,
+  square,
   sub,
   type Tensor,
 } from "../../src/graph/index.ts";
@@ -214,8 +217,9 @@ describe("a score", () => {
   it.each([
     ["numbers", () => [[1, 2]] as unknown as Tensor, /returned a list, not a tensor/],
     ["nothing", () => undefined as unknown as Tensor, /returned nothing, not a tensor/],
-    ["a shape of its own", (x: Tensor) => mul(x, constant([[[1], [1]]], x.dtype)), /has shape/],
+    ["a shape of its own", (x: Tensor) => expandDims(x, -1), /score of points \[3, 2\] has shape \[3, 2, 1\]/],
     ["what does not depend on x", (x: Tensor) => fill(x.shape, 0.5, x.dtype), /does not depend on x/],
+    ["what depends on other events", (x: Tensor) => div(x, mean(square(x))), /VP .*the score mixes events: of event 0/],
   ] as const)("that returns %s is refused", async (_, bad, message) => {
     await expect(sample(reverse(sde, bad), options)).rejects.toThrow(message);
   });
