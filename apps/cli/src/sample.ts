@@ -162,7 +162,10 @@ function csvOf({ shape, data }: SampleResult["samples"]): string {
 
 async function run(io: Io, options: SampleCommand): Promise<void> {
   const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } = options;
-  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [options.score], force });
+  await outputs(out === undefined ? [] : [{ path: out }], {
+    inputs: [options.score, existsSync(map) ? map : undefined],
+    force,
+  });
   const score = await openScore(options);
   io.stderr.write(`${score.describe()}\n`);
   const event = eventOf(options.shape, score, options);

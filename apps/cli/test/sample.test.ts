@@ -81,6 +81,12 @@ describe("diffeo sample", () => {
     });
     expect(rows).toHaveLength(6);
     expect(Math.min(...rows.flat())).toBeGreaterThan(0);
+    const before = readFileSync(own, "utf8");
+    expect(await draw(...few, "--map", own, "--out", own, "--force")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("twice.mjs is what is read"),
+    });
+    expect(readFileSync(own, "utf8")).toBe(before);
   });
 
   it("feeds a network of whole steps", async () => {

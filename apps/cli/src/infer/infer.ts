@@ -9,13 +9,14 @@ import { type ChainStore, type Data, infer, methods, metrics, type Origin, type 
 import { inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, MOST, share } from "../shell/options.ts";
+import { forceOption, integer, MOST, share } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
 import { inParts, withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
 import { drawInParts, type InferCommand, partsFolder, walkOf } from "./parts.ts";
-import { summaryTable, writePosterior } from "./report.ts";
+import { resultFiles, summaryTable, writePosterior } from "./report.ts";
 
 const digest = async (path: string): Promise<string> =>
   createHash("sha256")
@@ -67,7 +68,19 @@ async function storeFor(
 }
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
-  const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
+  const {
+    data: dataFile,
+    out,
+    chains,
+    draws,
+    warmup,
+    seed,
+    resume = false,
+    force = false,
+    every,
+    pictures,
+    json,
+  } = options;
   const { threads, block } = options;
   if (!resume && existsSync(join(out, "config.json")))
     fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
@@ -75,6 +88,13 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
     fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
   if (resume && existsSync(join(out, "summary.json")))
     fail("usage", `the run in ${out} is done`, "read its summary.json, or begin another with another --out");
+  if (chains * draws > MOST.draws)
+    fail(
+      "usage",
+      `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
+      "give fewer --draws or --chains",
+    );
+  await outputs(resultFiles(out, chains, pictures), { inputs: [file, dataFile], force: force || resume });
   const model = await loadPosteriorModel(file);
   const data = dataFile === undefined ? {} : await readData(dataFile);
   const config = await configOf(file, options);
@@ -141,4 +161,5 @@ export const declare: Declare = (command, io) =>
     .option("--no-pictures", "draw no pictures")
     .option("--resume", "continue the run in --out")
     .option("--json", "print the summary as JSON")
+    .addOption(forceOption())
     .action((file, options) => run(io, file, options));

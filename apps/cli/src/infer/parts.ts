@@ -37,6 +37,7 @@ export interface InferCommand extends PartOptions {
   readonly threads: number;
   readonly pictures: boolean;
   readonly resume?: boolean;
+  readonly force?: boolean;
   readonly json?: boolean;
 }
 

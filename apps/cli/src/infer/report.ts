@@ -3,6 +3,20 @@ import { join } from "node:path";
 import { arvizJson, chainsOf, cmdStanCsv, elementNames, type Origin, type Posterior, type Summary } from "diffeo/mcmc";
 import { writeFileAtomic } from "diffeo/node";
 import type { Quantity } from "diffeo-picture/posterior";
+import { type Planned, PNG, SVG } from "../shell/outputs.ts";
+
+const PICTURES = ["trace", "ranks", "pairs"] as const;
+
+/** The files of a run's results. */
+export const resultFiles = (out: string, chains: number, pictures: boolean): Planned[] => [
+  ...Array.from({ length: chains }, (_, c) => ({ path: join(out, `chain-${c + 1}.csv`) })),
+  { path: join(out, "draws.json") },
+  { path: join(out, "summary.json") },
+  ...(pictures ? PICTURES : []).flatMap((name) => [
+    { path: join(out, `${name}.svg`), like: SVG },
+    { path: join(out, `${name}.png`), like: PNG },
+  ]),
+];
 
 /** The most rows that are printed; all are in the file. */
 const ROWS = 60;
@@ -63,7 +77,7 @@ async function writePictures(out: string, posterior: Posterior): Promise<string[
   const { renderPng } = await import("diffeo-picture/node");
   const quantities = quantitiesOf(posterior);
   if (quantities.length === 0) return [];
-  const pictures = {
+  const pictures: Partial<Record<(typeof PICTURES)[number], string>> = {
     trace: tracePicture(quantities.slice(0, TRACED)),
     // Of one chain alone every rank is its own.
     ...(posterior.chains.length > 1 && { ranks: rankPicture(quantities.slice(0, TRACED)) }),

@@ -22,6 +22,8 @@ export const MOST = {
   rows: 10_000_000,
   steps: 10_000_000,
   chains: 10_000,
+  /** Draws of all chains together, a number at least of each. */
+  draws: 100_000_000,
   seed: Number.MAX_SAFE_INTEGER,
 } as const;
 

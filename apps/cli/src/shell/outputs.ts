@@ -86,6 +86,6 @@ export async function outputs(files: readonly Planned[], { inputs = [], force = 
     });
     if (there && !force && !(like && (await beginsLike(path, like))))
       fail("usage", `${path} is there already`, "name another file, or give --force to replace it");
-    await tidyTemporaries(dirname(path));
   }
+  for (const folder of new Set(files.map(({ path }) => dirname(path)))) await tidyTemporaries(folder);
 }

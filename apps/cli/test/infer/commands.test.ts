@@ -1,5 +1,14 @@
 /** diffeo infer as a person runs it: draws, summary and pictures; stopped at any moment and continued; errors that say where. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -52,6 +61,24 @@ describe("infer", () => {
       [...csv, ...pictures, "config.json", "draws.json", "summary.json"].sort(),
     );
     expect(JSON.parse(readFileSync(at("whole/draws.json"), "utf8")).posterior.mu.length).toBe(4);
+  });
+
+  it("writes over neither its data nor what is there already, and draws no more than can be kept", async () => {
+    const files = { "summary.json": '{"y": [1.2, 0.7]}', "chain-2.csv": "years of work\n" };
+    mkdirSync(at("mine"));
+    for (const [name, text] of Object.entries(files)) writeFileSync(at(`mine/${name}`), text);
+    const given = ["infer", at("model.mjs"), "--out", at("mine"), "--draws", "5", "--warmup", "5", "--no-pictures"];
+    const refused = async (message: RegExp, ...more: readonly string[]): Promise<void> => {
+      const { code, stderr } = await diffeo(...given, ...more);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+      for (const [name, text] of Object.entries(files)) expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
+      expect(readdirSync(at("mine"))).toHaveLength(2);
+    };
+    await refused(/summary\.json is what is read/, "--data", at("mine/summary.json"), "--force");
+    await refused(/chain-2\.csv is there already.*--force/, "--data", at("data.json"));
+    await refused(/10000 chains of 10000000 draws are more than 100,000,000/, "--chains", "1e4", "--draws", "1e7");
+    expect(await infer(...given, "--data", at("data.json"), "--force")).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(at("mine/summary.json"), "utf8")).summary.mu.mean).toBeTypeOf("number");
   });
 
   it("ended by the system at any moment, continues to the same draws", async () => {

@@ -179,10 +179,20 @@ export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
   };
 }
 
+/** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
+const MOST_NUMBERS = 2 ** 29;
+
 /** Compiles the step of `count` chains. */
 export function openChains(target: ChainTarget, count: number, options: OpenChainsOptions): OpenChains {
   const { block: rows = usualBlock(count), device, threads = 1, worker } = options;
   const settings = settingsOf(options);
+  const numbers = count * settings.draws * target.size;
+  if (numbers > MOST_NUMBERS)
+    fail(
+      "usage",
+      `${count} chains of ${settings.draws} draws of ${target.size} coordinates are ${numbers} numbers, more than ${MOST_NUMBERS}`,
+      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
+    );
   const { step, shapes } = stepOf(target, rows, settings.metric === "dense");
   const compiled = compile(step, shapes, {
     type: "float64",

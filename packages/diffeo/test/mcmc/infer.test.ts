@@ -130,6 +130,9 @@ describe("what is asked for", () => {
     await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(/no `method` "gibbs"/);
     const nowhere = { ...normal, logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))) };
     await expect(infer(nowhere, options)).rejects.toThrow(/after 100 tries chain 0 has no point to begin from/);
+    await expect(infer(normal, { key: key(1), chains: 10_000, draws: 10_000_000 })).rejects.toThrow(
+      /10000 chains of 10000000 draws of \d coordinates are \d+ numbers, more than 536870912/,
+    );
   });
 
   it.each([1, 2, 5])("is refused where %i chains are mixed, in a sum that has the right shape", async (chains) => {
