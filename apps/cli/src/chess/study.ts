@@ -20,7 +20,7 @@ import { sha256 } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
+import { doParts, type Failed, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { modelOption } from "./aim.ts";
 import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind } from "./parts.ts";
 import { reportFiles, STUDY_FOLDER, writeReport } from "./report.ts";
@@ -41,7 +41,7 @@ async function runAll(
   tasks: readonly StudyTask[],
   known: ReadonlySet<string>,
   options: StudyCommand,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly Failed[] | undefined> {
   const { out, batch, device, threads } = options;
   const model = await readBytes(options.model);
   const digest = sha256(model);

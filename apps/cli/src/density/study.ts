@@ -24,7 +24,7 @@ import { readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
+import { doParts, type Failed, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { fitKind, fitPart } from "./parts.ts";
 import { STUDY_FOLDER, tableFile, writeReport } from "./report.ts";
 
@@ -47,7 +47,7 @@ async function runAll(
   known: ReadonlySet<string>,
   options: StudyCommand,
   signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly Failed[] | undefined> {
   const { out, data, samples, datasets, losses, seeds, queue } = options;
   const files = new Map<string, Uint8Array>();
   for (const dataset of datasets) if (isUci(dataset)) files.set(dataset, await uciFile(dataset, data));
@@ -99,7 +99,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   const time = AbortSignal.timeout(Math.min(LONGEST, Math.ceil((minutes ?? Infinity) * 60_000)));
   const signal = AbortSignal.any([io.signal, time]);
   setMaxListeners(0, signal); // every part listens
-  const run = (): Promise<readonly string[] | undefined> =>
+  const run = (): Promise<readonly Failed[] | undefined> =>
     runAll(io, new Set(there.map(fitTaskName)), options, signal).catch((error: unknown) => {
       if (time.aborted && !io.signal.aborted) return []; // time is up, and what is done is kept
       throw error;
@@ -110,7 +110,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     const failed = (await run().catch((error: unknown) => {
       if (!io.signal.aborted) throw error;
       return [];
-    })) as readonly string[];
+    })) as readonly Failed[];
     const records = await readFitRecords(out);
     if (records.length > 0) await writeReport(io, out, records);
     const left = openFitTasks(records, datasets, losses, seeds).length;

@@ -236,7 +236,7 @@ export async function doParts<P, R>(
   work: Work<P, R>,
   groups: readonly Group[],
   done: (made: Made<R>, group: number) => Promise<void>,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly Failed[] | undefined> {
   if (options.dryRun) return void writePlan(io, options, work, groups);
   if (options.shard) return void (await doShard(io, options, work, groups));
   return doGroups(io, options, work, groups, done);
@@ -248,7 +248,7 @@ async function doGroups<P, R>(
   work: Work<P, R>,
   groups: readonly Group[],
   done: (made: Made<R>, group: number) => Promise<void>,
-): Promise<readonly string[]> {
+): Promise<readonly Failed[]> {
   const open = groups.map(({ known, parts }) => (known ? [] : parts));
   const all = open.flat();
   const executor = await openExecutor(io, options, work, all.length);
@@ -281,7 +281,7 @@ async function doGroups<P, R>(
     const ended = await Promise.allSettled(open.map(runGroup));
     work.signal.throwIfAborted();
     return ended.flatMap((end, i) =>
-      end.status === "rejected" ? [`${groups[i].name}: ${(end.reason as Error).message}`] : [],
+      end.status === "rejected" ? [{ group: groups[i].name, error: end.reason as Error }] : [],
     );
   } catch (error) {
     if (options.queue !== undefined) io.stderr.write("parts stay on the queue; the same command continues\n");
@@ -292,9 +292,20 @@ async function doGroups<P, R>(
   }
 }
 
-/** An error that names what failed, a line each. */
-export function requireNone(io: Io, failed: readonly string[]): void {
+/** A group that came to nothing, and why. */
+export interface Failed {
+  readonly group: string;
+  readonly error: Error;
+}
+
+/** An error that names what failed, a line each: of their kind, where all are of one. */
+export function requireNone(io: Io, failed: readonly Failed[]): void {
   if (failed.length === 0) return;
-  for (const line of failed) io.stderr.write(`${line}\n`);
-  throw new DiffeoError("data", `${failed.length} of the parts failed`, "the same command tries them again");
+  for (const { group, error } of failed) io.stderr.write(`${group}: ${error.message}\n`);
+  const [kind, ...others] = new Set(failed.map(({ error }) => (error instanceof DiffeoError ? error.kind : "data")));
+  throw new DiffeoError(
+    others.length === 0 ? kind : "data",
+    `${failed.length} of the parts failed`,
+    "the same command tries them again",
+  );
 }

@@ -130,6 +130,8 @@ describe("diffeo chess sample", () => {
     await expect(sampled("--steps", "4", "--w", "1e30")).rejects.toThrow(
       /drift was scaled by w = 1e\+30: try one nearer/,
     );
+    const ended = await diffeo("chess", "sample", "--model", at("a.safetensors"), "--steps", "4", "--w", "1e30");
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
   });
 });
 
