@@ -153,6 +153,13 @@ describe("sizes that cannot be", () => {
     ["density", "sample", "--count", "1e12", "--out", join(out, "a.csv")],
     ["density", "study", "--seeds", "1e12", "--out", out],
     ["check", "--map", "x.mjs", "--event", "1e9"],
+    ["sample", "--count", "1e12", "--out", join(out, "a.csv")],
+    ["infer", "model.mjs", "--draws", "1e12", "--out", out],
+    ["table", "fit", "t.csv", "--steps", "1e12", "--out", join(out, "a.model")],
+    ["table", "sample", "--count", "1e12", "--out", join(out, "a.csv")],
+    ["table", "complete", "t.csv", "--draws", "1e12", "--out", join(out, "a.csv")],
+    ["table", "evaluate", "t.csv", "--samples", "1e12"],
+    ["worker", "--queue", "redis://h", "--lease", "1e12"],
   ])("are refused before any work: %s %s %s %s", async (...words) => {
     const began = performance.now();
     await refused(words, /whole number from|too large for a file|million parameters/);

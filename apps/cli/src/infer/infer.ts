@@ -67,21 +67,9 @@ async function storeFor(
   return { load: async () => states, save: async () => undefined };
 }
 
-async function run(io: Io, file: string, options: InferCommand): Promise<void> {
-  const {
-    data: dataFile,
-    out,
-    chains,
-    draws,
-    warmup,
-    seed,
-    resume = false,
-    force = false,
-    every,
-    pictures,
-    json,
-  } = options;
-  const { threads, block } = options;
+/** Refuses what cannot be begun or continued, before any work. */
+async function requireBeginning(file: string, options: InferCommand): Promise<void> {
+  const { data, out, chains, draws, resume = false, force = false, pictures } = options;
   if (!resume && existsSync(join(out, "config.json")))
     fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
   if (resume && !existsSync(join(out, "config.json")))
@@ -94,7 +82,25 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
       "give fewer --draws or --chains",
     );
-  await outputs(resultFiles(out, chains, pictures), { inputs: [file, dataFile], force: force || resume });
+  await outputs(resultFiles(out, chains, pictures), { inputs: [file, data], force: force || resume });
+}
+
+async function run(io: Io, file: string, options: InferCommand): Promise<void> {
+  const {
+    data: dataFile,
+    out,
+    chains,
+    draws,
+    warmup,
+    seed,
+    resume = false,
+
+    every,
+    pictures,
+    json,
+  } = options;
+  const { threads, block } = options;
+  await requireBeginning(file, options);
   const model = await loadPosteriorModel(file);
   const data = dataFile === undefined ? {} : await readData(dataFile);
   const config = await configOf(file, options);

@@ -54,7 +54,12 @@ export const declare: Declare = (command, io) =>
     .option("--parts <n>", "parts at a time (default: as many as have cores; 1 on a GPU)", integer(1, 1024))
     .option("--memory <gb>", "the most a part may take (default: its share of 90 % of this machine)", positive)
     .option("--minutes <x>", "the most a part may take", positive, 24 * 60)
-    .option("--lease <seconds>", "how long a part of a lost worker waits until another takes it", positive, 20)
+    .option(
+      "--lease <seconds>",
+      "how long a part of a lost worker waits until another takes it",
+      integer(1, 86_400),
+      20,
+    )
     .option("--cache <folder>", "where models and tables are kept", cacheFolder())
     .option("--cache-size <gb>", "the most that is kept there", positive, 10)
     .option("--once", "end when no part waits")

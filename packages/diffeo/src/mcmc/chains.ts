@@ -252,13 +252,7 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
       const begun = async (): Promise<ChainState[]> => {
         const leaves = await look(places, inputs);
         const states = leaves.map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
-        // A chain alone is looked at beside itself.
-        const two = leaves.length === 1 ? Float64Array.of(...places, ...places) : places;
-        const said = (found: readonly Leaf[]) => ({ "the log-density": found.map(({ value }) => value) });
-        const before = said(leaves.length === 1 ? [...leaves, ...leaves] : leaves);
-        const [some, others] = othersMoved(two, n);
-        const after = [said(await look(some, inputs)), said(await look(others, inputs))] as const;
-        requireApart(before, after, two.length / n, "chain");
+        await requireOwnChains(leaves, places, (moved) => look(moved, inputs));
         return states;
       };
       const states = (await store?.load()) ?? (await begun());
@@ -266,6 +260,19 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
     },
     dispose: () => step.dispose(),
   };
+}
+
+/** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */
+async function requireOwnChains(
+  leaves: readonly Leaf[],
+  places: Float64Array,
+  look: (places: Float64Array) => Promise<readonly Leaf[]>,
+): Promise<void> {
+  const alone = leaves.length === 1;
+  const [found, points] = alone ? [[...leaves, ...leaves], Float64Array.of(...places, ...places)] : [leaves, places];
+  const said = (at: readonly Leaf[]) => ({ "the log-density": at.map(({ value }) => value) });
+  const [some, others] = othersMoved(points, points.length / found.length);
+  requireApart(said(found), [said(await look(some)), said(await look(others))], found.length, "chain");
 }
 
 function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: number): L {

@@ -88,20 +88,6 @@ export function boundModel(
     [shapes, [null, space.dimension]],
     { type: "float64", threads, ...(device !== undefined && { device }) },
   );
-  /** Derived quantities must be apart as well: those of one chain's draws. */
-  const requireOwnDraws = async (
-    rows: Float64Array,
-    values: Readonly<Record<string, NdArray>>,
-    inputs: DataArrays,
-  ): Promise<void> => {
-    const names = Object.keys(derived);
-    if (names.length === 0) return;
-    const said = (found: typeof values) =>
-      Object.fromEntries(names.map((name) => [`derived "${name}"`, found[name].data as Float64Array]));
-    const of = async (moved: Float64Array) => said(await shown(inputs, moved));
-    const [some, others] = othersMoved(rows, space.dimension);
-    requireApart(said(values), [await of(some), await of(others)], rows.length / space.dimension, "draw");
-  };
   const withData = (now: DataArrays): BoundModel => {
     const inputs = asInputs ? now : {};
     return {
@@ -125,7 +111,7 @@ export function boundModel(
             found[name] ??= { shape: [chains.length, ...shape], data: new Float64Array(chains.length * size) };
             found[name].data.set(numbers as Float64Array, c * size);
           }
-          if (c === 0) await requireOwnDraws(x, values, inputs);
+          if (c === 0) await requireOwnDraws(x, values, Object.keys(derived), (moved) => shown(inputs, moved));
         }
         return found;
       },
@@ -134,6 +120,21 @@ export function boundModel(
     };
   };
   return withData(data);
+}
+
+/** Derived quantities must be apart as well: those of one chain's draws. */
+async function requireOwnDraws(
+  rows: Float64Array,
+  values: DataArrays,
+  derived: readonly string[],
+  shown: (rows: Float64Array) => Promise<DataArrays>,
+): Promise<void> {
+  if (derived.length === 0) return;
+  const said = (found: DataArrays) =>
+    Object.fromEntries(derived.map((name) => [`derived "${name}"`, found[name].data as Float64Array]));
+  const draws = Object.values(values)[0].shape[0];
+  const [some, others] = othersMoved(rows, rows.length / draws);
+  requireApart(said(values), [said(await shown(some)), said(await shown(others))], draws, "draw");
 }
 
 /** How many numbers of an array are shown. */
