@@ -1,7 +1,11 @@
-/** The package as it is published: every path of its exports map, in a fresh process, from the built files. */
+/**
+ * The package as it is published: every path of its exports map and the README's program, in a fresh process, from the built files.
+ * What stands beside it in node_modules is the house's own, and archives are not made: those of a release are installed by hand.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtLibrary } from "../../../../test/build.ts";
 import { house, packed, root } from "./packed.ts";
@@ -54,6 +58,22 @@ it("imports every path and computes a gradient, here and on a worker thread", ()
   expect(there).toEqual(here);
 });
 
+/** The program that the README shows. */
+const [, shown] = readFileSync(join(house, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
+
+it("runs the README's program", () => {
+  const { outputText } = ts.transpileModule(shown, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+  const report = "console.log(JSON.stringify({ shape: samples.shape, exits, points: [...samples.data] }));";
+  const { points, ...rest } = run(`${outputText}\n${report}`) as { points: number[] };
+  expect(rest).toEqual({ shape: [1000, 2], exits: 0 });
+  // Inside the triangle, in two clusters: near a corner, and near another.
+  const pairs = Array.from({ length: 1000 }, (_, i) => points.slice(2 * i, 2 * i + 2));
+  expect(pairs.every(([a, b]) => a > 0 && b > 0 && a + b < 1)).toBe(true);
+  expect(pairs.filter(([a, b]) => Math.max(a, b) > 0.5).length).toBeGreaterThan(950);
+});
+
 it("has types that strict programs compile against, the README's among them", () => {
   writeFileSync(
     join(project.folder, "program.mts"),
@@ -65,7 +85,6 @@ it("has types that strict programs compile against, the README's among them", ()
      // @ts-expect-error: one argument is missing
      f();`,
   );
-  const [, shown] = readFileSync(join(house, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
   expect(shown).toContain("sample(process");
   writeFileSync(join(project.folder, "readme.mts"), shown);
   const tsc = join(house, "node_modules", "typescript", "bin", "tsc");
