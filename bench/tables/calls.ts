@@ -24,7 +24,7 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
   const rows = rowsOf(CALLS, key("calls"));
   const share = (k: number): number => (k + 0.5) / CALLS;
   const near = (model: TableModel) =>
-    model.condition(({ size }, { seen }) => mul(square(sub(size, seen)), -50), { told: { seen: [] } });
+    model.condition(({ size }, { seen }) => mul(square(sub(size, seen)), -50), { observed: { seen: [] } });
   const plain = (call: Call) => () => call;
   return {
     "draw 10 rows": plain((model, seed) => model.sample({ count: 10, seed })),
@@ -37,7 +37,7 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
     "condition 100 particles, 20 steps": (open) => {
       const kept = near(open);
       return (model, k) =>
-        (model === open ? kept : near(model))({ particles: 100, steps: 20, told: { seen: share(k) } });
+        (model === open ? kept : near(model))({ particles: 100, steps: 20, observed: { seen: share(k) } });
     },
   };
 }

@@ -1,14 +1,14 @@
 /** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
 
 export { makeRule } from "./diffusion/columns.ts";
-export { type CompletedRows, type CompleteOptions, type Given, requireGiven } from "./diffusion/complete.ts";
+export { type CompletedRows, type Given, requireGiven, type TableCompleteOptions } from "./diffusion/complete.ts";
 export type {
   ConditionedRows,
   ConditionedTable,
-  ConditionOptions,
   ConditionRows,
   RowLikelihood,
   RowTensors,
+  TableConditionOptions,
 } from "./diffusion/condition.ts";
 export type { EngineOptions } from "./diffusion/engine.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
@@ -21,7 +21,7 @@ export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";
 export type { ScoreOptions } from "./diffusion/score.ts";
 export { type FitSeedsOptions, fitSeeds, type SeedsFit } from "./diffusion/seeds.ts";
-export { openTable, type SampleOptions, type TableModel } from "./diffusion/table-model.ts";
+export { openTable, type TableModel, type TableSampleOptions } from "./diffusion/table-model.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
@@ -68,10 +68,10 @@ export type { Mean } from "./measure/mean.ts";
 export {
   type DensityMeasureOptions,
   likelihood,
+  type MeasureSummary,
   type Measures,
   measureFitted,
   plainLikelihood,
-  type Summary,
 } from "./measure/measure.ts";
 export {
   type PairPlots,

@@ -1,5 +1,5 @@
 /** Records as runs leave them, with numbers that a test can choose. */
-import type { Measures, Summary } from "../src/measure/measure.ts";
+import type { MeasureSummary, Measures } from "../src/measure/measure.ts";
 import type { RunRecord, Task } from "../src/study/study.ts";
 
 interface Numbers {
@@ -11,7 +11,7 @@ interface Numbers {
   readonly plain?: { readonly likelihood: number; readonly effective: number; readonly samples: number };
 }
 
-const summary = (mean: number, median = mean): Summary => ({
+const summary = (mean: number, median = mean): MeasureSummary => ({
   mean,
   lowerQuartile: median - 1,
   median,

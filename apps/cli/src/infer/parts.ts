@@ -1,11 +1,11 @@
 /** Chains of a posterior as parts: a block of them each. The model travels as the ONNX file of its step, not as its code. */
 import {
+  type ChainMethodName,
   type ChainState,
   carriedStep,
   chainBlock,
   chainsText,
   drawCarried,
-  type MethodName,
   type MetricName,
   methods,
   metrics,
@@ -28,7 +28,7 @@ export interface InferCommand extends PartOptions {
   readonly draws: number;
   readonly warmup: number;
   readonly seed: number;
-  readonly method: MethodName;
+  readonly method: ChainMethodName;
   readonly metric: MetricName;
   readonly acceptance?: number;
   readonly maxDepth: number;
@@ -60,7 +60,7 @@ export interface ChainsPart {
   readonly seed: number;
   readonly draws: number;
   readonly warmup: number;
-  readonly method: MethodName;
+  readonly method: ChainMethodName;
   readonly metric: MetricName;
   readonly maxDepth: number;
   readonly steps: number;
@@ -73,7 +73,7 @@ const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
   seed: whole(0, MOST.seed),
   draws: whole(1, MOST.steps),
   warmup: whole(0, MOST.steps),
-  method: v.custom<MethodName>((name) => typeof name === "string" && Object.hasOwn(methods, name)),
+  method: v.custom<ChainMethodName>((name) => typeof name === "string" && Object.hasOwn(methods, name)),
   metric: v.picklist(metrics),
   maxDepth: whole(1, 20),
   steps: whole(1, 100_000),

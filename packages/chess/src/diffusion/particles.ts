@@ -24,7 +24,7 @@ export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | 
 }
 
 /** What a call may choose. */
-export type ParticleBoardCall = Omit<ParticleCall, "told" | "tEnd">;
+export type ParticleBoardCall = Omit<ParticleCall, "observed" | "tEnd">;
 
 export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
@@ -67,11 +67,11 @@ export function openParticleBoards(model: Model, options: OpenParticleBoardOptio
     ...engine,
     shape,
     denoise: true,
-    told: { points: { shape, dtype: "float32" }, mask: { shape, dtype: "bool" } },
+    observed: { points: { shape, dtype: "float32" }, mask: { shape, dtype: "bool" } },
   });
   const complete = async (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards> => {
     if (board.length !== SQUARES) fail("shape", `a board of ${board.length} squares`, "give 64 classes");
-    const found = await draw({ ...call, told: knownArrays(encoding, board) });
+    const found = await draw({ ...call, observed: knownArrays(encoding, board) });
     const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
     return {
       ...settled(encoding.decodeSimplex(found.samples.data), board),

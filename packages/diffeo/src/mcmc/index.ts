@@ -28,7 +28,7 @@ export {
   type Posterior,
   type Start,
 } from "./infer.ts";
-export { type MethodName, methods } from "./method.ts";
+export { type ChainMethodName, methods } from "./method.ts";
 export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";

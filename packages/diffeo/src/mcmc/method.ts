@@ -17,9 +17,9 @@ interface ChainMethod {
   readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
 }
 
-export type MethodName = "nuts" | "hmc" | "mala" | "langevin";
+export type ChainMethodName = "nuts" | "hmc" | "mala" | "langevin";
 
-export const methods: Readonly<Record<MethodName, ChainMethod>> = {
+export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
   nuts: { acceptance: 0.8, begin: (start, draw, { maxDepth }) => new Tree(start, maxDepth, draw) },
   hmc: { acceptance: 0.8, begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()) },
   // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).

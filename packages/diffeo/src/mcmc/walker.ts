@@ -8,7 +8,7 @@
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import { DualAverage, type DualAverageState } from "./adapt.ts";
-import { type MethodName, type MethodSettings, methods } from "./method.ts";
+import { type ChainMethodName, type MethodSettings, methods } from "./method.ts";
 import { Metric, type MetricName, unitMatrix } from "./metric.ts";
 import type { Leaf, Trajectory, Transition } from "./trajectory.ts";
 import { Covariance, type CovarianceState, windows } from "./warmup.ts";
@@ -20,7 +20,7 @@ export interface ChainOptions extends Partial<MethodSettings> {
   /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
   readonly warmup?: number;
   /** Default nuts. The others are for comparison: `langevin` has a bias that no number of draws removes. */
-  readonly method?: MethodName;
+  readonly method?: ChainMethodName;
   /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
   readonly metric?: MetricName;
   /** The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default 0.8 for nuts and hmc. */

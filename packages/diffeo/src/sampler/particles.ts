@@ -48,8 +48,8 @@ export interface OpenParticleOptions extends Omit<CompileOptions, "keep"> {
   readonly shape: Shape;
   /** Ends with the mean of x₀ given x at the last time. Default false. */
   readonly denoise?: boolean;
-  /** Shapes and types, by name, of what each call tells: arrays that are the same for all particles. Default none. */
-  readonly told?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
+  /** Shapes and types, by name, of what each call brings: arrays that are the same for all particles. Default none. */
+  readonly observed?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
 }
 
 /** What a call may choose. */
@@ -61,14 +61,14 @@ export interface ParticleCall extends Pick<DrawOptions, "key" | "steps" | "grid"
   /** How many run at once. Default: all. It changes memory and speed, not the samples. */
   readonly batch?: number;
   /** The arrays that were announced. */
-  readonly told?: Readonly<Record<string, NdArray>>;
+  readonly observed?: Readonly<Record<string, NdArray>>;
   readonly onStep?: (
     progress: Omit<Progress, "points" | "first" | "count"> & { readonly ess: number },
   ) => void | Promise<void>;
 }
 
 /** Both at once, for one call. */
-export interface ParticleOptions extends Omit<OpenParticleOptions, "told">, Omit<ParticleCall, "told"> {}
+export interface ParticleOptions extends Omit<OpenParticleOptions, "observed">, Omit<ParticleCall, "observed"> {}
 
 export interface ParticleResult extends Weighed {
   /** Score evaluations for each particle. */
@@ -82,17 +82,17 @@ export interface OpenParticles {
   dispose(): Promise<void>;
 }
 
-/** A process that is conditioned, or how it is by what a call tells. */
-type Told = TwistedProcess | ((told: Tensors) => TwistedProcess);
+/** A process that is conditioned, or how it is by what a call observed. */
+type Conditioned = TwistedProcess | ((observed: Tensors) => TwistedProcess);
 
 /**
  * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once: graphs are compiled at the first call of
- * each size of a batch. What a posterior is given can be told to each call, `openParticles((told) => condition(…), { told })`.
+ * each size of a batch. What is observed may come with each call, `openParticles((observed) => condition(…), { observed })`.
  */
-export function openParticles(process: Told, options: OpenParticleOptions): OpenParticles {
-  const { shape: event, denoise = false, told = {}, ...engine } = options;
+export function openParticles(process: Conditioned, options: OpenParticleOptions): OpenParticles {
+  const { shape: event, denoise = false, observed = {}, ...engine } = options;
   const of = (values: Tensors): TwistedProcess => (typeof process === "function" ? process(values) : process);
-  const probe = of(mapValues(told, ({ shape, dtype }, name) => input(name, shape, dtype)));
+  const probe = of(mapValues(observed, ({ shape, dtype }, name) => input(name, shape, dtype)));
   if (!probe.twist)
     fail("usage", `particles: ${probe.name} is not conditioned on anything`, "make it with condition, guide or twist");
   requireUnchanged(probe, probe.twist);
@@ -101,13 +101,13 @@ export function openParticles(process: Told, options: OpenParticleOptions): Open
   let open = true;
   const draw = async (call: ParticleCall): Promise<ParticleResult> => {
     if (!open) fail("disposed", "these particles were disposed", "open them again");
-    requireCall(call, told);
+    requireCall(call, observed);
     const { particles: count, batch = count, key } = call;
     const batchOf = (first: number, rows: number): Batch => ({
       ...{ process: probe.twist.of, method: domainPreserving(), type, event, denoise, worker: engine.worker ?? false },
       ...{ build, options: { key }, controls: { values: {}, name: "" }, first, count: rows },
     });
-    return run({ of, probe, told, denoise }, call, batchOf, batches(count, Math.min(batch, count)));
+    return run({ of, probe, observed, denoise }, call, batchOf, batches(count, Math.min(batch, count)));
   };
   return Object.assign(draw, {
     dispose: async () => {
@@ -136,28 +136,28 @@ const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]));
 
 function requireCall(
-  { particles: count, threshold = 0.5, told: given = {} }: ParticleCall,
-  told: NonNullable<OpenParticleOptions["told"]>,
+  { particles: count, threshold = 0.5, observed: given = {} }: ParticleCall,
+  observed: NonNullable<OpenParticleOptions["observed"]>,
 ): void {
   if (!(Number.isInteger(count) && count >= 1))
     fail("usage", `particles: ${count} particles`, "give a whole number, at least 1");
   if (!(threshold >= 0 && threshold <= 1))
     fail("usage", `particles: the threshold is ${threshold}`, "give a share from 0 to 1");
-  const [wanted, names] = [told, given].map((record) => Object.keys(record).sort().join(", "));
+  const [wanted, names] = [observed, given].map((record) => Object.keys(record).sort().join(", "));
   if (wanted !== names)
     fail(
       "usage",
-      `particles: told ${names || "nothing"}, opened for ${wanted || "nothing"}`,
-      "tell what was announced",
+      `particles: observed ${names || "nothing"}, opened for ${wanted || "nothing"}`,
+      "give what was announced",
     );
 }
 
 /** What the calls of open particles share. */
 interface Opened {
-  readonly of: (told: Tensors) => TwistedProcess;
-  /** One of them, for all that does not depend on what is told. */
+  readonly of: (observed: Tensors) => TwistedProcess;
+  /** One of them, for all that does not depend on what is observed. */
   readonly probe: TwistedProcess;
-  readonly told: NonNullable<OpenParticleOptions["told"]>;
+  readonly observed: NonNullable<OpenParticleOptions["observed"]>;
   readonly denoise: boolean;
 }
 
@@ -180,7 +180,7 @@ const inParts =
 /** All steps, and what they come to. */
 async function run(
   opened: Opened,
-  { particles: count, threshold = 0.5, key, signal, onStep, told = {}, ...options }: ParticleCall,
+  { particles: count, threshold = 0.5, key, signal, onStep, observed = {}, ...options }: ParticleCall,
   batchOf: (first: number, rows: number) => Batch,
   parts: readonly (readonly [number, number])[],
 ): Promise<ParticleResult> {
@@ -194,7 +194,7 @@ async function run(
   let { x } = await each(async (_, first, rows) => ({ x: await startingPoints(batchOf(first, rows), times[0]) }));
   for (let k = 0; k < steps; k++) {
     const [t, to] = [times[k], times[k + 1]];
-    const { psi: raw, ...seen } = await each((rows) => look(rows(x), t, told));
+    const { psi: raw, ...seen } = await each((rows) => look(rows(x), t, observed));
     const possible = aboveZero(raw);
     cloud.gain(possible, 1, `step ${k + 1}, at t = ${t}`);
     const parents = cloud.drawAnew(k);
@@ -210,7 +210,7 @@ async function run(
     await onStep?.({ step: k + 1, steps, t: to, ess: cloud.essBySteps[k] });
     await pause();
   }
-  const last = await each((rows) => finish(rows(x), times[steps], told));
+  const last = await each((rows) => finish(rows(x), times[steps], observed));
   cloud.gain(last.weight, 1, "the end");
   return { ...cloud.end(last.y as Samples), scoreEvaluations: steps + (denoise ? 1 : 0), times };
 }
@@ -226,7 +226,7 @@ function requireFinite(points: NdArray, count: number, { name }: TwistedProcess,
 }
 
 /** What a step sees of a point, how it moves it, and what the last ones are worth. */
-function graphsOf({ of, probe, told }: Opened, batch: Batch) {
+function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
   const { event, build, type } = batch;
   const { eventRank } = probe;
   const stage = stageOf(probe.twist.of, "x");
@@ -239,7 +239,7 @@ function graphsOf({ of, probe, told }: Opened, batch: Batch) {
       const each = timesOf(x, t, eventRank);
       return { psi: twist.log(x, each), drift: stage.motion.drift(x, t), delta: twist.delta(x, each) };
     },
-    [open, [], told],
+    [open, [], observed],
   );
   const move = build(
     "move",
@@ -263,7 +263,7 @@ function graphsOf({ of, probe, told }: Opened, batch: Batch) {
       const y = finalPoints(batch, twist.of, x, t);
       return { y, weight: twist.end ? twist.end(y) : twist.log(x, timesOf(x, t, eventRank)) };
     },
-    [open, [], told],
+    [open, [], observed],
   );
   const noise = independentNoise(batch.options.key);
   const draw = (step: number, from: number, to: number, first: number, count: number): NdArray => ({

@@ -18,6 +18,7 @@ import {
   type Tensor,
 } from "../../src/graph/index.ts";
 import {
+  type ChainMethodName,
   type ChainState,
   type ChainStore,
   type ChainsOptions,
@@ -25,7 +26,6 @@ import {
   drawChains,
   type InferOptions,
   infer,
-  type MethodName,
   openInference,
   type PosteriorModel,
   parseChains,
@@ -158,7 +158,7 @@ const normalModel: PosteriorModel = {
 const y = [1.2, 0.7, 3.1, 2.2, 1.9, 0.4];
 
 describe("a run that was stopped", () => {
-  const cases: readonly (readonly [MethodName, "diagonal" | "dense"])[] = [
+  const cases: readonly (readonly [ChainMethodName, "diagonal" | "dense"])[] = [
     ["nuts", "diagonal"],
     ["nuts", "dense"],
     ["hmc", "diagonal"],

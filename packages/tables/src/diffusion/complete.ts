@@ -15,7 +15,7 @@ import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
 
-export interface CompleteOptions extends Omit<DrawRows, "count"> {
+export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
   /** How often each row is completed. Default 1. */
   readonly draws?: number;
   /** The number of the first row: rows of a file are drawn alike whole and in batches. Default 0. */
@@ -95,7 +95,7 @@ export async function sampleGiven(
 export async function completeRows(
   model: OpenedTable,
   rows: readonly Row[],
-  { draws = 1, first = 0, ...options }: CompleteOptions = {},
+  { draws = 1, first = 0, ...options }: TableCompleteOptions = {},
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 1");

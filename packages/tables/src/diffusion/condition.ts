@@ -34,12 +34,12 @@ export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evalu
   /** Steps, each an evaluation of the network and of its derivative. Default 100. */
   readonly steps?: number;
   /** The values of what was announced. */
-  readonly told?: Readonly<Record<string, NdArray | Nested>>;
+  readonly observed?: Readonly<Record<string, NdArray | Nested>>;
 }
 
-export interface ConditionOptions {
-  /** Shapes, by name, of what each call tells: what was seen, say. A number has the shape []. Default none. */
-  readonly told?: Readonly<Record<string, Shape>>;
+export interface TableConditionOptions {
+  /** Shapes, by name, of what each call brings: what was seen, say. A number has the shape []. Default none. */
+  readonly observed?: Readonly<Record<string, Shape>>;
 }
 
 /** Rows under what was seen, drawn as often as one likes. */
@@ -65,28 +65,28 @@ const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
   );
 
 /** ℓ of cells, by the names of their columns or groups, and of what a call tells. */
-export type RowLikelihood = (cells: RowTensors, told: Readonly<Record<string, Tensor>>) => Tensor;
+export type RowLikelihood = (cells: RowTensors, observed: Readonly<Record<string, Tensor>>) => Tensor;
 
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
 
 /**
  * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one
- * number a row. What changes from call to call is told, and compiles nothing; `name` is of this likelihood alone.
+ * number a row. What changes from call to call is observed, and compiles nothing; `name` is of this likelihood alone.
  *
- *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { told: { seen: [] } });
- *     const { rows, ess } = await near({ told: { seen: 3 } });
+ *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { observed: { seen: [] } });
+ *     const { rows, ess } = await near({ observed: { seen: 3 } });
  */
 export function conditioned(
   model: OpenedTable,
   name: string,
   logLikelihood: RowLikelihood,
-  { told: announced = {} }: ConditionOptions = {},
+  { observed: announced = {} }: TableConditionOptions = {},
 ): ConditionedTable {
   const { domain, graphs } = model;
   const phi = tableMap(model);
   const dtype = "float32";
-  return async ({ particles: count = 1000, steps = 100, seed = 0, told = {}, signal, onStep } = {}) => {
+  return async ({ particles: count = 1000, steps = 100, seed = 0, observed = {}, signal, onStep } = {}) => {
     const { samples, ess, ancestors, logEvidence, scoreEvaluations } = await graphs.take(
       name,
       count,
@@ -100,14 +100,14 @@ export function conditioned(
             ...engine,
             shape: [domain.dimension],
             denoise: true,
-            told: mapValues(announced, (shape) => ({ shape, dtype })),
+            observed: mapValues(announced, (shape) => ({ shape, dtype })),
           },
         ),
       (draw) =>
         draw({
           ...{ particles: count, steps, grid: "quadratic", tEnd: timeOf(LAST_LEVEL) },
           key: fold(keyOf(seed), "conditioned"),
-          told: mapValues(told, (value) => (isNdArray(value) ? value : ndarray(value, dtype))),
+          observed: mapValues(observed, (value) => (isNdArray(value) ? value : ndarray(value, dtype))),
           ...(signal && { signal }),
           ...(onStep && { onStep: () => onStep() }),
         }),

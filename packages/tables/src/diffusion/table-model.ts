@@ -12,28 +12,28 @@
  * that they are called with differ, as long as there are as many rows (`graphs.ts`). `dispose` frees them; a program that ends
  * need not.
  */
-import { type CompletedRows, type CompleteOptions, completeRows, type Given, sampleGiven } from "./complete.ts";
-import { type ConditionedTable, type ConditionOptions, conditioned, type RowLikelihood } from "./condition.ts";
+import { type CompletedRows, completeRows, type Given, sampleGiven, type TableCompleteOptions } from "./complete.ts";
+import { type ConditionedTable, conditioned, type RowLikelihood, type TableConditionOptions } from "./condition.ts";
 import type { EngineOptions } from "./engine.ts";
 import { openGraphs } from "./graphs.ts";
 import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
 import type { Row } from "./points.ts";
 import { type ScoreOptions, scoreTable } from "./score.ts";
 
-export interface SampleOptions extends DrawRows {
+export interface TableSampleOptions extends DrawRows {
   /** Cells that all rows have, by the names of their columns, in the units of the table. */
   readonly given?: Given;
 }
 
 export interface TableModel extends FittedTable {
   /** Draws rows. */
-  readonly sample: (options: SampleOptions) => Promise<DrawnRows>;
+  readonly sample: (options: TableSampleOptions) => Promise<DrawnRows>;
   /** log q of each row in nats, in the units of its cells; `score.ts` says of what. */
   readonly score: (rows: readonly Row[], options?: ScoreOptions) => Promise<Float64Array>;
   /** Fills the holes of rows, several times each. */
-  readonly complete: (rows: readonly Row[], options?: CompleteOptions) => Promise<CompletedRows>;
+  readonly complete: (rows: readonly Row[], options?: TableCompleteOptions) => Promise<CompletedRows>;
   /** The table under whatever was seen of a row, as a log-likelihood of its cells; exactly, for many particles. */
-  readonly condition: (logLikelihood: RowLikelihood, options?: ConditionOptions) => ConditionedTable;
+  readonly condition: (logLikelihood: RowLikelihood, options?: TableConditionOptions) => ConditionedTable;
   /** Frees what was compiled. Calling the model afterwards is an error. */
   readonly dispose: () => Promise<void>;
 }

@@ -7,7 +7,7 @@ import { importanceNormaliser, measurePoints, type Normaliser } from "../dkef/ev
 import type { Fitted } from "../dkef/fitted.ts";
 
 /** Mean and quartiles over points. */
-export interface Summary {
+export interface MeasureSummary {
   readonly mean: number;
   readonly lowerQuartile: number;
   readonly median: number;
@@ -18,9 +18,9 @@ export interface Measures {
   /** The step whose state was measured. */
   readonly step: number;
   /** ½‖s‖² + tr ∇s over the test points. */
-  readonly scoreMatching: Summary;
+  readonly scoreMatching: MeasureSummary;
   /** log p̃ over the test points; less a logZ it is the log-likelihood. */
-  readonly logDensity: Summary;
+  readonly logDensity: MeasureSummary;
   /** From N(0, 4I), as earlier studies had it; only where it was asked for. */
   readonly importance?: Normaliser;
   readonly annealed: Annealed;
@@ -40,7 +40,7 @@ export const likelihood = ({ logDensity, annealed }: Measures): number => logDen
 export const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
   importance && logDensity.mean - importance.logZ;
 
-const summary = (values: Float64Array): Summary => ({
+const summary = (values: Float64Array): MeasureSummary => ({
   mean: values.reduce((a, b) => a + b, 0) / values.length,
   lowerQuartile: quantile(values, 0.25),
   median: quantile(values, 0.5),

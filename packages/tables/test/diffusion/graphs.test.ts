@@ -112,7 +112,7 @@ describe("a model that is open", () => {
         ),
     };
     const table = openedTable(fitted(), graphs);
-    const likely = conditioned(table, "condition", ({ share }, { by }) => mul(share, by), { told: { by: [] } });
+    const likely = conditioned(table, "condition", ({ share }, { by }) => mul(share, by), { observed: { by: [] } });
     const few = { evaluations: 13 };
     const calls = async (k: number): Promise<readonly unknown[]> => [
       await drawRows(table, { count: 3, seed: k, evaluations: 5 + k }),
@@ -121,7 +121,7 @@ describe("a model that is open", () => {
       await completeRows(table, [row.with(k % 2, null)], { draws: 3, evaluations: 5 }),
       await scoreTable(table, [row.with(1, 0.1 + k / 10)], few),
       await scoreTable(table, [row.with(0, null).with(1, 0.1 + k / 10)], { ...few, spread: 8 - k }),
-      await likely({ particles: 4, steps: 3, told: { by: 1 + k } }),
+      await likely({ particles: 4, steps: 3, observed: { by: 1 + k } }),
     ];
     const first = await calls(0);
     const holes = "flow of rows with holes 0000010000";

@@ -206,9 +206,9 @@ describe("a model of a label and two numbers", () => {
     const near = model.condition(({ x }) => mul(square(sub(x, 0.3)), -0.5 / 0.1 ** 2));
     const weighed = await near({ particles: 800 });
     const summing = model.condition(({ x, y }, { seen }) => mul(square(sub(add(x, y), seen)), -0.5 / 0.2 ** 2), {
-      told: { seen: [] },
+      observed: { seen: [] },
     });
-    const sum = await summing({ particles: 800, told: { seen: 1 } });
+    const sum = await summing({ particles: 800, observed: { seen: 1 } });
     const gaps = (rows: readonly (readonly Cell[])[], { means, first }: ReturnType<typeof exact>): number[] => [
       ...means.map((wanted, j) => Math.abs(meanOf(rows, j) - wanted)),
       Math.abs(shareOf(rows) - first),
