@@ -7,12 +7,18 @@ import {
   parameterisations,
 } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
-import type { NetworkSpec, networks, TransformerOptions } from "diffeo/model";
+import type { NetworkSpec, TransformerOptions } from "diffeo/model";
 import { fold, key } from "diffeo/random";
 import { CLASSES, chessSpec, type Positions } from "diffeo-chess";
 
+/** Networks that take a board of 8×8, each with the options that are its own. */
+export const boardNetworks = {
+  unet: ["multipliers", "blocks", "attention"],
+  transformer: ["layers", "heads", "activation"],
+} as const satisfies Partial<Record<NetworkSpec["kind"], readonly string[]>>;
+
 export interface NetworkOptions {
-  readonly network: keyof typeof networks;
+  readonly network: keyof typeof boardNetworks;
   readonly width: number;
   /** Of a transformer. */
   readonly layers: number;

@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { BOUND, type Focus, type Model, parameterisations, weights } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import { add, fail, type Tensor } from "diffeo/graph";
-import { networks, parameterCount } from "diffeo/model";
+import { parameterCount } from "diffeo/model";
 import { inFolder, loadModel, modelDigest, type RunConfig } from "diffeo/node";
 import { type Positions, requireChess } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
@@ -25,7 +25,7 @@ import {
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { version } from "../shell/version.ts";
-import { checkNetwork, freshModel } from "./network.ts";
+import { boardNetworks, checkNetwork, freshModel } from "./network.ts";
 import { positionsOf } from "./positions.ts";
 import { MODEL_FILE, runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
 
@@ -55,9 +55,8 @@ function identityOf({ count, bytes }: Positions): string {
   return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
 }
 
-/** Options that describe any network, and those of one kind. */
+/** Options that describe any network. */
 const SHARED = ["network", "width", "predict"];
-const OWN = { unet: ["multipliers", "blocks", "attention"], transformer: ["layers", "heads", "activation"] };
 
 const warmupOf = ({ warmup, steps }: TrainCommand): number => warmup ?? Math.min(500, Math.ceil(steps / 10));
 
@@ -82,9 +81,13 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
       `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
       "give --samples-every a multiple of --save-every, or 0",
     );
-  if (init !== undefined) refuseBeside(command, "--init", [...SHARED, ...OWN.unet, ...OWN.transformer]);
+  if (init !== undefined) refuseBeside(command, "--init", [...SHARED, ...Object.values(boardNetworks).flat()]);
   else {
-    refuseBeside(command, `--network ${options.network}`, options.network === "unet" ? OWN.transformer : OWN.unet);
+    refuseBeside(
+      command,
+      `--network ${options.network}`,
+      boardNetworks[options.network === "unet" ? "transformer" : "unet"],
+    );
     checkNetwork(options);
   }
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
@@ -180,7 +183,7 @@ export const declare: Declare = (command, io) => {
     )
     .option("--minutes <x>", "stop with a checkpoint after this long", positive)
     .optionsGroup("Network:")
-    .addOption(choice("--network <kind>", "what learns", Object.keys(networks), "unet"))
+    .addOption(choice("--network <kind>", "what learns", Object.keys(boardNetworks), "unet"))
     .option("--width <n>", "channels of a square, of a U-Net at 8×8", integer(8, 4096), 32)
     .option("--multipliers <list>", "U-Net: channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
     .option("--blocks <n>", "U-Net: residual blocks a level", integer(1, 64), 2)

@@ -106,6 +106,7 @@ describe("diffeo chess train", () => {
       expect(existsSync(join(folder, "none"))).toBe(false);
       return stderr;
     };
+    expect(await refusal("--network", "residual")).toContain("Allowed choices are unet, transformer.");
     expect(await refusal("--width", "12")).toContain("a level of 12 × 1 channels");
     expect(await refusal("--attention", "0,5")).toContain(
       "attention at level 5 of a network of 2. Give --attention levels",
