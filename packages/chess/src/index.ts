@@ -72,6 +72,7 @@ export {
   type Boards,
   type OpenBoardsOptions,
   openBoards,
+  requireDrawable,
   sampleBoards,
 } from "./diffusion/sample.ts";
 export { type BoardTrace, makeTrace, quantised } from "./diffusion/trace.ts";

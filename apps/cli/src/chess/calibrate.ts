@@ -2,7 +2,7 @@
 import { errorsByTime, fittedTimes, parseModel, withErrors } from "diffeo/categorical";
 import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fold, key, permutation } from "diffeo/random";
-import { BOARD_STEPS, layOut, select, unpack } from "diffeo-chess";
+import { BOARD_STEPS, layOut, requireDrawable, select, unpack } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -28,6 +28,7 @@ async function calibrate(io: Io, options: CalibrateCommand): Promise<void> {
   await outputs([{ path: out }], { inputs: [path, ...(options.data ?? [])], force });
   const bytes = await readBytes(path);
   const model = parseModel(bytes, path);
+  requireDrawable(model);
   const all = await positionsOf(io, options.data, {
     seed,
     skipBad,

@@ -1,6 +1,6 @@
 /** Boards of a model, by rejection where conditions are set: what sample and evaluate share, and complete in part. */
 import { type Command, Option } from "commander";
-import { parseModel } from "diffeo/categorical";
+import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { loadModel, readBytes } from "diffeo/node";
 import { key } from "diffeo/random";
@@ -16,6 +16,7 @@ import {
   joinBoards,
   openBoards,
   parseCondition,
+  requireDrawable,
 } from "diffeo-chess";
 import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
@@ -84,16 +85,30 @@ interface BoardSettings {
 
 type SampleOptions = DrawOptions & RunOptions & PartOptions & { readonly model: string };
 
+/** Raises here what every part would fail for: a file that is no model of boards, or one that cannot be led or stepped so. */
+function requireModel(model: Model, path: string, { guide }: DrawOptions, { grid }: BoardSettings): Model {
+  requireDrawable(model, { ...(guide && { guide }) });
+  if (grid === "fitted" && !model.errors)
+    fail(
+      "usage",
+      `${path}: a time grid fitted to a model whose errors were not measured`,
+      "measure them with diffeo chess calibrate, or name another --grid",
+    );
+  return model;
+}
+
 /** Boards with frames of their way, which are too large to travel: in this process. */
 export async function drawTraced(
   io: Io,
   options: SampleOptions,
-  { count: wanted, space, method, ...board }: BoardSettings,
+  settings: BoardSettings,
   frames: number,
 ): Promise<Accepted> {
+  const { count: wanted, space, method, ...board } = settings;
   const { require: conditions, tries, batch, seed } = options;
   const process = { ...(space && { space }), ...(method && { method }), ...engineOf(options) };
-  const sampler = await openBoards(await loadModel(options.model), process);
+  const model = requireModel(await loadModel(options.model), options.model, options, settings);
+  const sampler = await openBoards(model, process);
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
     return stepping(io, options, board.steps * Math.ceil(count / batch), what, ({ signal, onStep }) =>
@@ -113,7 +128,7 @@ export async function drawSamples(
   const { space = "simplex", method = BOARD_METHOD, steps, driftScale: w, count, grid } = settings;
   const { device, seed, batch, threads, guide, guideStrength } = options;
   const model = await readBytes(options.model);
-  parseModel(model, options.model); // a file that is none is refused here, not by a part
+  requireModel(parseModel(model, options.model), options.model, options, settings);
   const run: BoardsRun = {
     ...{ space, method, steps, w, key: key(seed), device, model: sha256(model) },
     ...(grid && { grid }),

@@ -10,6 +10,7 @@ import {
   type Boards,
   joinBoards,
   openScaleTasks,
+  requireDrawable,
   type StudyMethod,
   type StudyTask,
   scaleRecord,
@@ -73,7 +74,7 @@ async function runAll(
 async function study(io: Io, options: StudyCommand): Promise<void> {
   const { out, w, count, seed, steps, json = false } = options;
   await outputs(reportFiles(out), { inputs: [options.model] });
-  await loadModel(options.model);
+  requireDrawable(await loadModel(options.model));
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
   const openNow = async (): Promise<StudyTask[]> => openScaleTasks(await readScaleRecords(out), w, settings);
   const run = async (): Promise<void> => {

@@ -3,12 +3,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { validateFen } from "chess.js";
-import { loadModel, modelDigest } from "diffeo/node";
+import { trainGrid } from "diffeo/categorical";
+import { loadModel, modelDigest, saveModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import { parseFen, playouts, UNKNOWN } from "diffeo-chess";
 import { writeDataset } from "diffeo-chess/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
+import { saveTinyModel, tinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { diffeo } from "../run.ts";
 
 let folder: string;
@@ -61,7 +62,28 @@ describe("diffeo chess sample", () => {
     expect((await report(...few, "--w", "1.01")).times).toEqual(other.times);
     const even = await report(...few, "--method", "domainPreserving");
     expect(even.times[1]).toBeCloseTo(1 - 0.999 / 6, 12);
-    await expect(sampled("--grid", "fitted")).rejects.toThrow("a model whose errors were not measured");
+  });
+
+  it("refuses a model for what it cannot draw, before there are parts", async () => {
+    const refused = async (words: readonly string[], ...said: string[]) => {
+      const { code, stderr } = await diffeo("chess", ...words);
+      expect(code).toBe(2);
+      for (const sentence of said) expect(stderr).toContain(sentence);
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    };
+    const fitted = ["sample", "--model", at("a.safetensors"), "--grid", "fitted"];
+    const unmeasured = ["a model whose errors were not measured. Measure them with diffeo chess calibrate"];
+    await refused(fitted, ...unmeasured);
+    await refused([...fitted, "--trace", at("none.json")], ...unmeasured);
+    await saveModel(at("noise.safetensors"), tinyModel("noise"));
+    await refused(["sample", "--model", at("noise.safetensors"), "--pieces", "9"], "gives no posterior of classes");
+    await saveModel(
+      at("letters.safetensors"),
+      await trainGrid(Uint8Array.of(0, 1, 1, 0), { classes: 2, grid: [2], steps: 1 }),
+    );
+    const letters = ["--model", at("letters.safetensors")];
+    for (const command of ["sample", "figure", "study", "calibrate"])
+      await refused([command, ...letters, "--out", at("none")], "a model of 2 classes on a grid [2], not of chess");
   });
 
   it("rejects boards that do not meet conditions, and says how many", async () => {

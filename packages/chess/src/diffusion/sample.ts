@@ -102,11 +102,18 @@ const METHODS: Partial<Record<MethodName, Method>> = {
   milstein: milstein({ onExit }),
 };
 
+/** Raises what a model cannot draw, before anything is compiled. */
+export function requireDrawable({ encoding, spec }: Model, { guide = [] }: Pick<BoardOptions, "guide"> = {}): void {
+  requireChess(encoding);
+  if (guide.length > 0 && spec.parameterisation !== "posterior")
+    fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
+}
+
 export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
   const { space = "simplex", method = BOARD_METHOD, ...engine } = options;
   if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
-  requireChess(encoding);
+  requireDrawable(model);
   const parameters = frozen(arrays);
   const score = denoiserScore(denoiser, parameters);
   const logPosterior = spec.parameterisation === "posterior" && denoiserLogPosterior(denoiser, parameters);
@@ -131,8 +138,7 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid: asked, ...others } = call;
     const grid = asked ?? usualTimes(model, method, steps, call);
     const { guide = [], guideStrength, ...rest } = others;
-    if (guide.length > 0 && !logPosterior)
-      fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
+    requireDrawable(model, { guide });
     if (partial && space !== "simplex")
       fail("usage", "boards are completed on the simplex, not in logits", "leave space out");
     const count = partial ? boardsIn(partial, call.count) : call.count;
