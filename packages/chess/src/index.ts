@@ -42,7 +42,7 @@ export {
   defaultCompletion,
   hideSquares,
 } from "./diffusion/complete.ts";
-export { type BoardCondition, guidingSum, parseCondition } from "./diffusion/condition.ts";
+export { type BoardCondition, guidingSum, parseCondition, requirePossible } from "./diffusion/condition.ts";
 export {
   chessEncoding,
   chessSpec,

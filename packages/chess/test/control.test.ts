@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { makeFen, parseFen } from "../src/board/fen.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/position.ts";
-import { parseCondition } from "../src/diffusion/condition.ts";
+import { parseCondition, requirePossible } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
@@ -46,6 +46,24 @@ describe("a condition on a board", () => {
   it.each(["", "Z", "Q=", "=3", "pieces", "Q==1", "Q<>1", "Q=x", "toString=1"])("is not %j", (text) => {
     expect(() => parseCondition(text)).toThrow(/Write legal, a piece/);
   });
+
+  it.each([
+    [["pieces=100"], "no board has pieces=100. Ask for pieces from 0 to 64"],
+    [["Q<0"], "no board has Q<0. Ask for Q from 0 to 64"],
+    [["legal", "pieces=12", "Q", "pieces>12"], "no board has pieces=12 and pieces>12"],
+    [["balance>=4", "balance<4"], "no board has balance>=4 and balance<4. Ask for balance from -576 to 576"],
+  ])("is refused where no board meets it: %j", async (texts, message) => {
+    const conditions = texts.map(parseCondition);
+    expect(() => requirePossible(conditions)).toThrow(message);
+    const never = () => Promise.reject(new Error("drawn"));
+    await expect(drawAccepted(never, { count: 1, conditions, batch: 1 })).rejects.toThrow(message);
+  });
+
+  it("is possible up to its bounds", () => {
+    requirePossible(
+      ["pieces=64", "pieces>=64", "balance>=-576", "balance<=-576", "Q", "q", "n!=1"].map(parseCondition),
+    );
+  });
 });
 
 describe("guidance", () => {
@@ -81,6 +99,7 @@ describe("guidance", () => {
   it("refuses what leads nowhere, and models without a posterior of classes", async () => {
     await expect(drawn("posterior", "legal")).rejects.toThrow('nothing leads to "legal"');
     await expect(drawn("posterior", "Q!=1")).rejects.toThrow("Guide by pieces, white, black, balance or a piece");
+    await expect(drawn("posterior", "Q", "Q=0")).rejects.toThrow("no board has Q and Q=0");
     await expect(drawn("noise", "Q=1")).rejects.toThrow("gives no posterior of classes");
   });
 });

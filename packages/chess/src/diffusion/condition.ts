@@ -13,7 +13,7 @@ import { type SiteSum, siteSum } from "diffeo/categorical";
 import { add, fail, mul, type Tensor } from "diffeo/graph";
 import { isLegal } from "../board/legality.ts";
 import { WORTH } from "../board/material.ts";
-import { type Board, CLASSES, EMPTY, PIECES } from "../board/position.ts";
+import { type Board, CLASSES, EMPTY, PIECES, SQUARES } from "../board/position.ts";
 
 export interface BoardCondition {
   readonly text: string;
@@ -72,6 +72,26 @@ export function parseCondition(text: string): BoardCondition {
   };
 }
 
+/** Refuses conditions that no board meets: a sum beyond what 64 squares can be, or bounds that leave nothing between them. */
+export function requirePossible(conditions: readonly BoardCondition[]): void {
+  const bounds = new Map<string, { least: number; most: number; texts: string[] }>();
+  for (const { text, sum } of conditions) {
+    if (!sum) continue;
+    const range = { least: SQUARES * Math.min(...sum.values), most: SQUARES * Math.max(...sum.values) };
+    const before = bounds.get(sum.subject) ?? { ...range, texts: [] };
+    const least = Math.max(before.least, sum.least ?? range.least);
+    const most = Math.min(before.most, sum.most ?? range.most);
+    const texts = [...before.texts, text];
+    if (least > most)
+      fail(
+        "usage",
+        `no board has ${texts.join(" and ")}`,
+        `ask for ${sum.subject} from ${range.least} to ${range.most}, and for nothing that excludes another`,
+      );
+    bounds.set(sum.subject, { least, most, texts });
+  }
+}
+
 /** The sum that a condition bounds, to guide by it. */
 export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
   return (
@@ -86,6 +106,7 @@ export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
 
 /** What conditions ask for as a sampler's `aims`: which sums are bounded, in the names, and where and how strongly, in the numbers. */
 export function aimsOf(conditions: readonly BoardCondition[], strength = 1): Readonly<Record<string, number>> {
+  requirePossible(conditions);
   const bounds = conditions
     .map(guidingSum)
     .flatMap(({ subject, least, most }, i) => [

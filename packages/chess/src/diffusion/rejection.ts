@@ -6,7 +6,7 @@
 import { joined } from "diffeo/host";
 import { joinReports } from "diffeo/sampler";
 import { boardAt, type Positions, select } from "../board/position.ts";
-import type { BoardCondition } from "./condition.ts";
+import { type BoardCondition, requirePossible } from "./condition.ts";
 import type { Boards } from "./sample.ts";
 import { joinTraces, selectTrace } from "./trace.ts";
 
@@ -34,6 +34,7 @@ export async function drawAccepted(
   { count, conditions = [], tries = 100 * count, batch }: RejectionOptions,
 ): Promise<Accepted> {
   if (conditions.length === 0) return { ...(await draw(0, count)), drawn: count };
+  requirePossible(conditions);
   // All rounds have one size: another one would be another graph of the network.
   const size = Math.min(batch, Math.max(count, FEW));
   const rounds: Boards[] = [];
