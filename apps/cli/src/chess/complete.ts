@@ -149,13 +149,12 @@ async function completeOne(io: Io, fen: string, options: CompleteCommand, comman
     fail("usage", `${JSON.stringify(fen)} has no unknown square`, "write ? for each square that is to be filled in");
   if (options.method === "particles") return byParticles(io, fen, board, options, command);
   requireRoom(options, board);
-  const conditions = withPieces(options.require, options);
-  const output = { ...options, ...(conditions && { require: conditions }) };
+  const [conditions, guide] = [withPieces(options.require, options), withPieces(options.guide, options)];
+  const output = { ...options, ...(conditions && { require: conditions }), ...(guide && { guide }) };
   await checkOutput(count, output, command, [options.model]);
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
-  const guide = withPieces(options.guide, options);
-  const { complete, dispose } = await completer(io, model, { ...options, ...(guide && { guide }) });
+  const { complete, dispose } = await completer(io, model, output);
   const draw = (first: number, drawn: number): Promise<Boards> => {
     const partial = new Uint8Array(drawn * SQUARES);
     for (let i = 0; i < drawn; i++) partial.set(board, i * SQUARES);

@@ -17,10 +17,11 @@ import {
   openBoards,
   parseCondition,
   requireDrawable,
+  requirePossible,
 } from "diffeo-chess";
 import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
-import { engineOf, integer, MOST, positive, type RunOptions } from "../shell/options.ts";
+import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside } from "../shell/options.ts";
 import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
 import type { GRIDS } from "./parts.ts";
@@ -48,6 +49,22 @@ function guiding(text: string, before?: readonly BoardCondition[]): BoardConditi
 /** What of the options leads boards somewhere. */
 export const ledBy = ({ guide, guideStrength }: DrawOptions): Pick<BoardOptions, "guide" | "guideStrength"> => ({
   ...(guide && { guide }),
+  ...(guideStrength !== undefined && { guideStrength }),
+});
+
+/** Raises what is wrong with conditions before boards are drawn for them. */
+export function checkConditions(
+  { guide, require: conditions }: Pick<DrawOptions, "guide" | "require">,
+  command: Command,
+): void {
+  if (!conditions) refuseBeside(command, "no --require", ["tries"]);
+  if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
+  requirePossible([...(guide ?? []), ...(conditions ?? [])]);
+}
+
+/** What leads boards, as a record of them says it. */
+export const recordOfGuide = ({ guide, guideStrength }: DrawOptions): Pick<BoardsRun, "guide" | "guideStrength"> => ({
+  ...(guide && { guide: guide.map(({ text }) => text) }),
   ...(guideStrength !== undefined && { guideStrength }),
 });
 
@@ -126,14 +143,13 @@ export async function drawSamples(
   folder?: string,
 ): Promise<Accepted | undefined> {
   const { space = "simplex", method = BOARD_METHOD, steps, driftScale: w, count, grid } = settings;
-  const { device, seed, batch, threads, guide, guideStrength } = options;
+  const { device, seed, batch, threads } = options;
   const model = await readBytes(options.model);
   requireModel(parseModel(model, options.model), options.model, options, settings);
   const run: BoardsRun = {
     ...{ space, method, steps, w, key: key(seed), device, model: sha256(model) },
     ...(grid && { grid }),
-    ...(guide && { guide: guide.map(({ text }) => text) }),
-    ...(guideStrength !== undefined && { guideStrength }),
+    ...recordOfGuide(options),
   };
   const work: Work<BoardsPart, Boards> = {
     ...{ what: "sampling", unit: "boards", kind: boardsKind, device, inputs: [model], folder, signal: io.signal },

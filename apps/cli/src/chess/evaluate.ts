@@ -6,7 +6,15 @@ import { readPositions } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
-import { type DrawOptions, drawSamples, reportRejection, shareRejected, withDrawOptions } from "./draw.ts";
+import {
+  checkConditions,
+  type DrawOptions,
+  drawSamples,
+  recordOfGuide,
+  reportRejection,
+  shareRejected,
+  withDrawOptions,
+} from "./draw.ts";
 import { positionsOf } from "./positions.ts";
 
 interface EvaluateCommand extends AimOptions, DrawOptions, RunOptions {
@@ -26,6 +34,8 @@ interface Measured {
   readonly about: {
     readonly source: string;
     readonly skipped: number;
+    readonly guide?: readonly string[] | undefined;
+    readonly guideStrength?: number | undefined;
     readonly conditions?: readonly string[];
     readonly shareRejected?: number;
   };
@@ -40,6 +50,7 @@ async function sampled(io: Io, options: EvaluateCommand): Promise<Measured> {
     about: {
       source: `${options.model}, w = ${w}, ${steps} steps, seed ${seed}`,
       skipped: 0,
+      ...recordOfGuide(options),
       ...(conditions && {
         conditions: conditions.map(({ text }) => text),
         shareRejected: shareRejected(boards),
@@ -66,8 +77,7 @@ async function evaluate(io: Io, file: string | undefined, given: EvaluateCommand
   const options = { ...given, ...(guide && { guide }) };
   const { neighbours, seed, skipBad = false, json = false } = options;
   if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
-  if (!options.require) refuseBeside(command, "no --require", ["tries"]);
-  if (!options.guide) refuseBeside(command, "no --guide", ["guideStrength"]);
+  checkConditions(options, command);
   const real = await positionsOf(io, options.reference, {
     seed,
     skipBad,

@@ -18,7 +18,14 @@ import {
 import type { Io, Output } from "../shell/io.ts";
 import { forceOption, integer, refuseBeside } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
-import { type DrawOptions, reportRejection, shareRejected, withDrawOptions } from "./draw.ts";
+import {
+  checkConditions,
+  type DrawOptions,
+  recordOfGuide,
+  reportRejection,
+  shareRejected,
+  withDrawOptions,
+} from "./draw.ts";
 
 /** What is said of the boards in JSON beside themselves. */
 type About = Readonly<Record<string, unknown>>;
@@ -84,16 +91,16 @@ const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PN
  */
 export async function checkOutput(
   count: number,
-  { format, out, trace, frames, force, guide, require: conditions }: OutputOptions,
+  options: OutputOptions,
   command: Command,
   inputs: readonly (string | undefined)[],
 ): Promise<void> {
+  const { format, out, trace, frames, force } = options;
   if (format === "png" && !out) fail("usage", "a PNG cannot be printed", "give --out FILE.png");
   if (!trace) refuseBeside(command, "no --trace", ["frames"]);
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
     fail("usage", `a trace of ${count} boards in ${frames} frames is too large for a file`, "ask for fewer --frames");
-  if (!conditions) refuseBeside(command, "no --require", ["tries"]);
-  if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
+  checkConditions(options, command);
   const like = heads[format];
   const files = [
     out === undefined ? [] : { path: out, ...(like && { like }) },
@@ -116,7 +123,7 @@ export async function writeBoards(
   if (positions.count > 0) {
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
-    const described = { ...about, conditions: conditions.map(({ text }) => text) };
+    const described = { ...about, ...recordOfGuide(options), conditions: conditions.map(({ text }) => text) };
     const made = await formats[format]({ boards, pictures, fens, about: described }, io.stdout);
     if (out) await writeFileAtomic(out, made);
     else io.stdout.write(made);

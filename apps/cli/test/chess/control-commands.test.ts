@@ -100,8 +100,8 @@ describe("diffeo chess sample", () => {
   });
 
   it("gives what it found and fails where the limit is reached", async () => {
-    const none = sampled("--steps", "4", "--require", "pieces=65", "--tries", "7");
-    await expect(none).rejects.toThrow(/rejected is 1\.000\n.*only 0 of 3 boards met pieces=65 in 7 draws/);
+    const none = sampled("--steps", "4", "--require", "Q=64", "--tries", "7");
+    await expect(none).rejects.toThrow(/rejected is 1\.000\n.*only 0 of 3 boards met Q=64 in 7 draws/);
   });
 
   it("writes a trace of the boards it prints", async () => {
@@ -134,6 +134,20 @@ describe("diffeo chess sample", () => {
       scoreEvaluations: 5,
     });
     expect(about).not.toHaveProperty("rejected");
+    expect(about).not.toHaveProperty("guide");
+    const led = await sampled(
+      "--steps",
+      "2",
+      "--pieces",
+      "9",
+      "--guide",
+      "Q=0",
+      "--guide-strength",
+      "2",
+      "--format",
+      "json",
+    );
+    expect(JSON.parse(led.out)).toMatchObject({ guide: ["Q=0", "pieces=9"], guideStrength: 2, conditions: [] });
   });
 
   it("fails before the work where the result could not be written, or options have no effect", async () => {
@@ -144,6 +158,7 @@ describe("diffeo chess sample", () => {
       /two results would go to .*t\.json\. Name a file for each/,
     );
     await refusal("--tries", "7").toThrow("--tries would change nothing beside no --require");
+    await refusal("--pieces", "12", "--require", "pieces>20").toThrow("no board has pieces=12 and pieces>20");
     await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
   });
@@ -193,6 +208,8 @@ describe("diffeo chess complete", () => {
     expect(out.trim().split("\n")).toHaveLength(2);
     for (const fen of out.trim().split("\n")) expect(piecesOf(fen)).toBe(24);
     expect(err).toMatch(/^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
+    const strong = await complete(given, ...words, "--guide-strength", "2", "--format", "json");
+    expect(JSON.parse(strong.out)).toMatchObject({ guide: ["pieces=24"], guideStrength: 2 });
   });
 
   it("takes any number of pieces that the known squares leave room for", async () => {
