@@ -1,5 +1,7 @@
 /** --model, --w, --pieces and --steps: which model is drawn from, and what its boards are led to. */
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
+import { fail } from "diffeo/graph";
 import { BOARD_STEPS, type BoardCondition, parseCondition, SQUARES } from "diffeo-chess";
 import { shippedModel, shippedModels } from "diffeo-chess/node";
 import { integer, MOST, positive } from "../shell/options.ts";
@@ -12,8 +14,16 @@ export interface AimOptions {
 }
 
 /** A shipped model by its name, or a file. */
-const modelPath = (word: string): string =>
-  Object.hasOwn(shippedModels, word) ? shippedModels[word as keyof typeof shippedModels] : word;
+function modelPath(word: string): string {
+  if (Object.hasOwn(shippedModels, word)) return shippedModels[word as keyof typeof shippedModels];
+  if (!existsSync(word))
+    fail(
+      "data",
+      `${word}: there is no such file, nor a shipped model of that name`,
+      `check the path, or name one of ${Object.keys(shippedModels).join(", ")}`,
+    );
+  return word;
+}
 
 /** --model, the shipped one if it is not given. */
 export const modelOption = (): Option =>

@@ -75,6 +75,9 @@ describe("diffeo chess sample", () => {
     const unmeasured = ["a model whose errors were not measured. Measure them with diffeo chess calibrate"];
     await refused(fitted, ...unmeasured);
     await refused([...fitted, "--trace", at("none.json")], ...unmeasured);
+    await expect(run("sample", "--model", "smal")).rejects.toThrow(
+      "smal: there is no such file, nor a shipped model of that name. Check the path, or name one of transformer, small",
+    );
     await saveModel(at("noise.safetensors"), tinyModel("noise"));
     await refused(["sample", "--model", at("noise.safetensors"), "--pieces", "9"], "gives no posterior of classes");
     await saveModel(
