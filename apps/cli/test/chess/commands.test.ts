@@ -130,8 +130,12 @@ describe("diffeo chess evaluate", () => {
     expect(JSON.parse(await run(...words, "--json")).samples).toMatchObject({
       covarianceCosine: null,
       covarianceError: 1,
+      errors: { piecesMean: null, piecesSd: null, balanceMean: null, balanceSd: null, auc: null },
     });
-    expect(await run(...words)).toMatch(/cosine of the cross-square covariance +– +– +–\n/);
+    const table = await run(...words);
+    expect(table).toMatch(/cosine of the cross-square covariance +– +– +–\n/);
+    expect(table).toMatch(/\npieces, mean +2\.00 +\d/);
+    expect(table).toContain("\n1 sample is too few for the AUC");
   });
 
   it("measures samples of a model where no file is given, the same boards in any batch", async () => {

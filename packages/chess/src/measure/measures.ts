@@ -155,16 +155,19 @@ export function measure(samples: Positions, reference: Reference, options: Board
       oneKingEach: shareError(oneKingEach, count),
       feasibleMaterial: shareError(feasibleMaterial, count),
       legal: shareError(legal, count),
-      piecesMean: meanError(pieces.sd, count),
-      piecesSd: sdError(material.pieces),
-      balanceMean: meanError(balance.sd, count),
-      balanceSd: sdError(material.balance),
+      piecesMean: ofSeveral(meanError(pieces.sd, count), count),
+      piecesSd: ofSeveral(sdError(material.pieces), count),
+      balanceMean: ofSeveral(meanError(balance.sd, count), count),
+      balanceSd: ofSeveral(sdError(material.balance), count),
       bishopPairsOpposite: bishops.share === null ? null : shareError(bishops.share, bishops.pairs),
       auc: auc === null ? null : aucError(auc, opponents, count),
       copies: shareError(copies, count),
     },
   };
 }
+
+/** One board does not say how boards differ. */
+const ofSeveral = (error: number, count: number): number | null => (count < 2 ? null : error);
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 

@@ -42,6 +42,7 @@ const ROWS: readonly (readonly [label: string, show: Shown])[] = [
 
 /** The two-sample test fits about two hundred numbers: of fewer boards than ten for each it sees less than there is. */
 const AUC_BOARDS = 2000;
+const AUC = "the AUC";
 
 /** Distances from real positions, how they are called, and what of the samples' they leave to chance. */
 const DISTANCES: readonly (readonly [label: string, distance: (m: BoardMeasures) => number | null])[] = [
@@ -54,19 +55,31 @@ const DISTANCES: readonly (readonly [label: string, distance: (m: BoardMeasures)
 /** What so few samples cannot tell: distances of which as many real positions have more than half, and the AUC. */
 export function tooFew({ samples, real }: Comparison): string[] {
   const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(([label]) => label);
-  return samples.count < AUC_BOARDS ? [...chance, "the AUC"] : chance;
+  return samples.count < AUC_BOARDS ? [...chance, AUC] : chance;
 }
 
 /** The measures of the samples, with standard errors, beside those of real positions and of independent squares. */
 export function measureTable(comparison: Comparison): string {
   const { samples, real, independent } = comparison;
-  const few = tooFew(comparison);
   const table = layOut([
     ["measure", "samples", "real", "independent"],
     ...ROWS.map(([label, show]) => [label, show(samples, samples.errors), show(real, {}), show(independent, {})]),
   ]);
-  if (few.length === 0) return table;
-  return `${table}${samples.count.toLocaleString("en")} samples are too few for ${few.join(", ")}: most of it may be chance\n`;
+  const few = tooFew(comparison);
+  const count = samples.count === 1 ? "1 sample is" : `${samples.count.toLocaleString("en")} samples are`;
+  const said = (labels: readonly string[], why: string): string =>
+    labels.length === 0 ? "" : `${count} too few for ${labels.join(", ")}: ${why}\n`;
+  return [
+    table,
+    said(
+      few.filter((label) => label !== AUC),
+      "most of it may be chance",
+    ),
+    said(
+      few.filter((label) => label === AUC),
+      `a test of less than ${AUC_BOARDS.toLocaleString("en")} sees less than there is`,
+    ),
+  ].join("");
 }
 
 /** The statistics that fit a screen; the marginals are left to JSON. */
