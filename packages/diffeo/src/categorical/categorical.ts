@@ -54,12 +54,13 @@ export interface Categorical extends CategoricalSpec {
 
 export interface StandardiseOptions {
   readonly grid: Shape;
-  /** Default 0.01. */
+  /** Default 0.01, or for more than 50 classes what leaves half to the one in front. */
   readonly epsilon?: number;
 }
 
 /** μ and s for data in which class k has the share p_k of all sites. */
-export function standardise(shares: ArrayLike<number>, { grid, epsilon = 0.01 }: StandardiseOptions): CategoricalSpec {
+export function standardise(shares: ArrayLike<number>, options: StandardiseOptions): CategoricalSpec {
+  const { grid, epsilon = Math.min(0.01, 0.5 / shares.length) } = options;
   const n = shares.length - 1;
   const c = contrast(n, epsilon);
   const p = Array.from(shares);
