@@ -55,6 +55,39 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
 /** Most times of a step are those at which standardised classes are decided under VP: before it all is noise, after it known. */
 const FOCUS: Focus = { from: 0.1, to: 0.7, share: 0.8 };
 
+const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && (value as number) >= least;
+
+/** Refuses what describes no grids of classes. */
+function checkGrids(
+  data: Uint8Array,
+  { classes, grid, network }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
+): void {
+  if (!(data instanceof Uint8Array)) fail("type", "the data are no Uint8Array", "make one, with one class a site");
+  if (!isWhole(classes, 2)) fail("usage", `\`classes\` is ${classes}`, "say how many a site may have, two or more");
+  if (!Array.isArray(grid) || grid.length === 0 || !grid.every((d) => isWhole(d, 1)))
+    fail("usage", `\`grid\` is ${JSON.stringify(grid)}`, "give its sizes: [8, 8] for a board, [length] for a sequence");
+  if (typeof network === "string" && !Object.hasOwn(gridNetworks, network))
+    fail("usage", `there is no network "${network}"`, `name one of ${Object.keys(gridNetworks).join(", ")}`);
+}
+
+/** Refuses numbers that make no run. */
+function checkRun({ steps, batch, rate, saveEvery }: Record<"steps" | "batch" | "rate" | "saveEvery", number>): void {
+  for (const [name, value] of Object.entries({ steps, batch, saveEvery }))
+    if (!isWhole(value, 1)) fail("usage", `\`${name}\` is ${value}`, "give a whole number, at least 1");
+  if (!(rate > 0 && rate < Infinity)) fail("usage", `\`rate\` is ${rate}`, "give a positive number");
+}
+
+/** Sites of which one string is made. */
+const CHUNK = 8192;
+
+/** What tells data from other data: a key that every site has a part in, as 32 hexadecimal digits. */
+function digestOf(data: Uint8Array): string {
+  let digest = key(data.length);
+  for (let at = 0; at < data.length; at += CHUNK)
+    digest = fold(digest, String.fromCharCode(...data.subarray(at, at + CHUNK)));
+  return digest.words.map((word) => word.toString(16).padStart(8, "0")).join("");
+}
+
 /** The share of each class. */
 function sharesOf(data: Uint8Array, classes: number): number[] {
   const counts = new Array<number>(classes).fill(0);
@@ -66,10 +99,9 @@ function sharesOf(data: Uint8Array, classes: number): number[] {
 }
 
 /** What a run of these data and options trains. */
-export function gridSpec(
-  data: Uint8Array,
-  { classes, grid, network = suggestedNetwork(grid) }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
-): ModelSpec {
+export function gridSpec(data: Uint8Array, options: Pick<TrainGridOptions, "classes" | "grid" | "network">): ModelSpec {
+  checkGrids(data, options);
+  const { classes, grid, network = suggestedNetwork(grid) } = options;
   if (data.length === 0 || gridCount(data.length, grid) < 2)
     fail("data", `${data.length} sites are not two grids [${grid.join(", ")}]`, "give more data");
   const sizes = { channels: classes - 1, outputs: classes, grid };
@@ -87,10 +119,13 @@ export function gridSpec(
 export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Promise<Model> {
   const { steps = 1000, batch = 64, seed = 0, store = memoryStore(), onReport, signal, seconds } = options;
   const spec = gridSpec(data, options);
+  const every = (share: number): number => Math.max(1, Math.round(steps * share));
   const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / spec.network.width } = options;
+  const { saveEvery = every(1 / 5) } = options;
+  checkRun({ steps, batch, rate, saveEvery });
   const root = key(seed);
   const fresh = freshModel(spec, fold(root, "parameters"));
-  const asked = JSON.stringify({ spec, steps, batch, seed, rate, grids: data.length });
+  const asked = JSON.stringify({ spec, steps, batch, seed, rate, data: digestOf(data) });
   const reached = await store.latest();
   if (reached && reached.metadata.run !== asked)
     fail(
@@ -111,7 +146,6 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   const schedule = { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps };
   const grids = gridsOf(fresh.encoding, data);
   const size = parameterCount(fresh.parameters);
-  const every = (share: number): number => Math.max(1, Math.round(steps * share));
   try {
     const { state } = await train(reached ? stateOf(reached, size, "the store") : initialState(fresh.parameters), {
       from: reached?.step ?? 0,
@@ -126,7 +160,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
           rateAt(s, schedule),
         ),
       reportEvery: every(1 / 20),
-      saveEvery: options.saveEvery ?? every(1 / 5),
+      saveEvery,
       store,
       metadata: { run: asked },
       ...(onReport && { onReport }),

@@ -40,6 +40,8 @@ describe("training", () => {
     expect(await store.reached()).toBe(30);
     expect(flatten(resumed.parameters)).toEqual(flatten(whole.parameters));
     await expect(trainGrid(data, { ...options, seed: 1, store })).rejects.toThrow("the store holds another run");
+    // As many grids, of the same shares.
+    await expect(trainGrid(data.toReversed(), { ...options, store })).rejects.toThrow("the store holds another run");
   });
 
   it("reports a loss that falls", async () => {
@@ -61,6 +63,11 @@ describe("training", () => {
       heads: 4,
     });
     expect(encoding.classes).toBe(3);
+    const many = gridSpec(
+      Uint8Array.from({ length: 256 }, (_, k) => k),
+      { classes: 256, grid: [2] },
+    );
+    expect([encoding.epsilon, many.encoding.epsilon]).toEqual([0.01, 1 / 512]);
     expect([[16], [8, 8], [28, 28]].map(suggestedNetwork)).toEqual(["small", "medium", "large"]);
   });
 
@@ -68,6 +75,17 @@ describe("training", () => {
     ["a class that is none", Uint8Array.of(0, 1, 2, 3, 0, 1, 2, 0), {}, "site 3 has class 3 of 3"],
     ["half a grid", data.subarray(0, 6), {}, "6 numbers are not whole grids [4]"],
     ["one grid", data.subarray(0, 4), {}, "4 sites are not two grids [4]"],
+    ["numbers in a list", [...data] as never, {}, "the data are no Uint8Array"],
+    ["half a class", data, { classes: 2.5 }, "`classes` is 2.5. Say how many a site may have"],
+    ["no classes", data, { classes: undefined as never }, "`classes` is undefined"],
+    ["no grid", data, { grid: undefined as never }, "`grid` is undefined. Give its sizes"],
+    ["a grid of no axes", data, { grid: [] }, "`grid` is []"],
+    ["a grid of no sites", data, { grid: [4, 0] }, "`grid` is [4,0]"],
+    ["a size of no name", data, { network: "huge" as never }, 'there is no network "huge". Name one of small, medium'],
+    ["no steps", data, { steps: 0 }, "`steps` is 0. Give a whole number"],
+    ["an empty batch", data, { batch: 0 }, "`batch` is 0"],
+    ["a rate that goes uphill", data, { rate: -1 }, "`rate` is -1"],
+    ["no steps between checkpoints", data, { saveEvery: 0 }, "`saveEvery` is 0"],
   ])("refuses %s", async (_, classes, other, message) => {
     await expect(trainGrid(classes, { ...options, ...other })).rejects.toThrow(message);
   });
