@@ -9,7 +9,7 @@ import { key, uniform } from "diffeo/random";
 const LENGTH = 10;
 const SIGNS = "([)]";
 
-/** Where a sequence goes wrong, or −1: opening signs are 0 and 1, each with the one that closes it two further on. */
+/** Whether every sign that closes is of the kind that was opened last: 0 and 1 open, 2 and 3 close them. */
 function isBalanced(sequence: readonly number[]): boolean {
   const open: number[] = [];
   for (const s of sequence)

@@ -28,7 +28,7 @@ export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" 
   readonly guidance?: number;
 }
 
-/** 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and legality rises up to here. */
+/** 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and more hidden pieces are recovered up to here. */
 const GUIDANCE = 3;
 
 /** The way a model's positions are completed unless told otherwise. */
