@@ -77,9 +77,14 @@ function parseSpec(
     return { spec, ...made, shapes: made.denoiser.network.shapes(limit) };
   } catch (error) {
     const why = error instanceof DiffeoError ? ` (${error.message.replace(/\.$/, "")})` : "";
-    throw new DiffeoError("data", `${path}: its spec is no denoiser's${why}`, "the file is damaged; use another", {
-      cause: error,
-    });
+    throw new DiffeoError(
+      "data",
+      `${path}: its spec is no denoiser's${why}`,
+      "the file is damaged or of another release; use another",
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -87,7 +92,7 @@ function parseSpec(
 export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT && metadata.format !== FIRST)
-    fail("data", `${path} is no denoiser of diffeo`, "give a model.safetensors that diffeo chess train wrote");
+    fail("data", `${path} is no denoiser of diffeo`, "give a file that saveModel or a training run wrote");
   const held = Object.values(arrays);
   const limit = { arrays: held.length, numbers: held.reduce((n, { data }) => n + data.length, 0) };
   const { shapes, ...rest } = parseSpec(metadata, limit, path);
