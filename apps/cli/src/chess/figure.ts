@@ -40,7 +40,7 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   await writeFileAtomic(`${out}.svg`, svg);
   await writeFileAtomic(`${out}.png`, renderPng(svg));
   io.stdout.write(
-    `\n${boards} boards each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
+    `\n${boards} ${boards === 1 ? "board" : "boards"} each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
   );
 }
 
