@@ -24,8 +24,16 @@ import type { Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside } from "../shell/options.ts";
 import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
-import type { GRIDS } from "./parts.ts";
-import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind, boardsPart } from "./parts.ts";
+import {
+  type BoardsPart,
+  type BoardsRun,
+  boardsGroup,
+  boardsKind,
+  boardsPart,
+  type GRIDS,
+  LONGEST_GUIDE,
+  MOST_GUIDES,
+} from "./parts.ts";
 
 export interface DrawOptions {
   readonly guide?: readonly BoardCondition[];
@@ -60,6 +68,13 @@ export function checkConditions(
   if (!conditions) refuseBeside(command, "no --require", ["tries"]);
   if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
   requirePossible([...(guide ?? []), ...(conditions ?? [])]);
+  const longest = Math.max(0, ...(guide ?? []).map(({ text }) => text.length));
+  if ((guide?.length ?? 0) > MOST_GUIDES || longest > LONGEST_GUIDE)
+    fail(
+      "usage",
+      `${guide?.length} conditions to lead boards by, the longest of ${longest} letters`,
+      `give at most ${MOST_GUIDES} of ${LONGEST_GUIDE} letters`,
+    );
 }
 
 /** What leads boards, as a record of them says it. */

@@ -15,12 +15,16 @@ const word = whole(0, 2 ** 32 - 1);
 /** Time grids by name. */
 export const GRIDS = ["fitted", "uniform", "quadratic", "logSnr"] as const;
 
+/** Conditions that lead boards at once, and the letters of one. */
+export const MOST_GUIDES = 20;
+export const LONGEST_GUIDE = 100;
+
 export interface BoardsPart {
   readonly space: "simplex" | "logit";
   readonly method: MethodName;
   readonly steps: number;
   readonly w: number;
-  /** Default: the sampler's own. */
+  /** Default: what `openBoards` chooses. */
   readonly grid?: (typeof GRIDS)[number] | undefined;
   /** Conditions to guide by, in words, and how strongly. */
   readonly guide?: readonly string[] | undefined;
@@ -36,7 +40,7 @@ const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
   steps: whole(1, MOST.steps),
   w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
   grid: v.optional(v.picklist(GRIDS)),
-  guide: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.maxLength(20))),
+  guide: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(LONGEST_GUIDE))), v.maxLength(MOST_GUIDES))),
   guideStrength: v.optional(v.pipe(v.number(), v.finite())),
   key: v.strictTuple([word, word, word, word]),
   first: whole(0, 1e12),

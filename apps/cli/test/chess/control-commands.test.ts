@@ -161,6 +161,12 @@ describe("diffeo chess sample", () => {
       /two results would go to .*t\.json\. Name a file for each/,
     );
     await refusal("--tries", "7").toThrow("--tries would change nothing beside no --require");
+    const many = Array.from({ length: 21 }, (_, i) => ["--guide", `pieces>=${i}`]);
+    await refusal(...many.flat()).toThrow(
+      "21 conditions to lead boards by, the longest of 10 letters. Give at most 20",
+    );
+    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("21 conditions to lead boards by");
+    await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow("of 108 letters. Give at most 20 of 100 letters");
     await refusal("--pieces", "12", "--require", "pieces>20").toThrow("no board has pieces=12 and pieces>20");
     await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
