@@ -139,7 +139,9 @@ describe("a study", () => {
 
   it("says what it cannot use", async () => {
     await expect(diffeo("report", at("nowhere"))).rejects.toThrow(/holds no records.*chess study first/);
-    await expect(diffeo("study", "--model", at("none"), "--out", at("x"))).rejects.toThrow(/cannot read .*none/);
+    await expect(diffeo("study", "--model", at("none"), "--out", at("x"))).rejects.toThrow(
+      /none: there is no such file, nor a shipped model/,
+    );
     await expect(diffeo("study", "--steps", "250")).rejects.toThrow(/two numbers/);
     await expect(diffeo("study", "--w", "0.9,-1")).rejects.toThrow(/positive number/);
   });
