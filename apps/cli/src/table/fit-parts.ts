@@ -1,6 +1,7 @@
 /** Fits of a table as parts: one a seed, from the rows to the bytes of the model's file. */
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
+import { mapValues } from "diffeo/host";
 import { type Kind, partOf } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
 import {
@@ -52,9 +53,8 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
   run: async ({ seed, steps, given, network, flow, columns }, { input, device, threads, report, signal }) => {
     const rows = v.safeParse(table, new TextDecoder().decode(await input("rows")));
     if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the part again");
-    const domains = Object.entries(columns).map(([name, spec]) => [name, domainOf(spec, `column ${name}`)] as const);
     return fitTable(rows.output, {
-      columns: Object.fromEntries(domains),
+      columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
       seed,
       given,
       network,
@@ -90,7 +90,7 @@ export async function fitInParts(
 ): Promise<SeedsFit | undefined> {
   const { seed: first, seeds, steps, given, network, device, threads } = options;
   const input = Buffer.from(JSON.stringify(rows));
-  const specs = Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
+  const specs = mapValues(columns, ({ spec }) => spec);
   const setting = { release: RELEASE, device, inputs: { rows: sha256(input) } };
   const groups = Array.from({ length: seeds }, (_, i) => {
     const part = {

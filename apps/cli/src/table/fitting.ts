@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
+import { mapValues } from "diffeo/host";
 import { inFolder, type RunConfig, RunFolder, writeFileAtomic } from "diffeo/node";
 import {
   chooseMaps,
@@ -58,8 +59,7 @@ function digestOf(rows: readonly Row[]): string {
   return `${rows.length} rows, SHA-256 ${hash.digest("hex").slice(0, 12)}…`;
 }
 
-const specsOf = (columns: Columns): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(columns).map(([name, { spec }]) => [name, spec]));
+const specsOf = (columns: Columns): Record<string, unknown> => mapValues(columns, ({ spec }) => spec);
 
 /** What shapes the numbers of a run. */
 const configOf = (rows: readonly Row[], { columns, flow }: Maps, seed: number, options: FittingCommand): RunConfig => {
@@ -102,7 +102,7 @@ async function mapsOf(
     const { columns: specs, ...rest } = JSON.parse(await readFile(path, "utf8")) as Maps;
     return {
       ...rest,
-      columns: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, domainOf(spec)])),
+      columns: mapValues(specs, (spec) => domainOf(spec)),
     };
   }
   const { tried: maps, ...chosen } = await chooseMaps(rows, {

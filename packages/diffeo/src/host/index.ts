@@ -5,5 +5,6 @@ export { flatten } from "./flat.ts";
 export { type FeatureRows, linearScores, logisticRegression } from "./logistic.ts";
 export { normalPoint, normalShare } from "./normal.ts";
 export { quantile, quantiles } from "./quantile.ts";
+export { mapValues } from "./records.ts";
 export { batches, joined, partsOf, pickRows, rowsOf, stacked } from "./rows.ts";
 export { rightSvd, type Svd } from "./svd.ts";

@@ -8,6 +8,7 @@
  *   await step(x, drawArrays(spec, [batch], fold(key, i)));
  */
 import { type FloatType, fail, type Shape } from "../graph/index.ts";
+import { mapValues } from "../host/index.ts";
 import { type FloatArray, fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
 
 /** One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1). */
@@ -24,14 +25,11 @@ export type Draws<T> = Readonly<Record<string, T>>;
 
 const laws = { normal, rademacher, uniform } as const;
 
-const mapSpec = <T>(spec: DrawSpec, f: (draw: Draw, name: string) => T): Record<string, T> =>
-  Object.fromEntries(Object.entries(spec).map(([name, draw]) => [name, f(draw, name)]));
-
 /** Shapes of the inputs for a batch of points, as `compile` takes them; `null` leaves a size open. */
 export const drawShapes = <D extends number | null>(
   spec: DrawSpec,
   batch: readonly D[],
-): Record<string, readonly (number | D)[]> => mapSpec(spec, ({ shape }) => [...batch, ...shape]);
+): Record<string, readonly (number | D)[]> => mapValues(spec, ({ shape }) => [...batch, ...shape]);
 
 /** The numbers for a batch of points. Each name has a stream of its own. */
 export const drawArrays = <D extends FloatType = "float32">(
@@ -40,7 +38,7 @@ export const drawArrays = <D extends FloatType = "float32">(
   key: Key,
   dtype?: D,
 ): Record<string, FloatArray<D>> =>
-  mapSpec(spec, ({ law, shape }, name) =>
+  mapValues(spec, ({ law, shape }, name) =>
     laws[law](fold(key, name), [...batch, ...shape], { dtype: (dtype ?? "float32") as D }),
   );
 
@@ -52,7 +50,7 @@ export const countOf = (count: number, what: string): number =>
 
 /** The same arrays with leading axes of their own, for several slices at one point. */
 export const repeatSpec = (spec: DrawSpec, axes: Shape): DrawSpec =>
-  mapSpec(spec, ({ law, shape }) => ({ law, shape: [...axes, ...shape] }));
+  mapValues(spec, ({ law, shape }) => ({ law, shape: [...axes, ...shape] }));
 
 /** Names under a common prefix, so that two specs fit into one. */
 export const prefixSpec = (prefix: string, spec: DrawSpec): DrawSpec =>

@@ -5,7 +5,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
-import { othersMoved, requireApart } from "../host/index.ts";
+import { mapValues, othersMoved, requireApart } from "../host/index.ts";
 import type { ChainTarget } from "./chains.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
@@ -52,9 +52,6 @@ export interface BoundModel {
   readonly dispose: () => Promise<void>;
 }
 
-const eachOf = <T, U>(record: Readonly<Record<string, T>>, f: (value: T) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
-
 interface BindOptions extends Pick<CompileOptions, "device" | "threads"> {
   /** What errors call a row of what the log-density is given. */
   readonly row?: "chain" | "draw";
@@ -75,14 +72,14 @@ export function boundModel(
     if (space.parts.some((part) => part.name === name))
       fail("usage", `"${name}" is a parameter and a derived quantity`, "give each a name of its own");
   }
-  const constants = (): Values => eachOf(data, (array) => constant(array, "float64"));
+  const constants = (): Values => mapValues(data, (array) => constant(array, "float64"));
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
-  const shapes = asInputs ? eachOf(data, ({ shape }) => shape.map(() => null)) : {};
+  const shapes = asInputs ? mapValues(data, ({ shape }) => shape.map(() => null)) : {};
   const shown = compile(
     (inputs: Values, x: Tensor) =>
       derivedValues(
         space,
-        eachOf(derived, (f) => (values: Values) => f(values, seen(inputs))),
+        mapValues(derived, (f) => (values: Values) => f(values, seen(inputs))),
         x,
       ),
     [shapes, [null, space.dimension]],

@@ -30,7 +30,7 @@ import {
   type Tensor,
   transpose,
 } from "../graph/index.ts";
-import { partsOf } from "../host/index.ts";
+import { mapValues, partsOf } from "../host/index.ts";
 import { applyMetric, type Draws, type Objective, type Terms } from "../matching/index.ts";
 import { baseScore, DERIVATIVES, type Dkef, kernelRows, type Pairs, pairs } from "./dkef.ts";
 
@@ -70,7 +70,7 @@ export function normalEquations(p: Dkef<Tensor>, objective: Objective, x: Tensor
   const count = x.shape[0];
   const sums = partsOf(count, POINTS).map((range) => {
     const part = slice(x, range);
-    const drawn = Object.fromEntries(Object.entries(draws).map(([name, t]) => [name, slice(t, range)]));
+    const drawn = mapValues(draws, (t) => slice(t, range));
     return sumsOver(p, part, objective.terms(part, drawn));
   });
   const { matrix, times } = totalOperator(sums.map(({ g }) => g));

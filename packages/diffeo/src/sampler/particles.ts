@@ -28,7 +28,7 @@ import {
   square,
   type Tensor,
 } from "../graph/index.ts";
-import { batches, pickRows, rowsOf, stacked } from "../host/index.ts";
+import { batches, mapValues, pickRows, rowsOf, stacked } from "../host/index.ts";
 import { fold } from "../random/index.ts";
 import { applyDiffusion, applyTransposed, multipliedOut, type TwistedProcess, timesOf } from "../sde/index.ts";
 import { requireUnchanged } from "../sde/twist.ts";
@@ -131,9 +131,6 @@ export async function particles(process: TwistedProcess, options: ParticleOption
   });
   return draw(call).finally(() => draw.dispose());
 }
-
-const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]));
 
 function requireCall(
   { particles: count, threshold = 0.5, observed: given = {} }: ParticleCall,

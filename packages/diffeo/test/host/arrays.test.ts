@@ -5,6 +5,7 @@ import {
   batches,
   flatten,
   joined,
+  mapValues,
   partsOf,
   pickRows,
   quantile,
@@ -84,6 +85,21 @@ describe("a tree of arrays", () => {
     const of = (...v: number[]) => ndarray(v, "float32");
     expect(flatten({ b: [of(1, 2), of(3)], a: of(4) })).toEqual(Float32Array.of(1, 2, 3, 4));
     expect(() => flatten({ a: ndarray([1], "float64") })).toThrow(/a parameter is float64/);
+  });
+});
+
+describe("values by name", () => {
+  it("are mapped under the same names in the same order, whatever the names are", () => {
+    const record = Object.fromEntries([
+      ["b", 2],
+      ["__proto__", 3],
+      ["a", 1],
+    ]);
+    expect(Object.entries(mapValues(record, (value, name) => `${name} ${value}`))).toEqual([
+      ["b", "b 2"],
+      ["__proto__", "__proto__ 3"],
+      ["a", "a 1"],
+    ]);
   });
 });
 

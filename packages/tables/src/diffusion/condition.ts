@@ -12,6 +12,7 @@
  */
 import type { Product } from "diffeo/domain";
 import { isNdArray, type NdArray, type Nested, ndarray, type Shape, slice, squeeze, type Tensor } from "diffeo/graph";
+import { mapValues } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openParticles } from "diffeo/sampler";
 import { condition, reverse } from "diffeo/sde";
@@ -66,9 +67,6 @@ const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
 
 /** ℓ of cells, by the names of their columns or groups, and of what a call tells. */
 export type RowLikelihood = (cells: RowTensors, observed: Readonly<Record<string, Tensor>>) => Tensor;
-
-const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value)]));
 
 /**
  * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one

@@ -1,5 +1,5 @@
 /** The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of the quartiles. */
-import { quantile } from "diffeo/host";
+import { mapValues, quantile } from "diffeo/host";
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import { unitGaussianWith } from "../dkef/evaluate.ts";
 import { likelihood } from "../measure/measure.ts";
@@ -160,5 +160,5 @@ export function studyCharts(records: readonly RunRecord[]): Readonly<Record<stri
       panels: datasets.map((dataset) => panelOf(records, dataset, figure)),
       width: 330,
     });
-  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, drawn(figure)]));
+  return mapValues(figures, drawn);
 }
