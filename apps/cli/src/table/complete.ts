@@ -49,7 +49,10 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
   const model = await loadTableModel(from, engineOf(options));
   requireCompletable(model);
   const size = Math.max(1, Math.floor(AT_ONCE / draws));
-  const file = await openRows(path, model.domain, size, { lacking: true, torn: false });
+  const file = await openRows(path, model.domain, size, {
+    ...{ lacking: true, torn: false },
+    ...(model.atoms && { atoms: model.atoms }),
+  });
   const lacking = model.domain.columns.filter((name) => !file.columns.includes(name));
   const columns = ["draw", ...file.columns, ...lacking];
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);

@@ -17,13 +17,31 @@ const AT_ONCE = 10_000;
 
 const meanOf = (values: Float64Array): number => values.reduce((s, v) => s + v, 0) / values.length;
 
-/** The mean in words; of the others where some rows have no chance, as a count beyond all that the model knows. */
-function summaryOf(values: Float64Array, mean: number): string {
+/** What is said of all rows: their mean, or which have no chance, as a count beyond all that the model knows, and the others' mean. */
+function summaryOf(values: Float64Array) {
+  const noChance = Array.from(values.keys()).filter((i) => values[i] === -Infinity);
   const others = values.filter((v) => v > -Infinity);
-  if (others.length === values.length) return `mean ${mean.toFixed(4)} nats\n`;
-  const none = `${values.length - others.length} of ${values.length} rows have no chance under the model`;
-  return `${none}${others.length > 0 ? `; mean of the others ${meanOf(others).toFixed(4)} nats` : ""}\n`;
+  const mean = others.length > 0 ? meanOf(others) : undefined;
+  return { noChance: noChance.map((i) => i + 1), mean };
 }
+
+/** The same in words. */
+function summaryText({ noChance, mean }: ReturnType<typeof summaryOf>, rows: number): string {
+  const nats = mean === undefined ? "" : `${mean.toFixed(4)} nats`;
+  if (noChance.length === 0) return `mean ${nats}\n`;
+  const none = `${noChance.length} of ${rows} rows ${noChance.length === 1 ? "has" : "have"} no chance under the model`;
+  return `${none}${nats && `; mean of the others ${nats}`}\n`;
+}
+
+/** The same as JSON, in which there is no −Infinity: it is null, of a row and of the mean, and the rows it is of are listed. */
+const summaryJson = ({ noChance, mean }: ReturnType<typeof summaryOf>, values: Float64Array): string =>
+  JSON.stringify({
+    rows: values.length,
+    mean: noChance.length === 0 ? mean : null,
+    noChance,
+    ...(noChance.length > 0 && { meanOfOthers: mean ?? null }),
+    logLikelihood: Array.from(values),
+  });
 
 async function score(io: Io, path: string, options: ScoreCommand): Promise<void> {
   const { model: from, evaluations, spread, out, json, force } = options;
@@ -47,9 +65,9 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
   if (!json) await writeCells(io, { columns }, scored(), options);
   else if (out !== undefined) await writeCells({ ...io, stdout: io.stderr }, { columns }, scored(), { out });
   else for await (const _ of scored()); // what it says is in values
-  const mean = meanOf(values);
-  if (json) io.stdout.write(`${JSON.stringify({ rows: values.length, mean, logLikelihood: Array.from(values) })}\n`);
-  else if (out !== undefined) io.stdout.write(summaryOf(values, mean));
+  const summary = summaryOf(values);
+  if (json) io.stdout.write(`${summaryJson(summary, values)}\n`);
+  else if (out !== undefined) io.stdout.write(summaryText(summary, values.length));
 }
 
 export const declare: Declare = (command, io) =>
@@ -63,5 +81,7 @@ export const declare: Declare = (command, io) =>
           integer(13, 100_000),
         )
         .option("--spread <n>", "values within its interval that a whole number is scored at", integer(1, 1000), 8),
+      "where the CSV goes; a row that has no chance under the model is -Infinity in it",
+      "print the numbers as JSON; a row that has no chance is null in it, and its number, from 1, is in noChance",
     ),
   ).action((file, options) => score(io, file, options));

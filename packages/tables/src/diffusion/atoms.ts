@@ -7,7 +7,7 @@
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { mapped } from "./mapped.ts";
-import { isHole, type OpenCell, plainSpec } from "./points.ts";
+import { isHole, type OpenCell, partCells, plainSpec } from "./points.ts";
 
 /** Of each part whose whole numbers are atoms, the least and the greatest. */
 export type Atoms = Readonly<Record<string, readonly [least: number, most: number]>>;
@@ -25,9 +25,27 @@ export const isCoded = ({ name, domain }: ProductPart, atoms: Atoms): boolean =>
 export function isBeyond({ name, at }: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): boolean {
   if (!Object.hasOwn(atoms, name)) return false;
   const [least, most] = atoms[name];
-  const k = cells[at.cells] as number;
-  return k < least || k > most;
+  const k = cells[at.cells];
+  return !isHole(k) && (Number(k) < least || Number(k) > most);
 }
+
+/** What is wrong with a whole number that nothing can be drawn given; undefined where nothing is. */
+export const beyondFault = (part: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): string | undefined =>
+  isBeyond(part, atoms, cells)
+    ? `${cells[part.at.cells]} has no chance under the model, ${atoms[part.name].join(" to ")} have one`
+    : undefined;
+
+/** What to do about a row with one. */
+export const EMPTY_OR_DROP = "mend or empty the cell, or drop the row";
+
+/** Whole numbers of a row that its holes cannot be drawn given: the model has never seen the like. A row without holes has none. */
+export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly OpenCell[]) =>
+  parts.every((part) => partCells(part, cells))
+    ? []
+    : parts.flatMap((part) => {
+        const fault = beyondFault(part, atoms, cells);
+        return fault === undefined ? [] : [{ part, fault }];
+      });
 
 /** The coordinates of x of each part that has atoms, from and to. */
 export const codedRanges = ({ parts }: Product, atoms: Atoms): readonly (readonly [from: number, to: number])[] =>

@@ -6,7 +6,7 @@ import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
-import { isBeyond } from "./atoms.ts";
+import { beyondFault, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { filledPoints } from "./fill.ts";
 import { mapped } from "./mapped.ts";
 import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf, type OpenedTable } from "./model.ts";
@@ -65,12 +65,8 @@ export function requireGiven(model: FittedTable, given: Given): readonly OpenCel
     const own = partCells(part, cells);
     const fault = own && part.domain.fault(own);
     if (fault !== undefined) fail("usage", `given: ${namesOf(part)}: ${fault}`, "give a value of its domain");
-    if (own && isBeyond(part, atoms, cells))
-      fail(
-        "usage",
-        `given: ${namesOf(part)}: ${own[0]} has no chance under the model`,
-        `give ${atoms[part.name].join(" to ")}`,
-      );
+    const beyond = beyondFault(part, atoms, cells);
+    if (beyond !== undefined) fail("usage", `given: ${namesOf(part)}: ${beyond}`, "give one of these");
   }
   if (Object.keys(given).length > 0) givenPredictorOf(model);
   return cells;
@@ -99,11 +95,15 @@ export async function completeRows(
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
-  const { domain } = model;
+  const { domain, atoms = {} } = model;
+  const evaluations = options.evaluations ?? 50;
+  if (rows.length === 0) return { columns: domain.columns, rows: [], evaluations };
   const cells = rows.map((row, i) => {
     const own = cellsOf(row, domain.columns, i, "holes");
     const fault = tornFault(domain, own);
     if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
+    const [far] = strangers(domain, atoms, own);
+    if (far) fail("data", `row ${i + 1}: ${namesOf(far.part)}: ${far.fault}`, EMPTY_OR_DROP);
     return own;
   });
   const found: Cell[][][] = rows.map(() => []);
@@ -120,5 +120,5 @@ export async function completeRows(
       found[some[i]].push(row);
     });
   }
-  return { columns: domain.columns, rows: found, evaluations: options.evaluations ?? 50 };
+  return { columns: domain.columns, rows: found, evaluations };
 }

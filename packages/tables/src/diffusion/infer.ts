@@ -14,6 +14,7 @@ import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../table/cells.ts";
 import { shown } from "../table/shown.ts";
 import { numberOf } from "../table/table.ts";
+import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
 
@@ -264,6 +265,8 @@ export interface RowsOptions {
   readonly lacking?: boolean;
   /** Whether a group of columns may have holes in some of them and not in others. Default yes: all are then holes. */
   readonly torn?: boolean;
+  /** The atoms of a model that rows with holes are to be completed by: whole numbers beyond them are an error. */
+  readonly atoms?: Atoms;
 }
 
 /** The rows of a table as cells of a product of domains, null where they are empty; one that is outside is an error that says where. */
@@ -299,6 +302,8 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
     });
     const half = options.torn === false ? tornFault(domain, cells) : undefined;
     if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
+    const [far] = options.atoms ? strangers(domain, options.atoms, cells) : [];
+    if (far) fail("data", `${where(columns.indexOf(far.part.columns[0]))}: ${far.fault}`, EMPTY_OR_DROP);
     return cells;
   });
 }

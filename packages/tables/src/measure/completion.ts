@@ -14,6 +14,7 @@
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
+import { strangers } from "../diffusion/atoms.ts";
 import { type FittedTable, givenPredictorOf } from "../diffusion/model.ts";
 import type { TableModel } from "../diffusion/table-model.ts";
 import type { Cells } from "./law.ts";
@@ -186,10 +187,14 @@ export const requireCompletable = (model: FittedTable): void => void givenPredic
 /** Hides cells of rows, completes them and says how often the truth was where it should be. */
 export async function completionOf(model: TableModel, options: CompletionOptions): Promise<TableCompletion> {
   const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
-  const { parts } = model.domain;
+  const { domain, atoms = {} } = model;
+  const { parts } = domain;
   requireCompletable(model);
   if (!(Number.isSafeInteger(draws) && draws >= 2))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 2");
+  // A whole number that has no chance can be hidden and missed, but nothing can be drawn given it.
+  const canBeAsked = ({ row, hidden }: Asked): boolean =>
+    strangers(domain, atoms, without(rows[row], hidden)).length === 0;
   if (options.rows.length === 0) fail("data", "there are no rows to hide cells of", "give rows without holes");
   const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(0, most);
   const rows = Array.from(order, (i) => options.rows[i]);
@@ -204,7 +209,7 @@ export async function completionOf(model: TableModel, options: CompletionOptions
   return {
     rows: rows.length,
     draws,
-    alone: await hiddenCells(model, rows, alone, "alone", options),
-    several: await hiddenCells(model, rows, several, "several", options),
+    alone: await hiddenCells(model, rows, alone.filter(canBeAsked), "alone", options),
+    several: await hiddenCells(model, rows, several.filter(canBeAsked), "several", options),
   };
 }

@@ -31,8 +31,11 @@ export interface BaselineLikelihood extends Mean {
   readonly gain: Mean;
 }
 
+/** Means are over the rows that have a chance under the model, and of baselines over the same. */
 interface Likelihood extends Mean {
   readonly rows: number;
+  /** Rows that have none: a whole number of theirs is beyond all that the model knows. */
+  readonly noChance: number;
   readonly baselines: readonly BaselineLikelihood[];
 }
 
@@ -135,14 +138,16 @@ async function baselineScores(
 }
 
 function likelihoodOf(model: Float64Array, baselines: readonly { law: TableLaw; scores: Float64Array }[]): Likelihood {
+  const hasChance = (_: number, i: number): boolean => model[i] > -Infinity;
+  const own = model.filter(hasChance);
   return {
-    rows: model.length,
-    ...meanOf(model),
-    baselines: baselines.map(({ law, scores }) => ({
-      name: law.name,
-      ...meanOf(scores),
-      gain: meanOf(model.map((v, i) => v - scores[i])),
-    })),
+    rows: own.length,
+    noChance: model.length - own.length,
+    ...meanOf(own),
+    baselines: baselines.map(({ law, scores }) => {
+      const others = scores.filter(hasChance);
+      return { name: law.name, ...meanOf(others), gain: meanOf(own.map((v, i) => v - others[i])) };
+    }),
   };
 }
 

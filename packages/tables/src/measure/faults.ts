@@ -31,6 +31,14 @@ export function massFaults({ masses }: Clusters): string[] {
     );
 }
 
+/** Rows that the model says cannot be. */
+export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
+  if (noChance === 0) return [];
+  return [
+    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} no chance under the model: a whole number is beyond all that it knows`,
+  ];
+}
+
 /** Where a baseline is clearly better than the model. */
 export function baselineFaults({ likelihood, model, baselines }: TableEvaluation): string[] {
   const likelier = likelihood.baselines

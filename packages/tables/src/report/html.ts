@@ -50,7 +50,7 @@ function likelihoodSection({ likelihood, training }: TableEvaluation, chart: str
       (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
     ),
     paragraph(
-      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table, with standard errors: a density in numbers, a probability in labels and whole numbers. The baselines live on the same domains: a Gaussian of the domains' coordinates, a Gaussian copula with smoothed marginals, and the same marginals apart. They learned from ${training > 0 ? `the ${training.toLocaleString("en")} rows of training` : "nine tenths of the held-out rows at a time"}.`,
+      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, but for ${likelihood.noChance.toLocaleString("en")} that have no chance under the model` : ""}, with standard errors: a density in numbers, a probability in labels and whole numbers. The baselines live on the same domains: a Gaussian of the domains' coordinates, a Gaussian copula with smoothed marginals, and the same marginals apart. They learned from ${training > 0 ? `the ${training.toLocaleString("en")} rows of training` : "nine tenths of the held-out rows at a time"}.`,
     ),
   );
 }

@@ -1,6 +1,6 @@
 /** An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is. */
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { baselineFaults, completionFaults, copyFaults, massFaults } from "../measure/faults.ts";
+import { baselineFaults, chanceFaults, completionFaults, copyFaults, massFaults } from "../measure/faults.ts";
 import { completionLines } from "./completion.ts";
 import { fixed, line, percent, whole } from "./words.ts";
 
@@ -8,7 +8,7 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   return [
     line(
       "log-likelihood",
-      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats a row (${whole(likelihood.rows)} rows)`,
+      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats a row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
     ),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
       line(`  ${name}`, `${fixed(mean, 3)}   the model has ${gainText(gain.mean)} ± ${fixed(gain.error, 3)}`),
@@ -72,6 +72,7 @@ function privacyLines({ privacy }: TableEvaluation): string[] {
 
 /** What fails a model, and what a person should know beside it. */
 export const faultsOf = (evaluation: TableEvaluation): string[] => [
+  ...chanceFaults(evaluation),
   ...baselineFaults(evaluation),
   ...massFaults(evaluation.clusters),
 ];

@@ -1,0 +1,110 @@
+/** Counts beyond all that a model knows: what has no chance is said alike by all commands. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { key, normal } from "diffeo/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo, printed } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-no-chance-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+const rows = Array.from({ length: 60 }, (_, i) => {
+  const [a, b] = normal(key(i), 2, { dtype: "float64" }).data;
+  return [i % 4, a, a + b];
+});
+const write = (name: string, some: readonly (readonly (string | number)[])[]): string => {
+  writeFileSync(at(name), `visits,a,b\n${some.map((row) => row.join(",")).join("\n")}\n`);
+  return at(name);
+};
+const model = ["--model", at("a.model"), "--threads", "1"];
+
+describe("a count that has no chance under a model, of 0 to 3 and what is as far beyond", () => {
+  beforeAll(async () => {
+    const fit = ["table", "fit", write("rows.csv", rows), "--out", at("a.model"), "--steps", "2", "--threads", "1"];
+    await printed(...fit, "--no-evaluate");
+  }, 60_000);
+
+  it("is refused where cells are drawn given it, with its place and what would have one", async () => {
+    const refused = await diffeo(
+      "table",
+      "complete",
+      write("holes.csv", [
+        [3, "", 1],
+        [40, "", 1],
+      ]),
+      ...model,
+    );
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(
+      `diffeo: ${at("holes.csv")}, line 3, column 1 ("visits"): 40 has no chance under the model, 0 to 14 have one. Mend or empty the cell, or drop the row.\n`,
+    );
+    const given = await diffeo("table", "sample", "--given", "visits=40", ...model);
+    expect(given).toMatchObject({ code: 2, stdout: "" });
+    expect(given.stderr).toContain(
+      'given: "visits": 40 has no chance under the model, 0 to 14 have one. Give one of these.',
+    );
+    expect(await printed("table", "sample", "--given", "visits=14", "--count", "1", ...model)).toMatch(/\n14,.*\n$/);
+    // A row of which nothing is drawn stays as it is.
+    expect(await printed("table", "complete", write("whole.csv", [[40, 0.5, 1]]), ...model)).toBe(
+      "draw,visits,a,b\n1,40,0.5,1\n",
+    );
+  });
+
+  it("is −∞ in a score: -Infinity as CSV, null as JSON, where the row is listed, and counted in words", async () => {
+    const score = [
+      "table",
+      "score",
+      write("far.csv", [...rows.slice(0, 2), [40, 0, 0]]),
+      "--evaluations",
+      "25",
+      ...model,
+    ];
+    const lines = (await printed(...score)).trimEnd().split("\n");
+    expect(lines.at(-1)).toBe("-Infinity");
+    const found = lines.slice(1, 3).map(Number);
+    const mean = (found[0] + found[1]) / 2;
+    const { meanOfOthers, ...report } = JSON.parse(await printed(...score, "--json"));
+    expect(report).toEqual({ rows: 3, mean: null, noChance: [3], logLikelihood: [...found, null] });
+    expect(meanOfOthers).toBeCloseTo(mean, 12);
+    expect(await printed(...score, "--out", at("far scores.csv"))).toBe(
+      `3 rows: ${at("far scores.csv")}\n1 of 3 rows has no chance under the model; mean of the others ${mean.toFixed(4)} nats\n`,
+    );
+    expect(readFileSync(at("far scores.csv"), "utf8").trimEnd().split("\n")).toEqual(lines);
+    const none = [
+      "table",
+      "score",
+      write("none.csv", [
+        [40, 0, 0],
+        [41, 0, 0],
+      ]),
+      "--evaluations",
+      "25",
+      ...model,
+    ];
+    expect(JSON.parse(await printed(...none, "--json"))).toEqual({
+      ...{ rows: 2, mean: null, noChance: [1, 2], meanOfOthers: null, logLikelihood: [null, null] },
+    });
+    expect(await printed(...none, "--out", at("none scores.csv"))).toMatch(
+      /\n2 of 2 rows have no chance under the model\n$/,
+    );
+  });
+
+  it("is left out of the means of an evaluation, which says so first of all that is wrong", async () => {
+    const held = write("held.csv", [...rows.slice(0, 24), [40, 0, 0]]);
+    const evaluate = ["table", "evaluate", held, "--samples", "100", ...model];
+    const stdout = await printed(...evaluate, "--complete", "--hidden", "25", "--draws", "2");
+    expect(stdout).toMatch(
+      /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats a row \(24 rows; 1 more without a chance\)$/m,
+    );
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
+      /^worse than it should be: 1 of 25 rows has no chance under the model: a whole number is beyond all that it knows/,
+    );
+    expect(stdout).not.toMatch(/NaN|Infinity/);
+    // Of 25 rows three columns are hidden alone, two of them in 24: nothing is drawn given the count of the last.
+    expect(stdout).toMatch(/^ {2}hidden alone .* \(73 numbers\)$/m);
+    const { likelihood } = JSON.parse(await printed(...evaluate, "--json"));
+    expect(likelihood).toMatchObject({ rows: 24, noChance: 1, mean: expect.any(Number) });
+  }, 60_000);
+});
