@@ -41,6 +41,7 @@ export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts"
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
+export { type Calibration, calibrate } from "./measure/calibration.ts";
 export type { Clusters } from "./measure/clusters.ts";
 export {
   type ColumnCompletion,
@@ -56,8 +57,6 @@ export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/d
 export { type DensityWorth, densityWorth, validationLikelihood } from "./measure/density-worth.ts";
 export { kolmogorov } from "./measure/distances.ts";
 export {
-  type Calibration,
-  calibrate,
   type Evaluated,
   type EvaluateOptions,
   evaluateTable,

@@ -9,6 +9,7 @@ import { pickRows } from "diffeo/host";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { energyDistance } from "diffeo/sampler";
 import { someRows, tableBaselines } from "./baseline/baselines.ts";
+import { type Calibration, calibrationOf, rankedAmong } from "./calibration.ts";
 import { type Auc, rowsAuc } from "./classifier.ts";
 import { type Clusters, clusterMasses } from "./clusters.ts";
 import type { TableCompletion } from "./completion.ts";
@@ -37,15 +38,6 @@ interface Likelihood extends Mean {
   /** Rows that have none: a whole number of theirs is beyond all that the model knows. */
   readonly noChance: number;
   readonly baselines: readonly BaselineLikelihood[];
-}
-
-/** Likelihood ranks: where among its own samples the model ranks rows; all places are equally likely if it is right. */
-export interface Calibration {
-  /** The share of samples that are less likely than each row, ascending. */
-  readonly ranks: readonly number[];
-  /** Their largest distance from the diagonal, and what chance exceeds once in twenty times. */
-  readonly distance: number;
-  readonly chance: number;
 }
 
 /** What samples of a law look like beside rows. */
@@ -101,7 +93,6 @@ const LEAST_TOLD = 8;
 const MOST_TOLD = 2000;
 const MOST_APART = 3000;
 const MOST_NEAR = 20_000;
-const MOST_RANKED = 500;
 
 /** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
 async function baselineScores(
@@ -151,32 +142,6 @@ function likelihoodOf(model: Float64Array, baselines: readonly { law: TableLaw; 
   };
 }
 
-function calibrationOf(rows: Float64Array, samples: Float64Array): Calibration {
-  const sorted = samples.toSorted();
-  const ranks = Array.from(rows, (v) => {
-    const above = sorted.findIndex((s) => s >= v);
-    return (above < 0 ? sorted.length : above) / sorted.length;
-  }).sort((a, b) => a - b);
-  const gaps = ranks.map((r, i) => Math.max(Math.abs(r - i / ranks.length), Math.abs(r - (i + 1) / ranks.length)));
-  return {
-    ranks,
-    distance: Math.max(...gaps),
-    chance: 1.36 * Math.sqrt(1 / rows.length + 1 / samples.length),
-  };
-}
-
-/** Ranks of rows under a law among its samples; at most 500 of either are scored. */
-export async function calibrate(
-  law: TableLaw,
-  rows: readonly Cells[],
-  drawn: readonly Cells[],
-  seed = 0,
-): Promise<Calibration> {
-  const order = permutation(fold(keyOf(seed), "ranked"), rows.length).data.subarray(0, MOST_RANKED);
-  const own = await law.score(Array.from(order, (i) => rows[i]));
-  return calibrationOf(own, await law.score(drawn.slice(0, MOST_RANKED)));
-}
-
 const firstOf = (features: NdArray, most: number): NdArray =>
   features.shape[0] <= most
     ? features
@@ -217,7 +182,7 @@ export async function evaluateTable(law: TableLaw, domain: Product, options: Eva
   const scored = rows.slice(0, most);
   const drawn = await law.draw(samples, seed);
   const own = await law.score(scored);
-  const ranked = await law.score(drawn.slice(0, Math.min(MOST_RANKED, Math.max(100, rows.length))));
+  const ranked = await law.score(drawn.slice(0, rankedAmong(rows.length)));
   const baselines = await baselineScores(domain, rows, training, scored);
   const known = training ? [...training, ...rows] : rows;
   const features = featuresOf(domain, known);

@@ -64,6 +64,15 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
 const article = (name: string): string => (name.startsWith("Gaussian") ? `a ${name}` : name);
 const subject = (name: string): string => (name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`);
 
+/** Whether rows are not as likely, among samples, as samples are. */
+export function rankFaults({ calibration, likelihood }: TableEvaluation): string[] {
+  const { distance, clear, worst } = calibration;
+  if (likelihood.rows + likelihood.noChance < LEAST_ROWS || distance <= Math.max(clear, WRONG_SHARE)) return [];
+  return [
+    `${percent(worst.rows)} of the rows are no likelier than the least likely ${percent(worst.samples)} of the samples`,
+  ];
+}
+
 /** Whether samples look like copies of training rows. */
 export function copyFaults({ privacy }: TableEvaluation): string[] {
   if (!privacy) return [];

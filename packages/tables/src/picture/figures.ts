@@ -1,7 +1,8 @@
 /** Pictures of a table beside samples of a model. What draws them is large, and loaded when it is asked for. */
 import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
-import type { Calibration, TableEvaluation } from "../measure/evaluate.ts";
+import type { Calibration } from "../measure/calibration.ts";
+import type { TableEvaluation } from "../measure/evaluate.ts";
 import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
 
 export type { PairPlots, PairSets } from "./pairs.ts";

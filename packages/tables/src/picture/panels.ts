@@ -1,7 +1,7 @@
 /** Panels beside the pair plot: three parts of a whole as a triangle, and likelihood ranks against what they should be. */
 import type { Product, ProductPart } from "diffeo/domain";
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
-import type { Calibration } from "../measure/evaluate.ts";
+import type { Calibration } from "../measure/calibration.ts";
 import type { Cells } from "../measure/law.ts";
 import { clouds, dotsOf, legend, type Points, SAMPLES } from "./marks.ts";
 

@@ -4,11 +4,11 @@
  */
 import { escapeText } from "diffeo-picture";
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { completionFaults, copyFaults, isBetter } from "../measure/faults.ts";
+import { copyFaults, isBetter } from "../measure/faults.ts";
 import { completionSection } from "./completion.ts";
 import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";
 import { style } from "./style.ts";
-import { faultsOf, verdictOf } from "./text.ts";
+import { allFaultsOf, verdictOf } from "./text.ts";
 import { fixed, percent } from "./words.ts";
 
 export interface ReportColumn {
@@ -149,7 +149,7 @@ function privacySection(evaluation: TableEvaluation): Html {
 }
 
 function verdict(evaluation: TableEvaluation): Html {
-  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation), ...completionFaults(evaluation)];
+  const faults = allFaultsOf(evaluation);
   if (faults.length === 0) return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
   return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;

@@ -1,6 +1,13 @@
 /** An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is. */
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { baselineFaults, chanceFaults, completionFaults, copyFaults, massFaults } from "../measure/faults.ts";
+import {
+  baselineFaults,
+  chanceFaults,
+  completionFaults,
+  copyFaults,
+  massFaults,
+  rankFaults,
+} from "../measure/faults.ts";
 import { completionLines } from "./completion.ts";
 import { fixed, line, percent, whole } from "./words.ts";
 
@@ -70,16 +77,24 @@ function privacyLines({ privacy }: TableEvaluation): string[] {
   ];
 }
 
-/** What fails a model, and what a person should know beside it. */
+/** What fails a model. */
 export const faultsOf = (evaluation: TableEvaluation): string[] => [
   ...chanceFaults(evaluation),
   ...baselineFaults(evaluation),
   ...massFaults(evaluation.clusters),
 ];
 
+/** All that is wrong. */
+export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
+  ...faultsOf(evaluation),
+  ...rankFaults(evaluation),
+  ...copyFaults(evaluation),
+  ...completionFaults(evaluation),
+];
+
 /** One line on what is wrong, or that nothing is. */
 export function verdictOf(evaluation: TableEvaluation): string {
-  const faults = [...faultsOf(evaluation), ...copyFaults(evaluation), ...completionFaults(evaluation)];
+  const faults = allFaultsOf(evaluation);
   if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
   const untold = likelihood.baselines.filter(({ gain }) => !(gain.mean > 2 * gain.error)).map(({ name }) => name);

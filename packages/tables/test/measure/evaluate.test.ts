@@ -5,7 +5,7 @@ import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
 import { evaluateTable } from "../../src/measure/evaluate.ts";
-import { copyFaults } from "../../src/measure/faults.ts";
+import { copyFaults, rankFaults } from "../../src/measure/faults.ts";
 import type { Cells, TableLaw } from "../../src/measure/law.ts";
 import { evaluationText, faultsOf, verdictOf } from "../../src/report/text.ts";
 
@@ -33,7 +33,7 @@ describe("an evaluation of a table's model", () => {
   it("finds nothing wrong with the truth", async () => {
     const { evaluation, drawn } = await evaluateTable(modes(0.6), plane, { rows, training, seed: 3 });
     expect(drawn).toHaveLength(1250);
-    expect([...faultsOf(evaluation), ...copyFaults(evaluation)]).toEqual([]);
+    expect([...faultsOf(evaluation), ...rankFaults(evaluation), ...copyFaults(evaluation)]).toEqual([]);
     expect(verdictOf(evaluation)).toBe("better than every baseline, and nothing is clearly wrong");
     const { likelihood, calibration, model, clusters, privacy } = evaluation;
     expect(likelihood.baselines.map(({ name }) => name)).toEqual([
@@ -65,9 +65,12 @@ describe("an evaluation of a table's model", () => {
     );
     expect(faults.join("; ")).toMatch(/harder to tell from data than the model's, AUC 0\.\d+ against 0\.\d+/);
     expect(evaluationText(evaluation).trimEnd().split("\n").at(-1)).toBe(
-      `worse than it should be: ${faults.join("; ")}`,
+      `worse than it should be: ${[...faults, ...rankFaults(evaluation)].join("; ")}`,
     );
     // The model is too sure of the left mode: rows of the right one rank too low.
+    expect(rankFaults(evaluation)).toEqual([
+      expect.stringMatching(/^(39|40|41) % of the rows are no likelier than the least likely \d\.\d % of the samples$/),
+    ]);
     expect(evaluation.calibration.distance).toBeGreaterThan(2 * evaluation.calibration.chance);
   });
 
