@@ -67,8 +67,12 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     );
   const a = asTensor(matrix, "float64");
   const [inv] = reference([inverse(a)], new Map());
-  // Where ‖A‖‖A⁻¹‖ reaches 1/ε, A is singular to rounding. A zero pivot leaves NaN, which compares as false.
-  if (!(norm(values) * norm(inv) < 1e15))
+  // Where Σ|Aᵢⱼ (A⁻¹)ⱼᵢ| reaches 1/ε, A is singular to rounding, whatever the units of x and y are: they cancel in each product,
+  // and it is at most ‖A‖‖A⁻¹‖. A zero pivot leaves NaN, which compares as false.
+  const n = a.shape.at(-1) as number;
+  const across = (at: number): number => at - (at % (n * n)) + (at % n) * n + (Math.floor(at / n) % n);
+  const gain = values.reduce((s, v, at) => s + Math.abs(v * inv[across(at)]), 0);
+  if (!(gain < 1e15))
     fail("numerical", `affineMatrix: the matrix ${show(matrix)} is singular`, "use one with linearly independent rows");
   const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
   return linear(
@@ -78,9 +82,6 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     shift,
   );
 }
-
-/** √Σv², of more numbers than a call takes arguments and of any size. */
-const norm = (values: Float64Array): number => values.reduce((a, b) => Math.hypot(a, b), 0);
 
 /** A x + b with A and A⁻¹ both given. */
 export function linear(

@@ -387,6 +387,22 @@ describe("a diffusion coefficient as a matrix", () => {
   });
 });
 
+describe("a matrix of units that are far apart", () => {
+  it("is not singular, and its map is exact", async () => {
+    const matrix = [
+      [0.97, 0.08],
+      [8e-19, 1e-17],
+    ];
+    const map = affineMatrix(matrix, [3, 1e-17]);
+    const y = await forward(map, [2, -5]);
+    expect(y[0]).toBeCloseTo(0.97 * 2 - 0.08 * 5 + 3, 14);
+    expect(y[1] * 1e17).toBeCloseTo(0.08 * 2 - 5 + 1, 14);
+    const x = await run((z) => map.inverse(z), y);
+    expect(x[0]).toBeCloseTo(2, 13);
+    expect(x[1]).toBeCloseTo(-5, 13);
+  });
+});
+
 describe("bad input is refused, with what to do", () => {
   const x = input("x", [4], "float64");
   const cases: readonly (readonly [string, () => unknown, RegExp])[] = [
