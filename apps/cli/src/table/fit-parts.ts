@@ -44,7 +44,7 @@ const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
   columns: v.record(v.string(), v.unknown()),
 });
 
-const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.union([v.string(), v.number()]))));
+const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.nullable(v.union([v.string(), v.number()])))));
 
 export const tableFitKind: Kind<TableFitPart, TableModel> = {
   name: "table/fit",

@@ -46,6 +46,17 @@ describe("a run in a folder", () => {
 });
 
 describe("several seeds", () => {
+  it("of rows with holes are fitted by shards to the same model", async () => {
+    const [names, ...lines] = readFileSync(at("rows.csv"), "utf8").trimEnd().split("\n");
+    const holes = lines.map((line, i) => (i % 5 === 0 ? line.replace(/,.*/, ",") : line));
+    writeFileSync(at("holes.csv"), `${[names, ...holes].join("\n")}\n`);
+    const asked = ["table", "fit", at("holes.csv"), "--no-evaluate", "--threads", "1", "--steps", "2", "--seeds", "2"];
+    expect(await diffeo(...asked, "--out", at("holes.model"))).toMatchObject({ code: 0 });
+    expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({ code: 0 });
+    expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
+    expect(bytesOf("shards.model")).toEqual(bytesOf("holes.model"));
+  }, 60_000);
+
   it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
     const { code, stdout } = await diffeo(
       ...fit("seeds.model", "--steps", "4", "--no-given", "--seeds", "3", "--seed", "4", "--json"),
