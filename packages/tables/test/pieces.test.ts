@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cellBatches, readCells } from "diffeo-tables/node";
+import { cellBatches, readCells, readTable } from "diffeo-tables/node";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { cellReader, joined, parseCells } from "../src/table/cells.ts";
@@ -55,6 +55,24 @@ describe("pieces of CSV", () => {
     expect(found.map((batch) => batch.rows.length)).toEqual([10, 10, 3]);
     expect(joined(found)).toEqual(whole);
     expect(whole.lines.slice(0, 4)).toEqual([2, 4, 5, 6]);
+  });
+
+  it("of a file that is no UTF-8 are none", async () => {
+    const path = join(folder, "latin.csv");
+    for (const [encoding, start] of [
+      ["latin1", ""],
+      ["utf16le", "\uFEFF"],
+    ] as const) {
+      writeFileSync(path, Buffer.from(`${start}größe,b\n1,2\n`, encoding));
+      const said = `${path} is no text in UTF-8. Save it as CSV in UTF-8.`;
+      await expect(readCells(path)).rejects.toThrow(said);
+      await expect(readTable(path)).rejects.toThrow(said);
+    }
+    // A character that is cut in two by the end of the file.
+    writeFileSync(path, Buffer.from("größe\n1\nö").subarray(0, -1));
+    await expect(readCells(path)).rejects.toThrow("is no text in UTF-8");
+    writeFileSync(path, "\uFEFFgröße,b\n1,2\n");
+    expect((await readCells(path)).columns).toEqual(["größe", "b"]);
   });
 
   it("that are wrong are said with their line, those that are nothing too", async () => {

@@ -8,11 +8,22 @@ import { parseTable, type Selection, type Table } from "../table/table.ts";
 /** The longest text there can be. */
 const MOST_BYTES = 2 ** 29 - 25;
 
+/** What has other bytes would be read as something else: names and labels with holes in them. */
+const utf8 = (): TextDecoder => new TextDecoder("utf-8", { fatal: true });
+
+const notText = (path: string, cause: unknown): never => {
+  throw new DiffeoError("data", `${path} is no text in UTF-8`, "save it as CSV in UTF-8", { cause });
+};
+
 async function textOf(path: string): Promise<string> {
   const bytes = await readBytes(path);
   if (bytes.length > MOST_BYTES)
     fail("data", `${path} has ${Math.round(bytes.length / 1e6)} MB, 536 are read at most`, "give a part of its rows");
-  return new TextDecoder().decode(bytes);
+  try {
+    return utf8().decode(bytes);
+  } catch (error) {
+    return notText(path, error);
+  }
 }
 
 export const readTable = async (path: string, select?: Selection, header?: boolean): Promise<Table> =>
@@ -20,15 +31,22 @@ export const readTable = async (path: string, select?: Selection, header?: boole
 
 /** The text of a file, in pieces. */
 async function* piecesOf(path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
+  const decoder = utf8();
+  const decoded = (bytes?: Uint8Array): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (error) {
+      return notText(path, error);
+    }
+  };
   try {
-    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 }))
-      yield decoder.decode(bytes as Uint8Array, { stream: true });
+    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 })) yield decoded(bytes as Uint8Array);
   } catch (error) {
+    if (error instanceof DiffeoError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw new DiffeoError("data", `cannot read ${path} (${code})`, "check the path", { cause: error });
   }
-  yield decoder.decode();
+  yield decoded();
 }
 
 /** A file's cells as they are written, below a line of names, in pieces as they are read. */
