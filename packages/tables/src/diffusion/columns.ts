@@ -99,9 +99,12 @@ function orderOf(words: readonly string[], known: ReadonlySet<string>): [columns
   return [columns, ordered(columns, bounds)];
 }
 
-/** Parts of a whole, and what an exact zero among them stands for. */
-export const wholeOf = (parts: readonly string[], total: number, zeros?: number): Domain =>
-  simplex(parts, { total, map: "isometricLogRatio", tolerance: 1e-3, ...(zeros !== undefined && { zeros }) });
+/** How far a sum of parts may be from the total at least, relative to it. */
+export const SUM_TOLERANCE = 1e-3;
+
+/** Parts of a whole, what an exact zero among them stands for, and how far their sums may be off. */
+export const wholeOf = (parts: readonly string[], total: number, zeros?: number, tolerance = SUM_TOLERANCE): Domain =>
+  simplex(parts, { total, map: "isometricLogRatio", tolerance, ...(zeros !== undefined && { zeros }) });
 
 /** a+b+c=100, or a+b+c=100:zeros:0.001 */
 function sumOf(parts: readonly string[], text: string, rule: string): Domain {

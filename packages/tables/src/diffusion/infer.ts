@@ -15,8 +15,10 @@ import { type CellTable, isEmpty } from "../table/cells.ts";
 import { shown } from "../table/shown.ts";
 import { numberOf } from "../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
+import { bounds, columnAt, numbersIn, there } from "./column-cells.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
+import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
 
 export interface Inferred {
   readonly columns: readonly string[];
@@ -29,26 +31,6 @@ export interface Inferred {
 const MOST_LABELS = 50;
 /** Fewer numbers may be each other's neighbours by chance. */
 const FEWEST_NUMBERED = 20;
-/** How far sums may be from each other, relative to them: cells are rounded. */
-const SUM_TOLERANCE = 1e-6;
-
-const columnAt = ({ columns, rows }: CellTable, name: string): readonly string[] => {
-  const j = columns.indexOf(name);
-  return rows.map((row) => row[j]);
-};
-
-/** The numbers of a column, NaN for empty cells, if all others are numbers. */
-function numbersIn(table: CellTable, name: string): number[] | undefined {
-  const numbers: number[] = [];
-  for (const cell of columnAt(table, name)) {
-    const value = isEmpty(cell) ? Number.NaN : numberOf(cell, table.commas);
-    if (value === undefined) return undefined;
-    numbers.push(value);
-  }
-  return numbers;
-}
-
-const there = (numbers: readonly number[]): number[] => numbers.filter((v) => !Number.isNaN(v));
 
 function requireCells(table: CellTable, name: string): void {
   if (columnAt(table, name).every(isEmpty))
@@ -120,9 +102,6 @@ function categoryOf(table: CellTable, name: string): Domain {
   return category(labels);
 }
 
-const bounds = (numbers: readonly number[]): [number, number] =>
-  numbers.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
-
 /** Said of whole numbers that are all of a range, each once, as those that number rows are. */
 const numberingNote = (name: string, numbers: readonly number[], [low, high]: readonly [number, number]): string =>
   numbers.length >= FEWEST_NUMBERED && high - low + 1 === numbers.length && new Set(numbers).size === numbers.length
@@ -147,69 +126,6 @@ function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "c
   };
 }
 
-/** The sum of columns where it is the same in all rows that have them all. */
-function commonSum(columns: readonly (readonly number[])[]): number | undefined {
-  const sums = there(columns[0].map((_, i) => columns.reduce((s, column) => s + column[i], 0)));
-  const [total] = sums;
-  const same = sums.every((sum) => Math.abs(sum - total) <= SUM_TOLERANCE * Math.abs(total));
-  return sums.length > 0 && same ? Number(total.toPrecision(6)) : undefined;
-}
-
-/** Half of the smallest share above 0, where there are parts of 0; undefined where that is no small share. */
-function zeroShare(columns: readonly (readonly number[])[], total: number): number | undefined {
-  const least = columns.reduce((low, column) => column.reduce((l, v) => (v > 0 && v < l ? v : l), low), total);
-  return columns.length * (least / total / 2) < 0.5 ? least / total / 2 : undefined;
-}
-
-interface Whole {
-  readonly names: readonly string[];
-  readonly total: number;
-  /** Of the total, below which a part is called 0. */
-  readonly zeros?: number;
-}
-
-/** Neighbouring columns of numbers of at least 0, three or more, that sum to one number in all rows: the longest such runs. */
-function wholes(open: readonly string[], numbers: ReadonlyMap<string, readonly number[]>): Whole[] {
-  const found: Whole[] = [];
-  const valuesOf = (name: string): readonly number[] => numbers.get(name) ?? [];
-  const isShare = (name: string): boolean => {
-    const values = there(valuesOf(name));
-    return values.length > 0 && values.every((v) => v >= 0) && values.some((v) => v > 0);
-  };
-  for (let from = 0; from < open.length; from++) {
-    let to = from;
-    while (to < open.length && isShare(open[to])) to++;
-    for (; to - from >= 3; to--) {
-      const names = open.slice(from, to);
-      const columns = names.map(valuesOf);
-      const total = commonSum(columns);
-      if (total === undefined || !(total > 0)) continue;
-      const withZeros = columns.some((column) => column.includes(0));
-      const zeros = withZeros ? zeroShare(columns, total) : undefined;
-      if (withZeros && zeros === undefined) continue;
-      found.push({ names, total, ...(zeros !== undefined && { zeros }) });
-      from = to - 1;
-      break;
-    }
-  }
-  return found;
-}
-
-const zeroNote = (zeros: number | undefined): string =>
-  zeros === undefined ? "" : `; a part of 0 stands for one below ${Number(zeros.toPrecision(3))} of the whole`;
-
-/** A whole that was said to be one, with its zeros where the table has some and nothing was said of them. */
-function withZeros(table: CellTable, columns: readonly string[], domain: Domain): Omit<Inferred, "columns"> {
-  const { spec } = domain;
-  if (spec?.kind !== "simplex" || spec.zeros !== undefined) return { domain, reason: "as was said" };
-  const values = columns.map((name) => numbersIn(table, name) ?? []);
-  const total = spec.total ?? 1;
-  const zeros = values.some((column) => column.includes(0)) ? zeroShare(values, total) : undefined;
-  return zeros === undefined
-    ? { domain, reason: "as was said" }
-    : { domain: wholeOf(columns, total, zeros), reason: `as was said${zeroNote(zeros)}` };
-}
-
 /** Domains of all columns that are not left out, in the order of the table. */
 export function inferColumns(table: CellTable, rules: readonly string[] = []): readonly Inferred[] {
   const said: ColumnRule[] = rules.map((rule) => parseRule(rule, table.columns));
@@ -229,11 +145,16 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   if (table.commas) refuseGrouped(table, numbers.keys());
   const groups = wholes(open, numbers);
   const grouped = new Set(groups.flatMap(({ names }) => names));
+  const nearly = nearlyWhole(
+    table,
+    open.filter((name) => !grouped.has(name)),
+    numbers,
+  );
   const found: Inferred[] = [
     ...said.flatMap(({ columns, domain }) => {
       if (domain === "drop") return [];
       if (domain === "category") return [{ columns, domain: categoryOf(table, columns[0]), reason: "as was said" }];
-      return [{ columns, ...withZeros(table, columns, domain) }];
+      return [{ columns, ...saidWhole(table, columns, domain) }];
     }),
     ...groups.map(({ names, total, zeros }) => ({
       columns: names,
@@ -243,7 +164,10 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
     ...open.flatMap((name) => {
       if (grouped.has(name)) return [];
       const values = numbers.get(name);
-      if (values) return [{ columns: [name], ...numberDomain(name, values) }];
+      if (values) {
+        const { domain, reason } = numberDomain(name, values);
+        return [{ columns: [name], domain, reason: reason + (nearly?.first === name ? nearly.note : "") }];
+      }
       refuseStray(table, name);
       return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
     }),

@@ -156,6 +156,27 @@ describe("inference", () => {
     expect(found[1][2]).toBe("above 0, and they sum to 100 in every row");
   });
 
+  it("takes parts whose sums are off by as much as rounding takes them, where it is told, and else asks", () => {
+    const text = "sand,silt,clay\n33.3,33.3,33.3\n20.1,30.0,50.0\n10,20,70\n";
+    const [[names, spec, reason]] = specs(text, ["sand+silt+clay=100"]);
+    expect([names, reason]).toEqual(["sand+silt+clay", "as was said"]);
+    // Half of the last digit, three times, and nothing for a sum that is farther off.
+    expect((spec as { tolerance: number }).tolerance).toBeCloseTo(0.0015, 8);
+    const inside = (row: string) => {
+      const table = parseCells(`sand,silt,clay\n${row}\n`, "t.csv");
+      return rowsIn(table, product(namedDomains(inferColumns(parseCells(text, "t.csv"), ["sand+silt+clay=100"]))));
+    };
+    expect(inside("33.3,33.3,33.3")).toEqual([[33.3, 33.3, 33.3]]);
+    expect(() => inside("33.3,33.3,33.2")).toThrow("the parts sum to 99.8, not to 100");
+    expect(specs(text).map(([, , why]) => why)).toEqual([
+      "all above 0, from 10 to 33.3; with silt, clay it sums to 99.9 to 100.1: if they are parts of a whole, say sand+silt+clay=100",
+      "all above 0, from 20 to 33.3",
+      "all above 0, from 33.3 to 70",
+    ]);
+    // Whole numbers of few values have sums of few values too.
+    expect(specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(([, , why]) => !why.includes("whole,"))).toBe(true);
+  });
+
   it("is overruled", () => {
     const text = "a,b,c\n1,2,3\n2,4,1\n";
     expect(specs(text, ["a<b", "c=category"])).toEqual([
