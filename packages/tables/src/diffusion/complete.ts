@@ -9,7 +9,14 @@ import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
 import { beyondFault, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { filledPoints } from "./fill.ts";
 import { mapped } from "./mapped.ts";
-import { type DrawnRows, type DrawRows, type FittedTable, givenPredictorOf, type OpenedTable } from "./model.ts";
+import {
+  type DrawnRows,
+  type DrawRows,
+  type FittedTable,
+  givenPredictorOf,
+  type OpenedTable,
+  requireDraw,
+} from "./model.ts";
 import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_GROUPS } from "./points.ts";
 
 /** Cells by the names of their columns. */
@@ -78,6 +85,7 @@ export async function sampleGiven(
   given: Given,
   { count, first = 0, ...options }: DrawRows,
 ): Promise<DrawnRows> {
+  requireDraw({ count, ...options });
   const cells = requireGiven(model, given);
   const rows: Cell[][] = [];
   for (const [from, some] of batches(count, Math.min(count, BATCH))) {
@@ -95,6 +103,7 @@ export async function completeRows(
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
+  requireDraw({ count: draws, ...options });
   const { domain, atoms = {} } = model;
   const evaluations = options.evaluations ?? 50;
   if (rows.length === 0) return { columns: domain.columns, rows: [], evaluations };

@@ -15,6 +15,7 @@ import { withTails } from "./bend.ts";
 import { sampleGiven } from "./complete.ts";
 import type { EngineOptions } from "./engine.ts";
 import { filledPoints } from "./fill.ts";
+import { LEAST_ROWS, requireFit } from "./fit-options.ts";
 import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
 import { withGraphs } from "./graphs.ts";
@@ -55,7 +56,6 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly onMeasured?: (draw: (options: DrawRows) => Promise<DrawnRows>) => Promise<void> | void;
 }
 
-const LEAST_ROWS = 10;
 const MOST_HELD = 5000;
 /** Rows are completed as often as it takes to have so many, and no more than four times. */
 const ENOUGH = 10_000;
@@ -163,9 +163,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     onMeasured,
     ...rest
   } = options;
-  if (rows.length < LEAST_ROWS)
-    fail("data", `${rows.length} rows are too few to fit and to measure`, `give at least ${LEAST_ROWS}`);
-  if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
+  requireFit(rows, options);
   const plain = product(columns);
   const domain = product(withTails(plain, pointsOf(rows, plain, seed)));
   const n = domain.dimension;

@@ -139,6 +139,14 @@ export interface DrawnRows {
   readonly evaluations: number;
 }
 
+/** Raises an error where rows cannot be drawn as asked. */
+export function requireDraw({ count, evaluations = 50 }: Pick<DrawRows, "count" | "evaluations">): void {
+  if (!(Number.isSafeInteger(count) && count >= 1))
+    fail("usage", `count is ${count}`, "give a whole number, at least 1");
+  if (!(Number.isSafeInteger(evaluations) && evaluations >= 2))
+    fail("usage", `evaluations is ${evaluations}`, "give a whole number, at least 2");
+}
+
 /** The cells of points y, one after the other. */
 export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])[] =>
   Array.from({ length: y.length / domain.size }, (_, i) =>
@@ -153,6 +161,7 @@ const BATCH = 2000;
  * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
  */
 export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
+  requireDraw(options);
   const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
   const { domain, standard, flow, graphs, timesOf } = model;
   const n = domain.dimension;

@@ -174,7 +174,9 @@ describe("inference", () => {
       "all above 0, from 33.3 to 70",
     ]);
     // Whole numbers of few values have sums of few values too.
-    expect(specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(([, , why]) => !why.includes("whole,"))).toBe(true);
+    expect(specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(([, , why]) => !String(why).includes("whole,"))).toBe(
+      true,
+    );
   });
 
   it("is overruled", () => {
