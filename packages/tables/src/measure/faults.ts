@@ -31,6 +31,14 @@ export function massFaults({ masses }: Clusters): string[] {
     );
 }
 
+/** Rows too few to tell anything of their law: they lie in a plane of fewer dimensions, on which any density is as high as one likes. */
+export function fewFaults({ training, coordinates }: TableEvaluation): string[] {
+  if (training === 0 || training > coordinates) return [];
+  return [
+    `${training} rows of training cannot tell how ${coordinates} coordinates depend on each other, and no likelihood here can be trusted`,
+  ];
+}
+
 /** Rows that the model says cannot be. */
 export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
   if (noChance === 0) return [];
@@ -65,9 +73,9 @@ const article = (name: string): string => (name.startsWith("Gaussian") ? `a ${na
 const subject = (name: string): string => (name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`);
 
 /** Whether rows are not as likely, among samples, as samples are. */
-export function rankFaults({ calibration, likelihood }: TableEvaluation): string[] {
+export function rankFaults({ calibration }: TableEvaluation): string[] {
   const { distance, clear, worst } = calibration;
-  if (likelihood.rows + likelihood.noChance < LEAST_ROWS || distance <= Math.max(clear, WRONG_SHARE)) return [];
+  if (distance <= Math.max(clear, WRONG_SHARE)) return [];
   return [
     `${percent(worst.rows)} of the rows are no likelier than the least likely ${percent(worst.samples)} of the samples`,
   ];

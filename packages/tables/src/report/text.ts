@@ -5,6 +5,7 @@ import {
   chanceFaults,
   completionFaults,
   copyFaults,
+  fewFaults,
   massFaults,
   rankFaults,
 } from "../measure/faults.ts";
@@ -79,6 +80,7 @@ function privacyLines({ privacy }: TableEvaluation): string[] {
 
 /** What fails a model. */
 export const faultsOf = (evaluation: TableEvaluation): string[] => [
+  ...fewFaults(evaluation),
   ...chanceFaults(evaluation),
   ...baselineFaults(evaluation),
   ...massFaults(evaluation.clusters),

@@ -13,10 +13,7 @@ const uniforms = (name: string, count: number): Float64Array => uniform(key(name
 const scores = (z: Float64Array, scale = 1): Float64Array => z.map((v) => -0.5 * (scale * v) ** 2);
 
 const faultsOf = (rows: Float64Array, samples: Float64Array): string[] =>
-  rankFaults({
-    calibration: calibrationOf(rows, samples),
-    likelihood: { rows: rows.length, noChance: 0 },
-  } as unknown as TableEvaluation);
+  rankFaults({ calibration: calibrationOf(rows, samples) } as TableEvaluation);
 
 describe("likelihood ranks", () => {
   it("are off by the distance of Kolmogorov and Smirnov, which is that from the diagonal", () => {
@@ -56,7 +53,7 @@ describe("likelihood ranks", () => {
     }
   });
 
-  it("of a law that is too narrow or too wide are clearly wrong, and few rows are never", () => {
+  it("of a law that is too narrow or too wide are clearly wrong, those of few rows where none is right", () => {
     const [rows, samples] = [normals("rows", 400), normals("samples", 400)];
     // Rows of N(0, 1.6²) under N(0, 1): less likely than they should be.
     expect(faultsOf(scores(rows, 1.6), scores(samples))[0]).toMatch(
@@ -66,7 +63,10 @@ describe("likelihood ranks", () => {
     expect(worst.rows).toBeGreaterThan(worst.samples);
     expect(faultsOf(scores(rows, 0.6), scores(samples))).toHaveLength(1);
     expect(faultsOf(scores(rows, 1.05), scores(samples))).toEqual([]);
-    expect(faultsOf(new Float64Array(9).fill(-100), scores(samples))).toEqual([]);
+    expect(faultsOf(new Float64Array(5).fill(-100), scores(samples))).toEqual([]);
+    expect(faultsOf(new Float64Array(6).fill(-100), scores(samples))).toEqual([
+      "100 % of the rows are no likelier than the least likely 0.0 % of the samples",
+    ]);
   });
 
   it("rank what has no chance below all else, and end whatever numbers they are of", () => {
