@@ -43,6 +43,10 @@ async function* completed(
   }
 }
 
+/** What the number of a draw is called, where the file or the model has a column of that name. */
+const numberName = (taken: readonly string[], name = "draw"): string =>
+  taken.includes(name) ? numberName(taken, `${name} number`) : name;
+
 async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, draws, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
@@ -54,7 +58,8 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
     ...(model.atoms && { atoms: model.atoms }),
   });
   const lacking = model.domain.columns.filter((name) => !file.columns.includes(name));
-  const columns = ["draw", ...file.columns, ...lacking];
+  const names = [...file.columns, ...lacking];
+  const columns = [numberName(names), ...names];
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);
 }
 

@@ -46,7 +46,11 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
       'given: "visits": 40 has no chance under the model, 0 to 14 have one. Give one of these.',
     );
     expect(await printed("table", "sample", "--given", "visits=14", "--count", "1", ...model)).toMatch(/\n14,.*\n$/);
-    // A row of which nothing is drawn stays as it is.
+    // A row of which nothing is drawn stays as it is, and so do the names of its columns.
+    writeFileSync(at("drawn.csv"), "draw,draw number,visits,a,b\nx,y,3,0.5,1\n");
+    expect(await printed("table", "complete", at("drawn.csv"), ...model)).toBe(
+      "draw number number,draw,draw number,visits,a,b\n1,x,y,3,0.5,1\n",
+    );
     expect(await printed("table", "complete", write("whole.csv", [[40, 0.5, 1]]), ...model)).toBe(
       "draw,visits,a,b\n1,40,0.5,1\n",
     );
