@@ -29,6 +29,8 @@ export interface Inferred {
 
 /** More labels than these are names, not categories. */
 const MOST_LABELS = 50;
+/** So many may be categories even where few rows share one. */
+const FEW_LABELS = 10;
 /** Fewer numbers may be each other's neighbours by chance. */
 const FEWEST_NUMBERED = 20;
 
@@ -66,11 +68,15 @@ function emptyNote(table: CellTable, columns: readonly string[]): string {
   return empty === 0 ? "" : `; ${empty} of ${table.rows.length * columns.length} cells are empty`;
 }
 
+/** Whether so many different texts are too many for categories: no two rows would share one as a rule. */
+const areNames = (labels: number, cells: number): boolean =>
+  labels > MOST_LABELS || (labels > FEW_LABELS && labels > cells / 2);
+
 /** A cell that is no number in a column of numbers, too many of them for labels, is an error that says where it is. */
 function refuseStray(table: CellTable, name: string): void {
   const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
   const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
-  if (new Set(cells).size <= MOST_LABELS || strays.length > cells.length / 2) return;
+  if (!areNames(new Set(cells).size, cells.length) || strays.length > cells.length / 2) return;
   const [column, row] = [table.columns.indexOf(name), columnAt(table, name).indexOf(strays[0])];
   fail(
     "data",
@@ -83,6 +89,7 @@ function refuseStray(table: CellTable, name: string): void {
 function refuseConstant(table: CellTable, names: readonly string[]): void {
   const found = names.filter((name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1);
   if (found.length === 0) return;
+  if (table.rows.length === 1) fail("data", `${table.source} has one row, which shows no law`, "give more rows");
   const say = found.length === 1 ? ["has", "it"] : ["have", "them"];
   fail(
     "data",
@@ -91,15 +98,33 @@ function refuseConstant(table: CellTable, names: readonly string[]): void {
   );
 }
 
-function categoryOf(table: CellTable, name: string): Domain {
-  const labels = [...new Set(columnAt(table, name).filter((cell) => !isEmpty(cell)))].sort();
-  if (labels.length > MOST_LABELS)
+const isDate = (cell: string): boolean =>
+  /^\d{4}-\d{1,2}-\d{1,2}(\D|$)|^\d{1,2}[./]\d{1,2}[./]\d{2,4}(\D|$)/.test(cell);
+/** A number with thousands parted, of a currency or in percent. */
+const isDressed = (cell: string): boolean => /^[$€£]? ?[+-]?\d[\d.,']* ?[%$€£]?$/.test(cell);
+
+/** What most of a column's texts seem to be, in words that say what to do about it; undefined where they are plain texts. */
+function disguise(cells: readonly string[]): string | undefined {
+  const are = (test: (cell: string) => boolean): boolean => cells.filter(test).length > cells.length / 2;
+  if (are(isDate)) return "write dates as numbers, such as days since the first";
+  return are(isDressed) ? "write numbers plainly, as 1234.5" : undefined;
+}
+
+/** A category of a column's texts, which are not taken for one unasked where they are too many. */
+function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Inferred, "columns"> {
+  const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
+  const labels = [...new Set(cells)].sort();
+  const other = disguise(cells);
+  if (labels.length > MOST_LABELS || (!isSaid && areNames(labels.length, cells.length)))
     fail(
       "data",
       `${table.source}: ${shown(name)} has ${labels.length} different texts, too many for categories`,
-      `leave it out: ${name}=drop`,
+      `${other ?? "merge rare ones"}, or leave it out: ${name}=drop`,
     );
-  return category(labels);
+  const reason = isSaid
+    ? "as was said"
+    : `text${other === undefined ? "" : `, such as ${shown(labels[0])}: if it is not, ${other}`}`;
+  return { domain: category(labels), reason };
 }
 
 /** Said of whole numbers that are all of a range, each once, as those that number rows are. */
@@ -153,7 +178,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const found: Inferred[] = [
     ...said.flatMap(({ columns, domain }) => {
       if (domain === "drop") return [];
-      if (domain === "category") return [{ columns, domain: categoryOf(table, columns[0]), reason: "as was said" }];
+      if (domain === "category") return [{ columns, ...categoryOf(table, columns[0], true) }];
       return [{ columns, ...saidWhole(table, columns, domain) }];
     }),
     ...groups.map(({ names, total, zeros }) => ({
@@ -169,7 +194,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
         return [{ columns: [name], domain, reason: reason + (nearly?.first === name ? nearly.note : "") }];
       }
       refuseStray(table, name);
-      return [{ columns: [name], domain: categoryOf(table, name), reason: "text" }];
+      return [{ columns: [name], ...categoryOf(table, name, false) }];
     }),
   ].map((one) => ({ ...one, reason: one.reason + commaNote(table, one.columns) + emptyNote(table, one.columns) }));
   if (found.length === 0) fail("usage", `${table.source}: all columns are left out`, "keep at least one");

@@ -2,7 +2,7 @@
 import { fail } from "diffeo/graph";
 import { readCsv, recordCutter } from "./csv.ts";
 import { shown } from "./shown.ts";
-import { delimiterOf } from "./table.ts";
+import { delimiterOf, numberOf } from "./table.ts";
 
 export interface CellTable {
   /** What errors call it: a path or a name. */
@@ -35,7 +35,17 @@ function namesIn(cells: readonly string[], source: string, line: number): readon
   const twice = cells.find((name, i) => cells.indexOf(name) !== i);
   if (twice !== undefined)
     fail("data", `${source}, line ${line}: two columns are named ${shown(twice)}`, "give every column its own name");
+  requireNames(cells, source, line);
   return [...cells];
+}
+
+/** A line of numbers is a row, unless they rise, as years and wavelengths do: then they may be names. */
+function requireNames(cells: readonly string[], source: string, line: number): void {
+  const numbers = cells.map((cell) => numberOf(cell) ?? Number.NaN);
+  if (numbers.some(Number.isNaN)) return;
+  const rise = numbers.length > 1 && numbers.every((v, i) => i === 0 || v > numbers[i - 1]);
+  if (!(rise && (numbers.length > 2 || numbers.every(Number.isInteger))))
+    fail("data", `${source}, line ${line}: there are numbers where names should be`, "put a line of names first");
 }
 
 /** Reads CSV text that comes in pieces and whose first line is names. */

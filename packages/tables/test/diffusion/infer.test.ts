@@ -22,6 +22,15 @@ describe("cells", () => {
     });
   });
 
+  it("begin with names, which numbers are only where they rise", () => {
+    for (const text of ["1.5,0.2\n1,2\n", "3\n4\n", "2,1,3\n1,2,3\n", "0.5,1\n1,2\n"])
+      expect(() => table(text)).toThrow(
+        "t.csv, line 1: there are numbers where names should be. Put a line of names first.",
+      );
+    for (const text of ["0,1\n5,6\n", "2019,2020,2021\n1,2,3\n", "400.5,401,402\n1,2,3\n", "1,a\n1,2\n"])
+      expect(table(text).rows).toHaveLength(1);
+  });
+
   it("are written so that they are read again", () => {
     const rows = [
       ["x, y", 'a "word"', "two\nlines"],
@@ -223,6 +232,38 @@ describe("inference", () => {
       't.csv, line 9, column 1 ("a"): "l3.5" is not a number, though most are. Mend the cell',
     );
     expect(() => specs("n,who\n1,x\n2,x\n")).toThrow('"who" has one value in all rows');
+    expect(() => specs("n,who\n1,x\n")).toThrow("t.csv has one row, which shows no law. Give more rows.");
+    // Few rows have few names; asked, they are labels.
+    const few = `who\n${Array.from({ length: 20 }, (_, i) => `person ${i % 11}`).join("\n")}\n`;
+    expect(() => specs(few)).toThrow(
+      '"who" has 11 different texts, too many for categories. Merge rare ones, or leave',
+    );
+    expect(specs(few, ["who=category"])[0][1]).toMatchObject({ kind: "category" });
+    expect(specs(few.replaceAll("person 10", "person 9"))[0][1]).toMatchObject({ kind: "category" });
+    const lost = `a\n${Array.from({ length: 20 }, (_, i) => (i === 3 ? "?" : `${i}.5`)).join("\n")}\n`;
+    expect(() => specs(lost)).toThrow('line 5, column 1 ("a"): "?" is not a number, though most are');
+  });
+
+  it("says what texts may be that are dates or numbers in other dress", () => {
+    const column = (of: (i: number) => string): string =>
+      `a\n${Array.from({ length: 20 }, (_, i) => `"${of(i)}"`).join("\n")}\n`;
+    for (const of of [
+      (i: number) => `2024-03-${i + 1}`,
+      (i: number) => `${i + 1}.3.2024`,
+      (i: number) => `3/${i + 1}/24`,
+    ])
+      expect(() => specs(column(of))).toThrow("Write dates as numbers, such as days since the first, or leave it out");
+    for (const of of [
+      (i: number) => `${i},000.5`,
+      (i: number) => `${i} %`,
+      (i: number) => `$${i}.50`,
+      (i: number) => `1'0${i}`,
+    ])
+      expect(() => specs(column(of))).toThrow("Write numbers plainly, as 1234.5, or leave it out: a=drop.");
+    expect(specs(column((i) => `${5 * (i % 3)}%`))[0][2]).toBe(
+      'text, such as "0%": if it is not, write numbers plainly, as 1234.5',
+    );
+    expect(specs(column((i) => `${5 * (i % 3)} mg`))[0][2]).toBe("text");
   });
 });
 
