@@ -51,6 +51,21 @@ describe("a picture of a table", () => {
     expect(texts.join(" ")).not.toContain("Left out");
   });
 
+  it("writes numbers of its axes as people do: 0.1 and no thousandths, 20k, and powers of ten of the rest", async () => {
+    const own = product({ log: positive(), tiny: real(), large: real(), huge: real() });
+    const cells = Array.from({ length: 60 }, (_, i): Cells => {
+      const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
+      return [Math.exp(2 * a), 1e-15 * b, 1e4 * c, 1e15 * d];
+    });
+    const texts = contents(await tablePicture({ title: "axes", domain: own, data: cells, samples: cells }), "text");
+    const ticks = texts.join(" ");
+    expect(ticks).toMatch(/0\.1 /);
+    expect(ticks).toMatch(/[12]e-15/);
+    expect(ticks).toMatch(/[12]0k/);
+    expect(ticks).toMatch(/[12]e\+15/);
+    expect(ticks).not.toMatch(/\d[mfPµ]\b/);
+  });
+
   it("draws shares: bars of a column sum to what is within its axis", () => {
     const { columns } = shownColumns(domain, rows, drawn);
     for (const { valuesOf, edges, range } of columns) {

@@ -60,7 +60,7 @@ function axisOf(column: ShownColumn, isShown: boolean, side: number, room?: numb
           ticks: labels.map((_, i) => i),
           tickFormat: (i: number) => shortLabel(String(labels[i]), room ?? side / labels.length),
         }
-      : { ticks: side < 120 ? 2 : 4, ...(isLarge(column.range) ? { tickFormat: "~s" } : {}) }),
+      : { ticks: side < 120 ? 2 : 4, ...tickFormatOf(column) }),
   };
 }
 
@@ -69,8 +69,12 @@ const shortLabel = (text: string, room: number): string => {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 };
 
-/** Whether numbers of an axis are written with a letter for their thousands. */
-const isLarge = ([low, high]: readonly [number, number]): boolean => Math.max(Math.abs(low), Math.abs(high)) >= 10_000;
+/** Numbers of an axis: thousands and millions by their letter, tiny and huge ones and those of many sizes by their powers of ten. */
+function tickFormatOf({ isLog, range: [low, high] }: ShownColumn): Plot.ScaleOptions {
+  const most = Math.max(Math.abs(low), Math.abs(high));
+  if (isLog || most < 1e-3 || most >= 1e9) return { tickFormat: "~g" };
+  return most >= 10_000 ? { tickFormat: "~s" } : {};
+}
 
 const pointsOf = (
   a: Float64Array,

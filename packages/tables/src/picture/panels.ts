@@ -58,7 +58,7 @@ function calibrationPanel({ ranks, chance }: Calibration): Panel {
     [1, 1],
   ];
   return {
-    heading: "likelihood ranks of held-out rows among samples",
+    heading: "likelihood ranks of the rows among samples",
     x: { label: "share of samples less likely than a row", domain: [0, 1] },
     y: { label: "share of rows", domain: [0, 1] },
     marks: [
