@@ -10,6 +10,7 @@ import {
   type DrawOptions,
   type EvaluationOptions,
   type NumbersOptions,
+  requireSecondNetwork,
   withDrawOptions,
   withEvaluations,
   withModel,
@@ -51,6 +52,7 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
   const { model: from, draws, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
   const model = await loadTableModel(from, engineOf(options));
+  requireSecondNetwork(model);
   requireCompletable(model);
   const size = Math.max(1, Math.floor(AT_ONCE / draws));
   const file = await openRows(path, model.domain, size, {

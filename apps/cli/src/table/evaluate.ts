@@ -15,7 +15,7 @@ import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, refuseBeside } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { type DrawOptions, withDrawOptions, withModel } from "./options.ts";
+import { type DrawOptions, requireSecondNetwork, withDrawOptions, withModel } from "./options.ts";
 import { leftOut, REPORT, writeReport } from "./report.ts";
 
 interface EvaluateCommand extends DrawOptions {
@@ -33,7 +33,10 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   const { model: path, train, samples, scored, seed, complete, hidden: most, draws, report, json, force } = options;
   await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], { inputs: [path, file, train], force });
   const model = await loadTableModel(path, engineOf(options));
-  if (complete) requireCompletable(model);
+  if (complete) {
+    requireSecondNetwork(model);
+    requireCompletable(model);
+  }
   const all = rowsIn(await readCells(file), model.domain);
   const rows = wholeRows(all);
   if (rows.length < 2)

@@ -1,5 +1,7 @@
 /** Options that commands which use a model of a table share. */
 import type { Command } from "commander";
+import { fail } from "diffeo/graph";
+import type { FittedTable } from "diffeo-tables";
 import { type EngineOptions, forceOption, integer, MOST, withEngineOptions } from "../shell/options.ts";
 
 /** What every such command is told. */
@@ -29,6 +31,12 @@ export const withModelOptions = (command: Command): Command => withEngineOptions
 /** Adds --seed before those. */
 export const withDrawOptions = (command: Command): Command =>
   withModelOptions(command.option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0));
+
+/** Raises an error where a model cannot be given cells since its fit was told so; the library says of all others why they cannot. */
+export function requireSecondNetwork({ given, domain }: FittedTable): void {
+  if (!given && domain.parts.length > 1)
+    fail("usage", "the model was fitted without a network of given cells", "fit it again without --no-given");
+}
 
 /** How rows are drawn. */
 export interface EvaluationOptions {

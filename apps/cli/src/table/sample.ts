@@ -13,6 +13,7 @@ import {
   type DrawOptions,
   type EvaluationOptions,
   type NumbersOptions,
+  requireSecondNetwork,
   withDrawOptions,
   withEvaluations,
   withModel,
@@ -82,6 +83,7 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   // A file that is none, or cells that cannot be given, are refused here, not by a part.
   const parsed = parseTableModel(model, path);
   const cells = givenCells(parsed, given);
+  if (given.length > 0) requireSecondNetwork(parsed);
   requireGiven(parsed, cells);
   const { rows, add, end } = inOrder();
   const stop = new AbortController();

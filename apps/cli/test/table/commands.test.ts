@@ -239,7 +239,7 @@ describe("table", () => {
     expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
     const svg = readFileSync(at("a.svg"), "utf8");
     expect(svg).toContain("some.csv: data and rows drawn from a.model");
-    expect(svg).toContain("likelihood ranks of held-out rows among samples");
+    expect(svg).toContain("likelihood ranks of the rows among samples");
     // A picture is made again without asking.
     expect((await diffeo(...draw, at("a.svg"), "--no-ranks", "--columns", "size,to")).code).toBe(0);
     expect(readFileSync(at("a.svg"), "utf8")).toMatch(/Pair plot of size, to: .*Left out: share, from\./s);
@@ -315,7 +315,7 @@ describe("table", () => {
     expect(complete.stderr).toContain("fitted without a network of given cells");
     const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("fitted without a network of given cells");
+    expect(refused.stderr).toContain("fitted without a network of given cells. Fit it again without --no-given.");
   }, 60_000);
 
   it("a device that is not there draws, completes and scores nothing", async () => {
