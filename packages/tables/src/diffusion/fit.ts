@@ -134,6 +134,15 @@ export function heldOut(rows: number, held = 0.1) {
   return { held: order.subarray(0, kept), seen: order.subarray(kept) };
 }
 
+/** Points without those of rows held out; but all codes, which are names of labels and no measurements. */
+function learnedFrom(z: Float64Array, n: number, held: ArrayLike<number>, codes: ReturnType<typeof codedRanges>) {
+  const isCode = (i: number): boolean => codes.some(([from, to]) => i >= from && i < to);
+  const numbers = Array.from({ length: n }, (_, i) => i).filter((i) => !isCode(i));
+  const learned = z.slice();
+  for (const row of Array.from(held)) for (const i of numbers) learned[row * n + i] = Number.NaN;
+  return learned;
+}
+
 /** Draws rows by one of the networks: that of given cells is given none. Its weights are of the moment, and so are the graphs. */
 const drawerOf =
   (
@@ -165,14 +174,16 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   } = options;
   requireFit(rows, options);
   const plain = product(columns);
-  const domain = product(withTails(plain, pointsOf(rows, plain, seed)));
+  const split = heldOut(rows.length, held);
+  const domain = product(withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)));
   const n = domain.dimension;
   const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
   const atoms = atomsOf(cells, domain);
   const nameOf = (i: number): string => coordinateName(domain, i);
   const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
   requireColumns(z, n, nameOf);
-  const standard = standardOf(z, n, nameOf, codedRanges(domain, atoms));
+  const codes = codedRanges(domain, atoms);
+  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
   const coordinates = { domain, standard, atoms };
   const open = z.some(Number.isNaN);
   const both = open || (wanted && domain.parts.length > 1);
@@ -181,7 +192,6 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     seed,
     ...(both && rest.minutes !== undefined && { minutes: rest.minutes / 2 }),
   };
-  const split = heldOut(rows.length, held);
   let [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
   if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
     fail("data", `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`, "fill some holes");

@@ -4,8 +4,13 @@
  *   z = mean + x M,   M = R^½ D        D the columns' standard deviations, R their correlations
  *
  * The symmetric root turns points as little as can be (A. Kessy, A. Lewin and K. Strimmer, 2018: ZCA-cor), so that what lay
- * along an axis still does. Eigenvalues of R count for no less than 10⁻⁴: columns that nearly depend on each other are not
- * blown up to noise, and M has an inverse.
+ * along an axis still does. Correlations r of few rows are drawn towards 0 by what they owe to chance,
+ *
+ *   R = (1 − γ) r + γ I,   γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²        at most 1
+ *
+ * (J. Schäfer and K. Strimmer, 2005), since of as many columns as rows some combination seems to have no spread at all, and rows
+ * that were not counted would lie far out along it. Eigenvalues of R count for no less than 10⁻⁴: columns that nearly depend on
+ * each other are not blown up to noise, and M has an inverse.
  */
 import { affineMatrix, type Bijector } from "diffeo/bijector";
 import { fail } from "diffeo/graph";
@@ -44,6 +49,26 @@ function moments(z: Float64Array, n: number): { readonly mean: Float64Array; rea
   return { mean, covariance };
 }
 
+/** γ for standardised rows u of n numbers, NaN for those that are missing, and their correlations where these count. */
+function chanceOf(u: Float64Array, n: number, correlation: Float64Array, counts: (i: number, j: number) => boolean) {
+  let [variance, size] = [0, 0];
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j < i; j++) {
+      if (!counts(i, j)) continue;
+      const r = correlation[i * n + j];
+      let [pairs, squares] = [0, 0];
+      for (let at = 0; at < u.length; at += n) {
+        const product = u[at + i] * u[at + j];
+        if (Number.isNaN(product)) continue;
+        pairs++;
+        squares += (product - r) ** 2;
+      }
+      if (pairs > 1) variance += (pairs * squares) / (pairs - 1) ** 3;
+      size += r ** 2;
+    }
+  return size > 0 ? Math.min(1, variance / size) : 0;
+}
+
 /**
  * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a coordinate. Coordinates
  * in a range of `apart` are whitened among themselves alone.
@@ -56,6 +81,7 @@ export function standardOf(
 ): Standard {
   const { mean, covariance } = moments(z, n);
   const groupOf = (i: number): number => apart.findIndex(([from, to]) => i >= from && i < to);
+  const together = (i: number, j: number): boolean => groupOf(i) === groupOf(j);
   const deviation = Array.from(mean, (m, i) => {
     const found = Math.sqrt(covariance[i * (n + 1)]);
     // What rounding leaves of a column of one number is no spread.
@@ -69,9 +95,14 @@ export function standardOf(
   });
   const correlation = covariance.map((v, at) => {
     const [i, j] = [Math.floor(at / n), at % n];
-    return groupOf(i) === groupOf(j) ? v / (deviation[i] * deviation[j]) : 0;
+    return together(i, j) ? v / (deviation[i] * deviation[j]) : 0;
   });
-  const { values, vectors } = rightSvd(correlation, n);
+  const u = z.map((v, at) => (v - mean[at % n]) / deviation[at % n]);
+  const gamma = chanceOf(u, n, correlation, together);
+  const { values, vectors } = rightSvd(
+    correlation.map((r, at) => (at % (n + 1) === 0 ? r : (1 - gamma) * r)),
+    n,
+  );
   const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
   const matrix = Array.from({ length: n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n), at % n];

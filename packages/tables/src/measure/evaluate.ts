@@ -54,8 +54,6 @@ export interface TableEvaluation {
   readonly rows: number;
   readonly training: number;
   readonly samples: number;
-  /** Coordinates that rows have. */
-  readonly coordinates: number;
   readonly likelihood: Likelihood;
   readonly calibration: Calibration;
   readonly model: SampleMeasures;
@@ -196,7 +194,6 @@ export async function evaluateTable(law: TableLaw, domain: Product, options: Eva
     rows: rows.length,
     training: training?.length ?? 0,
     samples,
-    coordinates: domain.dimension,
     likelihood: likelihoodOf(own, baselines),
     calibration: calibrationOf(own, ranked),
     model: measured(drawn),

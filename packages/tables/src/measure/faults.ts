@@ -31,14 +31,6 @@ export function massFaults({ masses }: Clusters): string[] {
     );
 }
 
-/** Rows too few to tell anything of their law: they lie in a plane of fewer dimensions, on which any density is as high as one likes. */
-export function fewFaults({ training, coordinates }: TableEvaluation): string[] {
-  if (training === 0 || training > coordinates) return [];
-  return [
-    `${training} rows of training cannot tell how ${coordinates} coordinates depend on each other, and no likelihood here can be trusted`,
-  ];
-}
-
 /** Rows that the model says cannot be. */
 export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
   if (noChance === 0) return [];

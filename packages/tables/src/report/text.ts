@@ -5,7 +5,6 @@ import {
   chanceFaults,
   completionFaults,
   copyFaults,
-  fewFaults,
   massFaults,
   rankFaults,
 } from "../measure/faults.ts";
@@ -80,7 +79,6 @@ function privacyLines({ privacy }: TableEvaluation): string[] {
 
 /** What fails a model. */
 export const faultsOf = (evaluation: TableEvaluation): string[] => [
-  ...fewFaults(evaluation),
   ...chanceFaults(evaluation),
   ...baselineFaults(evaluation),
   ...massFaults(evaluation.clusters),

@@ -6,7 +6,7 @@ import { fold, key, normal, uniform } from "diffeo/random";
 import { logDensity } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fitTable } from "../../src/diffusion/fit.ts";
+import { fitTable, heldOut } from "../../src/diffusion/fit.ts";
 import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { mapped } from "../../src/diffusion/mapped.ts";
@@ -66,20 +66,44 @@ function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
 }
 
 describe("a standard", () => {
-  it("has mean 0 and covariance I, and turns uncorrelated columns not at all", () => {
-    const n = 3;
-    const z = normal(key(1), [4000, n], { dtype: "float64" }).data.map((v, i) => [100, 1e-3, 5][i % n] * v + (i % n));
+  it("has mean 0, turns uncorrelated columns not at all, and takes from correlations what they owe to chance", () => {
+    const [n, count] = [3, 12];
+    const z = normal(key(1), [count, n], { dtype: "float64" }).data.map((v, i) => [100, 1e-3, 5][i % n] * v + (i % n));
     for (let i = 0; i < z.length; i += n) z[i + 2] += 0.04 * z[i];
     const standard = standardOf(z, n, String);
-    const x = mapped(z, n, standardMap(standard).inverse);
+    const columnOf = (j: number): number[] => Array.from({ length: count }, (_, row) => z[row * n + j]);
+    const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b) / values.length;
+    const u = [0, 1, 2].map((j) => {
+      const column = columnOf(j);
+      const d = Math.sqrt(mean(column.map((v) => (v - mean(column)) ** 2)));
+      expect(standard.mean[j]).toBeCloseTo(mean(column), 12);
+      return { d, values: column.map((v) => (v - mean(column)) / d) };
+    });
+    // The estimator as it is published: variances of the products over the sum of squared correlations.
+    const pairs = [0, 1, 2].flatMap((i) => [0, 1, 2].filter((j) => j !== i).map((j) => [i, j]));
+    const products = pairs.map(([i, j]) => u[i].values.map((v, row) => v * u[j].values[row]));
+    const chance = products.map((w) => (count / (count - 1) ** 3) * w.reduce((a, v) => a + (v - mean(w)) ** 2, 0));
+    const gamma = chance.reduce((a, b) => a + b) / products.reduce((a, w) => a + mean(w) ** 2, 0);
+    expect(gamma).toBeGreaterThan(0.05);
+    expect(gamma).toBeLessThan(0.95);
+    // z = mean + x M with x of covariance I has the covariance MᵀM.
     for (let i = 0; i < n; i++)
       for (let j = 0; j < n; j++) {
-        let total = 0;
-        for (let row = 0; row < 4000; row++) total += x[row * n + i] * x[row * n + j];
-        expect(total / 4000).toBeCloseTo(i === j ? 1 : 0, 8);
+        const r = mean(u[i].values.map((v, row) => v * u[j].values[row]));
+        const found = [0, 1, 2].reduce((a, k) => a + standard.matrix[k * n + i] * standard.matrix[k * n + j], 0);
+        expect(found / (u[i].d * u[j].d)).toBeCloseTo(i === j ? 1 : (1 - gamma) * r, 12);
       }
-    expect(Math.abs(standard.matrix[1])).toBeLessThan(0.05 * standard.matrix[4]);
+    const x = mapped(z, n, standardMap(standard).inverse);
     expect(mapped(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
+    const far = normal(key(2), [4000, 2], { dtype: "float64" }).data;
+    expect(Math.abs(standardOf(far, 2, String).matrix[1])).toBeLessThan(1e-3);
+  });
+
+  it("of fewer rows than columns is one for other rows too", () => {
+    const n = 60;
+    const few = standardOf(normal(key(3), [40, n], { dtype: "float64" }).data, n, String);
+    const fresh = mapped(normal(key(4), [40, n], { dtype: "float64" }).data, n, standardMap(few).inverse);
+    expect(fresh.reduce((a, v) => a + v * v, 0) / fresh.length).toBeLessThan(1.5);
   });
 
   it("names a column of one value", () => {
@@ -154,6 +178,15 @@ describe("a model of a table", () => {
       else expect(cell).toBe(here[i]);
     const nowhere = parseTableModel(bytes, undefined, { device: "abacus" });
     await expect(nowhere.sample({ count: 1 })).rejects.toThrow('"abacus"');
+  });
+
+  it("is standardised by what it learns from: numbers that are held out change nothing", async () => {
+    const some = rows.slice(0, 200);
+    const held = new Set(heldOut(some.length).held);
+    const other = some.map((row, i) => (held.has(i) ? [1e6, ...row.slice(1)] : row)) as typeof some;
+    const fit = { columns, ...small, steps: 1, given: false };
+    const [a, b] = [await fitTable(some, fit), await fitTable(other, fit)];
+    expect(b.standard).toEqual(a.standard);
   });
 
   it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {

@@ -74,19 +74,6 @@ describe("an evaluation of a table's model", () => {
     expect(evaluation.calibration.distance).toBeGreaterThan(2 * evaluation.calibration.chance);
   });
 
-  it("trusts no likelihood where there are no more rows than coordinates", async () => {
-    const law = modes(0.6);
-    const seen = law.draw(40, 7) as readonly Cells[];
-    const { evaluation } = await evaluateTable(law, plane, { rows, training: seen, samples: 100 });
-    const said = (coordinates: number): string[] =>
-      faultsOf({ ...evaluation, coordinates }).filter((fault) => fault.includes("trusted"));
-    expect(evaluation.coordinates).toBe(2);
-    expect([...said(2), ...said(39)]).toEqual([]);
-    expect(said(40)).toEqual([
-      "40 rows of training cannot tell how 40 coordinates depend on each other, and no likelihood here can be trusted",
-    ]);
-  });
-
   it("knows a model that repeats its rows", async () => {
     const copies: TableLaw = { ...modes(0.6), draw: (n) => Array.from({ length: n }, (_, i) => training[i % 1200]) };
     const { evaluation } = await evaluateTable(copies, plane, { rows, training });
