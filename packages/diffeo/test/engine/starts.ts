@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
+import { briefly } from "./no-native.ts";
 import { root } from "./packed.ts";
 
 /** Debian's chromium brings SwiftShader, a Vulkan in software. */
@@ -47,11 +48,8 @@ export const chromiumWith = (...flags: readonly string[]): LaunchOptions => ({
   ],
 });
 
-/**
- * For pages that compute for a moment: WebAssembly is compiled a second time, for speed, only where it runs ten times as long as
- * by default. Otherwise that is half of such a page's processor time.
- */
-export const BRIEF = "--js-flags=--wasm-tiering-budget=130000000";
+/** For pages that compute for a moment. */
+export const BRIEF = `--js-flags=${briefly}`;
 
 /** A headless Chromium that can open a page. */
 export const startChromium = (...flags: readonly string[]): Promise<Started<{ readonly browser: Browser }>> =>
