@@ -41,9 +41,12 @@ const pattern = (glob: string): RegExp =>
  */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isSlow = (path: string): boolean => slow.some((glob) => pattern(glob).test(path));
-    const rank = ({ project, moduleId }: TestSpecification): number =>
-      isSlow(relative(import.meta.dirname, moduleId)) ? 2 : ["studio", "built", "", "house"].indexOf(project.name);
+    const ranked = [studio, built, slow];
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const path = relative(import.meta.dirname, moduleId);
+      const found = ranked.findIndex((globs) => globs.some((glob) => pattern(glob).test(path)));
+      return found < 0 ? ranked.length : found;
+    };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
@@ -68,11 +71,14 @@ export default defineConfig(({ mode }) => ({
           name: "house",
           ...shared,
           include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...built, ...studio, ...(mode === "fast" ? slow : [])],
+          exclude: [...studio, ...(mode === "fast" ? [...built, ...slow] : [])],
         },
       },
-      { extends: true, test: { name: "built", ...shared, include: built, globalSetup: ["test/build.ts"] } },
-      { extends: true, test: { name: "studio", ...shared, include: studio, globalSetup: ["test/build-studio.ts"] } },
+      // What is published is built before the first test where the studio is tested too, and otherwise where it is first needed.
+      {
+        extends: true,
+        test: { name: "studio", ...shared, include: studio, globalSetup: ["test/build.ts", "test/build-studio.ts"] },
+      },
     ],
   },
 }));

@@ -1,6 +1,6 @@
 /**
- * The packages and the studio as they are published, built once for all tests that need them: the projects `built` and
- * `studio` of vitest call them before their first tests. A build is kept under the digest of what it was made of, so that
+ * The packages and the studio as they are published, built once for all tests that need them: vitest's project
+ * `studio` has both built before its first test. A build is kept under the digest of what it was made of, so that
  * nothing is built twice. The packages' code takes a second; types, which one test looks at, take ten times that and are
  * made by themselves.
  */
