@@ -59,7 +59,7 @@ describe("a fit of two moons", () => {
     expect(mean(points.scoreMatching)).toBeLessThan(-5); // a unit Gaussian has −1
     const exact = await onGrid(found.chosen);
     const plain = await importanceNormaliser(found.chosen, 200_000, key(5));
-    const annealed = await annealedNormaliser(found.chosen, data.train, { key: key(6) });
+    const annealed = await annealedNormaliser(found.chosen, few, { key: key(6) });
     for (const { logZ, effectiveSamples } of [plain, annealed]) {
       expect(effectiveSamples).toBeGreaterThan(1000);
       // Five standard errors of an estimate of that many effective samples.
