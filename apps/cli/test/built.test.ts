@@ -42,13 +42,16 @@ describe("diffeo", () => {
       "--losses",
       "gssm",
       "--seeds",
-      "1",
+      "2",
+      "--workers",
+      "2",
       "--samples",
       "1000",
     ];
     const out = join(mkdtempSync(join(tmpdir(), "diffeo-built-")), "study");
-    const { stdout, code } = run(...words, "--minutes", "0.05", "--out", out);
-    expect([code, stdout]).toEqual([0, "1 runs are still open; the same command continues\n"]);
+    // Workers that did not start would be missed at once, and the command fail.
+    const { stdout, code } = run(...words, "--minutes", "0.02", "--out", out);
+    expect([code, stdout]).toEqual([0, "2 runs are still open; the same command continues\n"]);
     expect(existsSync(out)).toBe(false);
     rmSync(dirname(out), { recursive: true });
   });

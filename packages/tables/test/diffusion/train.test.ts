@@ -107,7 +107,7 @@ describe("training", () => {
       ...small,
       steps: 1e6,
       patience: 100,
-      minutes: 0.02,
+      minutes: 0.01,
     });
     expect(step).toBe(steps);
     expect(steps).toBeLessThan(1e5);
