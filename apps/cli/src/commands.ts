@@ -99,6 +99,10 @@ const table: Group = {
       about: "columns of a table beside rows drawn from its model, as SVG or PNG",
       load: () => import("./table/picture.ts"),
     },
+    export: {
+      about: "write a model's score, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
+      load: () => import("./table/export.ts"),
+    },
   },
 };
 

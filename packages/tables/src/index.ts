@@ -11,11 +11,18 @@ export type {
   TableConditionOptions,
 } from "./diffusion/condition.ts";
 export type { EngineOptions } from "./diffusion/engine.ts";
+export {
+  type ExportTableOptions,
+  exportedTable,
+  exportTable,
+  type TableExportName,
+  tableExports,
+} from "./diffusion/export.ts";
 export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
 export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
 export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
-export type { DrawnRows, DrawRows, FittedTable, TableTraining } from "./diffusion/model.ts";
+export { type DrawnRows, type DrawRows, type FittedTable, type TableTraining, tableMap } from "./diffusion/model.ts";
 export { makeTable, type OpenTableOptions, parseTableModel } from "./diffusion/model-bytes.ts";
 export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";

@@ -55,8 +55,8 @@ function named({ parameters }: Weights, prefix: string): Record<string, NdArray>
   return arrays;
 }
 
-/** The bytes of a model, in parts to be written one after another. */
-export function makeTable(model: FittedTable): Uint8Array[] {
+/** What a file says of a model beside its weights. */
+export function tableMetadata(model: FittedTable): { readonly format: string; readonly spec: string } {
   const { domain, standard, atoms = {}, network: own, flow, given, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
@@ -70,9 +70,15 @@ export function makeTable(model: FittedTable): Uint8Array[] {
     ...(given && { given: given.network }),
     training,
   };
+  return { format: FORMAT, spec: JSON.stringify(spec) };
+}
+
+/** The bytes of a model, in parts to be written one after another. */
+export function makeTable(model: FittedTable): Uint8Array[] {
+  const { flow, given } = model;
   return makeSafetensors({
     arrays: { ...named(model, ""), ...(flow && named(flow, FLOW)), ...(given && named(given, GIVEN)) },
-    metadata: { format: FORMAT, spec: JSON.stringify(spec) },
+    metadata: tableMetadata(model),
   });
 }
 

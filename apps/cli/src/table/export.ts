@@ -1,0 +1,60 @@
+/** diffeo table export: the score of a model of a table, or its map from x to rows, as an ONNX file, checked once it is written. */
+import { Option } from "commander";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { fold, key, normal } from "diffeo/random";
+import { exportedTable, exportTable, type TableExportName, tableExports } from "diffeo-tables";
+import { loadTableModel } from "diffeo-tables/node";
+import type { Declare, Io } from "../shell/io.ts";
+import { writeOnnxFile } from "../shell/onnx.ts";
+import { forceOption, integer, MOST } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { withModel } from "./options.ts";
+
+interface ExportCommand {
+  readonly model: string;
+  readonly out: string;
+  readonly what: TableExportName;
+  readonly batch: number;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
+
+/** Rows that the plain evaluator computes as well, from data, where the noise is e⁻⁴ of a standard deviation, to noise. */
+const CHECKED = 16;
+const LEAST_TIME = 0.0025;
+
+/** Times of rows: all of them among those that are checked. */
+const timesOf = (batch: number): NdArray => ({
+  shape: [batch],
+  dtype: "float32",
+  data: Float32Array.from({ length: batch }, (_, i) => LEAST_TIME ** (1 - (i % CHECKED) / (CHECKED - 1))),
+});
+
+async function exportModel(io: Io, options: ExportCommand): Promise<void> {
+  const { out, what, batch, force, json = false } = options;
+  await outputs([{ path: out }], { inputs: [options.model], force });
+  const model = await loadTableModel(options.model);
+  const x = normal(fold(key("export"), "x"), [batch, model.domain.dimension], { dtype: tableExports[what].type });
+  const f = exportedTable(model, what);
+  const made = {
+    written: exportTable(model, options),
+    f: (...[points, t]: Tensor[]) => f(points, t),
+    feeds: { x, ...(what !== "rows" && { t: timesOf(batch) }) },
+    checked: CHECKED,
+    apart: true,
+  };
+  await writeOnnxFile(io, out, made, json);
+}
+
+export const declare: Declare = (command, io) =>
+  void withModel(command)
+    .requiredOption("--out <file>", "the file to write")
+    .addOption(
+      new Option("--what <what>", "the score of x, the mean of what was noised, or the map from x to rows")
+        .choices(Object.keys(tableExports))
+        .default("score"),
+    )
+    .option("--batch <n>", "rows at a time: a file serves one size", integer(1, MOST.batch), 1024)
+    .option("--json", "print as JSON")
+    .addOption(forceOption())
+    .action((options) => exportModel(io, options));
