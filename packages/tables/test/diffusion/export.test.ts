@@ -1,0 +1,260 @@
+/** Models of tables as ONNX files: opened as any other file is, they say and draw what the model does. */
+import { angle, between, type Cell, category, count, domain, ordered, positive, real, simplex } from "diffeo/domain";
+import { compile } from "diffeo/engine";
+import type { NdArray, Tensor } from "diffeo/graph";
+import { fromOnnx } from "diffeo/outside";
+import { fold, key, normal } from "diffeo/random";
+import { sample } from "diffeo/sampler";
+import { reverse, reversePush, vp } from "diffeo/sde";
+import * as ort from "onnxruntime-node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { faults, readOnnx } from "../../../diffeo/test/graph/onnx-reader.ts";
+import { exportTable, type TableExportName } from "../../src/diffusion/export.ts";
+import { fitTable } from "../../src/diffusion/fit.ts";
+import { tableMap, tableScore } from "../../src/diffusion/model.ts";
+import type { TableModel } from "../../src/diffusion/table-model.ts";
+
+const columns = {
+  height: real(),
+  size: positive(),
+  share: between(0, 2),
+  hours: ordered(["from", "to"], { above: 0, below: 24 }),
+  parts: simplex(["sand", "silt", "clay"], { total: 100, zeros: 0.02, rest: "silt" }),
+  hits: count(),
+  visits: count(),
+  ward: category(["north", "south", 3]),
+  turn: angle({ period: 360, centre: 20 }),
+};
+
+const rows = Array.from({ length: 200 }, (_, i) => {
+  const [a, b, c, d, e, f] = normal(key(i), 6, { dtype: "float64" }).data;
+  const [sand, clay] = [Math.exp(c - 2), Math.exp(d - 1)].map((v, _, all) => (100 * v) / (1 + all[0] + all[1]));
+  return [
+    ...[100 * a, Math.exp(a + b), 2 / (1 + Math.exp(-e)), 6 + 3 * Math.tanh(c), 15 + 3 * Math.tanh(d)],
+    ...(i % 9 === 0 ? [0, 100 - clay, clay] : [sand, 100 - sand - clay, clay]),
+    // A few values, which are atoms, and many, which are spread.
+    ...[Math.floor(Math.exp(f)), Math.floor(200 * Math.exp(e))],
+    ...[a > 0.3 ? "north" : b > 0 ? "south" : 3, 60 * e],
+  ];
+});
+
+const small = { steps: 25, width: 24, blocks: 1, given: false, threads: 1, seed: 2 } as const;
+const kinds = {
+  residual: {},
+  transformer: { network: "transformer" },
+  "residual behind a flow": { flow: "affine" },
+} as const;
+
+const sde = vp();
+const { meanFactor, std } = sde.transition;
+const BATCH = 8;
+
+/** m and σ of times, in float64. */
+async function levels(times: readonly number[]): Promise<{ m: number[]; sigma: number[] }> {
+  const f = compile((t: Tensor) => ({ m: meanFactor(t), sigma: std(t) }), [[null]], { device: "reference" });
+  const { m, sigma } = await f(times);
+  await f.dispose();
+  return { m: Array.from(m.data, Number), sigma: Array.from(sigma.data, Number) };
+}
+
+const bytesOf = (model: TableModel, what: TableExportName): Uint8Array =>
+  exportTable(model, { what, batch: BATCH }).bytes;
+const metadataOf = (model: TableModel): Record<string, string> => readOnnx(bytesOf(model, "score")).metadata;
+
+/** A file in ONNX Runtime, past all of diffeo: of as many rows as it takes. */
+async function opened(bytes: Uint8Array, type: "float32" | "float64") {
+  const session = await ort.InferenceSession.create(bytes, { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const array = (values: ArrayLike<number>) =>
+    type === "float32" ? Float32Array.from(values) : Float64Array.from(values);
+  return async (x: ArrayLike<number>, t?: number): Promise<Float64Array> => {
+    const feeds = {
+      x: new ort.Tensor(type, array(x), [BATCH, x.length / BATCH]),
+      ...(t !== undefined && { t: new ort.Tensor(type, array(new Array(BATCH).fill(t)), [BATCH]) }),
+    };
+    return Float64Array.from(Object.values(await session.run(feeds))[0].data as Float32Array);
+  };
+}
+
+/** Points near and far at times from noise to less noise than rows are drawn with, two of each: no multiple of a file's rows. */
+function hardPoints(n: number, last: number) {
+  const cases = [1, 5, 20].flatMap((far) =>
+    [1, 0.3, 0.05, last, 1e-4].flatMap((t) => [[far, t] as const, [far, t] as const]),
+  );
+  const x = normal(key("x"), [cases.length, n]);
+  x.data.forEach((v, i) => {
+    x.data[i] = v * cases[Math.floor(i / n)][0];
+  });
+  return { x, t: Float32Array.from(cases, ([, t]) => t) };
+}
+
+/** Rows differ by less than a share of their largest values. */
+function expectRows(found: NdArray, expected: NdArray, n: number, share: number): void {
+  expect(found.shape).toEqual(expected.shape);
+  for (let i = 0; i < expected.data.length; i += n) {
+    const [a, b] = [found, expected].map(({ data }) => Array.from(data.slice(i, i + n), Number));
+    const largest = Math.max(...b.map(Math.abs));
+    const difference = Math.max(...a.map((v, j) => Math.abs(v - b[j])));
+    expect(difference, `row ${i / n}: ${difference} of ${largest}`).toBeLessThanOrEqual(share * largest);
+  }
+}
+
+/** Cells that are those expected: numbers to a share of their size or of 1. */
+function expectCells(found: readonly (readonly Cell[])[], expected: readonly (readonly Cell[])[], share: number): void {
+  expect(found).toHaveLength(expected.length);
+  for (const [i, row] of expected.entries())
+    for (const [j, cell] of row.entries()) {
+      const own = found[i][j];
+      if (typeof cell === "string" || typeof own === "string") expect(own).toBe(cell);
+      else expect(Math.abs(own - cell) / Math.max(1, Math.abs(cell))).toBeLessThan(share);
+    }
+}
+
+describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, kind) => {
+  let model: TableModel;
+  let [n, last] = [0, 0];
+  beforeAll(async () => {
+    model = await fitTable(rows, { columns, ...small, ...kind });
+    n = model.domain.dimension;
+    last = Number(metadataOf(model).last);
+  }, 60_000);
+
+  const scoreFile = () => fromOnnx(bytesOf(model, "score"), { predicts: "score" });
+
+  it("is a score to whoever opens the file, near data and far from them, at every time", async () => {
+    const { x, t } = hardPoints(n, last);
+    const specs = [[null, n], [null]] as const;
+    const exact = compile(tableScore(model), specs, { device: "reference", type: "float32" });
+    const expected = await exact(x, t);
+    const f = compile(await scoreFile(), specs, { threads: 1 });
+    expectRows(await f(x, t), expected, n, 2e-6);
+
+    // x̂₀ of the other file is (x + σ² s)/m, which loses digits where m is small.
+    const mean = await fromOnnx(bytesOf(model, "denoise"), { predicts: "x0", sde });
+    const g = compile((p: Tensor, times: Tensor) => mean(p, times), specs, { threads: 1 });
+    expectRows(await g(x, t), expected, n, 1e-4);
+    await Promise.all([exact, f, g].map((one) => one.dispose()));
+  });
+
+  it("draws through its files the rows that it draws itself", async () => {
+    const how = {
+      method: "exponential",
+      grid: "logSnr",
+      tEnd: last,
+      steps: 49,
+      denoise: true,
+      threads: 1,
+      shape: [n],
+      count: BATCH,
+      key: fold(key(7), "rows"),
+    } as const;
+    const { rows: expected } = await model.sample({ count: BATCH, seed: 7 });
+    const score = await scoreFile();
+    const { samples: x } = await sample(reverse(sde, score), how);
+    const toRows = await opened(bytesOf(model, "rows"), "float64");
+    const y = await toRows(x.data);
+    const { decode, size } = model.domain;
+    const decoded = (all: ArrayLike<number>): Cell[][] =>
+      Array.from({ length: BATCH }, (_, i) => decode(Array.from(all).slice(i * size, (i + 1) * size)));
+    expectCells(decoded(y), expected, 1e-4);
+
+    const { samples } = await sample(reversePush(sde, tableMap(model), score), how);
+    expectCells(decoded(samples.data), expected, 1e-4);
+  });
+
+  it("draws by a loop over its files that any language can write, as the document has it", async () => {
+    const [denoise, x] = [
+      await opened(bytesOf(model, "denoise"), "float32"),
+      normal(fold(key(7), "start"), [BATCH, n]),
+    ];
+    const times = [1, 0.2, last];
+    const { m, sigma } = await levels(times);
+    let p = Float64Array.from(x.data);
+    for (let k = 0; k < 2; k++) {
+      const mean = await denoise(p, times[k]);
+      p = p.map((v, i) => m[k + 1] * mean[i] + (sigma[k + 1] / sigma[k]) * (v - m[k] * mean[i]));
+    }
+    const found = await denoise(p, last);
+    const { samples } = await sample(reverse(sde, await scoreFile()), {
+      method: "exponential",
+      grid: times,
+      denoise: true,
+      threads: 1,
+      start: x,
+      key: key(0),
+    });
+    expectRows({ shape: [BATCH, n], dtype: "float64", data: found }, samples, n, 1e-4);
+  });
+
+  it("says where columns are, and cells follow from y as the document has it", async () => {
+    const metadata = metadataOf(model);
+    const parts = JSON.parse(metadata.columns) as { name: string; columns: string[]; kind: string; y: number[] }[];
+    const { domain: told } = JSON.parse(metadata.spec) as { domain: { parts: { name: string; domain: Spec }[] } };
+    expect(parts.flatMap((part) => part.columns)).toEqual(model.domain.columns);
+    const x = normal(key("any"), [BATCH, n], { dtype: "float64" });
+    const y = await (await opened(bytesOf(model, "rows"), "float64"))(x.data);
+    const { size, decode } = model.domain;
+    for (let i = 0; i < BATCH; i++) {
+      const row = Array.from(y.subarray(i * size, (i + 1) * size));
+      const cells = parts.flatMap(({ y: [from, to] }, k) => cellsBySpec(row.slice(from, to), told.parts[k].domain));
+      expectCells([cells], [decode(row)], 1e-12);
+    }
+  });
+});
+
+interface Spec {
+  readonly kind: string;
+  readonly [option: string]: unknown;
+}
+
+/** The document's table. */
+function cellsBySpec(y: readonly number[], spec: Spec): Cell[] {
+  const number = (name: string, otherwise: number): number => (spec[name] as number | undefined) ?? otherwise;
+  if (spec.kind === "bent") return cellsBySpec(y, spec.domain as Spec);
+  if (spec.kind === "category") {
+    const shares = [...y, 1 - y.reduce((a, b) => a + b, 0)];
+    return [(spec.labels as Cell[])[shares.indexOf(Math.max(...shares))]];
+  }
+  if (spec.kind === "integer")
+    return [Math.min(Math.max(Math.floor(y[0]), number("least", -Infinity)), number("most", Infinity))];
+  if (spec.kind === "angle")
+    return [number("centre", 0) + (number("period", 2 * Math.PI) * Math.atan2(y[0], -y[1])) / (2 * Math.PI)];
+  if (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined)
+    return y.map((v) => number("above", 0) + v * (number("below", 0) - number("above", 0)));
+  if (spec.kind !== "simplex") return [...y];
+  const names = spec.parts as string[];
+  const at = spec.rest === undefined ? names.length - 1 : names.indexOf(spec.rest as string);
+  const all = [...y.slice(0, at), 1 - y.reduce((a, b) => a + b, 0), ...y.slice(at)];
+  const kept = all.map((v) => (v < number("zeros", 0) ? 0 : v));
+  const sum = kept.reduce((a, b) => a + b, 0);
+  return kept.map((v) => (v / sum) * number("total", 1));
+}
+
+describe("exportTable", () => {
+  const shifted = domain({
+    kind: "shifted",
+    map: {
+      ...positive().map,
+      name: "shifted",
+    },
+    dimension: 1,
+    fault: () => undefined,
+  });
+
+  it("writes maps of domains of one's own, and their names", async () => {
+    const own = rows.map(([, size, share]) => [size, share]);
+    const model = await fitTable(own, { columns: { size: shifted, share: between(0, 2) }, ...small });
+    for (const what of ["score", "denoise", "rows"] as const)
+      expect(faults(readOnnx(bytesOf(model, what)))).toEqual([]);
+    const { spec, columns: places, process } = metadataOf(model);
+    expect(JSON.parse(spec).domain.parts[0]).toEqual({ name: "size", own: "shifted" });
+    expect(JSON.parse(places)).toEqual([
+      { name: "size", columns: ["size"], kind: "shifted", x: [0, 1], y: [0, 1] },
+      { name: "share", columns: ["share"], kind: "between", x: [1, 2], y: [1, 2] },
+    ]);
+    expect(process).toBe("VP (linear), t from 0 to 1");
+    expect(() => exportTable(model, { what: "toString" as never })).toThrow(
+      'a table has no output "toString". Export one of score, denoise, rows',
+    );
+    expect(() => exportTable(model, { batch: 0 })).toThrow("batch is 0. Give a whole number of rows, at least 1");
+  });
+});
