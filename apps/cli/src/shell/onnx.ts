@@ -9,9 +9,9 @@ export interface OnnxExport {
   readonly written: OnnxModel;
   /** What was written, as a function of its inputs in their order. */
   readonly f: (...inputs: Tensor[]) => Tensor;
-  /** What it is tried on, by the names of its inputs. */
+  /** What it is tried on, by the names of its inputs: a batch or several. */
   readonly feeds: Readonly<Record<string, NdArray>>;
-  /** Events of a batch that the plain evaluator computes as well; it is slow, and an event does not depend on the others. */
+  /** Events of them that the plain evaluator computes as well; it is slow, and an event does not depend on the others. */
   readonly checked: number;
   /** Whether each place of the last axis is held to its own largest value: they have scales of their own. Default false. */
   readonly apart?: boolean;
@@ -26,43 +26,50 @@ interface Agreement {
 /** The share of the largest value by which a type may differ from float64: some tens of layers of rounding. */
 const TOLERANCE = { float32: 1e-3, float64: 1e-9 } as const;
 
-/** The first events of a batch. */
-const head = ({ shape, data, dtype }: NdArray, count: number): NdArray => ({
-  shape: [count, ...shape.slice(1)],
+/** Some events of an array. */
+const part = ({ shape: [count, ...event], data, dtype }: NdArray, from: number, to: number): NdArray => ({
+  shape: [to - from, ...event],
   dtype,
-  data: data.slice(0, (count * data.length) / shape[0]),
+  data: data.slice((from * data.length) / count, (to * data.length) / count),
 });
 
-/** How far values are from those expected, in the worst of so many columns; the former may have more rows. */
-function agreement(found: NdArray, expected: NdArray, columns: number): Agreement {
-  let worst: Agreement = { difference: 0, largest: 0 };
-  for (let column = 0; column < columns; column++) {
+/** How far values are from those expected, in the worst of so many columns; not a number is worst of all. */
+function agreement(found: readonly number[], expected: readonly number[], columns: number): Agreement {
+  const all = Array.from({ length: columns }, (_, column) => {
     let [difference, largest] = [0, 0];
-    for (let i = column; i < expected.data.length; i += columns) {
-      const value = Number(expected.data[i]);
-      difference = Math.max(difference, Math.abs(Number(found.data[i]) - value));
-      largest = Math.max(largest, Math.abs(value));
+    for (let i = column; i < expected.length; i += columns) {
+      difference = Math.max(difference, Math.abs(found[i] - expected[i]));
+      largest = Math.max(largest, Math.abs(expected[i]));
     }
-    // Not a number is worst of all.
-    if (column === 0 || !(difference * worst.largest <= worst.difference * largest)) worst = { difference, largest };
-  }
-  return worst;
+    return { difference, largest };
+  });
+  return (
+    all.find(({ difference }) => Number.isNaN(difference)) ??
+    all.reduce((a, b) => (b.difference * a.largest > a.difference * b.largest ? b : a))
+  );
 }
 
 async function check(model: OnnxModel, { f, feeds, checked, apart = false }: OnnxExport): Promise<Agreement> {
   const { inputs, outputs } = model;
+  const batch = inputs[0].shape[0];
+  const events = Math.min(checked, feeds[inputs[0].name].shape[0]);
+  const some = (from: number, to: number) => inputs.map(({ name }) => part(feeds[name], from, to));
   const session = await openModel(model);
-  const found = (await session.run(feeds))[outputs[0].name];
+  const found: number[] = [];
+  for (let from = 0; from < events; from += batch) {
+    const given = some(from, from + batch);
+    const answer = await session.run(Object.fromEntries(inputs.map(({ name }, i) => [name, given[i]])));
+    for (const value of answer[outputs[0].name].data) found.push(Number(value));
+  }
   await session.dispose();
-  const events = Math.min(checked, inputs[0].shape[0]);
   const plain = compile(
     f,
     inputs.map(({ shape, dtype }) => ({ shape: [null, ...shape.slice(1)], dtype })),
     { device: "reference" },
   );
-  const expected = await plain(...inputs.map(({ name }) => head(feeds[name], events)));
+  const expected = await plain(...some(0, events));
   await plain.dispose();
-  return agreement(found, expected, apart ? (outputs[0].shape.at(-1) as number) : 1);
+  return agreement(found, Array.from(expected.data, Number), apart ? (outputs[0].shape.at(-1) as number) : 1);
 }
 
 /** Writes a file, checks it, and says what it is. */

@@ -23,24 +23,25 @@ interface ExportCommand {
 const CHECKED = 16;
 const LEAST_TIME = 0.0025;
 
-/** Times of rows: all of them among those that are checked. */
-const timesOf = (batch: number): NdArray => ({
-  shape: [batch],
+const timesOf = (rows: number): NdArray => ({
+  shape: [rows],
   dtype: "float32",
-  data: Float32Array.from({ length: batch }, (_, i) => LEAST_TIME ** (1 - (i % CHECKED) / (CHECKED - 1))),
+  data: Float32Array.from({ length: rows }, (_, i) => LEAST_TIME ** (1 - (i % CHECKED) / (CHECKED - 1))),
 });
 
 async function exportModel(io: Io, options: ExportCommand): Promise<void> {
   const { out, what, batch, force, json = false } = options;
   await outputs([{ path: out }], { inputs: [options.model], force });
   const model = await loadTableModel(options.model);
-  const x = normal(fold(key("export"), "x"), [batch, model.domain.dimension], { dtype: tableExports[what].type });
+  const tried = batch * Math.ceil(CHECKED / batch);
+  const x = normal(fold(key("export"), "x"), [tried, model.domain.dimension], { dtype: tableExports[what].type });
   const f = exportedTable(model, what);
   const made = {
     written: exportTable(model, options),
     f: (...[points, t]: Tensor[]) => f(points, t),
-    feeds: { x, ...(what !== "rows" && { t: timesOf(batch) }) },
+    feeds: { x, ...(what !== "rows" && { t: timesOf(tried) }) },
     checked: CHECKED,
+    // Columns have scales of their own, and so have scores: around labels they are larger by 1/σ.
     apart: true,
   };
   await writeOnnxFile(io, out, made, json);
