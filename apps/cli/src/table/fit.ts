@@ -160,7 +160,7 @@ export const declare: Declare = (command, io) =>
           "what a column is: age=between:0:120, start<end, sand+silt+clay=100, ward=category, id=drop; may be repeated",
           repeated,
         )
-        .option("--minutes <x>", "the most that training may take", positive)
+        .option("--minutes <x>", "about how long training may take, at the pace it begins with", positive)
         .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
         .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
         .addOption(

@@ -45,7 +45,7 @@ export interface TrainingOptions extends EngineOptions {
   readonly blocks?: number;
   /** Steps of 512 rows. Default 20,000, and fewer for small tables. */
   readonly steps?: number;
-  /** The most that training may take: steps are as many as fit. Default: as long as the steps take. */
+  /** About how long training may take: steps are as many as fit at the pace it begins with. Default: as long as the steps take. */
   readonly minutes?: number;
   /** Measurements, of 40, that are clearly worse than the best, in a row, after which training ends. Default 6. */
   readonly patience?: number;
