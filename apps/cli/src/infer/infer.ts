@@ -86,19 +86,7 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
 }
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
-  const {
-    data: dataFile,
-    out,
-    chains,
-    draws,
-    warmup,
-    seed,
-    resume = false,
-
-    every,
-    pictures,
-    json,
-  } = options;
+  const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
   const { threads, block } = options;
   await requireBeginning(file, options);
   const model = await loadPosteriorModel(file);
