@@ -191,6 +191,15 @@ it("an interruption is exit code 130, and leaves no folder behind", async () => 
   expect(existsSync(at("stopped"))).toBe(false);
 });
 
+it("- is not taken for a file's name", async () => {
+  const { code, stderr } = await diffeo("chess", "sample", "--model", model, "--steps", "1", "--out", "-");
+  expect([code, stderr.trim()]).toEqual([
+    2,
+    "diffeo: - is no file to write. Leave the option out where a command prints, or write to /dev/stdout.",
+  ]);
+  expect(existsSync("-")).toBe(false);
+});
+
 it("positions are read from what is given as standard input", async () => {
   const { stdout } = await diffeoWith({ stdin: "4k3/8/8/8/8/8/8/4K3\n" }, "chess", "data", "-", "--json");
   expect(JSON.parse(stdout).files).toEqual([{ name: "standard input", format: "fen", rows: 1 }]);

@@ -71,6 +71,8 @@ export async function outputs(files: readonly Planned[], { inputs = [], force = 
   for (const path of inputs) if (path !== undefined && path !== "-") read.set(await placeOf(path), path);
   const written = new Set<string>();
   for (const { path, like } of files) {
+    if (path === "-")
+      fail("usage", "- is no file to write", "leave the option out where a command prints, or write to /dev/stdout");
     const place = await placeOf(path);
     const source = read.get(place);
     if (source !== undefined)
