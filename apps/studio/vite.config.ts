@@ -33,13 +33,13 @@ const woff2Only: Plugin = {
 const noMapsNorSchemes: Plugin = {
   name: "no-maps-nor-schemes",
   transform: (code, id) =>
-    /\/plot\/src\/(?:projection|scales\/schemes)\.js$/.test(id)
+    /\/plot\/src\/(?:plot|projection|scales\/schemes)\.js$/.test(id)
       ? code.replace(/import\s*\{([^}]*)\}\s*from "d3";/, (_, list: string) => {
           const names = list.split(",").map((name) => name.trim());
-          // What the two files call as they are loaded.
-          const isKept = (name: string): boolean => name === "geoTransform";
+          const isKept = (name: string): boolean => name === "creator" || name === "select";
           const kept = names.filter(isKept);
-          const gone = names.filter((name) => !isKept(name)).map((name) => `${name} = undefined`);
+          // Functions that do nothing: one of the files calls one as it is loaded.
+          const gone = names.filter((name) => !isKept(name)).map((name) => `${name} = () => undefined`);
           return `import { ${kept.join(", ")} } from "d3"; const ${gone.join(", ")};`;
         })
       : undefined,
@@ -65,11 +65,17 @@ const headers = {
   "cross-origin-embedder-policy": "require-corp",
 };
 
+/** Of comments only licences are served: marks for bundlers are nothing to a browser. */
+const rolldownOptions = {
+  checks: { pluginTimings: false },
+  output: { comments: { legal: true, annotation: false, jsdoc: false } },
+};
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [woff2Only, noMapsNorSchemes, svelte({ preprocess: equations })],
-  worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions: { checks: { pluginTimings: false } } },
+  worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",
@@ -77,7 +83,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions,
   },
   server: { headers },
   preview: { headers },
