@@ -4,30 +4,22 @@
  *
  *     npm run bench -- studio
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { serveFolder } from "../apps/cli/src/studio/server.ts";
 import { launch, longestTask } from "../apps/studio/test/browser.ts";
+import { appFiles, MOST_BYTES } from "../apps/studio/test/size.ts";
 import { builtStudio } from "../test/build.ts";
 import { median } from "./timing.ts";
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1).padStart(8)} kB`;
 
-/** The app: all of it but weights, the runtime's binary and fonts, which are compressed as they are. */
-const isApp = (name: string): boolean => /\.(m?js|css|html)$/.test(name);
-
 function sizes(folder: string): void {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isApp);
-  const chunks = names.map((name) => ({
-    name,
-    bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length,
-  }));
-  for (const { name, bytes } of chunks.toSorted((a, b) => b.bytes - a.bytes))
-    process.stdout.write(`${kilobytes(bytes)}  ${name}\n`);
-  const total = chunks.reduce((sum, { bytes }) => sum + bytes, 0);
-  process.stdout.write(`${kilobytes(total)}  in all, without models, .wasm and fonts (at most 400)\n\n`);
+  const files = appFiles(folder);
+  for (const { name, bytes } of files) process.stdout.write(`${kilobytes(bytes)}  ${name}\n`);
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  process.stdout.write(
+    `${kilobytes(total)}  in all, without models, .wasm and fonts (at most ${MOST_BYTES / 1000})\n\n`,
+  );
 }
 
 /** A line of the page's status, and when it came, in milliseconds of the page's clock. */

@@ -1,0 +1,16 @@
+/** What a browser fetches of the studio, compressed: all but weights, the runtime's binary and fonts, which are compressed as they are. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+/** The most that all of them may have. */
+export const MOST_BYTES = 400_000;
+
+const isApp = (name: string): boolean => /\.(m?js|css|html)$/.test(name);
+
+/** The files of a built studio, the largest first. */
+export const appFiles = (folder: string): { readonly name: string; readonly bytes: number }[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter(isApp)
+    .map((name) => ({ name, bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length }))
+    .sort((a, b) => b.bytes - a.bytes);
