@@ -9,7 +9,7 @@ import { independentSquares, squareMarginals } from "../src/measure/marginals.ts
 
 const BOARDS = 32;
 const COUNT = 64;
-const STEPS = 400;
+const STEPS = 300;
 
 /**
  * Kings in opposition, two ranks apart on one file: the white one on each square of the lower half. Where one king is
@@ -57,7 +57,7 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
   await step.dispose();
 
   const model = modelOf(spec, state.ema.data as Float32Array);
-  const drawn = await sampleBoards(model, { count: COUNT, key: key(5), steps: 100, threads: 1 });
+  const drawn = await sampleBoards(model, { count: COUNT, key: key(5), steps: 40, threads: 1 });
   const known = new Set(boardsOf(positions));
   const found = boardsOf(drawn.positions).filter((board) => known.has(board));
   expect(found.length).toBeGreaterThanOrEqual(0.9 * COUNT);

@@ -35,7 +35,7 @@ import { ALPHA, uniformP } from "../random/statistics.ts";
 import { closedForms, places } from "./closed-forms.ts";
 import { models, readReference } from "./posteriors.ts";
 
-const options: InferOptions = { key: key(4), draws: 1000, warmup: 500 };
+const options: InferOptions = { key: key(4), draws: 600, warmup: 400 };
 const zero = (x: Tensor): Tensor => mul(x, 0);
 
 /** Means and standard deviations of some numbers, with what they should be. */
