@@ -179,9 +179,9 @@ export async function run(): Promise<void> {
     if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(record)}\n`);
   };
   const asked = positionals.length > 0 ? positionals : names;
-  if (values.errors)
-    return printErrors(asked, { rows, seed: first, evaluations: Number(values.evaluations ?? 100) }, fit);
-  if (values.maps) return printMaps(asked, { rows, seed: first, folder: values.folder ?? "data" }, fit, keep);
+  const source = { rows, seed: first, folder: values.folder ?? "data" };
+  if (values.errors) return printErrors(asked, { ...source, evaluations: Number(values.evaluations ?? 100) }, fit);
+  if (values.maps) return printMaps(asked, source, fit, keep);
   const results: Result[] = [];
   for (let seed = first; seed < first + count; seed++)
     for (const name of asked) {

@@ -5,8 +5,9 @@
 import { fold, key } from "diffeo/random";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { mean } from "./distance.ts";
-import { knownColumns, knownFresh, knownRows } from "./known.ts";
+import { knownFresh } from "./known.ts";
 import { rowsOf, tasks } from "./laws.ts";
+import { type Source, tableOf } from "./maps.ts";
 
 const FRESH = 64;
 /** What others are held against, and a quarter fewer: what these differ by is as little as can be told. */
@@ -22,23 +23,19 @@ export interface Errors {
   readonly settled: number;
 }
 
-function tableOf(name: string, rows: number, seed: number) {
-  if (!Object.hasOwn(tasks, name))
-    return { rows: knownRows(seed), fresh: knownFresh(FRESH, seed), columns: knownColumns };
-  const root = fold(key("tables"), name);
-  return {
-    rows: rowsOf(tasks[name], rows, fold(fold(root, "train"), seed)),
-    fresh: rowsOf(tasks[name], FRESH, fold(fold(root, "fresh"), 0)),
-    columns: tasks[name].columns,
-  };
-}
+const freshOf = (name: string, seed: number): number[][] =>
+  Object.hasOwn(tasks, name)
+    ? rowsOf(tasks[name], FRESH, fold(fold(fold(key("tables"), name), "fresh"), 0))
+    : knownFresh(FRESH, seed);
 
 export async function likelihoodErrors(
   name: string,
-  { rows: count, seed, evaluations }: { readonly rows: number; readonly seed: number; readonly evaluations: number },
+  { evaluations, ...source }: Source & { readonly evaluations: number },
   fit: Omit<FitTableOptions, "columns" | "seed">,
 ): Promise<Errors> {
-  const { rows, fresh, columns } = tableOf(name, count, seed);
+  const { seed } = source;
+  const { rows, columns } = await tableOf(name, source);
+  const fresh = freshOf(name, seed);
   const model = await fitTable(rows, { columns, given: false, seed, ...fit });
   const [few, fewer, many] = [
     await model.score(fresh, { evaluations }),

@@ -13,14 +13,15 @@ export interface Tried extends TriedMap {
 }
 
 /** Where rows come from. */
-interface Source {
+export interface Source {
   readonly rows: number;
   readonly seed: number;
   /** That of UCI tables. */
   readonly folder: string;
 }
 
-async function tableOf(
+/** Rows to learn from, and where their columns live. */
+export async function tableOf(
   name: string,
   { rows, seed, folder }: Source,
 ): Promise<{ readonly rows: readonly Row[]; readonly columns: Readonly<Record<string, Domain>> }> {

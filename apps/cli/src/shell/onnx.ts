@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { compile, openModel } from "diffeo/engine";
 import { fail, type NdArray, type OnnxModel, showShape, type Tensor } from "diffeo/graph";
+import { rowsOf } from "diffeo/host";
 import { writeFileAtomic } from "diffeo/node";
 import type { Io } from "./io.ts";
 
@@ -26,13 +27,6 @@ interface Agreement {
 /** The share of the largest value by which a type may differ from float64: some tens of layers of rounding. */
 const TOLERANCE = { float32: 1e-3, float64: 1e-9 } as const;
 
-/** Some events of an array. */
-const part = ({ shape: [count, ...event], data, dtype }: NdArray, from: number, to: number): NdArray => ({
-  shape: [to - from, ...event],
-  dtype,
-  data: data.slice((from * data.length) / count, (to * data.length) / count),
-});
-
 /** How far values are from those expected, in the worst of so many columns; not a number is worst of all. */
 function agreement(found: readonly number[], expected: readonly number[], columns: number): Agreement {
   const all = Array.from({ length: columns }, (_, column) => {
@@ -53,11 +47,11 @@ async function check(model: OnnxModel, { f, feeds, checked, apart = false }: Onn
   const { inputs, outputs } = model;
   const batch = inputs[0].shape[0];
   const events = Math.min(checked, feeds[inputs[0].name].shape[0]);
-  const some = (from: number, to: number) => inputs.map(({ name }) => part(feeds[name], from, to));
+  const some = (from: number, count: number) => inputs.map(({ name }) => rowsOf(feeds[name], from, count));
   const session = await openModel(model);
   const found: number[] = [];
   for (let from = 0; from < events; from += batch) {
-    const given = some(from, from + batch);
+    const given = some(from, batch);
     const answer = await session.run(Object.fromEntries(inputs.map(({ name }, i) => [name, given[i]])));
     for (const value of answer[outputs[0].name].data) found.push(Number(value));
   }

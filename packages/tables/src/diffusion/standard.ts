@@ -49,23 +49,32 @@ function moments(z: Float64Array, n: number): { readonly mean: Float64Array; rea
   return { mean, covariance };
 }
 
-/** γ for standardised rows u of n numbers, NaN for those that are missing, and their correlations where these count. */
-function chanceOf(u: Float64Array, n: number, correlation: Float64Array, counts: (i: number, j: number) => boolean) {
-  let [variance, size] = [0, 0];
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j < i; j++) {
-      if (!counts(i, j)) continue;
-      const r = correlation[i * n + j];
-      let [pairs, squares] = [0, 0];
-      for (let at = 0; at < u.length; at += n) {
-        const product = u[at + i] * u[at + j];
-        if (Number.isNaN(product)) continue;
-        pairs++;
-        squares += (product - r) ** 2;
-      }
-      if (pairs > 1) variance += (pairs * squares) / (pairs - 1) ** 3;
-      size += r ** 2;
+/** γ of rows z of n numbers, NaN for those that are missing, of whose correlations only some are asked for. */
+function chanceOf(
+  z: Float64Array,
+  mean: Float64Array,
+  deviation: readonly number[],
+  correlation: Float64Array,
+  asked: readonly (readonly [i: number, j: number])[],
+): number {
+  const n = mean.length;
+  const [counts, squares] = [new Float64Array(asked.length), new Float64Array(asked.length)];
+  const u = new Float64Array(n);
+  for (let at = 0; at < z.length; at += n) {
+    for (let i = 0; i < n; i++) u[i] = (z[at + i] - mean[i]) / deviation[i];
+    for (let k = 0; k < asked.length; k++) {
+      const [i, j] = asked[k];
+      const product = u[i] * u[j];
+      if (Number.isNaN(product)) continue;
+      counts[k]++;
+      squares[k] += (product - correlation[i * n + j]) ** 2;
     }
+  }
+  let [variance, size] = [0, 0];
+  for (const [k, [i, j]] of asked.entries()) {
+    if (counts[k] > 1) variance += (counts[k] * squares[k]) / (counts[k] - 1) ** 3;
+    size += correlation[i * n + j] ** 2;
+  }
   return size > 0 ? Math.min(1, variance / size) : 0;
 }
 
@@ -97,8 +106,9 @@ export function standardOf(
     const [i, j] = [Math.floor(at / n), at % n];
     return together(i, j) ? v / (deviation[i] * deviation[j]) : 0;
   });
-  const u = z.map((v, at) => (v - mean[at % n]) / deviation[at % n]);
-  const gamma = chanceOf(u, n, correlation, together);
+  const below = deviation.flatMap((_, i) => Array.from({ length: i }, (_, j) => [i, j] as const));
+  const asked = below.filter(([i, j]) => together(i, j));
+  const gamma = chanceOf(z, mean, deviation, correlation, asked);
   const { values, vectors } = rightSvd(
     correlation.map((r, at) => (at % (n + 1) === 0 ? r : (1 - gamma) * r)),
     n,
