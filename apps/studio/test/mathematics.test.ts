@@ -19,6 +19,23 @@ function numberOf(text: string): number {
 const largestError = async (page: Page): Promise<number> =>
   numberOf((await page.getByLabel("Largest error").textContent(SOON)) ?? "");
 
+/**
+ * Chooses a map and goes back, on a page so busy that it hears of the new address only when it is about to write the old one:
+ * the browser has moved on by then.
+ */
+function chooseAndGoBack(map: string): void {
+  const choice = [...document.querySelectorAll("select")].find(({ labels }) => labels[0]?.textContent === "Map φ");
+  if (!choice) throw new Error("there is no map to choose");
+  choice.value = map;
+  choice.dispatchEvent(new Event("change", { bubbles: true }));
+  // After the page has followed.
+  queueMicrotask(() => {
+    history.back();
+    const start = performance.now();
+    while (performance.now() - start < 400);
+  });
+}
+
 /** The numbers of a row of the table at the point. */
 async function row(page: Page, name: string): Promise<number[]> {
   const header = page.getByRole("rowheader", { name, exact: name.length === 1 });
@@ -87,6 +104,17 @@ else
       await page.goto(address);
       expect(await row(page, "x")).toEqual(moved);
       expect(await row(page, "y")).toHaveLength(3);
+    });
+
+    it("leave an address alone that a reader has gone to since", async () => {
+      const address = "#/scores?p=gaussian&map=unitBall";
+      await page.goto(`${url}${address}`);
+      await row(page, "log p, log q");
+      await page.goto(`${url}#/scores`);
+      await expect.poll(() => page.getByLabel("Map φ").inputValue(), SOON).toBe("additiveLogistic");
+      await page.evaluate(chooseAndGoBack, "stereographic");
+      await expect.poll(() => page.getByLabel("Map φ").inputValue(), SOON).toBe("unitBall");
+      expect(await hash(page)).toBe(address);
     });
 
     it("say where a typed expression cannot be read, and what `check` finds of a typed map", async () => {
