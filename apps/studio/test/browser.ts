@@ -42,14 +42,17 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe has against a page, a line each. */
-export async function violations(page: Page): Promise<string[]> {
+/** What axe has against a page, a line each; by all of its rules, or by one. */
+export async function violations(page: Page, rule?: string): Promise<string[]> {
   // Once a page: it stays through changes of the address.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
-  });
+  const found = await page.evaluate(
+    async (runOnly) => {
+      const { axe } = globalThis as unknown as { axe: { run(o: object): Promise<{ violations: Violation[] }> } };
+      return (await axe.run(runOnly)).violations;
+    },
+    rule === undefined ? {} : { runOnly: [rule] },
+  );
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
 

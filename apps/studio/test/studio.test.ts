@@ -104,10 +104,11 @@ else
       for (const path of ["#/", ...paths]) {
         await page.goto(`${url}${path}`);
         await page.locator("main h1").waitFor();
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect(await violations(page)).toEqual([]);
-        }
+        await page.emulateMedia({ colorScheme: "light" });
+        expect(await violations(page)).toEqual([]);
+        // Nothing but the colours is another in the dark.
+        await page.emulateMedia({ colorScheme: "dark" });
+        expect(await violations(page, "color-contrast")).toEqual([]);
         await page.setViewportSize({ width: 390, height: 800 });
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
         expect([path, width]).toEqual([path, 390]);

@@ -52,7 +52,7 @@ const stopAtOnce = (): Promise<void> =>
     new MutationObserver((_, observer) => {
       const [button] = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Stop");
       const said = document.querySelector(".fitting .status")?.textContent ?? "";
-      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 4)) return;
+      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 3)) return;
       observer.disconnect();
       button.click();
       resolve();
@@ -116,10 +116,10 @@ else
 
     it("fits, draws and scores as the command does, to rounding, and takes the model along", async () => {
       const printed = onWebAssembly(
-        ["table", "fit", csv, "--steps", "5", "--seed", "3", "--no-given", "--no-evaluate", "--out", model],
+        ["table", "fit", csv, "--steps", "2", "--seed", "3", "--no-given", "--no-evaluate", "--out", model],
         ["table", "sample", "--model", model, "--count", "1000", "--seed", "5", "--evaluations", "8", "--out", rows],
       );
-      await page.goto(`${url}#/table?ends=steps&steps=5&seed=3&given=no&draw=5&evaluations=8`);
+      await page.goto(`${url}#/table?ends=steps&steps=2&seed=3&given=no&draw=5&evaluations=8`);
       const fetched = requests.length;
       const longest = await longestTask(browser, page, async () => {
         await page.getByLabel("Choose a file").setInputFiles(csv);
@@ -215,17 +215,17 @@ else
     });
 
     it("stops a fit, goes on with it where it was, and draws rows of which a cell is given", async () => {
-      await page.goto(`${url}#/table?ends=steps&steps=30&seed=3&evaluations=8`);
+      await page.goto(`${url}#/table?ends=steps&steps=10&seed=3&evaluations=8`);
       await page.getByLabel("Choose a file").setInputFiles(csv);
       await page.getByText("all between 0 and 1").waitFor(SOON);
       const said = page.evaluate(stopAtOnce);
       await page.getByRole("button", { name: "Fit", exact: true }).click();
       await said;
       const stopped =
-        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 30\.$/).textContent(SOON)) ?? "";
+        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 10\.$/).textContent(SOON)) ?? "";
       const [at] = stepsIn([stopped]);
-      expect(at).toBeGreaterThanOrEqual(4);
-      expect(at).toBeLessThan(30);
+      expect(at).toBeGreaterThanOrEqual(3);
+      expect(at).toBeLessThan(10);
       const after = page.evaluate(stepsUntilFitted);
       await page.getByRole("button", { name: "Continue" }).click();
       const seen = stepsIn(await after);
