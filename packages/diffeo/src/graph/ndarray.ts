@@ -59,7 +59,8 @@ export function broadcastStrides(from: Shape, to: Shape): number[] {
 /** NumPy's rule: align at the right; sizes must agree or one of them be 1. */
 export function broadcastShapes(a: Shape, b: Shape, operation: string): number[] {
   const rank = Math.max(a.length, b.length);
-  return Array.from({ length: rank }, (_, i) => {
+  const shape = new Array<number>(rank);
+  for (let i = 0; i < rank; i++) {
     const da = a[i - rank + a.length] ?? 1;
     const db = b[i - rank + b.length] ?? 1;
     if (da !== db && da !== 1 && db !== 1)
@@ -68,8 +69,9 @@ export function broadcastShapes(a: Shape, b: Shape, operation: string): number[]
         `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ${i - rank} has ${da} against ${db}`,
         "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one should repeat",
       );
-    return da === 1 ? db : da;
-  });
+    shape[i] = da === 1 ? db : da;
+  }
+  return shape;
 }
 
 /** Axes counted from the end become axes counted from the start; out of range is an error. */

@@ -17,6 +17,8 @@ class Interner {
   /** Numbers for what is equal only to itself: nodes, operations (whose names need not differ) and large arrays. */
   readonly #ids = new Map<Tensor | Primitive | NdArray["data"], number>();
   readonly #nodes = new Map<string, Tensor>();
+  /** Nodes that are the first of their structure: a later pass meets most of them again. */
+  readonly #first = new Set<Tensor>();
 
   #id(one: Tensor | Primitive | NdArray["data"]): number {
     const known = this.#ids.get(one);
@@ -42,11 +44,12 @@ class Interner {
 
   /** The first node seen with this structure. */
   canonical(t: Tensor): Tensor {
-    if (isInput(t)) return t;
+    if (isInput(t) || this.#first.has(t)) return t;
     const key = this.#key(t);
     const known = this.#nodes.get(key);
     if (known) return known;
     this.#nodes.set(key, t);
+    this.#first.add(t);
     return t;
   }
 }
@@ -83,10 +86,10 @@ type Rule = (t: Tensor) => Tensor | undefined;
 /** Rewrites every node by `rule` until it has nothing more to say, sharing equal results; `rebuilt` hears of new inputs. */
 function rewrite(
   outputs: readonly Tensor[],
+  interner: Interner,
   rule: Rule,
   rebuilt: (node: Tensor, as: Tensor) => void = () => undefined,
-): Map<Tensor, Tensor> {
-  const interner = new Interner();
+): Tensor[] {
   const done = new Map<Tensor, Tensor>();
   const visit = (node: Tensor): Tensor => {
     const known = done.get(node);
@@ -107,34 +110,38 @@ function rewrite(
   };
   // In topological order the recursion above only ever descends into nodes a rule has just made.
   for (const node of topological(outputs)) visit(node);
-  return done;
+  return outputs.map((t) => done.get(t) as Tensor);
 }
 
-const apply = (outputs: readonly Tensor[], ...rest: [Rule, ((node: Tensor, as: Tensor) => void)?]): Tensor[] => {
-  const done = rewrite(outputs, ...rest);
-  return outputs.map((t) => done.get(t) as Tensor);
-};
+const smaller: Rule = (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t);
 
-export const simplify = (outputs: readonly Tensor[]): Tensor[] =>
-  apply(outputs, (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t));
+export const simplify = (outputs: readonly Tensor[]): Tensor[] => rewrite(outputs, new Interner(), smaller);
 
 /** Replaces operations by the forms a target runs well, or runs at all. */
 export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
-  const simple = simplify(outputs);
+  const interner = new Interner();
+  const simple = rewrite(outputs, interner, smaller);
   const uses = new Map<Tensor, number>();
   const count = (t: Tensor): void => void uses.set(t, (uses.get(t) ?? 0) + 1);
   for (const node of topological(simple)) node.inputs.forEach(count);
   simple.forEach(count);
-  return simplify(loweredOutputs(simple, target, uses));
+  const lowered = loweredOutputs(simple, interner, target, uses);
+  return rewrite(lowered, interner, smaller);
 }
 
-function loweredOutputs(outputs: readonly Tensor[], target: Target, uses: Map<Tensor, number>): Tensor[] {
+function loweredOutputs(
+  outputs: readonly Tensor[],
+  interner: Interner,
+  target: Target,
+  uses: Map<Tensor, number>,
+): Tensor[] {
   const countOf = (t: Tensor): number => uses.get(t) ?? 1;
   const inherit = (from: Tensor, to: Tensor): void => {
     if (!uses.has(to)) uses.set(to, countOf(from));
   };
-  return apply(
+  return rewrite(
     outputs,
+    interner,
     (t) => {
       const better = t.op.lower?.(t, target) ?? loweringOf.get(t.op)?.(t, target, countOf);
       if (better) inherit(t, better);
