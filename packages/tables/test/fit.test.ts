@@ -25,8 +25,21 @@ import { whitened } from "../src/table/whitening.ts";
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
 const small = { seed: 1, inducing: 40, batch: 100, points: 300, epochs: 7, ridgeSteps: 50 } as const;
 
-/** A few of the training rows: the chains that look for a density's mass start from each. */
-const few = { ...data.train, shape: [20, 2], data: (data.train.data as Float32Array).slice(0, 40) };
+/** The first training rows. */
+const firstRows = (count: number) =>
+  pickRows(
+    data.train,
+    Array.from({ length: count }, (_, i) => i),
+  );
+
+/** The chains that look for a density's mass start from each of these, beside its inducing points. */
+const few = firstRows(20);
+
+/** A density of so many inducing points as α has numbers, under a small network that was not trained. */
+function unfitted(alpha: readonly number[]): Fitted {
+  const parameters = dkefInit(key(2), firstRows(alpha.length), { width: 4, logScales: [0] });
+  return { step: 0, parameters, theta: flatten(parameters), alpha: Float64Array.from(alpha) };
+}
 
 const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.length;
 
@@ -34,12 +47,17 @@ const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.lengt
 async function onGrid(fitted: Fitted): Promise<{ logZ: number; moments: number[] }> {
   const [cells, reach] = [100, 8];
   const step = (2 * reach) / cells;
-  const points = new Float32Array(2 * cells * cells);
+  const points = new Float64Array(2 * cells * cells);
   for (let i = 0; i < cells * cells; i++) {
     points[2 * i] = (Math.floor(i / cells) + 0.5) * step - reach;
     points[2 * i + 1] = ((i % cells) + 0.5) * step - reach;
   }
-  const { logDensity } = await measurePoints(fitted, { shape: [cells * cells, 2], dtype: "float32", data: points });
+  const columns = ["x", "y"];
+  const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
+  const { logDensity } = await scoreRows(
+    { fitted, spec: { loss: "ssm-vr", seed: 1, columns, whitening, logZ: 0 } },
+    { source: "grid", columns, rows: cells * cells, values: points },
+  );
   const mass = logDensity.map(Math.exp);
   const total = mass.reduce((a, b) => a + b, 0);
   const of = (f: Moment): number => mass.reduce((t, w, i) => t + w * f(points[2 * i], points[2 * i + 1]), 0) / total;
@@ -51,14 +69,14 @@ const powers: readonly Moment[] = [(x) => x, (_, y) => y, (x) => x * x, (_, y) =
 
 describe("a fit of two moons", () => {
   it("beats a Gaussian, has the normaliser of a grid, and is scored and sampled as it is", async () => {
-    const options = { loss: "ssm-vr", ...small, inducing: 60, epochs: 16 } as const;
+    const options = { loss: "ssm-vr", ...small } as const;
     const found = await fitDensity(data, options);
     expect([found.failure, found.chosenByExact]).toEqual([undefined, undefined]);
 
     const points = await measurePoints(found.chosen, data.test);
     expect(mean(points.scoreMatching)).toBeLessThan(-5); // a unit Gaussian has −1
     const exact = await onGrid(found.chosen);
-    const plain = await importanceNormaliser(found.chosen, 200_000, key(5));
+    const plain = await importanceNormaliser(found.chosen, 50_000, key(5));
     const annealed = await annealedNormaliser(found.chosen, few, { key: key(6) });
     for (const { logZ, effectiveSamples } of [plain, annealed]) {
       expect(effectiveSamples).toBeGreaterThan(1000);
@@ -101,37 +119,40 @@ describe("a fit of two moons", () => {
     await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(/model 2 has 3 columns/);
 
     for (const method of ["hmc", "langevin"] as const) {
-      const count = 1500;
+      const count = 1000;
       const drawn = whitened(
-        (await sampleRows(model, count, { method, steps: 60, key: key(8) })).values,
+        (await sampleRows(model, count, { method, steps: 30, key: key(8) })).values,
         data.whitening,
       );
       powers.forEach((f, k) => {
         const values = Float64Array.from({ length: count }, (_, i) => f(drawn[2 * i], drawn[2 * i + 1]));
         const spread = Math.sqrt(mean(values.map((v) => (v - mean(values)) ** 2)) / count);
-        expect(Math.abs(mean(values) - exact.moments[k]), method).toBeLessThan(6 * spread);
+        expect(Math.abs(mean(values) - exact.moments[k]), method).toBeLessThan(4 * spread);
       });
     }
   });
 
   it.each(["sm", "ssm", "gssm", "gssm-vr"] as const)("improves exact score matching with %s too", async (loss) => {
-    const found = await fitDensity(data, { loss, ...small, both: true });
+    const found = await fitDensity(data, { loss, ...small, inducing: 20, epochs: 3, both: true });
     const points = await measurePoints(found.chosenByExact as Fitted, data.test);
     expect(mean(points.scoreMatching)).toBeLessThan(-3);
     expect(found.curve.exact.length).toBe(Math.floor(found.steps / 5));
   });
 });
 
-it("comes out the same twice", async () => {
-  const options = { loss: "gssm-vr", ...small, epochs: 1 } as const;
-  const [one, other] = [await fitDensity(data, options), await fitDensity(data, options)];
-  expect(other.chosen.alpha).toEqual(one.chosen.alpha);
-  expect(other.curve).toEqual(one.curve);
+it("comes out the same twice, by a name and by an objective of one's own", async () => {
+  const options = { ...small, epochs: 1 };
+  const named = await fitDensity(data, { ...options, loss: "gssm-vr" });
+  const own = await fitDensity(data, { ...options, loss: { ...objectives["gssm-vr"](), name: "own" } });
+  expect(own.chosen.alpha).toEqual(named.chosen.alpha);
+  expect(own.curve).toEqual(named.curve);
+  const fourier = await fitDensity(data, { ...options, loss: gssm(fourierSlices()) });
+  expect(fourier.failure).toBeUndefined();
+  expect(fourier.curve.loss).toHaveLength(12);
 });
 
 it("has for α = 0 the volume of q₀, from both estimates", async () => {
-  const found = await fitDensity(data, { loss: "ssm", ...small, epochs: 1, ridgeSteps: 0 });
-  const flat: Fitted = { ...found.chosen, alpha: new Float64Array(small.inducing) };
+  const flat = unfitted(new Array(10).fill(0));
   expect((await importanceNormaliser(flat, 2000, key(1))).logZ).toBeCloseTo(logBaseVolume(2), 6);
   const { logZ, effectiveSamples } = await annealedNormaliser(flat, few, { key: key(1), particles: 1024 });
   expect(Math.abs(logZ - logBaseVolume(2))).toBeLessThan(5 / Math.sqrt(effectiveSamples));
@@ -173,37 +194,22 @@ it("says when not even α can be found", async () => {
 });
 
 describe("a normaliser that cannot be found", () => {
-  const found = fitDensity(data, { loss: "ssm", ...small, inducing: 5, epochs: 1 });
-  const normaliser = async (alpha: readonly number[]) =>
-    annealedNormaliser({ ...(await found).chosen, alpha: Float64Array.from(alpha) }, few, {
-      key: key(1),
-      particles: 256,
-    });
+  const normaliser = (alpha: readonly number[]) =>
+    annealedNormaliser(unfitted(alpha), few, { key: key(1), particles: 256 });
 
   it("is given up where the path has no end", async () => {
-    await expect(normaliser([1e8, -1e8, 1e8, -1e8, 1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
+    await expect(normaliser([1e8, -1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
   });
 
   it("is given up where the density is not finite", async () => {
-    await expect(normaliser(Array(5).fill(Number.NaN))).rejects.toThrow(/normaliser cannot be found: .* not finite/);
+    await expect(normaliser([Number.NaN, Number.NaN])).rejects.toThrow(/normaliser cannot be found: .* not finite/);
   });
 
   it("is given up when told to", async () => {
-    const { chosen } = await found;
     const signal = AbortSignal.abort();
-    await expect(annealedNormaliser(chosen, few, { key: key(1), signal })).rejects.toThrow(/abort/);
-    await expect(importanceNormaliser(chosen, 1000, key(1), signal)).rejects.toThrow(/abort/);
+    await expect(annealedNormaliser(unfitted([0]), few, { key: key(1), signal })).rejects.toThrow(/abort/);
+    await expect(importanceNormaliser(unfitted([0]), 1000, key(1), signal)).rejects.toThrow(/abort/);
   });
-});
-
-it("takes an objective of one's own", async () => {
-  const options = { ...small, epochs: 1 };
-  const named = await fitDensity(data, { ...options, loss: "ssm" });
-  const own = await fitDensity(data, { ...options, loss: { ...objectives.ssm(), name: "own" } });
-  expect(own.chosen.alpha).toEqual(named.chosen.alpha);
-  const fourier = await fitDensity(data, { ...options, loss: gssm(fourierSlices()) });
-  expect(fourier.failure).toBeUndefined();
-  expect(fourier.curve.loss).toHaveLength(12);
 });
 
 it("says when there are fewer rows than inducing points", async () => {
@@ -233,22 +239,8 @@ it("stops a run when it is told to", async () => {
 
 describe("the noise of a gradient", () => {
   const options = { ...small, batch: 40 } as const;
-  const theta = async (): Promise<Float32Array> => {
-    let found: Fitted | undefined;
-    await fitDensity(data, {
-      ...options,
-      loss: "ssm-vr",
-      epochs: 1,
-      ridgeSteps: 1,
-      onStep: ({ step, fitted }) => {
-        if (step === 1) found = fitted();
-      },
-    });
-    return (found as Fitted).theta;
-  };
-
   it("is that of the slices: none for exact score matching, less with their means than without", async () => {
-    const at = await theta();
+    const at = flatten(dkefInit(key(2), firstRows(options.inducing)));
     const noiseOf = async (loss: "sm" | "ssm" | "ssm-vr" | "gssm" | "gssm-vr"): Promise<GradientNoise> => {
       const open = openGradientNoise(data, { ...options, loss });
       const found = await open.at(at, 24);
@@ -269,16 +261,13 @@ describe("the noise of a gradient", () => {
 
   it("is of the gradient that a step of Adam descends by", async () => {
     const objective = objectives.gssm();
-    const start = dkefInit(key(2), pickRows(data.train, [0, 1, 2, 3, 4]));
+    const start = dkefInit(key(2), firstRows(5));
     const sizes = { n: 2, batch: 20, points: 20, validation: 20, ridgeBatch: 20 };
     const steps = fitSteps(objective, start, sizes, { rate: 1e-2, clip: 1e9, ridgeRate: 1e-3 });
     const flat = flatten(start);
     const zero = new Float32Array(flat.length);
     const draws = (name: string) => drawArrays(objective.draws(2), [10], fold(key(3), name));
-    const x = pickRows(
-      data.train,
-      Array.from({ length: 20 }, (_, i) => i),
-    );
+    const x = firstRows(20);
     const { state } = await steps.train({ theta: flat, m: zero, v: zero }, x, draws("a"), draws("b"), 1);
     const gradient = (await steps.gradient(flat, x, draws("a"), draws("b"))).data as Float32Array;
     await steps.dispose();
