@@ -117,7 +117,7 @@ describe("a model of a table", () => {
   const rows = rowsOf(3000);
   let model: TableModel;
   beforeAll(async () => {
-    model = await fitTable(rows, { columns, ...small, steps: 700 });
+    model = await fitTable(rows, { columns, ...small, steps: 300 });
   });
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
@@ -248,7 +248,7 @@ describe("a likelihood", () => {
   it("integrates to one over the cells", async () => {
     const model = untrained(product({ a: positive(), b: between(0, 10) }), 4);
     // The mean over a grid of z = (log a, logit b/10) of density times a b (1 − b/10), and the area of the grid.
-    const side = 80;
+    const side = 56;
     const [low, high] = [-8, 9];
     const at = (i: number): number => low + ((i + 0.5) * (high - low)) / side;
     const cells: [number, number][] = [];
