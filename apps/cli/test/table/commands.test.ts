@@ -49,13 +49,14 @@ describe("table", () => {
     expect(told).toContain(`\n${at("a.model")}\n12 rows that training did not see`);
   });
 
-  it("fit ends with what the model is worth, and with code 3 where a baseline is better", async () => {
+  it("fit ends with what the model is worth, with code 3 where a baseline is better, and as JSON the same for the same seed", async () => {
     expect(told).toMatch(/^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(12 rows\)$/m);
     expect(told).toMatch(/^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m);
     // Two modes, of which a model after two steps knows nothing.
-    const modes = rows.map(([, a, b], i) => [(i % 5 < 2 ? 9 : -9) + Math.log(Number(a)), b]);
-    writeFileSync(at("modes.csv"), `x,y\n${modes.map((row) => row.join(",")).join("\n")}\n`);
-    const fit = ["table", "fit", at("modes.csv"), "--steps", "2", "--threads", "1", "--no-given", "--out"];
+    const modes = rows.map(([, a, ...rest], i) => [(i % 5 < 2 ? 9 : -9) + Math.log(Number(a)), ...rest]);
+    writeFileSync(at("modes.csv"), `x,share,from,to\n${modes.map((row) => row.join(",")).join("\n")}\n`);
+    const short = ["--column", "from<to", "--steps", "2", "--threads", "1", "--seed", "5", "--no-given"];
+    const fit = ["table", "fit", at("modes.csv"), ...short, "--out"];
     const refused = await diffeo(...fit, at("refused.model"));
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(
@@ -64,9 +65,22 @@ describe("table", () => {
     expect(refused.stderr).toContain("The model is written; train longer");
     const said = refused.stdout.trimEnd().split("\n").at(-1) ?? "";
     expect(said.replace("worse than it should be", "diffeo")).toBe(refused.stderr.slice(0, said.length - 17));
-    // The model is kept, whatever it is worth.
-    expect(await diffeo(...fit, at("accepted.model"), "--accept")).toMatchObject({ code: 0, stderr: "" });
+    // The model is kept, whatever it is worth; it is the same for the same seed, and its report comes as JSON and as a page.
+    const page = ["--json", "--report", at("accepted.html")];
+    const { code, stdout, stderr } = await diffeo(...fit, at("accepted.model"), "--accept", ...page);
+    expect([code, stderr]).toEqual([0, ""]);
     expect(bytesOf("refused.model")).toEqual(bytesOf("accepted.model"));
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ data: at("modes.csv"), rows: 120, seed: 5, model: at("accepted.model") });
+    expect(readFileSync(at("accepted.html"), "utf8")).toMatch(
+      /^<!doctype html>.*<h1>modes\.csv<\/h1>.*all between 0 and 1, from .*accepted\.model.*<\/html>\n$/s,
+    );
+    expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
+    expect(report.columns[2]).toEqual({
+      columns: ["from", "to"],
+      domain: { kind: "ordered", parts: ["from", "to"] },
+      reason: "as was said",
+    });
   }, 60_000);
 
   it("evaluate measures a model on rows it has not seen, beside baselines that learn from those it has", async () => {
@@ -104,34 +118,6 @@ describe("table", () => {
       (await diffeo("table", "score", at("fresh.csv"), "--model", at("a.model"), "--threads", "1", "--json")).stdout,
     );
     expect(report.likelihood.mean).toBeCloseTo(mean, 6);
-  }, 60_000);
-
-  it("fit gives the same model for the same seed, and its report as JSON", async () => {
-    const { stdout, code } = await diffeo(
-      "table",
-      "fit",
-      at("rows.csv"),
-      "--out",
-      at("b.model"),
-      "--json",
-      "--report",
-      at("b.html"),
-      ...fitting,
-      "--accept",
-    );
-    expect(code).toBe(0);
-    const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ data: at("rows.csv"), rows: 120, seed: 5, model: at("b.model") });
-    expect(readFileSync(at("b.html"), "utf8")).toMatch(
-      /^<!doctype html>.*<h1>rows\.csv<\/h1>.*all above 0, from .*b\.model.*<\/html>\n$/s,
-    );
-    expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
-    expect(report.columns[2]).toEqual({
-      columns: ["from", "to"],
-      domain: { kind: "ordered", parts: ["from", "to"] },
-      reason: "as was said",
-    });
-    expect(bytesOf("b.model")).toEqual(bytesOf("a.model"));
   }, 60_000);
 
   it("fit replaces no model unless it is told to, and keeps none when interrupted", async () => {
