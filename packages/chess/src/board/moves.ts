@@ -28,7 +28,7 @@ export const MOST_MOVES = 256;
 
 /** Whether a move takes a pawn to the last rank. */
 export const promotes = (board: Board, move: Move): boolean =>
-  board[fromOf(move)] % 6 === PAWN && (toOf(move) < 8 || toOf(move) >= 56);
+  (toOf(move) < 8 || toOf(move) >= 56) && board[fromOf(move)] % 6 === PAWN;
 
 /** Makes a move and returns the class it captured (`EMPTY` if none) and whether a pawn became a queen, for `undo`. */
 export function make(board: Board, move: Move): number {
@@ -49,19 +49,54 @@ export function undo(board: Board, move: Move, made: number): void {
   board[to] = made & 15;
 }
 
-/** Writes the legal moves into `out` and returns how many there are. */
+/**
+ * Writes the legal moves into `out` and returns how many there are.
+ *
+ * A king that is not in check comes into it by another piece's move only where that piece was pinned: every other attack was there
+ * before. So only moves of the king and of pinned pieces, and those out of check, have to be tried.
+ */
 export function legalMoves(board: Board, white: boolean, out: Uint16Array): number {
   const base = sideBase(white);
   const king = board.indexOf(base + KING);
   const count = pseudoLegalMoves(board, white, out);
+  const checked = isAttacked(board, king, !white);
+  const pins = checked ? [] : pinned(board, king, white);
   let legal = 0;
   for (let i = 0; i < count; i++) {
+    const from = fromOf(out[i]);
+    if (!checked && from !== king && !pins.includes(from)) {
+      out[legal++] = out[i];
+      continue;
+    }
     const made = make(board, out[i]);
-    const safe = !isAttacked(board, fromOf(out[i]) === king ? toOf(out[i]) : king, !white);
+    const safe = !isAttacked(board, from === king ? toOf(out[i]) : king, !white);
     undo(board, out[i], made);
     if (safe) out[legal++] = out[i];
   }
   return legal;
+}
+
+/** Squares of own pieces that alone stand between the king and one that would attack it. */
+function pinned(board: Board, king: number, white: boolean): number[] {
+  const own = sideBase(white);
+  const other = sideBase(!white);
+  const squares: number[] = [];
+  for (let d = 0; d < 8; d++) {
+    const ray = RAYS[d][king];
+    const slider = other + (d < 4 ? ROOK : BISHOP);
+    let shield = -1;
+    for (let i = 0; i < ray.length; i++) {
+      const k = board[ray[i]];
+      if (k === EMPTY) continue;
+      if (shield < 0 && k >= own && k < own + 6) {
+        shield = ray[i];
+        continue;
+      }
+      if (shield >= 0 && (k === slider || k === other + QUEEN)) squares.push(shield);
+      break;
+    }
+  }
+  return squares;
 }
 
 /** Moves by the pieces' ways alone, which may leave the own king in check. */

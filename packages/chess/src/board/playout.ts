@@ -54,13 +54,18 @@ export function drawMove(board: Board, white: boolean, u: number, options: Playo
   const count = legalMoves(board, white, moves);
   if (count === 0) return undefined;
   const lead = white ? balanceOf(board) : -balanceOf(board);
+  const weight = (taken: number, crowned: boolean): number => {
+    const after = lead + Math.abs(WORTH[taken]) + (crowned ? WORTH[QUEEN] - WORTH[PAWN] : 0);
+    return Math.exp((taken === EMPTY ? 0 : capture) - even * Math.sqrt(Math.abs(after)));
+  };
+  // Most moves neither capture nor promote, and all of those weigh the same.
+  const quiet = weight(EMPTY, false);
   const cumulative = new Float64Array(count);
   let total = 0;
   for (let i = 0; i < count; i++) {
-    const to = toOf(moves[i]);
-    const taken = board[to];
-    const after = lead + Math.abs(WORTH[taken]) + (promotes(board, moves[i]) ? WORTH[QUEEN] - WORTH[PAWN] : 0);
-    total += Math.exp((taken === EMPTY ? 0 : capture) - even * Math.sqrt(Math.abs(after)));
+    const taken = board[toOf(moves[i])];
+    const crowned = promotes(board, moves[i]);
+    total += taken === EMPTY && !crowned ? quiet : weight(taken, crowned);
     cumulative[i] = total;
   }
   let i = 0;
