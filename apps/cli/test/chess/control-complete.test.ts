@@ -1,7 +1,7 @@
 /** Completion: where the joint law is known exactly, so that the right conditional is too, and on whole boards. */
 
 import { alignToEvent } from "diffeo/bijector";
-import { type Categorical, categorical, knownSites, type Model, siteLikelihood, standardise } from "diffeo/categorical";
+import { type Categorical, categorical, knownSites, siteLikelihood, standardise } from "diffeo/categorical";
 import {
   add,
   constant,
@@ -21,8 +21,8 @@ import { key } from "diffeo/random";
 import { sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
 import {
+  type BoardSampler,
   COMPLETIONS,
-  type CompleteOptions,
   completeBoards,
   completionMeasures,
   EMPTY,
@@ -32,7 +32,7 @@ import {
   UNKNOWN,
   unpack,
 } from "diffeo-chess";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tinyModel } from "../../../../packages/chess/test/tiny.ts";
 
 const CLASSES = 3;
@@ -89,7 +89,7 @@ function exactLaw(sites: number, weightOf: (classes: readonly number[]) => numbe
       count,
       shape: [sites, N],
       key: key("complete"),
-      steps: 80,
+      steps: 40,
       denoise: true,
       threads: 1,
       known: { ...knownSites(encoding, partial), resample: method.resample },
@@ -150,17 +150,23 @@ describe("completeBoards", () => {
   const real = playouts(6, key("boards"));
   const partial = hideSquares(real, 0.5, key("hidden"));
   const options = { key: key(1), steps: 4 } as const;
-  const complete = async (model: Model, given: Uint8Array, how: CompleteOptions) => {
-    const draw = await openBoards(model, { threads: 1 });
-    return completeBoards(draw, given, how).finally(() => draw.dispose());
-  };
+  let posterior: BoardSampler;
+  let noise: BoardSampler;
+  beforeAll(async () => {
+    posterior = await openBoards(tinyModel(), { threads: 1 });
+    noise = await openBoards(tinyModel("noise"), { threads: 1 });
+  });
+  afterAll(async () => {
+    await posterior.dispose();
+    await noise.dispose();
+  });
 
   it.each(COMPLETIONS)("keeps every known square, other ones on each board (%s)", async (completion) => {
-    const { positions } = await complete(tinyModel(), partial, { ...options, completion });
+    const { positions } = await completeBoards(posterior, partial, { ...options, completion });
     expect(completionMeasures(positions, partial, real).kept).toBe(1);
     const made = unpack(positions);
     expect(made.some((k, i) => partial[i] === UNKNOWN && k !== EMPTY)).toBe(true);
-    const { positions: again } = await complete(tinyModel(), partial.subarray(128), {
+    const { positions: again } = await completeBoards(posterior, partial.subarray(128), {
       ...options,
       completion,
       first: 2,
@@ -170,11 +176,10 @@ describe("completeBoards", () => {
   });
 
   it("is guided where the network gives posteriors, and repeats steps where not", async () => {
-    const evaluations = async (parameterisation: "posterior" | "noise") =>
-      (await complete(tinyModel(parameterisation), partial, options)).scoreEvaluations;
-    expect(await evaluations("posterior")).toBe(4 + 1);
-    expect(await evaluations("noise")).toBe(4 * 4 + 1);
-    await expect(complete(tinyModel("noise"), partial, { ...options, completion: "guided" })).rejects.toThrow(
+    const evaluations = async (draw: BoardSampler) => (await completeBoards(draw, partial, options)).scoreEvaluations;
+    expect(await evaluations(posterior)).toBe(4 + 1);
+    expect(await evaluations(noise)).toBe(4 * 4 + 1);
+    await expect(completeBoards(noise, partial, { ...options, completion: "guided" })).rejects.toThrow(
       "gives no posterior to be guided by",
     );
   });
