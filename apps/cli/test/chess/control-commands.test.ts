@@ -40,7 +40,9 @@ describe("diffeo chess sample", () => {
     expect(out).not.toBe((await sampled("--steps", "6")).out);
     const strong = JSON.parse((await led("--pieces", "24", "--guide-strength", "2", "--format", "json")).out);
     expect(strong).toMatchObject({ guide: ["Q=0", "pieces=24"], guideStrength: 2, conditions: [] });
-    expect(strong.boards.map(({ fen }: { fen: string }) => fen)).not.toEqual(out.trim().split("\n"));
+    const placements = (fens: readonly string[]): string[] => fens.map(placementOf);
+    const stronger = placements(strong.boards.map(({ fen }: { fen: string }) => fen));
+    expect(stronger).not.toEqual(placements(out.trim().split("\n")));
     await expect(sampled("--pieces", "65")).rejects.toThrow("give a whole number from 1 to 64");
   });
 
