@@ -69,6 +69,8 @@ export interface Draw {
 interface EntryOptions {
   /** Entry j of the result depends on entry j of the arguments alone, so that errors can be taken relative to it. */
   readonly elementwise?: boolean;
+  /** In float32 it may be so far off whatever its size: the runtime has an operator that is good to a rounding of 1. */
+  readonly rounding?: number;
   /** At most so many runs a law: for large tensors. */
   readonly runs?: number;
 }
@@ -85,7 +87,7 @@ export function entry<P>(
   name: string,
   parameters: fc.Arbitrary<P>,
   apply: (p: P) => Apply,
-  { elementwise = false, runs = Number.POSITIVE_INFINITY }: EntryOptions = {},
+  { elementwise = false, rounding = 0, runs = Number.POSITIVE_INFINITY }: EntryOptions = {},
 ): Entry {
   const draws = fc.tuple(parameters, fc.nat()).map(([p, seed]): Draw => {
     const [f, ...sources] = apply(p);
@@ -98,8 +100,14 @@ export function entry<P>(
     const text = `${name} on ${args.map(show).join(" and ")}, drawn from ${JSON.stringify(p)}`;
     return Object.assign({ f, args }, { [fc.toStringMethod]: () => text });
   });
-  return { name, draws, elementwise, runs };
+  return { name, draws, elementwise, rounding, runs };
 }
+
+/** Draws that are run together, in one graph: to open a session takes longer than to run any of them. */
+export const together = ({ draws, runs }: Entry, usual: number): fc.Arbitrary<Draw[]> => {
+  const length = Math.min(runs, usual);
+  return fc.array(draws, { minLength: length, maxLength: length });
+};
 
 export const size = (min = 1, max = 4): fc.Arbitrary<number> => fc.integer({ min, max });
 

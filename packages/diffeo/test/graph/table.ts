@@ -23,8 +23,8 @@ import {
   within,
 } from "./draw.ts";
 
-const one = (name: string, f: (x: Tensor) => Tensor, x: Domain): Entry =>
-  entry(name, shapes(), (s) => [f, [s, x]], { elementwise: true });
+const one = (name: string, f: (x: Tensor) => Tensor, x: Domain, rounding = 0): Entry =>
+  entry(name, shapes(), (s) => [f, [s, x]], { elementwise: true, rounding });
 
 const two = (name: string, f: (a: Tensor, b: Tensor) => Tensor, a: Domain, b: Domain): Entry =>
   entry(name, broadcastable(2), ([s, t]) => [f, [s, a], [t, b]]);
@@ -121,7 +121,8 @@ export const smooth: readonly Entry[] = [
   one("polygamma 2", (x) => g.polygamma(2, x), within(0.2, 4, 11.9, 12.1, 30, 0.1)),
   one("logSigmoid", g.logSigmoid, wild),
   // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
-  one("silu", g.silu, away(wild, -1.2785, 0.05)),
+  // Below −18 its factor σ is 0 there, which for xσ is 18/(1 + e¹⁸) too little.
+  one("silu", g.silu, away(wild, -1.2785, 0.05), 3e-7),
   one("relu", g.relu, beside(0.1, 3)),
   one("squaredRelu", g.squaredRelu, beside(0.1, 3)),
   // Far to the left Φ is a difference of like numbers, and beside −0.7518 the derivative is.
