@@ -1,7 +1,7 @@
 /**
  * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four symbols once. There are
  * 576 of them; the model sees 400 and no rule, and is asked for 200. Symbols drawn at random make one in 7 million. A number
- * after the program's name is how many steps it trains; 1,000 if none is there.
+ * after the program's name is how many steps it trains, 1,000 if none is there; a second one is how many squares it draws.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";
@@ -33,7 +33,7 @@ const model = await trainGrid(Uint8Array.from(seen.flat()), {
   },
 });
 
-const COUNT = 200;
+const COUNT = Number(process.argv[3] ?? 200);
 const drawn = await sampleGrids(model, { count: COUNT, key: key("squares"), batch: COUNT });
 const squares = Array.from({ length: COUNT }, (_, i) => [...drawn.subarray(i * SITES, (i + 1) * SITES)]);
 const known = new Set(seen.map(String));

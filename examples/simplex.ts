@@ -3,7 +3,8 @@
  *
  * A mixture of Gaussians in the plane has an exact score at every noise level. Seen through the additive logistic map it
  * is a law on the triangle, close to its edges. The reverse-time Itô lemma runs the diffusion there: once stepped on the
- * triangle itself, once by the domain-preserving sampler, which takes the same process's steps in the plane.
+ * triangle itself, once by the domain-preserving sampler, which takes the same process's steps in the plane. A number after the
+ * program's name is how many points each draws; 5,000 if none is there.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
@@ -13,7 +14,7 @@ import { fold, key } from "diffeo/random";
 import { energyDistance, eulerMaruyama, type SampleOptions, sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
 
-const COUNT = 5000;
+const COUNT = Number(globalThis.process.argv[2] ?? 5000);
 const seed = key(7);
 const phi = additiveLogistic();
 const data = mixture([

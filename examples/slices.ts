@@ -1,6 +1,7 @@
 /**
  * Score matching fits a density without its normaliser. Here: a banana, log p(x) = −½x₁² − ½((x₂ − c x₁²)/σ)² + const, whose c and
- * σ are found from points alone by SSM-VR, by GSSM-VR with quadratic slices, and by GSSM along a slice family of one's own.
+ * σ are found from points alone by SSM-VR, by GSSM-VR with quadratic slices, and by GSSM along a slice family of one's own. A
+ * number after the program's name is how many steps each takes; 600 if none is there.
  */
 import {
   add,
@@ -53,6 +54,7 @@ const waves = smoothFamily({
 });
 
 const COUNT = 500;
+const STEPS = Number(process.argv[2] ?? 600);
 const TRUTH = { c: 0.8, sigma: 0.5 };
 
 /** Points of the banana. */
@@ -80,8 +82,8 @@ async function learn(objective: Objective): Promise<{ c: number; sigma: number }
     { emaDecay: 0.99 },
   );
   let state = initialState(start);
-  for (let i = 1; i <= 600; i++) {
-    const rate = 0.03 * (1 - i / 601);
+  for (let i = 1; i <= STEPS; i++) {
+    const rate = 0.03 * (1 - i / (STEPS + 1));
     ({ state } = await step(state, [points(i), drawArrays(spec, [COUNT], fold(key(objective.name), i))], i, rate));
   }
   await step.dispose();
