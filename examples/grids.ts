@@ -92,4 +92,5 @@ for (let r = 0; r < SIDE; r++)
       .map((rows) => rows[r].map((k) => "·▒█"[k]).join(""))
       .join("   "),
   );
-console.log(`striped: ${all.filter(striped).length} of ${SAMPLES}`);
+const found = all.filter(striped).map(String);
+console.log(`striped: ${found.length} of ${SAMPLES}, in ${new Set(found).size} patterns`);

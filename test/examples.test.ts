@@ -17,7 +17,8 @@ const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: 
   // By chance one in 780 is balanced.
   "brackets.ts": { output: /balanced: (1[2-9]|[2-6]\d) of 60/, words: ["160", "60"] },
   "derivatives.ts": { output: /score at \(1, 2\): -1, -2\nΔp: -2, 0/ },
-  "grids.ts": { output: /striped: (5[4-9]|6\d) of 64/ },
+  // Of 159 patterns; grids of one colour are three of them.
+  "grids.ts": { output: /striped: (5[4-9]|6\d) of 64, in ([2-6]\d) patterns/ },
   // By chance one in 7 million is valid.
   "latin-squares.ts": {
     output: /valid: ([89]|[1-6]\d) of 60, ([2-9]|\d\d) of them not among the data/,
