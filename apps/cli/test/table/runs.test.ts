@@ -25,8 +25,8 @@ beforeAll(() => {
 
 describe("a run in a folder", () => {
   it("ends with the same model, killed on the way or not", async () => {
-    const whole = fit("whole.model", "--steps", "6");
-    const parts = fit("parts.model", "--steps", "6", "--run", at("run"));
+    const whole = fit("whole.model", "--steps", "4");
+    const parts = fit("parts.model", "--steps", "4", "--run", at("run"));
     expect((await diffeo(...whole)).code).toBe(0);
     const { child, ended } = startDiffeo(...parts);
     const checkpoints = (): string[] =>
@@ -39,9 +39,9 @@ describe("a run in a folder", () => {
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(bytesOf("parts.model")).toEqual(bytesOf("whole.model"));
     // What was fitted with other settings is no beginning of this.
-    const other = await diffeo(...fit("other.model", "--steps", "7", "--run", at("run")));
+    const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain("was begun with steps = 6, now it is 7");
+    expect(other.stderr).toContain("was begun with steps = 4, now it is 5");
   }, 120_000);
 });
 
@@ -59,15 +59,16 @@ describe("several seeds", () => {
 
   it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
     const { code, stdout } = await diffeo(
-      ...fit("seeds.model", "--steps", "4", "--no-given", "--seeds", "3", "--seed", "4", "--json"),
+      ...fit("seeds.model", "--steps", "2", "--no-given", "--seeds", "3", "--seed", "8", "--json"),
       ...["--map", "affine-flow", "--network", "transformer"],
     );
     expect(code).toBe(0);
     const { seeds, seed, validation } = JSON.parse(stdout);
-    expect(seeds.map((one: { seed: number }) => one.seed)).toEqual([4, 5, 6]);
+    expect(seeds.map((one: { seed: number }) => one.seed)).toEqual([8, 9, 10]);
     const least = Math.min(...seeds.map((one: { validation: number }) => one.validation));
     expect(validation).toBe(least);
-    expect(seeds.find((one: { validation: number }) => one.validation === least).seed).toBe(seed);
+    // Neither the first nor the last of them.
+    expect([seed, seeds[1].validation]).toEqual([9, least]);
     const { flow, network } = parseTableModel(readFileSync(at("seeds.model")));
     expect([flow?.network.kind, network.kind]).toEqual(["couplings", "columns"]);
   }, 120_000);
