@@ -304,7 +304,7 @@ it("takes batches from one permutation an epoch, and new points and draws for ev
 });
 
 describe("the finish", () => {
-  const data = tableOf(1300);
+  const data = tableOf(400);
   const options = { loss: "sm", seed: 2, inducing: 6, batch: 100, epochs: 1, model: { logLambda: 0 } } as const;
   /** α from all training points at 10^{log λ + shift}, and its exact score matching on the validation set. */
   const direct = (p: Dkef<NdArray>, shift: number) =>

@@ -56,7 +56,8 @@ const rows = Array.from({ length: 200 }, (_, i) => {
   ];
 });
 
-const small = { steps: 25, width: 24, blocks: 1, given: false, threads: 1, seed: 2 } as const;
+// Few steps, each followed by a measurement, and long ones: every weight is away from where it began.
+const small = { steps: 4, rate: 0.02, width: 24, blocks: 1, given: false, threads: 1, seed: 2 } as const;
 const kinds = {
   residual: {},
   transformer: { network: "transformer" },

@@ -70,8 +70,10 @@ describe("training", () => {
 
   it("gives the same numbers for the same seed, interrupted or not", async () => {
     const [seen, held] = [points(200, 2, 1), points(50, 2, 2)];
-    const options = { ...small, steps: 90, seed: 4, patience: 100 };
-    const whole = await trainScore(seen, held, options);
+    // So many steps that they are measured two by two: 21 is between two measurements.
+    const options = { ...small, steps: 42, seed: 4, patience: 100 };
+    const losses: number[] = [];
+    const whole = await trainScore(seen, held, { ...options, onProgress: ({ loss }) => losses.push(loss) });
     const store = memoryStore();
     const stop = new AbortController();
     const first = await trainScore(seen, held, {
@@ -79,14 +81,27 @@ describe("training", () => {
       store,
       signal: stop.signal,
       onProgress: ({ step }) => {
-        if (step === 41) stop.abort();
+        if (step === 21) stop.abort();
       },
     });
-    expect(first.step).toBe(41);
+    expect(first.step).toBe(21);
     const second = await trainScore(seen, held, { ...options, store });
-    expect(second.step).toBe(90);
+    expect(second.step).toBe(42);
     expect({ ...second, seconds: 0 }).toEqual({ ...whole, seconds: 0 });
-    expect((await trainScore(seen, held, { ...options, seed: 5 })).validation).not.toBe(whole.validation);
+
+    const soon = new AbortController();
+    const others: number[] = [];
+    await trainScore(seen, held, {
+      ...options,
+      seed: 5,
+      signal: soon.signal,
+      onProgress: ({ loss }) => {
+        others.push(loss);
+        soon.abort();
+      },
+    });
+    expect(others).toHaveLength(1);
+    expect(others[0]).not.toBe(losses[0]);
   });
 
   it("ends when rows held out have not been better for a while, and keeps the best", async () => {
