@@ -17,7 +17,7 @@ import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 
-const tiny = { width: 8, blocks: 1, steps: 20, threads: 1 } as const;
+const tiny = { width: 8, blocks: 1, steps: 2, threads: 1 } as const;
 
 /** A domain of one's own: a map, and what is inside. */
 const doubled = domain({
