@@ -71,9 +71,12 @@ describe("training", () => {
   it("gives the same numbers for the same seed, interrupted or not", async () => {
     const [seen, held] = [points(200, 2, 1), points(50, 2, 2)];
     // So many steps that they are measured two by two: 21 is between two measurements.
-    const options = { ...small, steps: 42, seed: 4, patience: 100 };
+    let measured = 0;
+    const onWeights = (): void => void measured++;
+    const options = { ...small, steps: 42, seed: 4, patience: 100, onWeights };
     const losses: number[] = [];
     const whole = await trainScore(seen, held, { ...options, onProgress: ({ loss }) => losses.push(loss) });
+    expect(measured).toBe(21);
     const store = memoryStore();
     const stop = new AbortController();
     const first = await trainScore(seen, held, {
@@ -88,6 +91,8 @@ describe("training", () => {
     const second = await trainScore(seen, held, { ...options, store });
     expect(second.step).toBe(42);
     expect({ ...second, seconds: 0 }).toEqual({ ...whole, seconds: 0 });
+    // Nor is it measured where it was interrupted: what is kept would hang on that.
+    expect(measured).toBe(2 * 21);
 
     const soon = new AbortController();
     const others: number[] = [];
