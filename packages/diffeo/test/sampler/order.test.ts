@@ -10,6 +10,7 @@ import {
   type Method,
   type MethodName,
   type NoiseSource,
+  openSampler,
   predictorCorrector,
   rungeKutta,
   uniformGrid,
@@ -25,7 +26,7 @@ import {
   vp,
 } from "../../src/sde/index.ts";
 import { gaussianSdes } from "../sde/table.ts";
-import { by, clusters, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
+import { by, clusters, draws, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -43,36 +44,30 @@ const geometric: Sde = {
 };
 
 const count = 2000;
-const stepCounts = [16, 32, 64, 128, 256];
-const finest = uniformGrid(0, 1, 256);
+const stepCounts = [16, 32, 64, 128];
+const finest = uniformGrid(0, 1, 128);
 const draw = { step: 0, index: 0, from: 0, to: 1, first: 0, count, shape: [1], dtype: "float64" } as const;
 
 describe("strong order", () => {
-  const measure = async (sampler: Sampler, process: Parameters<Sampler>[0], exact: Float64Array, start: number) => {
-    const errors: number[] = [];
-    for (const steps of stepCounts) {
-      const { samples } = await sampler(process, {
-        start: filled(count, start),
-        key: key(1),
-        grid: uniformGrid(0, 1, steps),
-        noise: path,
-        type: "float64",
-        threads: 1,
-      });
-      const total = exact.reduce((s, v, i) => s + Math.abs(v - Number(samples.data[i])), 0);
-      errors.push(total / count);
-    }
-    return fittedOrder(stepCounts, errors);
+  /** The order on one path of as many samples as there are exact ends, from where all of them are 1. */
+  const measure = async (process: Process, method: MethodName, noise: NoiseSource, exact: Float64Array) => {
+    const start = filled(exact.length, 1);
+    const calls = stepCounts.map((steps) => ({ start, key: key(1), grid: uniformGrid(0, 1, steps), noise }));
+    const ends = await draws(process, { shape: [1], method, type: "float64", threads: 1 }, calls);
+    return fittedOrder(
+      stepCounts,
+      ends.map(({ samples }) => meanDistance(samples, { ...start, data: exact })),
+    );
   };
   const path = remembered(brownianPath(key("path"), finest));
   const end = path(draw);
   const solution = Float64Array.from(end, (w) => Math.exp(0.5 - 0.32 + 0.8 * w));
 
   it.each([
-    ["Euler–Maruyama", by("eulerMaruyama"), 0.5],
-    ["Milstein", by("milstein"), 1],
-  ] as const)("of %s is that of the book, where the noise is proportional to x", async (name, sampler, order) => {
-    const found = await measure(sampler, forward(geometric), solution, 1);
+    ["Euler–Maruyama", "eulerMaruyama", 0.5],
+    ["Milstein", "milstein", 1],
+  ] as const)("of %s is that of the book, where the noise is proportional to x", async (name, method, order) => {
+    const found = await measure(forward(geometric), method, path, solution);
     console.log(`strong order of ${name}: ${found.toFixed(3)}`);
     expect(found).toBeGreaterThan(order - 0.1);
     expect(found).toBeLessThan(order + 0.1);
@@ -81,7 +76,7 @@ describe("strong order", () => {
   it("of the domain-preserving method is 1, where noise in x does not depend on x", async () => {
     // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid 8 times finer still
     const sde = ornsteinUhlenbeck({ horizon: 1 });
-    const [n, count] = [2048, 500];
+    const [n, count] = [1024, 500];
     const fine = uniformGrid(0, 1, n);
     const path = remembered(brownianPath(key("path"), fine));
     const x = new Float64Array(count);
@@ -90,19 +85,7 @@ describe("strong order", () => {
       const weight = Math.exp((fine[k] + fine[k + 1]) / 2 - 1) * Math.SQRT2 * Math.sqrt(1 / n);
       for (let i = 0; i < count; i++) x[i] += weight * z[i];
     }
-    const errors: number[] = [];
-    for (const steps of stepCounts) {
-      const { samples } = await by("domainPreserving")(forward(sde, expMap()), {
-        start: filled(count, 1),
-        key: key(1),
-        grid: uniformGrid(0, 1, steps),
-        noise: path,
-        type: "float64",
-        threads: 1,
-      });
-      errors.push(x.reduce((s, v, i) => s + Math.abs(Math.exp(v) - Number(samples.data[i])), 0) / count);
-    }
-    const found = fittedOrder(stepCounts, errors);
+    const found = await measure(forward(sde, expMap()), "domainPreserving", path, x.map(Math.exp));
     console.log(`strong order of the domain-preserving method: ${found.toFixed(3)}`);
     expect(found).toBeGreaterThan(0.9);
     expect(found).toBeLessThan(1.1);
@@ -185,19 +168,15 @@ describe("order", () => {
     ["Dormand–Prince on a grid", rungeKutta, 5, [10, 20, 40, 80]],
   ] as const)("of %s is that of the book, on the flow of a Gaussian", async (name, sampler, order, counts) => {
     for (const stepIn of ["x", "y"] as const) {
-      const errors: number[] = [];
-      for (const steps of counts) {
-        const start = filled(1, Math.exp(1.3));
-        const { samples } = await by(sampler({ stepIn }))(process, {
-          start,
-          key: key(1),
-          steps,
-          tEnd: 0,
-          type: "float64",
-        });
-        // x_t / √Var x_t is constant along the flow
-        errors.push(Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1));
-      }
+      const ends = await draws(
+        process,
+        { shape: [1], method: sampler({ stepIn }), type: "float64" },
+        counts.map((steps) => ({ start: filled(1, Math.exp(1.3)), key: key(1), steps, tEnd: 0 })),
+      );
+      // x_t / √Var x_t is constant along the flow
+      const errors = ends.map(({ samples }) =>
+        Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1),
+      );
       const found = fittedOrder(counts, errors);
       console.log(
         `order of ${name} in ${stepIn}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
@@ -237,13 +216,12 @@ describe("exponential steps", () => {
       const process = reverse(one, exactScore(one, clusters(2)));
       const tEnd = one.horizon / 50;
       const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, { start, key: key(1), tEnd, type: "float64" });
+      const draw = await openSampler(process, { shape: [2], method: "exponential", type: "float64" });
       for (const grid of ["logSnr", "quadratic"] as const) {
         const counts = [80, 160, 320];
         const errors: number[] = [];
-        for (const steps of counts) {
-          const options = { start, key: key(1), steps, tEnd, grid, type: "float64" } as const;
-          errors.push(meanDistance((await by("exponential")(process, options)).samples, exact.samples));
-        }
+        for (const steps of counts)
+          errors.push(meanDistance((await draw({ start, key: key(1), steps, tEnd, grid })).samples, exact.samples));
         const found = fittedOrder(counts, errors);
         console.log(
           `order of exponential, ${one.name}, ${grid}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
@@ -251,18 +229,22 @@ describe("exponential steps", () => {
         expect(found, `${one.name}, ${grid}`).toBeGreaterThan(1.8);
         expect(found, `${one.name}, ${grid}`).toBeLessThan(2.5);
       }
+      await draw.dispose();
     }
   });
 
   it("go on at order 2 through a map, scaled drift and all", async () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const inside = { ...start, data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))) };
-    const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9, type: "float64" } as const;
-    const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, shared);
+    const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9 } as const;
+    const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, { ...shared, type: "float64" });
     const counts = [40, 80, 160];
-    const errors: number[] = [];
-    for (const steps of counts)
-      errors.push(meanDistance((await by("exponential")(process, { ...shared, steps })).samples, exact.samples));
+    const ends = await draws(
+      process,
+      { shape: [2], method: "exponential", type: "float64" },
+      counts.map((steps) => ({ ...shared, steps })),
+    );
+    const errors = ends.map(({ samples }) => meanDistance(samples, exact.samples));
     expect(fittedOrder(counts, errors)).toBeGreaterThan(1.8);
   });
 

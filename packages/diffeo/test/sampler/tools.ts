@@ -3,10 +3,13 @@
 import { type Diffusible, gaussian, mixture } from "../../src/distribution/index.ts";
 import type { NdArray, Tensor } from "../../src/graph/index.ts";
 import {
+  type DrawOptions,
   type Method,
   type MethodName,
   type NoiseRequest,
   type NoiseSource,
+  type OpenOptions,
+  openSampler,
   type SampleOptions,
   type SampleResult,
   sample,
@@ -19,6 +22,19 @@ export const by =
   (method: MethodName | Method): Sampler =>
   (process, options) =>
     sample(process, { ...options, method });
+
+/** What one open sampler makes of each call: times and keys are inputs, so that graphs are compiled for the first call alone. */
+export async function draws(
+  process: Process,
+  opening: OpenOptions,
+  calls: readonly DrawOptions[],
+): Promise<SampleResult[]> {
+  const draw = await openSampler(process, opening);
+  const results: SampleResult[] = [];
+  for (const call of calls) results.push(await draw(call));
+  await draw.dispose();
+  return results;
+}
 
 /** A source that draws the same noise once, however many samplers are given it. */
 export function remembered(noise: NoiseSource): NoiseSource {
