@@ -1,5 +1,5 @@
 /** What every sampler promises: the same numbers for the same key, honest counts, and errors that say what to do. */
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
 import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
@@ -13,6 +13,7 @@ import {
   type MethodName,
   milstein,
   type OpenOptions,
+  type OpenSampler,
   openSampler,
   quadraticGrid,
   rungeKutta,
@@ -44,18 +45,26 @@ const optionsFor = (method: MethodName) => ({ ...shared, method: holding[method]
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
 describe.each(methods)("%s", (method) => {
+  const { count, key: same, steps, ...opening } = optionsFor(method);
+  const call = { count, key: same, steps } as const;
+  let draw: OpenSampler;
+  beforeAll(async () => {
+    draw = await openSampler(process, opening);
+  });
+  afterAll(() => draw.dispose());
+
   it("gives the same samples for the same key, on a worker too, others for another", async () => {
-    const one = await sample(process, optionsFor(method));
+    const one = await draw(call);
     const two = await sample(process, { ...optionsFor(method), worker: true });
-    const three = await sample(process, { ...optionsFor(method), key: key("other") });
+    const three = await draw({ ...call, key: key("other") });
     expect(numbers(one.samples)).toEqual(numbers(two.samples));
     expect(numbers(one.samples)).not.toEqual(numbers(three.samples));
   });
 
   it("gives sample i the same value in any batch, and alone", async () => {
-    const whole = numbers((await sample(process, optionsFor(method))).samples);
-    const parts = numbers((await sample(process, { ...optionsFor(method), batch: 7 })).samples);
-    const alone = numbers((await sample(process, { ...optionsFor(method), count: 1, first: 9 })).samples);
+    const whole = numbers((await draw(call)).samples);
+    const parts = numbers((await draw({ ...call, batch: 7 })).samples);
+    const alone = numbers((await draw({ ...call, count: 1, first: 9 })).samples);
     parts.forEach((v, i) => {
       expect(v).toBeCloseTo(whole[i], 12);
     });
@@ -66,8 +75,8 @@ describe.each(methods)("%s", (method) => {
   it("stays in the simplex, counts its steps and evaluations, and reports progress", async () => {
     const seen: number[] = [];
     let last: NdArray | undefined;
-    const result = await sample(process, {
-      ...optionsFor(method),
+    const result = await draw({
+      ...call,
       onStep: async ({ step, t, points, steps }) => {
         expect(steps).toBe(40);
         seen.push(step);
@@ -99,8 +108,8 @@ describe.each(methods)("%s", (method) => {
 
   it("stops when asked to", async () => {
     const controller = new AbortController();
-    const run = sample(process, {
-      ...optionsFor(method),
+    const run = draw({
+      ...call,
       signal: controller.signal,
       onStep: ({ step }) => {
         if (step === 3) controller.abort();
