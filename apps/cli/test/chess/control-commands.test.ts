@@ -117,6 +117,9 @@ describe("diffeo chess sample", () => {
     const trace = JSON.parse(await readFile(at("trace.json"), "utf8"));
     expect(trace.fen).toEqual(out.trim().split("\n").map(placementOf));
     expect(trace.frames).toHaveLength(3);
+    // What leads with next to no strength leads nowhere.
+    const idle = await sampled(...words, "--trace", at("idle.json"), "--guide", "pieces=4", "--guide-strength", "1e-9");
+    expect(idle.out).toBe(out);
   });
 
   it("writes FENs that other programs read", async () => {
@@ -207,6 +210,11 @@ describe("diffeo chess complete", () => {
     expect(boards.map(({ fen }: { fen: string }) => piecesOf(fen))).toEqual([24, 24]);
     expect(about).toMatchObject({ guide: ["pieces=24"], guideStrength: 2 });
     expect(err).toMatch(/^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
+    const led = (strength: string) =>
+      complete(given, "--guide", "pieces=40", "--guide-strength", strength, "--format", "fen", "--count", "2");
+    const free = await complete(given, "--format", "fen", "--count", "2");
+    expect((await led("1e-9")).out).toBe(free.out);
+    expect((await led("1")).out).not.toBe(free.out);
   });
 
   it("takes any number of pieces that the known squares leave room for", async () => {
