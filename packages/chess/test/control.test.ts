@@ -11,7 +11,7 @@ import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
 import { sparseBoard } from "./arbitrary.ts";
-import { tinyModel } from "./tiny.ts";
+import { countedModel, tinyModel } from "./tiny.ts";
 
 describe("a condition on a board", () => {
   // Seven white pieces worth 1 + 3 + 3 + 5 + 9 + 9 = 30, four black ones worth 1 + 3 + 5 = 9.
@@ -67,32 +67,27 @@ describe("a condition on a board", () => {
 });
 
 describe("guidance", () => {
-  const drawn = (parameterisation: "posterior" | "noise", ...texts: string[]): Promise<Boards> => {
-    const options = { count: 4, steps: 3, key: key("guided"), threads: 1 };
-    return sampleBoards(tinyModel(parameterisation), { ...options, guide: texts.map(parseCondition) });
-  };
+  const call = { count: 4, steps: 3, key: key("guided") };
+  const drawn = (parameterisation: "posterior" | "noise", ...texts: string[]): Promise<Boards> =>
+    sampleBoards(tinyModel(parameterisation), { ...call, guide: texts.map(parseCondition), threads: 1 });
 
-  it("makes other boards of the same noise, and the same again", async () => {
-    const [few, again, many] = [
-      await drawn("posterior", "pieces=4"),
-      await drawn("posterior", "pieces=4"),
-      await drawn("posterior", "pieces=30"),
-    ];
-    expect(again.positions).toEqual(few.positions);
-    expect(many.positions).not.toEqual(few.positions);
-  });
-
-  it("is fed its numbers: those of one kind share a graph, and each gives what it gives alone", async () => {
-    const draw = await openBoards(tinyModel(), { threads: 1 });
-    const call = { count: 4, steps: 3, key: key("guided") };
-    const led = async (...texts: string[]): Promise<Uint8Array> =>
-      (await draw({ ...call, guide: texts.map(parseCondition) })).positions.bytes;
-    for (const texts of [["pieces=4"], ["pieces=30"], ["Q", "balance>=3"]])
-      expect(await led(...texts)).toEqual((await drawn("posterior", ...texts)).positions.bytes);
-    const once = (await draw({ ...call, guide: [parseCondition("Q=2")] })).positions.bytes;
-    const twice = (await draw({ ...call, guide: [parseCondition("Q=2")], guideStrength: 0 })).positions.bytes;
-    expect(twice).toEqual((await draw(call)).positions.bytes);
-    expect(once).not.toEqual(twice);
+  it("makes other boards of the same noise; those of one kind share a graph, and each gives what it gives alone", async () => {
+    const { counted, traced } = countedModel(tinyModel());
+    const draw = await openBoards(counted, { threads: 1 });
+    const led = async (texts: readonly string[], guideStrength = 1): Promise<Uint8Array> =>
+      (await draw({ ...call, guide: texts.map(parseCondition), guideStrength })).positions.bytes;
+    const few = await led(["pieces=4"]);
+    const before = traced();
+    const many = await led(["pieces=30"]);
+    expect(many).not.toEqual(few);
+    expect(traced()).toBe(before);
+    expect((await drawn("posterior", "pieces=4")).positions.bytes).toEqual(few);
+    expect((await drawn("posterior", "pieces=30")).positions.bytes).toEqual(many);
+    const two = ["Q", "balance>=3"];
+    expect((await drawn("posterior", ...two)).positions.bytes).toEqual(await led(two));
+    const free = (await draw(call)).positions.bytes;
+    expect(await led(["pieces=4"], 0)).toEqual(free);
+    expect(few).not.toEqual(free);
     await draw.dispose();
   });
 
