@@ -38,9 +38,9 @@ const words = (out: string, ...more: readonly string[]): string[] => [
   "--out",
   at(out),
   "--draws",
-  "300",
+  "100",
   "--warmup",
-  "200",
+  "50",
   "--seed",
   "3",
   ...more,
@@ -54,7 +54,7 @@ describe("infer", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^ +mean +± +sd +5 % +50 % +95 % +ESS bulk +ESS tail +R̂\nmu +1\.\d+ /);
     expect(stdout).toMatch(/^sigma +1\.\d+ /m);
-    expect(stdout).toMatch(/^4 chains of 300 draws, [\d.]+ s: .*whole$/m);
+    expect(stdout).toMatch(/^4 chains of 100 draws, [\d.]+ s: .*whole$/m);
     const csv = [1, 2, 3, 4].map((c) => `chain-${c}.csv`);
     const pictures = ["pairs", "ranks", "trace"].flatMap((name) => [`${name}.png`, `${name}.svg`]);
     expect(readdirSync(at("whole")).sort()).toEqual(
@@ -89,12 +89,12 @@ describe("infer", () => {
     child.kill("SIGKILL");
     await ended;
     expect(existsSync(at("killed/summary.json"))).toBe(false);
-    const other = await infer(...words("killed", "--resume", "--draws", "301"));
+    const other = await infer(...words("killed", "--resume", "--draws", "101"));
     expect(other.code).toBe(2);
-    expect(other.stderr).toMatch(/was begun with draws = 300, now it is 301/);
+    expect(other.stderr).toMatch(/was begun with draws = 100, now it is 101/);
     const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
-    expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 300, summary: { mu: {} } });
+    expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 100, summary: { mu: {} } });
     const own = (text: string): string => text.replaceAll("killed", "whole");
     for (const c of [1, 2, 3, 4]) expect(own(chain("killed", c))).toBe(chain("whole", c));
   }, 60_000);
