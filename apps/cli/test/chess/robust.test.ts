@@ -61,6 +61,8 @@ describe("kill −9", () => {
       before = steps.at(-1) as number;
     }
     expect(caught).toBeGreaterThan(0);
+    // A killed process leaves its lock, which holds nobody off: rounds after the first began with one.
+    expect(existsSync(join(killed, ".lock"))).toBe(true);
     expect(checkpointsOf(killed).at(-1)).toBeLessThan(STEPS);
   });
 
@@ -72,6 +74,7 @@ describe("kill −9", () => {
     expect(await diffeo(...words(run, "--resume"))).toMatchObject({ code: 0 });
     expect(outcomeOf(run)).toEqual(expected);
     expect(temporariesOf(run)).toEqual([]);
+    expect(existsSync(join(run, ".lock"))).toBe(false);
     const reports = readFileSync(join(run, "metrics.jsonl"), "utf8").trim().split("\n");
     expect(reports.map((line) => JSON.parse(line).step)).toEqual([50, 100, 120]);
   });
