@@ -2,24 +2,25 @@
 import type { Tensor } from "./tensor.ts";
 
 export function topological(outputs: readonly Tensor[]): Tensor[] {
-  const order: Tensor[] = [];
-  const state = new Map<Tensor, number>(); // how many inputs have been looked at; −1 once placed
+  const placed = new Set<Tensor>();
   for (const root of outputs) {
-    const stack = [root];
-    while (stack.length > 0) {
-      const node = stack[stack.length - 1];
-      const next = state.get(node) ?? 0;
-      if (next === -1) stack.pop();
-      else if (next < node.inputs.length) {
-        state.set(node, next + 1);
-        const child = node.inputs[next];
-        if (state.get(child) !== -1) stack.push(child);
+    if (placed.has(root)) continue;
+    const path = [root];
+    const looked = [0]; // at how many inputs of each node of the path
+    while (path.length > 0) {
+      const top = path.length - 1;
+      const node = path[top];
+      if (looked[top] < node.inputs.length) {
+        const child = node.inputs[looked[top]++];
+        if (placed.has(child)) continue;
+        path.push(child);
+        looked.push(0);
       } else {
-        state.set(node, -1);
-        order.push(node);
-        stack.pop();
+        placed.add(node);
+        path.pop();
+        looked.pop();
       }
     }
   }
-  return order;
+  return [...placed];
 }
