@@ -103,9 +103,9 @@ describe("ONNX files", () => {
   });
 
   it("come out the same, byte for byte, when the program is traced again", () => {
-    models(3).forEach(({ name, bytes }, i) => {
-      expect(Buffer.from(bytes).equals(all[i].bytes), name).toBe(true);
-    });
+    const first = new Map(all.map(({ name, bytes }) => [name, bytes]));
+    for (const { name, bytes } of models(1))
+      expect(Buffer.from(bytes).equals(first.get(name) ?? Buffer.of()), name).toBe(true);
   });
 
   it("keep the names of inputs and outputs apart from those inside", () => {
