@@ -71,19 +71,8 @@ describe("diffeo chess train", () => {
         "1",
       ],
       ...["--network", "transformer", "--width", "16", "--layers", "2", "--heads", "2", "--beta2", "0.99"],
-      ...[
-        "--focus",
-        "0.1,0.7,0.8",
-        "--samples-every",
-        "0",
-        "--warmup",
-        "2",
-        "--fall",
-        "4",
-        "--save-every",
-        "4",
-        ...more,
-      ],
+      ...["--focus", "0.1,0.7,0.8", "--samples-every", "0", "--warmup", "2"],
+      ...["--fall", "4", "--save-every", "4", ...more],
     ];
     const model = (out: string): Buffer => readFileSync(join(folder, out, "model.safetensors"));
     expect(await diffeo(...words("attentive"))).toMatchObject({ code: 0 });

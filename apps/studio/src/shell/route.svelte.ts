@@ -8,22 +8,20 @@ export interface Place {
   readonly query: string;
 }
 
-function read(): Place {
-  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
-  return { path, query };
-}
-
-const state = $state({ place: read() });
-/** The address that `place` was read from. */
-let known = location.hash;
+/** The address as the page has heard of it, which may be later than the address bar. */
+const heard = $state({ hash: location.hash });
 
 addEventListener("hashchange", () => {
-  state.place = read();
-  known = location.hash;
+  heard.hash = location.hash;
+});
+
+const current = $derived.by((): Place => {
+  const [path, query = ""] = heard.hash.replace(/^#\/?/, "").split("?", 2);
+  return { path, query };
 });
 
 /** The place in the address bar. */
-export const place = (): Place => state.place;
+export const place = (): Place => current;
 
 /** The address of a page, for a link. */
 export const addressOf = (path: string, query = ""): string => `#/${path}${query && `?${query}`}`;
@@ -33,9 +31,7 @@ export const addressOf = (path: string, query = ""): string => `#/${path}${query
  * gone elsewhere keeps the new address: the page hears of it later than the address bar.
  */
 export function replaceQuery(query: string): void {
-  if (location.hash !== known) return;
-  const { path } = state.place;
-  history.replaceState(history.state, "", addressOf(path, query));
-  state.place = { path, query };
-  known = location.hash;
+  if (location.hash !== heard.hash) return;
+  history.replaceState(history.state, "", addressOf(current.path, query));
+  heard.hash = location.hash;
 }
