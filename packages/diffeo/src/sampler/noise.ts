@@ -8,7 +8,7 @@
  */
 import { type FloatType, fail, type Shape } from "../graph/index.ts";
 import { allocate, sizeOf } from "../graph/ndarray.ts";
-import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
+import { fold, type Key, type Keys, normal, sampleKeys } from "../random/index.ts";
 
 /** One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` + 1, … */
 export interface NoiseRequest {
@@ -25,11 +25,20 @@ export interface NoiseRequest {
 
 export type NoiseSource = (draw: NoiseRequest) => Float32Array | Float64Array;
 
+/** The keys of a batch, which are those of every step: made once as long as the batch is the same. */
+function keysOfBatch(root: Key): (batch: Pick<NoiseRequest, "first" | "count">) => Keys {
+  let last: { readonly first: number; readonly keys: Keys } | undefined;
+  return ({ first, count }) => {
+    if (last?.first !== first || last.keys.count !== count) last = { first, keys: sampleKeys(root, count, first) };
+    return last.keys;
+  };
+}
+
 /** Fresh noise for every sample, step and draw. */
 export function independentNoise(key: Key): NoiseSource {
-  const root = fold(key, "noise");
-  return ({ step, index, first, count, shape, dtype }) => {
-    const own = fold(sampleKeys(root, count, first), step);
+  const keysOf = keysOfBatch(fold(key, "noise"));
+  return ({ step, index, shape, dtype, ...batch }) => {
+    const own = fold(keysOf(batch), step);
     return normal(index === 0 ? own : fold(own, index), shape, { dtype }).data;
   };
 }
@@ -39,7 +48,7 @@ export function independentNoise(key: Key): NoiseSource {
  * further draws (index above 0) are independent of it.
  */
 export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
-  const root = fold(key, "path");
+  const keysOf = keysOfBatch(fold(key, "path"));
   const rest = independentNoise(key);
   const indexOf = new Map(times.map((t, i) => [t, i]));
   return (draw) => {
@@ -55,7 +64,7 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
         `Brownian path: it runs from t = ${times[0]}, not back from ${draw.from} to ${draw.to}`,
         "turn the grid",
       );
-    const keys = sampleKeys(root, draw.count, draw.first);
+    const keys = keysOf(draw);
     const total = allocate("float64", draw.count * sizeOf(draw.shape)) as Float64Array;
     const whole = Math.abs(draw.to - draw.from);
     for (let k = a; k < b; k++) {
