@@ -175,7 +175,8 @@ it("uses closed forms of a score where it has them, and they change nothing", as
   });
 });
 
-const COUNT = 100_000;
+/** So many tell a term that is a tenth off. All draws are fixed; a mean misses by 4 standard errors once in 16,000 times. */
+const COUNT = 50_000;
 const truth = mixture([
   {
     weight: 2,
@@ -227,14 +228,13 @@ const all: readonly { readonly name: string; readonly objective: Objective; read
 
 it.each(all)("$name is least at the true score", async ({ objective, loss = lossOf(objective) }) => {
   const draws = drawn(objective.draws(2), [COUNT]);
-  const h = 0.05;
+  const h = 3;
   const values = await at(
     (x, d) => {
       const off = (k: number, e: number): Tensor => loss((y) => add(truth.score(y), mul(wrong[k](y), e)), x, d);
       const along = wrong.flatMap((_, k) => [
         [`ahead ${k}`, off(k, h)],
         [`behind ${k}`, off(k, -h)],
-        [`far ${k}`, off(k, 3)],
       ]);
       return Object.fromEntries([["here", off(0, 0)], ...along]) as Record<string, Tensor>;
     },
@@ -244,8 +244,8 @@ it.each(all)("$name is least at the true score", async ({ objective, loss = loss
   for (const k of wrong.keys()) {
     // Losses are quadratic in the score, so the central difference is the derivative; its mean is zero at the truth.
     const slope = values[`ahead ${k}`].map((v, i) => (v - values[`behind ${k}`][i]) / (2 * h));
-    expect(misses(slope, 0), `direction ${k}`).toBeLessThan(4.9);
-    const rise = moments(values[`far ${k}`].map((v, i) => v - values.here[i]));
+    expect(misses(slope, 0), `direction ${k}`).toBeLessThan(4);
+    const rise = moments(values[`ahead ${k}`].map((v, i) => v - values.here[i]));
     expect(rise.mean).toBeGreaterThan(4 * rise.error);
   }
 });
