@@ -26,7 +26,7 @@ import {
   vp,
 } from "../../src/sde/index.ts";
 import { gaussianSdes } from "../sde/table.ts";
-import { by, clusters, draws, exactScore, fittedOrder, meanDistance, remembered, type Sampler } from "./tools.ts";
+import { by, clusters, draws, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -43,7 +43,7 @@ const geometric: Sde = {
   diffusion: (x) => ({ kind: "diagonal", value: mul(x, 0.8) }),
 };
 
-const count = 2000;
+const count = 1000;
 const stepCounts = [16, 32, 64, 128];
 const finest = uniformGrid(0, 1, 128);
 const draw = { step: 0, index: 0, from: 0, to: 1, first: 0, count, shape: [1], dtype: "float64" } as const;
@@ -74,9 +74,9 @@ describe("strong order", () => {
   });
 
   it("of the domain-preserving method is 1, where noise in x does not depend on x", async () => {
-    // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid 8 times finer still
+    // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid 4 times finer still
     const sde = ornsteinUhlenbeck({ horizon: 1 });
-    const [n, count] = [1024, 500];
+    const [n, count] = [512, 500];
     const fine = uniformGrid(0, 1, n);
     const path = remembered(brownianPath(key("path"), fine));
     const x = new Float64Array(count);
@@ -107,45 +107,47 @@ describe("weak order", () => {
   const integral = (t: number): number => 0.5 * t + 2.75 * t * t;
   const varianceAt = (t: number): number => 0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t));
 
-  const variance = async (sampler: Sampler, steps: number, draws: number): Promise<number> => {
-    const samples = 1 + steps * draws;
+  /** The errors of a method's variances for some numbers of steps, on as many samples as the most of them have draws. */
+  const errorsOf = async (method: MethodName | Method, counts: readonly number[], drawn = 1): Promise<number[]> => {
+    const samples = 1 + Math.max(...counts) * drawn;
     const start = filled(samples, 3);
     (start.data as Float64Array)[0] = 3 + 2 * Math.sqrt(varianceAt(1));
     const noise: NoiseSource = ({ step, index }) => {
       const z = new Float64Array(samples);
-      z[1 + step * draws + index] = 1;
+      z[1 + step * drawn + index] = 1;
       return z;
     };
-    const result = await sampler(process, { start, key: key(1), steps, tEnd, noise, type: "float64" });
-    return Array.from(result.samples.data as Float64Array).reduce((s, y) => s + ((y - 3) / 2) ** 2, 0);
+    const calls = counts.map((steps) => ({ start, key: key(1), steps, tEnd, noise }));
+    const ends = await draws(process, { shape: [1], method, type: "float64" }, calls);
+    return ends.map(({ samples: { data } }) => {
+      const variance = Array.from(data as Float64Array).reduce((s, y) => s + ((y - 3) / 2) ** 2, 0);
+      return variance / varianceAt(tEnd) - 1;
+    });
   };
+  const counts = [20, 40, 80, 160];
 
   it.each([
-    ["Euler–Maruyama", by("eulerMaruyama"), 1],
-    ["Milstein", by("milstein"), 1],
-    ["domain-preserving", by("domainPreserving"), 1],
-  ] as const)("of %s is 1", async (name, sampler, draws) => {
-    const counts = [20, 40, 80, 160];
-    const errors: number[] = [];
-    for (const steps of counts) errors.push(Math.abs((await variance(sampler, steps, draws)) / varianceAt(tEnd) - 1));
-    const found = fittedOrder(counts, errors);
+    ["Euler–Maruyama", "eulerMaruyama"],
+    ["Milstein", "milstein"],
+    ["domain-preserving", "domainPreserving"],
+  ] as const)("of %s is 1", async (name, method) => {
+    const found = fittedOrder(counts, (await errorsOf(method, counts)).map(Math.abs));
     console.log(`weak order of ${name}: ${found.toFixed(3)}`);
     expect(found).toBeGreaterThan(0.9);
     expect(found).toBeLessThan(1.15);
   });
 
   it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
-    const counts = [20, 40, 80, 160];
-    const error = async (steps: number, ratio: number): Promise<number> => {
-      const sampler = by(predictorCorrector({ steps: 1, ratio }));
-      return (await variance(sampler, steps, 2)) / varianceAt(tEnd) - 1;
-    };
+    const by = (ratio: number): Method => predictorCorrector({ steps: 1, ratio });
     const errors: number[] = [];
-    for (const steps of counts) errors.push(await error(steps, Math.sqrt(0.8 / steps)));
+    for (const steps of counts) errors.push(...(await errorsOf(by(Math.sqrt(0.8 / steps)), [steps], 2)));
     const found = fittedOrder(counts, errors);
     // Errors a + b/n at n and 2n leave a = 2e(2n) − e(n), the limit of many steps of one ratio.
     const bias: number[] = [];
-    for (const ratio of [0.16, 0.32]) bias.push(2 * (await error(320, ratio)) - (await error(160, ratio)));
+    for (const ratio of [0.16, 0.32]) {
+      const [coarse, fine] = await errorsOf(by(ratio), [80, 160], 2);
+      bias.push(2 * fine - coarse);
+    }
     console.log(
       `weak order of predictor–corrector: ${found.toFixed(3)}; bias at ratio .16, .32: ${bias.map((v) => v.toExponential(2))}`,
     );
@@ -215,10 +217,10 @@ describe("exponential steps", () => {
       const one = make();
       const process = reverse(one, exactScore(one, clusters(2)));
       const tEnd = one.horizon / 50;
-      const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, { start, key: key(1), tEnd, type: "float64" });
+      const exact = await by(rungeKutta({ tolerance: 1e-9 }))(process, { start, key: key(1), tEnd, type: "float64" });
       const draw = await openSampler(process, { shape: [2], method: "exponential", type: "float64" });
       for (const grid of ["logSnr", "quadratic"] as const) {
-        const counts = [80, 160, 320];
+        const counts = [120, 240];
         const errors: number[] = [];
         for (const steps of counts)
           errors.push(meanDistance((await draw({ start, key: key(1), steps, tEnd, grid })).samples, exact.samples));
@@ -237,7 +239,7 @@ describe("exponential steps", () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const inside = { ...start, data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))) };
     const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9 } as const;
-    const exact = await by(rungeKutta({ tolerance: 1e-11 }))(process, { ...shared, type: "float64" });
+    const exact = await by(rungeKutta({ tolerance: 1e-9 }))(process, { ...shared, type: "float64" });
     const counts = [40, 80, 160];
     const ends = await draws(
       process,
@@ -248,14 +250,14 @@ describe("exponential steps", () => {
     expect(fittedOrder(counts, errors)).toBeGreaterThan(1.8);
   });
 
-  /** Var of what a sampler makes of N(0, var): linear in start and noise, so unit noise shows it. */
-  const variance = async (
+  /** Var of what a method makes of N(0, var) in some numbers of steps: linear in start and noise, so unit noise shows it. */
+  const variances = async (
     process: Process,
-    steps: number,
+    counts: readonly number[],
     initial: number,
-    method: MethodName | Method = "exponentialSde",
-  ): Promise<number> => {
-    const samples = 1 + steps;
+    method: MethodName | Method,
+  ): Promise<number[]> => {
+    const samples = 1 + Math.max(...counts);
     const from = filled(samples, 0);
     (from.data as Float64Array)[0] = Math.sqrt(initial);
     const noise: NoiseSource = ({ step }) => {
@@ -263,9 +265,9 @@ describe("exponential steps", () => {
       z[1 + step] = 1;
       return z;
     };
-    const options = { start: from, key: key(1), steps, tEnd: 0.05, noise, type: "float64" } as const;
-    const { samples: found } = await by(method)(process, options);
-    return Array.from(found.data as Float64Array).reduce((s, y) => s + y * y, 0);
+    const calls = counts.map((steps) => ({ start: from, key: key(1), steps, tEnd: 0.05, noise }));
+    const ends = await draws(process, { shape: [1], method, type: "float64" }, calls);
+    return ends.map(({ samples: { data } }) => Array.from(data as Float64Array).reduce((s, y) => s + y * y, 0));
   };
   const spread = (covariance: number, t: number): number => {
     const integral = 0.1 * t + 9.95 * t * t;
@@ -280,9 +282,8 @@ describe("exponential steps", () => {
     async (method, order) => {
       const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
       const counts = [80, 160, 320];
-      const errors: number[] = [];
-      for (const steps of counts)
-        errors.push(Math.abs((await variance(process, steps, spread(0.4, 1), method)) / spread(0.4, 0.05) - 1));
+      const made = await variances(process, counts, spread(0.4, 1), method);
+      const errors = made.map((v) => Math.abs(v / spread(0.4, 0.05) - 1));
       const found = fittedOrder(counts, errors);
       console.log(`weak order of ${method}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
       expect(Math.abs(found - order)).toBeLessThan(0.2);
@@ -293,11 +294,8 @@ describe("exponential steps", () => {
     const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
     const counts = [80, 160, 320];
     for (const churn of [0.3, 1]) {
-      const errors: number[] = [];
-      for (const steps of counts) {
-        const made = await variance(process, steps, spread(0.4, 1), heun({ churn }));
-        errors.push(Math.abs(made / spread(0.4, 0.05) - 1));
-      }
+      const made = await variances(process, counts, spread(0.4, 1), heun({ churn }));
+      const errors = made.map((v) => Math.abs(v / spread(0.4, 0.05) - 1));
       expect(Math.abs(fittedOrder(counts, errors) - 2)).toBeLessThan(0.1);
       expect(errors[2]).toBeLessThan(2e-4);
     }
@@ -313,22 +311,19 @@ describe("exponential steps", () => {
     const centred = reverse(sde, (x, t) => div(neg(x), square(alignToEvent(std(t), 1))));
     const [a, b] = [0.1 * 0.05 + 9.95 * 0.05 ** 2, 10.05];
     const deviation = (integral: number): number => Math.sqrt(1 - Math.exp(-integral));
-    for (const steps of [1, 2, 5, 20]) {
-      for (const method of ["exponentialSde", "ancestral"] as const) {
-        const made = await variance(centred, steps, 1 - Math.exp(-b), method);
+    const counts = [1, 2, 5, 20];
+    for (const method of ["exponentialSde", "ancestral"] as const)
+      for (const made of await variances(centred, counts, 1 - Math.exp(-b), method))
         expect(Math.abs(made / (1 - Math.exp(-a)) - 1)).toBeLessThan(1e-11);
-      }
-      const { samples } = await by("exponential")(process, {
-        start: filled(1, 1.3),
-        key: key(1),
-        steps,
-        tEnd: 0.05,
-        type: "float64",
-      });
-      // Along the flow of one point (x − m x₀)/σ is constant.
-      const z = (1.3 - 0.7 * Math.exp(-b / 2)) / deviation(b);
+    const ends = await draws(
+      process,
+      { shape: [1], method: "exponential", type: "float64" },
+      counts.map((steps) => ({ start: filled(1, 1.3), key: key(1), steps, tEnd: 0.05 })),
+    );
+    // Along the flow of one point (x − m x₀)/σ is constant.
+    const z = (1.3 - 0.7 * Math.exp(-b / 2)) / deviation(b);
+    for (const { samples } of ends)
       expect(Number(samples.data[0])).toBeCloseTo(0.7 * Math.exp(-a / 2) + deviation(a) * z, 11);
-    }
   });
 
   it("refuse a process that has no transition, and the SDE one that runs forward", async () => {

@@ -17,7 +17,7 @@ import {
 import type { MarginalScore, Process, Sde } from "../../src/sde/index.ts";
 
 /** A method as a function of a process. */
-export type Sampler = (process: Process, options: SampleOptions) => Promise<SampleResult>;
+type Sampler = (process: Process, options: SampleOptions) => Promise<SampleResult>;
 export const by =
   (method: MethodName | Method): Sampler =>
   (process, options) =>
