@@ -142,7 +142,7 @@ describe("a Gaussian prior with a linear observation", () => {
   it("is found by particles: mean, variance and evidence", async () => {
     const { samples, ess, logEvidence, ancestors } = await particles(condition(reverse(sde, own), observed), {
       shape: [2],
-      steps: 100,
+      steps: 50,
       threads: 1,
       particles: count,
       key: key(3),
@@ -197,7 +197,7 @@ describe("one mechanism", () => {
     const energy = (y: Tensor): Tensor => mul(wideSeen(y), -1);
     const [guided, conditioned] = await Promise.all(
       [guide(process, energy), condition(process, wideSeen)].map((p) =>
-        particles(p, { ...few, particles: 5000, key: key(2) }),
+        particles(p, { ...few, particles: 2000, key: key(2) }),
       ),
     );
     expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.06);
@@ -208,10 +208,10 @@ describe("one mechanism", () => {
     const both = condition(process, (y) => add(seen(y), other(y)));
     const [a, b] = await Promise.all(
       [both, condition(condition(process, seen), other)].map((p) =>
-        particles(p, { ...few, particles: 5000, key: key(4) }),
+        particles(p, { ...few, particles: 500, key: key(4) }),
       ),
     );
-    expect(Math.abs(a.logEvidence - b.logEvidence)).toBeLessThan(0.06);
+    expect(Math.abs(a.logEvidence - b.logEvidence)).toBeLessThan(1e-3);
   });
 
   it("asks no derivative of a score from elsewhere, or takes differences", async () => {
