@@ -58,7 +58,7 @@ describe("leapfrog", () => {
       const { gain } = await stepped(bent, starts, momenta, 1 / steps, steps);
       return Math.max(...Array.from(gain.data as Float64Array, Math.abs));
     };
-    const errors = [await worst(40), await worst(80), await worst(160)];
+    const errors = [await worst(20), await worst(40), await worst(80)];
     for (const [coarse, fine] of [errors.slice(0, 2), errors.slice(1)])
       expect(Math.log2(coarse / fine)).toBeCloseTo(2, 1);
   });

@@ -20,7 +20,7 @@ const maps: readonly Bijector[] = [
   timeAffine({ scale: (t) => exp(mul(t, -0.7)), shift: (t) => mul(t, 2) }),
 ];
 const stepCounts = [64, 256];
-const count = 400;
+const count = 150;
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
 const score = exactScore(sde, clusters(2));
 const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
