@@ -58,7 +58,7 @@ describe("methods", () => {
     );
 
   it.each(["hmc", "mala"] as const)("%s knows a Gaussian whose scales its metric has to learn", async (method) => {
-    const options: ChainsOptions = { key: key(2), method, warmup: 200, draws: 400, metric: "diagonal" };
+    const options: ChainsOptions = { key: key(2), method, warmup: 200, draws: 250, metric: "diagonal" };
     const chains = await drawChains(target, points(8, 3, 1), options);
     scales.forEach((sd, i) => {
       agrees(
@@ -166,9 +166,9 @@ describe("a run that was stopped", () => {
     ["langevin", "diagonal"],
   ];
   it.each(cases)("goes on to the same draws, bit for bit: %s, %s", async (method, metric) => {
-    const options: InferOptions = { key: key(5), data: { y }, warmup: 60, draws: 40, chains: 3, method, metric };
+    const options: InferOptions = { key: key(5), data: { y }, warmup: 40, draws: 20, chains: 3, method, metric };
     const whole = await infer(normalModel, options);
-    for (const after of method === "nuts" ? [1, 90, 300] : [70]) {
+    for (const after of method === "nuts" ? [1, 60, 150] : [50]) {
       const { store, signal } = interrupted(after);
       await expect(infer(normalModel, { ...options, store, signal })).rejects.toThrow(/abort/i);
       const rest = await infer(normalModel, { ...options, store: { ...store, every: Number.POSITIVE_INFINITY } });
@@ -188,7 +188,7 @@ describe("a run that was stopped", () => {
 });
 
 describe("data", () => {
-  const options: InferOptions = { key: key(5), warmup: 100, draws: 50, chains: 2 };
+  const options: InferOptions = { key: key(5), warmup: 50, draws: 20, chains: 2 };
 
   it("may be constants or inputs, and inputs may change", async () => {
     const open = openInference(normalModel, options);
@@ -279,7 +279,7 @@ describe("bounds that depend on other parameters", () => {
       },
       logDensity: ({ u, v }) => sum(sub(v, u), -1),
     };
-    const { summary, draws } = await infer(model, { key: key(7), chains: 8, warmup: 200, draws: 250 });
+    const { summary, draws } = await infer(model, { key: key(7), chains: 8, warmup: 150, draws: 200 });
     const rows = summary();
     const known: readonly (readonly [string, number, number])[] = [
       ["m", 3 / 4, Math.sqrt(3 / 80)],
