@@ -89,7 +89,7 @@ const DIGIT = 11;
 function sortedWithOrder(x: Float64Array): { readonly sorted: Float64Array; readonly order: Uint32Array } {
   const bits = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
   const [low, high] = [new Uint32Array(x.length), new Uint32Array(x.length)];
-  let order = new Uint32Array(x.length);
+  let order: Uint32Array = new Uint32Array(x.length);
   // As whole numbers bits are in the order of positive numbers; those of negative ones are turned round, and come before.
   for (let i = 0; i < x.length; i++) {
     const negative = bits[2 * i + 1] >>> 31;
