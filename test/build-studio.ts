@@ -14,7 +14,9 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = builtStudio();
   const found = await started("headless Chromium", async () => {
-    const server = await chromium.launchServer(chromiumWith(BRIEF, "--disable-gpu"));
+    const server = await chromium.launchServer(
+      chromiumWith(BRIEF, "--disable-gpu-compositing", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"),
+    );
     const browser = await chromium.connect(server.wsEndpoint());
     await browser.newPage();
     await browser.close();

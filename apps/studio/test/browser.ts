@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { noNative } from "../../../packages/diffeo/test/engine/no-native.ts";
 import { chromiumWith } from "../../../packages/diffeo/test/engine/starts.ts";
 import { built } from "../../../test/build.ts";
@@ -22,8 +22,14 @@ export interface Watched {
   readonly requests: readonly string[];
 }
 
-export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
-  const page = await browser.newPage(options);
+/**
+ * @param cores that the page is told of, where not all: what it computes small graphs with on a second thread is for the most part
+ *   the waiting of that thread, which takes as much of the processor
+ */
+export async function open(browser: Browser, url: string, cores?: number): Promise<Watched> {
+  const page = await browser.newPage();
+  if (cores !== undefined)
+    await page.addInitScript((value) => Object.defineProperty(navigator, "hardwareConcurrency", { value }), cores);
   const errors: string[] = [];
   const requests: string[] = [];
   page.on("pageerror", ({ message }) => errors.push(message));

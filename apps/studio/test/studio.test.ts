@@ -9,9 +9,9 @@ import { parseFen, UNKNOWN } from "diffeo-chess";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
-import { BRIEF, leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
+import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import type { Serving } from "../../cli/src/studio/server.ts";
-import { FROZEN, hash, launch, longestTask, onWebAssembly, open, violations } from "./browser.ts";
+import { FROZEN, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
 
 const studio = inject("studio");
@@ -232,24 +232,19 @@ else
     });
 
     it("computes on WebGPU where there is one", async () => {
-      const gpu = await launch(BRIEF, "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
-      try {
-        const { page, errors } = await open(gpu, url);
-        if (!(await page.evaluate(hasAdapter)))
-          return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
-        await page.locator("summary").getByText("WebAssembly, ").click();
-        await page.getByText(/software here, which is slower/).waitFor();
-        await page.getByLabel("WebGPU").check();
-        // What Home draws is too little for it.
-        await page.getByText(/the graphics processor makes chess positions/).waitFor();
-        await withTiny(page);
-        await page.goto(`${url}#/chess?steps=2`);
-        await done(page);
-        expect(parseFen((await fenOf(page)) ?? "")).toHaveLength(64);
-        expect(await page.locator("summary").textContent()).toContain("WebGPU");
-        expect(errors).toEqual([]);
-      } finally {
-        await gpu.close();
-      }
+      const { page, errors } = await open(browser, url);
+      if (!(await page.evaluate(hasAdapter))) return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
+      await page.locator("summary").getByText("WebAssembly, ").click();
+      await page.getByText(/software here, which is slower/).waitFor();
+      await page.getByLabel("WebGPU").check();
+      // What Home draws is too little for it.
+      await page.getByText(/the graphics processor makes chess positions/).waitFor();
+      await withTiny(page);
+      await page.goto(`${url}#/chess?steps=2`);
+      await done(page);
+      expect(parseFen((await fenOf(page)) ?? "")).toHaveLength(64);
+      expect(await page.locator("summary").textContent()).toContain("WebGPU");
+      expect(errors).toEqual([]);
+      await page.close();
     });
   });

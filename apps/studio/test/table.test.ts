@@ -103,7 +103,7 @@ else
       opened = await openStudio(studio);
       ({ url, browser } = opened);
       nowhere = `${url}#/nowhere`;
-      ({ page, errors, requests } = await open(browser, nowhere));
+      ({ page, errors, requests } = await open(browser, nowhere, 1));
     });
     afterEach(async () => {
       expect(errors).toEqual([]);
