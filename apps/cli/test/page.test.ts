@@ -101,7 +101,7 @@ const tableModel = () =>
     Array.from({ length: 60 }, (_, i) => [1 + (i % 7) + (i % 2), (1 + (i % 5)) / 8, i % 2 ? "odd" : "even"]),
     {
       columns: { size: positive(), share: between(0, 1), kind: category(["even", "odd"]) },
-      ...{ flow: "spline", network: "transformer", width: 8, blocks: 1, steps: 20, threads: 1 },
+      ...{ flow: "spline", network: "transformer", width: 8, blocks: 1, steps: 4, threads: 1 },
     },
   );
 
@@ -148,8 +148,8 @@ describe("a page of all packages", () => {
         const drawn = await posterior({
           data: { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] },
           key: key(1),
-          warmup: 150,
-          draws: 150,
+          warmup: 100,
+          draws: 60,
         });
         return {
           mu: drawn.summary().mu,
@@ -169,7 +169,7 @@ describe("a page of all packages", () => {
     await started.browser.close();
     // The posterior of μ is Student's around the mean of the data.
     expect(Math.abs(found.mu.mean - 9.5 / 6)).toBeLessThan(5 * found.mu.meanError);
-    expect(found.draws).toBe(600);
+    expect(found.draws).toBe(240);
     // WebAssembly rounds otherwise than Node's runtime: a square may tip, boards may not.
     const { seed, ...call } = boards;
     const { positions } = await sampleBoards(tinyModel(), { ...call, key: key(seed), threads: 1 });
