@@ -1,7 +1,7 @@
 /** The studio for all files that test it: built, and one browser to open it in, before the first of them. */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { BRIEF, chromiumWith, started } from "../packages/diffeo/test/engine/starts.ts";
+import { BRIEF, chromiumWith, started, WEBGPU } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "./build.ts";
 
 declare module "vitest" {
@@ -14,9 +14,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = builtStudio();
   const found = await started("headless Chromium", async () => {
-    const server = await chromium.launchServer(
-      chromiumWith(BRIEF, "--disable-gpu-compositing", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"),
-    );
+    const server = await chromium.launchServer(chromiumWith(BRIEF, ...WEBGPU));
     const browser = await chromium.connect(server.wsEndpoint());
     await browser.newPage();
     await browser.close();

@@ -7,7 +7,7 @@ import { additiveLogistic, fromOnnx, random, reversePush, sample, vp } from "../
 import type * as Web from "../../src/web.ts";
 import { type OpenPage, openPage } from "./browser.ts";
 import { house, packed, root } from "./packed.ts";
-import { leftOut, startChromium } from "./starts.ts";
+import { leftOut, startChromium, WEBGPU } from "./starts.ts";
 import { digest } from "./survey.ts";
 
 /** What the page puts on its global object. */
@@ -74,7 +74,7 @@ describe("a page built with diffeo/web", () => {
     });
 
     it("computes on WebGPU, also when asked twice at once", async () => {
-      const gpu = await startChromium("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader");
+      const gpu = await startChromium(...WEBGPU);
       if ("why" in gpu) return leftOut("WebGPU in a page", gpu.why);
       const { page, close } = await openPage(site, gpu.browser);
       await page.waitForFunction(ready);

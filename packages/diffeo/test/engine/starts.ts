@@ -51,6 +51,11 @@ export const chromiumWith = (...flags: readonly string[]): LaunchOptions => ({
 /** For pages that compute for a moment. */
 export const BRIEF = `--js-flags=${briefly}`;
 
+/** For pages that compute on WebGPU, in software; to have pictures put together there too takes as long again. */
+export const WEBGPU = ["enable-unsafe-webgpu", "use-webgpu-adapter=swiftshader", "disable-gpu-compositing"].map(
+  (flag) => `--${flag}`,
+);
+
 /** A headless Chromium that can open a page. */
 export const startChromium = (...flags: readonly string[]): Promise<Started<{ readonly browser: Browser }>> =>
   started("headless Chromium", async () => {

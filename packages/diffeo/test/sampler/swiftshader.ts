@@ -26,7 +26,7 @@ const outside = await fromOnnx(readFileSync(new URL("../../../../examples/torch-
 
 function runOutside(method: MethodName, device: string): Promise<SampleResult> {
   const process = reversePush(vp(), mapNamed("additiveLogistic").map, outside);
-  return sample(process, { method, device, steps: 12, count: 50, shape: [3], key: key(1) });
+  return sample(process, { method, device, steps: 5, count: 50, shape: [3], key: key(1) });
 }
 
 function run({ map, event }: MapEntry, method: MethodName, device: string): Promise<SampleResult> {
@@ -34,7 +34,7 @@ function run({ map, event }: MapEntry, method: MethodName, device: string): Prom
   const score = (x: Tensor, t: Tensor): Tensor => reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
   const process = reversePush(vp({ eventRank: map.eventRank }), map, score);
   const chosen = method === "eulerMaruyama" ? eulerMaruyama({ onExit: "hold" }) : method;
-  return sample(process, { method: chosen, device, steps: 12, count: 50, shape: event, key: key(1) });
+  return sample(process, { method: chosen, device, steps: 5, count: 50, shape: event, key: key(1) });
 }
 
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array);
