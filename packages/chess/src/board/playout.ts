@@ -35,9 +35,10 @@ export function playouts(count: number, key: Key, options: PlayoutOptions = {}):
   for (let game = 0; set.count < count; game++) {
     const own = fold(key, game);
     const kept = new Set(choice(fold(own, "kept"), plies, Math.min(perGame, plies), { replace: false }).data);
+    const last = Math.max(...kept);
     const draws = uniform(fold(own, "moves"), plies, { dtype: "float64" }).data;
     const board = parseFen(START);
-    for (let ply = 0; ply < plies && set.count < count; ply++) {
+    for (let ply = 0; ply <= last && set.count < count; ply++) {
       const move = drawMove(board, ply % 2 === 0, draws[ply], options);
       if (move === undefined) break;
       make(board, move);
