@@ -307,7 +307,7 @@ if (realData) {
     it("has measures near the published floor and independent columns", () => {
       // The published column looked for neighbours among 100,000 positions: those that are left of these.
       const positions = range(read.positions, 0, 105_000);
-      const { real, independent } = measureAll(range(positions, 0, 5000), positions, { key: key(5), neighbours: 200 });
+      const { real, independent } = measureAll(range(positions, 0, 5000), positions, { key: key(5), neighbours: 100 });
       expect(real).toMatchObject({ oneKingEach: 1, legal: 1, bishopPairsOpposite: 1, copies: 0 });
       expect(real.marginalDistance).toBeLessThan(0.013);
       expect(real.covarianceCosine).toBeGreaterThan(0.98);

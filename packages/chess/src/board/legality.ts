@@ -19,7 +19,7 @@ export type Flaw = keyof typeof FLAWS;
 /** The flaws of a board as a sum of bits. Those between kings are looked for only where there is one king each. */
 export function flawBits(board: Board): number {
   const counts = new Uint8Array(13);
-  for (let square = 0; square < SQUARES; square++) counts[board[square]]++;
+  for (let square = 0; square < board.length; square++) counts[board[square]]++;
   let bits = feasible(counts, 0) && feasible(counts, 6) ? 0 : FLAWS.material;
   for (let file = 0; file < 8; file++)
     if (isPawn(board[file]) || isPawn(board[56 + file])) {

@@ -3,7 +3,7 @@
  * file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
  */
 import { BISHOP, PAWN } from "./attack.ts";
-import { type Board, EMPTY, isLight, type Positions, SQUARES, unpack } from "./position.ts";
+import { type Board, isLight, type Positions, SQUARES, unpack } from "./position.ts";
 
 /** The worth of each class, black's negative. */
 export const WORTH: readonly number[] = [1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0, 0];
@@ -36,16 +36,16 @@ export function materialOf(positions: Positions): Material {
   const pawnFiles = new Uint8Array(16 * count);
   const balance = new Int16Array(count);
   const boards = unpack(positions);
-  for (let i = 0; i < count; i++)
-    for (let square = 0; square < SQUARES; square++) {
-      const k = boards[i * SQUARES + square];
-      if (k >= EMPTY) continue;
-      const black = k >= 6 ? 1 : 0;
-      pieces[i]++;
-      types[12 * i + k]++;
-      balance[i] += WORTH[k];
-      if (k % 6 === BISHOP) bishops[4 * i + 2 * black + (isLight(square) ? 0 : 1)]++;
-      if (k % 6 === PAWN) pawnFiles[16 * i + 8 * black + (square & 7)]++;
-    }
+  for (let at = 0; at < boards.length; at++) {
+    const k = boards[at];
+    if (k >= 12) continue;
+    const i = Math.floor(at / SQUARES);
+    const black = k >= 6 ? 1 : 0;
+    pieces[i]++;
+    types[12 * i + k]++;
+    balance[i] += WORTH[k];
+    if (k % 6 === BISHOP) bishops[4 * i + 2 * black + (isLight(at % SQUARES) ? 0 : 1)]++;
+    if (k % 6 === PAWN) pawnFiles[16 * i + 8 * black + (at & 7)]++;
+  }
   return { count, types, pieces, bishops, pawnFiles, balance };
 }

@@ -6,7 +6,7 @@
  *
  * The cosine of two samples of one law grows with their size; that of independent squares is 0 up to noise.
  */
-import { EMPTY, type Positions, SQUARES, unpack } from "../board/position.ts";
+import { type Positions, SQUARES, unpack } from "../board/position.ts";
 
 const N = SQUARES * 12;
 
@@ -17,11 +17,11 @@ export function crossCovariance(positions: Positions): Float64Array {
   const pairs = new Uint32Array(N * N);
   const singles = new Uint32Array(N);
   const here = new Int32Array(SQUARES);
-  for (let i = 0; i < count; i++) {
+  for (let at = 0; at < boards.length; ) {
     let pieces = 0;
-    for (let square = 0; square < SQUARES; square++) {
-      const k = boards[i * SQUARES + square];
-      if (k < EMPTY) here[pieces++] = 12 * square + k;
+    for (let first = 0; first < N; first += 12) {
+      const k = boards[at++];
+      if (k < 12) here[pieces++] = first + k;
     }
     // A board has one class a square, so each of its P²/2 pairs of pieces is one entry, and no square meets itself.
     for (let a = 0; a < pieces; a++) {
