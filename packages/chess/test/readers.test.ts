@@ -13,6 +13,7 @@ import { makeFullFen } from "../src/board/legality.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, type Positions, pack } from "../src/board/position.ts";
 import { PositionSet } from "../src/board/set.ts";
+import { independentSquares, squareMarginals } from "../src/measure/marginals.ts";
 import { readDataset, writeDataset } from "../src/node/dataset.ts";
 import { readLines } from "../src/node/lines.ts";
 import { readPositions, splitPositions } from "../src/node/read.ts";
@@ -40,7 +41,8 @@ async function complaint(path: string, options = {}): Promise<string> {
   return (error as DiffeoError).message;
 }
 
-const positions = playouts(5000, key("readers"));
+/** Readers do not ask how a position came about. */
+const positions = independentSquares(squareMarginals(playouts(100, key("readers"))), 5000, key("rows"));
 const fens = Array.from({ length: positions.count }, (_, i) => makeFullFen(boardAt(positions, i)));
 const csv = (rows: readonly string[]): string => `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
 
