@@ -45,11 +45,16 @@ export function timesAt(transition: Transition, wanted: readonly number[], a: nu
   return low;
 }
 
-/** λ(t) = log m(t)²/σ(t)², on the host. */
+/** λ(t) = log m(t)²/σ(t)², on the host. Traced once for so many times: a bisection asks for as many at every halving. */
 export function logSnr({ meanFactor, std }: Transition): (times: readonly number[]) => number[] {
+  const traced = (count: number) => {
+    const t: Tensor = input("t", [count], "float64");
+    return { t, lambda: mul(log(div(meanFactor(t), std(t))), 2) };
+  };
+  let graph = traced(1);
   return (times) => {
-    const t: Tensor = input("t", [times.length], "float64");
-    const [values] = reference([mul(log(div(meanFactor(t), std(t))), 2)], new Map([[t, Float64Array.from(times)]]));
+    if (graph.t.shape[0] !== times.length) graph = traced(times.length);
+    const [values] = reference([graph.lambda], new Map([[graph.t, Float64Array.from(times)]]));
     return Array.from(values);
   };
 }
