@@ -22,22 +22,22 @@ const steps = (path: string): number[] =>
 describe("diffeo chess train", () => {
   it("stopped by Ctrl-C writes a checkpoint, and with --resume ends where an uninterrupted run does", async () => {
     const [whole, stopped] = [join(folder, "whole"), join(folder, "stopped")];
-    const words = (out: string): string[] => trainWords(data, out, "--save-every", "40", "--weight", "bounded");
-    const uninterrupted: Ended = await diffeo(...words(whole), "--samples-every", "80");
+    const words = (out: string): string[] => trainWords(data, out, "--save-every", "20", "--weight", "bounded");
+    const uninterrupted: Ended = await diffeo(...words(whole), "--samples-every", "40");
     expect(uninterrupted).toMatchObject({ code: 0 });
-    expect(uninterrupted.stdout).toMatch(/^120 steps of 4 boards, \d+ parameters: .*model\.safetensors\n$/);
+    expect(uninterrupted.stdout).toMatch(/^60 steps of 4 boards, \d+ parameters: .*model\.safetensors\n$/);
 
     const { child, ended } = startDiffeo(...words(stopped), "--samples-every", "0");
-    await until(() => existsSync(join(stopped, "step-40.safetensors")));
+    await until(() => existsSync(join(stopped, "step-20.safetensors")), 5);
     child.kill("SIGINT");
     const { code, stdout, stderr } = await ended;
     expect([code, stderr]).toEqual([130, expect.stringContaining("stopping after this step")]);
     const reached = checkpointsOf(stopped).at(-1) as number;
-    expect(reached).toBeGreaterThanOrEqual(40);
+    expect(reached).toBeGreaterThanOrEqual(20);
     expect(reached).toBeLessThan(STEPS);
-    expect(stdout).toBe(`stopped at step ${reached} of 120; continue with the same command and --resume\n`);
+    expect(stdout).toBe(`stopped at step ${reached} of 60; continue with the same command and --resume\n`);
 
-    expect(await diffeo(...words(stopped), "--resume", "--samples-every", "120")).toMatchObject({ code: 0 });
+    expect(await diffeo(...words(stopped), "--resume", "--samples-every", "60")).toMatchObject({ code: 0 });
     expect(outcomeOf(stopped)).toEqual(outcomeOf(whole));
     expect(steps(stopped)).toEqual(steps(whole));
   });
@@ -47,10 +47,10 @@ describe("diffeo chess train", () => {
       readdirSync(join(folder, out))
         .filter((name) => name.startsWith("samples"))
         .sort();
-    expect(sheetsOf("whole")).toEqual(["samples-000080.svg", "samples-000120.svg"]);
-    expect(sheetsOf("stopped")).toEqual(["samples-000120.svg"]);
-    const last = (out: string): string => readFileSync(join(folder, out, "samples-000120.svg"), "utf8");
-    expect(last("whole")).toContain("After 120 steps of training");
+    expect(sheetsOf("whole")).toEqual(["samples-000040.svg", "samples-000060.svg"]);
+    expect(sheetsOf("stopped")).toEqual(["samples-000060.svg"]);
+    const last = (out: string): string => readFileSync(join(folder, out, "samples-000060.svg"), "utf8");
+    expect(last("whole")).toContain("After 60 steps of training");
     expect(last("stopped")).toBe(last("whole"));
   });
 
@@ -107,10 +107,10 @@ describe("diffeo chess train", () => {
       "attention at level 5 of a network of 2. Give --attention levels",
     );
     expect(await refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
-    expect(await refusal("--warmup", "120")).toContain(
-      "rises for 120 steps of 120 never falls to zero. Give a --warmup below",
+    expect(await refusal("--warmup", "60")).toContain(
+      "rises for 60 steps of 60 never falls to zero. Give a --warmup below",
     );
-    expect(await refusal("--fall", "116")).toContain("rises for 5 steps and falls for 116 within 120");
+    expect(await refusal("--fall", "56")).toContain("rises for 5 steps and falls for 56 within 60");
     expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
     expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
     expect(await refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");

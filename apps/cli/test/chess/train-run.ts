@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { key } from "diffeo/random";
 import { boardAt, makeFullFen, playouts } from "diffeo-chess";
 
-export const STEPS = 120;
+/** One report, which comes after 50, is not the last thing a run does. */
+export const STEPS = 60;
 
 /** Positions to train on, as a FEN list in a folder. */
 export function writeBoards(folder: string): string {
@@ -14,7 +15,7 @@ export function writeBoards(folder: string): string {
   return path;
 }
 
-/** diffeo chess train … of a run of 120 steps that takes few seconds. */
+/** diffeo chess train … of a run of 60 steps that takes few seconds. */
 export const trainWords = (data: string, out: string, ...more: readonly string[]): string[] => [
   ...["chess", "train", "--data", data, "--out", out, "--steps", `${STEPS}`, "--batch", "4", "--threads", "1"],
   ...["--width", "16", "--multipliers", "1,1", "--blocks", "1", "--attention", "1", "--warmup", "5"],
@@ -35,7 +36,7 @@ export const outcomeOf = (folder: string): Record<string, Buffer> =>
     [`step-${STEPS}.safetensors`, "model.safetensors"].map((name) => [name, readFileSync(join(folder, name))]),
   );
 
-/** Waits until something is so, looking often. */
-export async function until(so: () => boolean): Promise<void> {
-  while (!so()) await new Promise((resolve) => setTimeout(resolve, 1));
+/** Waits until something is so, looking every so many milliseconds. */
+export async function until(so: () => boolean, every: number): Promise<void> {
+  while (!so()) await new Promise((resolve) => setTimeout(resolve, every));
 }
