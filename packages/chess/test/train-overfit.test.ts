@@ -9,7 +9,7 @@ import { independentSquares, squareMarginals } from "../src/measure/marginals.ts
 
 const BOARDS = 32;
 const COUNT = 64;
-const STEPS = 300;
+const STEPS = 200;
 
 /**
  * Kings in opposition, two ranks apart on one file: the white one on each square of the lower half. Where one king is
@@ -47,11 +47,11 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
     encoding: chessSpec(positions),
   };
   const fresh = freshModel(spec, key(1));
-  const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
+  const step = compileDenoiserStep(fresh, { emaDecay: 0.95, threads: 1 });
   const grids = positionGrids(positions);
   let state = initialState(fresh.parameters);
   for (let s = 1; s <= STEPS; s++) {
-    const rate = rateAt(s, { peak: 0.006, warmup: 50, steps: STEPS });
+    const rate = rateAt(s, { peak: 0.008, warmup: 20, steps: STEPS });
     ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 16, key: key(1), step: s }), s, rate));
   }
   await step.dispose();
