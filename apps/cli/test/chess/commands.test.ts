@@ -147,7 +147,7 @@ describe("diffeo chess evaluate", () => {
     const whole = JSON.parse(await run(...words));
     expect(whole.samples.count).toBe(12);
     expect(whole.source).toContain("w = 1, 4 steps, seed 0");
-    expect(JSON.parse(await run(...words, "--batch", "5"))).toEqual(whole);
+    expect(JSON.parse(await run(...words, "--batch", "6"))).toEqual(whole);
     const shifted = JSON.parse(await run(...words, "--w", "1.3"));
     expect(shifted.samples.piecesMean).not.toBe(whole.samples.piecesMean);
   });
