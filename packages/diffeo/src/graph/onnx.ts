@@ -250,7 +250,9 @@ function writeGraphMessage({ nodes, initializers, inputs, outputs }: OnnxGraph, 
 }
 
 function modelBytes(graph: OnnxGraph, metadata: Readonly<Record<string, string>>): Uint8Array {
-  const pbf = new PbfWriter();
+  // Room for all of it: a writer that grows would copy a network's weights again and again.
+  const weights = graph.initializers.reduce((sum, { value }) => sum + value.data.byteLength + 256, 0);
+  const pbf = new PbfWriter(new Uint8Array(weights + 256 * graph.nodes.length + 1024));
   pbf.writeVarintField(1, IR_VERSION);
   pbf.writeStringField(2, "diffeo");
   pbf.writeMessage(7, writeGraphMessage, graph);
