@@ -7,4 +7,5 @@ export { normalPoint, normalShare } from "./normal.ts";
 export { quantile, quantiles } from "./quantile.ts";
 export { mapValues } from "./records.ts";
 export { batches, joined, partsOf, pickRows, rowsOf, stacked } from "./rows.ts";
+export { sortedWithOrder } from "./sorted.ts";
 export { rightSvd, type Svd } from "./svd.ts";

@@ -8,6 +8,7 @@
  * What chance alone makes of D is measured, not assumed: the pooled samples are dealt out again at random.
  */
 import { fail, type NdArray } from "../graph/index.ts";
+import { sortedWithOrder } from "../host/index.ts";
 import { fold, type Key, normal, permutation } from "../random/index.ts";
 
 export interface EnergyOptions {
@@ -77,45 +78,6 @@ function projections(sets: readonly NdArray[], theta: Float64Array): Float64Arra
       out[at++] = sum;
     }
   return out;
-}
-
-/** Numbers are sorted by digits of so many bits: three to each half of a number. */
-const DIGIT = 11;
-
-/**
- * The numbers in order, and which stands where; equal ones follow each other as they came. Sorted by one digit of their bits after
- * the other, the last first, in a third of the time of a sort of bare numbers with each of them looked for afterwards.
- */
-function sortedWithOrder(x: Float64Array): { readonly sorted: Float64Array; readonly order: Uint32Array } {
-  const bits = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
-  const [low, high] = [new Uint32Array(x.length), new Uint32Array(x.length)];
-  let order: Uint32Array = new Uint32Array(x.length);
-  // As whole numbers bits are in the order of positive numbers; those of negative ones are turned round, and come before.
-  for (let i = 0; i < x.length; i++) {
-    const negative = bits[2 * i + 1] >>> 31;
-    low[i] = bits[2 * i] ^ -negative;
-    high[i] = bits[2 * i + 1] ^ (-negative | 0x80000000);
-    order[i] = i;
-  }
-  for (const half of [low, high])
-    for (let shift = 0; shift < 32; shift += DIGIT) order = orderedByDigit(order, half, shift);
-  const sorted = new Float64Array(x.length);
-  for (let k = 0; k < x.length; k++) sorted[k] = x[order[k]];
-  return { sorted, order };
-}
-
-/** An order once more by one digit of what stands where; those of one digit stay in the order they had. */
-function orderedByDigit(order: Uint32Array, of: Uint32Array, shift: number): Uint32Array {
-  const mask = 2 ** DIGIT - 1;
-  const places = new Uint32Array(mask + 1);
-  for (let i = 0; i < of.length; i++) places[(of[i] >>> shift) & mask]++;
-  for (let digit = 0, before = 0; digit <= mask; digit++) {
-    before += places[digit];
-    places[digit] = before - places[digit];
-  }
-  const next = new Uint32Array(order.length);
-  for (let k = 0; k < order.length; k++) next[places[(of[order[k]] >>> shift) & mask]++] = order[k];
-  return next;
 }
 
 /** 2∫(F − G)², a sum over the gaps between neighbours. */

@@ -9,6 +9,7 @@
  */
 import type { Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
+import { sortedWithOrder } from "diffeo/host";
 import { fold, type Key, normal, permutation } from "diffeo/random";
 import type { Cells } from "./law.ts";
 
@@ -54,7 +55,7 @@ export function columnDistances(domain: Product, samples: readonly Cells[], real
 
 /** Ranks of values, equal ones sharing theirs, with mean 0 and length 1; all 0 where values are equal. */
 export function rankVector(values: Float64Array): Float64Array {
-  const order = Uint32Array.from(values.keys()).sort((i, j) => values[i] - values[j]);
+  const { order } = sortedWithOrder(values);
   const out = new Float64Array(values.length);
   for (let from = 0; from < order.length; ) {
     let to = from + 1;
@@ -158,27 +159,38 @@ export interface SlicedOptions {
   readonly deals?: number;
 }
 
-/** The sliced Wasserstein distance of two sets [count, n]. */
+/** The sliced Wasserstein distance of two sets [count, n]. All deals of a direction follow from one sort. */
 export function slicedDistance(samples: NdArray, real: NdArray, options: SlicedOptions): SlicedDistance {
   const { key, directions = 64, deals = 5 } = options;
   const n = samples.shape[1];
   const [a, b] = [samples.shape[0], real.shape[0]];
-  const orders = Array.from({ length: deals }, (_, d) => permutation(fold(fold(key, "deal"), d), a + b).data);
+  // 1 for those of the first set: as they are, then dealt out at random.
+  const firsts = Array.from({ length: deals + 1 }, () => new Uint8Array(a + b));
+  firsts[0].fill(1, 0, a);
+  for (let d = 0; d < deals; d++) {
+    const order = permutation(fold(fold(key, "deal"), d), a + b).data;
+    for (let i = 0; i < a; i++) firsts[d + 1][order[i]] = 1;
+  }
   const along = normal(fold(key, "directions"), [directions, n], { dtype: "float64" }).data;
   const totals = new Float64Array(deals + 1);
+  const [pooled, x, y] = [new Float64Array(a + b), new Float64Array(a), new Float64Array(b)];
   for (let d = 0; d < directions; d++) {
     const theta = along.subarray(d * n, (d + 1) * n);
     const length = Math.hypot(...theta);
-    const pooled = Float64Array.from({ length: a + b }, (_, i) => {
+    for (let i = 0; i < a + b; i++) {
       const [from, row] = i < a ? [samples, i] : [real, i - a];
       let total = 0;
       for (let j = 0; j < n; j++) total += (from.data[row * n + j] as number) * theta[j];
-      return total / length;
-    });
-    totals[0] += transport(pooled.slice(0, a).sort(), pooled.slice(a).sort()) / directions;
-    orders.forEach((order, k) => {
-      const dealt = Float64Array.from(order, (i) => pooled[i]);
-      totals[k + 1] += transport(dealt.slice(0, a).sort(), dealt.slice(a).sort()) / directions;
+      pooled[i] = total / length;
+    }
+    const { sorted, order } = sortedWithOrder(pooled);
+    firsts.forEach((isFirst, k) => {
+      let [i, j] = [0, 0];
+      sorted.forEach((v, at) => {
+        if (isFirst[order[at]]) x[i++] = v;
+        else y[j++] = v;
+      });
+      totals[k] += transport(x, y) / directions;
     });
   }
   const [value, ...floors] = Array.from(totals, Math.sqrt);
