@@ -115,13 +115,13 @@ async function massOf(
     signal?.throwIfAborted();
     const x = sampleMixture(mixture, CHUNK, fold(key, from));
     const { logWeight, shares } = await explain(theta, Float32Array.from(alpha), inputs, x);
-    const weights = logWeight.data as Float32Array;
+    const [weights, explained] = [logWeight.data as Float32Array, shares.data as Float32Array];
     const top = weights.reduce((a, b) => Math.max(a, b), largest);
     for (let c = 0; c < mass.length; c++) mass[c] *= Math.exp(largest - top);
     largest = top;
     for (let i = 0; i < CHUNK; i++) {
       const w = Math.exp(weights[i] - largest);
-      for (let c = 0; c < mass.length; c++) mass[c] += w * (shares.data[i * mass.length + c] as number);
+      for (let c = 0; c < mass.length; c++) mass[c] += w * explained[i * mass.length + c];
     }
   }
   return mass;
