@@ -13,14 +13,17 @@ import { record } from "./records.ts";
 
 const bytesOf = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
-/** Only errors that say what to do, and in few words. */
-function expectSaid(f: () => unknown): void {
+/** What is said is what to do, and in few words. */
+function expectSaid(f: () => unknown, message: RegExp): void {
+  let said: unknown;
   try {
     f();
   } catch (error) {
-    expect(error).toBeInstanceOf(DiffeoError);
-    expect((error as Error).message.length).toBeLessThan(1000);
+    said = error;
   }
+  expect(said).toBeInstanceOf(DiffeoError);
+  expect((said as Error).message).toMatch(message);
+  expect((said as Error).message.length).toBeLessThan(1000);
 }
 
 const parameters = dkefInit(key("hostile"), normal(key("z"), [5, 2]), { width: 4 });
@@ -115,11 +118,11 @@ describe("a record", () => {
 });
 
 describe("a table", () => {
-  const LONG = 6e6;
+  const LONG = 2e6;
   it.each<[string, string, RegExp]>([
     ["digits without end", "1".repeat(LONG), /header and no rows/],
     ["digits, then none", `${"1".repeat(LONG)}x`, /header and no rows/],
-    ["a cell without end", `a,b\n${"1".repeat(LONG)},2`, /"1{60}…" \(6,000,000 characters\) is not a number/],
+    ["a cell without end", `a,b\n${"1".repeat(LONG)},2`, /"1{60}…" \(2,000,000 characters\) is not a number/],
     ["a name without end", `${"a".repeat(LONG)},b\n1,2\n3,x`, /line 3, column 2/],
     ["cells without end", ",".repeat(LONG), /more than 100,000 cells/],
     ["a quote without end", `"${"x".repeat(LONG)}`, /the quote that opens in line 1 does not close/],
@@ -128,20 +131,19 @@ describe("a table", () => {
     ["the same name at both ends", [...Array.from({ length: 50_000 }, (_, i) => `n${i}`), "n0"].join(), /named "n0"/],
   ])("of %s is refused in linear time", (_, text, message) => {
     const began = performance.now();
-    expect(() => parseTable(text, "t.csv")).toThrow(message);
-    expectSaid(() => parseTable(text, "t.csv"));
-    // Two readings of 6 MB: quadratic time would be hours.
+    expectSaid(() => parseTable(text, "t.csv"), message);
+    // 2 MB: quadratic time would be hours.
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it("of many rows takes time and memory by their number", () => {
     const lines = (count: number): string =>
       `a,b,c\n${Array.from({ length: count }, (_, i) => `${i},${i / 8},-${i}e-3`).join("\n")}\n`;
-    const text = lines(300_000);
+    const text = lines(100_000);
     const began = performance.now();
     const { rows, values } = parseTable(text, "t.csv");
     expect(performance.now() - began).toBeLessThan(20_000);
-    expect([rows, values.length, values[899_997], values[899_998]]).toEqual([300_000, 900_000, 299_999, 299_999 / 8]);
+    expect([rows, values.length, values[299_997], values[299_998]]).toEqual([100_000, 300_000, 99_999, 99_999 / 8]);
   });
 
   it("is read as it was written, with names of any characters", () => {
@@ -167,7 +169,7 @@ describe("a table", () => {
           expect(Array.from(found.values, (v) => v + 0)).toEqual(rows.flat().map((v) => v + 0));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 });
