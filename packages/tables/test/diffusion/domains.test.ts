@@ -18,6 +18,7 @@ import { describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 
 const tiny = { width: 8, blocks: 1, steps: 2, threads: 1 } as const;
+const few = { evaluations: 20 };
 
 /** A domain of one's own: a map, and what is inside. */
 const doubled = domain({
@@ -81,18 +82,18 @@ describe("a table with", () => {
     const rows = Array.from({ length: 60 }, (_, i) => [...row(z.subarray(3 * i, 3 * i + 3)), z[3 * i]]);
     const model = await fitTable(rows, { columns: { of, more: real() }, ...tiny });
     expect(model.domain.columns).toEqual([...columns, "more"]);
-    const { rows: drawn } = await model.sample({ count: 300 });
+    const { rows: drawn } = await model.sample({ count: 300, ...few });
     for (const one of drawn) expect(model.domain.fault(one)).toBeUndefined();
-    const given = await model.sample({ count: 50, given: { more: 0.5 } });
+    const given = await model.sample({ count: 50, given: { more: 0.5 }, ...few });
     for (const one of given.rows) {
       expect(model.domain.fault(one)).toBeUndefined();
       expect(one.at(-1)).toBe(0.5);
     }
     const [first] = rows;
     const own = Object.fromEntries(columns.map((name, i) => [name, first[i]]));
-    const { rows: rest } = await model.sample({ count: 5, given: own });
+    const { rows: rest } = await model.sample({ count: 5, given: own, ...few });
     for (const one of rest) expect(one.slice(0, -1)).toEqual(first.slice(0, -1));
-    const scores = await model.score([...rows.slice(0, 5), [...columns.map(() => null), 1]]);
+    const scores = await model.score([...rows.slice(0, 5), [...columns.map(() => null), 1]], few);
     for (const score of scores) expect(Number.isFinite(score)).toBe(true);
   });
 
@@ -100,7 +101,7 @@ describe("a table with", () => {
     const [, of, , row] = cases[6];
     const z = normal(key(2), [200, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 200 }, (_, i) => row(z.subarray(3 * i, 3 * i + 3)));
-    const model = await fitTable(rows, { columns: { of }, ...tiny, width: 32, steps: 300 });
+    const model = await fitTable(rows, { columns: { of }, ...tiny, width: 16, steps: 120, rate: 8e-3 });
     const { rows: drawn } = await model.sample({ count: 1000 });
     const zeros = (some: readonly (readonly Cell[])[]): number =>
       some.filter(([sand]) => sand === 0).length / some.length;
