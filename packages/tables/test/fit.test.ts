@@ -23,7 +23,7 @@ import { generate } from "../src/table/synthetic.ts";
 import { whitened } from "../src/table/whitening.ts";
 
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
-const small = { seed: 1, inducing: 40, batch: 100, points: 300, epochs: 7, ridgeSteps: 50 } as const;
+const small = { seed: 1, inducing: 25, batch: 100, points: 200, epochs: 7, ridgeSteps: 20 } as const;
 
 /** The first training rows. */
 const firstRows = (count: number) =>
@@ -33,7 +33,7 @@ const firstRows = (count: number) =>
   );
 
 /** The chains that look for a density's mass start from each of these, beside its inducing points. */
-const few = firstRows(20);
+const few = firstRows(15);
 
 /** A density of so many inducing points as α has numbers, under a small network that was not trained. */
 function unfitted(alpha: readonly number[]): Fitted {
@@ -76,7 +76,7 @@ describe("a fit of two moons", () => {
     const points = await measurePoints(found.chosen, data.test);
     expect(mean(points.scoreMatching)).toBeLessThan(-5); // a unit Gaussian has −1
     const exact = await onGrid(found.chosen);
-    const plain = await importanceNormaliser(found.chosen, 50_000, key(5));
+    const plain = await importanceNormaliser(found.chosen, 25_000, key(5));
     const annealed = await annealedNormaliser(found.chosen, few, { key: key(6) });
     for (const { logZ, effectiveSamples } of [plain, annealed]) {
       expect(effectiveSamples).toBeGreaterThan(1000);
@@ -119,7 +119,7 @@ describe("a fit of two moons", () => {
     await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(/model 2 has 3 columns/);
 
     for (const method of ["hmc", "langevin"] as const) {
-      const count = 1000;
+      const count = 600;
       const drawn = whitened(
         (await sampleRows(model, count, { method, steps: 30, key: key(8) })).values,
         data.whitening,
@@ -133,7 +133,7 @@ describe("a fit of two moons", () => {
   });
 
   it.each(["sm", "ssm", "gssm", "gssm-vr"] as const)("improves exact score matching with %s too", async (loss) => {
-    const found = await fitDensity(data, { loss, ...small, inducing: 20, epochs: 3, both: true });
+    const found = await fitDensity(data, { loss, ...small, inducing: 15, epochs: 3, both: true });
     const points = await measurePoints(found.chosenByExact as Fitted, data.test);
     expect(mean(points.scoreMatching)).toBeLessThan(-3);
     expect(found.curve.exact.length).toBe(Math.floor(found.steps / 5));
@@ -141,7 +141,7 @@ describe("a fit of two moons", () => {
 });
 
 it("comes out the same twice, by a name and by an objective of one's own", async () => {
-  const options = { ...small, epochs: 1 };
+  const options = { ...small, inducing: 10, epochs: 1 };
   const named = await fitDensity(data, { ...options, loss: "gssm-vr" });
   const own = await fitDensity(data, { ...options, loss: { ...objectives["gssm-vr"](), name: "own" } });
   expect(own.chosen.alpha).toEqual(named.chosen.alpha);
@@ -159,7 +159,7 @@ it("has for α = 0 the volume of q₀, from both estimates", async () => {
 });
 
 it("stops at the patience, and goes on for the curve alone when told to", async () => {
-  const options = { loss: "gssm", ...small, epochs: 40, patience: 10 } as const;
+  const options = { loss: "gssm", ...small, inducing: 10, epochs: 40, patience: 10 } as const;
   const found = await fitDensity(data, options);
   expect(found.steps).toBe(found.stopped);
   expect(found.stopped - found.chosen.step).toBe(10);
@@ -190,7 +190,7 @@ it("says when not even α can be found", async () => {
   const train = { ...data.train, data: (data.train.data as Float32Array).map((v) => 1e20 * v) };
   const found = await fitDensity({ ...data, train }, { loss: "ssm", ...small });
   expect(found.failure).toMatch(/loss became .* at step 1; the equations for α are not finite at step 0, so it is 0/);
-  expect(found.chosen.alpha).toEqual(new Float64Array(40));
+  expect(found.chosen.alpha).toEqual(new Float64Array(small.inducing));
 });
 
 describe("a normaliser that cannot be found", () => {
