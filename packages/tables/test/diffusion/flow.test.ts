@@ -135,14 +135,21 @@ describe("a fit with a flow", () => {
   // A bent pair: b is a² and noise, which no map of single columns straightens.
   const z = normal(key("banana"), [1200, 2], { dtype: "float64" }).data;
   const rows = Array.from({ length: 1200 }, (_, i) => [z[2 * i], z[2 * i] ** 2 + 0.3 * z[2 * i + 1]]);
-  const own = { columns: { a: real(), b: real() }, width: 24, blocks: 1, threads: 1, given: false } as const;
+  const own = {
+    columns: { a: real(), b: real() },
+    width: 24,
+    blocks: 1,
+    rate: 5e-3,
+    threads: 1,
+    given: false,
+  } as const;
   let model: TableModel;
   beforeAll(async () => {
-    model = await fitTable(rows, { ...own, flow: "affine", steps: 300 });
+    model = await fitTable(rows, { ...own, flow: "affine", steps: 150 });
   });
 
   it("learns what is bent", async () => {
-    const plain = await fitTable(rows, { ...own, steps: 300 });
+    const plain = await fitTable(rows, { ...own, steps: 150 });
     const test = rows.slice(0, 200);
     const mean = (logs: Float64Array): number => logs.reduce((s, v) => s + v, 0) / logs.length;
     const [bent, straight] = [mean(await model.score(test)), mean(await plain.score(test))];
