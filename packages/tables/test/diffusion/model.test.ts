@@ -15,7 +15,7 @@ import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
 import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
 
-const small = { width: 32, blocks: 2, threads: 1 } as const;
+const small = { width: 32, blocks: 1, rate: 5e-3, threads: 1 } as const;
 
 const columns = {
   size: positive(),
@@ -114,14 +114,14 @@ describe("a standard", () => {
 });
 
 describe("a model of a table", () => {
-  const rows = rowsOf(3000);
+  const rows = rowsOf(2000);
   let model: TableModel;
   beforeAll(async () => {
-    model = await fitTable(rows, { columns, ...small, steps: 300 });
+    model = await fitTable(rows, { columns, ...small, steps: 120 });
   });
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
-    const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 3000 });
+    const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 2000 });
     expect(names).toEqual(["size", "share", "start", "end", "sand", "silt", "clay", "visits", "ward"]);
     expect(evaluations).toBe(50);
     for (const row of drawn) expect(model.domain.fault(row)).toBeUndefined();
@@ -190,24 +190,24 @@ describe("a model of a table", () => {
   });
 
   it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {
-    const options = { columns: { a: positive(), b: real() }, ...small, steps: 6 };
+    const options = { columns: { a: positive(), b: real() }, ...small, steps: 3 };
     const data = Array.from({ length: 30 }, (_, i) => [i + 1, i % 7]);
     const seen: DrawnRows[] = [];
     const watched = await fitTable(data, {
       ...options,
       onMeasured: async (draw) => void seen.push(await draw({ count: 4, seed: 2, evaluations: 5 })),
     });
-    // Six measurements of each network, one of them of the weights that are kept.
-    expect(seen).toHaveLength(12);
+    // Three measurements of each network, one of them of the weights that are kept.
+    expect(seen).toHaveLength(6);
     for (const { rows: drawn } of seen) for (const row of drawn) expect(watched.domain.fault(row)).toBeUndefined();
-    expect(seen[5 + watched.training.step].rows).toEqual(
+    expect(seen[2 + watched.training.step].rows).toEqual(
       (await watched.sample({ count: 4, seed: 2, evaluations: 5 })).rows,
     );
     expect(bytesOf(watched)).toEqual(bytesOf(await fitTable(data, options)));
   });
 
   it("takes rows by name, and says which row breaks its domain", async () => {
-    const options = { columns: { a: positive(), b: real() }, ...small, steps: 5 };
+    const options = { columns: { a: positive(), b: real() }, ...small, steps: 1 };
     const good = Array.from({ length: 20 }, (_, i) => ({ b: i % 7, a: i + 1 }));
     const found = await fitTable(good, options);
     expect(found.domain.columns).toEqual(["a", "b"]);
