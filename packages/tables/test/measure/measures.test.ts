@@ -120,8 +120,9 @@ describe("distances", () => {
   it("of slices are those of a shift, and fall to their floor where the laws agree", () => {
     const at = (x: number, rows: number, seed: number): NdArray => points(rows, seed, ([a, b]) => [a + x, b]);
     // W₂ of a shift by δ along θ is |δ·θ|, whose mean square over directions of the plane is δ²/2.
-    const { value } = slicedDistance(at(3, 600, 1), at(0, 600, 1), { key: key(0), directions: 400 });
+    const { value, floor } = slicedDistance(at(3, 600, 1), at(0, 600, 1), { key: key(0), directions: 400 });
     expect(Math.abs(value / (3 / Math.SQRT2) - 1)).toBeLessThan(0.1);
+    expect(floor).toBeLessThan(0.1 * value);
     const same = slicedDistance(at(0, 600, 1), at(0, 900, 2), { key: key(0) });
     expect(same.value / same.floor).toBeLessThan(2);
     expect(same.value / same.floor).toBeGreaterThan(0.5);
