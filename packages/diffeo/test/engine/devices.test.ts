@@ -1,12 +1,14 @@
 /** Every public operation, on every device that runs in plain Node, against the reference. */
-import { describe, expect, it } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Create } from "../../src/engine/session.ts";
 import { runtime as web } from "../../src/engine/web.ts";
 import * as graph from "../../src/graph/index.ts";
 import * as diffeo from "../../src/index.ts";
 import { runtime as node } from "../../src/node/runtime.ts";
 import { cases } from "./cases.ts";
-import { type Evaluate, type Finding, onDevice, survey } from "./survey.ts";
+import { briefly } from "./no-native.ts";
+import { allOf, type Evaluate, type Finding, onDevice, survey } from "./survey.ts";
 
 /** Findings beyond a bound; NaN is beyond every one. */
 const beyond = (bound: number, findings: readonly Finding[]): Finding[] => findings.filter((f) => !(f.error <= bound));
@@ -14,13 +16,15 @@ const beyond = (bound: number, findings: readonly Finding[]): Finding[] => findi
 /** A graph in the form of one target, on the processor of a runtime. */
 const onRuntime =
   (create: Create, target: diffeo.Target): Evaluate =>
-  async (f, args, type) => {
-    const shapes = args.map((a) => a.shape);
-    const { outputs } = diffeo.trace(f as (...x: never[]) => diffeo.Tensor, shapes, type);
-    const session = await create(diffeo.writeOnnx(outputs, target), "cpu", {});
-    const results = await session.run(Object.fromEntries(args.map((a, i) => [`x${i}`, a])));
+  async (work, type) => {
+    const given = work.map(({ args }) => args);
+    const { inputs, outputs } = diffeo.trace(allOf(work), [given], type);
+    const session = await create(diffeo.writeOnnx(outputs, target), "cpu", { threads: 1 });
+    const results = await session.run(
+      Object.fromEntries(given.flat().map((a, i) => [inputs[i].attributes.name as string, a])),
+    );
     await session.dispose();
-    return results[outputs[0].name];
+    return outputs.map(({ name }) => results[name]);
   };
 
 describe("the table of cases", () => {
@@ -68,6 +72,10 @@ describe("the table of cases", () => {
 });
 
 describe("against the reference", () => {
+  // And V8's own default afterwards, for other files of this process.
+  beforeAll(() => setFlagsFromString(briefly));
+  afterAll(() => setFlagsFromString("--wasm-tiering-budget=1800000"));
+
   it("the processor is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
     const evaluate = onDevice(diffeo, { device: "cpu", threads: 1 });
     expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);

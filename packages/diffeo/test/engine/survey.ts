@@ -5,22 +5,31 @@ import { type Case, cases } from "./cases.ts";
 type D = Pick<typeof Diffeo, "compile" | "convert" | "toFloat64" | "sizeOf"> & Parameters<typeof cases>[0];
 type Type = Diffeo.FloatType;
 
-/** Evaluates a function of arrays once. */
-export type Evaluate = (f: Case["f"], args: readonly Diffeo.NdArray[], type: Type) => Promise<Diffeo.NdArray>;
+/** A function of arrays of its own. */
+export interface Work {
+  readonly f: Case["f"];
+  readonly args: readonly Diffeo.NdArray[];
+}
+
+/** Evaluates functions once, in one graph: to open a session takes longer than to run any of them. */
+export type Evaluate = (work: readonly Work[], type: Type) => Promise<readonly Diffeo.NdArray[]>;
 
 /** Deterministic inputs: the golden ratio's multiples, spread evenly and never repeated. */
 const values = (n: number, offset: number, [low, high]: readonly [number, number]): number[] =>
   Array.from({ length: n }, (_, i) => low + (high - low) * (((i + 1) * 0.6180339887498949 + offset * 0.377) % 1));
 
+/** What a graph of all functions gives. */
+export const allOf =
+  (work: readonly Work[]) =>
+  (x: readonly (readonly Diffeo.Tensor[])[]): Diffeo.Tensor[] =>
+    work.map(({ f }, i) => f(...x[i]));
+
 export const onDevice =
   (d: D, options: Diffeo.CompileOptions): Evaluate =>
-  async (f, args, type) => {
-    const compiled = d.compile<Diffeo.Tensor[], Diffeo.Tensor>(
-      f,
-      args.map((a) => a.shape),
-      { ...options, type },
-    );
-    return compiled(...args).finally(() => compiled.dispose());
+  async (work, type) => {
+    const given = work.map(({ args }) => args);
+    const compiled = d.compile(allOf(work), [given], { ...options, type });
+    return compiled(given).finally(() => compiled.dispose());
   };
 
 export interface Finding {
@@ -38,18 +47,29 @@ export async function survey(
 ): Promise<Finding[]> {
   const reference = onDevice(d, { device: "reference" });
   const findings: Finding[] = [];
-  for (const type of types)
-    for (const { name, shapes, range, f } of cases(d).filter((c) => only(c.name))) {
-      const given = shapes.map((shape, k): Diffeo.NdArray => {
+  const all = cases(d).filter((c) => only(c.name));
+  // Some at a time: the runtime takes longer over one graph of all than over a few.
+  const groups = Array.from({ length: Math.ceil(all.length / 32) }, (_, k) => all.slice(32 * k, 32 * (k + 1)));
+  for (const [type, some] of types.flatMap((t) => groups.map((group) => [t, group] as const))) {
+    const work = some.map(({ f, shapes, range }) => ({
+      f,
+      args: shapes.map((shape, k): Diffeo.NdArray => {
         const data = d.convert(values(d.sizeOf(shape), k, range), type);
         return { shape, dtype: type, data };
-      });
-      const exact = given.map((a): Diffeo.NdArray => ({ ...a, dtype: "float64", data: d.toFloat64(a.data) }));
-      const [y, r] = [await evaluate(f, given, type), await reference(f, exact, "float64")];
+      }),
+    }));
+    const exact = work.map(({ f, args }) => ({
+      f,
+      args: args.map((a): Diffeo.NdArray => ({ ...a, dtype: "float64", data: d.toFloat64(a.data) })),
+    }));
+    const [found, wanted] = [await evaluate(work, type), await reference(exact, "float64")];
+    some.forEach(({ name }, i) => {
+      const [y, r] = [found[i], wanted[i]];
       const same = `${y.shape}` === `${r.shape}` && y.data.length === r.data.length;
-      const errors = [...d.toFloat64(r.data)].map((v, i) => Math.abs(Number(y.data[i]) - v) / Math.max(1, Math.abs(v)));
+      const errors = [...d.toFloat64(r.data)].map((v, k) => Math.abs(Number(y.data[k]) - v) / Math.max(1, Math.abs(v)));
       findings.push({ name, type, error: same ? Math.max(...errors) : Number.NaN });
-    }
+    });
+  }
   return findings;
 }
 
