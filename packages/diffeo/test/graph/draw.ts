@@ -97,8 +97,8 @@ export function entry<P>(
       return { shape, dtype, data: convert(values, dtype) };
     });
     const show = (a: NdArray): string => `${a.dtype} [${a.shape}] (${a.data.slice(0, 100)})`;
-    const text = `${name} on ${args.map(show).join(" and ")}, drawn from ${JSON.stringify(p)}`;
-    return Object.assign({ f, args }, { [fc.toStringMethod]: () => text });
+    const text = (): string => `${name} on ${args.map(show).join(" and ")}, drawn from ${JSON.stringify(p)}`;
+    return Object.assign({ f, args }, { [fc.toStringMethod]: text });
   });
   return { name, draws, elementwise, rounding, runs };
 }
