@@ -42,8 +42,8 @@ const square = catalogue.filter(({ map, event }) => {
 
 const size = (v: Float64Array): number => v.reduce((most, w) => Math.max(most, Math.abs(w)), 1);
 
-/** ∂ₜφ + J f ± ½ Σₖ ∂²φ/∂Gₖ², all of it by finite differences of φ along f, along the columns of G and along t. */
-function generator(sde: Sde, entry: MapEntry, drift: Float64Array, sign: number) {
+/** drift ↦ ∂ₜφ + J f ± ½ Σₖ ∂²φ/∂Gₖ², all of it by finite differences of φ along f, along the columns of G and along t. */
+function generator(sde: Sde, entry: MapEntry) {
   const { map, from } = entry;
   const [shape, x] = points(entry);
   const step = from ? 1e-4 : 1e-3; // steps must stay inside the domain of φ where it has a boundary
@@ -55,10 +55,12 @@ function generator(sde: Sde, entry: MapEntry, drift: Float64Array, sign: number)
   const curvatures = Array.from({ length: k }, (_, j) =>
     curvature((h) => phi(columns.subarray(j * x.length, (j + 1) * x.length), h, 0), (4 * step) / size(columns)),
   );
-  const along = slope((h) => phi(drift, h, 0), step / size(drift));
-  const still = slope((h) => phi(drift, 0, h), step);
-  const value = along.map((v, i) => v + still[i] + (sign / 2) * curvatures.reduce((sum, c) => sum + c[i], 0));
-  return { value, scale: size(value) + size(columns) ** 2 };
+  const still = slope((h) => phi(x, 0, h), step);
+  return (drift: Float64Array, sign: number) => {
+    const along = slope((h) => phi(drift, h, 0), step / size(drift));
+    const value = along.map((v, i) => v + still[i] + (sign / 2) * curvatures.reduce((sum, c) => sum + c[i], 0));
+    return { value, scale: size(value) + size(columns) ** 2 };
+  };
 }
 
 /** Agreement relative to the drift, or to the noise that causes it where there is none. */
@@ -76,13 +78,14 @@ describe("a pushed SDE", () => {
       const [shape, x] = points(entry);
       for (const make of table) {
         const sde = make(entry.map.eventRank);
+        const generated = generator(sde, entry);
         const forward = at((z, t) => sde.drift(z, t), [shape, x], [[batch], times]);
         const drift = at((z, t) => pushedDrift(sde, entry.map, z, t), [shape, x], [[batch], times]);
-        expectClose(drift, generator(sde, entry, forward, 1), sde.name);
+        expectClose(drift, generated(forward, 1), sde.name);
         const score = field(sde.eventRank);
         const back = at((z, t) => reverseDrift(sde, score, z, t), [shape, x], [[batch], times]);
         const reversed = at((z, t) => pushedReverseDrift(sde, entry.map, score, z, t), [shape, x], [[batch], times]);
-        expectClose(reversed, generator(sde, entry, back, -1), sde.name);
+        expectClose(reversed, generated(back, -1), sde.name);
       }
     });
 
