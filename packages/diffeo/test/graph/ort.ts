@@ -1,7 +1,4 @@
-/**
- * Runs a graph's ONNX file as it is, past the engine and the runtime's own rewriting: for forms that no device of this
- * machine would be given.
- */
+/** Runs a graph's ONNX file as it is, past the engine: for forms that no device of this machine would be given. */
 import * as ort from "onnxruntime-node";
 import { type NdArray, type Target, type Tensor, writeOnnx } from "../../src/graph/index.ts";
 
@@ -12,7 +9,6 @@ export async function runOnCpu(
 ): Promise<NdArray[]> {
   const session = await ort.InferenceSession.create(writeOnnx(outputs, target).bytes, {
     executionProviders: ["cpu"],
-    graphOptimizationLevel: "disabled",
     intraOpNumThreads: 1,
     logSeverityLevel: 4,
   });
