@@ -42,24 +42,24 @@ describe("a run in a folder", () => {
     const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("was begun with steps = 4, now it is 5");
-  }, 120_000);
+  });
 });
 
 describe("several seeds", () => {
   it("of rows with holes are fitted by shards to the same model", async () => {
     const [names, ...lines] = readFileSync(at("rows.csv"), "utf8").trimEnd().split("\n");
-    const holes = lines.map((line, i) => (i % 5 === 0 ? line.replace(/,.*/, ",") : line));
+    const holes = lines.slice(0, 60).map((line, i) => (i % 5 === 0 ? line.replace(/,.*/, ",") : line));
     writeFileSync(at("holes.csv"), `${[names, ...holes].join("\n")}\n`);
-    const asked = ["table", "fit", at("holes.csv"), "--no-evaluate", "--threads", "1", "--steps", "2", "--seeds", "2"];
+    const asked = ["table", "fit", at("holes.csv"), "--no-evaluate", "--threads", "1", "--steps", "1", "--seeds", "2"];
     expect(await diffeo(...asked, "--out", at("holes.model"))).toMatchObject({ code: 0 });
     expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({ code: 0 });
     expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
     expect(bytesOf("shards.model")).toEqual(bytesOf("holes.model"));
-  }, 60_000);
+  });
 
   it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
     const { code, stdout } = await diffeo(
-      ...fit("seeds.model", "--steps", "2", "--no-given", "--seeds", "3", "--seed", "8", "--json"),
+      ...fit("seeds.model", "--steps", "1", "--no-given", "--seeds", "3", "--seed", "8", "--json"),
       ...["--map", "affine-flow", "--network", "transformer"],
     );
     expect(code).toBe(0);
@@ -71,5 +71,5 @@ describe("several seeds", () => {
     expect([seed, seeds[1].validation]).toEqual([9, least]);
     const { flow, network } = parseTableModel(readFileSync(at("seeds.model")));
     expect([flow?.network.kind, network.kind]).toEqual(["couplings", "columns"]);
-  }, 120_000);
+  });
 });
