@@ -62,21 +62,8 @@ describe("work in parts", () => {
     writeFileSync(at("rows.csv"), `x,y\n${rows.join("\n")}\n`);
     // Of two seeds the better one, fitted one after the other, or each as a part.
     const fit = (out: string, ...more: string[]): string[] => [
-      ...[
-        "table",
-        "fit",
-        at("rows.csv"),
-        "--out",
-        at(out),
-        "--steps",
-        "2",
-        "--seeds",
-        "2",
-        "--threads",
-        "1",
-        "--no-evaluate",
-      ],
-      ...more,
+      ...["table", "fit", at("rows.csv"), "--out", at(out), "--steps", "1", "--seeds", "2", "--threads", "1"],
+      ...["--no-given", "--no-evaluate", ...more],
     ];
     await printed(...fit("seeds.model"));
     await printed(...fit("seed-parts.model", "--shard", "1/2"));
@@ -168,7 +155,7 @@ describe.runIf(hasServer)("a queue", () => {
       startDiffeo("worker", "--queue", server.url, "--name", name, "--parts", "1", "--cache", at("cache")),
     );
     const listed = async () => JSON.parse(await printed("queue", "--queue", server.url, "--json"));
-    while ((await listed()).workers.length < workers.length) await new Promise((done) => setTimeout(done, 50));
+    while ((await listed()).workers.length < workers.length) await new Promise((done) => setTimeout(done, 200));
     await printed(...study("shared"), "--queue", server.url);
     expect(filesIn(at("shared"))).toEqual(filesIn(at("alone")));
     expect(await printed(...boards("--queue", server.url))).toBe(alone.boards);
