@@ -1,7 +1,7 @@
 /** A command that has parts on a queue, as a process (`processes.ts`): command.js URL COUNT MS. Prints the digest of all results in order. */
 import { partOf, runParts } from "diffeo-queue";
 import { inputsOf, openQueue, parseAddress, sha256 } from "diffeo-queue/node";
-import { RELEASE, spin } from "./kinds.ts";
+import { RELEASE, still } from "./kinds.ts";
 
 const [url, count, ms] = process.argv.slice(2);
 const executor = await openQueue({
@@ -11,7 +11,7 @@ const executor = await openQueue({
   say: () => undefined,
 });
 const parts = Array.from({ length: Number(count) }, (_, n) =>
-  partOf(spin, { ms: Number(ms), n }, { release: RELEASE, device: "cpu" }),
+  partOf(still, { ms: Number(ms), n }, { release: RELEASE, device: "cpu" }),
 );
 const results = await runParts(executor, parts);
 await executor.close();

@@ -14,6 +14,8 @@ export interface Spin {
   readonly n: number;
 }
 
+const resultOf = (n: number): Uint8Array => createHash("sha512").update(`part ${n}`).digest();
+
 /** Keeps a core busy for a time; the result is a function of n. */
 export const spin: Kind<Spin, Uint8Array> = {
   name: "test/spin",
@@ -22,9 +24,19 @@ export const spin: Kind<Spin, Uint8Array> = {
   run: async ({ ms, n }) => {
     const until = performance.now() + ms;
     while (performance.now() < until);
-    return createHash("sha512").update(`part ${n}`).digest();
+    return resultOf(n);
   },
   ...bytes,
+};
+
+/** The same result; its process is as deaf as a busy one, but leaves the core to others. */
+export const still: Kind<Spin, Uint8Array> = {
+  ...spin,
+  name: "test/still",
+  run: async ({ ms, n }) => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    return resultOf(n);
+  },
 };
 
 /** Its input's bytes, backwards. */
@@ -54,5 +66,5 @@ export const large: Kind<{ readonly size: number }, Uint8Array> = {
 };
 
 export const kinds: Kinds = Object.fromEntries(
-  [spin, reversed, failing, large].map((kind) => [kind.name, async () => kind]),
+  [spin, still, reversed, failing, large].map((kind) => [kind.name, async () => kind]),
 ) as Kinds;

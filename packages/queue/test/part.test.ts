@@ -155,7 +155,7 @@ describe("local work", () => {
     const settled = await runParts(executor, parts);
     await executor.close();
     expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
-      "this worker knows no parts of kind test/unknown. It knows test/spin, test/reversed, test/failing, test/large.",
+      "this worker knows no parts of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large.",
       "the part is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
       `the part is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
       "parameters of test/spin are wrong at ms: expected number. Make the part with partOf.",

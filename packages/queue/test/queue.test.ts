@@ -14,13 +14,13 @@ import {
 } from "diffeo-queue/node";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { large, RELEASE, reversed, spin } from "./kinds.ts";
+import { large, RELEASE, reversed, spin, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
 const setting = { release: RELEASE, device: "cpu" };
-const spins = (from: number, count: number, ms = 5): Part[] =>
-  Array.from({ length: count }, (_, i) => partOf(spin, { ms, n: from + i }, setting));
+const spins = (from: number, count: number): Part[] =>
+  Array.from({ length: count }, (_, i) => partOf(spin, { ms: 5, n: from + i }, setting));
 const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
@@ -142,7 +142,7 @@ describe.runIf(hasServer)("a queue", () => {
   });
 
   it("has its parts back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
-    const [long] = spins(60, 1, 3e4);
+    const long = partOf(still, { ms: 3e4, n: 60 }, setting);
     await raw.add(long.kind, long, { jobId: digestOf(long) });
     const { stop } = worker();
     await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 1);
