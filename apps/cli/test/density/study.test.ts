@@ -25,13 +25,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
 it("keeps both states of a fit, each measured itself, and every tenth step of its curves", async () => {
-  const data = prepare(generate("two-moons", 130, fold(key(0), "two-moons")), key(1));
+  const data = prepare(generate("two-moons", 60, fold(key(0), "two-moons")), key(1));
   const run = await runDensity(data, {
     loss: "gssm",
     seed: 1,
-    inducing: 20,
-    batch: 16,
-    points: 60,
+    inducing: 6,
+    batch: 8,
+    points: 40,
     epochs: 8,
     ridgeSteps: 20,
     samples: 1000,
@@ -65,7 +65,7 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
     loss: [loss[9], loss[19], loss[29], loss[39]].map(rounded),
     exact: [exact[1], exact[3], exact[5], exact[7]].map(rounded),
   });
-  expect(kept).toMatchObject({ ...task, n: 2, points: { train: 106, validation: 11, test: 13 } });
+  expect(kept).toMatchObject({ ...task, n: 2, points: { train: 49, validation: 5, test: 6 } });
 });
 
 /** A record as a worker would give it, in the folder where shards leave their parts. */
