@@ -38,9 +38,9 @@ const words = (out: string, ...more: readonly string[]): string[] => [
   "--out",
   at(out),
   "--draws",
-  "100",
+  "60",
   "--warmup",
-  "50",
+  "30",
   "--seed",
   "3",
   ...more,
@@ -54,7 +54,7 @@ describe("infer", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^ +mean +± +sd +5 % +50 % +95 % +ESS bulk +ESS tail +R̂\nmu +1\.\d+ /);
     expect(stdout).toMatch(/^sigma +1\.\d+ /m);
-    expect(stdout).toMatch(/^4 chains of 100 draws, [\d.]+ s: .*whole$/m);
+    expect(stdout).toMatch(/^4 chains of 60 draws, [\d.]+ s: .*whole$/m);
     const csv = [1, 2, 3, 4].map((c) => `chain-${c}.csv`);
     const pictures = ["pairs", "ranks", "trace"].flatMap((name) => [`${name}.png`, `${name}.svg`]);
     expect(readdirSync(at("whole")).sort()).toEqual(
@@ -84,20 +84,20 @@ describe("infer", () => {
   it("ended by the system at any moment, continues to the same draws", async () => {
     const { child, ended } = startDiffeo(...words("killed", "--every", "0", "--no-pictures"));
     const file = at("killed/chains.json");
-    const grown = (): boolean => existsSync(file) && statSync(file).size > 12_000;
+    const grown = (): boolean => existsSync(file) && statSync(file).size > 8_000;
     while (!grown() && child.exitCode === null) await new Promise((done) => setTimeout(done, 5));
     child.kill("SIGKILL");
     await ended;
     expect(existsSync(at("killed/summary.json"))).toBe(false);
-    const other = await infer(...words("killed", "--resume", "--draws", "101"));
+    const other = await infer(...words("killed", "--resume", "--draws", "61"));
     expect(other.code).toBe(2);
-    expect(other.stderr).toMatch(/was begun with draws = 100, now it is 101/);
+    expect(other.stderr).toMatch(/was begun with draws = 60, now it is 61/);
     const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
-    expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 100, summary: { mu: {} } });
+    expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 60, summary: { mu: {} } });
     const own = (text: string): string => text.replaceAll("killed", "whole");
     for (const c of [1, 2, 3, 4]) expect(own(chain("killed", c))).toBe(chain("whole", c));
-  }, 60_000);
+  });
 
   it("begins no run over another, and continues none that is done", async () => {
     const again = await diffeo(...words("whole"));
