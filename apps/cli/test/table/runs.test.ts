@@ -37,7 +37,7 @@ describe("a run in a folder", () => {
     expect(existsSync(at("parts.model"))).toBe(false);
     const again = await diffeo(...parts);
     expect(again).toMatchObject({ code: 0, stderr: "" });
-    expect(bytesOf("parts.model")).toEqual(bytesOf("whole.model"));
+    expect(bytesOf("parts.model").equals(bytesOf("whole.model"))).toBe(true);
     // What was fitted with other settings is no beginning of this.
     const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
@@ -54,7 +54,7 @@ describe("several seeds", () => {
     expect(await diffeo(...asked, "--out", at("holes.model"))).toMatchObject({ code: 0 });
     expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({ code: 0 });
     expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
-    expect(bytesOf("shards.model")).toEqual(bytesOf("holes.model"));
+    expect(bytesOf("shards.model").equals(bytesOf("holes.model"))).toBe(true);
   });
 
   it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
