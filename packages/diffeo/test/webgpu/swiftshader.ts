@@ -1,9 +1,9 @@
 /** What `webgpu.test.ts` runs in a process whose Vulkan is SwiftShader. Prints what it found as JSON. */
 import * as ort from "onnxruntime-node";
 import * as diffeo from "../../src/index.ts";
-import { cases } from "./cases.ts";
-import { onOneDevice } from "./one-device.ts";
-import { type Finding, onDevice, survey } from "./survey.ts";
+import { cases } from "../engine/cases.ts";
+import { type Finding, onDevice, survey } from "../engine/survey.ts";
+import { type SamplerFinding, surveySamplers } from "./samplers.ts";
 
 const { add, compile, exp, grad, matmul, mul, release, sum, tanh, toHost, trace, writeOnnx } = diffeo;
 type T = diffeo.Tensor;
@@ -84,14 +84,19 @@ export interface Report {
   readonly onProcessor: readonly string[];
   readonly together: { readonly atOnce: readonly number[][]; readonly alone: readonly number[][] };
   readonly kept: { readonly value: readonly number[]; readonly refusal: string };
+  readonly samplers: readonly SamplerFinding[];
 }
 
-const report = await onOneDevice(async (): Promise<Report> => {
-  return {
-    findings: await survey(diffeo, onDevice(diffeo, { device: "webgpu" }), ["float32"]),
-    onProcessor: await onProcessor(),
-    together: await together(),
-    kept: await kept(),
-  };
-});
+// One device for all: the runtime gives its device up with its last session, and with it every shader it has translated, which on a
+// Vulkan in software is where the time goes. A session that stays keeps them.
+const stays = compile((x: T) => exp(x), [[1]], { device: "webgpu" });
+await stays([0]);
+const report: Report = {
+  findings: await survey(diffeo, onDevice(diffeo, { device: "webgpu" }), ["float32"]),
+  onProcessor: await onProcessor(),
+  together: await together(),
+  kept: await kept(),
+  samplers: await surveySamplers(),
+};
+await stays.dispose();
 console.log(JSON.stringify(report));

@@ -1,4 +1,7 @@
-/** What `webgpu.test.ts` runs in a process whose Vulkan is SwiftShader. Prints what it found as JSON. */
+/**
+ * Samplers on WebGPU beside the processor. A GPU need not make NaN of log(−1), so whether a point left the domain must not hang on
+ * it.
+ */
 import { readFileSync } from "node:fs";
 import { flattenEvent } from "../../src/bijector/event.ts";
 import { type MapEntry, mapNamed } from "../../src/bijector/index.ts";
@@ -7,10 +10,9 @@ import { fromOnnx } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
 import { eulerMaruyama, type MethodName, type SampleResult, sample } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
-import { onOneDevice } from "../engine/one-device.ts";
-import { clusters, exactScore } from "./tools.ts";
+import { clusters, exactScore } from "../sampler/tools.ts";
 
-export interface Finding {
+export interface SamplerFinding {
   readonly map: string;
   readonly method: MethodName;
   readonly exits: readonly [onProcessor: number, onGpu: number];
@@ -56,8 +58,8 @@ const pairs = [
   ].map((map) => [map, "eulerMaruyama"] as const),
 ] as const;
 
-const findings = await onOneDevice(async () => {
-  const found: Finding[] = [];
+export async function surveySamplers(): Promise<SamplerFinding[]> {
+  const found: SamplerFinding[] = [];
   const compare = async (
     name: string,
     method: MethodName,
@@ -72,5 +74,4 @@ const findings = await onOneDevice(async () => {
   for (const method of ["domainPreserving", "exponential"] as const)
     await compare("a file's", method, (device) => runOutside(method, device));
   return found;
-});
-console.log(JSON.stringify(findings));
+}

@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import { compile, exp, type Tensor } from "../../src/index.ts";
-import { leftOut, onSwiftShader } from "./starts.ts";
+import { leftOut, onSwiftShader } from "../engine/starts.ts";
 import type { Report } from "./swiftshader.ts";
 
-const found = await onSwiftShader("engine/swiftshader.ts");
+const found = await onSwiftShader("webgpu/swiftshader.ts");
 
 if ("printed" in found)
   describe("WebGPU on SwiftShader", () => {
@@ -40,11 +40,21 @@ if ("printed" in found)
       expect(report.kept.value).toEqual([101, 102, 103]);
       expect(report.kept.refusal).toMatch(/webgpu keeps .* Read it with toHost/);
     });
+
+    it("takes the steps of the processor, also by a score out of an ONNX file, and sees the same ones leave the domain", () => {
+      const { samplers } = report;
+      expect(samplers.filter(({ exits }) => exits[0] > 50).length).toBeGreaterThan(6);
+      expect(samplers.filter(({ map }) => map === "a file's")).toHaveLength(2);
+      for (const { map, method, exits, difference } of samplers) {
+        expect(exits[1], `${map}, ${method}`).toBe(exits[0]);
+        expect(difference, `${map}, ${method}`).toBeLessThan(1e-3);
+      }
+    });
   });
 else
   describe("WebGPU without SwiftShader", () => {
     it("works, or says how to get it", async () => {
-      leftOut("every operation on WebGPU, which is only asked whether it starts", found.why);
+      leftOut("every operation and samplers on WebGPU, which is only asked whether it starts", found.why);
       const f = compile((x: Tensor) => exp(x), [[2]], { device: "webgpu" });
       const outcome = await f([0, 0]).then(
         ({ data }) => [...(data as Float32Array)],
