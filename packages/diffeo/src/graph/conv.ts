@@ -40,7 +40,7 @@ export function meetings(
     }
 }
 
-/** The trilinear form's sum, the terms of one x at a time, by the offsets of x and of the first w and the first g. */
+/** The trilinear form's sum, the terms of one pixel at a time, by the offsets of its first x, w and g. */
 function accumulate(
   batch: number,
   inC: number,
@@ -50,13 +50,8 @@ function accumulate(
 ): void {
   meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
     meetings(q.w, q.kw, q.ow, q.stride, q.left, (r, v, j) => {
-      for (let b = 0; b < batch; b++)
-        for (let c = 0; c < inC; c++)
-          terms(
-            ((b * q.h + i) * q.w + j) * inC + c,
-            ((u * q.kw + v) * inC + c) * outC,
-            ((b * q.oh + p) * q.ow + r) * outC,
-          );
+      const w = (u * q.kw + v) * inC * outC;
+      for (let b = 0; b < batch; b++) terms(((b * q.h + i) * q.w + j) * inC, w, ((b * q.oh + p) * q.ow + r) * outC);
     });
   });
 }
@@ -70,9 +65,12 @@ export const convNode: Make<Geometry> = primitive<Geometry>({
   emit: lowered("conv2d"),
   evaluate: ({ inputs: [x, w], attributes: q, shape }, [dx, dw]) => {
     const out = new Float64Array(sizeOf(shape));
-    const channels = w.shape[3];
-    accumulate(x.shape[0], x.shape[3], channels, q, (ix, iw, ig) => {
-      for (let o = 0; o < channels; o++) out[ig + o] += dx[ix] * dw[iw + o];
+    const [, , inC, outC] = w.shape;
+    accumulate(x.shape[0], inC, outC, q, (ix, iw, ig) => {
+      for (let c = 0; c < inC; c++) {
+        const [value, row] = [dx[ix + c], iw + c * outC];
+        for (let o = 0; o < outC; o++) out[ig + o] += value * dw[row + o];
+      }
     });
     return out;
   },
@@ -85,9 +83,12 @@ export const convInputNode: Make<Geometry> = primitive<Geometry>({
   emit: lowered("convInput"),
   evaluate: ({ inputs: [g, w], attributes: q, shape }, [dg, dw]) => {
     const out = new Float64Array(sizeOf(shape));
-    const channels = w.shape[3];
-    accumulate(g.shape[0], w.shape[2], channels, q, (ix, iw, ig) => {
-      for (let o = 0; o < channels; o++) out[ix] += dg[ig + o] * dw[iw + o];
+    const [, , inC, outC] = w.shape;
+    accumulate(g.shape[0], inC, outC, q, (ix, iw, ig) => {
+      for (let c = 0; c < inC; c++) {
+        const row = iw + c * outC;
+        for (let o = 0; o < outC; o++) out[ix + c] += dg[ig + o] * dw[row + o];
+      }
     });
     return out;
   },
@@ -98,11 +99,14 @@ export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   infer: ([x, g], q) => ({ shape: [q.kh, q.kw, x.shape[3], g.shape[3]], dtype: x.dtype }),
   vjp: (w, { inputs: [x, g], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convNode([x, w], q)),
   emit: lowered("convWeight"),
-  evaluate: ({ inputs: [x, g], attributes: q, shape }, [dx, dg]) => {
+  evaluate: ({ inputs: [x], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));
-    const channels = g.shape[3];
-    accumulate(x.shape[0], x.shape[3], channels, q, (ix, iw, ig) => {
-      for (let o = 0; o < channels; o++) out[iw + o] += dx[ix] * dg[ig + o];
+    const [, , inC, outC] = shape;
+    accumulate(x.shape[0], inC, outC, q, (ix, iw, ig) => {
+      for (let c = 0; c < inC; c++) {
+        const [value, row] = [dx[ix + c], iw + c * outC];
+        for (let o = 0; o < outC; o++) out[row + o] += value * dg[ig + o];
+      }
     });
     return out;
   },
