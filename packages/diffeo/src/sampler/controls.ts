@@ -64,12 +64,16 @@ export function controlsOf(
   };
 }
 
-/** The process under its controls, as a graph has them: guided, told what is known, its clock and its drift scaled. */
+/**
+ * The process under its controls, as a graph has them: guided, told what is known, its clock and its drift scaled. Graphs of one
+ * run share `seen`: what leads them is looked at once.
+ */
 export function controlled(
   process: Process,
   { energy, likelihood, aim }: Leads,
   values: Tensors,
   known?: KnownPoints,
+  seen?: Set<string>,
 ): Process {
   const { guidance, strength, w, wExcess, c, cExcess, cRoot } = values;
   const aims = Object.entries(values).flatMap(([name, value]) =>
@@ -78,12 +82,12 @@ export function controlled(
   let run = process;
   if (aim && aims.length > 0) {
     const of = (x: Tensor, t: Tensor): Tensor => aim(x, t, Object.fromEntries(aims));
-    run = twist(scored(run, "aim"), of, { delta: climbing(of, process.eventRank, "aim") });
+    run = twist(scored(run, "aim"), of, { delta: climbing(of, process.eventRank, "aim", seen) });
   }
   if (energy && guidance) run = guide(scored(run, "energy"), energy, guidance);
   if (likelihood && known && strength) {
     const of = (x: Tensor, t: Tensor): Tensor => likelihood(x, t, known);
-    const uphill = climbing(of, process.eventRank, "likelihood");
+    const uphill = climbing(of, process.eventRank, "likelihood", seen);
     const delta = (x: Tensor, t: Tensor): Tensor => mul(uphill(x, t), strength);
     run = twist(scored(run, "likelihood"), (x, t) => mul(of(x, t), strength), { delta });
   }

@@ -40,7 +40,8 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
     ),
     memory: method.remembers ? { value: open, since: [] } : {},
   };
-  const run = (values: Tensors, known: Tensors) => controlled(process, batch, values, knownOf(known));
+  const seen = new Set<string>();
+  const run = (values: Tensors, known: Tensors) => controlled(process, batch, values, knownOf(known), seen);
   const move = build(
     `move${controls.name}`,
     (p: Tensor, t: Tensor, dt: Tensor, z: Tensors, values: Tensors, known: Tensors, past: Tensors) => {

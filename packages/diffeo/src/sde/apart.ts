@@ -42,14 +42,22 @@ export function requireOwnEvents(value: Tensor, x: Tensor, event: Shape, name: s
   requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
 }
 
-/** Looks at a function once for each shape of an event: on three of them, or on a batch as it is where f is made for so many. */
-export function apart(f: (x: Tensor, t: Tensor) => Tensor, eventRank: number, name: string): (like: Tensor) => void {
-  const seen = new Set<string>();
+/**
+ * Looks at a function once for each shape of an event: on three of them, or on a batch as it is where f is made for so many.
+ * @param seen what was looked at, by name and shape: shared where the same functions are in several graphs
+ */
+export function apart(
+  f: (x: Tensor, t: Tensor) => Tensor,
+  eventRank: number,
+  name: string,
+  seen = new Set<string>(),
+): (like: Tensor) => void {
   return ({ shape, dtype }) => {
     const rank = shape.length - eventRank;
     const event = shape.slice(rank);
-    if (seen.has(`${event}`)) return;
-    seen.add(`${event}`);
+    const what = `${name} ${event}`;
+    if (seen.has(what)) return;
+    seen.add(what);
     const on = (batch?: Shape) => {
       const [x, t] = fewEvents(event, dtype, batch);
       return [f(x, t), x] as const;

@@ -88,9 +88,9 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
     );
 }
 
-/** ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it. */
-export function climbing(f: Field, eventRank: number, name: string): Field {
-  const look = apart(f, eventRank, name);
+/** ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it, `seen` what need not be looked at. */
+export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
+  const look = apart(f, eventRank, name, seen);
   return (x, t) => {
     const uphill = gradEach((z) => oneEach(f(z, t), z, eventRank, name))(x);
     look(x);
