@@ -75,8 +75,11 @@ function fold(t: Tensor): Tensor | undefined {
   if (inputs.length === 0 || t.op.outside) return undefined;
   // An empty result needs no computing, and not every runtime survives it.
   if (sizeOf(shape) === 0) return constant({ shape, dtype, data: allocate(dtype, 0) }, dtype);
-  const values = inputs.flatMap((i) => constantValue(i) ?? []);
-  if (sizeOf(shape) > FOLD_LIMIT || values.length < inputs.length || !values.every(isExact)) return undefined;
+  for (const i of inputs) {
+    const value = constantValue(i);
+    if (!value || !isExact(value)) return undefined;
+  }
+  if (sizeOf(shape) > FOLD_LIMIT) return undefined;
   const [data] = reference([t], new Map());
   return isExact({ dtype, data }) ? constant({ shape, dtype, data: convert(data, dtype) }, dtype) : undefined;
 }
@@ -94,18 +97,26 @@ function rewrite(
   const visit = (node: Tensor): Tensor => {
     const known = done.get(node);
     if (known) return known;
-    const inputs = node.inputs.map(visit);
-    const same = inputs.every((t, i) => t === node.inputs[i]);
-    const current = interner.canonical(same ? node : rebuild(node, inputs));
-    if (current !== node) rebuilt(node, current);
-    let result = done.get(current);
+    let inputs: Tensor[] | undefined;
+    for (let i = 0; i < node.inputs.length; i++) {
+      const now = visit(node.inputs[i]);
+      if (now === node.inputs[i]) continue;
+      inputs ??= [...node.inputs];
+      inputs[i] = now;
+    }
+    const current = interner.canonical(inputs ? rebuild(node, inputs) : node);
+    let result: Tensor | undefined;
+    if (current !== node) {
+      rebuilt(node, current);
+      result = done.get(current);
+    }
     if (!result) {
       const next = rule(current);
       result = next && next !== current ? visit(next) : current;
       done.set(current, result);
-      done.set(result, result);
+      if (result !== current) done.set(result, result);
     }
-    done.set(node, result);
+    if (current !== node) done.set(node, result);
     return result;
   };
   // In topological order the recursion above only ever descends into nodes a rule has just made.
