@@ -85,19 +85,26 @@ describe.each(methods)("%s", (_, method, stochastic, order) => {
 
   it.each(maps.map((phi) => [phi.name, phi] as const))("integrates the field it is given on %s", async (_, phi) => {
     const process = overridden(reversePush(sde, phi, score));
-    const counts = order > 2 ? [4, 8] : [50, 200];
+    const counts = order > 2 ? [4, 8] : [25, 100];
     const calls = counts.map((steps) => ({ start, key: key(1), grid: uniformGrid(FROM, TO, steps) }));
-    const ends = await draws(process, { shape: [2], method, type: "float64" }, calls);
+    const ends = await draws(process, { shape: [2], method, type: "float64", threads: 1 }, calls);
     const errors = ends.map(({ samples }) => worst(samples));
     expect(fittedOrder(counts, errors)).toBeGreaterThan(order - 0.25);
-    expect(errors[1]).toBeLessThan(order === 1 ? 0.012 : 5e-4);
+    expect(errors[1]).toBeLessThan(order === 1 ? 0.024 : 1e-3);
   });
 
   it("runs no field but the one it reads", async () => {
     const process = reversePush(sde, sigmoidMap(), score);
     const wrong = (y: Tensor): Tensor => mul(y, Number.NaN);
     const other: Process = stochastic ? { ...process, velocity: wrong } : { ...process, drift: wrong };
-    const options = { start, key: key(1), steps: 4, method: { ...method, onExit: "hold" }, type: "float64" } as const;
+    const options = {
+      start,
+      key: key(1),
+      steps: 4,
+      method: { ...method, onExit: "hold" },
+      type: "float64",
+      threads: 1,
+    } as const;
     const [one, two] = [await sample(process, options), await sample(other, options)];
     expect(one.samples.data).toEqual(two.samples.data);
   });
@@ -173,7 +180,7 @@ describe("scaleDrift and dilateTime", () => {
 });
 
 describe("a score", () => {
-  const options = { count: 2, shape: [2], key: key(1), steps: 2 } as const;
+  const options = { count: 2, shape: [2], key: key(1), steps: 2, threads: 1 } as const;
   it("is given one time an event", async () => {
     const seen: (readonly number[])[] = [];
     const process = reversePush(sde, sigmoidMap(), (x, t) => {
