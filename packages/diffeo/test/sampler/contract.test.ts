@@ -273,7 +273,7 @@ describe("steps chosen by a tolerance", () => {
   const adaptive = { ...open, method: "rungeKutta" } as const;
 
   it("lead where fixed ones lead, in either space, and say how many were refused", async () => {
-    const fixed = numbers((await sample(process, { ...adaptive, steps: 200 })).samples);
+    const fixed = numbers((await sample(process, { ...adaptive, steps: 80 })).samples);
     for (const stepIn of ["x", "y"] as const) {
       const seen: number[] = [];
       const result = await sample(process, {
