@@ -6,7 +6,7 @@
  * ONNX Runtime gives r beside n, so that the backward pass computes neither again.
  */
 import { add, div, mul, neg, sub } from "./arithmetic.ts";
-import { sum } from "./broadcast.ts";
+import { expand, sum, unexpanded } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { sameShape, showShape } from "./ndarray.ts";
 import { mean } from "./reduce.ts";
@@ -49,6 +49,12 @@ function evaluateRow(x: Float64Array, epsilon: number): { mu: number; r: number 
   return { mu, r: 1 / Math.sqrt(variance + epsilon) };
 }
 
+/** Rows that are repeated are normalised once. */
+function outsideRepeats({ inputs: [x, ...rest], attributes, shape }: Tensor<Epsilon>, make: Make<Epsilon>) {
+  const few = unexpanded(x);
+  return few && few.shape.at(-1) === x.shape.at(-1) ? expand(make([few, ...rest], attributes), shape) : undefined;
+}
+
 /** r alone, […, 1]. */
 const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
   name: "inverseStd",
@@ -59,6 +65,7 @@ const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
     const n = layerNormNode([x], node.attributes);
     return mul(n, mul(neg(mul(g, mul(node, node))), 1 / (x.shape.at(-1) as number)));
   },
+  simplify: (node) => outsideRepeats(node, inverseStdNode),
   lower: ({ inputs: [x], attributes: { epsilon } }) => (x.dtype === "float32" ? undefined : moments(x, epsilon).r),
   emit: ({ inputs: [x], attributes: { epsilon } }, [name], e) => {
     const scale = ones(x);
@@ -86,6 +93,7 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
     const dn = gamma ? mul(g, gamma) : g;
     return mul(sub(sub(dn, mul(n, over(mul(dn, n)))), over(dn)), inverseStdNode([x], attributes));
   },
+  simplify: (node) => outsideRepeats(node, layerNormNode),
   lower: ({ inputs: [x, gamma, beta], attributes: { epsilon } }) => {
     if (x.dtype === "float32") return undefined;
     const { centred, r } = moments(x, epsilon);

@@ -57,6 +57,7 @@ describe("algebraic identities", () => {
     ["an expansion to the same shape", g.expand(x, [2, 3]), "x"],
     ["an expansion that broadcasting makes anyway", g.add(x, g.expand(y, [2, 3])), "add(x, y)"],
     ["a function of repeated numbers", g.sin(g.expand(y, [2, 3])), "expand(sin(y))"],
+    ["a norm of repeated rows", g.layerNorm(g.expand(x, [4, 2, 3])), "expand(layerNorm(x))"],
     ["a sum of two repeated tensors", g.add(g.expand(y, [2, 3]), g.expand(z, [2, 3])), "expand(add(y, z))"],
     ["the whole of an axis", g.slice(x, [0, 2], null), "x"],
     ["padding by nothing", g.pad(x, [0, 0], [0, 0]), "x"],
@@ -80,6 +81,12 @@ describe("algebraic identities", () => {
   it("leave x − x and x / x alone for the same reason", () => {
     expect(simplified(g.sub(x, x))).toBe("sub(x, x)");
     expect(simplified(g.div(x, x))).toBe("div(x, x)");
+  });
+
+  it("normalise repeated rows once in their slope too", () => {
+    const [, slope] = g.jvp((rows: Tensor) => g.layerNorm(rows), g.expand(y, [2, 3]), x);
+    const norms = topological(simplify([slope])).filter(({ op }) => /layerNorm|inverseStd/.test(op.name));
+    expect(norms.map(({ shape }) => shape)).toEqual([[1], [3]]);
   });
 });
 
