@@ -123,25 +123,31 @@ function marginalsOf(domain: Product, rows: readonly Cells[]): Marginals {
   return { parts, laws, counted, size: laws.length + counted.length };
 }
 
-/** Of each row Σ log f with the shift to cells, and the normal scores of its coordinates; cell noise is that of a seed. */
-function smoothParts({ parts, laws }: Marginals, rows: readonly Cells[], seed: number) {
-  const { z, shift } = parts.pointsOf(rows, seed);
-  const n = laws.length;
-  return {
-    logs: shift.map((v, i) => laws.reduce((s, law, j) => s + law.logDensity(z[i * n + j]), v)),
-    scores: z.map((v, at) => normalPoint(...laws[at % n].tails(v))),
-  };
-}
+type Points = ReturnType<Parts["pointsOf"]>;
+
+/** Of each row Σ log f with the shift to cells. */
+const smoothLogs = ({ laws }: Marginals, { z, shift }: Points): Float64Array =>
+  shift.map((v, i) => laws.reduce((s, law, j) => s + law.logDensity(z[i * laws.length + j]), v));
+
+/** The normal scores of coordinates. */
+const smoothScores = ({ laws }: Marginals, { z }: Points): Float64Array =>
+  z.map((v, at) => normalPoint(...laws[at % laws.length].tails(v)));
+
+/** What is below a counted cell, what above, and its own chance. */
+type Interval = readonly [below: number, above: number, own: number];
+
+const intervalsOf = ({ counted }: Marginals, rows: readonly Cells[]): Interval[][] =>
+  rows.map((row) =>
+    counted.map(({ at, law }) => [...law.tails(row[at]), Math.exp(law.logProbability(row[at]))] as const),
+  );
 
 /** The scores of all columns: those of the coordinates are given, u within the interval of a counted cell is that of a seed. */
-function normalScores({ laws, counted, size }: Marginals, smooth: Float64Array, rows: readonly Cells[], seed: number) {
+function normalScores({ laws, counted, size }: Marginals, smooth: Float64Array, rows: Interval[][], seed: number) {
   const u = uniform(fold(key(seed), "within"), [rows.length, counted.length], { dtype: "float64" }).data;
   const out = new Float64Array(rows.length * size);
   rows.forEach((row, i) => {
     out.set(smooth.subarray(i * laws.length, (i + 1) * laws.length), i * size);
-    counted.forEach(({ at, law }, j) => {
-      const [below, above] = law.tails(row[at]);
-      const own = Math.exp(law.logProbability(row[at]));
+    row.forEach(([below, above, own], j) => {
       const v = u[i * counted.length + j];
       out[i * size + laws.length + j] = normalPoint(below + v * own, above + (1 - v) * own);
     });
@@ -174,7 +180,7 @@ function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
     name: "independent columns",
     score: (rows) => {
       const logs = countedLogs(marginals.counted, rows);
-      return smoothParts(marginals, rows, 1).logs.map((v, i) => v + logs[i]);
+      return smoothLogs(marginals, marginals.parts.pointsOf(rows, 1)).map((v, i) => v + logs[i]);
     },
     draw: (count, seed) => {
       const noise = normal(fold(key(seed), "independent"), [count, marginals.size], { dtype: "float64" }).data;
@@ -200,9 +206,11 @@ function copulaFactor(scores: Float64Array, n: number): Float64Array {
 
 function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marginals): TableLaw {
   const n = marginals.size;
-  const factor = copulaFactor(normalScores(marginals, smoothParts(marginals, rows, 0).scores, rows, 0), n);
+  const { parts } = marginals;
+  const fitted = smoothScores(marginals, parts.pointsOf(rows, 0));
+  const factor = copulaFactor(normalScores(marginals, fitted, intervalsOf(marginals, rows), 0), n);
   const constant = logDiagonal(factor, n);
-  const draws = marginals.parts.noisy || marginals.counted.length > 0 ? DRAWS : 1;
+  const draws = parts.noisy || marginals.counted.length > 0 ? DRAWS : 1;
   const logCopula = (scores: Float64Array): Float64Array => {
     const solved = new Float64Array(n);
     return Float64Array.from({ length: scores.length / n }, (_, i) => {
@@ -215,10 +223,15 @@ function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marg
     name: "Gaussian copula",
     score: (some) => {
       const logs = countedLogs(marginals.counted, some);
-      let smooth = smoothParts(marginals, some, 1);
+      const intervals = intervalsOf(marginals, some);
+      const smoothBy = (seed: number) => {
+        const points = parts.pointsOf(some, seed);
+        return { logs: smoothLogs(marginals, points), scores: smoothScores(marginals, points) };
+      };
+      let smooth = smoothBy(1);
       const found = Array.from({ length: draws }, (_, i) => {
-        if (i > 0 && marginals.parts.noisy) smooth = smoothParts(marginals, some, i + 1);
-        const joint = logCopula(normalScores(marginals, smooth.scores, some, i + 1));
+        if (i > 0 && parts.noisy) smooth = smoothBy(i + 1);
+        const joint = logCopula(normalScores(marginals, smooth.scores, intervals, i + 1));
         return joint.map((v, row) => v + smooth.logs[row] + logs[row]);
       });
       return logMean(found);
