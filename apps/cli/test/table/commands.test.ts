@@ -20,6 +20,7 @@ const rowsFrom = (first: number, count: number): (string | number)[][] =>
     return [`row ${i}`, Math.exp(a), 1 / (1 + Math.exp(-b - a)), from, from + Math.exp(d)];
   });
 const rows = rowsFrom(0, 120);
+const scaledRows = rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), ...rest]);
 const heading = "id,size,share,from,to";
 const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
   `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
@@ -32,6 +33,10 @@ describe("table", () => {
     writeFileSync(at("rows.csv"), csvOf(rows));
     writeFileSync(at("some.csv"), csvOf(rows.slice(0, 40)));
     fit = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
+    // Sizes in other units, and no network of given cells.
+    writeFileSync(at("scaled.csv"), csvOf(scaledRows));
+    const scaled = ["table", "fit", at("scaled.csv"), "--out", at("scaled.model"), "--no-given", ...fitAlone];
+    expect((await diffeo(...scaled)).code).toBe(0);
   });
 
   it("fit says what columns were taken to be, and where the model is", () => {
@@ -175,11 +180,8 @@ describe("table", () => {
     const { mean, logLikelihood } = JSON.parse((await diffeo(...score, "--json")).stdout);
     expect(logLikelihood).toEqual(values.map(Number));
     expect(mean).toBeCloseTo(logLikelihood.reduce((s: number, v: number) => s + v, 0) / 40, 12);
-    // Sizes in other units: a thousandth of a unit a unit, and as much less density.
-    const scaledRows = rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), ...rest]);
-    writeFileSync(at("scaled.csv"), csvOf(scaledRows));
+    // A thousandth of a unit a unit, and as much less density.
     writeFileSync(at("some-scaled.csv"), csvOf(scaledRows.slice(0, 40)));
-    await diffeo("table", "fit", at("scaled.csv"), "--out", at("scaled.model"), ...fitAlone);
     const scaled = await diffeo(
       "table",
       "score",
@@ -280,12 +282,10 @@ describe("table", () => {
     const few = ["--evaluations", "25", "--threads", "1", "--json"];
     const scored = await diffeo("table", "score", at("open.csv"), "--model", at("open.model"), ...few);
     expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(120);
-    const without = await diffeo("table", "fit", at("rows.csv"), "--out", at("none.model"), "--no-given", ...fitAlone);
-    expect(without.code).toBe(0);
-    const complete = await diffeo("table", "evaluate", at("rows.csv"), "--model", at("none.model"), "--complete");
+    const complete = await diffeo("table", "evaluate", at("scaled.csv"), "--model", at("scaled.model"), "--complete");
     expect(complete).toMatchObject({ code: 2, stdout: "" });
     expect(complete.stderr).toContain("fitted without a network of given cells");
-    const refused = await diffeo("table", "sample", "--model", at("none.model"), "--given", "share=0.5");
+    const refused = await diffeo("table", "sample", "--model", at("scaled.model"), "--given", "share=0.5");
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("fitted without a network of given cells. Fit it again without --no-given.");
   });
