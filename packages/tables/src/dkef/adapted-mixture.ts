@@ -119,12 +119,18 @@ async function massOf(
     const top = weights.reduce((a, b) => Math.max(a, b), largest);
     for (let c = 0; c < mass.length; c++) mass[c] *= Math.exp(largest - top);
     largest = top;
-    for (let i = 0; i < CHUNK; i++) {
-      const w = Math.exp(weights[i] - largest);
-      for (let c = 0; c < mass.length; c++) mass[c] += w * explained[i * mass.length + c];
-    }
+    addExplained(mass, weights, explained, largest);
   }
   return mass;
+}
+
+/** mass_c ← mass_c + Σ_i e^{w_i − largest} share_ic. Apart, for loops within a function that waits are slow. */
+function addExplained(mass: Float64Array, weights: Float32Array, shares: Float32Array, largest: number): void {
+  const count = mass.length;
+  for (let i = 0; i < weights.length; i++) {
+    const w = Math.exp(weights[i] - largest);
+    for (let c = 0; c < count; c++) mass[c] += w * shares[i * count + c];
+  }
 }
 
 /** Local Gaussians at the ends of chains, under weights that importance sampling has set. */

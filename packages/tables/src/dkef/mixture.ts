@@ -85,18 +85,28 @@ function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
 /** The same components under other weights. */
 export const reweighted = (mixture: Mixture, weights: Float64Array): Mixture => ({ ...mixture, weights });
 
+/** Where numbers that never fall first exceed a bound; their count if none does. */
+function firstAbove(values: Float64Array, bound: number): number {
+  let [from, to] = [0, values.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (values[middle] > bound) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 /** Draws as rows, float32. */
 export function sampleMixture({ n, weights, centres, roots }: Mixture, count: number, key: Key): Float32Array {
-  const z = normal(fold(key, "where"), [count, n]).data;
-  const u = uniform(fold(key, "which"), [count]).data;
+  const z = normal(fold(key, "where"), [count, n]).data as Float32Array;
+  const u = uniform(fold(key, "which"), [count]).data as Float32Array;
   const cumulative = new Float64Array(weights.length);
   weights.forEach((w, c) => {
     cumulative[c] = w + (c > 0 ? cumulative[c - 1] : 0);
   });
   const out = new Float32Array(count * n);
   for (let i = 0; i < count; i++) {
-    const found = cumulative.findIndex((total) => total > u[i]);
-    const c = found < 0 ? weights.length - 1 : found;
+    const c = Math.min(firstAbove(cumulative, u[i]), weights.length - 1);
     for (let j = 0; j < n; j++) {
       let value = centres[c * n + j];
       for (let e = 0; e < n; e++) value += roots[(c * n + j) * n + e] * z[i * n + e];
