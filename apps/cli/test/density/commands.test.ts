@@ -199,7 +199,7 @@ describe("diffeo density", () => {
     mkdirSync(at("study"));
     writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(two("ssm", -20))}]`);
     // Long enough for the fit to have begun, too short for it to end. The one that is open is done in this process.
-    const stopped = await study("--seeds", "1", "--minutes", "0.01");
+    const stopped = await study("--seeds", "1", "--minutes", "0.005");
     expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
     mkdirSync(at("study/runs"), { recursive: true });
