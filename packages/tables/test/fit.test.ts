@@ -164,10 +164,10 @@ it("has for α = 0 the volume of q₀, from both estimates", async () => {
 });
 
 it("stops at the patience, and goes on for the curve alone when told to", async () => {
-  const options = { loss: "gssm", ...little, epochs: 40, patience: 10 } as const;
+  const options = { loss: "gssm", ...little, epochs: 40, patience: 3 } as const;
   const found = await fitDensity(fifth, options);
   expect(found.steps).toBe(found.stopped);
-  expect(found.stopped - found.chosen.step).toBe(10);
+  expect(found.stopped - found.chosen.step).toBe(3);
   const longer = await fitDensity(fifth, { ...options, leastSteps: found.steps + 15 });
   expect(longer.steps).toBe(found.steps + 15);
   expect(longer.stopped).toBe(found.stopped);
