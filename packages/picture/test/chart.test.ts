@@ -2,7 +2,7 @@
 import { parseHTML } from "linkedom";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ChartOptions, COLOURS, chart, Plot } from "../src/chart.ts";
-import { renderPng } from "../src/node/index.ts";
+import { hasFont, renderPng } from "../src/node/index.ts";
 import { chartDocument } from "../src/page-document.ts";
 
 /** What is asked of an element here. */
@@ -85,6 +85,15 @@ describe("a chart", () => {
     const svg = chart(options());
     expect(svg).not.toMatch(/<style|var\(|class=/);
     expect([...renderPng(svg).subarray(1, 4)].map((c) => String.fromCharCode(c)).join("")).toBe("PNG");
+  });
+
+  it("knows whether captions can be written", () => {
+    const png = (text: string): string =>
+      Buffer.from(
+        renderPng(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">${text}</text></svg>`),
+      ).toString("base64");
+    expect(hasFont()).toBe(png("w") !== png(""));
+    expect(hasFont(false)).toBe(false);
   });
 });
 

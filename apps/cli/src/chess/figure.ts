@@ -1,11 +1,11 @@
 /** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
-import { loadModel, writeFileAtomic } from "diffeo/node";
+import { loadModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import { ansiBoards, BOARD_STEPS, type Board, EMPTY, judged, openBoards, type Picture, sheetSvg } from "diffeo-chess";
-import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, forceOption, integer, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
-import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { outputs } from "../shell/outputs.ts";
+import { pictureFiles, writePicture } from "../shell/pictures.ts";
 import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
 import { screen } from "./output.ts";
@@ -21,11 +21,7 @@ interface FigureCommand extends RunOptions {
 
 async function figure(io: Io, options: FigureCommand): Promise<void> {
   const { model: path, w: scales, boards, steps, seed, out } = options;
-  const files = [
-    { path: `${out}.svg`, like: SVG },
-    { path: `${out}.png`, like: PNG },
-  ];
-  await outputs(files, { inputs: [path], force: options.force });
+  await outputs(pictureFiles(out), { inputs: [path], force: options.force });
   const model = await loadModel(path);
   const pictures: Picture[] = [];
   const draw = await openBoards(model, engineOf(options));
@@ -37,8 +33,7 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   }).finally(() => draw.dispose());
   io.stdout.write(ansiBoards(pictures, screen(io.stdout)));
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
-  await writeFileAtomic(`${out}.svg`, svg);
-  await writeFileAtomic(`${out}.png`, renderPng(svg));
+  await writePicture(io, out, svg);
   io.stdout.write(
     `\n${boards} ${boards === 1 ? "board" : "boards"} each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
   );

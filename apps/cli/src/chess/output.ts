@@ -18,6 +18,7 @@ import {
 import type { Io, Output } from "../shell/io.ts";
 import { forceOption, integer, refuseBeside } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { pngOf } from "../shell/pictures.ts";
 import {
   checkConditions,
   type DrawOptions,
@@ -55,12 +56,11 @@ function json({ boards: accepted, fens, about }: Made): string {
 export const screen = ({ isTTY = false, columns = 80 }: Output) => ({ colour: isTTY, width: columns });
 
 const formats = {
-  ansi: ({ pictures }: Made, stdout: Output) => ansiBoards(pictures, screen(stdout)),
+  ansi: ({ pictures }: Made, { stdout }: Io) => ansiBoards(pictures, screen(stdout)),
   fen: ({ fens }: Made) => fens.map((fen) => `${fen}\n`).join(""),
   json,
   svg: ({ pictures }: Made) => sheetSvg(pictures),
-  // Its renderer is a library of its own, and few ask for it.
-  png: async ({ pictures }: Made) => (await import("diffeo-picture/node")).renderPng(sheetSvg(pictures)),
+  png: ({ pictures }: Made, io: Io) => pngOf(io, sheetSvg(pictures), "the picture"),
 } as const;
 
 export interface OutputOptions extends DrawOptions {
@@ -124,7 +124,7 @@ export async function writeBoards(
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
     const described = { ...about, ...recordOfGuide(options), conditions: conditions.map(({ text }) => text) };
-    const made = await formats[format]({ boards, pictures, fens, about: described }, io.stdout);
+    const made = await formats[format]({ boards, pictures, fens, about: described }, io);
     if (out) await writeFileAtomic(out, made);
     else io.stdout.write(made);
     if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));

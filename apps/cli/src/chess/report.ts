@@ -4,17 +4,16 @@ import { fail } from "diffeo/graph";
 import { tidyTemporaries, writeFileAtomic } from "diffeo/node";
 import { studyFigure, studyPage } from "diffeo-chess";
 import { readScaleRecords } from "diffeo-chess/node";
-import { renderPng } from "diffeo-picture/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { outputs, type Planned, PNG, SVG } from "../shell/outputs.ts";
+import { outputs, type Planned } from "../shell/outputs.ts";
+import { pictureFiles, writePicture } from "../shell/pictures.ts";
 
 export const STUDY_FOLDER = "studies/drift-scale";
 
 /** What a report writes. A page of another kind, such as a project's own README, is not replaced. */
 export const reportFiles = (out: string): Planned[] => [
   { path: join(out, "README.md"), like: /^# w against pieces and legality/ },
-  { path: join(out, "drift-scale.svg"), like: SVG },
-  { path: join(out, "drift-scale.png"), like: PNG },
+  ...pictureFiles(join(out, "drift-scale")),
 ];
 
 /** Writes the page and the figure, as SVG and PNG. Prints the page, or the records. */
@@ -24,8 +23,7 @@ export async function writeReport(io: Io, out: string, json: boolean): Promise<v
   const page = studyPage(records, "drift-scale.png");
   const svg = await studyFigure(records);
   await writeFileAtomic(join(out, "README.md"), page);
-  await writeFileAtomic(join(out, "drift-scale.svg"), svg);
-  await writeFileAtomic(join(out, "drift-scale.png"), renderPng(svg));
+  await writePicture(io, join(out, "drift-scale"), svg);
   io.stdout.write(json ? `${JSON.stringify(records, undefined, 1)}\n` : page);
 }
 

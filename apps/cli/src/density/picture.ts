@@ -1,11 +1,10 @@
 /** diffeo density picture: how fitted densities of two columns look beside the data. */
-import { writeFileAtomic } from "diffeo/node";
-import { renderPng } from "diffeo-picture/node";
 import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables";
 import { loadDensity, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption } from "../shell/options.ts";
-import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { outputs } from "../shell/outputs.ts";
+import { pictureFiles, writePicture } from "../shell/pictures.ts";
 import { type TableCommand, withTableOptions } from "./table.ts";
 
 interface PictureCommand extends TableCommand {
@@ -15,17 +14,12 @@ interface PictureCommand extends TableCommand {
 }
 
 async function picture(io: Io, { models, out, force, ...options }: PictureCommand): Promise<void> {
-  const files = [
-    { path: `${out}.svg`, like: SVG },
-    { path: `${out}.png`, like: PNG },
-  ];
-  await outputs(files, { inputs: [...models, options.data], force });
+  await outputs(pictureFiles(out), { inputs: [...models, options.data], force });
   const loaded: DensityModel[] = [];
   for (const path of models) loaded.push(await loadDensity(path));
   const table = await tableOf(options.data, options, modelColumns(loaded[0]));
   const svg = await densityPicture(table, loaded);
-  await writeFileAtomic(`${out}.svg`, svg);
-  await writeFileAtomic(`${out}.png`, renderPng(svg));
+  await writePicture(io, out, svg);
   io.stdout.write(`${out}.svg and .png\n`);
 }
 

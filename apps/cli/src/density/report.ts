@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { renderPng } from "diffeo-picture/node";
 import { type RunRecord, studyFigures, studyTable } from "diffeo-tables";
 import { readFitRecords } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs } from "../shell/outputs.ts";
+import { writePicture } from "../shell/pictures.ts";
 
 export const STUDY_FOLDER = "studies/uci";
 
@@ -21,10 +21,7 @@ export async function writeReport(io: Io, out: string, records: readonly RunReco
   }
   const table = studyTable(records);
   await writeFileAtomic(join(out, "table.md"), table);
-  for (const [name, svg] of Object.entries(await studyFigures(records))) {
-    await writeFileAtomic(join(out, `${name}.svg`), svg);
-    await writeFileAtomic(join(out, `${name}.png`), renderPng(svg));
-  }
+  for (const [name, svg] of Object.entries(await studyFigures(records))) await writePicture(io, join(out, name), svg);
   io.stdout.write(table);
 }
 

@@ -116,7 +116,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       .finally(bar.end);
     const seconds = (performance.now() - began) / 1000;
     const origin: Origin = { model: file, seed, version, ...(dataFile !== undefined && { data: dataFile }) };
-    const files = await writePosterior(out, posterior, origin, pictures);
+    const files = await writePosterior(io, out, posterior, origin, pictures);
     await rm(join(out, "chains.json"), { force: true });
     const [summary, warnings] = [posterior.summary(), posterior.warnings()];
     if (json)

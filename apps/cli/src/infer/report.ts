@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { arvizJson, chainsOf, cmdStanCsv, elementNames, type Origin, type Posterior, type Summary } from "diffeo/mcmc";
 import { writeFileAtomic } from "diffeo/node";
 import type { Quantity } from "diffeo-picture/posterior";
-import { type Planned, PNG, SVG } from "../shell/outputs.ts";
+import type { Io } from "../shell/io.ts";
+import type { Planned } from "../shell/outputs.ts";
+import { pictureFiles, writePicture } from "../shell/pictures.ts";
 
 const PICTURES = ["trace", "ranks", "pairs"] as const;
 
@@ -12,10 +14,7 @@ export const resultFiles = (out: string, chains: number, pictures: boolean): Pla
   ...Array.from({ length: chains }, (_, c) => ({ path: join(out, `chain-${c + 1}.csv`) })),
   { path: join(out, "draws.json") },
   { path: join(out, "summary.json") },
-  ...(pictures ? PICTURES : []).flatMap((name) => [
-    { path: join(out, `${name}.svg`), like: SVG },
-    { path: join(out, `${name}.png`), like: PNG },
-  ]),
+  ...(pictures ? PICTURES : []).flatMap((name) => pictureFiles(join(out, name))),
 ];
 
 /** The most rows that are printed; all are in the file. */
@@ -72,9 +71,8 @@ function quantitiesOf({ draws, summary }: Posterior): Quantity[] {
     .toSorted((a, b) => ess(a.name) - ess(b.name));
 }
 
-async function writePictures(out: string, posterior: Posterior): Promise<string[]> {
+async function writePictures(io: Io, out: string, posterior: Posterior): Promise<string[]> {
   const { pairsPicture, rankPicture, tracePicture } = await import("diffeo-picture/posterior");
-  const { renderPng } = await import("diffeo-picture/node");
   const quantities = quantitiesOf(posterior);
   if (quantities.length === 0) return [];
   const pictures: Partial<Record<(typeof PICTURES)[number], string>> = {
@@ -90,8 +88,7 @@ async function writePictures(out: string, posterior: Posterior): Promise<string[
   };
   const files: string[] = [];
   for (const [name, svg] of Object.entries(pictures)) {
-    await writeFileAtomic(join(out, `${name}.svg`), svg);
-    await writeFileAtomic(join(out, `${name}.png`), renderPng(svg));
+    await writePicture(io, join(out, name), svg);
     files.push(`${name}.svg`, `${name}.png`);
   }
   return files;
@@ -99,6 +96,7 @@ async function writePictures(out: string, posterior: Posterior): Promise<string[
 
 /** Writes everything; the summary last, so that where it is all is. Returns the names of the files. */
 export async function writePosterior(
+  io: Io,
   out: string,
   posterior: Posterior,
   origin: Origin,
@@ -111,7 +109,7 @@ export async function writePosterior(
   };
   for (const c of posterior.chains.keys()) await write(`chain-${c + 1}.csv`, cmdStanCsv(posterior, c, origin));
   await write("draws.json", arvizJson(posterior));
-  if (pictures) files.push(...(await writePictures(out, posterior)));
+  if (pictures) files.push(...(await writePictures(io, out, posterior)));
   const content = { summary: posterior.summary(), warnings: posterior.warnings() };
   await write("summary.json", `${JSON.stringify(content, undefined, 1)}\n`);
   return files;

@@ -2,12 +2,12 @@
 import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { renderPng } from "diffeo-picture/node";
 import { calibrate, modelLaw, rowsIn, tablePicture, wholeRows } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
+import { pngOf } from "../shell/pictures.ts";
 import { type DrawOptions, withDrawOptions, withModel } from "./options.ts";
 
 interface PictureCommand extends DrawOptions {
@@ -36,7 +36,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
     ...(columns && { columns }),
     ...(ranks && { calibration: await calibrate(law, rows, drawn, seed) }),
   });
-  await writeFileAtomic(out, isPng ? renderPng(svg) : svg);
+  await writeFileAtomic(out, isPng ? await pngOf(io, svg, out) : svg);
   io.stdout.write(`${out}\n`);
 }
 

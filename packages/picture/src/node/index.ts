@@ -1,2 +1,2 @@
 /** diffeo-picture/node: pictures as PNG. */
-export { renderPng } from "./png.ts";
+export { hasFont, renderPng } from "./png.ts";

@@ -1,0 +1,29 @@
+/** Pictures as files. What makes a PNG of an SVG is loaded where one is asked for. */
+import { writeFileAtomic } from "diffeo/node";
+import type { Io } from "./io.ts";
+import { type Planned, PNG, SVG } from "./outputs.ts";
+
+/** The two files of a picture. */
+export const pictureFiles = (name: string): Planned[] => [
+  { path: `${name}.svg`, like: SVG },
+  { path: `${name}.png`, like: PNG },
+];
+
+/**
+ * An SVG as PNG. A machine without a font cannot write its captions, which is said: a figure without words looks finished.
+ * @param name what the picture is called where that is said
+ */
+export async function pngOf(io: Io, svg: string, name: string): Promise<Uint8Array> {
+  const { hasFont, renderPng } = await import("diffeo-picture/node");
+  if (!hasFont())
+    io.stderr.write(
+      `${name} has no captions, for this machine has no font: install one (Debian: fonts-dejavu-core), or take the SVG\n`,
+    );
+  return renderPng(svg);
+}
+
+/** Writes `name.svg` and `name.png`. */
+export async function writePicture(io: Io, name: string, svg: string): Promise<void> {
+  await writeFileAtomic(`${name}.svg`, svg);
+  await writeFileAtomic(`${name}.png`, await pngOf(io, svg, `${name}.png`));
+}
