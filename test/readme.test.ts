@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)]
-  .concat("models/README.md", "studies/uci/README.md", "studies/drift-scale/README.md")
-  .filter((page) => page.endsWith(".md"));
+  .concat("models/README.md", ...readdirSync(join(root, "studies")).map((name) => `studies/${name}/README.md`))
+  .filter((page) => page.endsWith(".md") && existsSync(join(root, page)));
 
 const linksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)]+)\)/g)]
