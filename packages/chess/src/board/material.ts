@@ -3,7 +3,7 @@
  * file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
  */
 import { BISHOP, PAWN } from "./attack.ts";
-import { type Board, isLight, type Positions, SQUARES, unpack } from "./position.ts";
+import { type Board, EMPTY, isLight, type Positions, SQUARES, TYPES, unpack } from "./position.ts";
 
 /** The worth of each class, black's negative. */
 export const WORTH: readonly number[] = [1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0, 0];
@@ -17,7 +17,7 @@ export function balanceOf(board: Board): number {
 /** One row a position. */
 export interface Material {
   readonly count: number;
-  /** 12 columns: how many pieces of each type. */
+  /** `TYPES` columns: how many pieces of each type. */
   readonly types: Uint8Array;
   /** How many pieces in all. */
   readonly pieces: Uint8Array;
@@ -30,7 +30,7 @@ export interface Material {
 
 export function materialOf(positions: Positions): Material {
   const { count } = positions;
-  const types = new Uint8Array(12 * count);
+  const types = new Uint8Array(TYPES * count);
   const pieces = new Uint8Array(count);
   const bishops = new Uint8Array(4 * count);
   const pawnFiles = new Uint8Array(16 * count);
@@ -38,11 +38,11 @@ export function materialOf(positions: Positions): Material {
   const boards = unpack(positions);
   for (let at = 0; at < boards.length; at++) {
     const k = boards[at];
-    if (k >= 12) continue;
+    if (k >= EMPTY) continue;
     const i = Math.floor(at / SQUARES);
     const black = k >= 6 ? 1 : 0;
     pieces[i]++;
-    types[12 * i + k]++;
+    types[TYPES * i + k]++;
     balance[i] += WORTH[k];
     if (k % 6 === BISHOP) bishops[4 * i + 2 * black + (isLight(at % SQUARES) ? 0 : 1)]++;
     if (k % 6 === PAWN) pawnFiles[16 * i + 8 * black + (at & 7)]++;

@@ -6,9 +6,9 @@
  *
  * The cosine of two samples of one law grows with their size; that of independent squares is 0 up to noise.
  */
-import { type Positions, SQUARES, unpack } from "../board/position.ts";
+import { EMPTY, type Positions, SQUARES, TYPES, unpack } from "../board/position.ts";
 
-const N = SQUARES * 12;
+const N = SQUARES * TYPES;
 
 /** The entries with s before r, as a 768 × 768 array of which only those are set; the rest follows by symmetry. */
 export function crossCovariance(positions: Positions): Float64Array {
@@ -19,9 +19,9 @@ export function crossCovariance(positions: Positions): Float64Array {
   const here = new Int32Array(SQUARES);
   for (let at = 0; at < boards.length; ) {
     let pieces = 0;
-    for (let first = 0; first < N; first += 12) {
+    for (let first = 0; first < N; first += TYPES) {
       const k = boards[at++];
-      if (k < 12) here[pieces++] = first + k;
+      if (k < EMPTY) here[pieces++] = first + k;
     }
     // A board has one class a square, so each of its P²/2 pairs of pieces is one entry, and no square meets itself.
     for (let a = 0; a < pieces; a++) {
@@ -32,7 +32,7 @@ export function crossCovariance(positions: Positions): Float64Array {
   }
   const covariance = new Float64Array(N * N);
   for (let a = 0; a < N; a++)
-    for (let b = 12 * (Math.floor(a / 12) + 1); b < N; b++)
+    for (let b = TYPES * (Math.floor(a / TYPES) + 1); b < N; b++)
       covariance[N * a + b] = pairs[N * a + b] / count - (singles[a] / count) * (singles[b] / count);
   return covariance;
 }

@@ -5,9 +5,10 @@
  */
 import { fail } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
+import { BISHOP } from "../board/attack.ts";
 import { legalityShares } from "../board/legality.ts";
 import { type Material, materialOf } from "../board/material.ts";
-import { type Positions, range, SQUARES, select } from "../board/position.ts";
+import { type Positions, range, SQUARES, select, TYPES } from "../board/position.ts";
 import { PositionSet } from "../board/set.ts";
 import { covarianceCosine, covarianceError, crossCovariance } from "./covariance.ts";
 import { aucError, meanError, sdError, shareError } from "./errors.ts";
@@ -93,7 +94,7 @@ export interface BoardMeasureOptions {
 }
 
 const typeHistograms = ({ types }: Material): Float64Array[] =>
-  Array.from({ length: 12 }, (_, k) => histogram(types, SQUARES + 1, k, 12));
+  Array.from({ length: TYPES }, (_, k) => histogram(types, SQUARES + 1, k, TYPES));
 
 /** @param training what samples may be copies of; by default the positions themselves */
 export function referenceOf(positions: Positions, training = positions): Reference {
@@ -176,7 +177,7 @@ function oppositePairs({ count, types, bishops }: Material): { share: number | n
   let opposite = 0;
   for (let i = 0; i < count; i++)
     for (const side of [0, 1]) {
-      if (types[12 * i + 6 * side + 2] !== 2) continue;
+      if (types[TYPES * i + 6 * side + BISHOP] !== 2) continue;
       pairs++;
       if (bishops[4 * i + 2 * side] === 1) opposite++;
     }

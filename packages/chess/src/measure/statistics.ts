@@ -4,9 +4,10 @@
  * line by line; its order of classes puts 'empty' first.
  */
 
+import { BISHOP } from "../board/attack.ts";
 import { legalityShares, mayMove } from "../board/legality.ts";
 import { type Material, materialOf } from "../board/material.ts";
-import { CLASSES, EMPTY, PIECES, type Positions, SQUARES, squareName, unpack } from "../board/position.ts";
+import { CLASSES, EMPTY, PIECES, type Positions, SQUARES, squareName, TYPES, unpack } from "../board/position.ts";
 import { histogram, meanAndSd, quantiles } from "./histogram.ts";
 import { squareMarginals } from "./marginals.ts";
 
@@ -60,10 +61,10 @@ export function statisticsOf(positions: Positions, sides?: Uint8Array): Statisti
     empty_square_fraction: round(1 - mean / SQUARES),
     mean_count_by_type: byType((k) => {
       let sum = 0;
-      for (let i = k; i < material.types.length; i += 12) sum += material.types[i];
+      for (let i = k; i < material.types.length; i += TYPES) sum += material.types[i];
       return round(sum / positions.count, 4);
     }),
-    count_histogram_by_type: byType((k) => list(histogram(material.types, k % 6 === 0 ? 10 : 5, k, 12))),
+    count_histogram_by_type: byType((k) => list(histogram(material.types, k % 6 === 0 ? 10 : 5, k, TYPES))),
     share_exactly_one_king_each: round(shares.oneKingEach),
     share_no_pawn_on_rank_1_or_8: round(shares.pawnsInside),
     share_material_feasible: round(shares.feasibleMaterial),
@@ -110,8 +111,8 @@ function bishopShares({ count, bishops, types }: Material): Record<string, numbe
   for (let i = 0; i < count; i++) {
     const [whiteLight, whiteDark, blackLight, blackDark] = bishops.subarray(4 * i, 4 * i + 4);
     for (let j = 0; j < 4; j++) colours[j] += bishops[4 * i + j];
-    const white = types[12 * i + 2];
-    const black = types[12 * i + 8];
+    const white = types[TYPES * i + BISHOP];
+    const black = types[TYPES * i + 6 + BISHOP];
     if (white === 2) tally.whitePair++;
     if (white === 2 && whiteLight === 1) tally.whiteOpposite++;
     if (white > 2) tally.white3++;

@@ -11,6 +11,7 @@ import { type FeatureRows, linearScores, logisticRegression } from "diffeo/host"
 import type { Key } from "diffeo/random";
 import { crossFittedAuc, type RowPair } from "diffeo/sampler";
 import type { Material } from "../board/material.ts";
+import { TYPES } from "../board/position.ts";
 
 /** Bins of a count; the last one is "so many or more". */
 const PAWN_BINS = 10;
@@ -20,8 +21,8 @@ const FILE_BINS = 5;
 /** Balances from −12 to 12, the ends open. */
 const MOST_BALANCE = 12;
 
-/** How many indicators of a board are 1: one for each of 12 types, 4 kinds of bishops, 16 pawn files, and the balance. */
-const ACTIVE = 12 + 4 + 16 + 1;
+/** How many indicators of a board are 1: one for each type, 4 kinds of bishops, 16 pawn files, and the balance. */
+const ACTIVE = TYPES + 4 + 16 + 1;
 
 /** The indicators of boards that are 1. */
 function indicators(material: Material): FeatureRows {
@@ -35,7 +36,7 @@ function indicators(material: Material): FeatureRows {
       indices[to++] = base + Math.min(value, bins - 1);
       base += bins;
     };
-    for (let k = 0; k < 12; k++) put(types[12 * i + k], k % 6 === 0 ? PAWN_BINS : PIECE_BINS);
+    for (let k = 0; k < TYPES; k++) put(types[TYPES * i + k], k % 6 === 0 ? PAWN_BINS : PIECE_BINS);
     for (let j = 0; j < 4; j++) put(bishops[4 * i + j], BISHOP_BINS);
     for (let j = 0; j < 16; j++) put(pawnFiles[16 * i + j], FILE_BINS);
     put(Math.max(0, balance[i] + MOST_BALANCE), 2 * MOST_BALANCE + 1);
