@@ -13,6 +13,7 @@ import {
   openSampler,
   predictorCorrector,
   rungeKutta,
+  sample,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import {
@@ -26,7 +27,7 @@ import {
   vp,
 } from "../../src/sde/index.ts";
 import { gaussianSdes } from "../sde/table.ts";
-import { by, clusters, draws, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
+import { clusters, draws, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const filled = (count: number, value: number): NdArray => ({
   shape: [count, 1],
@@ -190,7 +191,13 @@ describe("order", () => {
   it("of adaptive steps does not matter: the error follows the tolerance", async () => {
     for (const tolerance of [1e-3, 1e-6, 1e-9]) {
       const start = filled(1, Math.exp(1.3));
-      const result = await by(rungeKutta({ tolerance }))(process, { start, key: key(1), tEnd: 0, type: "float64" });
+      const result = await sample(process, {
+        method: rungeKutta({ tolerance }),
+        start,
+        key: key(1),
+        tEnd: 0,
+        type: "float64",
+      });
       const error = Math.abs(Math.log(Number(result.samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1);
       console.log(`tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`);
       expect(error).toBeLessThan(10 * tolerance);
@@ -206,6 +213,7 @@ describe("order", () => {
  */
 describe("exponential steps", () => {
   const sde = vp();
+  const tight = rungeKutta({ tolerance: 1e-9 });
   const start: NdArray = {
     shape: [4, 2],
     dtype: "float64",
@@ -217,7 +225,7 @@ describe("exponential steps", () => {
       const one = make();
       const process = reverse(one, exactScore(one, clusters(2)));
       const tEnd = one.horizon / 50;
-      const exact = await by(rungeKutta({ tolerance: 1e-9 }))(process, { start, key: key(1), tEnd, type: "float64" });
+      const exact = await sample(process, { method: tight, start, key: key(1), tEnd, type: "float64" });
       const draw = await openSampler(process, { shape: [2], method: "exponential", type: "float64" });
       for (const grid of ["logSnr", "quadratic"] as const) {
         const counts = [120, 240];
@@ -239,7 +247,7 @@ describe("exponential steps", () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const inside = { ...start, data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))) };
     const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9 } as const;
-    const exact = await by(rungeKutta({ tolerance: 1e-9 }))(process, { ...shared, type: "float64" });
+    const exact = await sample(process, { ...shared, method: tight, type: "float64" });
     const counts = [40, 80, 160];
     const ends = await draws(
       process,
@@ -330,16 +338,16 @@ describe("exponential steps", () => {
     const { transition: _, ...bare } = sde;
     const options = { start, key: key(1), steps: 3, grid: "uniform" } as const;
     await expect(
-      by("exponential")(
+      sample(
         reverse(bare, (x) => neg(x)),
-        options,
+        { ...options, method: "exponential" },
       ),
     ).rejects.toThrow(/no Gaussian transition/);
-    await expect(by("exponentialSde")(forward(sde), options)).rejects.toThrow(/runs forward/);
+    await expect(sample(forward(sde), { ...options, method: "exponentialSde" })).rejects.toThrow(/runs forward/);
     await expect(
-      by(heun({ churn: 0.2, stepIn: "y" }))(
+      sample(
         reverse(sde, (x) => neg(x)),
-        options,
+        { ...options, method: heun({ churn: 0.2, stepIn: "y" }) },
       ),
     ).rejects.toThrow(/heun: churn goes back by the Gaussian transition/);
     expect(() => heun({ churn: -1 })).toThrow("heun: churn is -1");

@@ -4,24 +4,13 @@ import { type Diffusible, gaussian, mixture } from "../../src/distribution/index
 import type { NdArray, Tensor } from "../../src/graph/index.ts";
 import {
   type DrawOptions,
-  type Method,
-  type MethodName,
   type NoiseRequest,
   type NoiseSource,
   type OpenOptions,
   openSampler,
-  type SampleOptions,
   type SampleResult,
-  sample,
 } from "../../src/sampler/index.ts";
 import type { MarginalScore, Process, Sde } from "../../src/sde/index.ts";
-
-/** A method as a function of a process. */
-type Sampler = (process: Process, options: SampleOptions) => Promise<SampleResult>;
-export const by =
-  (method: MethodName | Method): Sampler =>
-  (process, options) =>
-    sample(process, { ...options, method });
 
 /** What one open sampler makes of each call: times and keys are inputs, so that graphs are compiled for the first call alone. */
 export async function draws(
