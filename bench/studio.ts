@@ -4,10 +4,11 @@
  *
  *     npm run bench -- studio
  */
-import type { Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import { serveFolder } from "../apps/cli/src/studio/server.ts";
-import { launch, longestTask } from "../apps/studio/test/browser.ts";
+import { longestTask } from "../apps/studio/test/browser.ts";
 import { appFiles, MOST_BYTES } from "../apps/studio/test/size.ts";
+import { chromiumWith } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "../test/build.ts";
 import { median } from "./timing.ts";
 
@@ -105,7 +106,7 @@ export async function run(): Promise<void> {
   const folder = builtStudio();
   sizes(folder);
   const serving = await serveFolder(folder, 0);
-  const browser = await launch("--disable-gpu");
+  const browser = await chromium.launch(chromiumWith("--disable-gpu"));
   try {
     const page = await browser.newPage();
     await page.addInitScript(keepLines);

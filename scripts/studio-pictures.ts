@@ -5,9 +5,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import { serveFolder } from "../apps/cli/src/studio/server.ts";
-import { launch } from "../apps/studio/test/browser.ts";
+import { chromiumWith } from "../packages/diffeo/test/engine/starts.ts";
 import { builtStudio } from "../test/build.ts";
 
 interface Picture {
@@ -65,7 +65,7 @@ const pictures: Readonly<Record<string, Picture>> = {
 
 const wanted = process.argv.slice(2);
 const serving = await serveFolder(builtStudio(), 0);
-const browser = await launch("--disable-gpu");
+const browser = await chromium.launch(chromiumWith("--disable-gpu"));
 for (const [name, { address, dark = false, height, ready }] of Object.entries(pictures)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const page = await browser.newPage({

@@ -4,14 +4,11 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { noNative } from "../../../packages/diffeo/test/engine/no-native.ts";
-import { chromiumWith } from "../../../packages/diffeo/test/engine/starts.ts";
 import { built } from "../../../test/build.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-export const launch = (...flags: readonly string[]): Promise<Browser> => chromium.launch(chromiumWith(...flags));
 
 /** A page, and what it has said that no page should. */
 export interface Watched {

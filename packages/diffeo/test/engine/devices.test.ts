@@ -1,4 +1,5 @@
 /** Every public operation, on every device that runs in plain Node, against the reference. */
+import { execFileSync } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Create } from "../../src/engine/session.ts";
@@ -72,9 +73,11 @@ describe("the table of cases", () => {
 });
 
 describe("against the reference", () => {
-  // And V8's own default afterwards, for other files of this process.
+  // And V8's own default afterwards, as it is listed, for other files of this process.
+  const flags = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
+  const [, usual] = flags.match(/default: (--wasm-tiering-budget=\d+)/) ?? [];
   beforeAll(() => setFlagsFromString(briefly));
-  afterAll(() => setFlagsFromString("--wasm-tiering-budget=1800000"));
+  afterAll(() => setFlagsFromString(usual));
 
   it("the processor is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
     const evaluate = onDevice(diffeo, { device: "cpu", threads: 1 });
