@@ -1,6 +1,7 @@
 /** What is said of a study, against cells and places found by hand. */
 
 import { quantile } from "diffeo/host";
+import type { ObjectiveName } from "diffeo/matching";
 import { describe, expect, it } from "vitest";
 import { unitGaussian } from "../src/dkef/evaluate.ts";
 import { studyFigures } from "../src/study/figures.ts";
@@ -140,6 +141,12 @@ gssm-vr, seed 2: the annealed normaliser rests on 400 effective samples`;
     const other = record({ dataset: "rings", loss: "sm" }, { scoreMatching: 5 });
     expect(studyTable([...records, other])).toContain(`${expected}\n\n## rings: 2 coordinates`);
   });
+});
+
+it("a loss beyond those of the paper has its column and its marks", async () => {
+  const own = record({ loss: "own" as ObjectiveName }, { scoreMatching: -11 });
+  expect(studyTable([...records, own])).toMatch(/^\| test set, mean ± sd over seeds \|.* own \|/m);
+  expect((await studyFigures([...records, own]))["score-matching"]).toContain("<title>own, seed 0: -11.00</title>");
 });
 
 describe("the figures of a study", () => {

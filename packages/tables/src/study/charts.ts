@@ -1,20 +1,16 @@
 /** The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of the quartiles. */
 import { mapValues, quantile } from "diffeo/host";
+import type { ObjectiveName } from "diffeo/matching";
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import { unitGaussianWith } from "../dkef/evaluate.ts";
 import { likelihood } from "../measure/measure.ts";
-import { LOSSES, type Measure } from "./report.ts";
+import { lossesOf, type Measure, placeOf } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
-type Loss = (typeof LOSSES)[number];
-
-const COLOUR_OF: Readonly<Record<Loss, string>> = {
-  sm: COLOURS.grey,
-  ssm: COLOURS.sky,
-  "ssm-vr": COLOURS.blue,
-  gssm: COLOURS.orange,
-  "gssm-vr": COLOURS.vermilion,
-};
+/** By place: losses with all derivatives, of linear slices and of quadratic ones, and room for others. */
+const { grey, sky, blue, orange, vermilion, green, purple } = COLOURS;
+const HUES = [grey, sky, blue, orange, vermilion, green, purple];
+const colourOf = (loss: ObjectiveName): string => HUES.at(placeOf(loss) % HUES.length) as string;
 
 /** An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge. */
 function rangeOf(values: readonly number[]): readonly [number, number] {
@@ -31,28 +27,30 @@ const HALF = 0.32;
 const SPREAD = 0.24;
 
 interface Column {
-  readonly loss: Loss;
+  readonly loss: ObjectiveName;
   readonly values: readonly { readonly seed: number; readonly value: number; readonly x: number }[];
 }
 
 /** Seeds stand side by side in their order, so that the same place is the same seed. */
 const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
-  LOSSES.flatMap((loss) => {
-    const own = records.filter((r) => r.loss === loss).flatMap((r) => ({ seed: r.seed, value: of(r) }));
-    const known = own.filter((run): run is { seed: number; value: number } => run.value !== undefined);
-    return known.length === 0 ? [] : [{ loss, known }];
-  }).map(({ loss, known }, i) => ({
-    loss,
-    values: known.map((run, k) => ({
-      ...run,
-      x: i + (known.length > 1 ? (2 * k) / (known.length - 1) - 1 : 0) * SPREAD,
-    })),
-  }));
+  lossesOf(records)
+    .flatMap((loss) => {
+      const own = records.filter((r) => r.loss === loss).flatMap((r) => ({ seed: r.seed, value: of(r) }));
+      const known = own.filter((run): run is { seed: number; value: number } => run.value !== undefined);
+      return known.length === 0 ? [] : [{ loss, known }];
+    })
+    .map(({ loss, known }, i) => ({
+      loss,
+      values: known.map((run, k) => ({
+        ...run,
+        x: i + (known.length > 1 ? (2 * k) / (known.length - 1) - 1 : 0) * SPREAD,
+      })),
+    }));
 
 /** The box of a column, its median and its runs; what lies beyond the axis points there from its edge. */
 function columnMarks({ loss, values }: Column, i: number, [low, high]: readonly [number, number]): Plot.Markish[] {
   const inside = (v: number): number => Math.min(high, Math.max(low, v));
-  const colour = COLOUR_OF[loss];
+  const colour = colourOf(loss);
   const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) =>
     inside(
       quantile(

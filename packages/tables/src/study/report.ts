@@ -1,6 +1,7 @@
 /** The table of a study, from its records alone: means with their spread, and differences paired by seed. */
 
 import { quantile } from "diffeo/host";
+import { type ObjectiveName, objectives } from "diffeo/matching";
 import { ENOUGH_SAMPLES, unitGaussianWith } from "../dkef/evaluate.ts";
 import { likelihood, plainLikelihood } from "../measure/measure.ts";
 import type { RunRecord } from "./study.ts";
@@ -54,8 +55,13 @@ const warnings: readonly { readonly title: string; readonly of: (record: RunReco
   },
 ];
 
-/** Losses in the order of the paper. */
-export const LOSSES = ["sm", "ssm", "ssm-vr", "gssm", "gssm-vr"] as const;
+/** The place of a loss in the order of their table, which is that of the paper. */
+export const placeOf = (loss: ObjectiveName): number => Object.keys(objectives).indexOf(loss);
+
+/** The losses of records in that order. */
+export const lossesOf = (records: readonly RunRecord[]): ObjectiveName[] =>
+  [...new Set(records.map(({ loss }) => loss))].sort((a, b) => placeOf(a) - placeOf(b));
+
 const PAIRS = [
   ["gssm-vr", "ssm-vr"],
   ["gssm", "ssm"],
@@ -74,7 +80,7 @@ const markdown = (head: readonly string[], rows: readonly (readonly string[])[])
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 function lossTable(records: readonly RunRecord[]): string {
-  const present = LOSSES.filter((loss) => records.some((r) => r.loss === loss));
+  const present = lossesOf(records);
   return markdown(
     ["test set, mean ± sd over seeds", ...present],
     [
