@@ -120,7 +120,9 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   const { steps = 1000, batch = 64, seed = 0, store = memoryStore(), onReport, signal, seconds } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));
-  const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / spec.network.width } = options;
+  // Those by name have a width; one of one's own may have none.
+  const { width = Number.POSITIVE_INFINITY }: { readonly kind: string; readonly width?: number } = spec.network;
+  const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / width } = options;
   const { saveEvery = every(1 / 5) } = options;
   checkRun({ steps, batch, rate, saveEvery });
   const root = key(seed);
@@ -134,7 +136,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
       "train with the options and data it was begun with, or in another store",
     );
   // Threads of a CPU cost such small graphs more than they bring.
-  const { device, threads = spec.network.width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
+  const { device, threads = width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
   const step = compileDenoiserStep(fresh, {
     beta2: 0.99,
     // An average over the last twentieth.
