@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { commands } from "../apps/cli/src/commands.ts";
 
 const root = join(import.meta.dirname, "..");
 const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)]
@@ -46,6 +47,18 @@ describe.each(pages)("%s", (page) => {
       });
     expect(missing.map(([text]) => text)).toEqual([]);
   });
+});
+
+it("the README names every command", () => {
+  const text = readFileSync(join(root, "README.md"), "utf8");
+  const asked = Object.entries(commands.commands).map(([name, entry]) => {
+    const below = "commands" in entry ? Object.keys(entry.commands) : [];
+    return ["diffeo", name, below.toSorted().join("|")].join(" ").trim();
+  });
+  const named = [...text.matchAll(/`(diffeo \w+)( [\w|]+)?`/g)].map(([, name, below = ""]) =>
+    [name, below.trim().split("|").toSorted().join("|")].join(" ").trim(),
+  );
+  expect(asked.filter((name) => !named.includes(name))).toEqual([]);
 });
 
 it("the README and its documents link only to what is packed with the library", () => {
