@@ -11,19 +11,11 @@
  * is drawn so, as for a Gaussian's whole numbers, is averaged over: q = E_u q(y(u)).
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
-import { normalPoint, normalShare } from "diffeo/host";
+import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
 import { choice, fold, key, normal, uniform } from "diffeo/random";
 import type { Cells, TableLaw } from "../law.ts";
 import { type Discrete, labelLaw, type NumberBounds, numberLaw } from "./discrete.ts";
-import {
-  cholesky,
-  type Gaussian,
-  gaussianLogDensity,
-  gaussianOf,
-  logDiagonal,
-  solvedLower,
-  timesLower,
-} from "./gaussian.ts";
+import { factorOf, type Gaussian, gaussianLogDensity, gaussianOf, logDiagonal, timesLower } from "./gaussian.ts";
 import { kernelMarginal, type Marginal } from "./marginal.ts";
 import { type Parts, partsWhere, unbent } from "./parts.ts";
 
@@ -201,7 +193,7 @@ function copulaFactor(scores: Float64Array, n: number): Float64Array {
   const correlation = covariance.map(
     (v, at) => v / Math.sqrt(covariance[Math.floor(at / n) * (n + 1)] * covariance[(at % n) * (n + 1)]),
   );
-  return cholesky(correlation, n);
+  return factorOf(correlation, n);
 }
 
 function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marginals): TableLaw {
@@ -211,14 +203,12 @@ function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marg
   const factor = copulaFactor(normalScores(marginals, fitted, intervalsOf(marginals, rows), 0), n);
   const constant = logDiagonal(factor, n);
   const draws = parts.noisy || marginals.counted.length > 0 ? DRAWS : 1;
-  const logCopula = (scores: Float64Array): Float64Array => {
-    const solved = new Float64Array(n);
-    return Float64Array.from({ length: scores.length / n }, (_, i) => {
+  const logCopula = (scores: Float64Array): Float64Array =>
+    Float64Array.from({ length: scores.length / n }, (_, i) => {
       const s = scores.subarray(i * n, (i + 1) * n);
-      solvedLower(factor, s, solved);
+      const solved = lowerSolve(factor, s);
       return s.reduce((total, v, j) => total + (v * v - solved[j] * solved[j]) / 2, -constant);
     });
-  };
   return {
     name: "Gaussian copula",
     score: (some) => {

@@ -6,6 +6,7 @@
  * R the correlations of N rows. What γ takes from them is less than they are known to; where rows are few it gives Σ an inverse.
  */
 import { fail } from "diffeo/graph";
+import { cholesky, lowerSolve, lowerTimes } from "diffeo/host";
 
 export interface Gaussian {
   readonly mean: Float64Array;
@@ -28,32 +29,12 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
   if (flat >= 0) fail("data", `${nameOf(flat)} has one value in all rows`, "leave it out");
   const kept = 1 - (n + 1) / (count + n + 1);
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] *= kept;
-  return { mean, factor: cholesky(covariance, n) };
+  return { mean, factor: factorOf(covariance, n) };
 }
 
 /** L of LLᵀ = A, from the lower triangle of A. */
-export function cholesky(a: Float64Array, n: number): Float64Array {
-  const l = new Float64Array(n * n);
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j <= i; j++) {
-      let left = a[i * n + j];
-      for (let k = 0; k < j; k++) left -= l[i * n + k] * l[j * n + k];
-      if (i === j && !(left > 0)) fail("numerical", "columns depend on each other", "leave one of them out");
-      l[i * n + j] = i === j ? Math.sqrt(left) : left / l[j * (n + 1)];
-    }
-  return l;
-}
-
-/** L⁻¹v, written into `out`. */
-export function solvedLower(l: Float64Array, v: ArrayLike<number>, out: Float64Array): Float64Array {
-  const n = out.length;
-  for (let i = 0; i < n; i++) {
-    let left = v[i];
-    for (let k = 0; k < i; k++) left -= l[i * n + k] * out[k];
-    out[i] = left / l[i * (n + 1)];
-  }
-  return out;
-}
+export const factorOf = (a: Float64Array, n: number): Float64Array =>
+  cholesky(a, n) ?? fail("numerical", "columns depend on each other", "leave one of them out");
 
 /** log|L| */
 export function logDiagonal(l: Float64Array, n: number): number {
@@ -64,24 +45,19 @@ export function logDiagonal(l: Float64Array, n: number): number {
 
 /** Lv for each row v. */
 export function timesLower(l: Float64Array, rows: Float64Array, n: number): Float64Array {
-  return rows.map((_, at) => {
-    const [row, i] = [Math.floor(at / n), at % n];
-    let total = 0;
-    for (let k = 0; k <= i; k++) total += l[i * n + k] * rows[row * n + k];
-    return total;
-  });
+  const out = new Float64Array(rows.length);
+  for (let at = 0; at < rows.length; at += n) out.set(lowerTimes(l, rows.subarray(at, at + n)), at);
+  return out;
 }
 
 /** log N of each row. */
 export function gaussianLogDensity({ mean, factor }: Gaussian, rows: Float64Array): Float64Array {
   const n = mean.length;
   const constant = logDiagonal(factor, n) + (n / 2) * Math.log(2 * Math.PI);
-  const solved = new Float64Array(n);
   return Float64Array.from({ length: rows.length / n }, (_, row) => {
-    solvedLower(
+    const solved = lowerSolve(
       factor,
       mean.map((m, i) => rows[row * n + i] - m),
-      solved,
     );
     return -solved.reduce((s, v) => s + v * v, 0) / 2 - constant;
   });
