@@ -18,7 +18,7 @@ export {
   type TableExportName,
   tableExports,
 } from "./diffusion/export.ts";
-export { type FitProgress as TableProgress, type FitTableOptions, fitTable, heldOut } from "./diffusion/fit.ts";
+export { type FitTableOptions, fitTable, heldOut, type TableProgress } from "./diffusion/fit.ts";
 export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
 export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
@@ -44,7 +44,7 @@ export type { Fitted } from "./dkef/fitted.ts";
 export { type GradientNoise, type OpenGradientNoise, openGradientNoise } from "./dkef/gradient-noise.ts";
 export { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
-export { type FitOptions, type FitProgress, protocol } from "./dkef/settings.ts";
+export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
@@ -94,7 +94,7 @@ export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
 export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
-export { fitTaskName, openFitTasks, type RunRecord, recordOf, type Task } from "./study/study.ts";
+export { type FitTask, fitTaskName, openFitTasks, type RunRecord, recordOf } from "./study/study.ts";
 export { type CellTable, cellLines, makeCells, parseCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";

@@ -1,6 +1,6 @@
 /** Records as runs leave them, with numbers that a test can choose. */
 import type { MeasureSummary, Measures } from "../src/measure/measure.ts";
-import type { RunRecord, Task } from "../src/study/study.ts";
+import type { FitTask, RunRecord } from "../src/study/study.ts";
 
 interface Numbers {
   readonly scoreMatching: number;
@@ -36,7 +36,7 @@ export function measures({ scoreMatching, median, likelihood = -2, effective = 1
 }
 
 export const record = (
-  { dataset = "two-moons", loss, seed = 0 }: Partial<Task> & Pick<Task, "loss">,
+  { dataset = "two-moons", loss, seed = 0 }: Partial<FitTask> & Pick<FitTask, "loss">,
   chosen: Numbers,
   more: Partial<RunRecord> = {},
 ): RunRecord => ({

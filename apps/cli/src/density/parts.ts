@@ -1,13 +1,13 @@
 /** A fit of the study of densities as a part: a dataset, a loss and a seed, from the table to the record of the run. */
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { type Kind, partOf } from "diffeo-queue";
-import { type DatasetName, isSynthetic, isUci, parseRecords, type RunRecord, type Task } from "diffeo-tables";
+import { type DatasetName, type FitTask, isSynthetic, isUci, parseRecords, type RunRecord } from "diffeo-tables";
 import { runTask } from "diffeo-tables/node";
 import * as v from "valibot";
 import { MOST } from "../shell/options.ts";
 import { RELEASE, type SizedPart } from "../shell/parts.ts";
 
-export interface FitPart extends Task {
+export interface FitPart extends FitTask {
   /** Draws of the plain normaliser. */
   readonly samples: number;
 }
@@ -43,7 +43,7 @@ export const fitKind: Kind<FitPart, RunRecord> = {
 };
 
 /** @param table the SHA-256 of the dataset's file, where it has one */
-export const fitPart = (task: Task, samples: number, table?: string): SizedPart => {
+export const fitPart = (task: FitTask, samples: number, table?: string): SizedPart => {
   const setting = { release: RELEASE, device: "cpu", inputs: table === undefined ? {} : { table } };
   return { part: partOf(fitKind, { ...task, samples }, setting), size: 1 };
 };

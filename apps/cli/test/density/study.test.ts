@@ -6,6 +6,7 @@ import { quantile } from "diffeo/host";
 import { fold, key } from "diffeo/random";
 import { digestOf, sha256 } from "diffeo-queue/node";
 import {
+  type FitTask,
   type Fitted,
   generate,
   measurePoints,
@@ -13,7 +14,6 @@ import {
   type RunRecord,
   recordOf,
   runDensity,
-  type Task,
 } from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
@@ -69,7 +69,7 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
 });
 
 /** A record as a worker would give it, in the folder where shards leave their parts. */
-function give(out: string, task: Task, record: RunRecord): void {
+function give(out: string, task: FitTask, record: RunRecord): void {
   const { part } = fitPart(task, 2000);
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
   const head = { part: digestOf(part), sha256: sha256(bytes), seconds: 1, worker: "a test" };
@@ -79,15 +79,15 @@ function give(out: string, task: Task, record: RunRecord): void {
 
 const study = (...words: string[]) =>
   diffeo("density", "study", "--datasets", "two-moons", "--samples", "2000", ...words);
-const answering = (task: Task): RunRecord => ({ ...record({ loss: "sm" }, { scoreMatching: -15 }), ...task });
+const answering = (task: FitTask): RunRecord => ({ ...record({ loss: "sm" }, { scoreMatching: -15 }), ...task });
 
 describe("a study", () => {
   it("goes on and reports when a record is none or a run fails, and takes any time given", async () => {
     const out = at("unwritten");
-    const task = (loss: Task["loss"]): Task => ({ dataset: "two-moons", loss, seed: 0 });
+    const task = (loss: FitTask["loss"]): FitTask => ({ dataset: "two-moons", loss, seed: 0 });
     give(out, task("gssm"), answering(task("gssm")));
     // A name that is none: its file would lie elsewhere.
-    give(out, task("ssm"), { ...answering(task("ssm")), dataset: "../../evil" as Task["dataset"] });
+    give(out, task("ssm"), { ...answering(task("ssm")), dataset: "../../evil" as FitTask["dataset"] });
     // A table that is too small: its fits fail.
     writeFileSync(at("winequality-red.csv"), '"a";"b"\n1;2\n3;5\n');
     const { stdout, stderr, code } = await study(

@@ -59,7 +59,7 @@ export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
 export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
   const values = valuesOf(matrix);
   if (!values)
-    return linear(
+    return linearMap(
       "affine matrix",
       () => matrix as Tensor,
       (a) => inverse(a),
@@ -75,7 +75,7 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
   if (!(gain < 1e15))
     fail("numerical", `affineMatrix: the matrix ${show(matrix)} is singular`, "use one with linearly independent rows");
   const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
-  return linear(
+  return linearMap(
     "affine matrix",
     (x) => asTensor(matrix, x.dtype),
     (m) => constant(inverseArray, m.dtype),
@@ -84,7 +84,7 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
 }
 
 /** A x + b with A and A⁻¹ both given. */
-export function linear(
+export function linearMap(
   name: string,
   matrix: (x: Tensor) => Tensor,
   inverseOf: (matrix: Tensor) => Tensor,

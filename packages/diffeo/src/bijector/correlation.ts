@@ -33,7 +33,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { everyCoordinate, filled } from "./event.ts";
-import { cholesky, choleskyTangent } from "./log-cholesky.ts";
+import { choleskyTangent, choleskyWithPivots } from "./log-cholesky.ts";
 
 /** k of k(k − 1)/2 numbers. */
 function orderOf(v: Tensor): number {
@@ -122,13 +122,13 @@ export function correlationMap(): Bijector {
     },
     // eˣ = √((1 + z)/(1 − z)) = (rᵢⱼ + Lᵢⱼ)/rᵢⱼ₊₁
     inverse: (y) => {
-      const { l } = cholesky(matrix(y, 1, "mirrored"));
+      const { l } = choleskyWithPivots(matrix(y, 1, "mirrored"));
       const r = sqrt(cumsum(square(l), -1, { reverse: true }));
       const next = sqrt(cumsum(square(l), -1, { reverse: true, exclusive: true }));
       return sub(log(below(add(r, l))), log(below(next)));
     },
     contains: (y) => {
-      const { pivots } = cholesky(matrix(y, 1, "mirrored"));
+      const { pivots } = choleskyWithPivots(matrix(y, 1, "mirrored"));
       const k = orderOf(y);
       return everyCoordinate(greater(reshape(concat(pivots, -1), [...y.shape.slice(0, -1), k]), 0), y.dtype);
     },

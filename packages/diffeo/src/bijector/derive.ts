@@ -29,7 +29,7 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
-import { applyCovariance, columnsOf, matrixOf, moved, rowSquares, units } from "./coefficient.ts";
+import { columnsOf, matrixOf, movedDiffusion, plainCovariance, rowSquares, units } from "./coefficient.ts";
 import { aligned, batchOf, eventOf, everyCoordinate, filled, flattenEvent } from "./event.ts";
 
 /** J v. Batch axes of x and v broadcast. */
@@ -114,14 +114,14 @@ export function timeDerivative(phi: Bijector, at: Tensor, time: Tensor): Tensor 
 /** G̃ = J G (`eq:transformed_diffusion`), diagonal where φ acts on each coordinate alone and G does too. */
 export function pushDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
   const { x, t } = aligned(phi, at, time);
-  return moved(diffusion, x, phi.eventRank, phi.coordinatewise ?? false, (v) => pushVector(phi, x, v, t));
+  return movedDiffusion(diffusion, x, phi.eventRank, phi.coordinatewise ?? false, (v) => pushVector(phi, x, v, t));
 }
 
 /** J⁻¹ G for a G given in y, at y = φ(x). */
 export function pullDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
   const { x, t } = aligned(phi, at, time);
   const y = phi.forward(x, t);
-  return moved(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) => pullVector(phi, x, v, t));
+  return movedDiffusion(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) => pullVector(phi, x, v, t));
 }
 
 /**
@@ -142,7 +142,7 @@ export function pushedCovarianceDivergence(
   time?: Tensor,
 ): Tensor {
   const { x, t } = aligned(phi, at, time);
-  const weighted = applyCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
+  const weighted = plainCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
   return add(itoTrace(phi, x, diffusion, t), pushVector(phi, x, add(divergenceX, weighted), t));
 }
 

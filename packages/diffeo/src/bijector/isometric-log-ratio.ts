@@ -8,7 +8,7 @@
  */
 import { constant } from "../graph/index.ts";
 import { additiveLogistic } from "./additive-logistic.ts";
-import { linear } from "./affine.ts";
+import { linearMap } from "./affine.ts";
 import type { Bijector } from "./bijector.ts";
 import { chain } from "./chain.ts";
 
@@ -26,7 +26,7 @@ const helmert = (n: number): number[][] =>
  * A = V₁…ₙ − 1·Vₙ₊₁. Its inverse is V₁…ₙᵀ: Vᵀ of (z, 0) shifted by any constant, because VᵀV = I and Vᵀ1 = 0.
  */
 export function isometricLogRatio(): Bijector {
-  const rotate = linear(
+  const rotate = linearMap(
     "Helmert",
     (x) => {
       const v = helmert(x.shape.at(-1) as number);

@@ -100,7 +100,7 @@ const entries = (x: Tensor): Tensor => {
 const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
 
 /** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves; and those roots' squares. */
-export function cholesky(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
+export function choleskyWithPivots(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
   const whole = sigma.shape.slice(0, -2).map(() => null);
   const columns: Tensor[] = [];
   const pivots: Tensor[] = [];
@@ -184,14 +184,17 @@ export function logCholesky(): Bijector {
       return vech(matmul(l, transpose(l)));
     },
     inverse: (y) => {
-      const l = vech(cholesky(symmetric(y)).l);
+      const l = vech(choleskyWithPivots(symmetric(y)).l);
       const diagonal = onDiagonal(y);
       // 1 off the diagonal, whose logarithm is the 0 that is added there.
       return add(mul(l, offDiagonal(y)), log(add(mul(l, diagonal), offDiagonal(y))));
     },
     // The first pivot that is not positive comes of positive ones alone, so it is a number even where roots are not.
     contains: (y) => {
-      const pivots = reshape(concat(cholesky(symmetric(y)).pivots, -1), [...y.shape.slice(0, -1), orderOf(y)]);
+      const pivots = reshape(concat(choleskyWithPivots(symmetric(y)).pivots, -1), [
+        ...y.shape.slice(0, -1),
+        orderOf(y),
+      ]);
       return everyCoordinate(logicalAnd(greater(pivots, 0), less(pivots, Number.POSITIVE_INFINITY)), y.dtype);
     },
     /**

@@ -9,7 +9,7 @@
  * Per-sample functions take the event on the last axis and any batch before it; then the gradient of their sum is
  * the gradient of each, and a new leading axis is only more batch.
  */
-import { backward, directionsOf, isolate, orZero, paired, push, resultOf } from "./backward.ts";
+import { backward, directionsOf, isolate, orZero, paired, pushForward, resultOf } from "./backward.ts";
 import { sum } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { describe, isFloat, showShape } from "./ndarray.ts";
@@ -68,7 +68,7 @@ export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
 }
 
 function along<X, Y>(name: string, f: (x: X) => Y, x: X, v: X): [Y, Y] {
-  const { y, outputs, tangents } = push(name, f, x, directionsOf(name, x, v));
+  const { y, outputs, tangents } = pushForward(name, f, x, directionsOf(name, x, v));
   return [y, withLeaves(y, orZero(tangents, outputs)) as Y];
 }
 

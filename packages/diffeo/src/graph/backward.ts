@@ -109,7 +109,12 @@ export interface Push<Y> {
 }
 
 /** y = f(x) and its change along one direction a leaf of x; `undefined` is a leaf that stays. */
-export function push<X, Y>(name: string, f: (x: X) => Y, x: X, directions: readonly (Tensor | undefined)[]): Push<Y> {
+export function pushForward<X, Y>(
+  name: string,
+  f: (x: X) => Y,
+  x: X,
+  directions: readonly (Tensor | undefined)[],
+): Push<Y> {
   const { tree, leaves } = isolate(x, name);
   const y = f(tree);
   const outputs = resultOf(y, name);

@@ -4,7 +4,7 @@
  */
 import { addAll, mul } from "./arithmetic.ts";
 import { eachGradient } from "./autodiff.ts";
-import { directionsOf, type Push, place, pointOf, push } from "./backward.ts";
+import { directionsOf, type Push, place, pointOf, pushForward } from "./backward.ts";
 import { expand, sum } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { dot } from "./linalg.ts";
@@ -65,7 +65,7 @@ function columns<X, Y>(name: string, f: (x: X) => Y, x: X, sizes: readonly numbe
       x,
       leaves.map((t) => expand(expandDims(t, 0), [n, ...t.shape])),
     ) as X;
-    const swept = push(
+    const swept = pushForward(
       name,
       f,
       points,
@@ -122,7 +122,7 @@ function divergence<X>(name: string, f: (x: X) => X, x: X, v?: X): Tensor {
       return slopes && sum(mul(units, slopes), [0, -1]);
     });
   const sampled = (directions: readonly Tensor[]): (Tensor | undefined)[] => {
-    const pushed = push(name, field, x, directions);
+    const pushed = pushForward(name, field, x, directions);
     requireBatch(name, pushed, leaves[0].shape, sizes);
     return pushed.tangents.map((t, i) => t && dot(directions[i], t));
   };

@@ -19,7 +19,7 @@ const LN2_LOW = 1.9082149292705877e-10;
  * Claim: 2s = f − f²/2 + s·f²/2.  Indeed f − 2s = sf, and f²/2·(1 − s) = f²/2 · 2/(2 + f) = sf.
  * Hence ln(1 + f) = f − (f²/2 − s(f²/2 + R)): f is exact, and only small terms are rounded.
  */
-export function log(x: number): number {
+export function logValue(x: number): number {
   let m = x;
   let e = 0;
   while (m < 1 / TWO_31) {
@@ -93,13 +93,13 @@ export const ratios = {
 function quantileFrom(q: number, tau: number): number {
   if (q >= -0.425 && q <= 0.425) return q * ratio(0.180625 - q * q, CENTRE_TOP, CENTRE_BOTTOM);
   if (!(tau > 0)) return tau === 0 ? Math.sign(q) * Number.POSITIVE_INFINITY : Number.NaN;
-  const r = Math.sqrt(-log(tau));
+  const r = Math.sqrt(-logValue(tau));
   const z = r <= 5 ? ratio(r - 1.6, TAIL_TOP, TAIL_BOTTOM) : ratio(r - 5, FAR_TOP, FAR_BOTTOM);
   return q < 0 ? -z : z;
 }
 
 /** Φ⁻¹(p). Where p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit. */
-export const normalQuantile = (p: number): number => quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
+export const normalQuantileValue = (p: number): number => quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
 
 /** erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps every digit of a small y, τ = (1 − |y|)/2 of one near ±1. */
 export const erfInverseValue = (y: number): number => quantileFrom(y / 2, (1 - Math.abs(y)) / 2) / SQRT_2;

@@ -6,7 +6,7 @@ import { abs, add, clip, div, maximum, minimum, mul, neg, square, sub } from "./
 import { unary } from "./elementwise.ts";
 import { internal } from "./error.ts";
 import { equal, greater, less, lessEqual, where } from "./logic.ts";
-import { erfInverseValue, normalQuantile as normalQuantileValue, ratios } from "./normal.ts";
+import { erfInverseValue, normalQuantileValue, ratios } from "./normal.ts";
 import { asTensor, fill, type Operand, type Tensor } from "./tensor.ts";
 import { exp, log, sqrt } from "./transcendental.ts";
 

@@ -37,7 +37,7 @@ export interface WalkRunOptions extends Move, SizeRule {
 }
 
 /** Transition i has the key `fold(key, i)`. Where the chains are in the end, and the last ε. */
-export async function run(
+export async function runWalk(
   walk: Walk,
   start: Chains<NdArray>,
   options: WalkRunOptions,

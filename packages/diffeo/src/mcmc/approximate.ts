@@ -23,11 +23,11 @@ import {
   matchBatch,
   matchEach,
   matchedNormals,
-  pointOf,
+  pointFrom,
   type Slopes,
 } from "./gaussian-fit.ts";
 import { type Start, summaryOf } from "./infer.ts";
-import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, place } from "./model.ts";
+import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, placeInWords } from "./model.ts";
 import { paretoShape } from "./pareto.ts";
 
 export const fits = ["batchAndMatch", "scoreMatching", "evidence"] as const;
@@ -80,7 +80,7 @@ function matched(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian
 async function points(look: Look, q: Gaussian, key: Key, batch: number) {
   const n = q.mean.length;
   const z = matchedNormals(key, batch, n);
-  const x = z.map((each) => pointOf(q, each));
+  const x = z.map((each) => pointFrom(q, each));
   const { value, slope } = await look(x);
   const kept = x.flatMap((_, b) => (Number.isFinite(value[b]) && slope[b].every(Number.isFinite) ? [b] : []));
   const pick = <T>(rows: ArrayLike<T>): T[] => kept.map((b) => rows[b]);
@@ -102,7 +102,7 @@ const LOST = 50;
 const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promise<never> =>
   fail(
     "numerical",
-    `the fit is lost after ${t} steps: the log-density or its slope is not finite around ${await place(model, mean)}`,
+    `the fit is lost after ${t} steps: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
     "see that it is finite inside the parameters' domains, or use infer",
   );
 
@@ -208,7 +208,7 @@ export async function approximate(model: PosteriorModel, options: ApproximateOpt
     const q = await (fit === "evidence" ? climb : matchScores)(look, bound, { ...options, fit, iterations, batch });
     const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
     const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));
-    const x = z.map((each) => pointOf(q, each));
+    const x = z.map((each) => pointFrom(q, each));
     const { value } = await look(x);
     const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
     const byName = await bound.show([flat(x)]);
@@ -229,7 +229,7 @@ export async function approximate(model: PosteriorModel, options: ApproximateOpt
               `k̂ is ${khat.toFixed(2)}, above ${worst(draws).toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, infer(model, { start: approximation }), or write the model in other parameters.`,
             ]
           : [],
-      point: (own) => pointOf(q, normal(own, [n], { dtype: "float64" }).data),
+      point: (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),
     };
   } finally {
     await run.dispose();

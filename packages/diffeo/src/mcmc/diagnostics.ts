@@ -10,10 +10,10 @@
  *
  * A quantity is given as chains × draws, one array a chain.
  */
-import { normalQuantile } from "../graph/normal.ts";
+import { normalQuantileValue } from "../graph/normal.ts";
 import { quantile } from "../host/index.ts";
 
-export type Chains = readonly Float64Array[];
+export type ChainDraws = readonly Float64Array[];
 
 const mean = (values: ArrayLike<number>): number => {
   let total = 0;
@@ -29,14 +29,14 @@ function variance(values: ArrayLike<number>): number {
 }
 
 /** Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number is left out. */
-const halves = (chains: Chains): Chains =>
+const halves = (chains: ChainDraws): ChainDraws =>
   chains.flatMap((chain) => {
     const half = Math.floor(chain.length / 2);
     return [chain.subarray(0, half), chain.subarray(chain.length - half)];
   });
 
 /** Draws as normal scores of their ranks among all, z = Φ⁻¹((r − 3/8)/(S + 1/4)); ties share their mean rank. */
-function normalScores(chains: Chains): Chains {
+function normalScores(chains: ChainDraws): ChainDraws {
   const n = chains[0].length;
   const all = new Float64Array(chains.length * n);
   chains.forEach((chain, c) => {
@@ -47,36 +47,36 @@ function normalScores(chains: Chains): Chains {
   for (let from = 0; from < order.length; ) {
     let to = from + 1;
     while (to < order.length && all[order[to]] === all[order[from]]) to++;
-    const z = normalQuantile(((from + 1 + to) / 2 - 0.375) / (all.length + 0.25));
+    const z = normalQuantileValue(((from + 1 + to) / 2 - 0.375) / (all.length + 0.25));
     for (let i = from; i < to; i++) scores[order[i]] = z;
     from = to;
   }
   return chains.map((_, c) => scores.subarray(c * n, (c + 1) * n));
 }
 
-const mapped = (chains: Chains, f: (v: number) => number): Chains => chains.map((chain) => chain.map(f));
+const mapped = (chains: ChainDraws, f: (v: number) => number): ChainDraws => chains.map((chain) => chain.map(f));
 
-const allOf = (chains: Chains): Float64Array => Float64Array.from(chains.flatMap((chain) => [...chain]));
+const allOf = (chains: ChainDraws): Float64Array => Float64Array.from(chains.flatMap((chain) => [...chain]));
 
-const finite = (chains: Chains): boolean => chains.every((chain) => chain.every(Number.isFinite));
+const finite = (chains: ChainDraws): boolean => chains.every((chain) => chain.every(Number.isFinite));
 
-const isConstant = (chains: Chains): boolean => chains.every((chain) => chain.every((v) => v === chains[0][0]));
+const isConstant = (chains: ChainDraws): boolean => chains.every((chain) => chain.every((v) => v === chains[0][0]));
 
 /** W and V⁺ of chains of one length. */
-function spread(chains: Chains): { readonly within: number; readonly total: number } {
+function spread(chains: ChainDraws): { readonly within: number; readonly total: number } {
   const n = chains[0].length;
   const within = mean(chains.map(variance));
   const between = chains.length > 1 ? variance(chains.map(mean)) : 0;
   return { within, total: ((n - 1) / n) * within + between };
 }
 
-function plainRhat(chains: Chains): number {
+function plainRhat(chains: ChainDraws): number {
   const { within, total } = spread(chains);
   return Math.sqrt(total / within);
 }
 
 /** R̂ of normal scores, of the draws and of their distances from the median: both location and spread must agree. */
-export function rhat(chains: Chains): number {
+export function rhat(chains: ChainDraws): number {
   if (!finite(chains) || isConstant(chains)) return Number.NaN;
   const split = halves(chains);
   const median = quantile(allOf(split), 0.5);
@@ -133,7 +133,7 @@ function fourier(re: Float64Array, im: Float64Array): void {
 }
 
 /** The effective number of draws for the mean of chains as they are. */
-function plainEss(chains: Chains): number {
+function plainEss(chains: ChainDraws): number {
   const n = chains[0].length;
   const draws = chains.length * n;
   const covariances = chains.map(autocovariance);
@@ -156,15 +156,15 @@ function plainEss(chains: Chains): number {
   return draws / Math.max(tau, 1 / Math.log10(draws));
 }
 
-const essOf = (chains: Chains): number =>
+const essOf = (chains: ChainDraws): number =>
   !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(halves(chains));
 
 /** For the middle of the distribution: the effective number of normal scores. */
-export const bulkEss = (chains: Chains): number =>
+export const bulkEss = (chains: ChainDraws): number =>
   !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(normalScores(halves(chains)));
 
 /** For its tails: the smaller one of the indicators of the 5 % and the 95 % quantile. */
-export function tailEss(chains: Chains): number {
+export function tailEss(chains: ChainDraws): number {
   if (!finite(chains)) return Number.NaN;
   const all = allOf(chains);
   return Math.min(
@@ -176,13 +176,13 @@ export function tailEss(chains: Chains): number {
 }
 
 /** The standard error of the mean. */
-export const meanError = (chains: Chains): number => Math.sqrt(variance(allOf(chains)) / essOf(chains));
+export const meanError = (chains: ChainDraws): number => Math.sqrt(variance(allOf(chains)) / essOf(chains));
 
 /**
  * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta method,
  * Var[√c̄] ≈ Var[c̄]/(4 c̄).
  */
-export function sdError(chains: Chains): number {
+export function sdError(chains: ChainDraws): number {
   const centre = mean(allOf(chains));
   const squares = mapped(chains, (v) => (v - centre) ** 2);
   return meanError(squares) / (2 * Math.sqrt(mean(allOf(squares))));
@@ -203,7 +203,7 @@ export interface Summary {
 }
 
 /** All of it for one quantity. */
-export function summarise(chains: Chains): Summary {
+export function summarise(chains: ChainDraws): Summary {
   const all = allOf(chains);
   return {
     mean: mean(all),

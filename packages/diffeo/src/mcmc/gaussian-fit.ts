@@ -76,7 +76,7 @@ function gaussianOf(mean: Float64Array, covariance: Float64Array): Gaussian | un
 }
 
 /** m + L z */
-export const pointOf = ({ mean, factor }: Gaussian, z: Float64Array): Float64Array =>
+export const pointFrom = ({ mean, factor }: Gaussian, z: Float64Array): Float64Array =>
   lowerTimes(factor, z).map((v, i) => v + mean[i]);
 
 /**

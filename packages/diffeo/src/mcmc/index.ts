@@ -1,5 +1,5 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
-export { adaptedSize, run, type SizeRule, type WalkRunOptions } from "./adapt.ts";
+export { adaptedSize, runWalk, type SizeRule, type WalkRunOptions } from "./adapt.ts";
 export { type ApproximateOptions, type Approximation, approximate, type FitName, fits } from "./approximate.ts";
 export { type CarryOptions, carriedStep, chainBlock, type DrawCarriedOptions, drawCarried } from "./carried.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
@@ -22,7 +22,7 @@ export {
   type Inference,
   type InferOptions,
   // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's own name.
-  inferPosterior as infer,
+  infer,
   type OpenInferOptions,
   openInference,
   type Posterior,

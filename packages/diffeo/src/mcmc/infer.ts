@@ -15,7 +15,7 @@ import { fold, type Key, uniform } from "../random/index.ts";
 import { type DrawChainsOptions, type OpenChains, type OpenChainsOptions, openChains } from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { type Summary, summarise } from "./diagnostics.ts";
-import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, place } from "./model.ts";
+import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, placeInWords } from "./model.ts";
 import type { Chain, ChainSettings } from "./walker.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -137,12 +137,12 @@ async function posteriorOf(
     : await startingPoints(chains, {
         ...{ n: model.space.dimension, first: 0, count, inputs, key: options.key },
         ...(options.start && { start: options.start }),
-        where: (x) => place(model, x),
+        where: (x) => placeInWords(model, x),
       });
   const drawn = await chains.draw(start, { ...options, inputs });
   const draws = await model.show(drawn.map(({ x }) => x));
   const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);
-  const where = lost < 0 ? undefined : await place(model, drawn[lost].undefinedAt as Float64Array);
+  const where = lost < 0 ? undefined : await placeInWords(model, drawn[lost].undefinedAt as Float64Array);
   let summary: Record<string, Summary> | undefined;
   const summarised = (): Record<string, Summary> => {
     summary ??= summaryOf(draws);
@@ -166,7 +166,7 @@ const countOf = ({ chains = 4 }: OpenInferOptions): number => {
 };
 
 /** Draws from a model. Its data are constants of the graph: what depends on them alone is computed once. */
-export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
+export async function infer(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
   const count = countOf(options);
   const bound = boundModel(model, options.data ?? {}, dataArrays(options.data ?? {}, model.data), false, options);
   const chains = openChains(bound.target, count, options);

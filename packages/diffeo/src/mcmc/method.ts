@@ -1,7 +1,7 @@
 /** How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from. */
 import { lengthFrom, Path } from "./path.ts";
 import type { Leaf, Trajectory } from "./trajectory.ts";
-import { Tree } from "./tree.ts";
+import { TrajectoryTree } from "./tree.ts";
 
 export interface MethodSettings {
   /** A trajectory of the no-U-turn sampler has at most 2 to the power of this many leaves. */
@@ -20,7 +20,7 @@ interface ChainMethod {
 export type ChainMethodName = "nuts" | "hmc" | "mala" | "langevin";
 
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
-  nuts: { acceptance: 0.8, begin: (start, draw, { maxDepth }) => new Tree(start, maxDepth, draw) },
+  nuts: { acceptance: 0.8, begin: (start, draw, { maxDepth }) => new TrajectoryTree(start, maxDepth, draw) },
   hmc: { acceptance: 0.8, begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()) },
   // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
   mala: { acceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },

@@ -6,7 +6,7 @@ import { cholesky, lowerTimes, upperSolve } from "../host/index.ts";
 export const metrics = ["unit", "diagonal", "dense"] as const;
 export type MetricName = (typeof metrics)[number];
 
-export class Metric {
+export class EuclideanMetric {
   readonly inverse: Float64Array;
   readonly #dense: boolean;
   readonly #root: Float64Array;

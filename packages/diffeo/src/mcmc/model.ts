@@ -138,7 +138,7 @@ async function requireOwnDraws(
 const SHOWN = 4;
 
 /** The parameters' values at a point of free coordinates, in words. */
-export async function place(model: BoundModel, x: Float64Array): Promise<string> {
+export async function placeInWords(model: BoundModel, x: Float64Array): Promise<string> {
   const values = await model.show([x]);
   const number = (v: number): string => String(Number(v.toPrecision(6)));
   return model.space.parts

@@ -9,7 +9,7 @@
  * up to a bias that vanishes with ε. The number of steps may be drawn, as long as the chain's place has no say in it: evenly from
  * 1 to 2L − 1, of mean L, no period of the motion is met again and again.
  */
-import { DIVERGED, type Leaf, type Trajectory, type Transition } from "./trajectory.ts";
+import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
 
 /** From 1 to 2L − 1, evenly, from one uniform number. */
 export const lengthFrom = (u: number, mean: number): number => 1 + Math.floor(u * (2 * mean - 1));
@@ -33,7 +33,7 @@ export class Path implements Trajectory {
     return { from: this.#at, direction: 1 };
   }
 
-  add(leaf: Leaf): Transition | undefined {
+  add(leaf: Leaf): EndedTransition | undefined {
     this.#at = leaf;
     this.#taken++;
     const change = this.#start.energy - leaf.energy;

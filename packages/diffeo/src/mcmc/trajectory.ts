@@ -21,7 +21,7 @@ export interface Leaf {
 export const DIVERGED = 1000;
 
 /** How a transition ended. */
-export interface Transition {
+export interface EndedTransition {
   readonly leaf: Leaf;
   readonly depth: number;
   /** Leapfrog steps. */
@@ -38,5 +38,5 @@ export interface Trajectory {
   /** Where the next leapfrog step starts, and in which direction of time. */
   readonly next: { readonly from: Leaf; readonly direction: 1 | -1 };
   /** Takes the leaf that step led to; the transition, once it is over. */
-  add(leaf: Leaf): Transition | undefined;
+  add(leaf: Leaf): EndedTransition | undefined;
 }

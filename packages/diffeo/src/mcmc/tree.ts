@@ -14,7 +14,7 @@
  * nothing is recursive, and a subtree that turns ends the trajectory at the leaf where it is seen.
  */
 
-import { DIVERGED, type Leaf, type Trajectory, type Transition } from "./trajectory.ts";
+import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
 
 /** Leaves that follow each other, the first nearest to where the trajectory began. */
 interface Subtree {
@@ -58,7 +58,7 @@ const straightOn = (a: Subtree, b: Subtree): boolean =>
   straight(a.last, b.last, b.sum, a.last.momentum);
 
 /** One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its stream. */
-export class Tree implements Trajectory {
+export class TrajectoryTree implements Trajectory {
   readonly #start: Leaf;
   readonly #draw: () => number;
   readonly #maxDepth: number;
@@ -70,7 +70,7 @@ export class Tree implements Trajectory {
   #forward = true;
   #leaves = 0;
   #accepted = 0;
-  #done: Transition | undefined;
+  #done: EndedTransition | undefined;
 
   constructor(start: Leaf, maxDepth: number, draw: () => number) {
     this.#start = start;
@@ -85,7 +85,7 @@ export class Tree implements Trajectory {
     return { from: this.#ends[this.#forward ? 1 : 0], direction: this.#forward ? 1 : -1 };
   }
 
-  add(leaf: Leaf): Transition | undefined {
+  add(leaf: Leaf): EndedTransition | undefined {
     const change = this.#start.energy - leaf.energy;
     this.#leaves++;
     this.#accepted += Number.isNaN(change) ? 0 : Math.min(1, Math.exp(change));
@@ -113,7 +113,7 @@ export class Tree implements Trajectory {
   }
 
   /** Joins the new half to the whole. */
-  #double(half: Subtree): Transition | undefined {
+  #double(half: Subtree): EndedTransition | undefined {
     this.#stack = [];
     const whole = this.#whole;
     const drawn = Math.log(this.#draw()) < half.logWeight - whole.logWeight ? half.drawn : whole.drawn;
@@ -129,7 +129,7 @@ export class Tree implements Trajectory {
     return undefined;
   }
 
-  #end(diverged: boolean): Transition {
+  #end(diverged: boolean): EndedTransition {
     const { drawn, depth } = this.#whole;
     this.#done ??= {
       leaf: drawn,

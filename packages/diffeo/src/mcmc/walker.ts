@@ -9,9 +9,9 @@
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import { DualAverage, type DualAverageState } from "./adapt.ts";
 import { type ChainMethodName, type MethodSettings, methods } from "./method.ts";
-import { Metric, type MetricName, unitMatrix } from "./metric.ts";
-import type { Leaf, Trajectory, Transition } from "./trajectory.ts";
-import { Covariance, type CovarianceState, windows } from "./warmup.ts";
+import { EuclideanMetric, type MetricName, unitMatrix } from "./metric.ts";
+import type { EndedTransition, Leaf, Trajectory } from "./trajectory.ts";
+import { type CovarianceState, RunningCovariance, windows } from "./warmup.ts";
 
 /** How a chain is drawn. */
 export interface ChainOptions extends Partial<MethodSettings> {
@@ -103,7 +103,7 @@ export function stateAt({ x, slope, value }: ChainState["at"], settings: ChainSe
     at: { x, slope, value },
     looks: size === undefined,
     average: average.state,
-    covariance: new Covariance(x.length, dense).state,
+    covariance: new RunningCovariance(x.length, dense).state,
   };
 }
 
@@ -139,8 +139,8 @@ export class Walker {
   readonly #windows: ReturnType<typeof windows>;
   readonly #average: DualAverage;
   readonly #chain: Mutable<Chain>;
-  metric: Metric;
-  #covariance: Covariance;
+  metric: EuclideanMetric;
+  #covariance: RunningCovariance;
   #at: ChainState["at"];
   #size: number;
   /** ε before it was looked for. */
@@ -163,8 +163,8 @@ export class Walker {
     this.#looks = state.looks;
     this.#average = new DualAverage(acceptance, state.average);
     this.#size = state.size;
-    this.metric = new Metric(state.inverseMass, n, metric === "dense");
-    this.#covariance = new Covariance(n, metric === "dense", state.covariance);
+    this.metric = new EuclideanMetric(state.inverseMass, n, metric === "dense");
+    this.#covariance = new RunningCovariance(n, metric === "dense", state.covariance);
     this.#chain = roomFor(state, draws, n);
     this.#go();
   }
@@ -281,7 +281,7 @@ export class Walker {
     this.#trajectory = methods[this.#settings.method].begin(this.#kicked(stream), draw, this.#settings);
   }
 
-  #settle(ended: Transition): void {
+  #settle(ended: EndedTransition): void {
     const { warmup } = this.#settings;
     const { x, slope, value } = ended.leaf;
     this.#at = { x, slope, value };
@@ -291,7 +291,7 @@ export class Walker {
     this.#go();
   }
 
-  #learn({ acceptance, diverged, leaf }: Transition): void {
+  #learn({ acceptance, diverged, leaf }: EndedTransition): void {
     const { warmup, metric } = this.#settings;
     const { from, ends } = this.#windows;
     if (diverged) this.#chain.divergedInWarmup++;
@@ -300,15 +300,15 @@ export class Walker {
     if (this.done > from && this.done <= (ends.at(-1) ?? 0)) this.#covariance.add(leaf.x);
     if (ends.includes(this.done)) {
       const dense = metric === "dense";
-      this.metric = new Metric(this.#covariance.estimate(), this.#n, dense);
-      this.#covariance = new Covariance(this.#n, dense);
+      this.metric = new EuclideanMetric(this.#covariance.estimate(), this.#n, dense);
+      this.#covariance = new RunningCovariance(this.#n, dense);
       this.#size = this.#average.settled;
       this.#looks = this.done < warmup;
     }
     if (this.done === warmup) this.#size = this.#average.settled;
   }
 
-  #keep({ leaf, depth, leaves, diverged, acceptance, energy }: Transition, i: number): void {
+  #keep({ leaf, depth, leaves, diverged, acceptance, energy }: EndedTransition, i: number): void {
     const chain = this.#chain;
     chain.x.set(leaf.x, i * this.#n);
     chain.value[i] = leaf.value;

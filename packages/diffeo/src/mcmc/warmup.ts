@@ -31,7 +31,7 @@ export interface CovarianceState {
 }
 
 /** Mean and covariance of points that come one by one (B. Welford, 1962). */
-export class Covariance {
+export class RunningCovariance {
   readonly #dense: boolean;
   state: CovarianceState;
 

@@ -24,7 +24,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { fold, type Key } from "../random/index.ts";
-import { gaussian } from "./layers.ts";
+import { gaussianArray } from "./layers.ts";
 
 export interface Features<T> {
   /** [R, n, width] */
@@ -55,7 +55,7 @@ export const featureShapes = (n: number, kernels: number, width: number): Featur
 /** All weights and biases N(0, 1/width). */
 export function featuresInit(key: Key, n: number, width: number, logScales: readonly number[]): Features<NdArray> {
   const shapes = featureShapes(n, logScales.length, width);
-  const draw = (name: keyof Features<Shape>): NdArray => gaussian(fold(key, name), shapes[name], 1 / width);
+  const draw = (name: keyof Features<Shape>): NdArray => gaussianArray(fold(key, name), shapes[name], 1 / width);
   return {
     w1: draw("w1"),
     b1: draw("b1"),

@@ -37,7 +37,7 @@ import { partsOf } from "../host/index.ts";
 import type { ScoreFunction } from "../matching/index.ts";
 import type { Key } from "../random/index.ts";
 import { type Features, featureJet, featureShapes, features, featuresInit, lastDirections } from "./dkef-features.ts";
-import { filled } from "./layers.ts";
+import { filledArray } from "./layers.ts";
 
 export interface Dkef<T> {
   /** z_l, [L, n] */
@@ -81,8 +81,8 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
   return {
     inducing,
     features: featuresInit(key, inducing.shape[1], width, logScales),
-    mixture: filled([logScales.length], 0),
-    logLambda: filled([], logLambda),
+    mixture: filledArray([logScales.length], 0),
+    logLambda: filledArray([], logLambda),
   };
 }
 

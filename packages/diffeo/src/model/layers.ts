@@ -45,13 +45,13 @@ export interface Source<T> {
 }
 
 /** N(0, variance) */
-export function gaussian(key: Key, shape: Shape, variance: number): NdArray {
+export function gaussianArray(key: Key, shape: Shape, variance: number): NdArray {
   const { data } = normal(key, shape);
   const scale = Math.sqrt(variance);
   return { shape, dtype: "float32", data: data.map((v) => v * scale) };
 }
 
-export const filled = (shape: Shape, value: number): NdArray => ({
+export const filledArray = (shape: Shape, value: number): NdArray => ({
   shape,
   dtype: "float32",
   data: new Float32Array(sizeOf(shape)).fill(value),
@@ -60,8 +60,8 @@ export const filled = (shape: Shape, value: number): NdArray => ({
 /** Fresh parameters, a function of the key. */
 export const drawn = (key: Key): Source<NdArray> => ({
   at: (name) => drawn(fold(key, name)),
-  normal: (shape, variance) => gaussian(key, shape, variance),
-  fill: filled,
+  normal: (shape, variance) => gaussianArray(key, shape, variance),
+  fill: filledArray,
 });
 
 /** Shapes alone, of no more than so many arrays and numbers together: beyond them `exceeded` is called, which must throw. */

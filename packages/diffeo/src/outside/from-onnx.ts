@@ -19,7 +19,7 @@ import { type PredictionOptions, scoreFrom } from "./prediction.ts";
 import {
   answers,
   fixedRows,
-  modelOf,
+  onnxModelOf,
   type PortOptions,
   type Ports,
   portsOf,
@@ -58,7 +58,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   const unformed = { ports, constants, time: time ?? ((t: number) => t), ...(rows !== undefined && { rows }) };
   const event = options.shape ?? statedEvent(ports);
   const horizon = options.sde?.horizon ?? 1;
-  const model = modelOf(bytes, file, ports);
+  const model = onnxModelOf(bytes, file, ports);
   const checked = async (session: Runner, shape: Shape): Promise<Wiring> =>
     checkedWiring(session, unformed, shape, horizon);
   let known: Wiring | undefined;

@@ -4,7 +4,7 @@
  * a runtime would open whatever path it names.
  */
 import { type DType, fail } from "../graph/index.ts";
-import { fields, packed, textOf, type WireField } from "./wire.ts";
+import { fields, packedNumbers, textOf, type WireField } from "./wire.ts";
 
 /** An input or output of a file. */
 export interface FilePort {
@@ -150,7 +150,7 @@ function readNode({ field, bytes }: WireField, own: number, found: Found, depth:
 function readTensor(bytes: Uint8Array, found: Found): string {
   let [name, size] = ["", 1];
   for (const part of fields(bytes)) {
-    if (part.field === 1) for (const d of packed(part)) size *= d;
+    if (part.field === 1) for (const d of packedNumbers(part)) size *= d;
     if (part.field === 2) found.types.add(typeName(part.number));
     if (part.field === 8) name = textOf(part.bytes);
     if ((part.field === 14 && part.number !== 0) || part.field === 13)

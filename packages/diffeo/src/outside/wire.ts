@@ -52,7 +52,7 @@ const decoder = new TextDecoder("utf-8", { fatal: false });
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
 
 /** The numbers of a field that may be packed. */
-export function* packed({ number, bytes }: WireField): Generator<number> {
+export function* packedNumbers({ number, bytes }: WireField): Generator<number> {
   if (!Number.isNaN(number)) return yield number;
   let at = 0;
   while (at < bytes.length) {

@@ -147,7 +147,7 @@ export interface Runner {
 }
 
 /** What a runtime is told of the file. */
-export const modelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports): OnnxModel => ({
+export const onnxModelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports): OnnxModel => ({
   bytes,
   types: new Set([...file.types].filter(isArrayType)),
   inputs: file.inputs.map(({ name, type }) => ({ name, shape: [], dtype: type as DType })),

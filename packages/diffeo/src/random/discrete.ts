@@ -8,7 +8,7 @@
  */
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
-import { log } from "../graph/normal.ts";
+import { logValue } from "../graph/normal.ts";
 import { planned, uniform } from "./draw.ts";
 import { isIndex, type Key, type Keys, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
@@ -133,7 +133,7 @@ function spin(source: Keys, weights: ArrayLike<number>, total: number, count: nu
  */
 function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Array {
   const { data } = uniform(source, weights.length, { dtype: "float64" });
-  const time = data.map((u, i) => -log(u) / weights[i]);
+  const time = data.map((u, i) => -logValue(u) / weights[i]);
   const runners = Array.from(data.keys()).filter((i) => weights[i] > 0);
   if (count > runners.length)
     fail(

@@ -10,8 +10,8 @@
  */
 import { fail } from "../graph/error.ts";
 import { allocate, type FloatType, isFloat, type NdArray, type Shape, showShape, sizeOf } from "../graph/ndarray.ts";
-import { normalQuantile } from "../graph/normal.ts";
-import { isIndex, type Key, type Keys, packed, show } from "./key.ts";
+import { normalQuantileValue } from "../graph/normal.ts";
+import { isIndex, type Key, type Keys, keysOf, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
 import { unit } from "./unit.ts";
 
@@ -82,7 +82,7 @@ export function normal<D extends FloatType = "float32">(
   const out = floats(plan, options, "normal");
   const { data } = out;
   eachChunk(plan, 2, (words, at, count) => {
-    for (let j = 0; j < count; j++) data[at + j] = normalQuantile(unit(words[2 * j], words[2 * j + 1]));
+    for (let j = 0; j < count; j++) data[at + j] = normalQuantileValue(unit(words[2 * j], words[2 * j + 1]));
   });
   return out;
 }
@@ -119,7 +119,7 @@ interface Plan {
 
 /** Checks a draw's arguments. From `Keys` the whole has a leading axis, one row a key. */
 export function planned(source: Key | Keys, shape: number | Shape, operation: string): Plan {
-  const keys = packed(source, operation);
+  const keys = keysOf(source, operation);
   const event = typeof shape === "number" ? [shape] : shape;
   if (!Array.isArray(event) || !event.every(isIndex))
     fail(

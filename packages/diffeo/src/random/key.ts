@@ -49,7 +49,7 @@ export function key(seed: number | bigint | string): Key {
 /** `count` independent keys, the first of which do not depend on `count`. */
 export function split(parent: Key, count: number): Key[] {
   if (!isIndex(count)) fail("usage", `split: the count ${show(count)} is not a natural number`, "use 0, 1, 2, …");
-  const root = packed(parent, "split").words;
+  const root = keysOf(parent, "split").words;
   return Array.from({ length: count }, (_, i) => {
     const words = new Uint32Array(4);
     threefry(words, 0, root, 0, i, 0, 0, SPLIT, 1);
@@ -65,7 +65,7 @@ export function fold(parent: Key, data: number | string): Key;
 export function fold(parent: Keys, data: number | string): Keys;
 export function fold(parent: Key | Keys, data: number | string): Key | Keys;
 export function fold(parent: Key | Keys, data: number | string): Key | Keys {
-  const { count, words: parents } = packed(parent, "fold");
+  const { count, words: parents } = keysOf(parent, "fold");
   const words = parents.slice();
   const blocks = typeof data === "string" ? stringBlocks(data) : [indexBlock(data)];
   for (const [c0, c1, c2, c3] of blocks)
@@ -85,7 +85,7 @@ export function sampleKeys(parent: Key, count: number, first = 0): Keys {
       `sampleKeys: samples ${show(first)} to ${show(first)} + ${show(count)} are not a range of natural numbers`,
       "give a count and a first index among 0, 1, 2, …",
     );
-  const root = packed(parent, "sampleKeys").words;
+  const root = keysOf(parent, "sampleKeys").words;
   const words = new Uint32Array(4 * count);
   for (let i = 0; i < count; i++) {
     const index = first + i;
@@ -95,7 +95,7 @@ export function sampleKeys(parent: Key, count: number, first = 0): Keys {
 }
 
 /** Either kind of key as a batch; anything else is the common slip of passing a seed where a key belongs. */
-export function packed(source: Key | Keys, operation: string): Keys {
+export function keysOf(source: Key | Keys, operation: string): Keys {
   if (typeof source !== "object" || source === null || !("words" in source))
     fail("type", `${operation}: ${show(source)} is not a key`, "make one with key(seed)");
   return "count" in source ? source : { count: 1, words: Uint32Array.from(source.words) };

@@ -7,16 +7,16 @@
  * steps of the most demanding one.
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
-import { type Build, numbered, type Tensors } from "./compiler.ts";
+import { type Build, type NamedTensors, numbered } from "./compiler.ts";
 import { firstNotFinite, type TimeStep } from "./domain.ts";
 import { pauses } from "./pauses.ts";
-import { dormandPrince, errorRatio, type Field, type State } from "./rungekutta.ts";
+import { dormandPrince, errorRatio, type Slope, type State } from "./rungekutta.ts";
 
 export interface FlowProblem {
   readonly build: Build;
   /** Tells its graphs from those of another field. */
   readonly name?: string;
-  readonly field: Field;
+  readonly field: Slope;
   readonly start: readonly NdArray[];
   /** What the field knows beside the state: numbers, or [count, …] each. */
   readonly fixed?: readonly NdArray[];
@@ -49,17 +49,17 @@ function graphsOf(problem: FlowProblem) {
   const fixed = numbered(problem.fixed ?? []);
   const fixedSpecs = numbered((problem.fixed ?? []).map(open));
   const fieldWith =
-    (known: Tensors): Field =>
+    (known: NamedTensors): Slope =>
     (state, t) =>
       problem.field(state, t, Object.values(known));
   const slopeAt = build(
     `slope${variant}`,
-    (state: State, t: Tensor, known: Tensors) => fieldWith(known)(state, t, []),
+    (state: State, t: Tensor, known: NamedTensors) => fieldWith(known)(state, t, []),
     [specs, [], fixedSpecs],
   );
   const move = build(
     `move${variant}`,
-    (state: State, slope: State, t: Tensor, dt: Tensor, known: Tensors) => {
+    (state: State, slope: State, t: Tensor, dt: Tensor, known: NamedTensors) => {
       const { next, slope: last, error } = dormandPrince(fieldWith(known), state, slope, t, dt);
       const out = outside?.(next, add(t, dt)) ?? constant(0, t.dtype);
       const ratio = errorRatio(error, state, next, tolerance);

@@ -39,7 +39,7 @@ export const floatType = ({ type, device }: CompileOptions): FloatType =>
   type ?? (device === "reference" ? "float64" : "float32");
 
 /** Tensors by name, as an argument of a graph. */
-export type Tensors = Readonly<Record<string, Tensor>>;
+export type NamedTensors = Readonly<Record<string, Tensor>>;
 
 /** A list as a record: as a spec, an empty list would read as the shape of a single number. */
 export const numbered = <T>(list: readonly T[]): Readonly<Record<string, T>> =>

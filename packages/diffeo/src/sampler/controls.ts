@@ -5,7 +5,7 @@
 import { fail, mul, type Tensor } from "../graph/index.ts";
 import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, twist } from "../sde/index.ts";
 import { climbing } from "../sde/twist.ts";
-import type { Tensors } from "./compiler.ts";
+import type { NamedTensors } from "./compiler.ts";
 import type { Method } from "./method.ts";
 import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
 
@@ -71,7 +71,7 @@ export function controlsOf(
 export function controlled(
   process: Process,
   { energy, likelihood, aim }: Leads,
-  values: Tensors,
+  values: NamedTensors,
   known?: KnownPoints,
   seen?: Set<string>,
 ): Process {

@@ -37,7 +37,7 @@ import { allocate, convert, sameShape, showShape } from "../graph/ndarray.ts";
 import { rowsOf } from "../host/index.ts";
 import { fold, normal, sampleKeys } from "../random/index.ts";
 import type { Batch } from "./batch.ts";
-import type { Tensors } from "./compiler.ts";
+import type { NamedTensors } from "./compiler.ts";
 import type { Known, KnownPoints } from "./options.ts";
 
 /** What inpainting adds to a run; without it, nothing. */
@@ -49,9 +49,9 @@ export interface Condition {
   /** The known values in x and where they are known, by name: inputs of the graphs below. */
   readonly values: Readonly<Record<string, NdArray>>;
   /** The known coordinates set to their law at time t; `z` is the step's last draw. */
-  readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: Tensors) => Tensor;
+  readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: NamedTensors) => Tensor;
   /** The known coordinates set to their values. */
-  readonly settle: (x: Tensor, values: Tensors) => Tensor;
+  readonly settle: (x: Tensor, values: NamedTensors) => Tensor;
   /** From time t₁ forwards to t₀. */
   readonly back: (x: NdArray, t1: number, t0: number, z: NdArray) => Promise<NdArray>;
 }
@@ -66,7 +66,7 @@ const unconditioned: Condition = {
 };
 
 /** What is known, of the inputs of a graph. */
-export const knownOf = ({ points, mask }: Tensors): KnownPoints => ({ points, mask });
+export const knownOf = ({ points, mask }: NamedTensors): KnownPoints => ({ points, mask });
 
 /** @param t the time at which the values are known */
 export async function conditioning(batch: Batch, t: number): Promise<Condition> {

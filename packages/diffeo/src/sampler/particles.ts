@@ -33,7 +33,7 @@ import { fold } from "../random/index.ts";
 import { applyDiffusion, applyTransposed, multipliedOut, type TwistedProcess, timesOf } from "../sde/index.ts";
 import { requireUnchanged } from "../sde/twist.ts";
 import type { Batch } from "./batch.ts";
-import { compiler, floatType, type Tensors } from "./compiler.ts";
+import { compiler, floatType, type NamedTensors } from "./compiler.ts";
 import { finalPoints, firstNotFinite, startingPoints } from "./domain.ts";
 import { drawnShape, stageOf } from "./method.ts";
 import { independentNoise } from "./noise.ts";
@@ -83,7 +83,7 @@ export interface OpenParticles {
 }
 
 /** A process that is conditioned, or how it is by what a call observed. */
-type Conditioned = TwistedProcess | ((observed: Tensors) => TwistedProcess);
+type Conditioned = TwistedProcess | ((observed: NamedTensors) => TwistedProcess);
 
 /**
  * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once: graphs are compiled at the first call of
@@ -91,7 +91,7 @@ type Conditioned = TwistedProcess | ((observed: Tensors) => TwistedProcess);
  */
 export function openParticles(process: Conditioned, options: OpenParticleOptions): OpenParticles {
   const { shape: event, denoise = false, observed = {}, ...engine } = options;
-  const of = (values: Tensors): TwistedProcess => (typeof process === "function" ? process(values) : process);
+  const of = (values: NamedTensors): TwistedProcess => (typeof process === "function" ? process(values) : process);
   const probe = of(mapValues(observed, ({ shape, dtype }, name) => input(name, shape, dtype)));
   if (!probe.twist)
     fail("usage", `particles: ${probe.name} is not conditioned on anything`, "make it with condition, guide or twist");
@@ -151,7 +151,7 @@ function requireCall(
 
 /** What the calls of open particles share. */
 interface Opened {
-  readonly of: (observed: Tensors) => TwistedProcess;
+  readonly of: (observed: NamedTensors) => TwistedProcess;
   /** One of them, for all that does not depend on what is observed. */
   readonly probe: TwistedProcess;
   readonly observed: NonNullable<OpenParticleOptions["observed"]>;
@@ -231,7 +231,7 @@ function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
   const open = [null, ...event];
   const look = build(
     "look",
-    (x: Tensor, t: Tensor, values: Tensors) => {
+    (x: Tensor, t: Tensor, values: NamedTensors) => {
       const { twist } = of(values);
       const each = timesOf(x, t, eventRank);
       return { psi: twist.log(x, each), drift: stage.motion.drift(x, t), delta: twist.delta(x, each) };
@@ -255,7 +255,7 @@ function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
   );
   const finish = build(
     "finish",
-    (x: Tensor, t: Tensor, values: Tensors) => {
+    (x: Tensor, t: Tensor, values: NamedTensors) => {
       const { twist } = of(values);
       const y = finalPoints(batch, twist.of, x, t);
       return { y, weight: twist.end ? twist.end(y) : twist.log(x, timesOf(x, t, eventRank)) };

@@ -8,7 +8,7 @@
 import { add, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import { allocate, sizeOf } from "../graph/ndarray.ts";
 import type { Batch } from "./batch.ts";
-import { numbered, type Tensors } from "./compiler.ts";
+import { type NamedTensors, numbered } from "./compiler.ts";
 import { controlled } from "./controls.ts";
 import {
   failNotFinite,
@@ -41,10 +41,18 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
     memory: method.remembers ? { value: open, since: [] } : {},
   };
   const seen = new Set<string>();
-  const run = (values: Tensors, known: Tensors) => controlled(process, batch, values, knownOf(known), seen);
+  const run = (values: NamedTensors, known: NamedTensors) => controlled(process, batch, values, knownOf(known), seen);
   const move = build(
     `move${controls.name}`,
-    (p: Tensor, t: Tensor, dt: Tensor, z: Tensors, values: Tensors, known: Tensors, past: Tensors) => {
+    (
+      p: Tensor,
+      t: Tensor,
+      dt: Tensor,
+      z: NamedTensors,
+      values: NamedTensors,
+      known: NamedTensors,
+      past: NamedTensors,
+    ) => {
       const to = add(t, dt);
       const noise = Object.values(z);
       const { value, since } = past;
@@ -58,7 +66,7 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
   const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [open, []]);
   const finish = build(
     `finish${controls.name}`,
-    (p: Tensor, t: Tensor, values: Tensors, known: Tensors) =>
+    (p: Tensor, t: Tensor, values: NamedTensors, known: NamedTensors) =>
       finalPoints(batch, run(values, known), p, t, (x) => condition.settle(x, known)),
     [open, [], specs.values, specs.known],
   );

@@ -6,11 +6,7 @@
  * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64 simplices its matrix would have
  * 768² entries, its product with noise costs one J v.
  */
-import {
-  applyDiffusion as plainDiffusion,
-  applyTransposed as plainTransposed,
-  units,
-} from "../bijector/coefficient.ts";
+import { plainDiffusion, plainTransposed, units } from "../bijector/coefficient.ts";
 import { eventOf } from "../bijector/event.ts";
 import { type Bijector, type Diffusion, pullCovector, pushDiffusion, pushVector } from "../bijector/index.ts";
 import {

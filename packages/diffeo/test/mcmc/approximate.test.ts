@@ -10,7 +10,7 @@ import {
   matchBatch,
   matchEach,
   matchedNormals,
-  pointOf,
+  pointFrom,
   timesVector,
 } from "../../src/mcmc/gaussian-fit.ts";
 import { approximate, fits, infer, type PosteriorModel, paretoFit, paretoShape } from "../../src/mcmc/index.ts";
@@ -52,7 +52,7 @@ function distance(q: Gaussian): number {
 
 const slopesOf = (q: Gaussian, t: number, count = 20) => {
   const z = matchedNormals(fold(key("z"), t), count, n);
-  const x = z.map((each) => pointOf(q, each));
+  const x = z.map((each) => pointFrom(q, each));
   return { z, x, slope: x.map(slopeAt) };
 };
 

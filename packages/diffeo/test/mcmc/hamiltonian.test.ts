@@ -1,7 +1,7 @@
 /** Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible; the chains keep their law. */
 import { evaluate } from "diffeo/engine";
 import { add, log, mul, type NdArray, neg, square, squaredNorm, sub, sum, type Tensor } from "diffeo/graph";
-import { adaptedSize, chainsAt, type LogDensity, leapfrog, negativeEnergy, openWalk, run } from "diffeo/mcmc";
+import { adaptedSize, chainsAt, type LogDensity, leapfrog, negativeEnergy, openWalk, runWalk } from "diffeo/mcmc";
 import { fold, key, normal, sampleKeys } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { ALPHA, normalCdf, uniformP } from "../random/statistics.ts";
@@ -122,7 +122,7 @@ describe("chains", () => {
     const count = 4000;
     const walk = openWalk(target, { leapfrog: 6, type: "float64" });
     const far = await walk.start(normal(key("far"), [count, 2], { dtype: "float64" }).data.map((v) => 0.1 * v + 4));
-    const { chains } = await run(walk, far, { steps: 60, warmup: 20, size: 0.2, key: key("run"), least: 0.05 });
+    const { chains } = await runWalk(walk, far, { steps: 60, warmup: 20, size: 0.2, key: key("run"), least: 0.05 });
     await walk.dispose();
     const z = standardised(chains.x.data as Float64Array);
     // Chains are independent, so each mean below has a standard error of √(variance/count).
@@ -179,7 +179,7 @@ describe("chains", () => {
       { leapfrog: 5, type: "float64" },
     );
     const start = await walk.start(normal(key("path"), [count, 1], { dtype: "float64" }).data);
-    const { chains } = await run(walk, start, { steps: 20, size: 0.4, weights: [0.5, 0.5], key: key("path run") });
+    const { chains } = await runWalk(walk, start, { steps: 20, size: 0.4, weights: [0.5, 0.5], key: key("path run") });
     await walk.dispose();
     expect(uniformP(Array.from(chains.x.data as Float64Array, (v) => normalCdf(v - 2)))).toBeGreaterThan(ALPHA);
   });
@@ -247,7 +247,7 @@ describe("step sizes", () => {
     const walk = openWalk(target, { leapfrog: 3, type: "float64" });
     const start = await walk.start(drawn(2000));
     const settle = (steps: number) =>
-      run(walk, start, { steps, warmup: 60, size: 0.2, acceptance: 0.65, gain: 0.15, key: key("settle") });
+      runWalk(walk, start, { steps, warmup: 60, size: 0.2, acceptance: 0.65, gain: 0.15, key: key("settle") });
     const [end, later] = [await settle(60), await settle(64)];
     expect(later.size).toBe(end.size);
     const { share } = await walk.move(end.chains, { size: end.size, key: key("after") });

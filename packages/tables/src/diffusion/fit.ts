@@ -28,7 +28,7 @@ import { standardMap, standardOf } from "./standard.ts";
 import { openTable, type TableModel } from "./table-model.ts";
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 
-export interface FitProgress extends TrainingProgress {
+export interface TableProgress extends TrainingProgress {
   /** What is trained: the network of rows with given cells and holes, that of the whole table, or a flow before it. */
   readonly network: "given" | "whole" | "flow";
 }
@@ -48,7 +48,7 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   /** Where the runs of the second network and of the flow are kept. Default: memory. */
   readonly givenStore?: RunStore;
   readonly flowStore?: RunStore;
-  readonly onProgress?: (progress: FitProgress) => void;
+  readonly onProgress?: (progress: TableProgress) => void;
   /**
    * Called at every measurement with a way to draw rows by the weights as they are by then, of the network that is being trained.
    * Training waits for it.
@@ -147,7 +147,7 @@ function learnedFrom(z: Float64Array, n: number, held: ArrayLike<number>, codes:
 const drawerOf =
   (
     coordinates: Pick<FittedTable, "domain" | "standard" | "atoms" | "flow">,
-    network: FitProgress["network"],
+    network: TableProgress["network"],
     weights: Weights,
     engine: EngineOptions,
   ) =>
@@ -195,7 +195,7 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
   let [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
   if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
     fail("data", `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`, "fill some holes");
-  const told = (network: FitProgress["network"], flow?: Flow): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
+  const told = (network: TableProgress["network"], flow?: Flow): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
     ...(onProgress && { onProgress: (progress) => onProgress({ ...progress, network }) }),
     ...(onMeasured && {
       onWeights: (weights) => onMeasured(drawerOf({ ...coordinates, ...(flow && { flow }) }, network, weights, rest)),

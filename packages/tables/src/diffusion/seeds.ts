@@ -4,7 +4,7 @@
  */
 import { fail } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import { type FitProgress, type FitTableOptions, fitTable } from "./fit.ts";
+import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
 import type { Row } from "./points.ts";
 import type { TableModel } from "./table-model.ts";
 
@@ -12,7 +12,7 @@ export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenS
   /** How many seeds there are, from `seed` on. They share `minutes`. */
   readonly seeds: number;
   /** Where the runs of a seed's networks are kept, and continued from if something is there. Default: memory. */
-  readonly storeOf?: (seed: number, network: FitProgress["network"]) => Promise<RunStore>;
+  readonly storeOf?: (seed: number, network: TableProgress["network"]) => Promise<RunStore>;
   /** Called when a seed begins. */
   readonly onSeed?: (seed: number) => void;
 }

@@ -112,7 +112,7 @@ interface Batches {
 }
 
 /** A network that is trained, and its loss on a batch. */
-export interface Task extends Batches {
+export interface NetworkTask extends Batches {
   readonly network: NetworkSpec;
   readonly loss: (network: (x: Tensor, lambda: Tensor) => Tensor, batch: readonly Tensor[]) => Tensor;
 }
@@ -277,7 +277,7 @@ export function trainScore(
 }
 
 /** Trains the network of a task. */
-export async function trainTask({ network, loss, ...rest }: Task, options: TrainingOptions): Promise<Trained> {
+export async function trainTask({ network, loss, ...rest }: NetworkTask, options: TrainingOptions): Promise<Trained> {
   const { onWeights } = options;
   const { init, apply } = networkOf(network);
   const task: ParameterTask = {

@@ -7,7 +7,7 @@
  */
 import { type Compiled, compile } from "diffeo/engine";
 import { fail, jacobian, type NdArray, softmax, sub, type Tensor } from "diffeo/graph";
-import { run } from "diffeo/mcmc";
+import { runWalk } from "diffeo/mcmc";
 import { BASE_VARIANCE, dkefLogDensity, dkefScore } from "diffeo/model";
 import { choice, fold, type Key } from "diffeo/random";
 import type { Fitted } from "./fitted.ts";
@@ -53,7 +53,7 @@ async function centresOf(fitted: Fitted, train: NdArray, key: Key, signal?: Abor
   });
   const walk = openDensity(fitted, LEAPFROG);
   try {
-    const { chains } = await run(walk, await walk.start(starts), {
+    const { chains } = await runWalk(walk, await walk.start(starts), {
       steps: CHAIN,
       size: 0.2,
       key: fold(key, "chain"),

@@ -1,6 +1,6 @@
 /** Rows drawn from a fitted density by Markov chains that start at draws of its adapted mixture, chosen by their weight. */
 import type { NdArray } from "diffeo/graph";
-import { type Chains, run } from "diffeo/mcmc";
+import { type Chains, runWalk } from "diffeo/mcmc";
 import { fold, type Key, uniform } from "diffeo/random";
 import type { Table } from "../table/table.ts";
 import { unwhitened } from "../table/whitening.ts";
@@ -32,7 +32,7 @@ export async function sampleRows(model: DensityModel, count: number, options: Ro
   try {
     const candidates = await path.start(sampleMixture(mixture, CANDIDATES * count, fold(key, "start")));
     const starts = await walk.start(chosen(candidates, count, fold(key, "resample")));
-    const { chains } = await run(walk, starts, {
+    const { chains } = await runWalk(walk, starts, {
       steps,
       // The size settles in the first half and is fixed in the second.
       warmup: Math.ceil(steps / 2),

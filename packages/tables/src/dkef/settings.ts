@@ -30,11 +30,11 @@ export interface FitOptions {
   /** Finish the state chosen by exact score matching too. Default false. */
   readonly both?: boolean;
   /** Called after every step, which waits for it. */
-  readonly onStep?: (progress: FitProgress) => Promise<void> | void;
+  readonly onStep?: (progress: DensityFitProgress) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
 
-export interface FitProgress {
+export interface DensityFitProgress {
   readonly step: number;
   readonly most: number;
   readonly validation: number;

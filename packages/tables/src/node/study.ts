@@ -3,10 +3,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import type { FitProgress } from "../dkef/settings.ts";
+import type { DensityFitProgress } from "../dkef/settings.ts";
 import { runDensity } from "../measure/density-run.ts";
 import { parseRecords, requireRecord } from "../study/record.ts";
-import { EQUAL_STEPS, fitTaskName, type RunRecord, recordOf, type Task } from "../study/study.ts";
+import { EQUAL_STEPS, type FitTask, fitTaskName, type RunRecord, recordOf } from "../study/study.ts";
 import { preparedOf } from "./datasets.ts";
 
 export interface FitTaskOptions {
@@ -14,12 +14,12 @@ export interface FitTaskOptions {
   readonly file?: Uint8Array;
   /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
   readonly samples?: number;
-  readonly onStep?: (progress: FitProgress) => void;
+  readonly onStep?: (progress: DensityFitProgress) => void;
   readonly signal?: AbortSignal;
 }
 
 /** A run, a function of its name and of its table alone. */
-export async function runTask(task: Task, options: FitTaskOptions): Promise<RunRecord> {
+export async function runTask(task: FitTask, options: FitTaskOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
   const { file, ...more } = options;
   const data = preparedOf(dataset, seed, file);
@@ -28,7 +28,7 @@ export async function runTask(task: Task, options: FitTaskOptions): Promise<RunR
 
 const runsFolder = (out: string): string => join(out, "runs");
 
-export const recordPath = (out: string, task: Task): string => join(runsFolder(out), `${fitTaskName(task)}.json`);
+export const recordPath = (out: string, task: FitTask): string => join(runsFolder(out), `${fitTaskName(task)}.json`);
 
 /** Writes a record that can be read again: one with numbers that are not finite, which JSON has none of, is refused. */
 export const saveFitRecord = async (out: string, record: RunRecord): Promise<void> =>

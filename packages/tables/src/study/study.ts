@@ -9,13 +9,13 @@ import type { Measures } from "../measure/measure.ts";
 import type { Prepared } from "../table/prepare.ts";
 import type { DatasetName } from "../table/uci.ts";
 
-export interface Task {
+export interface FitTask {
   readonly dataset: DatasetName;
   readonly loss: ObjectiveName;
   readonly seed: number;
 }
 
-export interface RunRecord extends Task {
+export interface RunRecord extends FitTask {
   readonly n: number;
   readonly points: { readonly train: number; readonly validation: number; readonly test: number };
   /** Steps made, and the step at which patience ended. */
@@ -39,7 +39,7 @@ const rounded = (values: readonly number[]): number[] => values.map((v) => Numbe
 
 /** What is kept of a run: its two states measured, and its curves thinned. A run without measures has no record. */
 export function recordOf(
-  task: Task,
+  task: FitTask,
   data: Prepared,
   { fit, measures, lost }: Pick<DensityRun, "fit" | "measures" | "lost">,
 ): RunRecord {
@@ -59,10 +59,10 @@ export function recordOf(
   };
 }
 
-export const fitTaskName = ({ dataset, loss, seed }: Task): string => `${dataset}-${loss}-${seed}`;
+export const fitTaskName = ({ dataset, loss, seed }: FitTask): string => `${dataset}-${loss}-${seed}`;
 
 /** Longest first, so that the cores end together: more coordinates, then losses that need all derivatives. */
-const cost = ({ dataset, loss }: Task): number =>
+const cost = ({ dataset, loss }: FitTask): number =>
   (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) * (loss === "ssm" || loss === "gssm" ? 1 : 2);
 
 /** What is still to be run, given the records there are. */
@@ -71,7 +71,7 @@ export function openFitTasks(
   datasets: readonly DatasetName[],
   losses: readonly ObjectiveName[],
   seeds: number,
-): Task[] {
+): FitTask[] {
   const known = new Set(records.map(fitTaskName));
   const all = datasets.flatMap((dataset) =>
     losses.flatMap((loss) => Array.from({ length: seeds }, (_, seed) => ({ dataset, loss, seed }))),

@@ -4,9 +4,9 @@
  */
 import { fold, key } from "diffeo/random";
 import {
+  type DensityFitProgress,
   type DensityModel,
   type FitOptions,
-  type FitProgress,
   type Fitted,
   fitDensity,
   generate,
@@ -76,7 +76,7 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
     tell({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
   let steps: Step[] = [];
   let [told, shown, took] = [0, performance.now(), 0];
-  const onStep = async ({ step, most, validation, exact, fitted }: FitProgress): Promise<void> => {
+  const onStep = async ({ step, most, validation, exact, fitted }: DensityFitProgress): Promise<void> => {
     steps = [...steps, { step, loss: validation, ...(exact !== undefined && { exact }) }];
     if (performance.now() - told > 100 || step === most) {
       tell({ kind: "steps", steps, most });
