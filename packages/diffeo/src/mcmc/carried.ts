@@ -13,15 +13,8 @@ import { callsOutside } from "../engine/split.ts";
 import { fail, type OnnxModel, type Port, trace, writeOnnx } from "../graph/index.ts";
 import { type OnnxFile, readOnnxFile } from "../outside/index.ts";
 import type { Key } from "../random/index.ts";
-import {
-  type ChainStep,
-  chainsBy,
-  type OpenChainsOptions,
-  rowWidths,
-  settingsOf,
-  stepOf,
-  usualBlock,
-} from "./chains.ts";
+import { type ChainStep, rowWidths, stepOf } from "./chain-step.ts";
+import { chainsBy, type OpenChainsOptions, settingsOf, usualBlock } from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { startingPoints } from "./infer.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";

@@ -1,45 +1,21 @@
 /**
- * Many chains in one graph: every run of it moves every chain by one leapfrog step,
- *
- *   p ← p + ½ε∇log p(x);  x ← x + εM⁻¹p;  p ← p + ½ε∇log p(x)        H = ½ pᵀM⁻¹p − log p(x)
- *
- * each along its own trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a transition begins
- * the next at once and waits for nobody.
+ * Many chains in one graph: every run of it moves every chain by one leapfrog step (chain-step.ts), each along its own
+ * trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a transition begins the next at once and waits for
+ * nobody.
  *
  * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on
  * how many rows there are. So what chain i draws is a function of (key, i, block), of nothing else.
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
-import {
-  add,
-  concat,
-  expandDims,
-  fail,
-  gradEach,
-  matvec,
-  mul,
-  type NdArray,
-  slice,
-  sum,
-  type Tensor,
-} from "../graph/index.ts";
+import { fail, type NdArray, type Tensor } from "../graph/index.ts";
 import { othersMoved, requireApart } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
+import { type ChainInputs, type ChainStep, type ChainTarget, leafOf, rowWidths, stepOf } from "./chain-step.ts";
 import { methods } from "./method.ts";
 import { metrics } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 import { type Chain, type ChainOptions, type ChainSettings, type ChainState, stateAt, Walker } from "./walker.ts";
-
-/** e^{log p} on Rⁿ. */
-export interface ChainTarget {
-  /** n */
-  readonly size: number;
-  /** log p at points [B, n], one number a point, up to a constant. */
-  readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
-  /** Shapes of what else it depends on: inputs of the graph, so that other numbers need no other graph. Default none. */
-  readonly inputs?: Readonly<Record<string, readonly (number | null)[]>>;
-}
 
 /** Where chains keep what they have reached, to go on from there. */
 export interface ChainStore {
@@ -63,7 +39,7 @@ export interface DrawChainsOptions {
   /** The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with `first` 4. */
   readonly first?: number;
   /** What the target depends on besides the point. */
-  readonly inputs?: Inputs;
+  readonly inputs?: ChainInputs;
   /** Called after every transition. */
   readonly onDraw?: (chain: number, done: number, of: number) => void;
   readonly store?: ChainStore;
@@ -72,50 +48,11 @@ export interface DrawChainsOptions {
 
 export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions, "inputs"> {}
 
-type Inputs = Readonly<Record<string, NdArray>>;
-
-/**
- * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where one step leads. One array in
- * and one out: a runtime takes longer to bind a small array than to cut it.
- */
-export const leapfrogStep =
-  (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
-  (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
-    const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);
-    const [x, momentum, slope] = [part(0), part(1), part(2)];
-    const e = slice(rows, null, [3 * n, 3 * n + 1]);
-    const velocityOf = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
-    const f = (y: Tensor): Tensor => logDensity(y, inputs);
-    const kicked = add(momentum, mul(slope, mul(e, 0.5)));
-    const moved = add(x, mul(velocityOf(kicked), e));
-    const pull = gradEach(f)(moved);
-    const landed = add(kicked, mul(pull, mul(e, 0.5)));
-    const velocity = velocityOf(landed);
-    const kinetic = mul(sum(mul(landed, velocity), -1), 0.5);
-    return concat([moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
-  };
-
 const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
   shape,
   dtype: "float64",
   data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
 });
-
-/** Row c of what a step led to. What a run gives is its own: a view of it is as good as a copy. */
-function leafOf(found: Float64Array, c: number, n: number): Leaf {
-  const from = c * rowWidths(n)[1];
-  const part = (k: number): Float64Array => found.subarray(from + k * n, from + (k + 1) * n);
-  const value = found[from + 4 * n];
-  const energy = found[from + 4 * n + 1] - value;
-  return {
-    x: part(0),
-    momentum: part(1),
-    slope: part(2),
-    velocity: part(3),
-    value,
-    energy: Number.isNaN(energy) ? Number.POSITIVE_INFINITY : energy,
-  };
-}
 
 /** The rows of a block as a graph takes them, and a run of it. */
 interface Block {
@@ -129,7 +66,7 @@ interface Block {
 export interface OpenChains {
   readonly settings: ChainSettings;
   /** log p and its slope at rows of n numbers. */
-  look(rows: Float64Array, inputs?: Inputs): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
+  look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
   /** Draws of chains from rows of n numbers where log p is finite. */
   draw(rows: Float64Array, options: DrawChainsOptions): Promise<Chain[]>;
   dispose(): Promise<void>;
@@ -161,24 +98,6 @@ export function settingsOf(options: ChainOptions): ChainSettings {
   return { draws, warmup, method, metric, maxDepth, steps, acceptance, ...(size !== undefined && { size }) };
 }
 
-/** Where one step leads, rows of it: a compiled graph, or one that was written before. */
-export interface ChainStep {
-  (inputs: Inputs, rows: NdArray, inverse: NdArray): Promise<NdArray>;
-  dispose(): Promise<void>;
-}
-
-/** Numbers of a chain's row, in and out. */
-export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
-
-/** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
-export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
-  const { size: n, logDensity, inputs = {} } = target;
-  return {
-    step: leapfrogStep(logDensity, n, dense),
-    shapes: [inputs, [rows, rowWidths(n)[0]], dense ? [rows, n, n] : [rows, n]] as const,
-  };
-}
-
 /** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
 const MOST_NUMBERS = 2 ** 29;
 
@@ -207,7 +126,7 @@ export function openChains(target: ChainTarget, count: number, options: OpenChai
 export function chainsBy(step: ChainStep, n: number, rows: number, settings: ChainSettings): OpenChains {
   const dense = settings.metric === "dense";
   const [width] = rowWidths(n);
-  const openBlock = (inputs: Inputs): Block => {
+  const openBlock = (inputs: ChainInputs): Block => {
     const [state, inverse] = [matrix([rows, width]), matrix(dense ? [rows, n, n] : [rows, n])];
     const metricsPut: (Float64Array | undefined)[] = [];
     return {
@@ -226,7 +145,7 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
       },
     };
   };
-  const look = async (places: Float64Array, inputs: Inputs = {}): Promise<Leaf[]> => {
+  const look = async (places: Float64Array, inputs: ChainInputs = {}): Promise<Leaf[]> => {
     const found: Leaf[] = [];
     const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
     for (let from = 0; from < places.length / n; from += rows) {

@@ -22,7 +22,7 @@ export {
   type Inference,
   type InferOptions,
   // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's own name.
-  infer,
+  inferPosterior as infer,
   type OpenInferOptions,
   openInference,
   type Posterior,

@@ -166,7 +166,7 @@ const countOf = ({ chains = 4 }: OpenInferOptions): number => {
 };
 
 /** Draws from a model. Its data are constants of the graph: what depends on them alone is computed once. */
-export async function infer(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
+export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
   const count = countOf(options);
   const bound = boundModel(model, options.data ?? {}, dataArrays(options.data ?? {}, model.data), false, options);
   const chains = openChains(bound.target, count, options);

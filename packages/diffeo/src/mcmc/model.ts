@@ -6,7 +6,7 @@
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import { mapValues, othersMoved, requireApart } from "../host/index.ts";
-import type { ChainTarget } from "./chains.ts";
+import type { ChainTarget } from "./chain-step.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
   derivedValues,

@@ -6,7 +6,7 @@
  * completed. Where cells are missing at random, for reasons that the rest of the row shows, completed rows have the table's law;
  * rows without holes alone would have another.
  */
-import { type Domain, product } from "diffeo/domain";
+import { type Domain, type Product, product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import type { RunStore } from "diffeo/train";
@@ -143,6 +143,20 @@ function learnedFrom(z: Float64Array, n: number, held: ArrayLike<number>, codes:
   return learned;
 }
 
+/** Points z of rows in their domains, with tails where those that training sees have them, and what z are standardised by. */
+function pointsIn(plain: Product, rows: readonly Row[], split: ReturnType<typeof heldOut>, seed: number) {
+  const domain = product(withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)));
+  const n = domain.dimension;
+  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
+  const atoms = atomsOf(cells, domain);
+  const nameOf = (i: number): string => coordinateName(domain, i);
+  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
+  requireColumns(z, n, nameOf);
+  const codes = codedRanges(domain, atoms);
+  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
+  return { domain, standard, atoms, z };
+}
+
 /** Draws rows by one of the networks: that of given cells is given none. Its weights are of the moment, and so are the graphs. */
 const drawerOf =
   (
@@ -173,18 +187,10 @@ export async function fitTable(rows: readonly Row[], options: FitTableOptions): 
     ...rest
   } = options;
   requireFit(rows, options);
-  const plain = product(columns);
   const split = heldOut(rows.length, held);
-  const domain = product(withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)));
+  const { z, ...coordinates } = pointsIn(product(columns), rows, split, seed);
+  const { domain } = coordinates;
   const n = domain.dimension;
-  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
-  const atoms = atomsOf(cells, domain);
-  const nameOf = (i: number): string => coordinateName(domain, i);
-  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
-  requireColumns(z, n, nameOf);
-  const codes = codedRanges(domain, atoms);
-  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
-  const coordinates = { domain, standard, atoms };
   const open = z.some(Number.isNaN);
   const both = open || (wanted && domain.parts.length > 1);
   const training: TrainingOptions = {

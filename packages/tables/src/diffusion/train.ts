@@ -4,12 +4,11 @@
  * settled before the first, so that the same seed gives the same numbers, interrupted or not.
  */
 import { compile } from "diffeo/engine";
-import { fail, isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
+import { isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
 import { quantile } from "diffeo/host";
 import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
 import { fold, type Key, key as keyOf } from "diffeo/random";
 import {
-  type Checkpoint,
   compileStep,
   flatten,
   initialState,
@@ -20,6 +19,7 @@ import {
   train,
   unflatten,
 } from "diffeo/train";
+import { choiceOf, keptIn } from "./choice.ts";
 import { type EngineOptions, engineOf } from "./engine.ts";
 import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
@@ -140,92 +140,6 @@ function graphsOf({ shapes, loss: of }: ParameterTask, like: Parameters<NdArray>
   return { step, measure };
 }
 
-/** What a checkpoint says of a run beside its state. */
-interface Kept {
-  readonly steps: number;
-  /** The step of the chosen weights, and the measurements since. */
-  readonly chosen?: number;
-  readonly since: number;
-  /** The lowest losses, one a batch. */
-  readonly lowest: readonly number[];
-}
-
-function keptIn({ metadata }: Checkpoint): Kept {
-  const { steps, since, lowest, ...chosen } = JSON.parse(metadata.run ?? "{}") as Partial<Kept>;
-  if (steps === undefined || since === undefined || lowest === undefined)
-    return fail("data", "the run that is there is not one of a table", "begin another run elsewhere");
-  return { steps, since, lowest, ...chosen };
-}
-
-const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
-
-/** Whether losses are higher than others of the same batches by more than twice the error of their mean difference. */
-function isWorse(losses: readonly number[], others: readonly number[]): boolean {
-  const gaps = losses.map((l, i) => l - others[i]);
-  const average = mean(gaps);
-  const variance = gaps.reduce((s, g) => s + (g - average) ** 2, 0) / (gaps.length - 1);
-  return average > 2 * Math.sqrt(variance / gaps.length);
-}
-
-/**
- * The weights to keep, measured when checkpoints are saved; in a store they stand beside the state. Later ones are those of a
- * smaller rate and a longer average, so they are kept as long as they are not clearly worse than the best that was measured.
- */
-function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
-  const { steps, every, patience, measure, onWeights } = plan;
-  const kept = before && keptIn(before);
-  let [chosen, since, lowest] = [kept?.chosen, kept?.since ?? 0, kept?.lowest ?? []];
-  let weights = before?.arrays.chosen;
-  let last = lowest.length > 0 ? mean(lowest) : Number.NaN;
-  const enough = new AbortController();
-  // A run that had ended early, asked to go on.
-  if (since >= patience) enough.abort();
-  const look = async (step: number, ema: NdArray): Promise<void> => {
-    const losses = await measure(ema);
-    last = mean(losses);
-    if (lowest.length === 0 || last < mean(lowest)) lowest = losses;
-    if (!isWorse(losses, lowest)) [chosen, weights, since] = [step, ema, 0];
-    else if (++since >= patience) enough.abort();
-    await onWeights(ema);
-  };
-  let seen = before?.step;
-  return {
-    enough: enough.signal,
-    last: () => last,
-    best: async (step: number, ema: NdArray) => {
-      // Interrupted before the first measurement.
-      if (chosen === undefined) await look(step, ema);
-      return { best: chosen as number, validation: mean(lowest), weights: weights as NdArray };
-    },
-    store: {
-      reached: () => store.reached(),
-      latest: () => store.latest(),
-      log: (record) => store.log(record),
-      save: async ({ step, arrays, metadata }) => {
-        // Where a run was interrupted is no place to measure: it would not end as one that was not.
-        if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
-        seen = step;
-        const run: Kept = { steps, since, lowest, ...(chosen !== undefined && { chosen }) };
-        await store.save({
-          step,
-          arrays: { ...arrays, ...(weights && { chosen: weights }) },
-          metadata: { ...metadata, run: JSON.stringify(run) },
-        });
-      },
-    } satisfies RunStore,
-  };
-}
-
-interface Plan {
-  readonly steps: number;
-  /** Steps between measurements. */
-  readonly every: number;
-  readonly patience: number;
-  /** The losses of weights, one a batch of held-out rows. */
-  readonly measure: (weights: NdArray) => Promise<readonly number[]>;
-  readonly onWeights: (weights: NdArray) => Promise<void> | void;
-}
-
 /** The usual milliseconds of a task, by the latter half of the runs that so much time allows: the first wake what sleeps. */
 async function paceOf(task: () => Promise<unknown>, milliseconds: number): Promise<number> {
   const paces: number[] = [];
@@ -251,6 +165,16 @@ async function fitting(
   const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
   // With fewer steps than measurements there is one after each.
   return Math.max(1, whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)));
+}
+
+/** Steps of a run that begins: as many as were asked for or are usual, and no more than fit into its time. */
+async function plannedSteps(
+  rows: number,
+  { steps = usualSteps(rows), minutes }: TrainingOptions,
+  step: () => Promise<unknown>,
+  measure: () => Promise<unknown>,
+): Promise<number> {
+  return minutes === undefined ? steps : Math.min(steps, await fitting(minutes, step, measure));
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */
@@ -292,9 +216,8 @@ export async function trainTask({ network, loss, ...rest }: NetworkTask, options
 
 /** Trains what a task says. */
 export async function trainParameters(task: ParameterTask, options: TrainingOptions): Promise<TrainedParameters> {
-  const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
+  const { seed = 0, patience = 6, rate = 2e-3, signal, onProgress } = options;
   const { store = memoryStore() } = options;
-  const { rows } = task;
   const root = fold(keyOf(seed), task.name);
   const like = task.init(fold(root, "network"));
   const size = flatten(like).length;
@@ -303,18 +226,16 @@ export async function trainParameters(task: ParameterTask, options: TrainingOpti
     const before = await store.latest();
     const start = before ? stateOf(before, size, "the run") : initialState(like);
     const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
-    const wanted = options.steps ?? usualSteps(rows);
     // Of no seed: fits of several are compared by them.
     const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => task.held(fold(keyOf("held"), i)));
-    const most =
-      minutes === undefined || before
-        ? wanted
-        : await fitting(
-            minutes,
-            () => step(start, batch(0), 1, 0),
-            () => measure(start.theta, ...checks[0]),
-          );
-    const steps = before ? keptIn(before).steps : Math.min(wanted, most);
+    const steps = before
+      ? keptIn(before).steps
+      : await plannedSteps(
+          task.rows,
+          options,
+          () => step(start, batch(0), 1, 0),
+          () => measure(start.theta, ...checks[0]),
+        );
     const every = Math.ceil(steps / MEASUREMENTS);
     const choice = choiceOf(store, before, {
       steps,

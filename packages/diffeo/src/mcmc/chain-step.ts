@@ -1,0 +1,88 @@
+/**
+ * A leapfrog step of many chains as a graph,
+ *
+ *   p ← p + ½ε∇log p(x);  x ← x + εM⁻¹p;  p ← p + ½ε∇log p(x)        H = ½ pᵀM⁻¹p − log p(x)
+ *
+ * one row a chain in, and one out.
+ */
+import {
+  add,
+  concat,
+  expandDims,
+  gradEach,
+  matvec,
+  mul,
+  type NdArray,
+  slice,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import type { Leaf } from "./trajectory.ts";
+
+/** e^{log p} on Rⁿ. */
+export interface ChainTarget {
+  /** n */
+  readonly size: number;
+  /** log p at points [B, n], one number a point, up to a constant. */
+  readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
+  /** Shapes of what else it depends on: inputs of the graph, so that other numbers need no other graph. Default none. */
+  readonly inputs?: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** What the target depends on besides the point. */
+export type ChainInputs = Readonly<Record<string, NdArray>>;
+
+/** Where one step leads, rows of it: a compiled graph, or one that was written before. */
+export interface ChainStep {
+  (inputs: ChainInputs, rows: NdArray, inverse: NdArray): Promise<NdArray>;
+  dispose(): Promise<void>;
+}
+
+/** Numbers of a chain's row, in and out. */
+export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
+
+/**
+ * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where one step leads. One array in
+ * and one out: a runtime takes longer to bind a small array than to cut it.
+ */
+export const leapfrogStep =
+  (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
+  (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
+    const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);
+    const [x, momentum, slope] = [part(0), part(1), part(2)];
+    const e = slice(rows, null, [3 * n, 3 * n + 1]);
+    const velocityOf = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
+    const f = (y: Tensor): Tensor => logDensity(y, inputs);
+    const kicked = add(momentum, mul(slope, mul(e, 0.5)));
+    const moved = add(x, mul(velocityOf(kicked), e));
+    const pull = gradEach(f)(moved);
+    const landed = add(kicked, mul(pull, mul(e, 0.5)));
+    const velocity = velocityOf(landed);
+    const kinetic = mul(sum(mul(landed, velocity), -1), 0.5);
+    return concat([moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
+  };
+
+/** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
+export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
+  const { size: n, logDensity, inputs = {} } = target;
+  return {
+    step: leapfrogStep(logDensity, n, dense),
+    shapes: [inputs, [rows, rowWidths(n)[0]], dense ? [rows, n, n] : [rows, n]] as const,
+  };
+}
+
+/** Row c of what a step led to. What a run gives is its own: a view of it is as good as a copy. */
+export function leafOf(found: Float64Array, c: number, n: number): Leaf {
+  const from = c * rowWidths(n)[1];
+  const part = (k: number): Float64Array => found.subarray(from + k * n, from + (k + 1) * n);
+  const value = found[from + 4 * n];
+  const energy = found[from + 4 * n + 1] - value;
+  return {
+    x: part(0),
+    momentum: part(1),
+    slope: part(2),
+    velocity: part(3),
+    value,
+    energy: Number.isNaN(energy) ? Number.POSITIVE_INFINITY : energy,
+  };
+}
