@@ -8,7 +8,7 @@
  */
 import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
-import { checked } from "../host/named.ts";
+import { checked, whole } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
 import type { ErrorByTime } from "../sampler/index.ts";
 import { makeSafetensors, parseSafetensors, type StoredType } from "../train/index.ts";
@@ -42,7 +42,7 @@ const specSchema = v.strictObject({
   network: v.looseObject({}),
   parameterisation: v.picklist(Object.keys(parameterisations) as Parameterisation[]),
   encoding: v.strictObject({
-    grid: v.pipe(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), v.minLength(1), v.maxLength(8)),
+    grid: v.pipe(v.array(whole), v.minLength(1), v.maxLength(8)),
     classes: v.pipe(v.number(), v.safeInteger(), v.minValue(2), v.maxValue(256)),
     epsilon: number,
     mean: v.pipe(v.array(number), v.maxLength(255)),

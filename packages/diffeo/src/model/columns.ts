@@ -26,10 +26,10 @@ import {
   type Tensor,
   take,
 } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
 import { type Affine, linear, linearInit, matrixInit, type Source, times } from "./layers.ts";
 import { LEVEL_FEATURES, levelFeatures } from "./residual.ts";
 
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 export const columnsSchema = v.strictObject({

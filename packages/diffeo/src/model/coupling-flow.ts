@@ -32,9 +32,8 @@ import {
   take,
   tanh,
 } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
 import { type Affine, linear, linearInit, type Source, times } from "./layers.ts";
-
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 export const couplingFlowSchema = v.strictObject({
   /** n */

@@ -35,10 +35,9 @@ import {
   sub,
   type Tensor,
 } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
 import type { GaussianSde, MarginalScore } from "../sde/index.ts";
 import { type Affine, linear, linearInit, matrixInit, type Source, times } from "./layers.ts";
-
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 export const residualSchema = v.strictObject({
   /** n, and the numbers that come out where they differ from it. */

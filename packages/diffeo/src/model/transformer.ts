@@ -33,6 +33,7 @@ import {
   take,
   transpose,
 } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
 import { type Affine, drawn, linear, linearInit, matrixInit, type Source, timeFeatures, times } from "./layers.ts";
 
@@ -42,8 +43,6 @@ const activations = {
   gelu: (x: Tensor) => gelu(x, "tanh"),
   silu,
 } as const;
-
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 export const transformerSchema = v.strictObject({
   /** Channels of a site in, and out where they differ from those. */

@@ -21,6 +21,7 @@ import {
   transpose,
   upsampleNearest,
 } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
 import {
   type Affine,
@@ -35,8 +36,6 @@ import {
   timeFeatures,
   times,
 } from "./layers.ts";
-
-const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 export const unetSchema = v.strictObject({
   channels: whole,
