@@ -11,9 +11,9 @@
 import { fail } from "diffeo/graph";
 
 export const PIECES = "PNBRQKpnbrqk";
-/** How many pieces of a type and a colour there are; 'empty' is the class after them. */
+/** Pieces by type and colour; 'empty' is the class after them. */
 export const TYPES = 12;
-export const EMPTY = TYPES;
+export const EMPTY = 12;
 export const CLASSES = 13;
 /** A square that is not known, as in a position to be completed; no class of a packed data set. */
 export const UNKNOWN = 13;
