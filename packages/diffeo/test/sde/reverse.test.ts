@@ -1,7 +1,15 @@
 /** Reversal against what is known by other means: finite differences, exact marginals, closed forms. */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/coefficient.ts";
-import { additiveLogistic, expMap, itoTrace, pullItoTrace, pullVector, unitBall } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  expMap,
+  itoTrace,
+  pullItoTrace,
+  pullVector,
+  timeAffine,
+  unitBall,
+} from "../../src/bijector/index.ts";
 import { gaussian, mixture } from "../../src/distribution/index.ts";
 import {
   add,
@@ -20,6 +28,7 @@ import {
   traceJacobian,
   transpose,
 } from "../../src/graph/index.ts";
+import { key, normal, sampleKeys } from "../../src/random/index.ts";
 import {
   applyCovariance,
   cosineSchedule,
@@ -143,22 +152,24 @@ describe("the probability flow", () => {
   });
 });
 
+/** Each SDE with options of its own. */
+const specs: readonly (readonly [SdeSpec, GaussianSde])[] = [
+  [{ kind: "vp", min: 0.2, max: 7 }, vp({ schedule: linearSchedule({ min: 0.2, max: 7 }) })],
+  [{ kind: "vpCosine", offset: 0.1, horizon: 0.8 }, vp({ schedule: cosineSchedule({ offset: 0.1, horizon: 0.8 }) })],
+  [{ kind: "subVp", max: 7 }, subVp({ schedule: linearSchedule({ max: 7 }) })],
+  [{ kind: "ve", sigmaMin: 0.1 }, ve({ sigmaMin: 0.1 })],
+  [
+    { kind: "ornsteinUhlenbeck", rate: 2, noise: 0.5, horizon: 3 },
+    ornsteinUhlenbeck({ rate: 2, noise: 0.5, horizon: 3 }),
+  ],
+];
+
 describe("an SDE by its name", () => {
   const state = [
     [2, 1],
     [0.7, -1.3],
   ] as const;
   const t = [[2], [0.2, 0.6]] as const;
-  const specs: readonly (readonly [SdeSpec, GaussianSde])[] = [
-    [{ kind: "vp", min: 0.2, max: 7 }, vp({ schedule: linearSchedule({ min: 0.2, max: 7 }) })],
-    [{ kind: "vpCosine", offset: 0.1, horizon: 0.8 }, vp({ schedule: cosineSchedule({ offset: 0.1, horizon: 0.8 }) })],
-    [{ kind: "subVp", max: 7 }, subVp({ schedule: linearSchedule({ max: 7 }) })],
-    [{ kind: "ve", sigmaMin: 0.1 }, ve({ sigmaMin: 0.1 })],
-    [
-      { kind: "ornsteinUhlenbeck", rate: 2, noise: 0.5, horizon: 3 },
-      ornsteinUhlenbeck({ rate: 2, noise: 0.5, horizon: 3 }),
-    ],
-  ];
 
   it.each(specs)("%o has the options it names", (spec, sde) => {
     const found = sdeOf(spec);
@@ -175,9 +186,11 @@ describe("an SDE by its name", () => {
 });
 
 describe("a Gaussian transition", () => {
-  for (const make of Object.values(gaussianSdes))
-    it(`solves the moment equations of its SDE and begins at the data (${make(1).name})`, () => {
-      const sde = make(1);
+  for (const [kind, make] of Object.entries(gaussianSdes))
+    it.each([
+      ["by default", make(1)],
+      ["with options", specs.find(([spec]) => spec.kind === kind)?.[1] as GaussianSde],
+    ])(`solves the moment equations of its SDE and begins at the data (${kind} %s)`, (_, sde) => {
       const { meanFactor, std } = sde.transition;
       // f = a(t) x and G = g(t):  m′ = a m,  (σ²)′ = 2aσ² + g²
       const grid = [[4], [0.02, 0.3, 0.6, 0.9]] as const;
@@ -211,8 +224,28 @@ describe("priors", () => {
     expect(relativeError(found, expected)).toBeLessThan(1e-13);
   });
 
+  it("are pushed as the map is at T, their draws as their density", () => {
+    // At T = 2 this is y = 0.6x + 2, so that N(0, 1.5²) becomes N(2, 0.9²).
+    const map = timeAffine({ scale: (t) => add(mul(t, -0.2), 1), shift: (t) => t });
+    const [own, pushed] = [gaussianPrior(1.5, 1), pushPrior(gaussianPrior(1.5, 1), map, 2)];
+    const exact = Math.log(0.9) + 0.5 * Math.log(2 * Math.PI);
+    const found = at((p) => pushed.logDensity(p), [[3, 1], [1, 2, 4]]); // biome-ignore format: points
+    [1, 2, 4].forEach((y, i) => {
+      expect(found[i]).toBeCloseTo(-exact - (y - 2) ** 2 / (2 * 0.81), 13);
+    });
+    const keys = sampleKeys(key("prior"), 3);
+    const standard = normal(keys, [2], { dtype: "float64" }).data;
+    own.sample(keys, [2], "float64").data.forEach((v, i) => {
+      expect(v).toBeCloseTo(1.5 * standard[i], 15);
+    });
+    pushed.sample(keys, [2], "float64").data.forEach((v, i) => {
+      expect(v).toBeCloseTo(0.9 * standard[i] + 2, 14);
+    });
+  });
+
   it("fit the process: at T the transition has forgotten the data", () => {
-    for (const make of Object.values(gaussianSdes)) {
+    const slow = ornsteinUhlenbeck({ rate: 0.5, noise: 3, horizon: 10 });
+    for (const make of [...Object.values(gaussianSdes), () => slow]) {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
       const [m] = at((t) => meanFactor(t), [[1], [sde.horizon]]);
