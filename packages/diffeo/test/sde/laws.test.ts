@@ -14,6 +14,7 @@ import { add, constant, mul, type Shape, sizeOf, type Tensor } from "../../src/g
 import { pushedScore } from "../../src/score/index.ts";
 import {
   applyCovariance,
+  forward,
   push,
   pushedDrift,
   pushedReverseDrift,
@@ -146,6 +147,13 @@ describe("a pushed SDE", () => {
           covector,
         );
         expect(relativeError(pushed, direct), sde.name).toBeLessThan(1e-9);
+        const apart = at(
+          (p, t, u) => applyCovariance(forward(sde, map).diffusion(p, t), u, event),
+          [shape, y],
+          [[batch], times],
+          covector,
+        );
+        expect(relativeError(apart, direct), `${sde.name}, not multiplied out`).toBeLessThan(1e-9);
       }
     });
 });
