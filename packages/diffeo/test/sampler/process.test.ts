@@ -40,7 +40,16 @@ import {
   samplers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { dilateTime, linearSchedule, type Process, reverse, reversePush, scaleDrift, vp } from "../../src/sde/index.ts";
+import {
+  dilateTime,
+  forward,
+  linearSchedule,
+  type Process,
+  reverse,
+  reversePush,
+  scaleDrift,
+  vp,
+} from "../../src/sde/index.ts";
 import { clusters, draws, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const sde = vp();
@@ -135,6 +144,24 @@ describe("an override", () => {
       }
     },
   );
+
+  it("of a process that runs forward is pulled back by the other sign of Itô's term", async () => {
+    const counts = [32, 128];
+    const rising = (n: number): number[] => uniformGrid(TO, FROM, n);
+    const noise = remembered(brownianPath(key("rising"), rising(128)));
+    const from: NdArray = { shape: [100, 2], dtype: "float64", data: new Float64Array(200).fill(0.25) };
+    const process: Process = {
+      ...forward(sde, moving),
+      drift: (y) => mul(field(y), -1),
+      diffusion: (y) => ({ kind: "diagonal", value: mul(y, 0.3) }),
+    };
+    const calls = counts.map((n) => ({ start: from, key: key(1), grid: rising(n), noise }));
+    const stepped = (stepIn: "x" | "y") =>
+      draws(process, { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 }, calls);
+    const [inY, inX] = [await stepped("y"), await stepped("x")];
+    const errors = inY.map(({ samples }, i) => meanDistance(samples, inX[i].samples));
+    expect(fittedOrder(counts, errors)).toBeGreaterThan(0.9);
+  });
 
   it("of a process without a map needs none", async () => {
     const process: Process = { ...reverse(sde, score), drift: field, diffusion: still };
