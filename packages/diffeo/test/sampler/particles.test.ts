@@ -23,9 +23,9 @@ import {
   where,
 } from "../../src/graph/index.ts";
 import { external } from "../../src/outside/index.ts";
-import { key } from "../../src/random/index.ts";
-import { particles, sample } from "../../src/sampler/index.ts";
-import { systematic } from "../../src/sampler/weights.ts";
+import { fold, key, sampleKeys } from "../../src/random/index.ts";
+import { particles, type Samples, sample } from "../../src/sampler/index.ts";
+import { Cloud, systematic } from "../../src/sampler/weights.ts";
 import {
   condition,
   guide,
@@ -107,6 +107,32 @@ describe("weights", () => {
     },
   );
 
+  it("are of one step the ratio of both its densities, to rounding", async () => {
+    const process = reverse(sde, score);
+    const delta = (x: Tensor): Tensor => mul(sub(x, 0.7), -1.3);
+    const end = (y: Tensor): Tensor => mul(sum(y, -1), 0.2);
+    const twisted = twist(process, (x) => sum(mul(x, 3), -1), { delta, end });
+    const [from, to, n] = [1, 0.6, 6];
+    const call = { shape: [2], grid: [from, to], type: "float64", threads: 1, threshold: 0 } as const;
+    const found = await particles(twisted, { ...call, particles: n, key: key(7) });
+    const start = sde.prior?.sample(sampleKeys(fold(key(7), "start"), n), [2], "float64") as NdArray;
+    const at = compile((x: Tensor) => [process.drift(x, constant(from, "float64")), delta(x)], [[null, 2]], {
+      type: "float64",
+    });
+    const [drift, lead] = await at(start);
+    const [h, g2] = [from - to, 20]; // β(1) of the linear schedule
+    for (let i = 0; i < n; i++) {
+      let log = 0;
+      for (const k of [2 * i, 2 * i + 1]) {
+        const [x, next, d] = [start, found.points, lead].map(({ data }) => Number(data[k]));
+        const plain = x - Number(drift.data[k]) * h;
+        // log N(x′; x + f̄ dt, g²h) − log N(x′; x + f̄ dt + g²δ h, g²h), and what is said of the end
+        log += ((next - plain - g2 * d * h) ** 2 - (next - plain) ** 2) / (2 * g2 * h) + 0.2 * next;
+      }
+      expect(Math.log(found.weights[i] * n) + found.logEvidence).toBeCloseTo(log, 9);
+    }
+  });
+
   it("that say nothing leave the steps of the sampler", async () => {
     const process = reversePush(sde, additiveLogistic(), score);
     const nothing = condition(process, (y) => sum(mul(y, 0), -1));
@@ -167,26 +193,61 @@ describe("the twist of an observation", () => {
   const total = (t: Tensor): Tensor => add(square(m(t)), square(std(t)));
   const normal = reverse(sde, (x, t) => mul(div(x, expandDims(total(t), -1)), -1));
   const along = (x: Tensor): Tensor => sum(mul(x, a), -1);
-  const { twist: own } = condition(normal, (y) => mul(square(sub(along(y), seenAs)), -0.5 / s2));
+  const seenAlong = (y: Tensor): Tensor => mul(square(sub(along(y), seenAs)), -0.5 / s2);
   const exact = (x: Tensor, t: Tensor): Tensor => {
     const widened = add(div(mul(square(std(t)), a[0] ** 2 + a[1] ** 2), total(t)), s2);
     const residual = sub(div(mul(along(x), m(t)), total(t)), seenAs);
     return sub(div(mul(square(residual), -0.5), widened), mul(log(div(widened, s2)), 0.5));
   };
 
-  it("is exact for a number that is linear in Gaussian data, and so is its gradient", async () => {
-    const both = compile(
-      (x: Tensor, t: Tensor) => [
-        sub(own.log(x, t), exact(x, t)),
-        sub(own.delta(x, t), gradEach((z: Tensor) => exact(z, t))(x)),
-      ],
+  const x = [[0.4, -1], [1.2, 0.3], [-2, 2.5], [0, 0.1]]; // biome-ignore format: points
+  /** Two fields, at times of all kinds. */
+  const same = async (pairs: (x: Tensor, t: Tensor) => readonly (readonly [Tensor, Tensor])[]): Promise<void> => {
+    const errors = compile(
+      (points: Tensor, t: Tensor) => pairs(points, t).map(([one, two]) => sub(one, two)),
       [[null, 2], [null]],
       { type: "float64", threads: 1 },
     );
-    const x = [[0.4, -1], [1.2, 0.3], [-2, 2.5], [0, 0.1]]; // biome-ignore format: points
-    for (const error of (await both(x, [0.02, 0.2, 0.5, 0.98])) as readonly NdArray[])
+    for (const error of (await errors(x, [0.02, 0.2, 0.5, 0.98])) as readonly NdArray[])
       for (const e of error.data) expect(Math.abs(Number(e))).toBeLessThan(1e-9);
-  });
+  };
+  const uphill = (x: Tensor, t: Tensor): Tensor => gradEach((z: Tensor) => exact(z, t))(x);
+
+  it("is exact for a number that is linear in Gaussian data, and so is its gradient, with the score's derivative or without", () =>
+    same((x, t) => {
+      const { twist: own } = condition(normal, seenAlong);
+      const { twist: simple } = condition(normal, seenAlong, { gradient: "simple", strength: 1.7 });
+      return [
+        [own.log(x, t), exact(x, t)],
+        [own.delta(x, t), uphill(x, t)],
+        [simple.log(x, t), exact(x, t)],
+        [simple.delta(x, t), mul(uphill(x, t), 1.7)],
+      ];
+    }));
+
+  it("is without the spread of x₀ what the observation says of its mean", () =>
+    same((x, t) => {
+      const { twist: sure } = condition(normal, seenAlong, { spread: false });
+      const ofMean = (z: Tensor): Tensor => seenAlong(div(mul(z, expandDims(m(t), -1)), expandDims(total(t), -1)));
+      return [
+        [sure.log(x, t), ofMean(x)],
+        [sure.delta(x, t), gradEach(ofMean)(x)],
+      ];
+    }));
+
+  it("of an energy is −E of where the process is, times its strength; and of two the sum", () =>
+    same((x, t) => {
+      const energy = (y: Tensor, s: Tensor): Tensor => mul(log(at(y, 0, -1)), add(s, 1));
+      const guided = guide(reversePush(sde, expMap(), score), energy, 2);
+      const { twist: both } = guide(guided, energy);
+      const inX = (z: Tensor): Tensor => mul(at(z, 0, -1), add(t, 1));
+      return [
+        [guided.twist.log(x, t), mul(inX(x), -2)],
+        [guided.twist.delta(x, t), mul(gradEach(inX)(x), -2)],
+        [both.log(x, t), mul(inX(x), -3)],
+        [both.delta(x, t), mul(gradEach(inX)(x), -3)],
+      ];
+    }));
 });
 
 describe("one mechanism", () => {
@@ -238,6 +299,37 @@ describe("particles", () => {
     a.samples.data.forEach((v, i) => {
       expect(Math.abs(v - b.samples.data[i])).toBeLessThan(1e-12);
     });
+  });
+
+  it("are drawn anew once few of them count, as often as they are worth, and are even then", () => {
+    const weights = [0.5, 0, 0.05, 0.25, 0.2];
+    const logs = (values: readonly number[], by = 1): NdArray => ({
+      shape: [values.length],
+      dtype: "float64",
+      data: Float64Array.from(values, (v) => Math.log(by * v)),
+    });
+    // (Σw)²/Σw² = 1/0.355, which is 0.563 of five.
+    expect(new Cloud(5, 0.56, key(1)).drawAnew(0)).toBeUndefined();
+    const [patient, cloud] = [new Cloud(5, 0.56, key(1)), new Cloud(5, 0.57, key(1))];
+    for (const each of [patient, cloud]) each.gain(logs(weights, 3), 1, "here");
+    expect(patient.drawAnew(0)).toBeUndefined();
+    expect(patient.essBySteps[0]).toBeCloseTo(1 / 0.355, 12);
+    const parents = cloud.drawAnew(0) as Uint32Array;
+    const points: Samples = { shape: [5, 1], dtype: "float64", data: Float64Array.from([10, 11, 12, 13, 14]) };
+    const often = (of: ArrayLike<number>, i: number): number => Array.from(of).filter((v) => v === i).length;
+    weights.forEach((w, i) => {
+      expect(Math.abs(often(parents, i) - 5 * w)).toBeLessThan(1);
+    });
+    cloud.gain(logs([1, 1, 2, 1, 1]), 1, "there");
+    const end = cloud.end(points);
+    expect(end.resampled).toEqual([0]);
+    expect(end.ancestors).toBe(new Set(parents).size);
+    end.weights.forEach((w, i) => {
+      expect(w).toBeCloseTo(i === 2 ? 2 / 6 : 1 / 6, 14);
+      expect(Math.abs(often(end.samples.data as Float64Array, 10 + i) - 5 * w)).toBeLessThan(1);
+    });
+    // The mean of 3w, times the mean of what came after.
+    expect(end.logEvidence).toBeCloseTo(Math.log((3 / 5) * (6 / 5)), 14);
   });
 
   it("are drawn anew in proportion to their weights, each as often as it is worth or one more", () => {
