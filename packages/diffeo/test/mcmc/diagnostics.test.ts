@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bulkEss, meanError, rhat, sdError, summarise, tailEss } from "../../src/mcmc/diagnostics.ts";
 import { energyFraction } from "../../src/mcmc/warnings.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
+import { normalCdf } from "../random/statistics.ts";
 
 const normals = (chains: number, draws: number, seed = 1): Float64Array[] =>
   Array.from(
@@ -40,8 +41,29 @@ function plainEss(chains: readonly Float64Array[]): number {
   const positive = pairs.slice(0, -1);
   const falling = positive.map((_, k) => Math.min(...positive.slice(0, k + 1)));
   const tail = Math.max(0, rho(2 * positive.length));
-  return (halves.length * n) / (-1 + 2 * falling.reduce((a, b) => a + b, 0) + tail);
+  const draws = halves.length * n;
+  return draws / Math.max(-1 + 2 * falling.reduce((a, b) => a + b, 0) + tail, 1 / Math.log10(draws));
 }
+
+/** Φ⁻¹((r − 3/8)/(S + 1/4)) of ranks r, counted one by one: those below, and half of those as large. */
+function plainScores(chains: readonly Float64Array[]): Float64Array[] {
+  const all = chains.flatMap((c) => [...c]);
+  const rank = (v: number): number => all.filter((w) => w < v).length + (all.filter((w) => w === v).length + 1) / 2;
+  const inverse = (p: number): number => {
+    let [low, high] = [-9, 9];
+    for (let i = 0; i < 60; i++) {
+      const middle = (low + high) / 2;
+      if (normalCdf(middle) < p) low = middle;
+      else high = middle;
+    }
+    return low;
+  };
+  return chains.map((c) => c.map((v) => inverse((rank(v) - 3 / 8) / (all.length + 1 / 4))));
+}
+
+/** With ties. */
+const rounded = (chains: readonly Float64Array[]): Float64Array[] =>
+  chains.map((c) => c.map((v) => Math.round(10 * v) / 10));
 
 describe("effective sample sizes", () => {
   const innovations = normals(8, 20_000);
@@ -53,13 +75,16 @@ describe("effective sample sizes", () => {
     expect(found / (8 * 20_000) / share).toBeLessThan(1.07);
   });
 
-  it("are what their definition says", () => {
-    const chains = autoregressive(0.7, 3, 400);
-    const error = meanError(chains);
-    const all = Float64Array.from(chains.flatMap((c) => [...c]));
-    const mean = all.reduce((a, b) => a + b, 0) / all.length;
-    const variance = all.reduce((s, v) => s + (v - mean) ** 2, 0) / (all.length - 1);
-    expect(variance / error ** 2 / plainEss(chains)).toBeCloseTo(1, 10);
+  it.each([1, 2, 3])("are what their definition says, of draws as of their ranks (%i)", (seed) => {
+    for (const a of [0.7, -0.3, -0.6]) {
+      const chains = autoregressive(a, 3, 256, seed);
+      const error = meanError(chains);
+      const all = Float64Array.from(chains.flatMap((c) => [...c]));
+      const mean = all.reduce((a, b) => a + b, 0) / all.length;
+      const variance = all.reduce((s, v) => s + (v - mean) ** 2, 0) / (all.length - 1);
+      expect(variance / error ** 2 / plainEss(chains)).toBeCloseTo(1, 10);
+      expect(bulkEss(rounded(chains)) / plainEss(plainScores(rounded(chains)))).toBeCloseTo(1, 8);
+    }
   });
 
   it("of the tails are those of the indicators of the 5 % and 95 % quantiles", () => {
@@ -67,7 +92,8 @@ describe("effective sample sizes", () => {
     expect(tailEss(chains) / 20_000).toBeGreaterThan(0.9);
     // A chain that sticks in the tail every now and then knows the middle better than the tails.
     const sticky = chains.map((c) => c.map((v, i) => (c[i - (i % 40)] > 1.9 ? 2 + 0.01 * v : v)));
-    expect(tailEss(sticky)).toBeLessThan(0.3 * bulkEss(sticky));
+    for (const side of [1, -1])
+      expect(tailEss(sticky.map((c) => c.map((v) => side * v)))).toBeLessThan(0.3 * bulkEss(sticky));
   });
 });
 
@@ -80,6 +106,34 @@ describe("R̂", () => {
     expect(rhat(same.map((c) => c.map((v, i) => v + i / 500)))).toBeGreaterThan(1.05);
   });
 
+  it("is what its definition says: the larger one of √(V⁺/W) of the ranks of draws and of their distances from the median", () => {
+    const mean = (v: ArrayLike<number>): number => Array.from(v).reduce((a, b) => a + b, 0) / v.length;
+    const variance = (v: ArrayLike<number>): number =>
+      Array.from(v).reduce((s, x) => s + (x - mean(v)) ** 2, 0) / (v.length - 1);
+    const plain = (halves: readonly Float64Array[]): number => {
+      const scores = plainScores(halves);
+      const within = mean(scores.map(variance));
+      const n = scores[0].length;
+      return Math.sqrt((((n - 1) / n) * within + variance(scores.map(mean))) / within);
+    };
+    const chains = rounded(autoregressive(0.3, 3, 60));
+    for (const [shift, scale] of [
+      [1.5, 1],
+      [0, 3],
+    ]) {
+      const halves = chains
+        .map((c, k) => c.map((v) => (k === 0 ? scale * v + shift : v)))
+        .flatMap((c) => [c.slice(0, 30), c.slice(30)]);
+      const sorted = halves.flatMap((c) => [...c]).sort((a, b) => a - b);
+      const median = (sorted[89] + sorted[90]) / 2;
+      const both = [halves, halves.map((c) => c.map((v) => Math.abs(v - median)))].map(plain);
+      // Another place is seen by the first, another spread by the second.
+      expect(both[0] > both[1]).toBe(scale === 1);
+      const whole = [0, 2, 4].map((k) => Float64Array.of(...halves[k], ...halves[k + 1]));
+      expect(rhat(whole)).toBeCloseTo(Math.max(...both), 9);
+    }
+  });
+
   it("depends on ranks alone where nothing is folded: a law without moments is no obstacle", () => {
     const cauchy = autoregressive(0, 4, 1000).map((c) => c.map((v) => Math.tan(1.5 * Math.atan(v))));
     expect(rhat(cauchy.map((c) => c.map((v) => Math.sinh(Math.min(20, Math.max(-20, v))))))).toBeLessThan(1.01);
@@ -89,6 +143,13 @@ describe("R̂", () => {
     expect(rhat([new Float64Array(10), new Float64Array(10)])).toBeNaN();
     expect(rhat([Float64Array.of(1, 2, 3, Number.NaN), Float64Array.of(1, 2, 3, 4)])).toBeNaN();
   });
+});
+
+it("a summary has the quantiles of all draws", () => {
+  const { q5, median, q95 } = summarise(
+    [0, 1].map((k) => Float64Array.from({ length: 101 }, (_, i) => (37 * i + k) % 101)),
+  );
+  expect([q5, median, q95]).toEqual([5, 50, 95]);
 });
 
 describe("the energy's fraction", () => {
