@@ -212,6 +212,10 @@ describe("k̂", () => {
       const tail = 600;
       expect(Math.abs(found - (k * tail + 5) / (tail + 10))).toBeLessThan((4 * (1 + k)) / Math.sqrt(tail));
     }
+    // Of 100 ratios the tail is the largest 20, beyond the next one; a prior of ½ counts for half as many.
+    const logs = Float64Array.from({ length: 100 }, (_, i) => -0.8 * Math.log((i + 0.5) / 100));
+    const beyond = logs.subarray(0, 20).map((r) => Math.exp(r - logs[0]) - Math.exp(logs[20] - logs[0]));
+    expect(paretoShape(logs)).toBeCloseTo((20 * paretoFit(beyond).k + 5) / 30, 12);
     expect(paretoShape(new Float64Array(1000))).toBe(Number.NEGATIVE_INFINITY);
     expect(paretoShape(Float64Array.of(1, 2, 3))).toBe(Number.POSITIVE_INFINITY);
   });

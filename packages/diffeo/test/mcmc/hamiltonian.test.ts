@@ -1,7 +1,16 @@
 /** Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible; the chains keep their law. */
 import { evaluate } from "diffeo/engine";
-import { add, log, mul, type NdArray, neg, square, squaredNorm, sub, sum, type Tensor } from "diffeo/graph";
-import { adaptedSize, chainsAt, type LogDensity, leapfrog, negativeEnergy, openWalk, runWalk } from "diffeo/mcmc";
+import { add, log, mul, type NdArray, ndarray, neg, square, squaredNorm, sub, sum, type Tensor } from "diffeo/graph";
+import {
+  adaptedSize,
+  chainsAt,
+  type LogDensity,
+  leapfrog,
+  metropolis,
+  negativeEnergy,
+  openWalk,
+  runWalk,
+} from "diffeo/mcmc";
 import { fold, key, normal, sampleKeys } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { ALPHA, normalCdf, uniformP } from "../random/statistics.ts";
@@ -233,6 +242,27 @@ describe("chains", () => {
     const chains = await walk.start(drawn(3));
     await expect(walk.move(chains, { size: 1, key: sampleKeys(key(1), 2) })).rejects.toThrow(/2 keys given for 3/);
     await walk.dispose();
+  });
+});
+
+describe("the test of a move", () => {
+  it("is passed with probability min(1, e^{H − H′}), to the last digit, and not where that is no number", async () => {
+    // With a weight of 2 and v = 1 behind, −H goes from 2·0 − ½·1 to 2f′ − ½·4.
+    const gains = [2 * -0.3 - 1.5, 2 * -0.3 - 1.5, 2 * 1 - 1.5, Number.NaN];
+    const u = [Math.exp(gains[0]) - 1e-12, Math.exp(gains[1]) + 1e-12, 0.999999, 1e-9];
+    const phase = (x: Tensor, f: Tensor, v: Tensor) => ({ chains: { x, values: [f], slopes: [x] }, momentum: v });
+    const column = (v: number): number[][] => new Array(4).fill([v]);
+    const { chains, accepted } = await evaluate(
+      (...[x, f, v, x2, f2, v2, w, tested]: Tensor[]) => {
+        const found = metropolis(phase(x, f, v), phase(x2, f2, v2), [w], tested);
+        return { chains: found.chains.x, accepted: found.accepted };
+      },
+      ...[column(0), [0, 0, 0, 0], column(1), column(7), [-0.3, -0.3, 1, Number.NaN], column(2), 2, u].map((value) =>
+        ndarray(value, "float64"),
+      ),
+    );
+    expect(Array.from(accepted.data, Number)).toEqual([1, 0, 1, 0]);
+    expect([...chains.data]).toEqual([7, 0, 7, 0]);
   });
 });
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { count, ordered, positive, real } from "../../src/domain/index.ts";
+import { evaluate } from "../../src/engine/index.ts";
 import {
   add,
   addAll,
@@ -11,6 +12,7 @@ import {
   log,
   mean,
   mul,
+  ndarray,
   neg,
   slice,
   square,
@@ -29,6 +31,7 @@ import {
   type PosteriorModel,
   type Values,
 } from "../../src/mcmc/index.ts";
+import { parameterSpace } from "../../src/mcmc/parameters.ts";
 import { warningsOf } from "../../src/mcmc/warnings.ts";
 import { key } from "../../src/random/index.ts";
 import { ALPHA, uniformP } from "../random/statistics.ts";
@@ -61,6 +64,31 @@ describe("closed forms", () => {
     const { draws } = await infer(model, { key: key(name), chains: 32, draws: 40 * every, warmup: 100 });
     for (const [law, { of, cdf }] of Object.entries(laws))
       expect(uniformP(places(draws[of], cdf, every)), law).toBeGreaterThan(ALPHA);
+  });
+
+  it("of volumes: each parameter adds its own log|det J|, to the last digit", async () => {
+    const { enter, dimension } = parameterSpace({
+      a: { above: () => 2 },
+      b: [{ above: () => 0, below: ({ a }) => a }, 2],
+      c: { below: ({ a }) => a },
+      d: [positive(), 2],
+    });
+    const x = [0.3, -1.2, 0.5, 0.7, -0.4, 1.1];
+    expect(dimension).toBe(x.length);
+    const { values, logDet } = await evaluate((free: Tensor) => enter(free), ndarray([x], "float64"));
+    const [a, sigma] = [2 + Math.exp(0.3), (v: number): number => 1 / (1 + Math.exp(-v))];
+    const expected = {
+      a: [a],
+      b: [a * sigma(-1.2), a * sigma(0.5)],
+      c: [a - Math.exp(0.7)],
+      d: [-0.4, 1.1].map(Math.exp),
+    };
+    for (const [name, numbers] of Object.entries(expected))
+      numbers.forEach((v, i) => {
+        expect(values[name].data[i]).toBeCloseTo(v, 14);
+      });
+    const shares = [-1.2, 0.5].reduce((t, v) => t + Math.log(a * sigma(v) * sigma(-v)), 0);
+    expect(logDet.data[0]).toBeCloseTo(0.3 + shares + 0.7 + (-0.4 + 1.1), 14);
   });
 
   it("of an exponential above a bound, and a number below one that depends on it", () =>
