@@ -16,6 +16,7 @@ import {
   quadraticGrid,
   rungeKutta,
   sample,
+  samplers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import {
@@ -147,8 +148,8 @@ describe("weak order", () => {
     const start: NdArray = { shape: [2, 1], dtype: "float64", data: Float64Array.of(5, 3) };
     const noise: NoiseSource = ({ index }) => Float64Array.of(0, index === 1 ? 1 : 0);
     const call = { start, key: key(1), grid: [from, to], noise, type: "float64" } as const;
-    const { samples: predicted } = await by(predictorCorrector({ steps: 0 }))(process, call);
-    const { samples } = await by(predictorCorrector({ steps: 1, ratio }))(process, call);
+    const { samples: predicted } = await sample(process, { ...call, method: predictorCorrector({ steps: 0 }) });
+    const { samples } = await sample(process, { ...call, method: predictorCorrector({ steps: 1, ratio }) });
     expect(samples.data[0] - 3).toBeCloseTo((predicted.data[0] - 3) * (1 - epsilon / varianceAt(to)), 13);
     expect(samples.data[1] - 3).toBeCloseTo(2 * Math.sqrt(2 * epsilon), 13);
   });
@@ -217,6 +218,8 @@ describe("order", () => {
       console.log(`tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`);
       expect(error).toBeLessThan(10 * tolerance);
       expect(result.scoreEvaluations).toBe(1 + 6 * (result.steps + result.rejected));
+      // A step that is tried is as long as the last one's error lets it be: few are refused.
+      expect(result.rejected).toBeLessThan(1 + result.steps / 2);
     }
   });
 });
@@ -353,6 +356,15 @@ describe("exponential steps", () => {
     const z = (1.3 - 0.7 * Math.exp(-b / 2)) / deviation(b);
     for (const { samples } of ends)
       expect(Number(samples.data[0])).toBeCloseTo(0.7 * Math.exp(-a / 2) + deviation(a) * z, 11);
+  });
+
+  it("look back at the last step from the second on, but not in the last of fewer than 15", () => {
+    for (const { remembers } of [samplers.exponential(), samplers.exponentialSde()]) {
+      const looks = (steps: number): boolean[] =>
+        Array.from({ length: steps }, (_, k) => remembers?.(k, steps) ?? false);
+      expect(looks(14)).toEqual([false, ...new Array(12).fill(true), false]);
+      expect(looks(15)).toEqual([false, ...new Array(14).fill(true)]);
+    }
   });
 
   it("refuse a process that has no transition, and the SDE one that runs forward", async () => {
