@@ -1,6 +1,6 @@
 /** What every sampler promises: the same numbers for the same key, honest counts, and errors that say what to do. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
+import { additiveLogistic, alignToEvent, chain, expMap, sigmoidMap, timeAffine } from "../../src/bijector/index.ts";
 import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
@@ -139,7 +139,7 @@ describe.each(methods)("%s", (method) => {
     });
   });
 
-  it("removes the last noise if asked: the mean of x₀ given x, for one more evaluation", async () => {
+  it("removes the last noise if asked: the mean of x₀ given x, for one more evaluation, as the map has it at t = 0", async () => {
     const point = vp();
     const { meanFactor, std } = point.transition;
     // All data at 0.7: the score is (0.7 m − x)/σ², and the mean of x₀ is 0.7 whatever x.
@@ -149,6 +149,10 @@ describe.each(methods)("%s", (method) => {
     };
     const result = await sample(reverse(point, score), { ...optionsFor(method), steps: 50, denoise: true });
     for (const v of numbers(result.samples)) expect(v).toBeCloseTo(0.7, 6);
+    const moving = chain(timeAffine({ scale: (t) => add(t, 1), shift: (t) => t }), expMap());
+    const options = { ...optionsFor(method), count: 3, steps: 20, tEnd: 0.3, denoise: true } as const;
+    const { samples } = await sample(reversePush(point, moving, score), options);
+    for (const v of numbers(samples)) expect(v).toBeCloseTo(Math.exp(0.7), 6);
   });
 });
 

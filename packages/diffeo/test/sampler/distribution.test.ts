@@ -10,8 +10,12 @@ import { energyDistance, type Method, type MethodName, milstein, sample } from "
 import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
 
-/** The additive logistic map has enough to tell a drift scaled by 0.9, the others a score by 0.85; their own laws hold to 1e-9. */
+/**
+ * The additive logistic map has enough to tell a drift scaled by 0.9, the others a score by 0.85: it is 4.5 deviations away at least,
+ * where what is right is 1.3 at most. Their own laws hold to 1e-9.
+ */
 const countOf = ({ name }: MapEntry): number => (name === "additiveLogistic" ? 12_000 : 4000);
+const FAR = 3;
 /** As many steps as are needed for what they leave to be less than what so many samples tell. */
 const steps = 30;
 const constrained = catalogue.filter(({ domain }) => domain !== "Rⁿ");
@@ -54,12 +58,12 @@ async function excess(
 describe("samples of a mixture, in y", () => {
   for (const entry of constrained)
     it(`are those of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
-      expect(await excess(entry, { method: "domainPreserving", steps })).toBeLessThan(4);
+      expect(await excess(entry, { method: "domainPreserving", steps })).toBeLessThan(FAR);
     });
 
   for (const entry of constrained.filter(({ name }) => name === "sigmoidMap" || name === "additiveLogistic"))
     it(`are those of the image of the mixture, stepped in y too (${entry.name})`, async () => {
-      expect(await excess(entry, { method: milstein({ onExit: "hold" }), steps: 60, count: 4000 })).toBeLessThan(4);
+      expect(await excess(entry, { method: milstein({ onExit: "hold" }), steps: 60, count: 4000 })).toBeLessThan(FAR);
     });
 
   it("are told from those of a drift scaled by 0.9", async () => {
@@ -72,7 +76,7 @@ describe("samples of a mixture, in y", () => {
     const count = countOf(entry);
     const [one, other] = [await exactSamples(entry, "exact", count), await exactSamples(entry, "other", count)];
     const found = energyDistance(one, other, { key: key(1) });
-    expect(found.excess).toBeLessThan(4);
+    expect(found.excess).toBeLessThan(FAR);
   });
 
   it("have in one dimension the distance of Cramér, and in more that of all pairs", () => {
