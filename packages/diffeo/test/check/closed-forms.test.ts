@@ -89,6 +89,13 @@ async function changed(
   );
 }
 
+describe("a composition keeps every law", () => {
+  it.each(composed)("$name", async ({ map, event, from }) => {
+    const report = await checkMap(map, { device, count: 4, event, ...(from && { from }) });
+    expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+  });
+});
+
 describe("a wrong closed form does not pass", () => {
   it("whichever it is: each is one of some map", () => {
     const all = new Set(laws.flatMap((law) => law.of ?? []));
