@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gaussian, mixture, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
-import { add, at, dot, exp, mul, squaredNorm, type Tensor, toFloat64 } from "../../src/graph/index.ts";
+import { add, at, dot, exp, mul, ndarray, squaredNorm, type Tensor, toFloat64 } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import { estimateProjectedScore, projectedScore, projectionIntegrand } from "../../src/score/index.ts";
 import { distance, run } from "../bijector/support.ts";
@@ -190,6 +190,31 @@ describe("as a conditional mean", () => {
     const [[, few], [, many]] = [await at1(2500, 0.1), await at1(40000, 0.1)];
     expect(few / many).toBeGreaterThan(3);
     expect(few / many).toBeLessThan(5.3);
+  });
+
+  it("is exact for any samples where the integrand is a line in v, by weights that a plain sum says too", async () => {
+    // v = x₁ of N(0, 1): the integrand is −x₁ = −v.
+    const [points, at1] = [[[-2], [-1.1], [-0.2], [0.3], [0.4], [1.7], [2.2]], [-0.5, 1.3]]; // biome-ignore format: points
+    const of = (bandwidth?: number) =>
+      evaluate(
+        (x: Tensor, y: Tensor) => {
+          const { score, standardError } = estimateProjectedScore((z) => at(z, 0, -1), x, mul(x, -1), y, bandwidth);
+          return [score, standardError];
+        },
+        ndarray(points, "float64"),
+        ndarray(at1, "float64"),
+      );
+    const values = points.map(([x]) => x);
+    const mean = values.reduce((a, b) => a + b) / 7;
+    const h = 1.06 * Math.sqrt(values.reduce((s, x) => s + (x - mean) ** 2, 0) / 7) * 7 ** -0.2;
+    for (const [score, error] of [await of(), await of(h)])
+      at1.forEach((y, i) => {
+        expect(score.data[i]).toBeCloseTo(-y, 12);
+        const w = values.map((x) => Math.exp(-((x - y) ** 2) / (2 * h * h)));
+        const [s0, s1, s2] = [0, 1, 2].map((k) => w.reduce((s, v, j) => s + v * (values[j] - y) ** k, 0));
+        const parts = values.map((x, j) => ((w[j] * (s2 - (x - y) * s1)) / (s2 * s0 - s1 ** 2)) * (y - x));
+        expect(error.data[i]).toBeCloseTo(Math.hypot(...parts), 12);
+      });
   });
 
   it("refuses samples and values of other shapes", async () => {

@@ -120,6 +120,12 @@ describe("Theorem 1", () => {
     ).toBeLessThan(1e-13);
     const back = await run((z, t) => pullScore(map, z, pushScore(map, z, law.score(z), t), t), x, [0.2, 0.9]);
     expect(distance(back, scores)).toBeLessThan(1e-14);
+    // As functions of a point: the law of y taken as this one, and the other way round.
+    const there = await run((z, t) => pulledScore(map, pushedScore(map, law.score))(z, t), x, [0.2, 0.9]);
+    expect(distance(there, scores)).toBeLessThan(1e-13);
+    const here = await run((z, t) => pulledScore(map, law.score)(z, t), x, [0.2, 0.9]);
+    const ofImage = await run((z, t) => pullScore(map, z, law.score(map.forward(z, t)), t), x, [0.2, 0.9]);
+    expect(here).toEqual(ofImage);
   });
 
   it("keeps probability: a pushed density integrates to 1 over the simplex, and over the ball", async () => {
