@@ -16,7 +16,7 @@ describe("a step", () => {
   it.each([0.9995, 0.28])(
     "is AdamW of the clipped gradient and the average of the new θ, decay %d",
     async (emaDecay) => {
-      const [b1, b2, epsilon, weightDecay, clip, rate] = [0.9, 0.999, 1e-8, 0.1, 1, 0.02];
+      const [b1, b2, epsilon, weightDecay, clip, rate] = [0.9, 0.999, 1e-8, 0.1, 0.9, 0.02];
       const parameters = { w: { shape: [SIZE], dtype: "float32", data: Float32Array.of(1, -2, 0.5) } } as const;
       // The gradient of Σ w g is g.
       const step = compileStep((p: { w: Tensor }, g: Tensor) => sum(mul(p.w, g)), parameters, [[SIZE]], {
@@ -60,6 +60,18 @@ describe("a step", () => {
       await step.dispose();
     },
   );
+
+  it("clips at 1, and averages with a decay of 0.9995 in the end, where nothing is said", async () => {
+    const parameters = { w: { shape: [1], dtype: "float32", data: Float32Array.of(1) } } as const;
+    const step = compileStep((p: { w: Tensor }, g: Tensor) => sum(mul(p.w, g)), parameters, [[1]], {
+      device: "reference",
+      type: "float64",
+    });
+    const { state } = await step({ theta: [1], m: [0], v: [0], ema: [3] } as never, [[5]], 1e6, 0);
+    expect(Number(state.m.data[0])).toBeCloseTo((0.1 * 5) / (5 + 1e-6), 14);
+    expect(Number(state.ema.data[0])).toBeCloseTo(1 + 0.9995 * 2, 12);
+    await step.dispose();
+  });
 });
 
 describe("the rate", () => {
