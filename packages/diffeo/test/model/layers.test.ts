@@ -1,0 +1,27 @@
+/** What networks begin with: draws of the variance that was asked for, by the number of inputs. */
+import { describe, expect, it } from "vitest";
+import { convInit, drawn, gaussian, linearInit } from "../../src/model/layers.ts";
+import { key, normal } from "../../src/random/index.ts";
+
+const variance = (data: ArrayLike<number>): number => Array.from(data).reduce((s, v) => s + v * v, 0) / data.length;
+
+describe("parameters at first", () => {
+  it("are standard normal numbers times the root of a variance", () => {
+    const [plain, narrow] = [normal(key(1), [50]).data, gaussian(key(1), [50], 0.04).data];
+    narrow.forEach((v, i) => {
+      expect(v).toBeCloseTo(0.2 * plain[i], 6);
+    });
+  });
+
+  it("have variance gain over what a number is summed of: inputs, and those of every place of a filter", () => {
+    const source = drawn(key(2));
+    for (const [{ w, b }, wanted] of [
+      [linearInit(source, 100, 200, 3), 3 / 100],
+      [convInit(source, 3, 20, 100, 2), 2 / (9 * 20)],
+    ] as const) {
+      // 20,000 and 18,000 numbers know a variance to 1 %.
+      expect(Math.abs(variance(w.data as Float32Array) / wanted - 1)).toBeLessThan(0.05);
+      expect(b.data.every((v) => v === 0)).toBe(true);
+    }
+  });
+});
