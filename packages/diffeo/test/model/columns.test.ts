@@ -114,6 +114,20 @@ describe("a transformer over columns", () => {
     close(all, [1.5, 1.5, 1.5, 1.5]);
   });
 
+  it("lets a number be said by any token, also where there are as many of both", () => {
+    const said = (says: readonly number[]): number[] => {
+      const two = networkOf({ ...spec, channels: 2, outputs: 2, sees: [[0], [1]], says });
+      const same = two.init(key(5)) as unknown as Columns<NdArray>;
+      const { data } = same.output.w;
+      (data as Float32Array).copyWithin(spec.width, 0, spec.width);
+      const p = mapTree<NdArray, Tensor>(same, (a) => constant(a, "float64"), isNdArray);
+      const [found] = reference([two.apply(p, constant([[0.3, -1]], "float64"), constant(1, "float64"))], new Map());
+      return [...found];
+    };
+    expect(said([0, 1])[0]).not.toBe(said([0, 1])[1]);
+    expect(said([1, 0])).toEqual(said([0, 1]).reverse());
+  });
+
   it("begins near zero, whatever the level", () => {
     const n = 20;
     const places = Array.from({ length: n }, (_, i) => i);

@@ -105,6 +105,25 @@ describe("a flow of couplings", () => {
     }
   });
 
+  it("keeps in coupling k the coordinates whose bit ⌊k/2⌋ is k mod 2, so that any two are apart in one", () => {
+    const options = { kind: "couplings", channels: 6, couplings: couplingsFor(6), width: 8 } as const;
+    const { couplings } = networkOf(options).init(key(1)) as unknown as CouplingFlow<NdArray>;
+    expect(couplings.map(({ first }) => first.w.shape[0])).toEqual([3, 3, 4, 2, 4, 2]);
+  });
+
+  it("stretches by e² at most", () => {
+    const options = { channels: 2, couplings: 1, width: 4 };
+    const flow = mapTree<NdArray, Tensor>(
+      networkOf({ kind: "couplings", ...options }).init(key(1)),
+      (a, name) => constant(name.includes("last") && name.endsWith("b") ? { ...a, data: Float32Array.of(1e3, 0) } : a),
+      isNdArray,
+    ) as unknown as CouplingFlow<Tensor>;
+    const at = input("x", [2], "float64");
+    const [y] = reference([couplingFlow(flow, options).forward(at)], new Map([[at, Float64Array.of(0.3, 0.7)]]));
+    expect(y[0]).toBe(0.3);
+    expect(y[1]).toBeCloseTo(Math.exp(2) * 0.7, 13);
+  });
+
   it("refuses coordinates that are none", () => {
     for (const moved of [[1], [0, 0], [0, 9]])
       expect(() => networkOf({ kind: "couplings", ...some, moved }).init(key(1))).toThrow("a flow of coordinates");
