@@ -124,6 +124,13 @@ describe("a uniform number", () => {
   });
 });
 
+it("a sign is one bit: 32 of them a word, from its lowest", () => {
+  const [words, signs] = [bits(key(3), 6).data, rademacher(key(3), 180).data];
+  signs.forEach((sign, j) => {
+    expect(sign).toBe(((words[j >>> 5] >>> (j & 31)) & 1) * 2 - 1);
+  });
+});
+
 describe("the stream", () => {
   const sha256 = (data: Float64Array): string =>
     createHash("sha256")
