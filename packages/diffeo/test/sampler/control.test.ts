@@ -9,6 +9,7 @@ import {
   constant,
   div,
   exp,
+  fill,
   log,
   mul,
   type NdArray,
@@ -31,7 +32,7 @@ import {
   samplers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { guide, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
+import { guide, linearSchedule, type Process, reverse, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
@@ -203,6 +204,40 @@ describe("known coordinates", () => {
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.041);
     expect(Math.abs(often.variance - 0.19)).toBeLessThan(0.025);
     expect(Math.abs(once.mean - 0.9)).toBeGreaterThan(2 * Math.abs(often.mean - 0.9));
+  });
+
+  it("are put where the forward process takes them, and a step that is repeated goes back by its transition", async () => {
+    // Nothing moves but by what is known: steps are still, and noise is given.
+    const still: Process = {
+      ...reverse(sde, exactScore(sde, data)),
+      drift: (x) => mul(x, 0),
+      diffusion: (x) => ({ kind: "scalar", value: fill([], 0, x.dtype) }),
+    };
+    const [from, to, x0] = [0.9, 0.4, 1.7];
+    const law = (t: number) => {
+      const m = Math.exp(-0.5 * (0.1 * t + 9.95 * t * t));
+      return { m, variance: 1 - m * m };
+    };
+    const [[before, after], r] = [[law(from), law(to)], law(from).m / law(to).m];
+    const seen: number[][] = [];
+    await sample(still, {
+      start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, -0.8) },
+      key: key(1),
+      grid: [from, to],
+      type: "float64",
+      // Of a step: its own noise, that of what is known, and of the way back.
+      noise: ({ index, shape }) => new Float64Array(shape.reduce((a, b) => a * b, 1)).fill([0, 0.6, -1.1][index]),
+      known: {
+        mask: { shape: [2], dtype: "float64", data: Float64Array.of(1, 0) },
+        value: { shape: [2], dtype: "float64", data: Float64Array.of(x0, 0) },
+        resample: 2,
+      },
+      onStep: async ({ points }) => {
+        seen.push(Array.from((await points()).data as Float64Array));
+      },
+    });
+    expect(seen[0][0]).toBeCloseTo(after.m * x0 + Math.sqrt(after.variance) * 0.6, 12);
+    expect(seen[0][1]).toBeCloseTo(r * -0.8 - 1.1 * Math.sqrt(before.variance - r * r * after.variance), 12);
   });
 
   it("may differ from sample to sample and from batch to batch, and survive denoising", async () => {

@@ -1,7 +1,7 @@
 /** log q(y) by the probability flow against its exact value. */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, type Bijector, each, sigmoidMap, unitBall } from "../../src/bijector/index.ts";
-import { sampleFrom } from "../../src/distribution/index.ts";
+import { gaussian, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, expandDims, type NdArray, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
@@ -72,6 +72,15 @@ describe("the density of a mixture through a map", () => {
     expect(spread(many.logDensity)).toBeLessThan(0.1 * spread(one.logDensity));
     const parts = await logDensity(process, x, { ...options, divergence: { probes: 1, key: key(1) }, batch: 17 });
     expect(worst(parts.logDensity, one.logDensity)).toBeLessThan(1e-4);
+  });
+
+  it("is by random signs exact where no coordinate moves another: eᵀDe is tr D", async () => {
+    const round = gaussian({ mean: [0.4, -0.2], covariance: [0.3, 1.4] });
+    const process = reverse(sde, exactScore(sde, round));
+    const options = { tStart: 0, type: "float64", threads: 1 } as const;
+    const { logDensity: exact } = await logDensity(process, x, options);
+    const { logDensity: signs } = await logDensity(process, x, { ...options, divergence: { probes: 3, key: key(1) } });
+    expect(worst(signs, exact)).toBeLessThan(1e-12);
   });
 
   it("is the sum over sites of a grid", async () => {
