@@ -64,8 +64,11 @@ export const softplusNode = unary("softplus", {
   f: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
   vjp: (g, x) => mul(g, sigmoid(x)), // (log(1 + eˣ))′ = σ(x)
 });
-/** ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. */
-const halfExp = (a: Tensor): Tensor => mul(mul(exp(mul(a, 0.5)), 0.5), exp(mul(a, 0.5)));
+/**
+ * ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. A plain ½ would be taken out of the product by
+ * what simplifies it (`mulNode`), and the square be infinite before it is halved; nothing is taken out of |·|.
+ */
+const halfExp = (a: Tensor): Tensor => mul(abs(mul(exp(mul(a, 0.5)), 0.5)), exp(mul(a, 0.5)));
 const sinhNode = unary("sinh", {
   f: Math.sinh,
   vjp: (g, x) => mul(g, cosh(x)),

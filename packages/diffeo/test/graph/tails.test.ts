@@ -243,6 +243,19 @@ describe("far from 0", () => {
   });
 });
 
+it.each([
+  ["float64", 710.375, 1.6252216025336429e308, 1e-15],
+  ["float32", 89.375, 3.266174053429246e38, 1e-6],
+] as const)("sinh and cosh are numbers in %s as long as they fit: at ±%d too", async (type, x, value, tolerance) => {
+  const f = compile((t: Tensor) => [sinh(t), cosh(t), derivative(sinh, 1)(t)], [[2]], { type });
+  const found = (await f([x, -x])).map(({ data }) => Array.from(data as Float64Array, (v) => v / value));
+  await f.dispose();
+  found.forEach((ratios, i) => {
+    expect(Math.abs(ratios[0] - 1)).toBeLessThanOrEqual(tolerance);
+    expect(Math.abs(ratios[1] - (i === 0 ? -1 : 1))).toBeLessThanOrEqual(tolerance);
+  });
+});
+
 describe.each(["reference", "cpu"] as const)("at the ends of their domains, on device %s", (device) => {
   const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];
   const ends: readonly (readonly [name: string, f: Function, x: readonly number[], y: readonly number[]])[] = [
