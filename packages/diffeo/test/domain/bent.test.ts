@@ -85,6 +85,14 @@ describe("a bend", () => {
     });
   });
 
+  it("has at the ends of its bins the slopes that were given, in units of the mean one", () => {
+    const { map } = bent(real(), spline(1));
+    const slopes = evaluated(Float64Array.of(-1.5, 0, 1.5), 1, (x) => map.logDet(x)).map(Math.exp);
+    [0.7, 0.3, 1.4].forEach((slope, i) => {
+      expect(slopes[i]).toBeCloseTo((slope * 5) / 6, 12);
+    });
+  });
+
   it("is refused where it does not fit", () => {
     expect(() => bent(simplex(4), sinh(2))).toThrow("2 numbers where 3 coordinates are");
     expect(() => bent(category(["a", "b"]), sinh(1))).toThrow("a category cannot be bent");

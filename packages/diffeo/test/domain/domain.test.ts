@@ -214,6 +214,32 @@ describe("ways in", () => {
     expect(own.decode(own.encode([large], [0.999]))).toEqual([large]);
   });
 
+  it.each([integer({ least: -3, most: 5 }), integer({ least: 2 }), integer({ most: 4 })])(
+    "an integer is inside its map's image, the first and the last as well: $spec",
+    async (own) => {
+      const { least, most } = own.spec as { least?: number; most?: number };
+      const ends = [least ?? -40, most ?? 40];
+      const y = ends.flatMap((k) => [0.01, 0.99].flatMap((u) => own.encode([k], [u])));
+      const x = await inverse(own, y);
+      expect(x.every(Number.isFinite)).toBe(true);
+      (await forward(own, x)).forEach((v, i) => {
+        expect(own.decode([v])).toEqual([ends[i >> 1]]);
+      });
+    },
+  );
+
+  it("a point that rounding put on a ball's edge, or beyond it, comes out inside", () => {
+    const directions = normal(key("edge"), [300, 3], { dtype: "float64" }).data;
+    for (const radius of [1, 5, 0.3]) {
+      const own = ball(3, { radius });
+      for (let i = 0; i < 900; i += 3) {
+        const d = Array.from(directions.subarray(i, i + 3));
+        const cells = own.decode(d.map((v) => (v * radius * (1 + (i % 7) * Number.EPSILON)) / Math.hypot(...d)));
+        expect(own.fault(cells)).toBeUndefined();
+      }
+    }
+  });
+
   it("a category is softened by ε and is its largest share", () => {
     const own = category(["a", "b", "c"], { soften: 0.02 });
     expect(own.encode(["b"], [])).toEqual([0.01, 0.98]);
@@ -315,6 +341,12 @@ describe("a product", () => {
     expect(mixed.fault(cells)).toBeUndefined();
     expect(mixed.split(cells)).toMatchObject({ soil: [20, 30, 50], time: [1, 2], ward: ["b"], place: [0, 0.6, 0.8] });
     expect([mixed.dimension, mixed.size, mixed.cells, mixed.noise]).toEqual([11, 12, 12, 1]);
+    const units = mixed.parts.map(({ domain: own }) => own.logUnit);
+    expect(units.filter((unit) => unit !== 0).length).toBeGreaterThan(0);
+    expect(mixed.logUnit).toBeCloseTo(
+      units.reduce((a, b) => a + b),
+      14,
+    );
   });
 
   it("takes each row by a key of its own", () => {
