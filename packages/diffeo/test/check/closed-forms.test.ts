@@ -41,6 +41,7 @@ const composed: readonly MapEntry[] = [
     event: [5],
     domain: onR,
   },
+  { name: "chain-time", map: chain(moving, sigmoidMap(-1, 2), moving), event: [2], domain: onR },
   { name: "where-time", map: whereMask([0, 1, 1], moving, sigmoidMap()), event: [3], domain: onR },
 ];
 const maps = [...catalogue, ...composed];
