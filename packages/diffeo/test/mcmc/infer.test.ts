@@ -211,6 +211,14 @@ describe("what is asked for", () => {
     expect(said(1)).not.toContain("effective draws");
     expect(said(4)).toContain("fewer than 400 effective draws for x");
     expect(said(100)).toContain("fewer than 400 effective draws for x");
+    // A wave of frequency ω has an energy's fraction of 2(1 − cos ω).
+    const slow = (share: number): string => {
+      const omega = Math.acos(1 - share / 2);
+      const energy = Float64Array.from({ length: 4000 }, (_, i) => Math.sin(omega * i));
+      return warningsOf([{ ...chains[0], energy }], {}, settings).join("\n");
+    };
+    expect(slow(0.28)).toContain("chain 0 moves slowly through the energies (E-BFMI 0.28)");
+    expect(slow(0.32)).not.toContain("slowly");
   });
 });
 
