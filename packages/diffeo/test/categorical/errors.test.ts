@@ -62,7 +62,7 @@ it("travels in the model's file, and can be put there without touching the param
     expect(flatten(read.parameters)).toEqual(flatten(parseModel(plain).parameters));
     expect(fittedTimes(read, 4)).toHaveLength(5);
   }
-  const sure = { times: [0.001, 0.01, 0.1, 0.3, 1], values: [0, 1e-7, 5e-6, 2, 9] };
+  const sure = { times: [0.001, 0.01, 0.1, 0.3, 1], values: [0, 1e-7, 5e-6, 1e-4, 9] };
   expect(fittedTimes({ ...model, errors: sure }, 3).at(-1)).toBe(0.1);
   expect(fittedTimes({ ...model, errors: { ...sure, values: [1, 2, 3, 4, 5] } }, 3).at(-1)).toBe(0.001);
   const { arrays, metadata } = parseSafetensors(plain, "plain");

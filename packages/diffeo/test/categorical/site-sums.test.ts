@@ -138,6 +138,16 @@ describe("a sum over sites", () => {
     }
   });
 
+  it("is where all sites are sure as likely as log Φ says, in its tail too", async () => {
+    // One site of class 1 alone: S = 3 with a spread of 0.2. From 60 digits.
+    const sure = { shape: [1, 1, 4], dtype: "float64" as const, data: Float64Array.of(0, 1, 0, 0) };
+    for (const [z, value] of [
+      [-10.5, -58.40418706107324],
+      [-12.5, -81.57596787074388],
+    ])
+      expect(await asked(sure, { values: VALUES, most: 2.5 + 0.2 * z })).toBeCloseTo(value, 5);
+  });
+
   it("is nearly as likely as the sum of independent sites is", async () => {
     const p = posterior(0.5);
     const law = lawOf(p.data);
