@@ -2,11 +2,13 @@
 import { describe, expect, it } from "vitest";
 import {
   add,
+  constant,
   cos as cosine,
   dot,
   jacobian,
   jvp,
   mul,
+  reference,
   slice,
   squeeze,
   sum,
@@ -53,6 +55,16 @@ const families: readonly (readonly [string, SliceFamily, number])[] = [
 ];
 
 const point = (n: number): number[] => Array.from(numbers("point", [n]).data as Float64Array);
+
+it("a random network is a mean of its hidden units over √m: at 0, without biases, ∇v = m^{−½} Σ aⱼwⱼ", () => {
+  const draws = {
+    w: constant([[[1, -2], [0.5, 3], [2, 1], [-1, 4]]], "float64"), // biome-ignore format: units
+    b: constant([[0, 0, 0, 0]], "float64"),
+    a: constant([[1, 2, -1, 0.5]], "float64"),
+  };
+  const [slope] = reference([networkSlices(4).slice(constant([[0, 0]], "float64"), draws).grad], new Map());
+  expect([...slope]).toEqual([(1 + 1 - 2 - 0.5) / 2, (-2 + 6 - 1 + 2) / 2]);
+});
 
 describe.each(families)("%s slices", (_, family, n) => {
   const spec = { ...family.draws(n), ...family.controlDraws?.(n) };
