@@ -151,7 +151,17 @@ describe("an approximation", () => {
       parameters: { x: real() },
       logDensity: ({ x }) => neg(log(add(1, square(x)))),
     };
-    const { khat, warnings } = await approximate(cauchy, { key: key(2) });
+    const { khat, warnings, ...found } = await approximate(cauchy, { key: key(2) });
+    // The mean of log p/q over its draws, and how far that is known.
+    const [m, v] = [found.mean[0], found.covariance[0]];
+    const ratios = Array.from(
+      found.draws.x.data,
+      (x) => -Math.log1p(x * x) + (x - m) ** 2 / (2 * v) + 0.5 * Math.log(2 * Math.PI * v),
+    );
+    const mean = ratios.reduce((a, b) => a + b) / 2000;
+    const spread = Math.sqrt(ratios.reduce((s, r) => s + (r - mean) ** 2, 0) / 1999);
+    expect(found.evidence).toBeCloseTo(mean, 10);
+    expect(found.evidenceError).toBeCloseTo(spread / Math.sqrt(2000), 10);
     expect(khat).toBeGreaterThan(0.7);
     expect(warnings()[0]).toMatch(/^k̂ is [\d.]+, above 0\.70: .*infer\(model, \{ start: approximation \}\)/);
   });

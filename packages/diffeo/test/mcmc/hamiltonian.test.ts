@@ -156,6 +156,8 @@ describe("chains", () => {
     await walk.dispose();
     expect(moved.share).toBeGreaterThan(0.3);
     expect(moved.share).toBeLessThan(0.8);
+    const kept = (moved.accepted.data as Float64Array).reduce((a, b) => a + b, 0);
+    expect(moved.share).toBeCloseTo(kept / count, 12);
     const after = moved.chains.x.data as Float64Array;
     for (const j of [0, 1]) expect(gaussianP(after, j)).toBeGreaterThan(ALPHA);
     // (x, x′) and (x′, x) have one law: what one half of the chains gained, the other half lost.
