@@ -260,10 +260,11 @@ describe("one mechanism", () => {
     const energy = (y: Tensor): Tensor => mul(wideSeen(y), -1);
     const [guided, conditioned] = await Promise.all(
       [guide(process, energy), condition(process, wideSeen)].map((p) =>
-        particles(p, { ...few, particles: 2000, key: key(2) }),
+        particles(p, { ...few, particles: 5000, key: key(2) }),
       ),
     );
-    expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.06);
+    // Both are −0.040; a weaker energy fits badly and has weights of deviation 0.3, so this is three standard errors.
+    expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.013);
   });
 
   it("takes two observations one after the other as both at once", async () => {
