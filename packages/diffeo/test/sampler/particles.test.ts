@@ -263,7 +263,7 @@ describe("one mechanism", () => {
         particles(p, { ...few, particles: 5000, key: key(2) }),
       ),
     );
-    // Both are −0.040; a weaker energy fits badly and has weights of deviation 0.3, so this is three standard errors.
+    // Both are −0.040. An energy held fixed in t guides badly: its weights have a deviation of 0.3, and this is three standard errors.
     expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.013);
   });
 
