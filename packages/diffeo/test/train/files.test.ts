@@ -44,6 +44,8 @@ describe("float16", () => {
     expect([...toHalf(Float32Array.of(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, -1e9))]).toEqual([
       0x3c00, 0x3c02, 0x7c00, 0xfc00,
     ]);
+    const units = [0.45, 0.55, 1.5, 2.5, 2.55, 1023.5].map((v) => v * 2 ** -24);
+    expect([...toHalf(Float32Array.from(units))]).toEqual([0, 1, 2, 2, 3, 0x400]);
   });
 });
 
