@@ -333,6 +333,16 @@ describe("exponential steps", () => {
     }
   });
 
+  it("of Heun with churn go back to T at most, where a schedule may end", async () => {
+    // Beyond t = 1 the cosine schedule's m is below 0, and m̂/m no factor of any law.
+    const cosine = gaussianSdes.vpCosine();
+    const process = reverse(cosine, exactScore(cosine, gaussian({ mean: [0], covariance: 0.4 })));
+    const angle = (t: number): number => ((t + 0.008) / 1.008) * (Math.PI / 2);
+    const variance = (t: number): number => 1 - 0.6 * (Math.cos(angle(t)) / Math.cos(angle(0))) ** 2;
+    const [made] = await variances(process, [60], variance(cosine.horizon), heun({ churn: 1 }));
+    expect(Math.abs(made / variance(0.05) - 1)).toBeLessThan(0.02);
+  });
+
   it("are exact where all data are one point, whatever the number of steps", async () => {
     const { meanFactor, std } = sde.transition;
     const score = (x: Tensor, t: Tensor): Tensor => {
