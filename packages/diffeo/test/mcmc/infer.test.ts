@@ -204,11 +204,13 @@ describe("what is asked for", () => {
     const few = { key: key(2), draws: 200, warmup: 100 };
     const { warnings, chains, settings, summary } = await infer(modes, few);
     expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains have not met/);
-    const bad = { x: { ...summary()["x[1]"], rhat: 1.2, bulkEss: 390, tailEss: 390 } };
+    const bad = { x: { ...summary()["x[1]"], rhat: 1.011, bulkEss: 390, tailEss: 390 } };
     const said = (count: number): string =>
       warningsOf(new Array<Chain>(count).fill(chains[0]), bad, settings).join("\n");
     expect(said(1)).toMatch(/R̂ is above 1.01 for x: the halves of the chain have not met/);
     expect(said(1)).not.toContain("effective draws");
+    const met = { x: { ...bad.x, rhat: 1.009 } };
+    expect(warningsOf(chains.slice(0, 1), met, settings).join("\n")).not.toContain("R̂");
     expect(said(4)).toContain("fewer than 400 effective draws for x");
     expect(said(100)).toContain("fewer than 400 effective draws for x");
     // A wave of frequency ω has an energy's fraction of 2(1 − cos ω).
