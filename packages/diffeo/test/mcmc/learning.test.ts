@@ -1,7 +1,10 @@
 /** What a chain learns in its warm-up, against plain sums: step sizes, covariances, and momenta of a metric. */
 import { describe, expect, it } from "vitest";
 import { DualAverage } from "../../src/mcmc/adapt.ts";
+import { settingsOf } from "../../src/mcmc/chains.ts";
+import type { ChainMethodName } from "../../src/mcmc/index.ts";
 import { Metric } from "../../src/mcmc/metric.ts";
+import type { ChainOptions } from "../../src/mcmc/walker.ts";
 import { Covariance } from "../../src/mcmc/warmup.ts";
 
 describe("dual averaging", () => {
@@ -22,6 +25,16 @@ describe("dual averaging", () => {
       expect(Math.log(average.settled)).toBeCloseTo(mean, 12);
     });
   });
+});
+
+it("step sizes are adapted to the acceptance that a method is best at, unless another is asked for", () => {
+  const wanted = { nuts: 0.8, hmc: 0.8, mala: 0.574, langevin: 0.95 };
+  for (const [method, acceptance] of Object.entries(wanted)) {
+    const of = (options: ChainOptions): number =>
+      settingsOf({ method: method as ChainMethodName, ...options }).acceptance;
+    expect(of({})).toBe(acceptance);
+    expect(of({ acceptance: 0.9 })).toBe(0.9);
+  }
 });
 
 describe("a covariance", () => {
