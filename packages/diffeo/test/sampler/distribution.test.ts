@@ -5,7 +5,7 @@ import { catalogue, type MapEntry } from "../../src/bijector/index.ts";
 import { sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
-import { key, normal, sampleKeys } from "../../src/random/index.ts";
+import { fold, key, normal, permutation, sampleKeys } from "../../src/random/index.ts";
 import { energyDistance, type Method, type MethodName, milstein, sample } from "../../src/sampler/index.ts";
 import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
@@ -96,5 +96,26 @@ describe("samples of a mixture, in y", () => {
       const { value } = energyDistance(a, b, { key: key(2), directions: n === 1 ? 1 : 4000, permutations: 0 });
       expect(Math.abs(value / pairs - 1)).toBeLessThan(n === 1 ? 1e-12 : 0.05);
     }
+  });
+
+  it("are judged by what chance makes of the pooled samples, dealt out at random", () => {
+    const [a, b] = ["c", "d"].map((name) => normal(sampleKeys(key(name), 20), [1], { dtype: "float64" }));
+    const own = { key: key(3), directions: 1 };
+    const pool = [...a.data, ...b.data];
+    const set = (rows: ArrayLike<number>): NdArray => ({
+      shape: [rows.length, 1],
+      dtype: "float64",
+      data: Float64Array.from(rows, (i) => pool[i]),
+    });
+    const dealt = [1, 2, 3].map((deal) => {
+      const { data } = permutation(fold(fold(key(3), "deal"), deal), 40);
+      return energyDistance(set(data.subarray(0, 20)), set(data.subarray(20)), { ...own, permutations: 0 }).value;
+    });
+    const mean = (dealt[0] + dealt[1] + dealt[2]) / 3;
+    const deviation = Math.sqrt(dealt.reduce((s, d) => s + (d - mean) ** 2, 0) / 2);
+    const { value, chance, excess } = energyDistance(a, b, { ...own, permutations: 3 });
+    expect(chance.mean).toBeCloseTo(mean, 14);
+    expect(chance.deviation).toBeCloseTo(deviation, 14);
+    expect(excess).toBeCloseTo((value - mean) / deviation, 10);
   });
 });
