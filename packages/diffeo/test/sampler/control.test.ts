@@ -279,6 +279,22 @@ describe("known coordinates", () => {
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
   });
 
+  it("guide as much as their strength says", async () => {
+    const of = async (by: number, strength: number): Promise<number[]> => {
+      const { samples } = await sample(process, {
+        ...({ count: 3, shape: [2], key: key(3), steps: 20, type: "float64", threads: 1 } as const),
+        known: { ...known(1), strength },
+        likelihood: (x, _, { points }) => mul(square(sub(at(points, 0, -1), at(x, 1, -1))), -by),
+      });
+      return Array.from(samples.data as Float64Array);
+    };
+    const [half, same, whole] = [await of(0.1, 0.5), await of(0.05, 1), await of(0.1, 1)];
+    half.forEach((v, i) => {
+      expect(v).toBeCloseTo(same[i], 12);
+    });
+    expect(Math.abs(half[1] - whole[1])).toBeGreaterThan(1e-3);
+  });
+
   it("may be others in every sample", async () => {
     const options = { count: 2, shape: [2], key: key(3), steps: 10, type: "float64" } as const;
     const value = { shape: [2], dtype: "float64", data: Float64Array.of(0.3, 0.6) } as const;
