@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { DualAverage } from "../../src/mcmc/adapt.ts";
 import { settingsOf } from "../../src/mcmc/chains.ts";
 import type { ChainMethodName } from "../../src/mcmc/index.ts";
-import { Metric } from "../../src/mcmc/metric.ts";
+import { EuclideanMetric } from "../../src/mcmc/metric.ts";
 import type { ChainOptions } from "../../src/mcmc/walker.ts";
-import { Covariance } from "../../src/mcmc/warmup.ts";
+import { RunningCovariance } from "../../src/mcmc/warmup.ts";
 
 describe("dual averaging", () => {
   it("is log ε = μ − √m/γ · Σ(δ − α)/(m + t₀), and keeps the mean of it with weights m^{−κ}", () => {
@@ -45,7 +45,7 @@ describe("a covariance", () => {
     points.reduce((s, x) => s + (x[i] - mean[i]) * (x[j] - mean[j]), 0) / (n - 1);
 
   it.each([false, true])("is that of the points, a little towards 10⁻³ I (dense: %s)", (dense) => {
-    const found = new Covariance(2, dense);
+    const found = new RunningCovariance(2, dense);
     for (const x of points) found.add(Float64Array.from(x));
     const share = n / (n + 5);
     const drawn = (i: number, j: number): number => share * plain(i, j) + (i === j ? (1 - share) * 1e-3 : 0);
@@ -76,7 +76,7 @@ describe("momenta", () => {
     ],
   ] as const)("of a %s metric are N(0, M), and their velocities M⁻¹p", (kind, inverse, full) => {
     // biome-ignore format: matrices
-    const metric = new Metric(Float64Array.from(inverse), 2, kind === "dense");
+    const metric = new EuclideanMetric(Float64Array.from(inverse), 2, kind === "dense");
     const [a, b] = [[1, 0], [0, 1]].map((z) => metric.momentum(Float64Array.from(z))); // biome-ignore format: units
     for (const { momentum, velocity } of [a, b])
       for (const i of [0, 1]) expect(full[i][0] * momentum[0] + full[i][1] * momentum[1]).toBeCloseTo(velocity[i], 14);

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { Path } from "../../src/mcmc/path.ts";
-import type { Leaf, Trajectory, Transition } from "../../src/mcmc/trajectory.ts";
-import { Tree } from "../../src/mcmc/tree.ts";
+import type { EndedTransition, Leaf, Trajectory } from "../../src/mcmc/trajectory.ts";
+import { TrajectoryTree } from "../../src/mcmc/tree.ts";
 
 /** A ring of points of weights w, e^{−H} ∝ w, and with momenta. A point's number is its x. */
 function ring(weights: readonly number[], momenta: readonly number[][]): (i: number) => Leaf {
@@ -18,7 +18,7 @@ function ring(weights: readonly number[], momenta: readonly number[][]): (i: num
 }
 
 /** How a transition ends if leapfrog goes from point to point. */
-function ended(trajectory: Trajectory, at: (i: number) => Leaf): Transition {
+function ended(trajectory: Trajectory, at: (i: number) => Leaf): EndedTransition {
   for (;;) {
     const { from, direction } = trajectory.next;
     const end = trajectory.add(at(from.x[0] + direction));
@@ -40,7 +40,7 @@ function after(
   for (let i = 0; i < n; i++)
     for (const draws of lists) {
       let next = 0;
-      const end = ended(new Tree(at(i), maxDepth, () => draws[next++]), at);
+      const end = ended(new TrajectoryTree(at(i), maxDepth, () => draws[next++]), at);
       leaves.add(end.leaves);
       law[end.leaf.x[0]] += weights[i] / lists.length;
     }
@@ -74,7 +74,8 @@ describe("a tree", () => {
 
   it("draws a leaf of a half in proportion, and goes to the half with the ratio of both, to the last digit", () => {
     const at = ring([3, 1, 1, 2, 1, 1], new Array(6).fill([1]));
-    const endOf = (draws: number[]): number => ended(new Tree(at(0), 2, () => draws.shift() as number), at).leaf.x[0];
+    const endOf = (draws: number[]): number =>
+      ended(new TrajectoryTree(at(0), 2, () => draws.shift() as number), at).leaf.x[0];
     for (const [u, inside] of [
       [2 / 3 - 1e-9, 3],
       [2 / 3 + 1e-9, 2],
@@ -99,7 +100,7 @@ describe("a tree", () => {
       [0.75, 2],
     ]) {
       const draws = [direction, 0.999];
-      expect(ended(new Tree(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(end);
+      expect(ended(new TrajectoryTree(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(end);
     }
   });
 
@@ -122,7 +123,7 @@ describe("a tree", () => {
 
   it("says how likely its leaves were to be accepted: the mean of min(1, e^{H₀ − H})", () => {
     const at = ring([2, 1, 2, 1, 4, 1, 1, 1], new Array(8).fill([1]));
-    const end = ended(new Tree(at(0), 3, () => 0.25), at);
+    const end = ended(new TrajectoryTree(at(0), 3, () => 0.25), at);
     expect(end.leaves).toBe(7);
     expect(end.acceptance).toBeCloseTo((0.5 + 1 + 0.5 + 1 + 3 * 0.5) / 7, 14);
     expect(end.diverged).toBe(false);
@@ -131,14 +132,14 @@ describe("a tree", () => {
   it("ends where the energy is a thousand above its first, and stays", () => {
     const on = ring([1, 1, 1, 1], new Array(4).fill([1]));
     const at = (i: number): Leaf => ({ ...on(i), energy: 3 + [0, 999.9, 1000.1, 0][i] });
-    const end = ended(new Tree(at(0), 5, () => 0.25), at);
+    const end = ended(new TrajectoryTree(at(0), 5, () => 0.25), at);
     expect([end.diverged, end.leaves, end.leaf.x[0]]).toEqual([true, 2, 0]);
   });
 });
 
 describe("a path", () => {
   const at = ring([2, 2, 1, 3], [[1], [1], [1], [1]]);
-  const path = (steps: number, u: number | undefined): Transition => ended(new Path(at(0), steps, u), at);
+  const path = (steps: number, u: number | undefined): EndedTransition => ended(new Path(at(0), steps, u), at);
 
   it("goes to its end with probability min(1, e^{H − H′}), and is back at its start otherwise", () => {
     expect(path(2, 0.499)).toMatchObject({ leaf: { x: Float64Array.of(2) }, leaves: 2, energy: 3 });

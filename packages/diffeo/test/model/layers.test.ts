@@ -1,13 +1,13 @@
 /** What networks begin with: draws of the variance that was asked for, by the number of inputs. */
 import { describe, expect, it } from "vitest";
-import { convInit, drawn, gaussian, linearInit } from "../../src/model/layers.ts";
+import { convInit, drawn, gaussianArray, linearInit } from "../../src/model/layers.ts";
 import { key, normal } from "../../src/random/index.ts";
 
 const variance = (data: ArrayLike<number>): number => Array.from(data).reduce((s, v) => s + v * v, 0) / data.length;
 
 describe("parameters at first", () => {
   it("are standard normal numbers times the root of a variance", () => {
-    const [plain, narrow] = [normal(key(1), [50]).data, gaussian(key(1), [50], 0.04).data];
+    const [plain, narrow] = [normal(key(1), [50]).data, gaussianArray(key(1), [50], 0.04).data];
     narrow.forEach((v, i) => {
       expect(v).toBeCloseTo(0.2 * plain[i], 6);
     });
