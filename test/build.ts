@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -91,7 +91,7 @@ function lay(made: string, names: readonly string[], words: readonly string[]): 
   }
 }
 
-const tools = ["tsdown.config.ts", "tsconfig.json"];
+const tools = ["tsdown.config.ts", "tsconfig.json", join("apps", "cli", "bin", "diffeo.js")];
 
 /** The folder of the packages, laid out as the house: each with its package.json and dist, and they find each other. */
 export const built = once(() =>
@@ -99,7 +99,9 @@ export const built = once(() =>
     lay(made, packages, ["--no-dts"]);
     mkdirSync(join(made, "node_modules"));
     for (const name of packages) {
-      copyFileSync(join(house, name, "package.json"), join(made, name, "package.json"));
+      for (const file of ["package.json", "bin"])
+        if (existsSync(join(house, name, file)))
+          cpSync(join(house, name, file), join(made, name, file), { recursive: true });
       const { name: published } = JSON.parse(readFileSync(join(house, name, "package.json"), "utf8"));
       symlinkSync(join("..", name), join(made, "node_modules", published));
     }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The process around run(): its streams, its signals and its exit code. */
 import { type Io, type Output, run } from "./run.ts";
 

@@ -1,17 +1,19 @@
 /** The command line as it is published: built, and quick to answer. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { built } from "../../../test/build.ts";
+
+const { bin } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
 const clock =
   'process.on("exit", () => { const { user, system } = process.cpuUsage(); console.error((user + system) / 1e6); });';
 
 /** What the built command prints, and the seconds of a processor that it took. */
 function run(...words: string[]): { readonly stdout: string; readonly seconds: number; readonly code: number | null } {
-  const main = join(built(), "apps", "cli", "dist", "main.js");
+  const main = join(built(), "apps", "cli", bin.diffeo);
   const flags = ["--import", `data:text/javascript,${encodeURIComponent(clock)}`];
   const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, main, ...words], { encoding: "utf8" });
   return { stdout, seconds: Number(stderr.trim().split("\n").at(-1)), code: status };
@@ -31,6 +33,17 @@ describe("diffeo", () => {
     const { stdout, code } = run("chess", "data", "--playouts", "20", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout).statistics.positions).toBe(20);
+  });
+
+  it("is a file that is there before the build, since npm links no other, and says then what to do", () => {
+    const folder = mkdtempSync(join(tmpdir(), "diffeo-unbuilt-"));
+    const file = join(folder, bin.diffeo);
+    mkdirSync(dirname(file), { recursive: true });
+    copyFileSync(new URL(`../${bin.diffeo}`, import.meta.url), file);
+    const { stderr, status } = spawnSync(process.execPath, [file, "--help"], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/is not built\. Run npm run build/)]);
+    expect(bin.diffeo).not.toMatch(/dist/);
+    rmSync(folder, { recursive: true });
   });
 
   it("starts the workers of a study", () => {
