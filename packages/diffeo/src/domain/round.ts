@@ -106,16 +106,22 @@ function reflection(centre: readonly number[]): (y: readonly number[]) => number
 export interface AngleOptions {
   /** What a whole turn is: 360 for degrees, 24 for the hours of a day. Default 2π. */
   readonly period?: number;
-  /** The angle that data are around; what comes out is within half a period of it. Default 0. */
+  /** The angle that data are around, opposite to where the circle is cut. Default 0. */
   readonly centre?: number;
+  /** The least angle that comes out; all are within a period from it. Default half a period below the centre. */
+  readonly from?: number;
 }
 
 /** Angles, equal where they differ by whole turns. */
 export function angle(options: AngleOptions = {}): Domain {
-  const { period = 2 * Math.PI, centre = 0 } = options;
+  const { period = 2 * Math.PI, centre = 0, from } = options;
   if (!(period > 0 && Number.isFinite(period)))
     fail("usage", `angle: the period is ${period}`, "give a number above 0");
   if (!Number.isFinite(centre)) fail("usage", `angle: the centre is ${centre}`, "give a finite number");
+  if (from !== undefined && !Number.isFinite(from))
+    fail("usage", `angle: what comes out is from ${from}`, "give a finite number");
+  /** Between 0 and a whole turn, the end not in it. */
+  const within = (turned: number): number => ((turned % period) + period) % period;
   const radians = (cell: number): number => (2 * Math.PI * (cell - centre)) / period;
   return domain({
     kind: "angle",
@@ -127,6 +133,9 @@ export function angle(options: AngleOptions = {}): Domain {
     logUnit: Math.log((2 * Math.PI) / period),
     fault: () => undefined,
     encode: ([cell]) => offPole([Math.sin(radians(cell as number)), -Math.cos(radians(cell as number))]),
-    decode: (y) => [centre + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI)],
+    decode: (y) => {
+      const cell = centre + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
+      return [from === undefined ? cell : from + within(cell - from)];
+    },
   });
 }

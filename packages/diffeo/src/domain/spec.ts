@@ -69,7 +69,12 @@ const plain = v.variant("kind", [
     below: v.exactOptional(finite),
     map: simplexMap,
   }),
-  v.strictObject({ kind: v.literal("angle"), period: v.exactOptional(finite), centre: v.exactOptional(finite) }),
+  v.strictObject({
+    kind: v.literal("angle"),
+    period: v.exactOptional(finite),
+    centre: v.exactOptional(finite),
+    from: v.exactOptional(finite),
+  }),
   v.strictObject({ kind: v.literal("ball"), size: parts, radius: v.exactOptional(finite) }),
   v.strictObject({ kind: v.literal("sphere"), size: parts, centre: v.exactOptional(v.array(finite)) }),
   v.strictObject({ kind: v.literal("correlation"), order: entries }),

@@ -293,6 +293,14 @@ describe("ways in", () => {
     );
   });
 
+  it("an angle comes out from where it is asked to, wherever its circle is cut", () => {
+    const wind = angle({ period: 360, centre: 217, from: 0 });
+    for (const cell of [0, 3, 36, 38, 217, 359.5]) expect(wind.decode(wind.encode([cell], []))[0]).toBeCloseTo(cell, 9);
+    expect(wind.decode(wind.encode([-3], []))[0]).toBeCloseTo(357, 9);
+    const before = wind.decode([-Number.MIN_VALUE, -1])[0] as number;
+    expect(before >= 0 && before < 360).toBe(true);
+  });
+
   it("a density of an angle is that of its point on the circle, in the angle's units", async () => {
     // x = tan(θ/2): of a uniform angle, q(x) = 1/(π(1 + x²)), and of hours 1/24 each.
     const hours = angle({ period: 24 });
@@ -406,6 +414,7 @@ describe("options that cannot be", () => {
     [() => ordered(0), /the number of values is 0/],
     [() => ordered(2, { above: 1, below: 1 }), /have no number between/],
     [() => angle({ period: 0 }), /the period is 0/],
+    [() => angle({ from: Number.NaN }), /what comes out is from NaN/],
     [() => ball(2, { radius: -1 }), /the radius is -1/],
     [() => sphere(1), /parts is 1/],
     [() => sphere(2, { centre: [0, 0] }), /is no direction/],

@@ -18,6 +18,7 @@ import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { bounds, columnAt, numbersIn, there } from "./column-cells.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
+import { placedAngle, placedSphere } from "./poles.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
 
 export interface Inferred {
@@ -151,6 +152,14 @@ function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "c
   };
 }
 
+/** What columns were said to be, with what only their cells can say: zeros and rounding of parts, and where there are no rows on a circle. */
+function asSaid(table: CellTable, columns: readonly string[], domain: Domain): Omit<Inferred, "columns"> {
+  const { spec } = domain;
+  if (spec?.kind === "angle") return placedAngle(table, columns[0], spec.period);
+  if (spec?.kind === "sphere") return placedSphere(table, columns);
+  return spec?.kind === "simplex" ? saidWhole(table, columns, spec) : { domain, reason: "as was said" };
+}
+
 /** Domains of all columns that are not left out, in the order of the table. */
 export function inferColumns(table: CellTable, rules: readonly string[] = []): readonly Inferred[] {
   const said: ColumnRule[] = rules.map((rule) => parseRule(rule, table.columns));
@@ -179,7 +188,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
     ...said.flatMap(({ columns, domain }) => {
       if (domain === "drop") return [];
       if (domain === "category") return [{ columns, ...categoryOf(table, columns[0], true) }];
-      return [{ columns, ...saidWhole(table, columns, domain) }];
+      return [{ columns, ...asSaid(table, columns, domain) }];
     }),
     ...groups.map(({ names, total, zeros }) => ({
       columns: names,

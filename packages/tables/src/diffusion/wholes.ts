@@ -2,7 +2,7 @@
  * Columns that are parts of a whole: neighbours that sum to one number, those that were said to, and those that nearly do, since their
  * cells are rounded.
  */
-import type { Domain } from "diffeo/domain";
+import type { Domain, DomainSpec } from "diffeo/domain";
 import type { CellTable } from "../table/cells.ts";
 import { columnAt, numbersIn, there } from "./column-cells.ts";
 import { SUM_TOLERANCE, wholeOf } from "./columns.ts";
@@ -98,10 +98,8 @@ function roundingOf(table: CellTable, columns: readonly string[], total: number)
 export function saidWhole(
   table: CellTable,
   columns: readonly string[],
-  domain: Domain,
+  spec: Extract<DomainSpec, { kind: "simplex" }>,
 ): { readonly domain: Domain; readonly reason: string } {
-  const { spec } = domain;
-  if (spec?.kind !== "simplex") return { domain, reason: "as was said" };
   const values = columns.map((name) => numbersIn(table, name) ?? []);
   const total = spec.total ?? 1;
   const hasZeros = spec.zeros === undefined && values.some((column) => column.includes(0));

@@ -37,7 +37,7 @@ const columns = {
   hits: count(),
   visits: count(),
   ward: category(["north", "south", 3]),
-  turn: angle({ period: 360, centre: 20 }),
+  turn: angle({ period: 360, centre: 20, from: 0 }),
   way: sphere(["east", "north", "up"], { centre: [1, 2, 0] }),
   spread: covariance(2),
 };
@@ -255,8 +255,12 @@ function cellsBySpec(y: readonly number[], spec: Spec): Cell[] {
   }
   if (spec.kind === "integer")
     return [Math.min(Math.max(Math.floor(y[0]), number("least", -Infinity)), number("most", Infinity))];
-  if (spec.kind === "angle")
-    return [number("centre", 0) + (number("period", 2 * Math.PI) * Math.atan2(y[0], -y[1])) / (2 * Math.PI)];
+  if (spec.kind === "angle") {
+    const period = number("period", 2 * Math.PI);
+    const cell = number("centre", 0) + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
+    const from = number("from", number("centre", 0) - period / 2);
+    return [cell - period * Math.floor((cell - from) / period)];
+  }
   if (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined)
     return y.map((v) => number("above", 0) + v * (number("below", 0) - number("above", 0)));
   if (spec.kind === "sphere" && spec.centre !== undefined) return reflected(y, spec.centre as number[]);

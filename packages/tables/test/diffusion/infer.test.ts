@@ -52,6 +52,34 @@ describe("cells", () => {
   });
 });
 
+describe("a circle and a sphere", () => {
+  const angles = (cells: readonly number[], rule: string) => {
+    const [one] = inferColumns(table(`a\n${cells.join("\n")}\n`), [rule]);
+    return { ...(one.domain.spec as { centre: number; from: number }), reason: one.reason };
+  };
+
+  it("are cut where rows are fewest, and angles come out as they are written", () => {
+    // Around 220°, so that 180, which is opposite to 0, is among them.
+    const wind = angles([180, 190, 200, 215, 220, 225, 240, 250, 260], "a=angle:360");
+    expect(wind.centre).toBeGreaterThan(210);
+    expect(wind.centre).toBeLessThan(230);
+    expect(wind.from).toBe(0);
+    expect(wind.reason).toMatch(/^as was said, from 0 to 360; cut at (3|4)\d(\.5)?, where rows are fewest$/);
+    // Mornings and evenings: the night is emptier than noon.
+    const { centre, from } = angles([7, 8, 9, 16, 17, 18], "a=angle:24");
+    expect([Math.abs(centre - 12.5) < 0.1, from]).toEqual([true, 0]);
+    expect(angles([-170, 10, 20], "a=angle:360").from).toBe(-180);
+    expect(angles([5, 5.5, 6.5], "a=angle").from).toBe(5);
+  });
+
+  it("have their pole far from the rows", () => {
+    const rows = ["0,0,1", "0.6,0,0.8", "0,0.6,0.8", "-0.6,0,0.8", "0,-0.6,0.8"];
+    const [{ domain, reason }] = inferColumns(table(`a,b,c\n${rows.join("\n")}\n`), ["a,b,c=sphere"]);
+    expect(domain.spec).toMatchObject({ kind: "sphere", centre: [0, 0, 1] });
+    expect(reason).toBe("as was said, around (0, 0, 1)");
+  });
+});
+
 describe("a rule", () => {
   const names = ["a", "b", "c", "x=y"];
   it.each([
