@@ -73,6 +73,13 @@ export function rankFaults({ calibration }: TableEvaluation): string[] {
   ];
 }
 
+/** The share of the rows measured on that are rows of training, where it is most of them and not in the nature of the table. */
+export function seenShare({ privacy }: TableEvaluation): number | undefined {
+  if (!privacy) return undefined;
+  const { samples, fresh } = privacy;
+  return fresh.copies > 0.5 && fresh.copies > 2 * samples.copies ? fresh.copies : undefined;
+}
+
 /** Whether samples look like copies of training rows. */
 export function copyFaults({ privacy }: TableEvaluation): string[] {
   if (!privacy) return [];

@@ -4,11 +4,11 @@
  */
 import { escapeText } from "diffeo-picture";
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { copyFaults, isBetter } from "../measure/faults.ts";
+import { copyFaults, isBetter, seenShare } from "../measure/faults.ts";
 import { completionSection } from "./completion.ts";
 import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";
 import { style } from "./style.ts";
-import { allFaultsOf, verdictOf } from "./text.ts";
+import { allFaultsOf, novelty, verdictOf } from "./text.ts";
 import { fixed, percent } from "./words.ts";
 
 export interface ReportColumn {
@@ -55,7 +55,8 @@ function likelihoodSection({ likelihood, training }: TableEvaluation, chart: str
   );
 }
 
-function samplesSection({ model, baselines, clusters, samples, rows }: TableEvaluation): Html {
+function samplesSection(evaluation: TableEvaluation): Html {
+  const { model, baselines, clusters, samples, rows } = evaluation;
   const entries = [{ name: "model", ...model }, ...baselines];
   const told = table(
     [
@@ -84,7 +85,7 @@ function samplesSection({ model, baselines, clusters, samples, rows }: TableEval
     "Can samples be told from data?",
     told,
     paragraph(
-      `${samples.toLocaleString("en")} rows were drawn and held against ${rows.toLocaleString("en")} that training did not see. AUC is that of a classifier which learns to tell the two apart: 0.5 is a coin, 1 tells all. A floor is what chance alone makes of a distance.`,
+      `${samples.toLocaleString("en")} rows were drawn and held against ${rows.toLocaleString("en")} ${novelty(evaluation)}. AUC is that of a classifier which learns to tell the two apart: 0.5 is a coin, 1 tells all. A floor is what chance alone makes of a distance.`,
     ),
     ...(masses.length > 0
       ? [
@@ -150,6 +151,8 @@ function privacySection(evaluation: TableEvaluation): Html {
 
 function verdict(evaluation: TableEvaluation): Html {
   const faults = allFaultsOf(evaluation);
+  if (seenShare(evaluation) !== undefined)
+    return `<p class="verdict bad">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   if (faults.length === 0) return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
   return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;

@@ -7,6 +7,7 @@ import {
   copyFaults,
   massFaults,
   rankFaults,
+  seenShare,
 } from "../measure/faults.ts";
 import { completionLines } from "./completion.ts";
 import { fixed, line, percent, whole } from "./words.ts";
@@ -94,6 +95,9 @@ export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
 
 /** One line on what is wrong, or that nothing is. */
 export function verdictOf(evaluation: TableEvaluation): string {
+  const seen = seenShare(evaluation);
+  if (seen !== undefined)
+    return `says little of other rows: ${percent(seen)} of these are rows of training, cell by cell. Measure on rows that the model was not fitted to`;
   const faults = allFaultsOf(evaluation);
   if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
@@ -103,10 +107,14 @@ export function verdictOf(evaluation: TableEvaluation): string {
     : "better than every baseline, and nothing is clearly wrong";
 }
 
+/** Of rows that were measured on, whether training saw them. */
+export const novelty = (evaluation: TableEvaluation): string =>
+  seenShare(evaluation) === undefined ? "that training did not see" : "that training saw";
+
 /** The whole, a line each. */
 export const evaluationText = (evaluation: TableEvaluation): string =>
   `${[
-    `${whole(evaluation.rows)} rows that training did not see, ${whole(evaluation.samples)} drawn; baselines fitted to ${
+    `${whole(evaluation.rows)} rows ${novelty(evaluation)}, ${whole(evaluation.samples)} drawn; baselines fitted to ${
       evaluation.training > 0 ? `${whole(evaluation.training)} rows of training` : "nine tenths of these rows at a time"
     }`,
     ...likelihoodLines(evaluation),

@@ -83,6 +83,18 @@ describe("an evaluation of a table's model", () => {
     );
   });
 
+  it("says that rows to measure on are rows of training", async () => {
+    const { evaluation } = await evaluateTable(modes(0.6), plane, {
+      rows: training.slice(0, 60),
+      training: training.slice(0, 200),
+    });
+    const lines = evaluationText(evaluation).trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^60 rows that training saw, /);
+    expect(lines.at(-1)).toMatch(
+      /^says little of other rows: 100\.0 % of these are rows of training, cell by cell\. Measure on/,
+    );
+  });
+
   it("fits baselines to other folds where it has no rows of training", async () => {
     const { evaluation } = await evaluateTable(modes(0.6), plane, { rows });
     expect(evaluation.privacy).toBeUndefined();
