@@ -230,11 +230,13 @@ export const declare: Declare = (command, io) =>
   void withRunOptions(
     ofNetwork(command)
       .option("--map <name or file>", `where samples live: ${Object.keys(maps).join(", ")}, or a module`, "identity")
-      .option(
-        "--sde <name>",
-        `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
-        sdeSpec,
-        { kind: "vp" },
+      .addOption(
+        new Option(
+          "--sde <name>",
+          `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
+        )
+          .argParser(sdeSpec)
+          .default({ kind: "vp" }, "vp"),
       )
       .addOption(
         new Option("--method <name>", "how steps are taken").choices(Object.keys(samplers)).default("domainPreserving"),

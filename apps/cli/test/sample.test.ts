@@ -131,7 +131,12 @@ describe("diffeo sample", () => {
     ["ports", ["--score", net, "--predicts", "noise", "--inputs", "z"], /as in x=sample,t=timestep/, 2],
     ["no map", ["--score", net, "--predicts", "noise", "--map", "toString"], /no map "toString"/, 2],
     ["no SDE", ["--score", net, "--predicts", "noise", "--sde", "vq"], /no SDE "vq"/, 2],
-    ["an option of none", ["--score", net, "--predicts", "noise", "--sde", "vp:rate=2"], /rate/, 2],
+    [
+      "an option of none",
+      ["--score", net, "--predicts", "noise", "--sde", "vp:rate=2"],
+      /SDE has no option "rate"\. It has min, max\./,
+      2,
+    ],
     ["no prediction", ["--score", net, "--predicts", "eps"], /Allowed choices are noise, score, x0, v/, 2],
     ["nothing", [], /required option '--score <file>'/, 2],
   ])("refuses %s", async (_, words, message, exit) => {

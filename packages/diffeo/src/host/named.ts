@@ -18,6 +18,12 @@ export function checked<S extends v.GenericSchema>(schema: S, value: unknown, wh
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
+  if (issue.type === "strict_object" && issue.expected === "never") {
+    const keys = issue.path?.map(({ key }) => String(key)) ?? [];
+    const own = keys.length === 1 && "entries" in schema ? Object.keys(schema.entries as object) : [];
+    const said = own.length > 0 ? `it has ${own.join(", ")}` : "leave it out";
+    fail("usage", `${[where, ...keys.slice(0, -1)].join(".")} has no option "${shown(keys.at(-1))}"`, said);
+  }
   const place = [where, v.getDotPath(issue)].filter(Boolean).join(".");
   return fail("usage", `${place} is ${shown(issue.input)}: ${issue.message.slice(0, 200)}`, "correct it");
 }

@@ -72,7 +72,7 @@ it.each<[string, string | undefined, string]>([
   [
     "more than asked",
     JSON.stringify({ ...spec, network: { ...network, layers: 3 } }),
-    "network.layers is layers: Invalid key",
+    'network has no option "layers"',
   ],
   [
     "other shapes",
