@@ -176,7 +176,7 @@ else
       await page.getByLabel("The table as CSV").fill("a,b\n1,2\n3\n");
       await page.getByRole("button", { name: "Take it" }).click();
       await page
-        .getByText("pasted.csv, line 3: 1 cells where 2 columns are. Give every row the same number of cells.")
+        .getByText("pasted.csv, line 3: 1 cell where 2 columns are. Give every row the same number of cells.")
         .waitFor(SOON);
       await page.getByRole("button", { name: "Mend it here" }).click();
       const numbers = Array.from({ length: 70 }, (_, i) => `${i + 0.5},${i}`);

@@ -73,7 +73,7 @@ describe("reading CSV", () => {
   it.each([
     ["x,y\n1,2\n3,oops\n", /t\.csv, line 3, column 2 \("y"\): "oops" is not a number/],
     ["x,y\n1,\n", /line 2, column 2 \("y"\): the cell is empty/],
-    ["x,y\n1,2\n3\n", /line 3: 1 cells where 2 columns are/],
+    ["x,y\n1,2\n3\n", /line 3: 1 cell where 2 columns are/],
     ["x,y\n1,2\n\n1,NaN\n", /line 4, column 2/],
     ["x,y\n1,0x10\n", /line 2, column 2 \("y"\): "0x10" is not a number/],
     ["1,oops\n3,4\n", /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/],

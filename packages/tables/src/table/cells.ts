@@ -66,7 +66,7 @@ export function cellReader(source: string): CellReader {
         else if (cells.length !== columns.length)
           fail(
             "data",
-            `${source}, line ${at}: ${cells.length} cells where ${columns.length} columns are`,
+            `${source}, line ${at}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${columns.length} columns are`,
             "give every row the same number of cells",
           );
         else {

@@ -96,7 +96,7 @@ export function parseTable(text: string, source: string, select: Selection = all
     if (cells.length !== names.length)
       fail(
         "data",
-        `${source}, line ${line}: ${cells.length} cells where ${names.length} columns are`,
+        `${source}, line ${line}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${names.length} columns are`,
         "give every row the same number of cells",
       );
     rows++;

@@ -46,7 +46,7 @@ describe("cells", () => {
     ["", "t.csv is empty"],
     ["a,b\n", "t.csv has names and no rows"],
     ["a,a\n1,2\n", 't.csv, line 1: two columns are named "a"'],
-    ["a,b\n1,2\n3\n", "t.csv, line 3: 1 cells where 2 columns are"],
+    ["a,b\n1,2\n3\n", "t.csv, line 3: 1 cell where 2 columns are"],
   ])("of %j are refused", (text, error) => {
     expect(() => table(text)).toThrow(error);
   });
