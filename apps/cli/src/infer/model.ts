@@ -10,29 +10,17 @@
  *         mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5),
  *         mul(log(sigma), y.shape[0]),
  *       );
- *
- * Wherever it lies, `diffeo/…` is this program's own: tensors of another copy would be strangers to it.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { register } from "node:module";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Data, PosteriorModel } from "diffeo/mcmc";
-
-/** Resolves names of the library from here, all others as ever. */
-const hook = `
-let from;
-export const initialize = (url) => { from = url; };
-export const resolve = (name, context, next) =>
-  next(name, /^diffeo(\\/|$)/.test(name) ? { ...context, parentURL: from } : context);`;
+import { importOwn } from "../shell/own-module.ts";
 
 export async function loadPosteriorModel(path: string): Promise<PosteriorModel> {
   if (!existsSync(path))
     fail("data", `there is no model ${path}`, "name a file that exports parameters and logDensity");
-  register(`data:text/javascript,${encodeURIComponent(hook)}`, { data: import.meta.url });
-  const found = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+  const found = (await importOwn(path).catch((error: unknown) => {
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new DiffeoError("data", `${path} cannot be loaded: ${why}`, "see that Node can import it", { cause: error });
   })) as Partial<PosteriorModel>;

@@ -1,8 +1,7 @@
 /** A map out of a module of the user's. */
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Bijector, bijector } from "diffeo/bijector";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
+import { importOwn } from "./own-module.ts";
 
 export interface MapFile {
   readonly map: Bijector;
@@ -13,7 +12,7 @@ export interface MapFile {
 
 /** The default export of a module: three functions at least, or a bijector built from diffeo's own. */
 export async function mapFromFile(path: string, event: readonly number[] | undefined): Promise<MapFile> {
-  const module = await import(pathToFileURL(resolve(path)).href).catch((error: Error) => {
+  const module = await importOwn(path).catch((error: Error) => {
     const typescript = path.endsWith(".ts");
     throw new DiffeoError(
       "data",
