@@ -20,6 +20,8 @@ import {
   mean,
   mul,
   type NdArray,
+  type Nested,
+  ndarray,
   sub,
   sum,
   swapAxes,
@@ -55,12 +57,13 @@ export interface DensityResult {
   readonly scoreEvaluations: number;
 }
 
-/** log q(y) of points y, [count, ...event], in the space of the process. */
+/** log q(y) of points y, [count, ...event], in the space of the process: an array, or nested numbers. */
 export async function logDensity(
   process: ReverseProcess,
-  y: NdArray,
+  points: NdArray | Nested,
   options: DensityOptions = {},
 ): Promise<DensityResult> {
+  const y = typeof points === "number" || Array.isArray(points) ? ndarray(points, "float64") : (points as NdArray);
   const { prior, name, eventRank, horizon } = process;
   const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
   if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");

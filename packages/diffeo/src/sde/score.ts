@@ -36,7 +36,7 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
     fail(
       "shape",
       `the score of points ${showShape(x.shape)} has shape ${showShape(s.shape)}`,
-      "return one vector an event; t has the shape of the batch, and alignToEvent makes it multiply x",
+      "return one vector an event; t has the shape of the batch, and alignToEvent of diffeo/bijector makes it multiply x",
     );
   return s;
 }

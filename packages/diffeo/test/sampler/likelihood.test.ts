@@ -83,6 +83,16 @@ describe("the density of a mixture through a map", () => {
     expect(worst(signs, exact)).toBeLessThan(1e-12);
   });
 
+  it("is that of points written as nested numbers, or of none that are no list of events", async () => {
+    const process = reverse(sde, score);
+    const rows = [0, 1].map((i) => Array.from((x.data as Float64Array).subarray(2 * i, 2 * i + 2)));
+    const options = { type: "float64", tolerance: 1e-3 } as const;
+    const [nested, plain] = [rows, { shape: [2, 2], dtype: "float64" as const, data: Float64Array.from(rows.flat()) }];
+    const found = await logDensity(process, nested, options);
+    expect(found.logDensity.data).toEqual((await logDensity(process, plain, options)).logDensity.data);
+    await expect(logDensity(process, [0.2, 0.3])).rejects.toThrow("points of shape [2] for events of rank 1");
+  });
+
   it("is the sum over sites of a grid", async () => {
     // To the score of one site, sites are only more batch.
     const onSites = (z: Tensor, t: Tensor): Tensor => score(z, expandDims(t, -1));
