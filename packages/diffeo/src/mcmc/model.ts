@@ -6,6 +6,7 @@
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import { mapValues, othersMoved, requireApart } from "../host/index.ts";
+import { asked } from "./asked.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
@@ -79,7 +80,7 @@ export function boundModel(
     (inputs: Values, x: Tensor) =>
       derivedValues(
         space,
-        mapValues(derived, (f) => (values: Values) => f(values, seen(inputs))),
+        mapValues(derived, (f, name) => (values: Values) => asked(`derived "${name}"`, f, values, seen(inputs))),
         x,
       ),
     [shapes, [null, space.dimension]],
@@ -93,7 +94,12 @@ export function boundModel(
         size: space.dimension,
         logDensity: (x, t) => {
           const ownRows = Object.values(t).some(({ shape }) => shape[0] === x.shape[0]);
-          return freeLogDensity(space, (values) => logDensity(values, seen(t)), row, ownRows)(x);
+          return freeLogDensity(
+            space,
+            (values) => asked("the log-density", logDensity, values, seen(t)),
+            row,
+            ownRows,
+          )(x);
         },
         inputs: shapes,
       },

@@ -184,6 +184,24 @@ describe("what is asked for", () => {
     );
   });
 
+  it("is refused with the names there are where it asks for another", async () => {
+    const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
+    await expect(infer({ ...normal, logDensity: ({ moo }) => square(moo) }, short)).rejects.toThrow(
+      'the log-density asks for "moo" among the parameters. They are "mu", "tau".',
+    );
+    const model: PosteriorModel = { ...normal, logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]) };
+    await expect(infer(model, { ...short, data: { z: [1, 2] } })).rejects.toThrow(
+      'the log-density asks for "y" among the data. They are "z".',
+    );
+    await expect(infer(model, short)).rejects.toThrow('asks for "y" among the data. There are no data.');
+    await expect(infer({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short)).rejects.toThrow(
+      'derived "twice" asks for "nu" among the parameters',
+    );
+    // A name that may be missing is no mistake by itself.
+    const open: PosteriorModel = { ...normal, logDensity: (v, d) => mul(normal.logDensity(v, d), d.scale ?? 1) };
+    expect((await infer(open, short)).draws.mu.shape).toEqual([1, 2]);
+  });
+
   it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
     const derive = (value: (values: Values) => Tensor) =>
       infer({ ...normal, derived: { value } }, { key: key(1), chains: 1, draws: 6, warmup: 5 });
