@@ -37,7 +37,7 @@ const FEWEST_NUMBERED = 20;
 
 function requireCells(table: CellTable, name: string): void {
   if (columnAt(table, name).every(isEmpty))
-    fail("data", `${table.source}: all cells of ${shown(name)} are empty`, `leave it out: ${name}=drop`);
+    fail("data", `${table.source}: all cells of ${shown(name)} are empty`, `leave it out by the rule ${name}=drop`);
 }
 
 /** That numbers of columns have commas, in words to add to a reason. */
@@ -82,7 +82,7 @@ function refuseStray(table: CellTable, name: string): void {
   fail(
     "data",
     `${table.source}, line ${table.lines[row]}, column ${column + 1} (${shown(name)}): ${shown(strays[0])} is not a number, though most are`,
-    `mend the cell, drop the row, or leave the column out: ${name}=drop`,
+    `mend the cell, drop the row, or leave the column out by the rule ${name}=drop`,
   );
 }
 
@@ -91,11 +91,11 @@ function refuseConstant(table: CellTable, names: readonly string[]): void {
   const found = names.filter((name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1);
   if (found.length === 0) return;
   if (table.rows.length === 1) fail("data", `${table.source} has one row, which shows no law`, "give more rows");
-  const say = found.length === 1 ? ["has", "it"] : ["have", "them"];
+  const say = found.length === 1 ? ["has", "it", "rule"] : ["have", "them", "rules"];
   fail(
     "data",
     `${table.source}: ${found.map(shown).join(", ")} ${say[0]} one value in all rows`,
-    `leave ${say[1]} out: ${found.map((name) => `${name}=drop`).join(", ")}`,
+    `leave ${say[1]} out by the ${say[2]} ${found.map((name) => `${name}=drop`).join(", ")}`,
   );
 }
 
@@ -120,7 +120,7 @@ function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Infer
     fail(
       "data",
       `${table.source}: ${shown(name)} has ${labels.length} different texts, too many for categories`,
-      `${other ?? "merge rare ones"}, or leave it out: ${name}=drop`,
+      `${other ?? "merge rare ones"}, or leave it out by the rule ${name}=drop`,
     );
   const reason = isSaid
     ? "as was said"
@@ -131,7 +131,7 @@ function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Infer
 /** Said of whole numbers that are all of a range, each once, as those that number rows are. */
 const numberingNote = (name: string, numbers: readonly number[], [low, high]: readonly [number, number]): string =>
   numbers.length >= FEWEST_NUMBERED && high - low + 1 === numbers.length && new Set(numbers).size === numbers.length
-    ? `, each once: if they only number the rows, leave them out: ${name}=drop`
+    ? `, each once: if they only number the rows, leave them out by the rule ${name}=drop`
     : "";
 
 /** What the numbers of a column suggest. */

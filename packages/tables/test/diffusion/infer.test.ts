@@ -287,7 +287,7 @@ describe("inference", () => {
       (i: number) => `$${i}.50`,
       (i: number) => `1'0${i}`,
     ])
-      expect(() => specs(column(of))).toThrow("Write numbers plainly, as 1234.5, or leave it out: a=drop.");
+      expect(() => specs(column(of))).toThrow("Write numbers plainly, as 1234.5, or leave it out by the rule a=drop.");
     expect(specs(column((i) => `${5 * (i % 3)}%`))[0][2]).toBe(
       'text, such as "0%": if it is not, write numbers plainly, as 1234.5',
     );
@@ -334,7 +334,7 @@ it("says of whole numbers that are a range, each once, that they may only number
   const lines = Array.from({ length: 30 }, (_, i) => `${30 - i},${i % 7}`);
   const [number, digit] = inferColumns(table(`row,digit\n${lines.join("\n")}\n`));
   expect(number.reason).toBe(
-    "whole numbers from 1 to 30, each once: if they only number the rows, leave them out: row=drop",
+    "whole numbers from 1 to 30, each once: if they only number the rows, leave them out by the rule row=drop",
   );
   expect(digit.reason).toBe("whole numbers from 0 to 6");
 });
