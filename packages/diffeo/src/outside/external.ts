@@ -15,10 +15,15 @@ import { batches, rowsOf, stacked } from "../host/index.ts";
 import type { MarginalScore } from "../sde/index.ts";
 import { type PredictionOptions, scoreFrom } from "./prediction.ts";
 
+/** An array of floats. */
+export interface FloatArray extends NdArray {
+  readonly data: Float32Array | Float64Array;
+}
+
 /** Points [count, ...event] and their times [count], in the float type of the sampler; a result has a number for each of x. */
 export type ExternalFunction = (
-  x: NdArray,
-  t: NdArray,
+  x: FloatArray,
+  t: FloatArray,
 ) => Promise<NdArray | TypedArray | readonly number[]> | NdArray | TypedArray | readonly number[];
 
 export interface ExternalOptions extends Partial<PredictionOptions> {}
@@ -53,7 +58,7 @@ export async function inRows(
 
 /** What the function answered, as numbers of the type of x. */
 async function asked(name: string, f: ExternalFunction, x: NdArray, t: NdArray): Promise<NdArray> {
-  const answer: unknown = await f(x, t);
+  const answer: unknown = await f(x as FloatArray, t as FloatArray);
   const values = isNdArray(answer) ? answer.data : answer;
   if (!(Array.isArray(values) || (ArrayBuffer.isView(values) && !(values instanceof DataView))))
     fail("type", `${name} returned ${describe(answer)}`, "return a typed array, or { shape, dtype, data }");

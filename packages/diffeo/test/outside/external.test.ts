@@ -198,6 +198,14 @@ describe("derivatives by differences", () => {
   });
 });
 
+describe("an external score in a line", () => {
+  it("maps the numbers of x as they are, without a cast", async () => {
+    const score = external(({ data }) => data.map((v) => -v));
+    const { samples } = await sample(reverse(vp(), score), { shape: [2], count: 3, steps: 2, key: key(1) });
+    expect(samples.shape).toEqual([3, 2]);
+  });
+});
+
 describe("what an external score may do wrong", () => {
   const run = (f: unknown) =>
     sample(reverse(vp(), external(f as never)), { shape: [2], count: 3, steps: 2, key: key(1) });
