@@ -83,20 +83,28 @@ describe("an address", () => {
     expect(parseAddress("unix:///run/redis.sock").options).toEqual({ path: "/run/redis.sock" });
   });
 
-  it.each(["host:secret", "http://secret@host", "redis://", "redis://host/secret", "", "unix://", "secret"])(
-    'is refused where it is none, and not repeated: "%s"',
-    (text) => {
-      const error = (() => {
-        try {
-          return parseAddress(text);
-        } catch (found) {
-          return found as Error;
-        }
-      })() as Error;
-      expect(error.message).toMatch(/redis:\/\/host:6379/);
-      expect(error.message).not.toMatch(/secret/);
-    },
-  );
+  it.each([
+    "redis://secret%zz@host",
+    "redis://a:%@secret",
+    "unix:///secret%2",
+    "host:secret",
+    "http://secret@host",
+    "redis://",
+    "redis://host/secret",
+    "",
+    "unix://",
+    "secret",
+  ])('is refused where it is none, and not repeated: "%s"', (text) => {
+    const error = (() => {
+      try {
+        return parseAddress(text);
+      } catch (found) {
+        return found as Error;
+      }
+    })() as Error;
+    expect(error.message).toMatch(/redis:\/\/host:6379/);
+    expect(error.message).not.toMatch(/secret/);
+  });
 });
 
 describe("local work", () => {

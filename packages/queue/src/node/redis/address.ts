@@ -26,18 +26,31 @@ function parsed(text: string): URL {
   }
 }
 
+/** A part of an address without its percent signs. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return fail(
+      "usage",
+      "the address of the queue has a % that begins no character",
+      `${remedy}, and %25 for a percent sign`,
+    );
+  }
+}
+
 /** @param password where the address has none of its own: it then stands in no list of processes */
 export function parseAddress(text: string, password?: string): Address {
   const url = parsed(text);
   const { protocol, hostname, pathname } = url;
-  const secret = url.password === "" ? password : decodeURIComponent(url.password);
+  const secret = url.password === "" ? password : decoded(url.password);
   const who = {
-    ...(url.username !== "" && { username: decodeURIComponent(url.username) }),
+    ...(url.username !== "" && { username: decoded(url.username) }),
     ...(secret !== undefined && { password: secret }),
   };
   const user = url.username === "" ? "" : `${url.username}@`;
   if (protocol === "unix:" && hostname === "" && pathname.length > 1)
-    return { shown: `unix://${pathname}`, options: { path: decodeURIComponent(pathname), ...who } };
+    return { shown: `unix://${pathname}`, options: { path: decoded(pathname), ...who } };
   const db = /^\/?(\d{0,4})$/.exec(pathname)?.[1];
   if ((protocol !== "redis:" && protocol !== "rediss:") || hostname === "" || db === undefined)
     fail("usage", "the address of the queue names no server", remedy);
