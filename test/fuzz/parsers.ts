@@ -20,6 +20,7 @@ import {
   simplex,
   sphere,
 } from "diffeo/domain";
+import { type ChainState, chainsText, parseChains } from "diffeo/mcmc";
 import { dkefInit, networkOf, unetInit } from "diffeo/model";
 import { fromOnnx, readOnnxFile } from "diffeo/outside";
 import { key, normal } from "diffeo/random";
@@ -35,6 +36,8 @@ import {
   UNKNOWN,
 } from "diffeo-chess";
 import { decodeDataset, type Format, parseRecord, readPositions, writeDataset } from "diffeo-chess/node";
+import { requirePart } from "diffeo-queue";
+import { parseAddress } from "diffeo-queue/node";
 import {
   inferColumns,
   makeDensity,
@@ -48,6 +51,7 @@ import {
   rowsIn,
 } from "diffeo-tables";
 import fc from "fast-check";
+import { dataArrays } from "../../packages/diffeo/src/mcmc/data.ts";
 import { record } from "../../packages/tables/test/records.ts";
 import { bytes, texts, values } from "./mutate.ts";
 
@@ -134,6 +138,23 @@ const studyRecord: StudyRecord = {
   ...{ exits: 0, clamps: 0, device: "cpu", seconds: 1 },
 };
 
+/** A chain of two coordinates after its first draw. */
+function chainState(): ChainState {
+  const [one, two] = [Float64Array.of(0.5), Float64Array.of(-0, Number.NaN)];
+  const draws = { value: one, energy: one, acceptance: one, depth: Uint8Array.of(3), leaves: Uint32Array.of(7) };
+  return {
+    ...{ ...draws, x: two, diverged: Uint8Array.of(0), size: 0.1, inverseMass: two, divergedInWarmup: 1 },
+    ...{ undefinedCount: 0, undefinedAt: null, done: 3, at: { x: two, slope: two, value: -1 }, looks: false },
+    average: { centre: 1, count: 2, error: 0, logSize: -0, logMean: Number.NEGATIVE_INFINITY },
+    covariance: { count: 2, mean: two, squares: two },
+  };
+}
+
+const part = {
+  ...{ kind: "chess/boards", version: 1, release: "0.1.0", device: "cpu", parameters: { seed: 7, w: [1, 0.9] } },
+  inputs: { model: "0123456789abcdef".repeat(4) },
+};
+
 /** Specs of one domain of every kind, and of all of them together. */
 const every = {
   ...{ a: real(), b: positive({ below: 3 }), c: between(0, 1), d: integer({ least: 0 }), e: simplex(["p", "q"]) },
@@ -216,6 +237,27 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
     densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
     domain: parser(values(domains), (spec) => domainOf(spec)),
+    chains: jsonFile(JSON.parse(chainsText([chainState()])), (text) => parseChains(text, "f")),
+    data: parser(
+      values([
+        {
+          y: [
+            [1, 2],
+            [3, 4],
+          ],
+          n: 2,
+        },
+      ]),
+      (data) => dataArrays(Object(data), { y: [null, 2], n: [] }),
+    ),
+    part: parser(values([part]), requirePart),
+    address: parser(
+      texts(
+        ["redis://host:6379/1", "rediss://me:p%40ss@host", "unix:///run/redis.sock"],
+        [...odds, "%", "@", "/", ":", "#"],
+      ),
+      (text) => parseAddress(text, "secret"),
+    ),
     table: parser(
       texts(["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'], [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"]),
       (text) => parseTable(text, "f"),

@@ -174,11 +174,44 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
         await requireOwnChains(leaves, places, (moved) => look(moved, inputs));
         return states;
       };
-      const states = (await store?.load()) ?? (await begun());
+      if (store) requireRoom(places.length / n, n, settings);
+      const states = requireOwn(await store?.load(), n, settings) ?? (await begun());
       return drawAll([...states], () => openBlock(inputs), settings, call);
     },
     dispose: () => step.dispose(),
   };
+}
+
+/** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
+const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
+
+/** Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which a draw has 8n + 30. */
+function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
+  const most = Math.floor((0.75 * MOST_CHARACTERS) / (8 * n + 30));
+  if (count * draws > most)
+    fail(
+      "usage",
+      `${count} chains of ${draws} draws of ${n} coordinates cannot be kept, ${most} draws of them can`,
+      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
+    );
+}
+
+/** Chains that were kept, if they are of this run. */
+function requireOwn(
+  states: readonly ChainState[] | undefined,
+  n: number,
+  { draws, warmup, metric }: ChainSettings,
+): readonly ChainState[] | undefined {
+  const others = states?.findIndex(
+    ({ at, done, value, inverseMass }) =>
+      at.x.length !== n ||
+      done > warmup + draws ||
+      value.length !== Math.max(0, done - warmup) ||
+      inverseMass.length !== (metric === "dense" ? n * n : n),
+  );
+  if (others !== undefined && others >= 0)
+    fail("data", `chain ${others} was kept by a run with other settings`, "give it its settings, or begin a new run");
+  return states;
 }
 
 /** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */

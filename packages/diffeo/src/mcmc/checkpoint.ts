@@ -1,5 +1,6 @@
 /** Chains as text, every bit of them: a typed array is the base64 of its bytes, in the order of a little-endian machine. */
-import { fail } from "../graph/index.ts";
+import * as v from "valibot";
+import { DiffeoError } from "../graph/index.ts";
 import type { ChainState } from "./walker.ts";
 
 const kinds = { float64: Float64Array, uint32: Uint32Array, uint8: Uint8Array } as const;
@@ -35,23 +36,58 @@ export const chainsText = (chains: readonly ChainState[]): string =>
     return name === undefined ? value : { number: name };
   })}\n`;
 
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+// Numbers may be any: NaN is one that a chain has met.
+const number = v.custom<number>((value) => typeof value === "number");
+const float64 = v.instance(Float64Array);
+
+const stateSchema = v.pipe(
+  v.strictObject({
+    ...{ x: float64, value: float64, energy: float64, acceptance: float64 },
+    ...{ depth: v.instance(Uint8Array), leaves: v.instance(Uint32Array), diverged: v.instance(Uint8Array) },
+    ...{ size: number, inverseMass: float64, divergedInWarmup: count, undefinedCount: count },
+    undefinedAt: v.nullable(float64),
+    done: count,
+    at: v.strictObject({ x: float64, slope: float64, value: number }),
+    looks: v.boolean(),
+    average: v.strictObject({ centre: number, count, error: number, logSize: number, logMean: number }),
+    covariance: v.strictObject({ count, mean: float64, squares: float64 }),
+  }),
+  // What belongs to one point has n numbers, what belongs to draws one each.
+  v.check(({ at, value, inverseMass, covariance, undefinedAt, ...state }) => {
+    const [n, draws] = [at.x.length, value.length];
+    const { x, energy, acceptance, depth, leaves, diverged } = state;
+    return (
+      n > 0 &&
+      x.length === draws * n &&
+      [energy, acceptance, depth, leaves, diverged].every(({ length }) => length === draws) &&
+      [at.slope, covariance.mean, undefinedAt ?? at.x].every(({ length }) => length === n) &&
+      [n, n * n].includes(inverseMass.length) &&
+      covariance.squares.length === inverseMass.length
+    );
+  }),
+);
+
+const chainsSchema: v.GenericSchema<unknown, { readonly chains: ChainState[] }> = v.strictObject({
+  diffeoChains: v.literal(1),
+  chains: v.pipe(v.array(stateSchema), v.minLength(1)),
+});
+
 /** @param where names the text in an error */
 export function parseChains(text: string, where: string): ChainState[] {
   const revive = (_: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return value;
     const [[kind, content]] = Object.entries(value);
     if (typeof content !== "string") return value;
-    if (kind === "number") return odd[content];
+    if (kind === "number") return Object.hasOwn(odd, content) ? odd[content] : value;
     if (!Object.hasOwn(kinds, kind)) return value;
     const bytes = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
     return new kinds[kind as Kind](bytes.buffer);
   };
   try {
-    const { diffeoChains, chains } = JSON.parse(text, revive) as { diffeoChains: number; chains: ChainState[] };
-    if (diffeoChains === 1 && Array.isArray(chains) && chains.every(({ at }) => at.x instanceof Float64Array))
-      return chains;
-  } catch {
-    // Not ours, whatever it is: said below.
+    return v.parse(chainsSchema, JSON.parse(text, revive)).chains;
+  } catch (cause) {
+    // Not ours, whatever it is.
+    throw new DiffeoError("data", `${where} holds no chains that can be continued`, "begin a new run", { cause });
   }
-  return fail("data", `${where} holds no chains that can be continued`, "begin a new run");
 }

@@ -17,6 +17,7 @@ import {
   sum,
   type Tensor,
 } from "../../src/graph/index.ts";
+import { settingsOf } from "../../src/mcmc/chains.ts";
 import {
   type ChainMethodName,
   type ChainState,
@@ -32,6 +33,7 @@ import {
   summarise,
 } from "../../src/mcmc/index.ts";
 import { lengthFrom } from "../../src/mcmc/path.ts";
+import { stateAt } from "../../src/mcmc/walker.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
 import { forward } from "../../src/sde/index.ts";
@@ -177,13 +179,43 @@ describe("a run that was stopped", () => {
     }
   });
 
-  it("is text and comes back from it, odd numbers too; other text is refused", () => {
-    const state = { at: { x: Float64Array.of(-0, Number.NaN, 0.1) }, size: -0, done: 3, depth: Uint8Array.of(7) };
-    const [back] = parseChains(chainsText([state as unknown as ChainState]), "here");
-    expect(back).toEqual(state);
+  const settings = settingsOf({ draws: 3, warmup: 2 });
+  const begun = stateAt({ x: Float64Array.of(-0, Number.NaN), slope: new Float64Array(2), value: -0 }, settings);
+
+  it("is text and comes back from it, odd numbers too", () => {
+    const state = { ...begun, x: Float64Array.of(1, 2), size: -0, done: 3, depth: Uint8Array.of(7) };
+    const one = Float64Array.of(Number.NEGATIVE_INFINITY);
+    const drawn = { value: one, energy: one, acceptance: one, leaves: Uint32Array.of(9), diverged: Uint8Array.of(1) };
+    const [back] = parseChains(chainsText([{ ...state, ...drawn }]), "here");
+    expect(back).toEqual({ ...state, ...drawn });
     expect(Object.is(back.size, -0)).toBe(true);
-    for (const text of ["", "{}", '{"diffeoChains":1,"chains":[{}]}', '{"diffeoChains":2,"chains":[]}'])
-      expect(() => parseChains(text, "here")).toThrow(/here holds no chains that can be continued/);
+  });
+
+  it("is refused as other text, and as chains whose numbers do not fit together", () => {
+    const texts = ["", "{}", "null", '{"diffeoChains":1,"chains":[{}]}', '{"diffeoChains":2,"chains":[]}'];
+    const odd: Readonly<Record<string, unknown>>[] = [
+      ...[{ x: Float64Array.of(1) }, { value: Float64Array.of(1) }, { depth: Float64Array.of() }, { done: -1 }],
+      ...[{ looks: undefined }, { inverseMass: new Float64Array(3) }, { undefinedAt: new Float64Array(3) }],
+      ...[{ size: { number: "toString" } }, { at: { ...begun.at, x: new Float64Array(0) } }, { more: 1 }],
+    ];
+    for (const text of [...texts, ...odd.map((each) => chainsText([{ ...begun, ...each } as unknown as ChainState]))])
+      expect(() => parseChains(text, "here"), text).toThrow(/here holds no chains that can be continued/);
+  });
+
+  it("is refused with other settings, and before it begins where its draws could not be kept", async () => {
+    const start = { shape: [1, 2], dtype: "float64" as const, data: new Float64Array(2) };
+    const save = async (): Promise<void> => undefined;
+    const from = (state: Partial<ChainState>, more: Partial<ChainsOptions> = {}) =>
+      drawChains(gaussian, start, {
+        ...{ key: key(1), draws: 3, warmup: 2, ...more },
+        store: { load: async () => [{ ...begun, ...state }], save },
+      });
+    await expect(from({ done: 6 })).rejects.toThrow(/chain 0 was kept by a run with other settings/);
+    await expect(from({ done: 4 })).rejects.toThrow(/with other settings/);
+    await expect(from({}, { metric: "dense" })).rejects.toThrow(/with other settings/);
+    await expect(from({}, { draws: 1e7 })).rejects.toThrow(
+      /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
+    );
   });
 });
 
