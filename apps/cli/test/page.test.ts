@@ -153,7 +153,7 @@ describe("a page of all packages", () => {
         });
         return {
           mu: drawn.summary().mu,
-          draws: JSON.parse(arvizJson(drawn)).posterior.sigma.flat().length,
+          draws: JSON.parse([...arvizJson(drawn)].join("")).posterior.sigma.flat().length,
           classes: Array.from(chess.unpack(positions)),
           drawn: drawnRows.rows,
           odd: odd.rows,

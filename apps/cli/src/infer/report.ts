@@ -103,14 +103,14 @@ export async function writePosterior(
   pictures: boolean,
 ): Promise<string[]> {
   const files: string[] = [];
-  const write = async (name: string, text: string): Promise<void> => {
-    await writeFileAtomic(join(out, name), text);
+  const write = async (name: string, pieces: Iterable<string>): Promise<void> => {
+    await writeFileAtomic(join(out, name), pieces);
     files.push(name);
   };
   for (const c of posterior.chains.keys()) await write(`chain-${c + 1}.csv`, cmdStanCsv(posterior, c, origin));
   await write("draws.json", arvizJson(posterior));
   if (pictures) files.push(...(await writePictures(io, out, posterior)));
   const content = { summary: posterior.summary(), warnings: posterior.warnings() };
-  await write("summary.json", `${JSON.stringify(content, undefined, 1)}\n`);
+  await write("summary.json", [`${JSON.stringify(content, undefined, 1)}\n`]);
   return files;
 }

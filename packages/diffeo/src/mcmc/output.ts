@@ -7,6 +7,7 @@
  *          variable a list of chains of draws.
  *
  * Numbers keep all their digits. What is not finite is NaN, inf and -inf in CSV and, as Python has it, NaN and Infinity in JSON.
+ * Both come in pieces, to be written or joined: all draws may be longer than a text can be.
  */
 import type { NdArray, Shape } from "../graph/index.ts";
 import { indicesOf, type Posterior } from "./infer.ts";
@@ -86,7 +87,7 @@ const statistics = (chain: Chain, i: number): readonly (readonly [string, string
 ];
 
 /** One chain's draws, as CmdStan writes them. */
-export function cmdStanCsv(posterior: Posterior, chain: number, origin: Origin = {}): string {
+export function* cmdStanCsv(posterior: Posterior, chain: number, origin: Origin = {}): Generator<string> {
   const { chains, draws, settings } = posterior;
   const own = chains[chain];
   const columns = Object.entries(draws).flatMap(
@@ -107,16 +108,16 @@ export function cmdStanCsv(posterior: Posterior, chain: number, origin: Origin =
   );
   const comment = (line: string): string => `# ${line}`;
   const names = [...statistics(own, 0).map(([name]) => name), ...columns.map(({ name }) => name)];
-  const rows = Array.from({ length: settings.draws }, (_, i) =>
-    [...statistics(own, i).map(([, , v]) => v), ...columns.map(({ number }) => number(i))].map(cell).join(","),
-  );
-  return [
+  const head = [
     ...settingLines(settings, chain, origin).map(comment),
     names.join(","),
     ...adaptationLines(own, settings).map(comment),
-    ...rows,
-    "",
-  ].join("\n");
+  ];
+  for (const line of head) yield `${line}\n`;
+  for (let i = 0; i < settings.draws; i++) {
+    const numbers = [...statistics(own, i).map(([, , v]) => v), ...columns.map(({ number }) => number(i))];
+    yield `${numbers.map(cell).join(",")}\n`;
+  }
 }
 
 /** Numbers of a shape as nested lists, in text. */
@@ -130,24 +131,50 @@ function nested(shape: Shape, data: ArrayLike<number>, from = 0): string {
   return `[${Array.from({ length: count }, (_, i) => nested(rest, data, from + i * size)).join(",")}]`;
 }
 
-const group = (variables: readonly (readonly [string, string])[]): string =>
-  `{${variables.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+/** Numbers of a piece, about. */
+const PIECE = 4096;
+
+/** The same in pieces. */
+function* nestedPieces(shape: Shape, data: ArrayLike<number>, from = 0): Generator<string> {
+  const [count, ...rest] = shape;
+  const size = rest.reduce((a, b) => a * b, 1);
+  if (shape.length === 0 || count * size <= PIECE) return yield nested(shape, data, from);
+  const together = Math.max(1, Math.floor(PIECE / size));
+  for (let i = 0; i < count; i += together) {
+    yield i === 0 ? "[" : ",";
+    if (size > PIECE) yield* nestedPieces(rest, data, from + i * size);
+    else yield nested([Math.min(together, count - i), ...rest], data, from + i * size).slice(1, -1);
+  }
+  yield "]";
+}
+
+/** An object of variables, each as pieces of its text. */
+function* group(variables: readonly (readonly [string, Iterable<string>])[]): Generator<string> {
+  for (const [i, [name, pieces]] of variables.entries()) {
+    yield `${i === 0 ? "{" : ","}${JSON.stringify(name)}:`;
+    yield* pieces;
+  }
+  yield variables.length === 0 ? "{}" : "}";
+}
 
 /** All chains, as ArviZ reads them. */
-export function arvizJson({ chains, draws, settings, data }: Posterior): string {
+export function* arvizJson({ chains, draws, settings, data }: Posterior): Generator<string> {
   const names = statistics(chains[0], 0).map(([, name]) => name);
-  const statistic = (k: number): string =>
-    `[${chains
-      .map((chain) => {
-        const values = Array.from({ length: settings.draws }, (_, i) => statistics(chain, i)[k][2]);
-        return names[k] === "diverging" ? `[${values.map((v) => v === 1).join(",")}]` : nested([values.length], values);
-      })
-      .join(",")}]`;
-  const arrays = (all: Readonly<Record<string, Pick<NdArray, "shape" | "data">>>): string =>
-    group(Object.entries(all).map(([name, a]) => [name, nested(a.shape, a.data as Float64Array)]));
-  return `${group([
+  function* statistic(k: number): Generator<string> {
+    for (const [c, chain] of chains.entries()) {
+      yield c === 0 ? "[" : ",";
+      const values = Array.from({ length: settings.draws }, (_, i) => statistics(chain, i)[k][2]);
+      if (names[k] === "diverging") yield `[${values.map((v) => v === 1).join(",")}]`;
+      else yield* nestedPieces([values.length], values);
+    }
+    yield "]";
+  }
+  const arrays = (all: Readonly<Record<string, Pick<NdArray, "shape" | "data">>>): Iterable<string> =>
+    group(Object.entries(all).map(([name, a]) => [name, nestedPieces(a.shape, a.data as Float64Array)]));
+  yield* group([
     ["posterior", arrays(draws)],
     ["sample_stats", group(names.map((name, k) => [name, statistic(k)]))],
     ["observed_data", arrays(data)],
-  ])}\n`;
+  ]);
+  yield "\n";
 }

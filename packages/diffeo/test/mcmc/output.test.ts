@@ -22,7 +22,8 @@ const posterior = await infer(model, {
 const { draws, chains } = posterior;
 
 describe("a chain as CSV", () => {
-  const lines = cmdStanCsv(posterior, 1, { model: "a.mjs", data: "d.json", seed: 5, version: "0.1.0" }).split("\n");
+  const origin = { model: "a.mjs", data: "d.json", seed: 5, version: "0.1.0" };
+  const lines = [...cmdStanCsv(posterior, 1, origin)].join("").split("\n");
   const comments = lines.filter((line) => line.startsWith("#"));
   const [header, ...rows] = lines.filter((line) => line !== "" && !line.startsWith("#"));
 
@@ -78,7 +79,7 @@ describe("a chain as CSV", () => {
 describe("all chains as JSON", () => {
   it("has the groups and shapes that ArviZ reads, to the last bit", () => {
     // Python's own way to write what is not finite.
-    const text = arvizJson(posterior);
+    const text = [...arvizJson(posterior)].join("");
     const read = JSON.parse(text.replaceAll("NaN", "null"));
     expect(Object.keys(read)).toEqual(["posterior", "sample_stats", "observed_data"]);
     expect(read.posterior.mu).toEqual([0, 1].map((c) => [...draws.mu.data.subarray(7 * c, 7 * (c + 1))]));
@@ -97,5 +98,21 @@ describe("all chains as JSON", () => {
     ]);
     expect(read.sample_stats.lp[1]).toEqual([...chains[1].value]);
     expect(read.sample_stats.diverging[0]).toEqual(new Array(7).fill(false));
+  });
+
+  it("comes in pieces, of which none grows with the draws", () => {
+    const [chains, many] = [2, 2001];
+    const wide = { shape: [chains, many, 2, 3], dtype: "float64" as const, data: new Float64Array(chains * many * 6) };
+    wide.data.forEach((_, i) => {
+      wide.data[i] = i;
+    });
+    const scalar = { ...wide, shape: [chains, many], data: wide.data.subarray(0, chains * many) };
+    const long = { ...posterior, draws: { wide, scalar }, settings: { ...posterior.settings, draws: 7 } };
+    const pieces = [...arvizJson(long)];
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000);
+    const read = JSON.parse(pieces.join(""));
+    expect(read.posterior.wide.flat(3)).toEqual([...wide.data]);
+    expect(read.posterior.wide[1][many - 1].length).toBe(2);
+    expect(read.posterior.scalar.flat()).toEqual([...scalar.data]);
   });
 });
