@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type ChainStore, type Data, infer, methods, metrics, type Origin, type PosteriorModel } from "diffeo/mcmc";
-import { inFolder, openChainFolder, type RunConfig } from "diffeo/node";
+import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, share } from "../shell/options.ts";
@@ -82,7 +82,8 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
       `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
       "give fewer --draws or --chains",
     );
-  await outputs(resultFiles(out, chains, pictures), { inputs: [file, data], force: force || resume });
+  const files = [{ path: chainsFile(out) }, ...resultFiles(out, chains, pictures)];
+  await outputs(files, { inputs: [file, data], force: force || resume });
 }
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
@@ -94,30 +95,33 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const config = await configOf(file, options);
   if (options.shard || options.dryRun) return void (await drawInParts(io, model, data, options));
   await inFolder(out, async () => {
-    const store = await storeFor(io, model, data, options, await openChainFolder(out, config, { resume, every }));
+    const folder = await openChainFolder(out, config, { resume, every });
     const began = performance.now();
     const bar = chainProgress(io, chains, warmup + draws);
-    const posterior = await infer(model, {
-      data,
-      key: key(seed),
-      chains,
-      ...(block !== undefined && { block }),
-      ...walkOf(options),
-      threads,
-      store,
-      signal: io.signal,
-      onDraw: bar.onDraw,
-    })
+    const posterior = await storeFor(io, model, data, options, folder)
+      .then((store) =>
+        infer(model, {
+          data,
+          key: key(seed),
+          chains,
+          ...(block !== undefined && { block }),
+          ...walkOf(options),
+          threads,
+          store,
+          signal: io.signal,
+          onDraw: bar.onDraw,
+        }),
+      )
       .catch(async (error: unknown) => {
         // What never kept anything is no run.
-        if (!existsSync(join(out, "chains.json"))) await rm(join(out, "config.json"));
+        if (!existsSync(chainsFile(out))) await rm(join(out, "config.json"));
         throw error;
       })
       .finally(bar.end);
     const seconds = (performance.now() - began) / 1000;
     const origin: Origin = { model: file, seed, version, ...(dataFile !== undefined && { data: dataFile }) };
     const files = await writePosterior(io, out, posterior, origin, pictures);
-    await rm(join(out, "chains.json"), { force: true });
+    await rm(chainsFile(out), { force: true });
     const [summary, warnings] = [posterior.summary(), posterior.warnings()];
     if (json)
       return void io.stdout.write(

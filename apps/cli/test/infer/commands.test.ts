@@ -64,7 +64,11 @@ describe("infer", () => {
   });
 
   it("writes over neither its data nor what is there already, and draws no more than can be kept", async () => {
-    const files = { "summary.json": '{"y": [1.2, 0.7]}', "chain-2.csv": "years of work\n" };
+    const files = {
+      "summary.json": '{"y": [1.2, 0.7]}',
+      "chain-2.csv": "years of work\n",
+      "chains.json": '{"y": [1]}',
+    };
     mkdirSync(at("mine"));
     for (const [name, text] of Object.entries(files)) writeFileSync(at(`mine/${name}`), text);
     const given = ["infer", at("model.mjs"), "--out", at("mine"), "--draws", "5", "--warmup", "5", "--no-pictures"];
@@ -72,10 +76,11 @@ describe("infer", () => {
       const { code, stderr } = await diffeo(...given, ...more);
       expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
       for (const [name, text] of Object.entries(files)) expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
-      expect(readdirSync(at("mine"))).toHaveLength(2);
+      expect(readdirSync(at("mine"))).toHaveLength(3);
     };
     await refused(/summary\.json is what is read/, "--data", at("mine/summary.json"), "--force");
-    await refused(/chain-2\.csv is there already.*--force/, "--data", at("data.json"));
+    await refused(/chains\.json is what is read/, "--data", at("mine/chains.json"), "--force");
+    await refused(/chains\.json is there already.*--force/, "--data", at("data.json"));
     await refused(/10000 chains of 10000000 draws are more than 100,000,000/, "--chains", "1e4", "--draws", "1e7");
     expect(await infer(...given, "--data", at("data.json"), "--force")).toMatchObject({ code: 0 });
     expect(JSON.parse(readFileSync(at("mine/summary.json"), "utf8")).summary.mu.mean).toBeTypeOf("number");
@@ -97,6 +102,12 @@ describe("infer", () => {
     expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 60, summary: { mu: {} } });
     const own = (text: string): string => text.replaceAll("killed", "whole");
     for (const c of [1, 2, 3, 4]) expect(own(chain("killed", c))).toBe(chain("whole", c));
+  });
+
+  it("leaves nothing behind where nobody does its parts", async () => {
+    const { code, stderr } = await infer(...words("unqueued", "--queue", "nowhere"));
+    expect([code, stderr]).toEqual([2, expect.stringContaining("the address of the queue is no URL")]);
+    expect(existsSync(at("unqueued"))).toBe(false);
   });
 
   it("begins no run over another, and continues none that is done", async () => {

@@ -3,19 +3,24 @@
  * all. A process may end at any moment; the next one goes on from the last whole transitions that were kept.
  */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChainStore, chainsText, parseChains } from "../mcmc/index.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 import { type RunConfig, RunFolder } from "./run-folder.ts";
 
-/** @param resume whether a run is there to be continued, or is to be begun */
+/** Where a folder of chains keeps them on the way. */
+export const chainsFile = (folder: string): string => join(folder, "chains.json");
+
+/** @param resume whether a run is there to be continued, or is to be begun: chains that lie there are then another's, and go */
 export async function openChainFolder(
   path: string,
   config: RunConfig,
   { resume = false, every }: { readonly resume?: boolean; readonly every?: number } = {},
 ): Promise<ChainStore> {
   await (resume ? RunFolder.open(path, config) : RunFolder.create(path, config));
-  const file = join(path, "chains.json");
+  const file = chainsFile(path);
+  if (!resume) await rm(file, { force: true });
   return {
     ...(every !== undefined && { every }),
     load: async () => {

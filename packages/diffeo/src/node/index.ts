@@ -1,6 +1,6 @@
 /** diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk, worker processes. */
 export { cannotWrite, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
-export { openChainFolder } from "./chain-folder.ts";
+export { chainsFile, openChainFolder } from "./chain-folder.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
 export { type JsonKind, parseJson, readJson } from "./json-file.ts";
 export type { PartLimits } from "./limits.ts";
