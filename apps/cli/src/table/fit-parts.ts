@@ -1,7 +1,7 @@
 /** Fits of a table as parts: one a seed, from the rows to the bytes of the model's file. */
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { mapValues } from "diffeo/host";
+import { byName, mapValues } from "diffeo/host";
 import { type Kind, partOf } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
 import {
@@ -41,7 +41,7 @@ const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
   given: v.boolean(),
   network: v.picklist(networkKinds),
   flow: v.exactOptional(v.picklist(flowKinds)),
-  columns: v.record(v.string(), v.unknown()),
+  columns: byName(v.unknown()),
 });
 
 const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.nullable(v.union([v.string(), v.number()])))));

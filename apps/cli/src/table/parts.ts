@@ -1,5 +1,6 @@
 /** Rows of a model of a table as parts: rows `first` … of a seed, as JSON, in which a number is read back as itself. */
 import { fail } from "diffeo/graph";
+import { byName } from "diffeo/host";
 import { type Kind, partOf } from "diffeo-queue";
 import { type DrawnRows, type Given, parseTableModel } from "diffeo-tables";
 import * as v from "valibot";
@@ -26,7 +27,7 @@ const parameters: v.GenericSchema<unknown, RowsPart> = v.strictObject({
   count: whole(1, ROWS),
   evaluations: whole(2, 10_000),
   seed: whole(0, MOST.seed),
-  given: v.exactOptional(v.record(v.string(), cell)),
+  given: v.exactOptional(byName(cell)),
 });
 
 const drawn: v.GenericSchema<unknown, DrawnRows> = v.strictObject({

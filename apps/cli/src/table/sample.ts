@@ -28,21 +28,21 @@ interface SampleCommand extends PartOptions, DrawOptions, EvaluationOptions, Num
 
 /** name=value of columns of a model, numbers but for categories. */
 function givenCells({ domain }: TableModel, words: readonly string[]): Record<string, Cell> {
-  const found: Record<string, Cell> = {};
+  const found = new Map<string, Cell>();
   for (const word of words) {
     const part = domain.parts.find(({ columns }) => columns.some((name) => word.startsWith(`${name}=`)));
     const name = part?.columns.find((one) => word.startsWith(`${one}=`));
     if (!part || name === undefined)
       return fail("usage", `--given ${word}: no column of the model is named so`, `use ${domain.columns.join(", ")}`);
-    if (Object.hasOwn(found, name)) fail("usage", `--given ${word}: ${name} is given twice`, "give it once");
+    if (found.has(name)) fail("usage", `--given ${word}: ${name} is given twice`, "give it once");
     const text = word.slice(name.length + 1);
     const isLabel = part.domain.kind === "category" && part.domain.fault([text]) === undefined;
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if (!isLabel && part.domain.kind !== "category" && !Number.isFinite(value))
       fail("usage", `--given ${word}: ${text} is no number`, "write it as 12.5 or 1e3");
-    found[name] = isLabel || Number.isNaN(value) ? text : value;
+    found.set(name, isLabel || Number.isNaN(value) ? text : value);
   }
-  return found;
+  return Object.fromEntries(found);
 }
 
 /** Rows of parts in the order of the parts, whichever ends first. */

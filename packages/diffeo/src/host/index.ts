@@ -1,5 +1,6 @@
 /** diffeo/host: what is done on arrays of the host, without a graph. */
 export { othersMoved, requireApart } from "./apart.ts";
+export { byName } from "./by-name.ts";
 export { cholesky, lowerSolve, lowerTimes, upperSolve } from "./cholesky.ts";
 export { flatten } from "./flat.ts";
 export { type FeatureRows, linearScores, logisticRegression } from "./logistic.ts";

@@ -4,6 +4,7 @@
  */
 import { type Domain, domainOf, domainSchema, type Product, product } from "diffeo/domain";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
+import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
@@ -30,7 +31,7 @@ const part = v.union([
 const specSchema = v.strictObject({
   domain: v.strictObject({ kind: v.literal("product"), parts: v.pipe(v.array(part), v.minLength(1)) }),
   standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
-  atoms: v.exactOptional(v.record(v.string(), v.tuple([whole, whole]))),
+  atoms: v.exactOptional(byName(v.tuple([whole, whole]))),
   network,
   flow: v.exactOptional(v.looseObject({ kind: v.literal("couplings") })),
   given: v.exactOptional(network),

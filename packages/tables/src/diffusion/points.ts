@@ -43,7 +43,8 @@ export function cellsOf(
   return columns.map((name) => {
     if (absent === "refused" && !Object.hasOwn(row, name))
       fail("data", `row ${at + 1} has no cell "${name}"`, "give every row a cell for each column, or null for a hole");
-    return row[name];
+    // A column may be called as what every object has.
+    return Object.hasOwn(row, name) ? row[name] : undefined;
   });
 }
 
