@@ -82,6 +82,8 @@ const REPORTS = 400;
 const VALIDATION_BATCHES = 16;
 /** Where time is limited, this share of it goes to finding out how long a step takes, and at least so many steps. */
 const PACED = 0.02;
+/** Milliseconds of it at most: by then the pace is known. */
+const MOST_PACED = 30_000;
 const TIMED = 16;
 
 /** Steps for so many rows: 400 passes, within bounds. */
@@ -141,10 +143,15 @@ function graphsOf({ shapes, loss: of }: ParameterTask, like: Parameters<NdArray>
 }
 
 /** The usual milliseconds of a task, by the latter half of the runs that so much time allows: the first wake what sleeps. */
-async function paceOf(task: () => Promise<unknown>, milliseconds: number): Promise<number> {
+async function paceOf(
+  task: () => Promise<unknown>,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const paces: number[] = [];
-  const end = performance.now() + milliseconds;
+  const end = performance.now() + Math.min(MOST_PACED, milliseconds);
   while (paces.length < TIMED || performance.now() < end) {
+    signal?.throwIfAborted();
     const from = performance.now();
     await task();
     paces.push(performance.now() - from);
@@ -157,10 +164,11 @@ async function fitting(
   minutes: number,
   step: () => Promise<unknown>,
   measure: () => Promise<unknown>,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
   const began = performance.now();
   const budget = minutes * 60_000;
-  const [a, b] = [await paceOf(step, PACED * budget), await paceOf(measure, 0)];
+  const [a, b] = [await paceOf(step, PACED * budget, signal), await paceOf(measure, 0, signal)];
   const left = budget - (performance.now() - began);
   const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
   // With fewer steps than measurements there is one after each.
@@ -170,11 +178,11 @@ async function fitting(
 /** Steps of a run that begins: as many as were asked for or are usual, and no more than fit into its time. */
 async function plannedSteps(
   rows: number,
-  { steps = usualSteps(rows), minutes }: TrainingOptions,
+  { steps = usualSteps(rows), minutes, signal }: TrainingOptions,
   step: () => Promise<unknown>,
   measure: () => Promise<unknown>,
 ): Promise<number> {
-  return minutes === undefined ? steps : Math.min(steps, await fitting(minutes, step, measure));
+  return minutes === undefined ? steps : Math.min(steps, await fitting(minutes, step, measure, signal));
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */

@@ -135,6 +135,12 @@ describe("training", () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
+  it("hears that it should stop while it looks how long a step takes", async () => {
+    const signal = AbortSignal.timeout(300);
+    const options = { ...small, steps: 1e6, minutes: 1e9, signal };
+    await expect(trainScore(points(50, 2, 1), points(20, 2, 2), options)).rejects.toThrow(/abort/);
+  });
+
   it("refuses to continue a run of something else", async () => {
     const store = memoryStore();
     const foreign: Checkpoint = { step: 3, arrays: {}, metadata: {} };
