@@ -20,12 +20,16 @@ export type DataShapes = Readonly<Record<string, readonly (number | null)[]>>;
 const kindOf = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
 
+/** Lists within lists: no array has more axes. */
+const MOST_AXES = 32;
+
 /** What in nested lists is no finite number, and where; undefined where all is well. */
-function fault(value: unknown, place: string): string | undefined {
+function fault(value: unknown, place: string, axes = 0): string | undefined {
+  if (axes > MOST_AXES) return `${place} is nested deeper than ${MOST_AXES} lists`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
   if (!Array.isArray(value)) return `${place} is ${kindOf(value)}, not a number`;
   for (const [i, entry] of value.entries()) {
-    const found = fault(entry, `${place}[${i}]`);
+    const found = fault(entry, `${place}[${i}]`, axes + 1);
     if (found) return found;
   }
   return undefined;

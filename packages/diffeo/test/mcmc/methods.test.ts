@@ -18,6 +18,7 @@ import {
   type Tensor,
 } from "../../src/graph/index.ts";
 import { settingsOf } from "../../src/mcmc/chains.ts";
+import { dataArrays } from "../../src/mcmc/data.ts";
 import {
   type ChainMethodName,
   type ChainState,
@@ -220,6 +221,11 @@ describe("a run that was stopped", () => {
 });
 
 describe("data", () => {
+  it("nested without end is refused, not run out of stack", () => {
+    const deep = JSON.parse(`${"[".repeat(20_000)}1${"]".repeat(20_000)}`);
+    expect(() => dataArrays({ y: deep })).toThrow(/is nested deeper than 32 lists\. Give numbers/);
+  });
+
   const options: InferOptions = { key: key(5), warmup: 50, draws: 20, chains: 2 };
 
   it("may be constants or inputs, and inputs may change", async () => {
