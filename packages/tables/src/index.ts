@@ -79,6 +79,7 @@ export {
   measureFitted,
   plainLikelihood,
 } from "./measure/measure.ts";
+export { chosenPlaces } from "./picture/columns.ts";
 export {
   type PairPlots,
   type PairSets,

@@ -104,13 +104,8 @@ export interface ShownColumns {
   readonly leftOut: readonly string[];
 }
 
-/** The columns by name, or the first dozen of them. */
-export function shownColumns(
-  domain: ShownDomain,
-  data: readonly Cells[],
-  samples: readonly Cells[],
-  names?: readonly string[],
-): ShownColumns {
+/** Where the columns of a picture are: by name, or the first dozen. */
+export function chosenPlaces(domain: ShownDomain, names?: readonly string[]): Place[] {
   const places = placesOf(domain);
   const chosen = names
     ? names.map(
@@ -121,8 +116,20 @@ export function shownColumns(
     : places.slice(0, MOST_COLUMNS);
   if (chosen.length > MOST_COLUMNS)
     fail("usage", `${chosen.length} columns are too many for a picture`, `name at most ${MOST_COLUMNS}`);
+  return chosen;
+}
+
+/** The columns by name, or the first dozen of them. */
+export function shownColumns(
+  domain: ShownDomain,
+  data: readonly Cells[],
+  samples: readonly Cells[],
+  names?: readonly string[],
+): ShownColumns {
+  const chosen = chosenPlaces(domain, names);
+  const shown = new Set(chosen.map(({ name }) => name));
   return {
     columns: chosen.map((place) => shownColumn(place, data, samples)),
-    leftOut: places.filter((place) => !chosen.includes(place)).map(({ name }) => name),
+    leftOut: placesOf(domain).flatMap(({ name }) => (shown.has(name) ? [] : [name])),
   };
 }
