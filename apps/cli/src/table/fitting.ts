@@ -1,12 +1,12 @@
 /** The fits that one command asks for: maps that are chosen first, several seeds, all kept in a folder if it says so. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { mapValues } from "diffeo/host";
-import { inFolder, type RunConfig, RunFolder, writeFileAtomic } from "diffeo/node";
+import { byName, mapValues } from "diffeo/host";
+import { inFolder, type RunConfig, RunFolder, readJson, writeFileAtomic } from "diffeo/node";
+import { canonical } from "diffeo-queue";
 import {
   chooseMaps,
   type FlowKind,
@@ -17,6 +17,7 @@ import {
   type SeedsFit,
   type TriedMap,
 } from "diffeo-tables";
+import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
 import { inParts, type PartOptions } from "../shell/parts.ts";
@@ -81,6 +82,34 @@ async function runOf(path: string, config: RunConfig): Promise<RunFolder> {
   return existsSync(join(path, "config.json")) ? RunFolder.open(path, config) : RunFolder.create(path, config);
 }
 
+// JSON has no NaN, which is what a map that could not be compared has gained.
+const number = v.union([
+  v.number(),
+  v.pipe(
+    v.null(),
+    v.transform(() => Number.NaN),
+  ),
+]);
+const mapsFile = {
+  schema: v.strictObject({
+    /** What they were chosen for. */
+    ...{ data: v.string(), asked: byName(v.unknown()), seed: number, network: v.string() },
+    columns: byName(v.unknown()),
+    flow: v.exactOptional(v.picklist(flowKinds)),
+    maps: v.array(v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() })),
+  }),
+  what: "file of chosen maps",
+  remedy: "move it away, and they are chosen anew",
+};
+
+/** The maps that a run wrote down, if they were chosen for what is asked now. */
+async function keptMaps(path: string, now: Readonly<Record<string, unknown>>): Promise<Maps> {
+  const { columns, flow, maps, ...before } = await readJson(path, mapsFile);
+  if (canonical(before) !== canonical(now))
+    fail("usage", `the maps of ${path} were chosen for other rows or settings`, "give the same, or another --run");
+  return { columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)), maps, ...(flow && { flow }) };
+}
+
 const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
   `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats a row${kept ? ", kept" : ""}\n`;
 
@@ -98,13 +127,8 @@ async function mapsOf(
     return { columns, maps: [], ...(flow && { flow }) };
   }
   const path = run === undefined ? undefined : join(run, "maps.json");
-  if (path !== undefined && existsSync(path)) {
-    const { columns: specs, ...rest } = JSON.parse(await readFile(path, "utf8")) as Maps;
-    return {
-      ...rest,
-      columns: mapValues(specs, (spec) => domainOf(spec)),
-    };
-  }
+  const asked = { data: digestOf(rows), asked: specsOf(columns), seed, network: options.network };
+  if (path !== undefined && existsSync(path)) return keptMaps(path, asked);
   const { tried: maps, ...chosen } = await chooseMaps(rows, {
     columns,
     seed,
@@ -116,7 +140,7 @@ async function mapsOf(
   if (path !== undefined)
     await writeFileAtomic(
       path,
-      `${JSON.stringify({ ...chosen, columns: specsOf(chosen.columns), maps }, undefined, 1)}\n`,
+      `${JSON.stringify({ ...asked, ...chosen, columns: specsOf(chosen.columns), maps }, undefined, 1)}\n`,
     );
   return { ...chosen, maps };
 }

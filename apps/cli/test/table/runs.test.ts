@@ -1,5 +1,5 @@
 /** Fits of tables that take several goes: runs that are killed, several seeds, maps that are chosen. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
@@ -42,6 +42,26 @@ describe("a run in a folder", () => {
     const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("was begun with steps = 4, now it is 5");
+  });
+});
+
+describe("maps that a run wrote down", () => {
+  it.each([
+    ["are no file of them", "{", /maps\.json is no file of chosen maps: it is no JSON\. Move it away/],
+    ["are nothing", "null", /maps\.json is no file of chosen maps: expected/],
+    ["lack their columns", '{"columns":null}', /maps\.json is no file of chosen maps: at data, expected/],
+    [
+      "are those of other rows",
+      '{"data":"3 rows","asked":{},"seed":0,"network":"residual","columns":{},"maps":[]}',
+      /the maps of .* were chosen for other rows or settings/,
+    ],
+  ])("are refused where they %s", async (_, text, message) => {
+    mkdirSync(at("maps"), { recursive: true });
+    writeFileSync(at("maps/maps.json"), text);
+    const { code, stderr } = await diffeo(...fit("maps.model", "--steps", "4", "--map", "auto", "--run", at("maps")));
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 });
 
