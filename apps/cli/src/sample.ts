@@ -23,10 +23,11 @@ import { DiffeoError, fail, type Shape } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { fromOnnx, type OnnxScore, type Prediction } from "diffeo/outside";
 import { key } from "diffeo/random";
-import { type GridName, type MethodName, type SampleResult, sample, samplers } from "diffeo/sampler";
+import { type GridName, type MethodName, sample, samplers } from "diffeo/sampler";
 import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
 import type { Declare, Io } from "./shell/io.ts";
 import { mapFromFile } from "./shell/map-file.ts";
+import { numberLines, numbersJson } from "./shell/numbers.ts";
 import { forceOption, integer, integers, MOST, positive, type RunOptions, withRunOptions } from "./shell/options.ts";
 import { outputs } from "./shell/outputs.ts";
 import { stepping } from "./shell/progress.ts";
@@ -154,12 +155,6 @@ function columnsOf(event: Shape): string[] {
   );
 }
 
-function csvOf({ shape, data }: SampleResult["samples"]): string {
-  const n = data.length / shape[0];
-  const lines = Array.from({ length: shape[0] }, (_, i) => data.subarray(i * n, (i + 1) * n).join(","));
-  return `${[columnsOf(shape.slice(1)).join(","), ...lines].join("\n")}\n`;
-}
-
 async function run(io: Io, options: SampleCommand): Promise<void> {
   const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], {
@@ -189,15 +184,11 @@ async function run(io: Io, options: SampleCommand): Promise<void> {
     }),
   );
   const { samples, scoreEvaluations, exits } = result;
-  if (out !== undefined) await writeFileAtomic(out, csvOf(samples));
-  if (json) {
-    const rows = Array.from({ length: count }, (_, i) =>
-      Array.from(samples.data.subarray((i * samples.data.length) / count, ((i + 1) * samples.data.length) / count)),
-    );
-    io.stdout.write(
-      `${JSON.stringify({ columns: columnsOf(samples.shape.slice(1)), rows, steps: result.steps, scoreEvaluations, exits })}\n`,
-    );
-  } else if (out === undefined) io.stdout.write(csvOf(samples));
+  const table = { columns: columnsOf(samples.shape.slice(1)), rows: count, values: samples.data };
+  if (out !== undefined) await writeFileAtomic(out, numberLines(table));
+  if (json)
+    for (const text of numbersJson(table, { steps: result.steps, scoreEvaluations, exits })) io.stdout.write(text);
+  else if (out === undefined) for (const lines of numberLines(table)) io.stdout.write(lines);
   else io.stdout.write(`${count} samples: ${out}\n`);
 }
 

@@ -20,6 +20,7 @@ import { flatten } from "diffeo/train";
 import { saveDensity } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
+import { numberLines, numbersJson } from "../src/shell/numbers.ts";
 import { diffeo, diffeoWith, type Ended } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-outputs-"));
@@ -189,6 +190,16 @@ it("an interruption is exit code 130, and leaves no folder behind", async () => 
   const { code, stderr } = await diffeoWith({ signal: AbortSignal.abort() }, ...words);
   expect([code, stderr]).toEqual([130, "diffeo: interrupted\n"]);
   expect(existsSync(at("stopped"))).toBe(false);
+});
+
+it("rows of numbers are text in pieces that do not grow with them, and are read back as they are", () => {
+  const table = { columns: ["a", 'b "c"'], rows: 2500, values: Float64Array.from({ length: 5000 }, (_, i) => i / 7) };
+  const lines = [...numberLines(table)];
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(50_000);
+  const [head, ...rows] = lines.join("").trimEnd().split("\n");
+  expect([head, rows.join(",").split(",").map(Number)]).toEqual(['a,"b ""c"""', [...table.values]]);
+  const read = JSON.parse([...numbersJson(table, { steps: 3 })].join(""));
+  expect([read.columns, read.rows.flat(), read.steps]).toEqual([table.columns, [...table.values], 3]);
 });
 
 it("- is not taken for a file's name", async () => {

@@ -25,7 +25,7 @@ async function score(io: Io, { model: path, out, force, ...options }: ScoreComma
     const [row, column] = [Math.floor(i / width), i % width];
     return column === 0 ? found.logDensity[row] : found.score[row * n + column - 1];
   });
-  await writeCsv(io, { source: table.source, columns, rows: table.rows, values }, out);
+  await writeCsv(io, { columns, rows: table.rows, values }, out);
 }
 
 export const declare: Declare = (command, io) =>

@@ -1,0 +1,40 @@
+/** Rows of numbers as text, in pieces: all of them may be longer than a text can be. */
+import type { TypedArray } from "diffeo/graph";
+
+export interface NumberRows {
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** Row after row, a number a column. */
+  readonly values: TypedArray;
+}
+
+/** Rows of a piece. */
+const PIECE = 1000;
+
+const quoted = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+
+/** The rows of each piece. */
+function* pieces({ columns, rows, values }: NumberRows): Generator<readonly TypedArray[]> {
+  const n = columns.length;
+  for (let from = 0; from < rows; from += PIECE)
+    yield Array.from({ length: Math.min(PIECE, rows - from) }, (_, i) =>
+      values.subarray((from + i) * n, (from + i + 1) * n),
+    );
+}
+
+/** CSV: a line of names, then one a row. */
+export function* numberLines(table: NumberRows): Generator<string> {
+  yield `${table.columns.map(quoted).join(",")}\n`;
+  for (const rows of pieces(table)) yield rows.map((row) => `${row.join(",")}\n`).join("");
+}
+
+/** JSON: columns and rows, and what is said beside them. */
+export function* numbersJson(table: NumberRows, beside: Readonly<Record<string, unknown>>): Generator<string> {
+  yield `{"columns":${JSON.stringify(table.columns)},"rows":[`;
+  let comma = "";
+  for (const rows of pieces(table)) {
+    yield `${comma}${rows.map((row) => JSON.stringify(Array.from(row as Float64Array))).join(",")}`;
+    comma = ",";
+  }
+  yield `],${JSON.stringify(beside).slice(1)}\n`;
+}
