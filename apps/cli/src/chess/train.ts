@@ -95,6 +95,8 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
   const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({ path: join(out, name) }));
   const isRun = existsSync(own[0].path);
   if (options.resume && !isRun) fail("usage", `${out} holds no run`, "leave out --resume to begin one");
+  if (!options.resume && isRun)
+    fail("usage", `${out} already holds a run`, "continue it with --resume, or choose another folder");
   await outputs(own, { inputs: [init, ...(options.data ?? [])], force: isRun });
 }
 

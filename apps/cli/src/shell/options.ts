@@ -34,7 +34,7 @@ export function positive(text: string): number {
 }
 
 /** A number from 0 up. */
-export const nonNegative = (text: string): number => (Number(text) === 0 ? 0 : positive(text));
+export const nonNegative = (text: string): number => (text.trim() !== "" && Number(text) === 0 ? 0 : positive(text));
 
 /** A number between 0 and 1. */
 export function share(text: string): number {

@@ -157,6 +157,13 @@ describe("other data", () => {
   });
 });
 
+describe("a folder that holds a run", () => {
+  it("is refused before the data are read", async () => {
+    const { code, stderr } = await diffeo("chess", "train", "--data", join(folder, "none.fen"), "--out", killed);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/already holds a run\. Continue it with --resume/)]);
+  });
+});
+
 describe("a device that is not there", () => {
   it("leaves no run behind", async () => {
     const out = join(folder, "elsewhere");
