@@ -90,13 +90,24 @@ export interface OpenTableOptions extends EngineOptions {
   readonly columns?: OwnDomains;
 }
 
+/** The domain of a part; one whose numbers do not go together is a fault of the file. */
+function partIn({ name, domain }: { readonly name: string; readonly domain: unknown }, path: string): Domain {
+  try {
+    return domainOf(domain);
+  } catch (cause) {
+    if (!(cause instanceof DiffeoError)) throw cause;
+    const problem = `${path}: the domain of "${name}" is none (${cause.problem})`;
+    throw new DiffeoError("data", problem, "the file is damaged; fit again", { cause });
+  }
+}
+
 /** The domain of a file's spec, with those of one's own. */
 function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): Product {
   const domains = parts.map((one): [string, Domain] => {
     if (!("own" in one)) {
       if (v.is(domainSchema, one.domain) && one.domain.kind === "product")
         fail("data", `${path}: its domain is that of no table`, "the file is damaged; fit again");
-      return [one.name, domainOf(one.domain, `${path}: its domain`)];
+      return [one.name, partIn(one, path)];
     }
     const given = Object.hasOwn(columns, one.name) ? columns[one.name] : undefined;
     if (given?.kind !== one.own)
