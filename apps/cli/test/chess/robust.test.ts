@@ -159,7 +159,14 @@ describe("other data", () => {
 
 describe("a folder that holds a run", () => {
   it("is refused before the data are read", async () => {
-    const { code, stderr } = await diffeo("chess", "train", "--data", join(folder, "none.fen"), "--out", killed);
+    const { code, stderr } = await diffeo(
+      "chess",
+      "train",
+      "--data",
+      join(folder, "none.fen"),
+      "--out",
+      join(folder, "whole"),
+    );
     expect([code, stderr]).toEqual([2, expect.stringMatching(/already holds a run\. Continue it with --resume/)]);
   });
 });
