@@ -45,6 +45,8 @@ beforeAll(async () => {
   writeFileSync(boards, "4k3/8/8/8/8/8/8/4K3\n4k3/8/8/8/8/8/8/3QK3\n");
   writeFileSync(table, "a,b\n1,2\n3,4\n2,1\n");
   writeFileSync(at("mine.txt"), "years of work\n");
+  mkdirSync(at("uci"));
+  writeFileSync(at("uci/winequality-red.csv"), "a;b\n1;2\n");
   symlinkSync("tiny.safetensors", at("link.safetensors"));
   linkSync(model, at("hard.safetensors"));
   symlinkSync(folder, at("here"));
@@ -78,6 +80,13 @@ describe("an output that is an input is refused", () => {
     ["density sample", ["density", "sample", "--model", density, "--out", density]],
     ["density score over its model", ["density", "score", "--model", density, "--data", table, "--out", density]],
     ["density score over its table", ["density", "score", "--model", density, "--data", table, "--out", table]],
+    [
+      "density score over the file of a named table",
+      [
+        ...["density", "score", "--model", density, "--data", "red-wine", "--folder", at("uci"), "--force"],
+        ...["--out", at("uci/winequality-red.csv")],
+      ],
+    ],
     ["train over its model", ["chess", "train", "--init", at("run/model.safetensors"), "--out", at("run")]],
   ])("by %s", async (_, words) => {
     if (words.includes(at("run"))) {

@@ -20,7 +20,7 @@ import {
   unitGaussian,
   validationLikelihood,
 } from "diffeo-tables";
-import { preparedTable, saveDensity } from "diffeo-tables/node";
+import { preparedTable, saveDensity, sourceFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, nonNegative, positive, share } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -97,7 +97,10 @@ async function fit(io: Io, options: FitCommand): Promise<void> {
   const { out } = options;
   const { model, written } = filesIn(out);
   const requireFree = (): Promise<void> =>
-    outputs([{ path: model }, { path: written }], { inputs: [options.data], force: options.force });
+    outputs([{ path: model }, { path: written }], {
+      inputs: [sourceFile(options.data, options.folder)],
+      force: options.force,
+    });
   await requireFree();
   const prepared = await preparedFor(options, options.seed);
   await inFolder(out, async () => {

@@ -1,6 +1,6 @@
 /** diffeo density picture: how fitted densities of two columns look beside the data. */
 import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables";
-import { loadDensity, tableOf } from "diffeo-tables/node";
+import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -14,7 +14,7 @@ interface PictureCommand extends TableCommand {
 }
 
 async function picture(io: Io, { models, out, force, ...options }: PictureCommand): Promise<void> {
-  await outputs(pictureFiles(out), { inputs: [...models, options.data], force });
+  await outputs(pictureFiles(out), { inputs: [...models, sourceFile(options.data, options.folder)], force });
   const loaded: DensityModel[] = [];
   for (const path of models) loaded.push(await loadDensity(path));
   const table = await tableOf(options.data, options, modelColumns(loaded[0]));

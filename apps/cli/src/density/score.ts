@@ -1,6 +1,6 @@
 /** diffeo density score: what a fitted model says about every row of a table. */
 import { modelColumns, scoreRows } from "diffeo-tables";
-import { loadDensity, tableOf } from "diffeo-tables/node";
+import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -14,7 +14,10 @@ interface ScoreCommand extends TableCommand {
 }
 
 async function score(io: Io, { model: path, out, force, ...options }: ScoreCommand): Promise<void> {
-  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path, options.data], force });
+  await outputs(out === undefined ? [] : [{ path: out }], {
+    inputs: [path, sourceFile(options.data, options.folder)],
+    force,
+  });
   const model = await loadDensity(path);
   const table = await tableOf(options.data, options, modelColumns(model));
   const found = await scoreRows(model, table);

@@ -23,9 +23,15 @@ import {
 } from "../table/uci.ts";
 import { readTable } from "./table-file.ts";
 
+const pathOf = ({ file }: UciSet, folder: string): string => join(folder, file);
+
+/** The file that the name or the path of a table stands for: what is read. */
+export const sourceFile = (data: string, folder: string): string =>
+  isUci(data) ? pathOf(uciSets[data], folder) : data;
+
 /** Fetches a file into the folder if it is not there. */
 async function fetched(set: UciSet, folder: string): Promise<string> {
-  const path = join(folder, set.file);
+  const path = pathOf(set, folder);
   if (existsSync(path)) return path;
   const remedy = `put ${set.file} into ${folder} by hand`;
   const response = await fetch(set.address).catch((error: unknown) => {

@@ -1,5 +1,13 @@
 /** diffeo-tables/node: tables, densities and records of studies on disk. */
-export { type PreparedOptions, preparedTable, type TableOptions, tableOf, uciFile, uciTable } from "./datasets.ts";
+export {
+  type PreparedOptions,
+  preparedTable,
+  sourceFile,
+  type TableOptions,
+  tableOf,
+  uciFile,
+  uciTable,
+} from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { type FitTaskOptions, readFitRecords, recordPath, runTask, saveFitRecord } from "./study.ts";
 export { cellBatches, readCells, readTable } from "./table-file.ts";
