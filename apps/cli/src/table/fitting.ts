@@ -93,7 +93,10 @@ const number = v.union([
 const mapsFile = {
   schema: v.strictObject({
     /** What they were chosen for. */
-    ...{ data: v.string(), asked: byName(v.unknown()), seed: number, network: v.string() },
+    data: v.string(),
+    asked: byName(v.unknown()),
+    seed: number,
+    network: v.string(),
     columns: byName(v.unknown()),
     flow: v.exactOptional(v.picklist(flowKinds)),
     maps: v.array(v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() })),

@@ -43,9 +43,17 @@ const float64 = v.instance(Float64Array);
 
 const stateSchema = v.pipe(
   v.strictObject({
-    ...{ x: float64, value: float64, energy: float64, acceptance: float64 },
-    ...{ depth: v.instance(Uint8Array), leaves: v.instance(Uint32Array), diverged: v.instance(Uint8Array) },
-    ...{ size: number, inverseMass: float64, divergedInWarmup: count, undefinedCount: count },
+    x: float64,
+    value: float64,
+    energy: float64,
+    acceptance: float64,
+    depth: v.instance(Uint8Array),
+    leaves: v.instance(Uint32Array),
+    diverged: v.instance(Uint8Array),
+    size: number,
+    inverseMass: float64,
+    divergedInWarmup: count,
+    undefinedCount: count,
     undefinedAt: v.nullable(float64),
     done: count,
     at: v.strictObject({ x: float64, slope: float64, value: number }),
