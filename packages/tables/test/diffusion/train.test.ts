@@ -122,6 +122,19 @@ describe("training", () => {
     expect(result.best).toBe(result.step - 150);
   });
 
+  it("keeps later weights that are not clearly worse than the best", async () => {
+    // Of N(0, 1) there is nothing to learn, v̂ = 0 being right: what comes after the best differs from it by chance.
+    const measured: number[] = [];
+    const { best, validation } = await trainScore(points(300, 1, 1), points(300, 1, 2), {
+      ...{ ...small, steps: 40, seed: 3, rate: 1e-2, patience: 100 },
+      // One a step, each with what was measured after the step before.
+      onProgress: (progress) => measured.push(progress.validation),
+    });
+    expect(Math.min(...measured.slice(1))).toBe(validation);
+    expect(measured.indexOf(validation)).toBeLessThan(20);
+    expect(best).toBe(40);
+  });
+
   it("takes as many steps as fit into its time", async () => {
     const began = performance.now();
     const { steps, step } = await trainScore(points(50, 2, 1), points(20, 2, 2), {
