@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { rightSvd } from "diffeo/host";
 import { key, normal } from "diffeo/random";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { misses } from "../../diffeo/test/matching/support.ts";
 import { preparedTable, uciTable } from "../src/node/datasets.ts";
 import { readTable } from "../src/node/table-file.ts";
 import { legacyPermutation } from "../src/table/numpy.ts";
@@ -43,7 +44,12 @@ describe("reading CSV", () => {
       const table = parseTable(text, "t");
       expect([...table.values]).toEqual(expected);
       expect(table.rows).toBe(2);
+      expect([
+        ["a", "b"],
+        ["column 1", "column 2"],
+      ]).toContainEqual(table.columns);
     }
+    expect([...parseTable("a,b\n\u00a01\u00a0,2\t\n", "t").values]).toEqual([1, 2]);
     expect(parseTable("a b c,b\n1,2\n", "t").columns).toEqual(["a b c", "b"]);
     expect(parseTable("1 2 3\n4 5 6\n", "t").columns.length).toBe(3);
     const quoted = parseTable('"a, long, name";"b, other, name"\n1;2\n', "t");
@@ -163,18 +169,36 @@ describe("preparing", () => {
   });
 
   it("dequantises by the median step of each column, with the run's seed", () => {
-    const rows = Array.from({ length: 300 }, (_, i) => [i % 7, 10 * ((i * 3) % 11)]);
-    const of = (seed: number) =>
-      prepare(table(["a", "b"], rows), key(seed), { dequantise: true, whiten: false, noise: 0 }).train
+    // Steps of 1, 5 and 10, and of 1 and 2.
+    const rows = Array.from({ length: 900 }, (_, i) => [[0, 1, 6, 16][i % 4], [0, 1, 3][i % 3]]);
+    const of = (seed: number, options = {}) =>
+      prepare(table(["a", "b"], rows), key(seed), { dequantise: true, whiten: false, noise: 0, ...options }).train
         .data as Float32Array;
-    const plain = prepare(table(["a", "b"], rows), key(0), { whiten: false, noise: 0 }).train.data as Float32Array;
-    const gaps = of(1).map((v, i) => v - plain[i]);
-    const reach = (j: number): number => Math.max(...gaps.filter((_, i) => i % 2 === j).map(Math.abs));
-    expect(reach(0)).toBeGreaterThan(0.95);
-    expect(reach(0)).toBeLessThanOrEqual(1);
-    expect(reach(1) / 10).toBeGreaterThan(0.95);
-    expect(of(2)).not.toEqual(of(1));
-    expect(of(1)).toEqual(of(1));
+    const plain = of(0, { dequantise: false });
+    const spread = of(1);
+    const shares = spread.map((v, i) => (v - plain[i]) / [5, 1.5][i % 2]);
+    for (const j of [0, 1]) {
+      const own = shares.filter((_, i) => i % 2 === j);
+      for (const side of [1, -1]) expect(Math.max(...own.map((v) => side * v))).toBeCloseTo(1, 1);
+      expect(own.every((v) => Math.abs(v) <= 1)).toBe(true);
+      expect(misses(own, 0)).toBeLessThan(4);
+      expect(
+        misses(
+          own.map((v) => v * v),
+          1 / 3,
+        ),
+      ).toBeLessThan(4);
+    }
+    // What is added in the end owes nothing to it.
+    const noise = of(1, { noise: 1 }).map((v, i) => v - spread[i]);
+    expect(
+      misses(
+        noise.map((v, i) => v * shares[i]),
+        0,
+      ),
+    ).toBeLessThan(4);
+    expect(of(2)).not.toEqual(spread);
+    expect(of(1)).toEqual(spread);
   });
 });
 
