@@ -143,7 +143,13 @@ describe("a table", () => {
     const began = performance.now();
     const { rows, values } = parseTable(text, "t.csv");
     expect(performance.now() - began).toBeLessThan(20_000);
-    expect([rows, values.length, values[299_997], values[299_998]]).toEqual([100_000, 300_000, 99_999, 99_999 / 8]);
+    expect(rows).toBe(100_000);
+    expect(values).toEqual(
+      Float64Array.from({ length: 300_000 }, (_, at) => {
+        const i = Math.floor(at / 3);
+        return [i, i / 8, Number(`-${i}e-3`)][at % 3];
+      }),
+    );
   });
 
   it("is read as it was written, with names of any characters", () => {
