@@ -130,6 +130,32 @@ describe("distances", () => {
 });
 
 describe("nearest rows", () => {
+  it("are so far away, cell by cell, and nearer than others as often as pairs say", () => {
+    const at = (row: Cells): number[] => row.map(Number);
+    const points = (rows: readonly Cells[]): NdArray => ({
+      ...{ shape: [rows.length, 2], dtype: "float64" },
+      data: Float64Array.from(rows.flatMap(at)),
+    });
+    // 0, 5, …, 100 from the first row of training, and 1 or 7 from the second.
+    const samples = Array.from({ length: 21 }, (_, k): Cells => [3 * k, 4 * k]);
+    const fresh: Cells[] = [...Array<Cells>(9).fill([60, -999]), [60, -1000], [67, -1000]];
+    const found = privacyOf(
+      samples,
+      fresh,
+      [
+        [0, 0],
+        [60, -1000],
+      ],
+      points,
+    );
+    expect(found.samples).toEqual({ median: 50, low: 5, copies: 1 / 21 });
+    expect(found.fresh).toEqual({ median: 1, low: expect.closeTo(0.5, 12), copies: 1 / 11 });
+    // Of 231 pairs one is equal, 0 and 0; the first sample is nearer than 10, the second than 1.
+    expect(found.nearer).toBeCloseTo((10 + 0.5 + 1) / 231, 12);
+    expect(found.error).toBeCloseTo(Math.sqrt(33 / (12 * 231)), 12);
+    expect(found.among).toBe(2);
+  });
+
   const domain = product({ a: real(), b: positive() });
   const rows = (count: number, seed: number): Cells[] =>
     Array.from({ length: count }, (_, i) => {
