@@ -3,15 +3,17 @@
 import { pickRows } from "diffeo/host";
 import { drawArrays, fourierSlices, gssm, objectives } from "diffeo/matching";
 import { dkefInit } from "diffeo/model";
-import { fold, key } from "diffeo/random";
+import { fold, key, permutation } from "diffeo/random";
 import { flatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
 import { annealedNormaliser } from "../src/dkef/annealed.ts";
-import { importanceNormaliser, logBaseVolume, measurePoints } from "../src/dkef/evaluate.ts";
+import { importanceNormaliser, logBaseVolume, measurePoints, type Normaliser } from "../src/dkef/evaluate.ts";
 import { fitDensity } from "../src/dkef/fit.ts";
 import type { Fitted } from "../src/dkef/fitted.ts";
+import { openFitting } from "../src/dkef/fitting.ts";
 import { type GradientNoise, openGradientNoise } from "../src/dkef/gradient-noise.ts";
 import { sampleRows } from "../src/dkef/sample.ts";
+import { settingsOf } from "../src/dkef/settings.ts";
 import { fitSteps } from "../src/dkef/steps.ts";
 import { scoreRows } from "../src/dkef/use.ts";
 import { preparedTable } from "../src/node/datasets.ts";
@@ -44,6 +46,9 @@ function unfitted(alpha: readonly number[]): Fitted {
   const parameters = dkefInit(key(2), firstRows(alpha.length), { width: 4, logScales: [0] });
   return { step: 0, parameters, theta: flatten(parameters), alpha: Float64Array.from(alpha) };
 }
+
+/** The standard error of log Ẑ, √(Var w/N)/E w, for (Σw)²/Σw² = N (E w)²/E w². */
+const errorOf = ({ effectiveSamples, samples }: Normaliser): number => Math.sqrt(1 / effectiveSamples - 1 / samples);
 
 const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.length;
 
@@ -82,10 +87,9 @@ describe("a fit of two moons", () => {
     const exact = await onGrid(found.chosen);
     const plain = await importanceNormaliser(found.chosen, 25_000, key(5));
     const annealed = await annealedNormaliser(found.chosen, few, { key: key(6) });
-    for (const { logZ, effectiveSamples } of [plain, annealed]) {
-      expect(effectiveSamples).toBeGreaterThan(1000);
-      // Five standard errors of an estimate of that many effective samples.
-      expect(Math.abs(logZ - exact.logZ)).toBeLessThan(5 / Math.sqrt(effectiveSamples));
+    for (const found of [plain, annealed]) {
+      expect(found.effectiveSamples).toBeGreaterThan(1000);
+      expect(Math.abs(found.logZ - exact.logZ)).toBeLessThan(4 * errorOf(found));
     }
     expect(mean(points.logDensity) - annealed.logZ).toBeGreaterThan(-2.75); // a unit Gaussian has −2.84
 
@@ -159,8 +163,17 @@ it("comes out the same twice, by a name and by an objective of one's own", async
 it("has for α = 0 the volume of q₀, from both estimates", async () => {
   const flat = unfitted(new Array(10).fill(0));
   expect((await importanceNormaliser(flat, 2000, key(1))).logZ).toBeCloseTo(logBaseVolume(2), 6);
-  const { logZ, effectiveSamples } = await annealedNormaliser(flat, few, { key: key(1), particles: 1024 });
-  expect(Math.abs(logZ - logBaseVolume(2))).toBeLessThan(5 / Math.sqrt(effectiveSamples));
+  const annealed = await annealedNormaliser(flat, few, { key: key(1), particles: 1024 });
+  expect(Math.abs(annealed.logZ - logBaseVolume(2))).toBeLessThan(4 * errorOf(annealed));
+});
+
+it("has the normaliser of a grid where that is e²⁸, to four standard errors of less than a hundredth", async () => {
+  const peaked = unfitted(new Array(10).fill(4));
+  // Doubled until a thousand are effective.
+  const annealed = await annealedNormaliser(peaked, few, { key: key(1), particles: 512 });
+  expect(annealed.effectiveSamples).toBeGreaterThanOrEqual(1000);
+  expect(errorOf(annealed)).toBeLessThan(0.01);
+  expect(Math.abs(annealed.logZ - (await onGrid(peaked)).logZ)).toBeLessThan(4 * errorOf(annealed));
 });
 
 it("stops at the patience, and goes on for the curve alone when told to", async () => {
@@ -262,6 +275,39 @@ describe("the noise of a gradient", () => {
     ];
     expect(ssmVr.noise).toBeLessThan(ssm.noise);
     expect(gssmVr.noise).toBeLessThan(gssm.noise);
+  });
+
+  it("is half the mean square of what two draws differ by, and the signal the mean product of two", async () => {
+    const settings = settingsOf({ ...options, loss: "gssm" }, data.train.shape[0]);
+    const { steps, draws, root } = openFitting(data, settings);
+    const order = permutation(fold(root, "noise"), data.train.shape[0]).data;
+    const x = pickRows(data.train, order.subarray(0, 40));
+    const theta = flatten(dkefInit(key(2), firstRows(options.inducing)));
+    const gradients: Float32Array[] = [];
+    for (let i = 0; i < 3; i++) {
+      const found = await steps.gradient(theta, x, draws("noise alpha", i, 20), draws("noise loss", i, 20));
+      gradients.push(found.data as Float32Array);
+    }
+    await steps.dispose();
+    const open = openGradientNoise(data, { ...options, loss: "gssm" });
+    const { noise, signal } = await open.at(theta, 3);
+    await open.dispose();
+    const pairs = [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ].map(([i, j]) => [gradients[i], gradients[j]]);
+    const over = (f: (a: number, b: number) => number): number =>
+      pairs.reduce((s, [a, b]) => a.reduce((t, v, k) => t + f(v, b[k]), s), 0) / pairs.length;
+    expect(noise / over((a, b) => (a - b) ** 2 / 2)).toBeCloseTo(1, 9);
+    expect(signal).toBeCloseTo(
+      Math.max(
+        0,
+        over((a, b) => a * b),
+      ),
+      9,
+    );
+    expect(signal).toBeGreaterThan(0);
   });
 
   it("is of the gradient that a step of Adam descends by", async () => {
