@@ -159,6 +159,24 @@ describe("a fit with a flow", () => {
     expect(Math.abs(bent - truth)).toBeLessThan(0.35);
   });
 
+  it("takes rows with the noise of its training to squares of mean 1", async () => {
+    // Of T stretched by e^a the loss is ½ e^{2a} E x² − a: at its least, E x² is what log|det J| counts for.
+    const { domain: own, standard: by } = model;
+    const w = mapped(Float64Array.from(rows.flat()), 2, tableMap({ domain: own, standard: by }).inverse);
+    const noise = normal(key(9), [1200, 2], { dtype: "float64" }).data;
+    const { x } = await withGraphs({ threads: 1 }, (graphs) =>
+      intoFlow(
+        model.flow as Flow,
+        w.map((v, i) => v + 0.6 * noise[i]),
+        graphs,
+      ),
+    );
+    for (const j of [0, 1]) {
+      const squares = x.filter((_, i) => i % 2 === j).map((v) => v * v);
+      expect(Math.abs(squares.reduce((s, v) => s + v, 0) / squares.length - 1)).toBeLessThan(0.1);
+    }
+  });
+
   it("needs two numbers", async () => {
     const labels = Array.from({ length: 40 }, (_, i) => [i % 7, i % 3 === 0 ? "a" : "b"]);
     const of = { a: real(), ward: category(["a", "b"]) };
