@@ -66,7 +66,7 @@ const cases: readonly Case[] = [
   ],
   [
     "a whole with exact zeros",
-    simplex(["sand", "silt", "clay"], { total: 100, zeros: 0.01 }),
+    simplex(["sand", "silt", "clay"], { total: 100, zeros: 0.02 }),
     ["sand", "silt", "clay"],
     ([a, b, c]) => {
       const [s, t, u] = shares(a, b, c);
@@ -107,6 +107,13 @@ describe("a table with", () => {
       some.filter(([sand]) => sand === 0).length / some.length;
     expect(Math.abs(zeros(drawn) - zeros(rows))).toBeLessThan(0.15);
     for (const one of drawn) expect((one as number[]).reduce((s, v) => s + v, 0)).toBeCloseTo(100, 9);
+    // 0 is anything below 2: of one u its chance is 2, a zero, times the density in the middle, where parts sum to 101 and 102.
+    const [one, half, two, both] = await model.score(
+      [[0, 30, 70], [1, 30, 70].map((v) => v / 1.01), [0, 0, 100], [1, 1, 100].map((v) => v / 1.02)],
+      { ...few, spread: 1 },
+    );
+    expect(one - half).toBeCloseTo(Math.log(2), 4);
+    expect(two - both).toBeCloseTo(2 * Math.log(2), 4);
   });
 });
 
