@@ -4,6 +4,7 @@ import {
   add,
   constant,
   div,
+  exp,
   expandDims,
   grad,
   log,
@@ -22,7 +23,7 @@ import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 import { withGraphs } from "../../src/diffusion/graphs.ts";
-import { logDensityOf } from "../../src/diffusion/likelihood.ts";
+import { type FlowOptions, logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { LAST_LEVEL } from "../../src/diffusion/model.ts";
 import { atomMass } from "../../src/diffusion/score.ts";
 import type { TableModel } from "../../src/diffusion/table-model.ts";
@@ -72,6 +73,30 @@ describe("the flow of a label and a number", () => {
       const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
       expect(Math.abs(found[i] + atomMass(1) - wanted)).toBeLessThan(5e-3);
     });
+  });
+});
+
+describe("the flow of a field that turns at one level", () => {
+  it("is followed as closely as the tolerance says", async () => {
+    // dx/dλ = x δ(λ − 1), δ a Gaussian of width 0.12: from data to noise, where λ falls, x ends as x/e.
+    const width = 0.12;
+    const predict = (x: Tensor, lambda: Tensor): Tensor => {
+      const bump = exp(mul(square(div(sub(lambda, 1), width)), -0.5));
+      const pace = mul(sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))), -0.5 * width * Math.sqrt(2 * Math.PI));
+      return mul(x, div(bump, pace));
+    };
+    const m2 = 1 / (1 + Math.exp(-LAST_LEVEL));
+    const x = Float64Array.of(-1, -0.3, 0.2, 0.8);
+    const wanted = x.map((v) => -(m2 * v * v * Math.exp(-2) + Math.log(2 * Math.PI) - Math.log(m2)) / 2 - 1);
+    const wrong = (options: FlowOptions): Promise<number> =>
+      withGraphs({ threads: 1 }, async (graphs) => {
+        const found = await logDensityOf(graphs, { name: "bump", n: 1, predict }, x, options);
+        return mean(Array.from(found, (v, i) => Math.abs(v - wanted[i])));
+      });
+    expect(await wrong({})).toBeLessThan(1e-3);
+    const coarse = await wrong({ evaluations: 100 });
+    expect(coarse).toBeGreaterThan(5e-3);
+    expect(await wrong({ tolerance: 0.05 })).toBe(coarse);
   });
 });
 
@@ -136,6 +161,16 @@ describe("a model of a label and two numbers", () => {
     const found = await model.score(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
+    // Without x, which y is correlated with.
+    const some = test.slice(0, 100);
+    const without = await model.score(some.map(([, y, k]) => ({ x: null, y, k })));
+    const others = some.map(([, y, label], i) => {
+      const k = labels.indexOf(label);
+      const z = (y - law.means[k][1]) / law.spread;
+      return without[i] - Math.log(law.chances[k]) + z ** 2 / 2 + Math.log(law.spread * Math.sqrt(2 * Math.PI));
+    });
+    expect(Math.abs(mean(others))).toBeLessThan(0.06);
+    expect(Math.sqrt(mean(others.map((g) => g * g)))).toBeLessThan(0.3);
     expect(await model.score([[null, null, null]])).toEqual(Float64Array.of(0));
   });
 
