@@ -17,6 +17,7 @@ import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
 import { numberLaw } from "../../src/measure/baseline/discrete.ts";
+import { gaussianOf } from "../../src/measure/baseline/gaussian.ts";
 import { kernelMarginal } from "../../src/measure/baseline/marginal.ts";
 import type { Cells, TableLaw } from "../../src/measure/law.ts";
 
@@ -198,6 +199,16 @@ describe("baselines", () => {
   });
 });
 
+describe("a Gaussian of few rows", () => {
+  it("has their variances, and correlations that are drawn to 0 by (n + 1)/(N + n + 1)", () => {
+    // Variances 5/4 and 5, covariance 2: of a correlation 0.8 four of seven parts are left.
+    const { mean: centre, factor } = gaussianOf(Float64Array.of(0, 0, 1, 4, 2, 2, 3, 6), 2, String);
+    expect(Array.from(centre)).toEqual([1.5, 3]);
+    const [a, , c, d] = factor;
+    expect([a * a, a * c, c * c + d * d]).toEqual([1.25, (2 * 4) / 7, 5].map((v) => expect.closeTo(v, 12)));
+  });
+});
+
 describe("the law of a coordinate", () => {
   const values = normal(key(7), 300, { dtype: "float64" }).data.map((v) => Math.sign(v) * v * v);
   const law = kernelMarginal(values);
@@ -211,6 +222,23 @@ describe("the law of a coordinate", () => {
       expect(below + above).toBeCloseTo(1, 12);
     }
     expect(law.tails(-1e9)[0]).toBeLessThan(1e-10);
+  });
+
+  it("has kernels that are wider where values are rare, and a tail, as its formula says", () => {
+    const few = [1000, 1001, 1004];
+    // Quartiles are 1000.5 and 1002.5, nearer than the deviation has them: too few to try widths on.
+    const scale = 2 / 1.349;
+    const width = (0.9 * scale * 3 ** -0.2 * Math.sqrt(3)) / Math.PI;
+    const kernel = (t: number): number => 1 / (2 * Math.cosh(t / 2)) ** 2;
+    const pilot = few.map((c) => few.reduce((s, d) => s + kernel((c - d) / width) / (3 * width), 0));
+    const typical = Math.cbrt(pilot[0] * pilot[1] * pilot[2]);
+    const widths = pilot.map((p) => width * Math.sqrt(typical / p));
+    const found = kernelMarginal(Float64Array.from(few));
+    for (const z of [990, 1000, 1000.7, 1002.5, 1004, 1030]) {
+      const smooth = few.reduce((s, c, i) => s + kernel((z - c) / widths[i]) / (3 * widths[i]), 0);
+      const tail = 1 / (Math.PI * scale * (1 + ((z - 1001) / scale) ** 2));
+      expect(Math.exp(found.logDensity(z)) / (0.75 * smooth + 0.25 * tail)).toBeCloseTo(1, 9);
+    }
   });
 
   it("goes back from shares to where they lie, beyond the values too", () => {
