@@ -58,6 +58,7 @@ describe("strict legality", () => {
     ["4k3/8/5N2/8/8/3n4/8/4K3", ["checks"]],
     ["4k3/3P4/8/8/8/8/3p4/4K3", ["checks"]],
     ["4k3/8/8/8/8/8/8/KKKKKKKK", ["kings"]],
+    ["4k3/8/8/8/K7/8/PPPPPPPP/RNBQKBNR", ["kings", "material"]],
     ["4k3/8/8/8/8/PPPPPPPP/PPPPPPPP/KK6", ["kings", "material"]],
   ])("finds the flaws of %s", (fen, flaws) => {
     expect(flawsOf(parseFen(fen))).toEqual(flaws);
@@ -86,6 +87,7 @@ describe("strict legality", () => {
   it("completes a FEN with a side that may be to move", () => {
     expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"))).toBe("4k3/8/8/8/8/8/8/4K3 w - - 0 1");
     expect(makeFullFen(parseFen("4k3/4R3/8/8/8/8/8/4K3"))).toBe("4k3/4R3/8/8/8/8/8/4K3 b - - 0 1");
+    expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"), ["b", "KQ"])).toBe("4k3/8/8/8/8/8/8/4K3 b KQ - 0 1");
   });
 });
 

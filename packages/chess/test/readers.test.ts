@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeFen, parseFen } from "../src/board/fen.ts";
 import { makeFullFen } from "../src/board/legality.ts";
 import { playouts } from "../src/board/playout.ts";
-import { boardAt, type Positions, pack } from "../src/board/position.ts";
+import { boardAt, POSITION_BYTES, type Positions, pack } from "../src/board/position.ts";
 import { PositionSet } from "../src/board/set.ts";
 import { independentSquares, squareMarginals } from "../src/measure/marginals.ts";
 import { readDataset, writeDataset } from "../src/node/dataset.ts";
@@ -187,6 +187,14 @@ describe("PGN", () => {
     expect(all.count).toBe(11);
     const words = new Uint32Array(read.positions.bytes.slice().buffer);
     for (let i = 0; i < 4; i++) expect(all.hasWords(words, 8 * i)).toBe(true);
+    // Others of the next game, and of the next file.
+    const found = async (...texts: readonly string[]) => {
+      const paths = await Promise.all(texts.map((text, i) => file(`b${i}.pgn`, text)));
+      return (await readPositions(paths, { ...options, perGame: 3, distinct: false })).positions.bytes;
+    };
+    const three = 3 * POSITION_BYTES;
+    for (const bytes of [await found(game(moves) + game(moves)), await found(game(moves), game(moves))])
+      expect(bytes.slice(0, three)).not.toEqual(bytes.slice(three));
   });
 
   it("names the move that cannot be played, and its place", async () => {
@@ -254,6 +262,7 @@ describe("PGN", () => {
       sides.set(game, held);
     }
     const own = new Set(alone.games).size;
+    expect(own).toBe(openings.length * replies.length);
     for (const part of [[...sides.values()].slice(0, own), [...sides.values()].slice(own)]) {
       const share = part.filter(Boolean).length / part.length;
       expect(share).toBeGreaterThan(0.15);
