@@ -101,16 +101,21 @@ export async function survive(kills: Kills): Promise<Survived> {
       done.restarts++;
     },
   };
-  await wait(2000); // so that they are at work
+  const client = new Redis({ path: server.url.slice("unix://".length), maxRetriesPerRequest: null });
+  client.on("error", () => undefined); // it comes back with the server
+  /** Until as many parts are under way as there are workers: whoever is killed then is killed at one. */
+  const atWork = async (): Promise<void> => {
+    while (current.exitCode === null && (await client.llen("diffeo:parts-cpu:active")) < size) await wait(20);
+  };
   for (const [i, { what, ms: pause }] of momentsOf(kills).entries()) {
     await wait(pause);
+    await atWork();
     if (current.exitCode !== null) break;
     say(`kills the ${what}`);
     await happen[what](i);
   }
   await ended(current);
   const [state] = (await readQueues(parseAddress(server.url))).queues;
-  const client = new Redis({ path: server.url.slice("unix://".length) });
   const results = (await client.keys("diffeo:result:*")).length;
   await client.quit();
   for (const child of workers) child.kill("SIGKILL");
