@@ -2,11 +2,23 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { canonical, type Executor, ofShard, type Part, parseShard, partOf, requirePart, runParts } from "diffeo-queue";
+import {
+  canonical,
+  type Executor,
+  type Kind,
+  ofShard,
+  type Part,
+  parseShard,
+  partOf,
+  requirePart,
+  runParts,
+} from "diffeo-queue";
 import { digestOf, inputsOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue/node";
 import fc from "fast-check";
+import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCache } from "../src/node/cache.ts";
+import { openRunner } from "../src/node/runner.ts";
 import { failing, kinds, RELEASE, reversed, spin } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 
@@ -173,6 +185,42 @@ describe("local work", () => {
       "its process ended with code 7",
       "done",
     ]);
+  });
+});
+
+describe("what parts keep open", () => {
+  const log: string[] = [];
+  const keeper: Kind<{ readonly name: string }, string> = {
+    name: "test/keeper",
+    version: 1,
+    parameters: v.strictObject({ name: v.string() }),
+    run: ({ name }, { keep }) =>
+      keep(
+        name,
+        async () => {
+          log.push(`opens ${name}`);
+          return name === "broken" ? Promise.reject(new Error("it is broken")) : name;
+        },
+        async () => void log.push(`closes ${name}`),
+      ),
+    make: (name) => Buffer.from(name),
+    parse: String,
+  };
+  const runner = openRunner({
+    kinds: { [keeper.name]: async () => keeper as Kind<unknown, unknown> },
+    release: RELEASE,
+  });
+  const run = (name: string) =>
+    runner.run(partOf(keeper, { name }, setting), { fetch: async () => new Uint8Array(), report: () => undefined });
+
+  it("are the two that were used last, opened once; what cannot be opened is not kept", async () => {
+    for (const name of ["a", "b", "a", "c", "a", "b"]) await run(name);
+    expect(log.splice(0)).toEqual(["opens a", "opens b", "opens c", "closes b", "opens b", "closes c"]);
+    await expect(run("broken")).rejects.toThrow("it is broken");
+    await expect(run("broken")).rejects.toThrow("it is broken");
+    expect(log.splice(0)).toEqual(["opens broken", "closes a", "opens broken"]);
+    await runner.dispose();
+    expect(log).toEqual(["closes b"]);
   });
 });
 
