@@ -27,7 +27,7 @@ export { makeTable, type OpenTableOptions, parseTableModel } from "./diffusion/m
 export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";
 export type { ScoreOptions } from "./diffusion/score.ts";
-export { type FitSeedsOptions, fitSeeds, type SeedsFit } from "./diffusion/seeds.ts";
+export { type FitSeedsOptions, fitSeeds, isDrawnBySeed, type SeedsFit } from "./diffusion/seeds.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./diffusion/table-model.ts";
 export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";

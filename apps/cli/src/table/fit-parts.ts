@@ -8,6 +8,7 @@ import {
   type FlowKind,
   fitTable,
   flowKinds,
+  isDrawnBySeed,
   makeTable,
   type NetworkKind,
   networkKinds,
@@ -89,6 +90,12 @@ export async function fitInParts(
   options: SeedsCommand,
 ): Promise<SeedsFit | undefined> {
   const { seed: first, seeds, steps, given, network, device, threads } = options;
+  if (flow && seeds > 1 && isDrawnBySeed(rows, columns))
+    fail(
+      "usage",
+      "rows with empty cells, or with whole numbers of a wide range, are not the same for all seeds, which share the flow that the first of them learns",
+      "fit all seeds in one process, or without a flow",
+    );
   const input = Buffer.from(JSON.stringify(rows));
   const specs = mapValues(columns, ({ spec }) => spec);
   const setting = { release: RELEASE, device, inputs: { rows: sha256(input) } };

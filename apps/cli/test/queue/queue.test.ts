@@ -63,7 +63,7 @@ describe("work in parts", () => {
     // Of two seeds the better one, fitted one after the other, or each as a part.
     const fit = (out: string, ...more: string[]): string[] => [
       ...["table", "fit", at("rows.csv"), "--out", at(out), "--steps", "1", "--seeds", "2", "--threads", "1"],
-      ...["--no-given", "--no-evaluate", ...more],
+      ...["--map", "affine-flow", "--network", "transformer", "--no-given", "--no-evaluate", ...more],
     ];
     await printed(...fit("seeds.model"));
     await printed(...fit("seed-parts.model", "--shard", "1/2"));

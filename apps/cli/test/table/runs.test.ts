@@ -10,6 +10,7 @@ import { diffeo, startDiffeo } from "../run.ts";
 const folder = mkdtempSync(join(tmpdir(), "diffeo-runs-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
+const sinh = { kind: "sinh", centre: [0], scale: [3] };
 const bytesOf = (name: string): Buffer => readFileSync(at(name));
 
 const fit = (out: string, ...more: readonly string[]): string[] => [
@@ -65,6 +66,35 @@ describe("maps that a run wrote down", () => {
   });
 });
 
+describe("a run with maps that short fits chose", () => {
+  it("goes on with those that are written down", async () => {
+    const maps = [{ map: "affine flow", gain: 0.25, error: 0.1, kept: true }];
+    const columns = { a: { kind: "real" }, b: { kind: "bent", domain: { kind: "real" }, bend: sinh } };
+    // Rows and columns as those of the run above.
+    const { data, columns: asked } = JSON.parse(readFileSync(at("run/seed-0/config.json"), "utf8"));
+    mkdirSync(at("mapped"));
+    writeFileSync(
+      at("mapped/maps.json"),
+      JSON.stringify({ data, asked, seed: 0, network: "residual", columns, flow: "affine", maps }),
+    );
+    const again = fit("mapped.model", "--map", "auto", "--run", at("mapped"), "--steps", "1", "--no-given", "--json");
+    const { code, stdout, stderr } = await diffeo(...again);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout).maps).toEqual(maps);
+    const { domain, flow } = parseTableModel(bytesOf("mapped.model"));
+    expect(domain.parts.map((part) => part.domain.spec)).toEqual(Object.values(columns));
+    expect(flow?.network.kind).toBe("couplings");
+  });
+});
+
+describe("a fit that ends by the clock", () => {
+  it("takes as few steps as its time allows", async () => {
+    const asked = fit("minutes.model", "--minutes", "0.0001", "--no-given", "--json");
+    const { step } = JSON.parse((await diffeo(...asked)).stdout);
+    expect(step).toBeLessThan(20);
+  });
+});
+
 describe("several seeds", () => {
   it("of rows with holes are fitted by shards to the same model", async () => {
     const [names, ...lines] = readFileSync(at("rows.csv"), "utf8").trimEnd().split("\n");
@@ -75,6 +105,12 @@ describe("several seeds", () => {
     expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({ code: 0 });
     expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
     expect(bytesOf("shards.model").equals(bytesOf("holes.model"))).toBe(true);
+    // A flow of what one seed drew into the holes would have others wait for it.
+    const flow = await diffeo(...asked, "--map", "affine-flow", "--out", at("flow.model"), "--shard", "1/2");
+    expect([flow.code, flow.stderr]).toEqual([
+      2,
+      expect.stringContaining("share the flow that the first of them learns"),
+    ]);
   });
 
   it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {

@@ -2,10 +2,12 @@
  * Several fits that differ by their seed alone, of which the one with the least loss on rows held out is kept. Those rows and
  * their noise are the same for all, so that the losses can be compared.
  */
+import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
+import { atomsOf } from "./atoms.ts";
 import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
-import type { Row } from "./points.ts";
+import { cellsOf, partCells, type Row } from "./points.ts";
 import type { TableModel } from "./table-model.ts";
 
 export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {
@@ -21,6 +23,19 @@ export interface SeedsFit {
   readonly model: TableModel;
   /** The loss of each on rows held out. */
   readonly tried: readonly { readonly seed: number; readonly validation: number }[];
+}
+
+/**
+ * Whether points of rows are drawn with a fit's seed: holes are, and places of whole numbers within their intervals. A flow of such
+ * points is that of the seed it was learned with; others that share it have to wait for it.
+ */
+export function isDrawnBySeed(rows: readonly Row[], columns: FitTableOptions["columns"]): boolean {
+  const domain = product(columns);
+  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
+  const atoms = atomsOf(cells, domain);
+  return domain.parts.some(
+    (part) => (part.domain.noise > 0 && !Object.hasOwn(atoms, part.name)) || cells.some((row) => !partCells(part, row)),
+  );
 }
 
 export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): Promise<SeedsFit> {
