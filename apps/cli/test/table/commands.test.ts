@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
+import { kolmogorov } from "diffeo-tables";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, diffeoWith, type Ended } from "../run.ts";
 
@@ -68,6 +69,14 @@ describe("table", () => {
     expect(readFileSync(at("accepted.html"), "utf8")).toMatch(
       /^<!doctype html>.*<h1>rows\.csv<\/h1>.*all between 0 and 1, from .*accepted\.model.*<\/html>\n$/s,
     );
+    for (const [name, value] of [
+      ["rows", "120"],
+      ["weights of step", "1"],
+      ["loss on held-out rows", report.validation.toFixed(4)],
+      ["seed", "5"],
+      ["seconds", report.seconds.toFixed(0)],
+    ])
+      expect(readFileSync(at("accepted.html"), "utf8")).toContain(`<td>${name}</td><td>${value}</td>`);
     expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
@@ -83,14 +92,15 @@ describe("table", () => {
     const evaluateOf = (name: string) => ["table", "evaluate", at(name), "--model", at("a.model"), ...small];
     const small = ["--samples", "100", "--threads", "1"];
     const evaluate = evaluateOf("fresh.csv");
-    const { stdout, code } = await diffeo(...evaluateOf("open.csv"));
+    const { stdout, code } = await diffeo(...evaluateOf("open.csv"), "--scored", "15");
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^log-likelihood .* nats a row \(15 rows\)$/m);
     expect(stdout).toMatch(
       /^1 of 21 rows have empty .*\n20 rows that training did not see, 100 drawn; baselines fitted to nine tenths of these rows/,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
     const complete = ["--complete", "--hidden", "6", "--draws", "5"];
-    const page = ["--json", "--report", at("fresh.html")];
+    const page = ["--json", "--report", at("fresh.html"), "--seed", "3"];
     const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), ...complete, ...page)).stdout);
     expect(report).toMatchObject({ rows: 10, training: 120, privacy: { among: 120, samples: { copies: 0 } } });
     const { alone, several, ...asked } = report.completion;
@@ -100,6 +110,19 @@ describe("table", () => {
     );
     expect(alone.numbers.cells).toBe(24);
     expect(several.numbers.cells).toBeGreaterThanOrEqual(6);
+    // Samples are those of its seed.
+    const sample = ["table", "sample", "--model", at("a.model"), "--count", "100", "--seed", "3", "--threads", "1"];
+    const samples: number[][] = JSON.parse((await diffeo(...sample, "--json")).stdout).rows;
+    for (const [j, name] of ["size", "share", "from", "to"].entries())
+      expect(report.model.columns).toContainEqual(
+        expect.objectContaining({
+          column: name,
+          distance: kolmogorov(
+            samples.map((row) => row[j]),
+            fresh.slice(0, 10).map((row) => Number(row[j + 1])),
+          ),
+        }),
+      );
     expect(readFileSync(at("fresh.html"), "utf8")).toMatch(
       /<h2>Completion<\/h2>.*all numbers.*Cells of 6 held-out rows/s,
     );
@@ -167,6 +190,7 @@ describe("table", () => {
     const { columns, rows: drawn } = JSON.parse((await diffeo(...draw, "--json")).stdout);
     expect([columns, ...drawn].map((row) => row.join(",")).join("\n")).toBe(stdout.trimEnd());
     expect((await diffeo(...draw, "--seed", "1")).stdout).not.toBe(stdout);
+    expect((await diffeo(...draw, "--evaluations", "9")).stdout).not.toBe(stdout);
   });
 
   it("score gives every row its log-likelihood in the units of the table", async () => {
@@ -213,10 +237,14 @@ describe("table", () => {
     expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
     const svg = readFileSync(at("a.svg"), "utf8");
     expect(svg).toContain("few.csv: data and rows drawn from a.model");
+    expect(svg).toContain("10 rows of data and 10 samples");
     expect(svg).toContain("likelihood ranks of the rows among samples");
     // A picture is made again without asking.
-    expect((await diffeo(...draw, at("a.svg"), "--no-ranks", "--columns", "size,to")).code).toBe(0);
+    const some = ["--no-ranks", "--columns", "size,to"];
+    expect((await diffeo(...draw, at("a.svg"), ...some)).code).toBe(0);
     expect(readFileSync(at("a.svg"), "utf8")).toMatch(/Pair plot of size, to: .*Left out: share, from\./s);
+    expect((await diffeo(...draw, at("b.svg"), ...some, "--seed", "1")).code).toBe(0);
+    expect(readFileSync(at("b.svg"), "utf8")).not.toBe(readFileSync(at("a.svg"), "utf8"));
     expect((await diffeo(...draw, at("a.png"), "--no-ranks")).code).toBe(0);
     expect(readFileSync(at("a.png")).subarray(1, 4).toString()).toBe("PNG");
     expect(await diffeo(...draw, at("a.gif"))).toMatchObject({
@@ -238,6 +266,8 @@ describe("table", () => {
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("--given age=3: no column of the model is named so");
     expect((await diffeo(...draw, "--given", "size=big")).stderr).toContain("--given size=big: big is no number");
+    const twice = await diffeo(...draw, "--given", "size=1", "--given", "size=2");
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("--given size=2: size is given twice")]);
     expect((await diffeo(...draw, "--given", "size=-1")).stderr).toContain("-1 is not above 0");
   });
 
@@ -259,10 +289,21 @@ describe("table", () => {
       if (id !== "first") expect(share).toBe(id === "second" ? "0.5" : "0.25");
     }
     expect(new Set(cells.map((row) => row[5])).size).toBe(9);
+    for (const other of [
+      ["--seed", "1"],
+      ["--evaluations", "9"],
+    ])
+      expect((await diffeo(...fill, ...other)).stdout).not.toBe(stdout);
     const filed = await diffeo(...fill, "--out", at("filled.csv"), "--json");
     expect(readFileSync(at("filled.csv"), "utf8")).toBe(stdout);
     const { columns, rows: filled } = JSON.parse(filed.stdout);
     expect([columns, ...filled].map((row) => row.join(",")).join("\n")).toBe(stdout.trimEnd());
+    // Rows of the next batch are drawn by numbers of their own.
+    writeFileSync(at("twice.csv"), "from,to,share\n-9,-8,0.5\n-9,-8,0.5\n");
+    const batches = ["--model", at("a.model"), "--draws", "5001", "--evaluations", "2", "--threads", "1"];
+    const drawn = (await diffeo("table", "complete", at("twice.csv"), ...batches)).stdout.trimEnd().split("\n");
+    expect(drawn).toHaveLength(1 + 2 * 5001);
+    expect(drawn.slice(1, 4)).not.toEqual(drawn.slice(5002, 5005));
     writeFileSync(at("torn.csv"), "from,to\n-9,-8\n-9,\n");
     const torn = await diffeo("table", "complete", at("torn.csv"), "--model", at("a.model"));
     expect(torn.code).toBe(1);

@@ -112,3 +112,24 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     expect(likelihood).toMatchObject({ rows: 20, noChance: 1, mean: expect.any(Number) });
   });
 });
+
+describe("counts of a wide range and labels that are numbers", () => {
+  it("are scored at as many values as was said, and given as what they are", async () => {
+    const lines = rows.map(([n, a], i) => `${Math.round(1000 * Math.exp(a))},${n % 2}${i % 3 === 0 ? 0 : ""}`);
+    writeFileSync(at("wide.csv"), `cost,ward\n${lines.join("\n")}\n`);
+    const own = ["--model", at("wide.model"), "--threads", "1"];
+    const fit = ["table", "fit", at("wide.csv"), "--out", at("wide.model"), "--steps", "1", "--threads", "1"];
+    await printed(...fit, "--column", "ward=category", "--no-evaluate");
+    writeFileSync(at("few.csv"), `cost,ward\n${lines.slice(0, 2).join("\n")}\n`);
+    const score = (...how: string[]) => printed("table", "score", at("few.csv"), ...how, ...own);
+    const scores = [
+      await score("--evaluations", "25", "--spread", "1"),
+      await score("--evaluations", "25", "--spread", "3"),
+      await score("--evaluations", "13", "--spread", "1"),
+    ];
+    expect(new Set(scores).size).toBe(3);
+    expect(await printed("table", "sample", "--given", "ward=10", "--count", "2", ...own)).toMatch(
+      /^cost,ward\n\d+,10\n\d+,10\n$/,
+    );
+  });
+});
