@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";
 import { materialOf } from "../src/board/material.ts";
 import { playouts } from "../src/board/playout.ts";
-import { type Positions, pack, range, unpack } from "../src/board/position.ts";
+import { EMPTY, type Positions, pack, range, unpack } from "../src/board/position.ts";
 import { PositionSet } from "../src/board/set.ts";
 import { covarianceCosine, covarianceError, crossCovariance } from "../src/measure/covariance.ts";
 import { aucError, meanError, sdError, shareError } from "../src/measure/errors.ts";
@@ -141,6 +141,15 @@ describe("nearest neighbours", () => {
     );
   });
 
+  it("are found where they are nearer by one square, on whichever rank", () => {
+    const off = (count: number, rank: number): number[] =>
+      [...parseFen(START)].map((own, i) => (i >= 8 * rank && i < 8 * rank + count ? 13 - own : own));
+    for (let rank = 0; rank < 8; rank++)
+      expect([...nearestDistances(boards(START), pack(Uint8Array.from([...off(3, rank), ...off(2, rank)])))]).toEqual([
+        2,
+      ]);
+  });
+
   it("at distance 0 are copies", () => {
     const training = playouts(300, key("training"));
     const known = PositionSet.of(training);
@@ -159,6 +168,21 @@ describe("the two-sample test", () => {
     expect(Math.abs(twoSampleAuc(materialOf(a), materialOf(b), key(1)) - 0.5)).toBeLessThan(0.05);
     const drawn = independentSquares(squareMarginals(games), 1000, key(2));
     expect(twoSampleAuc(materialOf(drawn), materialOf(b), key(1))).toBeGreaterThan(0.98);
+  });
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ["files of pawns", ["4k3/8/8/8/8/8/P7/4K3"], ["4k3/8/8/8/8/8/7P/4K3"]],
+    ["bishops' colours", ["4k3/8/8/8/8/8/8/2B1K3"], ["4k3/8/8/8/8/8/8/4KB2"]],
+    // White's queen against a knight, or the other way round; both of one side: every count is as often the same.
+    [
+      "balances of 6 and 12",
+      ["4k1n1/8/8/8/8/8/8/3QK3", "3qk3/8/8/8/8/8/8/4K1N1"],
+      ["4k3/8/8/8/8/8/8/3QK1N1", "3qk1n1/8/8/8/8/8/8/4K3"],
+    ],
+  ])("tells %s", (_, these, those) => {
+    const of = (fens: readonly string[]) =>
+      materialOf(boards(...Array.from({ length: 60 }, (_, i) => fens[i % fens.length])));
+    expect(twoSampleAuc(of(these), of(those), key(1))).toBeGreaterThan(0.95);
   });
 
   it("stays finite where one look is enough", () => {
@@ -213,6 +237,21 @@ describe("all measures", () => {
     // Of 64 squares, d1 is off in a quarter of boards and e8 too; of 12 types, Q and k.
     expect(m.marginalDistance).toBeCloseTo(0.5 / 64, 12);
     expect(m.typesDistance).toBeCloseTo(0.5 / 12, 12);
+  });
+
+  it("look at the whole range of distances, and at as many boards of each kind as there are", () => {
+    // 0 to 20 squares off a board that training has.
+    const samples = pack(
+      Uint8Array.from(
+        Array.from({ length: 21 }, (_, k) => [...parseFen(START)].map((own, i) => (i < k ? EMPTY : own))).flat(),
+      ),
+    );
+    const reference = referenceOf(boards(KINGS, KINGS, START, START, KINGS));
+    const m = measure(samples, reference, { key: key(0) });
+    expect([m.nearest5, m.nearestMedian, m.nearest95]).toEqual([1, 10, 16]);
+    expect(m.errors.auc).toBe(aucError(m.auc as number, 5, 21));
+    // Half of too few real ones are set apart.
+    expect(measureAll(samples, range(games, 0, 30), { key: key(0) }).real.count).toBe(15);
   });
 
   it("stand beside real positions and independent squares, the same every time", async () => {
