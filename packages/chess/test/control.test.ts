@@ -139,6 +139,9 @@ describe("rejection", () => {
     const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries, batch: 10 });
     expect(positions.count).toBe(5);
     expect(drawn).toBe(tries);
+    // 100 for each, where nothing is said of it.
+    const never = [parseCondition("pieces=33")];
+    expect((await drawAccepted(draw, { count: 3, conditions: never, batch: 50 })).drawn).toBe(300);
   });
 
   it("draws as many as are wanted where nothing is asked of them", async () => {

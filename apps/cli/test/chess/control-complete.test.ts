@@ -185,6 +185,9 @@ describe("completeBoards", () => {
     const evaluations = async (draw: BoardSampler) => (await completeBoards(draw, partial, options)).scoreEvaluations;
     expect(await evaluations(posterior)).toBe(4 + 1);
     expect(await evaluations(noise)).toBe(4 * 4 + 1);
+    const led = async (how: object) => (await completeBoards(posterior, partial, { ...options, ...how })).positions;
+    expect(await led({})).toEqual(await led({ guidance: 3 }));
+    expect(await led({})).not.toEqual(await led({ guidance: 1 }));
     await expect(completeBoards(noise, partial, { ...options, completion: "guided" })).rejects.toThrow(
       "gives no posterior to be guided by",
     );
@@ -193,6 +196,8 @@ describe("completeBoards", () => {
   it("hides the same number of squares on every board, and others on each", () => {
     const hidden = Array.from({ length: 6 }, (_, i) => [...partial.subarray(64 * i, 64 * i + 64)]);
     for (const board of hidden) expect(board.filter((k) => k === UNKNOWN)).toHaveLength(32);
+    // 25.6 of 64.
+    expect(hideSquares(real, 0.4, key(1)).filter((k) => k === UNKNOWN)).toHaveLength(6 * 26);
     expect(new Set(hidden.map((board) => board.map((k) => (k === UNKNOWN ? "?" : ".")).join(""))).size).toBe(6);
     expect(partial.filter((k, i) => k !== UNKNOWN && k !== unpack(real)[i])).toHaveLength(0);
   });
