@@ -52,7 +52,12 @@ export const failing: Kind<{ readonly how: "said" | "lost" }, Uint8Array> = {
   name: "test/failing",
   version: 1,
   parameters: v.strictObject({ how: v.picklist(["said", "lost"]) }),
-  run: async ({ how }) => (how === "said" ? fail("data", "the part is broken", "mend it") : process.exit(7)),
+  run: async ({ how }, { report }) => {
+    report(0.5);
+    // What was reported is on its way before the process ends.
+    await new Promise((done) => setTimeout(done, 50));
+    return how === "said" ? fail("data", "the part is broken", "mend it") : process.exit(7);
+  },
   ...bytes,
 };
 

@@ -53,6 +53,7 @@ describe("a description", () => {
     ["a list", [good], /wrong at kind/],
     ["a path for a kind", { ...good, kind: "../../evil" }, /wrong at kind/],
     ["a name that every object has", { ...good, kind: "toString" }, /wrong at kind/],
+    ["a version of 0", { ...good, version: 0 }, /wrong at version/],
     ["an input that is no digest", { ...good, inputs: { model: "/etc/passwd" } }, /wrong at inputs.model/],
     ["parameters that are a list", { ...good, parameters: [] }, /wrong at parameters/],
     ["code beside them", { ...good, code: "process.exit()" }, /wrong at code/],
@@ -144,10 +145,11 @@ describe("local work", () => {
       await shard.close();
     }
     expect(readdirSync(shared)).toHaveLength(5);
-    // One is not what it says, one is cut off: these two are done again, the others are read.
-    const [first, second] = readdirSync(shared).map((name) => join(shared, name));
+    // One is not what it says, one is cut off, one is that of another part: these three are done again, the others are read.
+    const [first, second, third, fourth] = readdirSync(shared).map((name) => join(shared, name));
     writeFileSync(first, `${readFileSync(first, "latin1")}more`);
     writeFileSync(second, readFileSync(second).subarray(0, 40));
+    writeFileSync(third, readFileSync(fourth));
     let done = 0;
     const inner = local(1, [file]);
     const run: Executor["run"] = (part, options) => {
@@ -156,7 +158,7 @@ describe("local work", () => {
     };
     const counted: Executor = { ...inner, run };
     expect(await bytesBy(withFolder(counted, shared, { write: false }))).toEqual(here);
-    expect(done).toBe(2);
+    expect(done).toBe(3);
   });
 
   it("refuses what it does not know, by whatever it differs, and reports a lost process after three tries", async () => {
@@ -185,6 +187,27 @@ describe("local work", () => {
       "its process ended with code 7",
       "done",
     ]);
+  });
+
+  it("begins a part three times where its process is lost, and once where it says what is wrong", async () => {
+    const executor = local(2);
+    const begun = async (how: "said" | "lost"): Promise<number> => {
+      let reports = 0;
+      const options = { onProgress: () => void reports++ };
+      await expect(executor.run(partOf(failing, { how }, setting), options)).rejects.toThrow();
+      return reports;
+    };
+    expect(await Promise.all([begun("said"), begun("lost")])).toEqual([1, 3]);
+    await executor.close();
+  });
+
+  it("takes no bytes for an input that are not those that were named", async () => {
+    const runner = openRunner({ kinds, release: RELEASE });
+    const part = partOf(reversed, {}, { ...setting, inputs: { file: sha256(Uint8Array.of(1)) } });
+    const fetch = async () => Uint8Array.of(2);
+    await expect(runner.run(part, { fetch, report: () => undefined })).rejects.toThrow(
+      'the bytes of input "file" are not those that were named',
+    );
   });
 });
 
@@ -246,5 +269,14 @@ describe("the cache of inputs", () => {
     expect(readdirSync(place).sort()).toEqual([sha256(files[0]), sha256(files[2])].sort());
     await read(new Uint8Array(300));
     expect(readdirSync(place)).toHaveLength(2);
+    // What is read is used.
+    for (const [i, at] of [
+      [0, 1],
+      [2, 2],
+    ])
+      utimesSync(join(place, sha256(files[i])), new Date(at), new Date(at));
+    await read(files[0]);
+    await read(files[1]);
+    expect(readdirSync(place).sort()).toEqual([sha256(files[0]), sha256(files[1])].sort());
   });
 });
