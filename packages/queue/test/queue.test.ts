@@ -14,6 +14,7 @@ import {
 } from "diffeo-queue/node";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { putResult } from "../src/node/redis/store.ts";
 import { large, RELEASE, reversed, spin, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
@@ -57,10 +58,11 @@ describe.runIf(hasServer)("a queue", () => {
     closing.push(() => executor.close());
     return executor;
   };
-  const worker = (more: { once?: boolean; bytes?: number } = {}) => {
+  const worker = (more: { once?: boolean; bytes?: number; parts?: number } = {}) => {
     const controller = new AbortController();
     const ended = serveQueue({
-      ...{ address: parseAddress(server.url), name: "one", release: RELEASE, device: "cpu", parts: 1, threads: 1 },
+      ...{ address: parseAddress(server.url), name: "one", release: RELEASE, device: "cpu", threads: 1 },
+      parts: more.parts ?? 1,
       script: { url: scripts.process, execArgv: [] },
       limits: { seconds: 60, bytes: more.bytes ?? 1e9 },
       cache: { folder: join(server.folder, "cache"), bytes: 1e8 },
@@ -115,14 +117,16 @@ describe.runIf(hasServer)("a queue", () => {
     await named({ ...good, parameters: { ms: 1e9, n: "rm -rf /" } });
     await named(partOf(reversed, {}, { ...setting, inputs: { file: "f".repeat(64) } }));
     await named(partOf(reversed, {}, { ...setting, inputs: { file: sha256(forged) } }));
+    await named(partOf(reversed, {}, { ...setting, inputs: { file: "e".repeat(64) } }));
+    await client.set(`diffeo:bytes:${"e".repeat(64)}`, JSON.stringify({ bytes: 3e8, chunks: 80 }));
     await named(partOf(large, { size: 3e8 }, setting));
     await client.set(`diffeo:bytes:${sha256(forged)}`, JSON.stringify({ bytes: 3, chunks: 1 }));
     await client.set(`diffeo:bytes:${sha256(forged)}:0`, Buffer.from([9, 9, 9]));
     await raw.add("code", "process.exit(1)", { jobId: "text", attempts: 1 });
-    worker({ bytes: 2.5e8 });
+    const { stop } = worker({ bytes: 2.5e8 });
     const [settled] = await runParts(await command(), [good]);
     expect("result" in settled).toBe(true);
-    await until(() => said.length >= 10);
+    await until(() => said.length >= 11);
     const all = said.join("\n");
     for (const sentence of [
       /\(test\/unknown\) failed: this worker knows no parts of kind test\/unknown/,
@@ -133,22 +137,30 @@ describe.runIf(hasServer)("a queue", () => {
       /parameters of test\/spin are wrong at n/,
       /the bytes ffffffffffff… are not on the server/,
       /on the server are not those of that digest/,
+      /eeeeeeeeeeee… has 300\.0 MB, 250\.0 are taken at most/,
       /GB of memory|more than a part may take/,
       /\(code\) failed: the description of a part is wrong at its beginning/,
     ])
       expect(all).toMatch(sentence);
     const { failures, queues } = await readQueues(parseAddress(server.url));
-    expect([failures.length, queues]).toEqual([10, [{ device: "cpu", waiting: 0, active: 0, failed: 10 }]]);
+    expect([failures.length, queues]).toEqual([11, [{ device: "cpu", waiting: 0, active: 0, failed: 11 }]]);
+    expect(await stop()).toEqual({ done: 1, failed: 11 });
   });
 
   it("has its parts back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
-    const long = partOf(still, { ms: 3e4, n: 60 }, setting);
-    await raw.add(long.kind, long, { jobId: digestOf(long) });
-    const { stop } = worker();
-    await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 1);
+    const long = [58, 59].map((n) => partOf(still, { ms: 3e4, n }, setting));
+    for (const part of long) await raw.add(part.kind, part, { jobId: digestOf(part) });
+    const { stop } = worker({ parts: 2 });
+    await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 2);
     await stop();
-    expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 1, active: 0 });
-    await raw.remove(digestOf(long));
+    expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 2, active: 0 });
+    // What is done by then is not done again.
+    const bytes = Uint8Array.of(1, 2);
+    const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "another" };
+    for (const part of long) await putResult(client, digestOf(part), result);
+    const began = performance.now();
+    expect(await worker({ once: true }).ended).toEqual({ done: 2, failed: 0 });
+    expect(performance.now() - began).toBeLessThan(3e4);
     // A part that failed before, for another reason than it will now.
     const [again] = spins(61, 1);
     await raw.add(again.kind, again, { jobId: digestOf(again), attempts: 1 });
@@ -159,6 +171,18 @@ describe.runIf(hasServer)("a queue", () => {
     await once.close();
     worker();
     expect("result" in (await runParts(await command(), [again]))[0]).toBe(true);
+  });
+
+  it("keeps the first of two results that differ, and says so", async () => {
+    const part = partOf(still, { ms: 1500, n: 70 }, setting);
+    await raw.add(part.kind, part, { jobId: digestOf(part) });
+    worker();
+    await until(async () => (await raw.getJobCounts("active")).active === 1);
+    const bytes = Uint8Array.of(1, 2);
+    await putResult(client, digestOf(part), { bytes, sha256: sha256(bytes), seconds: 1, worker: "another" });
+    await until(() => said.some((line) => /^part [0-9a-f]{12}… has another result here than where it was/.test(line)));
+    const [settled] = await runParts(await command(), [part]);
+    expect("result" in settled && settled.result).toMatchObject({ bytes, worker: "another" });
   });
 
   it("says which password is missing, and shows none", async () => {
