@@ -12,6 +12,9 @@ const programs = plainScripts(Object.fromEntries(names.map((name) => [name, new 
 for (const name of files.filter((file) => file.endsWith(".onnx")))
   cpSync(new URL(name, examples), new URL(name, programs[names[0]]));
 
+const inOrder = (...words: readonly RegExp[]): RegExp =>
+  new RegExp(words.map(({ source }) => source).join("[\\s\\S]*"));
+
 /** What a program says, and what it is told: steps and draws, where a part of them already shows what chance never finds. */
 const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: readonly string[] }>> = {
   // By chance one in 780 is balanced.
@@ -27,7 +30,21 @@ const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: 
   "own-map.ts": { output: /cube: all laws hold/ },
   // 10 draws a chain after 10 of warm-up are few; they are in the right place all the same.
   "posteriors.ts": {
-    output: /rho +0\.[89]\d[\s\S]*mu\[1\] +-(0\.9|1\.[01])\d[\s\S]*mu\[2\] +2\.[01]\d[\s\S]*rate\[1\] +0\.4\d/,
+    output: inOrder(
+      /rho +0\.[89]\d/,
+      /P\[1,1\] +0\.(8[7-9]|9\d)/,
+      /P\[2,2\] +0\.9\d/,
+      /mu\[1\] +-(0\.9|1\.[01])\d/,
+      /mu\[2\] +2\.[01]\d/,
+      /sigma +0\.4\d/,
+      /rate\[1\] +0\.(4[5-9]|5[0-2])/,
+      /rate\[2\] +0\.04\d/,
+      /rate\[3\] +0\.(6[6-9]|7[0-7])/,
+      /rate\[4\] +0\.03[3-8]/,
+      /start\[1\] +1[5-8]\./,
+      /start\[2\] +(4\.[5-9]|5\.[0-3])/,
+      /sigma +0\.(0[7-9]|10)\d/,
+    ),
     words: ["10"],
   },
   "slices.ts": { output: /waves on a bowl +0\.8[01]\d +0\.(49|50)\d/, words: ["300"] },
