@@ -1,5 +1,5 @@
 /** Laws whose likelihood, marginals and conditionals are known. */
-import { type Cell, category, count, real } from "diffeo/domain";
+import { type Cell, category, count, product, real } from "diffeo/domain";
 import {
   add,
   constant,
@@ -7,9 +7,12 @@ import {
   exp,
   expandDims,
   grad,
+  isNdArray,
   log,
   logSumExp,
+  mapTree,
   mul,
+  type NdArray,
   neg,
   sigmoid,
   slice,
@@ -19,14 +22,16 @@ import {
   sum,
   type Tensor,
 } from "diffeo/graph";
+import { networkOf } from "diffeo/model";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fitTable } from "../../src/diffusion/fit.ts";
 import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { type FlowOptions, logDensityOf } from "../../src/diffusion/likelihood.ts";
-import { LAST_LEVEL } from "../../src/diffusion/model.ts";
+import { LAST_LEVEL, sideSize } from "../../src/diffusion/model.ts";
+import type { Weights } from "../../src/diffusion/network.ts";
 import { atomMass } from "../../src/diffusion/score.ts";
-import type { TableModel } from "../../src/diffusion/table-model.ts";
+import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
 
 const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
 const small = { width: 24, blocks: 1, rate: 4e-3, threads: 1 } as const;
@@ -270,6 +275,32 @@ describe("a model of a label and two numbers", () => {
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
     await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
     await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow('given: "x": Infinity is no finite number');
+  });
+});
+
+describe("a network of given cells that says nothing", () => {
+  it("draws the others by steps of order two", async () => {
+    const domain = product({ a: real(), b: real() });
+    const silent = (channels: number): Weights => {
+      const network = { kind: "residual", channels, outputs: 2, width: 8, blocks: 1 } as const;
+      const zero = (array: NdArray): NdArray => ({ ...array, data: new Float32Array(array.data.length) });
+      return { network, parameters: mapTree<NdArray, NdArray>(networkOf(network).init(key(1)), zero, isNdArray) };
+    };
+    const model = openTable(
+      {
+        ...{ domain, standard: { mean: [0, 0], matrix: [1, 0.3, 0, 1] }, ...silent(2) },
+        ...{ given: silent(2 + sideSize(domain)), training: { seed: 0, rows: 1, step: 1, validation: 1 } },
+      },
+      { threads: 1 },
+    );
+    const drawn = async (evaluations: number): Promise<number[]> => {
+      const { rows } = await model.sample({ count: 50, given: { a: 0.5 }, evaluations });
+      return rows.map((row) => row[1] as number);
+    };
+    const fine = await drawn(800);
+    const wrong = async (steps: number): Promise<number> =>
+      mean((await drawn(steps + 1)).map((v, i) => Math.abs(v - fine[i])));
+    expect(Math.log2((await wrong(20)) / (await wrong(40)))).toBeGreaterThan(1.7);
   });
 });
 
