@@ -89,19 +89,31 @@ describe("diffeo sample", () => {
     expect(readFileSync(own, "utf8")).toBe(before);
   });
 
+  it("draws other samples by every option that says how", async () => {
+    const ways = [
+      ...[[], ["--seed", "1"], ["--w", "1.1"], ["--denoise"], ["--t-end", "0.05"], ["--steps", "6"]],
+      ...[
+        ["--grid", "quadratic"],
+        ["--grid", "logSnr"],
+        ["--sde", "vp:max=15"],
+        ["--method", "exponentialSde"],
+      ],
+    ];
+    const found: string[] = [];
+    for (const words of ways) {
+      const { stdout, code } = await draw(...few, ...words);
+      expect(code).toBe(0);
+      found.push(stdout);
+    }
+    expect(new Set(found).size).toBe(ways.length);
+  });
+
   it("feeds a network of whole steps", async () => {
-    const { stdout, code } = await diffeo(
-      "sample",
-      "--score",
-      `${files}whole-time.onnx`,
-      "--predicts",
-      "noise",
-      "--time",
-      "999",
-      ...few,
-    );
+    const network = ["sample", "--score", `${files}whole-time.onnx`, "--predicts", "noise", ...few];
+    const { stdout, code } = await diffeo(...network, "--time", "999");
     expect(stdout.split("\n")).toHaveLength(8);
     expect(code).toBe(0);
+    expect((await diffeo(...network, "--time", "99")).stdout).not.toBe(stdout);
   });
 
   it.each<[string, readonly string[], RegExp, number]>([

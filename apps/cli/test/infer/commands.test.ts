@@ -82,7 +82,13 @@ describe("infer", () => {
     await refused(/chains\.json is what is read/, "--data", at("mine/chains.json"), "--force");
     await refused(/chains\.json is there already.*--force/, "--data", at("data.json"));
     await refused(/10000 chains of 10000000 draws are more than 100,000,000/, "--chains", "1e4", "--draws", "1e7");
-    expect(await infer(...given, "--data", at("data.json"), "--force")).toMatchObject({ code: 0 });
+    const how = ["--method", "hmc", "--steps", "3", "--acceptance", "0.7", "--metric", "dense", "--max-depth", "4"];
+    const asked = [...how, "--chains", "3", "--block", "2", "--seed", "9"];
+    expect(await infer(...given, "--data", at("data.json"), "--force", ...asked)).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(at("mine/config.json"), "utf8"))).toMatchObject({
+      ...{ method: "hmc", steps: 3, acceptance: 0.7, metric: "dense", maxDepth: 4, draws: 5, warmup: 5 },
+      ...{ chains: 3, block: 2, seed: 9 },
+    });
     expect(JSON.parse(readFileSync(at("mine/summary.json"), "utf8")).summary.mu.mean).toBeTypeOf("number");
   });
 
