@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key } from "diffeo/random";
-import { fitDensity, parseTable, prepare, without } from "diffeo-tables";
+import { fitDensity, parseTable, prepare, protocol, without } from "diffeo-tables";
 import { readTable } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measures, record } from "../../../../packages/tables/test/records.ts";
@@ -20,7 +20,7 @@ const hasty = ["--inducing", "6", "--batch", "20", "--epochs", "5", "--rows", St
 const quick = [...hasty, "--accept"];
 
 describe("diffeo density", () => {
-  const prepared = ["--drop", "id", "constant", "--dequantise", "--noise", "0.02"];
+  const prepared = ["--drop", "id", "constant", "--dequantise", "--noise", "0.02", "--patience", "150"];
   const fitting = ["density", "fit", "--data", at("table.csv"), ...prepared, "--loss", "ssm-vr", ...hasty];
   const SEED = 5;
   let fit: Ended;
@@ -49,6 +49,8 @@ describe("diffeo density", () => {
     const { curve } = await fitDensity(data, { loss, seed, ...training, ridgeSteps: 1 });
     expect(report.curve).toEqual(curve);
     expect([report.rows, report.samples]).toEqual([ROWS, 1000]);
+    expect(report.preparation).toEqual({ dequantise: true, whiten: true, noise: 0.02, test: 0.1, validation: 0.1 });
+    expect(training).toEqual({ inducing: 6, batch: 20, epochs: 5, patience: 150, rate: protocol.rate });
 
     const model = at("fit/model.safetensors");
     const score = await diffeo(
