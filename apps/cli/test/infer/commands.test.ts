@@ -103,6 +103,11 @@ describe("infer", () => {
     const other = await infer(...words("killed", "--resume", "--draws", "61"));
     expect(other.code).toBe(2);
     expect(other.stderr).toMatch(/was begun with draws = 60, now it is 61/);
+    const model = readFileSync(at("model.mjs"), "utf8");
+    writeFileSync(at("model.mjs"), `${model}// Another.\n`);
+    const changed = await infer(...words("killed", "--resume"));
+    expect([changed.code, changed.stderr]).toEqual([2, expect.stringMatching(/was begun with model = /)]);
+    writeFileSync(at("model.mjs"), model);
     const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
     expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 60, summary: { mu: {} } });
