@@ -56,6 +56,12 @@ describe("diffeo chess sample", () => {
     expect(out).toMatch(/^5 boards; half of 49 steps lie between t = 0\.\d{3} and 0\.\d{3}: .*measured/m);
     const { errors } = await loadModel(at("measured.safetensors"));
     expect(errors?.times).toHaveLength(64);
+    const again = ["calibrate", "--model", at("a.safetensors"), ...measured, "--force", "--json"];
+    const found: string[] = [];
+    for (const words of [[], ["--count", "6"], ["--seed", "8"]]) found.push((await run(...again, ...words)).out);
+    expect(new Set(found).size).toBe(3);
+    expect(JSON.parse(found[0])).toEqual(errors);
+    await run(...again);
     const few = ["--model", at("measured.safetensors"), "--steps", "6"];
     const fitted = await report(...few);
     expect(await report(...few, "--grid", "fitted")).toEqual(fitted);
@@ -192,6 +198,21 @@ describe("diffeo chess complete", () => {
         });
       }
     }
+  });
+
+  it("fills them in otherwise by every option that says how", async () => {
+    const particles = ["--method", "particles", "--particles", "4"];
+    const ways = [
+      ...[[], ["--guidance", "9"], ["--w", "1.1"], ["--seed", "1"], ["--steps", "4"]],
+      ...[
+        ["--method", "resample"],
+        ["--method", "resample", "--resample", "2"],
+      ],
+      ...[particles, [...particles, "--guidance", "9"], [...particles, "--w", "1.3"]],
+    ];
+    const found: string[] = [];
+    for (const words of ways) found.push((await complete(given, "--count", "4", "--format", "fen", ...words)).out);
+    expect(new Set(found).size).toBe(ways.length);
   });
 
   it("keeps the fields that are given beside the placement", async () => {
