@@ -29,14 +29,20 @@ const woff2Only: Plugin = {
     id.includes("katex.min.css") ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, "") : undefined,
 };
 
-/** Plot can draw maps of the earth and has dozens of colour schemes; no chart here asks for either, and they are a fifth of it. */
-const noMapsNorSchemes: Plugin = {
-  name: "no-maps-nor-schemes",
+/** What charts ask for of the functions that the files below take from d3. */
+const ASKED_OF_D3 = ["creator", "select", "curveLinear", "curveStep"];
+
+/**
+ * Plot can draw maps of the earth, colours by dozens of schemes with ramps to explain them, and curves of twenty kinds; charts
+ * here ask for two of the last, and the rest is a quarter of it.
+ */
+const onlyWhatChartsAsk: Plugin = {
+  name: "only-what-charts-ask",
   transform: (code, id) =>
-    /\/plot\/src\/(?:plot|projection|scales\/schemes)\.js$/.test(id)
+    /\/plot\/src\/(?:plot|projection|scales\/schemes|legends\/ramp|curve)\.js$/.test(id)
       ? code.replace(/import\s*\{([^}]*)\}\s*from "d3";/, (_, list: string) => {
           const names = list.split(",").map((name) => name.trim());
-          const isKept = (name: string): boolean => name === "creator" || name === "select";
+          const isKept = (name: string): boolean => ASKED_OF_D3.includes(name);
           const kept = names.filter(isKept);
           // Functions that do nothing: one of the files calls one as it is loaded.
           const gone = names.filter((name) => !isKept(name)).map((name) => `${name} = () => undefined`);
@@ -74,7 +80,7 @@ const rolldownOptions = {
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [woff2Only, noMapsNorSchemes, svelte({ preprocess: equations })],
+  plugins: [woff2Only, onlyWhatChartsAsk, svelte({ preprocess: equations })],
   worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
