@@ -13,6 +13,7 @@ import { openModel } from "../engine/index.ts";
 import { DiffeoError, fail, type NdArray, type OutsideCall, type Place, type Shape } from "../graph/index.ts";
 import { convert, showShape, toFloat64 } from "../graph/ndarray.ts";
 import type { MarginalScore } from "../sde/index.ts";
+import { type Answer, doubtOf } from "./at-noise.ts";
 import { inRows } from "./external.ts";
 import { type OnnxFile, readOnnxFile } from "./onnx-file.ts";
 import { type PredictionOptions, scoreFrom } from "./prediction.ts";
@@ -39,7 +40,7 @@ export interface FromOnnxOptions extends PredictionOptions, PortOptions {
 
 /** A score that knows what it was made of. */
 export interface OnnxScore extends MarginalScore {
-  /** What was found in the file, in words. */
+  /** What was found in the file, in words; at last what is doubtful about it. */
   describe(): string;
   readonly file: OnnxFile;
 }
@@ -62,9 +63,17 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   const checked = async (session: Runner, shape: Shape): Promise<Wiring> =>
     checkedWiring(session, unformed, shape, horizon);
   let known: Wiring | undefined;
+  let doubt: string | undefined;
   if (event) {
     const session = await openModel(model, { threads: 1 });
-    known = await checked(session, event).finally(() => session.dispose());
+    try {
+      const wiring = await checked(session, event);
+      const answer: Answer = async (x, t) => answers(session, wiring, x, new Float64Array(x.shape[0]).fill(t));
+      doubt = options.sde && (await doubtOf(answer, event, options.predicts, options.sde));
+      known = wiring;
+    } finally {
+      await session.dispose();
+    }
   }
   const open = sharedSessions((place) => place.start(model));
   const score = scoreFrom(
@@ -93,7 +102,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   );
   return Object.assign((x: Parameters<MarginalScore>[0], t: Parameters<MarginalScore>[1]) => score(x, t), {
     file,
-    describe: () => described(file, ports, known?.form, rows, options),
+    describe: () => described(file, ports, { form: known?.form, rows, doubt }, options),
   });
 }
 
@@ -197,11 +206,18 @@ function requireOwnRows(few: Float64Array, more: Float64Array): void {
 
 const whole = (n: number): string => n.toLocaleString("en");
 
+/** What a look at the file has shown. */
+interface Seen {
+  readonly form: TimeForm | undefined;
+  /** Rows of a run, where the file fixes them. */
+  readonly rows: number | undefined;
+  readonly doubt: string | undefined;
+}
+
 function described(
   { producer, opset, irVersion, operators, parameters, types, otherOpsets }: OnnxFile,
   { x, t, output }: Ports,
-  form: TimeForm | undefined,
-  rows: number | undefined,
+  { form, rows, doubt }: Seen,
   { predicts, sde }: PredictionOptions,
 ): string {
   const port = ({ name, type, sizes }: { name: string; type: string; sizes?: readonly unknown[] }): string =>
@@ -221,5 +237,6 @@ function described(
     form
       ? `checked: batches of ${rows === undefined ? "2 and 3" : `2 and 3, as runs of ${rows}`} agree`
       : "not yet checked: sizes of an event are open",
+    ...(doubt === undefined ? [] : [doubt]),
   ].join("\n");
 }

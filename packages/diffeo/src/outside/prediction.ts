@@ -18,6 +18,7 @@ import {
   fail,
   mul,
   neg,
+  type Operand,
   type OutsideFunction,
   outside,
   square,
@@ -45,7 +46,8 @@ export interface PredictionOptions {
   readonly name?: string;
 }
 
-const formulas: Readonly<Record<Prediction, (x: Tensor, out: Tensor, m: Tensor, sigma: Tensor) => Tensor>> = {
+/** The score by what comes out, m and σ. */
+export const formulas: Readonly<Record<Prediction, (x: Tensor, out: Tensor, m: Operand, sigma: Operand) => Tensor>> = {
   score: (_, out) => out,
   noise: (_, out, __, sigma) => neg(div(out, sigma)),
   x0: (x, out, m, sigma) => div(sub(mul(out, m), x), square(sigma)),

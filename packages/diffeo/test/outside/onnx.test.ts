@@ -90,8 +90,24 @@ describe("fromOnnx", () => {
 x: "sample", float32 [n, 2]
 t: "sigma", float32 [n, 1], one time a row, in a column
 noise: "f", float32 [n, 2], a score by VP (linear)
-checked: batches of 2 and 3 agree`,
+checked: batches of 2 and 3 agree
+doubtful: at t = 1, where points are noise, what it gives as noise is -0.30 times the score of noise, and about 1 is expected; check predicts, sde and time`,
     );
+  });
+
+  it.each([
+    ["timeless", "score", ""],
+    ["timeless", "noise", "-1.00"],
+    ["torch-score", "noise", ""],
+    ["torch-score", "score", "-1.00"],
+  ] as const)("%s read as %s is doubted where it is not that: %s", async (name, predicts, multiple) => {
+    const bytes =
+      name === "torch-score"
+        ? readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url))
+        : read(name);
+    const score = await fromOnnx(bytes, { predicts, sde: vp() });
+    const doubt = /^doubtful: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(score.describe());
+    expect(doubt?.[1] ?? "").toBe(multiple);
   });
 
   it("samples the law of a score without time", async () => {
