@@ -29,7 +29,7 @@ export type { OpenCell, Row } from "./diffusion/points.ts";
 export type { ScoreOptions } from "./diffusion/score.ts";
 export { type FitSeedsOptions, fitSeeds, isDrawnBySeed, type SeedsFit } from "./diffusion/seeds.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./diffusion/table-model.ts";
-export type { TrainingOptions, TrainingProgress } from "./diffusion/train.ts";
+export { type TrainingOptions, type TrainingProgress, usualSteps } from "./diffusion/train.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
   ENOUGH_SAMPLES,

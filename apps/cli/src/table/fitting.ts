@@ -12,10 +12,12 @@ import {
   type FlowKind,
   fitSeeds,
   flowKinds,
+  heldOut,
   type NetworkKind,
   type Row,
   type SeedsFit,
   type TriedMap,
+  usualSteps,
 } from "diffeo-tables";
 import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
@@ -166,6 +168,8 @@ async function fitting(
   let bar: ReturnType<typeof progress> | undefined;
   let what = "";
   let stage: string | undefined;
+  /** Steps of the last network, that of whole rows. */
+  let planned = 0;
   const found = await fitSeeds(rows, {
     columns: chosen.columns,
     ...(chosen.flow && { flow: chosen.flow }),
@@ -190,11 +194,17 @@ async function fitting(
       if (part !== stage) bar?.end();
       if (part !== stage || !bar) bar = progress(io.stderr, all, `fitting ${fitted[part]}${what}`, step);
       stage = part;
+      planned = all;
       bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
     },
   }).finally(() => bar?.end());
   if (io.signal.aborted && run !== undefined) say(`interrupted; the same command continues it: ${run}\n`);
   io.signal.throwIfAborted();
+  const usual = usualSteps(heldOut(rows.length).seen.length);
+  if (minutes !== undefined && planned > 0 && planned < usual / 2)
+    say(
+      `the time was enough for ${planned} steps, and ${usual} are usual for so many rows: more --minutes do better\n`,
+    );
   return { ...found, maps: chosen.maps };
 }
 

@@ -92,6 +92,8 @@ describe("a fit that ends by the clock", () => {
     const asked = fit("minutes.model", "--minutes", "0.0001", "--no-given", "--json");
     const { step } = JSON.parse((await diffeo(...asked)).stdout);
     expect(step).toBeLessThan(20);
+    const { stdout } = await diffeo(...fit("said.model", "--minutes", "0.0001", "--no-given"));
+    expect(stdout).toMatch(/the time was enough for \d+ steps?, and 2000 are usual for so many rows: more --minutes/);
   });
 });
 

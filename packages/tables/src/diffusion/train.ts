@@ -86,8 +86,8 @@ const PACED = 0.02;
 const MOST_PACED = 30_000;
 const TIMED = 16;
 
-/** Steps for so many rows: 400 passes, within bounds. */
-const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
+/** Steps for so many rows of training: 400 passes, within bounds. */
+export const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
 
 /** A tree like `like` out of a flat vector, on the host. */
 function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArray> {

@@ -75,7 +75,7 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   let at = 0;
   for (let i = 0; i < chunks; i++) {
     const chunk = (await client.getBuffer(chunkKey(digest, i))) ?? gone();
-    if (at + chunk.length > length) break;
+    if (chunk.length === 0 || at + chunk.length > length) break;
     found.set(chunk, at);
     at += chunk.length;
   }
