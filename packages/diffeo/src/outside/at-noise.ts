@@ -28,16 +28,13 @@ export async function doubtOf(
 ): Promise<string | undefined> {
   if (!transition) return undefined;
   const { meanFactor, std } = transition;
-  const levels = await evaluate((t: Tensor) => [meanFactor(t), std(t)], {
-    shape: [],
-    dtype: "float64",
-    data: Float64Array.of(horizon),
-  });
-  const [m, sigma] = levels.map(({ data }) => Number(data[0]));
+  const t: NdArray = { shape: [], dtype: "float64", data: Float64Array.of(horizon) };
+  const levels = await evaluate((time: Tensor) => [meanFactor(time), std(time)], t);
+  const sigma = Number(levels[1].data[0]);
   const { data } = normal(key("points of noise"), [ROWS, ...event], { dtype: "float64" });
   const x: NdArray = { shape: [ROWS, ...event], dtype: "float64", data: data.map((v) => sigma * v) };
   const out: NdArray = { ...x, data: await answer(x, horizon) };
-  const score = await evaluate((at: Tensor, found: Tensor) => formulas[predicts](at, found, m, sigma), x, out);
+  const score = await evaluate(formulas[predicts], x, out, levels[0], levels[1]);
   const along = data.reduce((sum, v, i) => sum + v * Number(score.data[i]), 0);
   const multiple = (-sigma * along) / data.reduce((sum, v) => sum + v * v, 0);
   if (multiple >= LEAST && multiple <= MOST) return undefined;

@@ -18,7 +18,6 @@ import {
   fail,
   mul,
   neg,
-  type Operand,
   type OutsideFunction,
   outside,
   square,
@@ -47,7 +46,7 @@ export interface PredictionOptions {
 }
 
 /** The score by what comes out, m and σ. */
-export const formulas: Readonly<Record<Prediction, (x: Tensor, out: Tensor, m: Operand, sigma: Operand) => Tensor>> = {
+export const formulas: Readonly<Record<Prediction, (x: Tensor, out: Tensor, m: Tensor, sigma: Tensor) => Tensor>> = {
   score: (_, out) => out,
   noise: (_, out, __, sigma) => neg(div(out, sigma)),
   x0: (x, out, m, sigma) => div(sub(mul(out, m), x), square(sigma)),

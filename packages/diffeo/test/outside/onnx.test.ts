@@ -98,6 +98,9 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.30 time
   it.each([
     ["timeless", "score", ""],
     ["timeless", "noise", "-1.00"],
+    // Of these the answer's part is multiplied by m, which is 0.0066 here.
+    ["timeless", "x0", ""],
+    ["timeless", "v", ""],
     ["torch-score", "noise", ""],
     ["torch-score", "score", "-1.00"],
   ] as const)("%s read as %s is doubted where it is not that: %s", async (name, predicts, multiple) => {
