@@ -1,6 +1,6 @@
 /**
  * Several fits that differ by their seed alone, of which the one with the least loss on rows held out is kept. Those rows and
- * their noise are the same for all, so that the losses can be compared.
+ * their noise are the same for all, but for what each draws into their holes, so that the losses can be compared.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
