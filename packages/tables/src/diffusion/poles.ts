@@ -61,7 +61,12 @@ export function placedAngle(table: CellTable, name: string, period?: number): Pl
 /** A sphere that rows are on, seen from a pole that they are far from. */
 export function placedSphere(table: CellTable, names: readonly string[]): Placed {
   const columns = names.map((name) => numbersIn(table, name) ?? []);
-  const whole = table.rows.map((_, i) => columns.map((column) => column[i])).filter((y) => y.every(Number.isFinite));
+  // Of length 1, whatever they have: one that has another is refused where rows are read, with its place.
+  const whole = table.rows.flatMap((_, i) => {
+    const y = columns.map((column) => column[i]);
+    const length = Math.hypot(...y);
+    return length > 0 && Number.isFinite(length) ? [y.map((v) => v / length)] : [];
+  });
   const axes = names.flatMap((_, i) => [1, -1].map((sign) => names.map((_, j) => (i === j ? sign : 0))));
   const poles = [...axes, ...some(whole, TRIED).map((y) => y.map((v) => -v))];
   const centre = poles[emptiest(poles, some(whole, MOST_ROWS))].map((v) => 0 - v);

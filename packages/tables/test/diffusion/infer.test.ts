@@ -78,6 +78,12 @@ describe("a circle and a sphere", () => {
     expect(domain.spec).toMatchObject({ kind: "sphere", centre: [0, 0, 1] });
     expect(reason).toBe("as was said, around (0, 0, 1)");
   });
+
+  it("leave rows that are not on it to those who read them, with their place", () => {
+    const cells = table("a,b,c\n2,0,0\n0,0,0\n-2,0,0\n0,3,4\n");
+    const inferred = inferColumns(cells, ["a,b,c=sphere"]);
+    expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(/line 2, .*a vector of length 2 is no unit/);
+  });
 });
 
 describe("a rule", () => {
