@@ -200,10 +200,10 @@ async function fitting(
   }).finally(() => bar?.end());
   if (io.signal.aborted && run !== undefined) say(`interrupted; the same command continues it: ${run}\n`);
   io.signal.throwIfAborted();
-  const usual = usualSteps(heldOut(rows.length).seen.length);
-  if (minutes !== undefined && planned > 0 && planned < usual / 2)
+  const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length);
+  if (minutes !== undefined && planned > 0 && planned < wanted / 2)
     say(
-      `the time was enough for ${planned} steps, and ${usual} are usual for so many rows: more --minutes do better\n`,
+      `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, and ${wanted} ${steps === undefined ? "are usual for so many rows" : "were asked for"}: more --minutes do better\n`,
     );
   return { ...found, maps: chosen.maps };
 }
