@@ -8,16 +8,17 @@ export interface NumberRows {
   readonly values: TypedArray;
 }
 
-/** Rows of a piece. */
-const PIECE = 1000;
+/** Numbers of a piece, about. */
+const PIECE = 4096;
 
 const quoted = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 
 /** The rows of each piece. */
 function* pieces({ columns, rows, values }: NumberRows): Generator<readonly TypedArray[]> {
   const n = columns.length;
-  for (let from = 0; from < rows; from += PIECE)
-    yield Array.from({ length: Math.min(PIECE, rows - from) }, (_, i) =>
+  const together = Math.max(1, Math.floor(PIECE / n));
+  for (let from = 0; from < rows; from += together)
+    yield Array.from({ length: Math.min(together, rows - from) }, (_, i) =>
       values.subarray((from + i) * n, (from + i + 1) * n),
     );
 }
