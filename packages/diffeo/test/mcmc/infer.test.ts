@@ -200,6 +200,10 @@ describe("what is asked for", () => {
     // A name that may be missing is no mistake by itself.
     const open: PosteriorModel = { ...normal, logDensity: (v, d) => mul(normal.logDensity(v, d), d.scale ?? 1) };
     expect((await infer(open, short)).draws.mu.shape).toEqual([1, 2]);
+    const own = (_: unknown, { scale }: { readonly scale?: unknown }): never => {
+      throw new RangeError(`a scale of ${scale ?? 1} is too small`);
+    };
+    await expect(infer({ ...normal, logDensity: own }, short)).rejects.toThrow("a scale of 1 is too small");
   });
 
   it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
