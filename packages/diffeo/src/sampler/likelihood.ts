@@ -16,6 +16,7 @@ import {
   expandDims,
   type FloatType,
   fail,
+  isNdArray,
   jvp,
   mean,
   mul,
@@ -63,7 +64,7 @@ export async function logDensity(
   points: NdArray | Nested,
   options: DensityOptions = {},
 ): Promise<DensityResult> {
-  const y = typeof points === "number" || Array.isArray(points) ? ndarray(points, "float64") : (points as NdArray);
+  const y = isNdArray(points) ? points : ndarray(points, "float64");
   const { prior, name, eventRank, horizon } = process;
   const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
   if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");

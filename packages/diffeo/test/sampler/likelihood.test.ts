@@ -91,6 +91,7 @@ describe("the density of a mixture through a map", () => {
     const found = await logDensity(process, nested, options);
     expect(found.logDensity.data).toEqual((await logDensity(process, plain, options)).logDensity.data);
     await expect(logDensity(process, [0.2, 0.3])).rejects.toThrow("points of shape [2] for events of rank 1");
+    await expect(logDensity(process, Float64Array.of(0.2, 0.3) as never)).rejects.toThrow("a Float64Array given");
   });
 
   it("is the sum over sites of a grid", async () => {
