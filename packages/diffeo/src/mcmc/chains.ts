@@ -67,7 +67,7 @@ export interface OpenChains {
   readonly settings: ChainSettings;
   /** log p and its slope at rows of n numbers. */
   look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
-  /** Draws of chains from rows of n numbers where log p is finite. */
+  /** Draws of chains from rows of n numbers where log p is finite; chains that were kept go on from where they are. */
   draw(rows: Float64Array, options: DrawChainsOptions): Promise<Chain[]>;
   dispose(): Promise<void>;
 }
@@ -174,9 +174,11 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
         await requireOwnChains(leaves, places, (moved) => look(moved, inputs));
         return states;
       };
-      if (store) requireRoom(places.length / n, n, settings);
-      const states = requireOwn(await store?.load(), n, settings) ?? (await begun());
-      return drawAll([...states], () => openBlock(inputs), settings, call);
+      const [kept, count] = [await store?.load(), places.length / n];
+      if (kept) requireOwn(kept, count, n, settings);
+      const ended = kept?.every(({ done }) => done === settings.warmup + settings.draws) ?? false;
+      if (store && !ended) requireRoom(count, n, settings);
+      return drawAll([...(kept ?? (await begun()))], () => openBlock(inputs), settings, call);
     },
     dispose: () => step.dispose(),
   };
@@ -196,22 +198,28 @@ function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
     );
 }
 
-/** Chains that were kept, if they are of this run. */
+/** Refuses kept chains that are of another run. */
 function requireOwn(
-  states: readonly ChainState[] | undefined,
+  states: readonly ChainState[],
+  count: number,
   n: number,
   { draws, warmup, metric }: ChainSettings,
-): readonly ChainState[] | undefined {
-  const others = states?.findIndex(
+): void {
+  if (states.length !== count)
+    fail(
+      "data",
+      `the kept chains are ${states.length}, those asked for ${count}`,
+      "ask for as many, or begin a new run",
+    );
+  const others = states.findIndex(
     ({ at, done, value, inverseMass }) =>
       at.x.length !== n ||
       done > warmup + draws ||
       value.length !== Math.max(0, done - warmup) ||
       inverseMass.length !== (metric === "dense" ? n * n : n),
   );
-  if (others !== undefined && others >= 0)
+  if (others >= 0)
     fail("data", `chain ${others} was kept by a run with other settings`, "give it its settings, or begin a new run");
-  return states;
 }
 
 /** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */

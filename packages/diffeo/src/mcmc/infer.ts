@@ -132,10 +132,11 @@ async function posteriorOf(
 ): Promise<Posterior> {
   const { inputs } = model;
   const resumed = (await options.store?.load()) !== undefined;
+  const n = model.space.dimension;
   const start = resumed
-    ? new Float64Array(0)
+    ? new Float64Array(count * n)
     : await startingPoints(chains, {
-        ...{ n: model.space.dimension, first: 0, count, inputs, key: options.key },
+        ...{ n, first: 0, count, inputs, key: options.key },
         ...(options.start && { start: options.start }),
         where: (x) => placeInWords(model, x),
       });

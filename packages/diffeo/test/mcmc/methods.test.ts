@@ -214,6 +214,11 @@ describe("a run that was stopped", () => {
     await expect(from({ done: 6 })).rejects.toThrow(/chain 0 was kept by a run with other settings/);
     await expect(from({ done: 4 })).rejects.toThrow(/with other settings/);
     await expect(from({}, { metric: "dense" })).rejects.toThrow(/with other settings/);
+    const two = { load: async () => [begun, begun], save };
+    const one = { key: key(1), draws: 3, warmup: 2, chains: 1, store: two };
+    await expect(drawChains(gaussian, start, one)).rejects.toThrow("the kept chains are 2, those asked for 1");
+    const model: PosteriorModel = { parameters: { x: [real(), 2] }, logDensity: ({ x }) => gaussian(x) };
+    await expect(infer(model, one)).rejects.toThrow("the kept chains are 2, those asked for 1");
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
       /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
     );
