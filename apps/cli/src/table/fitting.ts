@@ -97,7 +97,7 @@ const mapsFile = {
     /** What they were chosen for. */
     data: v.string(),
     asked: byName(v.unknown()),
-    seed: number,
+    seed: v.number(),
     network: v.string(),
     columns: byName(v.unknown()),
     flow: v.exactOptional(v.picklist(flowKinds)),

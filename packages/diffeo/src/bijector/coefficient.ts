@@ -71,7 +71,7 @@ export function denseDiffusion({ kind, value }: Diffusion, event: Shape): Tensor
 }
 
 /** G w, an event: the noise of all columns added up. `w` has one number a column. */
-export function plainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
+export function applyPlainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
   if (g.kind === "scalar") return mul(w, alignToEvent(g.value, event.length));
   if (g.kind === "diagonal") return mul(w, g.value);
   const moved = matvec(g.value, w);
@@ -79,12 +79,12 @@ export function plainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
 }
 
 /** Gᵀ u, one number a column. */
-export const plainTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
-  g.kind === "matrix" ? matvec(transpose(g.value), flattenEvent(u, event.length)) : plainDiffusion(g, u, event);
+export const applyPlainTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
+  g.kind === "matrix" ? matvec(transpose(g.value), flattenEvent(u, event.length)) : applyPlainDiffusion(g, u, event);
 
 /** G Gᵀ u */
-export const plainCovariance = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
-  plainDiffusion(g, plainTransposed(g, u, event), event);
+export const applyPlainCovariance = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
+  applyPlainDiffusion(g, applyPlainTransposed(g, u, event), event);
 
 /** J G for the linear map `apply` = J·, which acts on each coordinate alone if `coordinatewise`. */
 export function movedDiffusion(

@@ -29,7 +29,7 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
-import { columnsOf, matrixOf, movedDiffusion, plainCovariance, rowSquares, units } from "./coefficient.ts";
+import { applyPlainCovariance, columnsOf, matrixOf, movedDiffusion, rowSquares, units } from "./coefficient.ts";
 import { aligned, batchOf, eventOf, everyCoordinate, filled, flattenEvent } from "./event.ts";
 
 /** J v. Batch axes of x and v broadcast. */
@@ -142,7 +142,7 @@ export function pushedCovarianceDivergence(
   time?: Tensor,
 ): Tensor {
   const { x, t } = aligned(phi, at, time);
-  const weighted = plainCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
+  const weighted = applyPlainCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
   return add(itoTrace(phi, x, diffusion, t), pushVector(phi, x, add(divergenceX, weighted), t));
 }
 

@@ -135,7 +135,10 @@ export function angle(options: AngleOptions = {}): Domain {
     encode: ([cell]) => offPole([Math.sin(radians(cell as number)), -Math.cos(radians(cell as number))]),
     decode: (y) => {
       const cell = centre + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
-      return [from === undefined ? cell : from + within(cell - from)];
+      if (from === undefined) return [cell];
+      const turned = from + within(cell - from);
+      // A sum may be rounded up to a whole turn.
+      return [turned < from + period ? turned : from];
     },
   });
 }

@@ -31,7 +31,11 @@ export async function doubtOf(
   const t: NdArray = { shape: [], dtype: "float64", data: Float64Array.of(horizon) };
   const levels = await evaluate((time: Tensor) => [meanFactor(time), std(time)], t);
   const sigma = Number(levels[1].data[0]);
-  const { data } = normal(key("points of noise"), [ROWS, ...event], { dtype: "float64" });
+  const half = normal(key("points of noise"), [ROWS / 2, ...event], { dtype: "float64" }).data;
+  // Each with its opposite: what a mean of the data adds to every score then cancels.
+  const data = Float64Array.from({ length: 2 * half.length }, (_, i) =>
+    i < half.length ? half[i] : -half[i - half.length],
+  );
   const x: NdArray = { shape: [ROWS, ...event], dtype: "float64", data: data.map((v) => sigma * v) };
   const out: NdArray = { ...x, data: await answer(x, horizon) };
   const score = await evaluate(formulas[predicts], x, out, levels[0], levels[1]);

@@ -10,13 +10,13 @@ import { add, constant, fail, less, type NdArray, type Tensor, where } from "../
 import { type Build, type NamedTensors, numbered } from "./compiler.ts";
 import { firstNotFinite, type TimeStep } from "./domain.ts";
 import { pauses } from "./pauses.ts";
-import { dormandPrince, errorRatio, type Slope, type State } from "./rungekutta.ts";
+import { dormandPrince, errorRatio, type State, type StateField } from "./rungekutta.ts";
 
 export interface FlowProblem {
   readonly build: Build;
   /** Tells its graphs from those of another field. */
   readonly name?: string;
-  readonly field: Slope;
+  readonly field: StateField;
   readonly start: readonly NdArray[];
   /** What the field knows beside the state: numbers, or [count, …] each. */
   readonly fixed?: readonly NdArray[];
@@ -49,7 +49,7 @@ function graphsOf(problem: FlowProblem) {
   const fixed = numbered(problem.fixed ?? []);
   const fixedSpecs = numbered((problem.fixed ?? []).map(open));
   const fieldWith =
-    (known: NamedTensors): Slope =>
+    (known: NamedTensors): StateField =>
     (state, t) =>
       problem.field(state, t, Object.values(known));
   const slopeAt = build(

@@ -9,7 +9,7 @@
 import { add, mul } from "../graph/index.ts";
 import { type ChurnOptions, churned } from "./churn.ts";
 import { type Method, type Stage, type SteppingOptions, velocityOf } from "./method.ts";
-import { dormandPrince, type Slope, stagesPerStep } from "./rungekutta.ts";
+import { dormandPrince, type StateField, stagesPerStep } from "./rungekutta.ts";
 
 export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Method =>
   churned(heunSteps(options), churn);
@@ -49,7 +49,7 @@ export const rungeKutta = ({ tolerance = 1e-5, ...options }: RungeKuttaOptions =
 });
 
 /** The flow as a field of one tensor. */
-export function fieldOf(stage: Stage): Slope {
+export function fieldOf(stage: Stage): StateField {
   const v = velocityOf(stage, "rungeKutta");
   return ([p], t) => [v(p, t)];
 }

@@ -34,7 +34,7 @@ import { fold, type Key, rademacher, sampleKeys } from "../random/index.ts";
 import { inChart, type ReverseProcess } from "../sde/index.ts";
 import { followFlow } from "./adaptive.ts";
 import { type Build, compiler, floatType } from "./compiler.ts";
-import { type Slope, stagesPerStep } from "./rungekutta.ts";
+import { type StateField, stagesPerStep } from "./rungekutta.ts";
 
 export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   /** `exact`, or how many draws of random signs estimate the divergence at each point. Default exact. */
@@ -144,7 +144,7 @@ async function entered(
 }
 
 /** (v, ∇·v); with signs [count, probes, ...event], the divergence is estimated along them. */
-function withDivergence(process: ReverseProcess): Slope {
+function withDivergence(process: ReverseProcess): StateField {
   const { eventRank } = process;
   const flow = inChart(process).velocity as ReverseProcess["velocity"];
   return ([x], t, [probes]) => {

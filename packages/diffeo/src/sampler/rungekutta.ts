@@ -11,7 +11,7 @@ import { sizeOf } from "../graph/ndarray.ts";
 /** A state of several tensors, [count, …] each. */
 export type State = readonly Tensor[];
 /** The slope of a state; `fixed` are tensors that the field knows beside it. */
-export type Slope = (state: State, t: Tensor, fixed: readonly Tensor[]) => State;
+export type StateField = (state: State, t: Tensor, fixed: readonly Tensor[]) => State;
 
 const nodes = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1];
 const weights = [
@@ -33,7 +33,7 @@ const combine = (slopes: readonly State[], by: readonly number[], of: number): T
 
 /** One step from a state and its slope. */
 export function dormandPrince(
-  field: Slope,
+  field: StateField,
   state: State,
   slope: State,
   t: Tensor,

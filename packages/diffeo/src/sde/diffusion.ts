@@ -6,7 +6,7 @@
  * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64 simplices its matrix would have
  * 768² entries, its product with noise costs one J v.
  */
-import { plainDiffusion, plainTransposed, units } from "../bijector/coefficient.ts";
+import { applyPlainDiffusion, applyPlainTransposed, units } from "../bijector/coefficient.ts";
 import { eventOf } from "../bijector/event.ts";
 import { type Bijector, type Diffusion, pullCovector, pushDiffusion, pushVector } from "../bijector/index.ts";
 import {
@@ -46,14 +46,14 @@ const innerEvent = ({ phi, x }: PushedDiffusion): Shape => eventOf(x, phi.eventR
 /** G w, an event: the noise of all columns added up. `w` has one number a column. */
 export const applyDiffusion = (g: ProcessDiffusion, w: Tensor, event: Shape): Tensor =>
   g.kind === "pushed"
-    ? pushVector(g.phi, g.x, plainDiffusion(g.inner(g.x), w, innerEvent(g)), g.t)
-    : plainDiffusion(g, w, event);
+    ? pushVector(g.phi, g.x, applyPlainDiffusion(g.inner(g.x), w, innerEvent(g)), g.t)
+    : applyPlainDiffusion(g, w, event);
 
 /** Gᵀ u, one number a column. */
 export const applyTransposed = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>
   g.kind === "pushed"
-    ? plainTransposed(g.inner(g.x), pullCovector(g.phi, g.x, u, g.t), innerEvent(g))
-    : plainTransposed(g, u, event);
+    ? applyPlainTransposed(g.inner(g.x), pullCovector(g.phi, g.x, u, g.t), innerEvent(g))
+    : applyPlainTransposed(g, u, event);
 
 /** G Gᵀ u */
 export const applyCovariance = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>

@@ -295,6 +295,8 @@ describe("ways in", () => {
 
   it("an angle comes out from where it is asked to, wherever its circle is cut", () => {
     const wind = angle({ period: 360, centre: 217, from: 0 });
+    // Just before 1000 in a circle that begins there: the sum with a whole turn less a little is rounded to the turn.
+    expect(angle({ period: 360, centre: 1000, from: 1000 }).decode([-1e-15, -1])).toEqual([1000]);
     for (const cell of [0, 3, 36, 38, 217, 359.5]) expect(wind.decode(wind.encode([cell], []))[0]).toBeCloseTo(cell, 9);
     expect(wind.decode(wind.encode([-3], []))[0]).toBeCloseTo(357, 9);
     const before = wind.decode([-Number.MIN_VALUE, -1])[0] as number;

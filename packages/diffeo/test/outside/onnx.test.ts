@@ -91,18 +91,18 @@ x: "sample", float32 [n, 2]
 t: "sigma", float32 [n, 1], one time a row, in a column
 noise: "f", float32 [n, 2], a score by VP (linear)
 checked: batches of 2 and 3 agree
-doubtful: at t = 1, where points are noise, what it gives as noise is -0.30 times the score of noise, and about 1 is expected; check predicts, sde and time`,
+doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 times the score of noise, and about 1 is expected; check predicts, sde and time`,
     );
   });
 
   it.each([
-    ["timeless", "score", ""],
-    ["timeless", "noise", "-1.00"],
+    ["timeless", "score", undefined],
+    ["timeless", "noise", -1],
     // Of these the answer's part is multiplied by m, which is 0.0066 here.
-    ["timeless", "x0", ""],
-    ["timeless", "v", ""],
-    ["torch-score", "noise", ""],
-    ["torch-score", "score", "-1.00"],
+    ["timeless", "x0", undefined],
+    ["timeless", "v", undefined],
+    ["torch-score", "noise", undefined],
+    ["torch-score", "score", -1],
   ] as const)("%s read as %s is doubted where it is not that: %s", async (name, predicts, multiple) => {
     const bytes =
       name === "torch-score"
@@ -110,7 +110,9 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.30 time
         : read(name);
     const score = await fromOnnx(bytes, { predicts, sde: vp() });
     const doubt = /^doubtful: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(score.describe());
-    expect(doubt?.[1] ?? "").toBe(multiple);
+    // That of a network that was trained is about its own.
+    if (multiple === undefined) expect(doubt).toBeNull();
+    else expect(Math.abs(Number(doubt?.[1]) - multiple)).toBeLessThan(0.03);
   });
 
   it("samples the law of a score without time", async () => {

@@ -109,7 +109,7 @@ export function verdictOf(evaluation: TableEvaluation): string {
 
 /** Of rows that were measured on, whether training saw them. */
 export const novelty = (evaluation: TableEvaluation): string =>
-  seenShare(evaluation) === undefined ? "that training did not see" : "that training saw";
+  seenShare(evaluation) === undefined ? "that training did not see" : "most of which training saw";
 
 /** The whole, a line each. */
 export const evaluationText = (evaluation: TableEvaluation): string =>

@@ -89,7 +89,7 @@ describe("an evaluation of a table's model", () => {
       training: training.slice(0, 200),
     });
     const lines = evaluationText(evaluation).trimEnd().split("\n");
-    expect(lines[0]).toMatch(/^60 rows that training saw, /);
+    expect(lines[0]).toMatch(/^60 rows most of which training saw, /);
     expect(lines.at(-1)).toMatch(
       /^says little of other rows: 100\.0 % of these are rows of training, cell by cell\. Measure on/,
     );
