@@ -1,7 +1,9 @@
 /** Charts: the same text every time, readable by those who do not see it, and whole without a page's styles. */
 import { parseHTML } from "linkedom";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ChartOptions, COLOURS, chart, Plot } from "../src/chart.ts";
+import { plotsOf } from "../../../test/drawn.ts";
+import { type ChartOptions, COLOURS, chart, grid, Plot } from "../src/chart.ts";
+import { stackedFigures } from "../src/index.ts";
 import { hasFont, renderPng } from "../src/node/index.ts";
 import { chartDocument } from "../src/page-document.ts";
 
@@ -79,6 +81,25 @@ describe("a chart", () => {
       expect(Number(first[i].getAttribute("cx"))).toBeCloseTo(at(label("x", `${x.toFixed(1)}`))[0], 6);
       expect(Number(first[i].getAttribute("cy"))).toBeCloseTo(at(label("y", `${y.toFixed(1)}`))[1], 6);
     });
+  });
+
+  it("has its panels row by row, as a grid has its plots, and figures one below the other", () => {
+    const [panel] = options().panels;
+    const [a, b, c] = plotsOf(chart({ ...options(), panels: [panel, panel, panel], columns: 2 })).map(
+      ({ place }) => place,
+    );
+    expect([b[0] > a[0], b[1], c[0], c[1] > a[1]]).toEqual([true, a[1], a[0], true]);
+    const plot = { marks: [Plot.dot(points, { x: "x", y: "y" })] };
+    const cells = [
+      [plot, plot],
+      [plot, undefined],
+    ];
+    const [p, q, r] = plotsOf(grid({ title: "", description: "", cells, side: 80 })).map(({ place }) => place);
+    expect([q[0] > p[0], q[1], r[0], r[1] > p[1]]).toEqual([true, p[1], p[0], true]);
+    const figures = [50, 30, 20].map((height) => `<svg width="${2 * height}" height="${height}"></svg>`);
+    const stacked = stackedFigures(figures);
+    expect([...stacked.matchAll(/<svg x="0" y="(\d+)"/g)].map(([, y]) => Number(y))).toEqual([0, 50, 80]);
+    expect(stacked).toMatch(/^<svg [^>]*width="100" height="100"/);
   });
 
   it("needs no style sheet, and becomes a PNG", () => {

@@ -1,5 +1,6 @@
 /** Pictures of chains: what they count, and that they hold what they should. */
 import { describe, expect, it } from "vitest";
+import { corners, plotsOf } from "../../../test/drawn.ts";
 import { marked, pairsPicture, rankCounts, rankPicture, shortName, tracePicture } from "../src/posterior.ts";
 
 /** Chains that take turns among the ranks. */
@@ -42,6 +43,59 @@ describe("a picture", () => {
     // 597 draws, three divergences, and the mark of the legend.
     expect(dots.length).toBe(601);
     expect(pairsPicture(quantities)).not.toContain("diverged");
+  });
+});
+
+describe("numbers of a picture are where its axes say", () => {
+  /** Two chains one above the other. */
+  const apart = (draws: number): Float64Array[] =>
+    [0, 1].map((c) => Float64Array.from({ length: draws }, (_, i) => draws * c + i + 1));
+
+  it("draw by draw, where not all are drawn", () => {
+    const [plot] = plotsOf(tracePicture([{ name: "a", chains: apart(1000) }]));
+    plot.marks("line").forEach(([line], c) => {
+      const points = corners(line.attribute("d"));
+      expect(points).toHaveLength(334);
+      for (const [x, y] of points) {
+        const draw = plot.read("x", x);
+        expect(draw % 3).toBeCloseTo(1, 1);
+        expect(plot.read("y", y)).toBeCloseTo(1000 * c + draw, 1);
+      }
+    });
+  });
+
+  it("rank by rank, beside a band of 2.576 standard deviations of independent draws", () => {
+    const [plot] = plotsOf(rankPicture([{ name: "a", chains: apart(100) }]));
+    plot.marks("line").forEach(([line], c) => {
+      const points = corners(line.attribute("d"));
+      expect(plot.read("x", points[0][0])).toBeCloseTo(0, 6);
+      expect(plot.read("x", points[points.length - 1][0])).toBeCloseTo(100, 6);
+      // Ten bins of twenty ranks: a chain has all of its own five, and none of the other's.
+      for (const [x, y] of points) {
+        const rank = plot.read("x", x);
+        if (Math.abs(rank - 50) > 1) expect(plot.read("y", y)).toBeCloseTo(rank < 50 === (c === 0) ? 20 : 0, 6);
+      }
+    });
+    // A draw is in a bin of a tenth, and in this chain rather than in that; ten of a hundred are.
+    const spread = 2.576 * Math.sqrt(10 * 0.9 * 0.5);
+    const [[band]] = plot.marks("rect");
+    expect(plot.read("y", band.at("y"))).toBeCloseTo(10 + spread, 6);
+    expect(plot.read("y", band.at("y") + band.at("height"))).toBeCloseTo(10 - spread, 6);
+    expect(plot.read("y", plot.marks("rule")[0][0].at("y1"))).toBeCloseTo(10, 6);
+  });
+
+  it("one against the other, of 2,000 draws every second", () => {
+    const chains = apart(1000);
+    const plots = plotsOf(
+      pairsPicture(["a", "b"].map((name, k) => ({ name, chains: chains.map((c) => c.map((v) => v + 5000 * k)) }))),
+    );
+    const [plot] = plots.filter(({ marks }) => marks("dot").length > 0);
+    const [dots] = plot.marks("dot");
+    expect(dots).toHaveLength(1000);
+    for (const [i, dot] of dots.entries()) {
+      expect(plot.read("x", dot.at("cx"))).toBeCloseTo(2 * i + 1, 6);
+      expect(plot.read("y", dot.at("cy"))).toBeCloseTo(5000 + 2 * i + 1, 6);
+    }
   });
 });
 

@@ -2,12 +2,17 @@
 import { category, count, type Domain, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
+import { corners, type Drawn, plotsOf } from "../../../test/drawn.ts";
 import { tableBaselines } from "../src/measure/baseline/baselines.ts";
-import { evaluateTable } from "../src/measure/evaluate.ts";
+import type { Calibration } from "../src/measure/calibration.ts";
+import { evaluateTable, type TableEvaluation } from "../src/measure/evaluate.ts";
 import type { Cells } from "../src/measure/law.ts";
 import { shownColumns } from "../src/picture/columns.ts";
 import { reportFigures, tablePicture } from "../src/picture/figures.ts";
-import { shares } from "../src/picture/marks.ts";
+import { DATA, SAMPLES, shares } from "../src/picture/marks.ts";
+import { pairPlot } from "../src/picture/pairs.ts";
+import { panelChart } from "../src/picture/panels.ts";
+import { worthChart } from "../src/picture/worth.ts";
 import { htmlReport } from "../src/report/html.ts";
 
 const LABELS = ["<north>", "south & east"];
@@ -74,6 +79,13 @@ describe("a picture of a table", () => {
       expect(shares(values, edges).reduce((s, v) => s + v, 0)).toBeCloseTo(inside, 10);
       expect(inside).toBeGreaterThan(0.98);
     }
+    expect(Array.from(shares(Float64Array.of(0.5, 1, 1.6, 9), Float64Array.of(0, 1, 2, 3)))).toEqual([0.25, 0.5, 0]);
+    // Whole numbers have a bar each, around them.
+    const { edges } = shownColumns(product({ n: count() }), [[0], [1], [3]], [[2]]).columns[0];
+    expect(Array.from(edges)).toEqual([-0.5, 0.5, 1.5, 2.5, 3.5]);
+    // Positive numbers that are near each other are on a line of their own.
+    const near = shownColumns(product({ n: positive() }), [[1], [2], [3]], [[2]]).columns[0];
+    expect(near.isLog).toBe(false);
     // e^{2a} goes over four powers of ten, and is drawn on a line of logarithms.
     expect(columns.map(({ isLog }) => isLog)).toEqual([true, false, false, false, false, false]);
     const sizes = columns[0].edges;
@@ -91,6 +103,131 @@ describe("a picture of a table", () => {
     expect(two).toContain("Pair plot of c14, c2");
     await expect(tablePicture({ ...of, columns: ["c99"] })).rejects.toThrow('there is no column "c99" to draw');
     await expect(tablePicture({ ...of, columns: names })).rejects.toThrow("14 columns are too many");
+  });
+});
+
+describe("numbers of a picture are where its axes say", () => {
+  /** Corners of the paths of one colour. */
+  const pathsOf = ({ text }: Drawn, colour: string): [number, number][] =>
+    [...text.matchAll(new RegExp(`<path[^>]* stroke="${colour}"[^>]* d="([^"]*)"`, "g"))].flatMap(([, d]) =>
+      corners(d),
+    );
+
+  it("dots of data and samples, bars of the one and the outline of the other, and rank correlations", () => {
+    const two = product({ a: real(), b: real() });
+    const data = Array.from({ length: 10 }, (_, i): Cells => [i, 100 + 2 * i]);
+    const samples = Array.from({ length: 10 }, (_, i): Cells => [i, 110 - i]);
+    const plots = plotsOf(pairPlot({ title: "two", domain: two, data, samples }));
+    const cloud = plots.find((plot) => pathsOf(plot, DATA).length > 0) as Drawn;
+    for (const [colour, rows] of [
+      [DATA, data],
+      [SAMPLES, samples],
+    ] as const) {
+      const found = pathsOf(cloud, colour).map(([x, y]) => [cloud.read("x", x), cloud.read("y", y)]);
+      found.sort(([a], [b]) => a - b);
+      rows.forEach(([a, b], i) => {
+        expect(Math.abs(found[i][0] - Number(a))).toBeLessThan(0.05);
+        expect(Math.abs(found[i][1] - Number(b))).toBeLessThan(0.1);
+      });
+    }
+    // Data of b go to 118, samples to 110: bars there are the data's.
+    const histogram = plots.filter(({ marks }) => marks("rect").length > 0).at(-1) as Drawn;
+    const bars = histogram.marks("rect")[0].filter((bar) => bar.at("height") > 0);
+    const right = Math.max(...bars.map((bar) => bar.at("x") + bar.at("width")));
+    expect(histogram.read("x", right)).toBeGreaterThan(118);
+    const texts = plots.flatMap(({ text }) => [
+      ...text.matchAll(/fill="(#\w+)" aria-label="text"><text[^>]*>([^<]*)</g),
+    ]);
+    expect(texts.map(([, colour, said]) => [colour, said])).toEqual([
+      [DATA, "1.00"],
+      [SAMPLES, "−1.00"],
+    ]);
+  });
+
+  it("ranges of nine tenths and of the middle half beside labels, and discs by their areas", () => {
+    const LETTERS = ["p", "q"];
+    const mixed = product({ a: real(), one: category(LETTERS), two: category(LETTERS) });
+    // 101 numbers of each label: their k-th hundredth is k more than the first. Of 101 rows 75 are p in the other column.
+    const rowsFrom = (first: number): Cells[] =>
+      LETTERS.flatMap((label, k) =>
+        Array.from({ length: 101 }, (_, i): Cells => [first + 200 * k + i, i % 4 === 0 ? "q" : "p", label]),
+      );
+    const [data, samples] = [rowsFrom(0), rowsFrom(50)];
+    const plots = plotsOf(pairPlot({ title: "mixed", domain: mixed, data, samples }));
+    const [ranges] = plots.filter(({ ticks }) => ticks.y.has("p") && ticks.x.has("0"));
+    const at = LETTERS.map((label) => ranges.ticks.y.get(label) as number);
+    const rules = ranges.marks("rule").map((lines) =>
+      lines.map((line, k) => {
+        // Data below the tick of their label, samples above it.
+        const side = Math.sign(line.at("y1") - at[k]);
+        return [line.colour, side, ...["x1", "x2"].map((end) => Math.round(ranges.read("x", line.at(end))) - 200 * k)];
+      }),
+    );
+    const expected = (colour: string, side: number, from: number, to: number) =>
+      [0, 1].map(() => [colour, side, from, to]);
+    expect(rules).toEqual([
+      expected(DATA, 1, 5, 95),
+      expected(DATA, 1, 25, 75),
+      expected(SAMPLES, -1, 55, 145),
+      expected(SAMPLES, -1, 75, 125),
+    ]);
+    const [discs] = plots.filter(({ marks, ticks }) => marks("dot").length === 2 && ticks.x.has("p"));
+    const radii = discs.marks("dot")[0].map((disc) => disc.at("r"));
+    const [few, many] = [Math.min(...radii), Math.max(...radii)];
+    expect((many / few) ** 2).toBeCloseTo(75 / 26, 6);
+  });
+
+  it("three parts at the corner of the one that is all, and ranks within the band of chance", () => {
+    const whole = product({ parts: simplex(["sand", "silt", "clay"]) });
+    const calibration = { ranks: [0.2, 0.5, 0.9], chance: 0.125 } as unknown as Calibration;
+    for (const [k, name] of ["sand", "silt", "clay"].entries()) {
+      const one: Cells = [0, 1, 2].map((j) => (j === k ? 1 : 0));
+      const [triangle, ranks] = plotsOf(panelChart(whole, [one], [], calibration) as string);
+      const [[x, y]] = pathsOf(triangle, DATA);
+      const [, left, top] = new RegExp(`translate\\(([\\d.]+),([\\d.]+)\\)"[^>]*>${name}<`).exec(triangle.text) ?? [];
+      expect(Math.hypot(x - Number(left), y - Number(top))).toBeLessThan(0.1);
+      const read = (path: string): number[][] =>
+        corners(path).map(([a, b]) => [ranks.read("x", a), ranks.read("y", b)]);
+      const [, band] = / aria-label="area">.*?<path d="([^"]*)"/s.exec(ranks.text) ?? [];
+      for (const [a, b] of read(band)) expect(Math.abs(Math.abs(b - a) - 0.125)).toBeLessThan(1e-4);
+      const steps = read(ranks.marks("line")[1][0].attribute("d"));
+      for (const [rank, share] of [
+        [0.2, 1 / 3],
+        [0.5, 2 / 3],
+        [0.9, 1],
+      ])
+        expect(Math.max(...steps.filter(([a]) => Math.abs(a - rank) < 1e-3).map(([, b]) => b))).toBeCloseTo(share, 3);
+    }
+  });
+
+  it("means with two standard errors to each side", () => {
+    const auc = (value: number) => ({ value, error: 0.02 });
+    const plots = plotsOf(
+      worthChart({
+        likelihood: { mean: -3, error: 0.25, baselines: [{ name: "Gaussian", mean: -4, error: 0.125 }] },
+        model: { auc: auc(0.55) },
+        baselines: [{ name: "Gaussian", auc: auc(0.75) }],
+      } as unknown as TableEvaluation),
+    );
+    const found = plots.map((plot) =>
+      (plot.marks("rule").at(-1) ?? []).map((line, i) => [
+        ...["x1", "x2"].map((end) => plot.read("x", line.at(end))),
+        plot.read("x", plot.marks("dot")[0][i].at("cx")),
+      ]),
+    );
+    const expected = [
+      [
+        [-3.5, -2.5, -3],
+        [-4.25, -3.75, -4],
+      ],
+      [
+        [0.51, 0.59, 0.55],
+        [0.71, 0.79, 0.75],
+      ],
+    ];
+    expected.flat(2).forEach((value, i) => {
+      expect(found.flat(2)[i]).toBeCloseTo(value, 6);
+    });
   });
 });
 

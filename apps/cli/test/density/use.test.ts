@@ -130,6 +130,43 @@ it("draws no picture of one row, for it has no range", async () => {
   await expect(densityPicture(one, [model])).rejects.toThrow(/rows: column "a" is 1700000000 in every row/);
 });
 
+it("draws densities and scores where they are", async () => {
+  const svg = await densityPicture(rowsOf(Float64Array.of(1.7e9 - 2, -7, 1.7e9 + 2, 1)), [model]);
+  const [, points, field] = svg.split("<g transform");
+  expect(points).toContain('d="M34.6 265.4h0M265.4 34.6h0"'); // 0.15 of the range on each side, up being up
+  const [side, cells] = [300, 100];
+  const at = (x: number, y: number): number[] => [1.7e9 - 2.6 + (5.2 * x) / side, 2.2 - (10.4 * y) / side];
+  const middles = Array.from({ length: cells * cells }, (_, i) => [(i % cells) + 0.5, Math.floor(i / cells) + 0.5]);
+  const { logDensity } = await scoreRows(
+    model,
+    rowsOf(Float64Array.from(middles.flatMap(([x, y]) => at((x * side) / cells, (y * side) / cells)))),
+  );
+  // The darkest of 40 shades has at least (39.5/40)² of what 50 of 10,000 cells exceed.
+  const dark = new Set<number>();
+  const [, darkest] = /fill="rgb\(12,44,97\)" d="([^"]*)"/.exec(field) ?? [];
+  for (const [, x, y, width] of darkest.matchAll(/M([\d.]+) ([\d.]+)h([\d.]+)/g))
+    for (let k = 0; k < Math.round((Number(width) - 0.3) / 3); k++)
+      dark.add(Math.round((Number(y) / 3) * cells + Number(x) / 3) + k);
+  const least = logDensity.toSorted()[9950] + 2 * Math.log(39.5 / 40);
+  logDensity.forEach((v, i) => {
+    if (Math.abs(v - least) > 1e-4) if (dark.has(i) !== v > least) expect.fail(`cell ${i}`);
+  });
+  // Arrows go where the density grows.
+  const [, arrows] = / d="([^"]*)" fill="none"/.exec(field) ?? [];
+  const ends = [...arrows.matchAll(/M(\S+) ([^L]+)L(\S+) ([^M]+)M[^M]*/g)].map((found) => found.slice(1).map(Number));
+  expect(ends).toHaveLength(17 * 17);
+  const step = ends.map(([a, b, c, d]) => {
+    const [x, y, length] = [(a + c) / 2, (b + d) / 2, Math.hypot(c - a, d - b)];
+    return [...at(x, y), ...at(x + (c - a) / length, y + (d - b) / length), length];
+  });
+  const densities = async (from: number): Promise<Float64Array> =>
+    (await scoreRows(model, rowsOf(Float64Array.from(step.flatMap((s) => s.slice(from, from + 2)))))).logDensity;
+  const [here, there] = [await densities(0), await densities(2)];
+  const long = step.flatMap(([, , , , length], i) => (length > 1 ? [there[i] - here[i]] : []));
+  expect(long.length).toBeGreaterThan(100);
+  for (const gain of long) expect(gain).toBeGreaterThan(0);
+});
+
 describe("a place that cannot be written to", () => {
   // Whatever begins to work on these ends with an error of its own.
   const lost = at("lost.safetensors");

@@ -93,7 +93,7 @@ const pointsOf = (
 const spread = (v: number, { isWhole }: ShownColumn, i: number): number =>
   isWhole ? v + 0.7 * (((i * 0.618034) % 1) - 0.5) : v;
 
-/** Of each label the ranges of the numbers beside it, data above samples. */
+/** Of each label the ranges of the numbers beside it, data left of samples or below them. */
 function rangeMarks(
   labelled: ShownColumn,
   numbers: ShownColumn,
