@@ -13,8 +13,9 @@ import {
   sha256,
 } from "diffeo-queue/node";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { putResult } from "../src/node/redis/store.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { getResult, putResult } from "../src/node/redis/store.ts";
+import { heartbeat } from "../src/node/redis/workers.ts";
 import { large, RELEASE, reversed, spin, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
@@ -50,9 +51,9 @@ describe.runIf(hasServer)("a queue", () => {
     await server.stop();
   });
 
-  const command = async (files: readonly Uint8Array[] = []): Promise<Executor> => {
+  const command = async (files: readonly Uint8Array[] = [], signal?: AbortSignal): Promise<Executor> => {
     const executor = await openQueue({
-      ...{ address: parseAddress(server.url), device: "cpu", inputs: inputsOf(files) },
+      ...{ address: parseAddress(server.url), device: "cpu", inputs: inputsOf(files), ...(signal && { signal }) },
       say: (line) => said.push(line),
     });
     closing.push(() => executor.close());
@@ -145,6 +146,15 @@ describe.runIf(hasServer)("a queue", () => {
     const { failures, queues } = await readQueues(parseAddress(server.url));
     expect([failures.length, queues]).toEqual([11, [{ device: "cpu", waiting: 0, active: 0, failed: 11 }]]);
     expect(await stop()).toEqual({ done: 1, failed: 11 });
+    const gpu = { ...good, device: "cuda" };
+    await expect((await command()).run(gpu)).rejects.toThrow("the part is for cuda, this queue is for cpu");
+    // Parts that wait, those that wait for later too, and those that failed are taken away.
+    await named(good);
+    await raw.add(good.kind, good, { jobId: "later", delay: 1e6 });
+    expect((await readQueues(parseAddress(server.url))).queues).toMatchObject([{ waiting: 2, failed: 11 }]);
+    await clearQueues(parseAddress(server.url));
+    expect((await readQueues(parseAddress(server.url))).queues).toEqual([]);
+    expect(await client.smembers("diffeo:workers")).toEqual([]);
   });
 
   it("has its parts back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
@@ -163,14 +173,18 @@ describe.runIf(hasServer)("a queue", () => {
     expect(performance.now() - began).toBeLessThan(3e4);
     // A part that failed before, for another reason than it will now.
     const [again] = spins(61, 1);
-    await raw.add(again.kind, again, { jobId: digestOf(again), attempts: 1 });
+    const unknown = { ...again, kind: "test/unknown" };
+    for (const part of [again, unknown]) await raw.add(part.kind, part, { jobId: digestOf(part), attempts: 1 });
     const once = new Worker("parts-cpu", async () => Promise.reject(new Error("a bad day")), {
       ...{ connection: client, prefix: "diffeo" },
     });
-    await until(async () => (await raw.getJobCounts("failed")).failed >= 1);
+    await until(async () => (await raw.getJobCounts("failed")).failed >= 2);
     await once.close();
     worker();
-    expect("result" in (await runParts(await command(), [again]))[0]).toBe(true);
+    const [done, failed] = await runParts(await command(), [again, unknown]);
+    expect("result" in done).toBe(true);
+    // What came before is not held against it.
+    expect("error" in failed && String(failed.error)).toMatch(/failed 1 times: this worker knows no parts of kind/);
   });
 
   it("keeps the first of two results that differ, and says so", async () => {
@@ -183,6 +197,57 @@ describe.runIf(hasServer)("a queue", () => {
     await until(() => said.some((line) => /^part [0-9a-f]{12}… has another result here than where it was/.test(line)));
     const [settled] = await runParts(await command(), [part]);
     expect("result" in settled && settled.result).toMatchObject({ bytes, worker: "another" });
+  });
+
+  it("looks for what a server has lost, hears of what is done, and ends with its signal", async () => {
+    const file = new Uint8Array(9e6).map((_, i) => i * i + 1);
+    const controller = new AbortController();
+    const executor = await command([file], controller.signal);
+    const results = runParts(executor, [partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } })]);
+    const isWaiting = async (): Promise<boolean> => (await raw.getJobCounts("wait")).wait === 1;
+    const nobody = (): number => said.filter((line) => line.startsWith("nobody is there")).length;
+    await until(async () => (await isWaiting()) && nobody() === 1);
+    const chunk = `diffeo:bytes:${sha256(file)}:1`;
+    await client.del(chunk);
+    await raw.drain();
+    const other = heartbeat(client, "other", () => ({
+      ...{ name: "other", host: "", pid: 1, release: RELEASE, device: "cuda", parts: 7, threads: 1 },
+      ...{ limits: { seconds: 1, bytes: 1 }, done: 0, failed: 0, active: 0 },
+    }));
+    closing.push(other.end);
+    // Some seconds later, and again some.
+    const now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockReturnValue(now + 1e4);
+    try {
+      await until(async () => (await isWaiting()) && (await client.exists(chunk)) === 1);
+      expect([executor.workers(), nobody()]).toEqual([0, 1]);
+      worker({ parts: 2 });
+      await until(async () => (await readQueues(parseAddress(server.url))).workers.length === 2);
+      clock.mockReturnValue(now + 2e4);
+      await results;
+      await until(() => executor.workers() === 2);
+      // Time stands still: nobody looks.
+      const [settled] = await runParts(executor, spins(80, 1));
+      expect("result" in settled).toBe(true);
+    } finally {
+      clock.mockRestore();
+    }
+    const waiting = executor.run(partOf(still, { ms: 3e4, n: 81 }, setting));
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+
+  it("takes away a result whose bytes are not its own, so that another can be kept", async () => {
+    const bytes = new Uint8Array(5e6).map((_, i) => i * i + 2);
+    const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "one" };
+    // Other bytes, and more than there should be.
+    for (const wrong of [new Uint8Array(5e6 - 4 * 2 ** 20), new Uint8Array(1e6)]) {
+      await putResult(client, "part", result);
+      await client.set(`diffeo:bytes:${result.sha256}:1`, Buffer.from(wrong));
+      expect(await getResult(client, "part")).toBeUndefined();
+    }
+    await putResult(client, "part", result);
+    expect((await getResult(client, "part"))?.sha256).toBe(result.sha256);
   });
 
   it("says which password is missing, and shows none", async () => {
