@@ -152,7 +152,7 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
 const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;
 
 /** The mean of differences, and its standard error. */
-function gainOf(logs: Float64Array, others: Float64Array): { readonly gain: number; readonly error: number } {
+export function gainOf(logs: Float64Array, others: Float64Array): { readonly gain: number; readonly error: number } {
   const gaps = logs.map((v, i) => v - others[i]);
   const gain = mean(gaps);
   const variance = mean(gaps.map((g) => (g - gain) ** 2)) * (gaps.length / Math.max(1, gaps.length - 1));

@@ -1,5 +1,5 @@
 /** Laws whose likelihood, marginals and conditionals are known. */
-import { type Cell, category, count, product, real } from "diffeo/domain";
+import { type Cell, category, count, integer, product, real } from "diffeo/domain";
 import {
   add,
   constant,
@@ -24,11 +24,13 @@ import {
 } from "diffeo/graph";
 import { networkOf } from "diffeo/model";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
+import { logSnr } from "diffeo/sampler";
 import { beforeAll, describe, expect, it } from "vitest";
+import { atomsOf } from "../../src/diffusion/atoms.ts";
 import { fitTable } from "../../src/diffusion/fit.ts";
 import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { type FlowOptions, logDensityOf } from "../../src/diffusion/likelihood.ts";
-import { LAST_LEVEL, sideSize } from "../../src/diffusion/model.ts";
+import { LAST_LEVEL, sideSize, tableSde } from "../../src/diffusion/model.ts";
 import type { Weights } from "../../src/diffusion/network.ts";
 import { atomMass } from "../../src/diffusion/score.ts";
 import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
@@ -78,6 +80,41 @@ describe("the flow of a label and a number", () => {
       const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
       expect(Math.abs(found[i] + atomMass(1) - wanted)).toBeLessThan(5e-3);
     });
+  });
+});
+
+describe("the steps of a flow", () => {
+  it("are those of Adams and Bashforth after three of Runge and Kutta, an evaluation each but for nine", async () => {
+    // dx/du = x + cos u with λ = 1 + 9 asinh(tan u), for which dλ/du = 9/cos u and cos u = 1/cosh((λ − 1)/9).
+    const slope = (x: number, u: number): number => x + Math.cos(u);
+    const predict = (x: Tensor, lambda: Tensor): Tensor => {
+      const w = div(sub(lambda, 1), 9);
+      const cosine = div(2, add(exp(w), exp(neg(w))));
+      return div(mul(add(x, cosine), mul(cosine, -2 / 9)), sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))));
+    };
+    const [end] = logSnr(tableSde.transition)([tableSde.horizon]);
+    const [from, to] = [LAST_LEVEL, end].map((level) => Math.atan(Math.sinh((level - 1) / 9)));
+    const steps = 5;
+    const h = (to - from) / steps;
+    const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
+    let x = m * 0.7;
+    const slopes: number[] = [];
+    for (let k = 0; k < steps; k++) {
+      const u = from + k * h;
+      slopes.unshift(slope(x, u));
+      if (k < 3) {
+        const [a] = slopes;
+        const b = slope(x + (h * a) / 2, u + h / 2);
+        const c = slope(x + (h * b) / 2, u + h / 2);
+        x += (h * (a + 2 * b + 2 * c + slope(x + h * c, u + h))) / 6;
+      } else x += (h * (55 * slopes[0] - 59 * slopes[1] + 37 * slopes[2] - 9 * slopes[3])) / 24;
+    }
+    // The divergence is 1 all the way.
+    const wanted = to - from - (x * x + Math.log(2 * Math.PI)) / 2 + Math.log(m);
+    const [found] = await withGraphs({ threads: 1 }, (graphs) =>
+      logDensityOf(graphs, { name: "steps", n: 1, predict }, Float64Array.of(0.7), { evaluations: steps + 9 }),
+    );
+    expect(found).toBeCloseTo(wanted, 4);
   });
 });
 
@@ -326,6 +363,21 @@ describe("cells missing for reasons that the row shows", () => {
 });
 
 describe("whole numbers", () => {
+  it("are atoms where they are few, apart and not all one", () => {
+    const of = (values: readonly number[], domain = integer()) =>
+      atomsOf(
+        values.map((n) => [n]),
+        product({ n: domain }),
+      ).n;
+    const upTo = (most: number): number[] => Array.from({ length: most + 1 }, (_, i) => i);
+    expect(of(upTo(15))).toEqual([-23, 38]);
+    expect(of(upTo(16))).toBeUndefined(); // from −24 to 40 are 65
+    expect(of([3, 3, 3])).toBeUndefined();
+    // log(20.5/19.5) is 0.03 of the deviation of log ½ and log 20½.
+    expect(of([0, 0, 20, 20], count())).toBeUndefined();
+    expect(of([0, 0, 3, 3], count())).toEqual([0, 14]);
+  });
+
   it("of few values are atoms, whose scores are their chances", async () => {
     const u = uniform(key("counts"), 2000, { dtype: "float64" }).data;
     const rows = Array.from(u, (v) => [v < 0.3 ? 0 : v < 0.6 ? 1 : v < 0.9 ? 2 : 5]);

@@ -1,8 +1,8 @@
-import { between, positive, product, real, simplex } from "diffeo/domain";
+import { bent, between, count, LEAST_HEIGHT, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { bentParts, withTails } from "../../src/diffusion/bend.ts";
-import { chooseMaps } from "../../src/diffusion/maps.ts";
+import { bentParts, isBendable, withTails } from "../../src/diffusion/bend.ts";
+import { chooseMaps, gainOf } from "../../src/diffusion/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 
@@ -36,11 +36,27 @@ describe("a bend out of data", () => {
     }
     for (const [k, x] of [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3].entries())
       if (Math.abs(x) < 2.2) expect(Math.abs(Math.asinh(knots[k] / 100) - x)).toBeLessThan(0.12);
+    // Slopes at knots are the geometric means of those beside them.
+    for (const [k, slope] of bend.slopes[0].entries())
+      expect(slope ** 2).toBeCloseTo(12 * bend.heights[0][k] * (12 * bend.heights[0][k + 1]), 10);
+    // Values that many rows share leave no bin empty.
+    const [shared] = bendsBy(
+      "spline",
+      w.map((v, i) => (i % 10 < 8 ? 0 : v)),
+    );
+    if (shared.kind !== "spline") throw new Error("another kind");
+    expect(Math.min(...shared.heights[0])).toBeGreaterThan(LEAST_HEIGHT);
   });
 
   it("looks past holes", () => {
     const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
     for (const kind of ["sinh", "spline"] as const) expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
+  });
+
+  it("is not asked of what is bent already, nor of parts that may be exactly 0", () => {
+    const once = bent(real(), { kind: "sinh", centre: [0], scale: [1] });
+    const asked = [real(), positive(), simplex(3), once, simplex(3, { zeros: 0.1 })].map(isBendable);
+    expect(asked).toEqual([true, true, true, false, false]);
   });
 
   it("is there for all numbers without bounds where tails are no Gaussian's, and nowhere else", () => {
@@ -94,5 +110,18 @@ describe("maps of a table", () => {
     const single = ["additiveLogistic", "stickBreaking", "softplus", "sinh", "spline"];
     expect(tried.map(({ map }) => map)).toEqual([...single, ...flows]);
     expect(Object.keys(columns)).toEqual(["parts", "size", "share"]);
+    // A flow needs two numbers, of which a whole one is none.
+    const counted = await chooseMaps(
+      rows.map(([, , , d], i) => [i % 3, d]),
+      { columns: { n: count(), d: real() }, ...small, steps: 1 },
+    );
+    expect(counted.tried.map(({ map }) => map)).toEqual(["sinh", "spline"]);
+  });
+
+  it("gain the mean of differences, with its standard error", () => {
+    const { gain, error } = gainOf(Float64Array.of(1, 2, 3, 6), Float64Array.of(0, 1, 1, 0));
+    expect(gain).toBe(2.5);
+    // Squares 2.25, 2.25, 0.25 and 12.25 about it, over 3 · 4.
+    expect(error).toBeCloseTo(Math.sqrt(17 / 12), 12);
   });
 });

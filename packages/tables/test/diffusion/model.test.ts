@@ -1,6 +1,18 @@
 import { affine } from "diffeo/bijector";
-import { between, type Cell, category, count, domain, ordered, positive, product, real, simplex } from "diffeo/domain";
-import { mul, type NdArray } from "diffeo/graph";
+import {
+  angle,
+  between,
+  type Cell,
+  category,
+  count,
+  domain,
+  ordered,
+  positive,
+  product,
+  real,
+  simplex,
+} from "diffeo/domain";
+import { mul, type NdArray, square, sub } from "diffeo/graph";
 import { networkOf } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { logDensity } from "diffeo/sampler";
@@ -72,7 +84,7 @@ describe("a standard", () => {
     for (let i = 0; i < z.length; i += n) z[i + 2] += 0.04 * z[i];
     const standard = standardOf(z, n, String);
     const columnOf = (j: number): number[] => Array.from({ length: count }, (_, row) => z[row * n + j]);
-    const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b) / values.length;
+    const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((a, b) => a + b) / values.length;
     const u = [0, 1, 2].map((j) => {
       const column = columnOf(j);
       const d = Math.sqrt(mean(column.map((v) => (v - mean(column)) ** 2)));
@@ -97,6 +109,12 @@ describe("a standard", () => {
     expect(mapped(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
     const far = normal(key(2), [4000, 2], { dtype: "float64" }).data;
     expect(Math.abs(standardOf(far, 2, String).matrix[1])).toBeLessThan(1e-3);
+    // Two columns that are one have the eigenvalues 2 and 0, which counts as 10⁻⁴: |M| is √(2·10⁻⁴) of their variance.
+    const one = normal(key(3), 60_000, { dtype: "float64" }).data;
+    const twice = Float64Array.from({ length: 120_000 }, (_, i) => one[i >> 1]);
+    const [a, b, c, d] = standardOf(twice, 2, String).matrix;
+    const variance = mean(one.map((v) => v * v)) - mean(one) ** 2;
+    expect(((a * d - b * c) / variance) ** 2 / 2e-4).toBeCloseTo(1, 3);
   });
 
   it("of fewer rows than columns is one for other rows too", () => {
@@ -107,9 +125,13 @@ describe("a standard", () => {
   });
 
   it("names a column of one value", () => {
-    expect(() => standardOf(Float64Array.from([1, 2, 3, 2, 5, 2]), 2, (i) => `column ${i}`)).toThrow(
-      "column 1 has one value in all rows",
-    );
+    expect(() =>
+      standardOf(
+        Float64Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? i : 0.7)),
+        2,
+        (i) => `column ${i}`,
+      ),
+    ).toThrow("column 1 has one value in all rows");
   });
 });
 
@@ -216,6 +238,16 @@ describe("a model of a table", () => {
     await expect(fitTable([...good, { a: 1 } as never], options)).rejects.toThrow('row 21 has no cell "b"');
     await expect(fitTable(good.slice(0, 4), options)).rejects.toThrow("4 rows are too few");
   });
+});
+
+it("is conditioned by the names of columns, whatever stands before them, and by its seed", async () => {
+  const model = untrained(product({ turn: angle(), b: real() }), 3);
+  const near = model.condition(({ b }) => mul(square(sub(b, 0.5)), -0.5 / 0.05 ** 2));
+  const draws = async (seed: number) => (await near({ particles: 100, steps: 20, seed })).rows;
+  const rows = await draws(1);
+  expect(Math.abs(rows.reduce((s, [, b]) => s + Number(b), 0) / rows.length - 0.5)).toBeLessThan(0.1);
+  expect(await draws(1)).toEqual(rows);
+  expect(await draws(2)).not.toEqual(rows);
 });
 
 describe("a likelihood", () => {

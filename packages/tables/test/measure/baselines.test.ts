@@ -180,6 +180,24 @@ describe("baselines", () => {
     }
   });
 
+  it("average what is drawn within zeros: equal rows have scores that differ less than those of one draw", async () => {
+    const zeros: Known = {
+      ...composition,
+      columns: { parts: simplex(["sand", "silt", "clay"], { total: 100, zeros: 0.05 }) },
+    };
+    const rows = rowsOf(zeros, 300, 1).map((row) => {
+      const [a, b, c] = row.map((v) => (Number(v) < 10 ? 0 : Number(v)));
+      return [a, b, c].map((v) => (100 * v) / (a + b + c));
+    });
+    const [, copulaLaw, independent] = tableBaselines(product(zeros.columns), rows);
+    const same = Array.from({ length: 60 }, (): Cells => [0, 40, 60]);
+    const spread = async (law: TableLaw): Promise<number> => {
+      const scores = Array.from(await law.score(same));
+      return Math.sqrt(mean(scores.map((v) => (v - mean(scores)) ** 2)));
+    };
+    expect(await spread(copulaLaw)).toBeLessThan(0.5 * (await spread(independent)));
+  });
+
   it("draw rows that are inside, with the columns' laws and the copula's dependence", async () => {
     const columns = { ...copula.columns, visits: count(), ward: category(LABELS), span: ordered(["from", "to"]) };
     const domain = product(columns);
@@ -264,6 +282,12 @@ describe("the law of whole numbers", () => {
     const even = Array.from({ length: 100 }, (_, i) => 2 * i);
     const law = numberLaw(even, uniform(key(1), 100, { dtype: "float64" }).data, { least: 0 });
     expect(Math.exp(law.logProbability(101) - law.logProbability(100))).toBeCloseTo(1, 1);
+  });
+
+  it("has far numbers' chances from the side that they are on", () => {
+    const law = numberLaw([1, 2, 2, 3, 6], uniform(key(1), 5, { dtype: "float64" }).data, {});
+    for (const side of [1, -1])
+      expect(Math.exp(law.logProbability(side * 2e9) - law.logProbability(side * 1e9))).toBeCloseTo(0.25, 4);
   });
 
   it("goes back from shares to numbers, and keeps to bounds", () => {
