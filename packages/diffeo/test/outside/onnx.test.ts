@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import { type NdArray, ndarray } from "../../src/graph/index.ts";
+import { type Answer, doubtOf } from "../../src/outside/at-noise.ts";
 import { type FromOnnxOptions, fromOnnx, readOnnxFile } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
-import { reverse, vp } from "../../src/sde/index.ts";
+import { reverse, ve, vp } from "../../src/sde/index.ts";
 
 const read = (name: string): Uint8Array => readFileSync(new URL(`./files/${name}.onnx`, import.meta.url));
 
@@ -113,6 +114,19 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 time
     // That of a network that was trained is about its own.
     if (multiple === undefined) expect(doubt).toBeNull();
     else expect(Math.abs(Number(doubt?.[1]) - multiple)).toBeLessThan(0.03);
+  });
+
+  it("is doubted by noise of the horizon's size, between a twentieth and three times the score of it", async () => {
+    const sde = ve({ sigmaMin: 0.01, sigmaMax: 50 });
+    const times =
+      (multiple: number): Answer =>
+      async ({ data }) =>
+        Float64Array.from(data as Float64Array, (v) => (-multiple * v) / 50 ** 2);
+    for (const fine of [0.06, 1, 2.9]) expect(await doubtOf(times(fine), [3], "score", sde)).toBeUndefined();
+    for (const multiple of [0.04, 4, -1])
+      expect(await doubtOf(times(multiple), [3], "score", sde)).toContain(`is ${multiple.toFixed(2)} times`);
+    const { transition: _, ...unknown } = sde;
+    expect(await doubtOf(times(4), [3], "score", unknown)).toBeUndefined();
   });
 
   it("samples the law of a score without time", async () => {
