@@ -55,6 +55,13 @@ describe("diffeo check", () => {
     expect(code).toBe(0);
   });
 
+  it("takes a map at events of the size that it is told", async () => {
+    const path = file("sized.mjs", doubled());
+    const { stdout } = await diffeo("check", "--map", path, "--event", "3", "--json");
+    const [{ laws }] = JSON.parse(stdout);
+    for (const { where } of laws) expect(where.x).toHaveLength(3);
+  });
+
   it("names the laws that a wrong inverse breaks, and ends with code 3", async () => {
     const { stdout, stderr, code } = await diffeo(
       "check",

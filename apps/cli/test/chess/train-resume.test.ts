@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { diffeo, type Ended, startDiffeo } from "../run.ts";
+import { diffeo, type Ended, printed, startDiffeo } from "../run.ts";
 import { checkpointsOf, outcomeOf, STEPS, trainWords, until, writeBoards } from "./train-run.ts";
 
 let folder: string;
@@ -92,6 +92,53 @@ describe("diffeo chess train", () => {
       2,
       expect.stringContaining("--blocks would change nothing beside --network transformer"),
     ]);
+  });
+
+  it("and sampling from what it made come out otherwise with every option that shapes them", async () => {
+    let runs = 0;
+    const trained = async (...more: readonly string[]): Promise<string> => {
+      const out = join(folder, `shaped-${runs++}`);
+      const words = ["--network", "transformer", "--width", "8", "--layers", "1", "--heads", "1", "--steps", "3"];
+      const rest = ["--batch", "2", "--warmup", "1", "--samples-every", "0", "--threads", "1"];
+      await printed("chess", "train", "--data", data, "--out", out, ...words, ...rest, ...more);
+      return readFileSync(join(out, "model.safetensors"), "latin1");
+    };
+    const bounded = ["--weight", "bounded"];
+    const models = [
+      await trained(),
+      await trained("--rate", "1e-3"),
+      await trained("--ema", "0.05"),
+      await trained("--clip", "0.01"),
+      await trained("--decay", "0.5"),
+      await trained("--beta2", "0.9"),
+      await trained("--focus", "0.1,0.2"),
+      await trained(...bounded),
+      await trained(...bounded, "--bound", "0.01"),
+    ];
+    expect(new Set(models).size).toBe(models.length);
+    const model = join(folder, "whole", "model.safetensors");
+    const sampled = async (...more: readonly string[]): Promise<string> => {
+      const out = join(folder, `drawn-${runs++}.fen`);
+      const words = ["--count", "8", "--steps", "12", "--method", "eulerMaruyama", "--threads", "1"];
+      await printed("chess", "sample", "--model", model, "--out", out, ...words, ...more);
+      return readFileSync(out, "utf8");
+    };
+    const boards = [
+      await sampled(),
+      await sampled("--space", "logit"),
+      await sampled("--w", "0.8"),
+      await sampled("--grid", "quadratic"),
+      await sampled("--seed", "8"),
+    ];
+    expect(new Set(boards).size).toBe(boards.length);
+    const figured = async (...more: readonly string[]): Promise<string> => {
+      const out = join(folder, `figured-${runs++}`);
+      const words = ["--boards", "1", "--steps", "4", "--threads", "1"];
+      await printed("chess", "figure", "--model", model, "--out", out, ...words, ...more);
+      return readFileSync(`${out}.svg`, "utf8").replaceAll(/w = [\d.]+/g, "w");
+    };
+    const figures = [await figured("--w", "1"), await figured("--w", "0.8"), await figured("--w", "1", "--seed", "8")];
+    expect(new Set(figures).size).toBe(figures.length);
   });
 
   it("refuses settings that make no network or no run", async () => {

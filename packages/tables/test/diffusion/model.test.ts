@@ -127,7 +127,7 @@ describe("a standard", () => {
   it("names a column of one value", () => {
     expect(() =>
       standardOf(
-        Float64Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? i : 0.7)),
+        Float64Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? i : 0.1)),
         2,
         (i) => `column ${i}`,
       ),
