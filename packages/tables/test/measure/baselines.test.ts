@@ -195,7 +195,8 @@ describe("baselines", () => {
       const scores = Array.from(await law.score(same));
       return Math.sqrt(mean(scores.map((v) => (v - mean(scores)) ** 2)));
     };
-    expect(await spread(copulaLaw)).toBeLessThan(0.5 * (await spread(independent)));
+    // Scores of one draw each have a spread of 0.32; a mean over sixteen has a quarter of it.
+    for (const law of [copulaLaw, independent]) expect(await spread(law), law.name).toBeLessThan(0.12);
   });
 
   it("draw rows that are inside, with the columns' laws and the copula's dependence", async () => {

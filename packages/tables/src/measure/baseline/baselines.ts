@@ -172,7 +172,11 @@ function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
     name: "independent columns",
     score: (rows) => {
       const logs = countedLogs(marginals.counted, rows);
-      return smoothLogs(marginals, marginals.parts.pointsOf(rows, 1)).map((v, i) => v + logs[i]);
+      const { parts } = marginals;
+      const draws = Array.from({ length: parts.noisy ? DRAWS : 1 }, (_, i) =>
+        smoothLogs(marginals, parts.pointsOf(rows, i + 1)),
+      );
+      return logMean(draws).map((v, i) => v + logs[i]);
     },
     draw: (count, seed) => {
       const noise = normal(fold(key(seed), "independent"), [count, marginals.size], { dtype: "float64" }).data;
