@@ -119,6 +119,14 @@ describe("diffeo chess evaluate", () => {
     expect(plain.copies).toBeLessThan(0.1);
     expect(plain.nearestMedian).toBeGreaterThan(5);
     expect(others.real.copies).toBe(0);
+    const nearest = ({ nearest5, nearestMedian, nearest95 }: typeof plain): number[] => [
+      nearest5,
+      nearestMedian,
+      nearest95,
+    ];
+    const fewer = JSON.parse(await run(...words, "--neighbours", "2", "--seed", "5"));
+    expect(nearest(fewer.samples)).not.toEqual(nearest(plain));
+    expect(fewer.independent.legal).not.toBe(others.independent.legal);
     const errors = { ...plain.errors, copies: trained.samples.errors.copies };
     expect(trained.samples).toEqual({ ...plain, copies: 1, nearest5: 0, nearestMedian: 0, nearest95: 0, errors });
   });
