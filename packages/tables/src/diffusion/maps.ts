@@ -117,13 +117,19 @@ export interface ChooseMapsOptions extends Omit<FitTableOptions, "onProgress" | 
 const MOST_ROWS = 50_000;
 const MOST_TEST = 1000;
 
+/** Which of so many rows short fits see, and which they are measured on: none is both. */
+export function heldApart(rows: number): { readonly test: ArrayLike<number>; readonly seen: ArrayLike<number> } {
+  const order = permutation(fold(keyOf("maps"), rows), rows).data.subarray(0, MOST_ROWS);
+  const unseen = Math.min(MOST_TEST, Math.ceil(order.length / 5));
+  return { test: order.subarray(0, unseen), seen: order.subarray(unseen) };
+}
+
 /** The maps of a table's columns, by short fits. */
 export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOptions): Promise<ChosenMaps> {
   const { columns: usual, onTried, seed = 0, steps = 1500, ...rest } = options;
-  const order = permutation(fold(keyOf("maps"), rows.length), rows.length).data.subarray(0, MOST_ROWS);
-  const unseen = Math.min(MOST_TEST, Math.ceil(order.length / 5));
+  const apart = heldApart(rows.length);
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
-  const [test, seen] = [pick(order.subarray(0, unseen)), pick(order.subarray(unseen))];
+  const [test, seen] = [pick(apart.test), pick(apart.seen)];
   const { signal } = rest;
   const logsOf = async (maps: Maps): Promise<Float64Array> => {
     const model = await fitTable(seen, { ...rest, ...maps, given: false, seed, steps });

@@ -2,7 +2,7 @@ import { bent, between, count, LEAST_HEIGHT, positive, product, real, simplex } 
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { bentParts, isBendable, withTails } from "../../src/diffusion/bend.ts";
-import { chooseMaps, gainOf } from "../../src/diffusion/maps.ts";
+import { chooseMaps, gainOf, heldApart } from "../../src/diffusion/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 
@@ -76,6 +76,16 @@ describe("a bend out of data", () => {
 });
 
 describe("maps of a table", () => {
+  it.each([
+    [7, 2],
+    [200, 40],
+    [20_000, 1000],
+  ])("are measured on rows that no fit saw: of %i on %i", (rows, measured) => {
+    const { test, seen } = heldApart(rows);
+    expect([test.length, seen.length]).toEqual([measured, rows - measured]);
+    expect(new Set([...Array.from(test), ...Array.from(seen)]).size).toBe(rows);
+  });
+
   it("are those that gain something, and all that were tried are told", async () => {
     // Two narrow modes and nothing between them, which a spline makes one.
     const z = normal(key("modes"), [600, 2], { dtype: "float64" }).data;
