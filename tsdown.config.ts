@@ -1,6 +1,9 @@
 import { defineConfig } from "tsdown";
 
-/** Every package by itself. One file of `dist` a file of `src`, so that a worker finds its script and a bundler drops what a page does not use. */
+/**
+ * Every package by itself. One file of `dist` a file of `src`, so that a worker finds its script
+ * and a bundler drops what a page does not use.
+ */
 export default defineConfig({
   workspace: ["packages/*", "apps/cli"],
   entry: [

@@ -6,7 +6,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Packages are read from their sources, as `--conditions=diffeo-source` has Node do. */
 const conditions = ["diffeo-source"];
 
-/** Files of more than some seconds: training runs, studies, convergence orders, real processes that are killed. */
+/**
+ * Files of more than some seconds: training runs, studies, convergence orders, real processes that
+ * are killed.
+ */
 const slow = [
   "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
   "packages/diffeo/test/matching/{losses,slices}.test.ts",
@@ -21,7 +24,10 @@ const slow = [
 ];
 
 /** Files that need the packages as they are published. */
-const built = ["packages/diffeo/test/engine/{package,browser}.test.ts", "apps/cli/test/{built,page}.test.ts"];
+const built = [
+  "packages/diffeo/test/engine/{package,browser}.test.ts",
+  "apps/cli/test/{built,page}.test.ts",
+];
 
 /** Files that open the studio as it is published. */
 const studio = ["apps/studio/test/*.test.ts"];
@@ -36,8 +42,8 @@ const pattern = (glob: string): RegExp =>
   );
 
 /**
- * Files that open pages first, then slow ones: the many short ones fill the end, and no core waits for a long file that another
- * began last.
+ * Files that open pages first, then slow ones: the many short ones fill the end, and no core waits
+ * for a long file that another began last.
  */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -50,18 +56,27 @@ class LongFirst extends BaseSequencer {
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
-/** One process for many files: to start one and load the library again takes a second of the processor. */
+/**
+ * One process for many files: to start one and load the library again takes a second of the
+ * processor.
+ */
 const shared = { isolate: false };
 
 /** `--mode fast` leaves slow files out. */
 export default defineConfig(({ mode }) => ({
-  ssr: { resolve: { conditions: [...conditions, "node", "import", "default"], externalConditions: conditions } },
+  ssr: {
+    resolve: {
+      conditions: [...conditions, "node", "import", "default"],
+      externalConditions: conditions,
+    },
+  },
   test: {
     setupFiles: ["test/setup.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
-    // One more than cores: some files wait, for processes they killed or a browser that starts. The default, one less, is half of two.
+    // One more than cores: some files wait, for processes they killed or a browser that starts. The
+    // default, one less, is half of two.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
     projects: [
@@ -74,10 +89,16 @@ export default defineConfig(({ mode }) => ({
           exclude: [...studio, ...(mode === "fast" ? [...built, ...slow] : [])],
         },
       },
-      // What is published is built before the first test where the studio is tested too, and otherwise where it is first needed.
+      // What is published is built before the first test where the studio is tested too, and
+      // otherwise where it is first needed.
       {
         extends: true,
-        test: { name: "studio", ...shared, include: studio, globalSetup: ["test/build.ts", "test/build-studio.ts"] },
+        test: {
+          name: "studio",
+          ...shared,
+          include: studio,
+          globalSetup: ["test/build.ts", "test/build-studio.ts"],
+        },
       },
     ],
   },

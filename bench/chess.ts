@@ -1,12 +1,13 @@
 /**
- * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks, a transformer and a
- * U-Net, or one file's, beside the same networks in PyTorch with the same weights, in turns in one run. Output, loss and
- * gradient are compared first.
+ * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks,
+ * a transformer and a U-Net, or one file's, beside the same networks in PyTorch with the same
+ * weights, in turns in one run. Output, loss and gradient are compared first.
  *
- * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of training. With --device webgpu: a
- * step of training at two batch sizes beside PyTorch on CUDA in float32, and where the time goes. Batches and noise are made
- * inside the measured time on both sides. --batch LIST, --rounds N and --threads N change sizes; --profile adds the
- * runtime's own profile.
+ * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of
+ * training. With --device webgpu: a step of training at two batch sizes beside PyTorch on CUDA in
+ * float32, and where the time goes. Batches and noise are made inside the measured time on both
+ * sides. --batch LIST, --rounds N and --threads N change sizes; --profile adds the runtime's own
+ * profile.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -44,7 +45,10 @@ interface Settings {
   readonly threads: number;
 }
 
-const placed = ({ device, threads }: Settings) => ({ device, ...(device === "cpu" && { threads }) });
+const placed = ({ device, threads }: Settings) => ({
+  device,
+  ...(device === "cpu" && { threads }),
+});
 
 /** Training as `diffeo chess train` does it, one step a call; state stays on the device. */
 function trainer(model: Model, batch: number, settings: Settings) {
@@ -85,7 +89,8 @@ function sampler(model: Model, settings: Settings) {
       arrived();
     });
   const run = sampleBoards(model, {
-    // More than are asked for: a walk that had ended would keep who waits for its next step waiting.
+    // More than are asked for: a walk that had ended would keep who waits for its next step
+    // waiting.
     count: 1000 * BOARDS,
     batch: BOARDS,
     steps: STEPS,
@@ -110,7 +115,10 @@ function sampler(model: Model, settings: Settings) {
   };
 }
 
-/** The largest relative difference between the two sides: what the network gives, a batch's loss, and its gradient. */
+/**
+ * The largest relative difference between the two sides: what the network gives, a batch's loss,
+ * and its gradient.
+ */
 async function disagreement(model: Model, peer: TorchPeer, settings: Settings): Promise<number> {
   const count = 4;
   const [classes, t, noise] = denoiserBatch(model, positionGrids(playouts(2000, key(SEED))), {
@@ -119,23 +127,36 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
     step: 1,
   });
   const step = compileDenoiserStep(model, { ...placed(settings), clip: 1e9 });
-  const { state, loss: kept } = await step(initialState(model.parameters), [classes, t, noise], 1, 1e-4);
+  const { state, loss: kept } = await step(
+    initialState(model.parameters),
+    [classes, t, noise],
+    1,
+    1e-4,
+  );
   const loss = await toHost(kept);
   // The first moment after one step is a tenth of the gradient, which was not clipped.
   const m = await toHost(state.m);
   const x = normal(key("x"), [count, 8, 8, 12]);
   const network = compile(
-    (image: Tensor, time: Tensor) => model.denoiser.network.apply(frozen(model.parameters), image, time),
+    (image: Tensor, time: Tensor) =>
+      model.denoiser.network.apply(frozen(model.parameters), image, time),
     [[null, 8, 8, 12], [null]],
     placed(settings),
   );
   const out = await network(x, t);
   for (const array of [kept, ...Object.values(state)]) release(array);
   await Promise.all([step.dispose(), network.dispose()]);
-  const asFloat: NdArray = { ...classes, dtype: "float32", data: Float32Array.from(classes.data as Int32Array) };
+  const asFloat: NdArray = {
+    ...classes,
+    dtype: "float32",
+    data: Float32Array.from(classes.data as Int32Array),
+  };
   const folder = await mkdtemp(join(tmpdir(), "diffeo-bench-"));
   const path = join(folder, "check.safetensors");
-  await writeSafetensors(path, { arrays: { x, t, out, classes: asFloat, noise, loss, m }, metadata: {} });
+  await writeSafetensors(path, {
+    arrays: { x, t, out, classes: asFloat, noise, loss, m },
+    metadata: {},
+  });
   try {
     return await peer.run(`check ${path}`);
   } finally {
@@ -144,7 +165,12 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
 }
 
 /** Steps of the reverse process: almost all 250, four in a turn. */
-async function compareSampling(model: Model, peers: readonly TorchPeer[], settings: Settings, rounds: number) {
+async function compareSampling(
+  model: Model,
+  peers: readonly TorchPeer[],
+  settings: Settings,
+  rounds: number,
+) {
   const ours = sampler(model, settings);
   const first = await milliseconds(ours.next);
   const row = await compare(`sample ${BOARDS}`, [ours.next], peers, rounds);
@@ -161,7 +187,8 @@ async function compareTraining(
 ) {
   const ours = trainer(model, batch, settings);
   const first = await milliseconds(ours.run);
-  // Two sets of state take turns: the second and third step still find memory that nobody has touched.
+  // Two sets of state take turns: the second and third step still find memory that nobody has
+  // touched.
   for (let i = 0; i < 2; i++) await ours.run();
   const row = await compare(`train ${batch}`, [ours.run], peers, rounds);
   const [made, stepped] = [median(ours.times.batch), median(ours.times.step)];
@@ -206,24 +233,38 @@ async function benchModel(file: string, plan: Plan): Promise<void> {
     : [undefined, undefined];
   const peers = peer ? [peer] : [];
   const where = `device ${device}${onCpu ? `, threads ${threads}` : ""}`;
-  print(`${model.spec.network.kind ?? "unet"}, ${parameterCount(model.parameters)} parameters, ${where}`);
+  print(
+    `${model.spec.network.kind ?? "unet"}, ${parameterCount(model.parameters)} parameters, ${where}`,
+  );
   if (peer) {
     const apart = await disagreement(model, peer, plan);
-    if (!(apart < 1e-3)) throw new Error(`the two networks differ by ${apart}: they are not the same`);
+    if (!(apart < 1e-3))
+      throw new Error(`the two networks differ by ${apart}: they are not the same`);
     print(`output, loss and gradient agree with PyTorch's to ${apart.toExponential(0)}`);
   }
 
   const rows: Comparison[] = [];
   const notes: string[] = [];
   if (onCpu) {
-    const { row, first } = await compareSampling(model, peers, plan, rounds ?? Math.floor((STEPS - 1) / 4));
+    const { row, first } = await compareSampling(
+      model,
+      peers,
+      plan,
+      rounds ?? Math.floor((STEPS - 1) / 4),
+    );
     rows.push(row);
     notes.push(
       `sample ${BOARDS}: ${STEPS} steps at this pace ${((STEPS * row.ours) / 1000).toFixed(1)} s, first step ${(first / 1000).toFixed(1)} s with its session`,
     );
   }
   for (const batch of batches) {
-    const { row, first, made, stepped } = await compareTraining(model, batch, peers, plan, rounds ?? 5);
+    const { row, first, made, stepped } = await compareTraining(
+      model,
+      batch,
+      peers,
+      plan,
+      rounds ?? 5,
+    );
     rows.push(row);
     notes.push(
       `train ${batch}: making the batch ${made.toFixed(1)} ms, the step ${stepped.toFixed(1)} ms, first step ${(first / 1000).toFixed(1)} s with its session`,
@@ -235,7 +276,8 @@ async function benchModel(file: string, plan: Plan): Promise<void> {
   if (onCpu && !plan.profile) return;
   print("profiled, in another run:");
   if (onCpu) for (const line of await profileSampling(model, plan)) print(line);
-  for (const batch of batches) for (const line of await profileTraining(model, batch, plan)) print(line);
+  for (const batch of batches)
+    for (const line of await profileTraining(model, batch, plan)) print(line);
 }
 
 export async function run(): Promise<void> {
@@ -258,6 +300,7 @@ export async function run(): Promise<void> {
   print(
     `${onCpu ? `sample N: one of ${STEPS} steps of the reverse process for N boards; ` : ""}train N: a step of N boards`,
   );
-  const files = values.model === undefined ? [shippedModels.transformer, shippedModels.unet] : [values.model];
+  const files =
+    values.model === undefined ? [shippedModels.transformer, shippedModels.unet] : [values.model];
   for (const file of files) await benchModel(file, plan);
 }

@@ -1,7 +1,9 @@
 /**
- * npm run bench -- few-steps [--reference FILE]: a chess model with few evaluations of its network. What boards are like by method, time
- * grid and evaluations, and what they cost in products of the network; every run starts from the same noise. The last evaluation of each is that of
- * the final denoising. The columns are those of `diffeo chess evaluate --reference FILE`, with one standard error.
+ * npm run bench -- few-steps [--reference FILE]: a chess model with few evaluations of its network.
+ * What boards are like by method, time grid and evaluations, and what they cost in products of the
+ * network; every run starts from the same noise. The last evaluation of each is that of the final
+ * denoising. The columns are those of `diffeo chess evaluate --reference FILE`, with one standard
+ * error.
  *
  *   --boards 200 --evaluations 15,25,50 --device cpu --model FILE    what is drawn
  *   --from FOLDER                                                    what was drawn: METHOD-GRID-EVALUATIONS.fen
@@ -15,10 +17,23 @@ import { frozen } from "diffeo/model";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type MethodName, samplers } from "diffeo/sampler";
-import { type BoardGrid, type BoardMeasures, measureAll, openBoards, type Positions, playouts } from "diffeo-chess";
+import {
+  type BoardGrid,
+  type BoardMeasures,
+  measureAll,
+  openBoards,
+  type Positions,
+  playouts,
+} from "diffeo-chess";
 import { readPositions, shippedModel } from "diffeo-chess/node";
 
-const METHODS: readonly MethodName[] = ["exponentialSde", "ancestral", "exponential", "heun", "domainPreserving"];
+const METHODS: readonly MethodName[] = [
+  "exponentialSde",
+  "ancestral",
+  "exponential",
+  "heun",
+  "domainPreserving",
+];
 const GRIDS = ["fitted", "logSnr", "quadratic", "uniform"] as const satisfies readonly BoardGrid[];
 
 /** Multiplications and additions of the products in one evaluation, in GFLOP a board. */
@@ -42,13 +57,17 @@ function productsOf({ op, shape, inputs }: Tensor): number {
   if (op.name === "matmul") return sizeOf(shape) * a.shape[a.shape.length - 1];
   if (op.name === "conv2d") return (sizeOf(shape) / shape[shape.length - 1]) * sizeOf(b.shape);
   // Q Kᵀ, then P V: sites × sites × width each.
-  if (op.name === "attention") return a.shape[0] * a.shape[1] * b.shape[1] * (a.shape[2] + shape[2]);
+  if (op.name === "attention")
+    return a.shape[0] * a.shape[1] * b.shape[1] * (a.shape[2] + shape[2]);
   return 0;
 }
 
-const print = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const print = (cells: readonly string[]): void =>
+  void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 const within = (value: number | null, error: number | null, digits: number): string =>
-  value === null ? "–" : `${value.toFixed(digits)}${error === null ? "" : ` ± ${error.toFixed(digits)}`}`;
+  value === null
+    ? "–"
+    : `${value.toFixed(digits)}${error === null ? "" : ` ± ${error.toFixed(digits)}`}`;
 
 function row({ errors: e, ...m }: BoardMeasures): string[] {
   return [
@@ -80,7 +99,9 @@ async function* drawnNow(
     const draw = await openBoards(model, { method, device });
     // Where nothing is learned a fitted grid has steps that only exponential methods can take.
     for (const evaluations of budgets)
-      for (const grid of grids.filter((name) => name !== "fitted" || samplers[method]().grid === "logSnr")) {
+      for (const grid of grids.filter(
+        (name) => name !== "fitted" || samplers[method]().grid === "logSnr",
+      )) {
         const steps = Math.floor((evaluations - 1) / samplers[method]().evaluations);
         yield {
           method,
@@ -94,7 +115,9 @@ async function* drawnNow(
 }
 
 async function* drawnBefore(folder: string): AsyncGenerator<Drawn> {
-  for (const name of readdirSync(folder).sort((a, b) => a.localeCompare(b, "en", { numeric: true }))) {
+  for (const name of readdirSync(folder).sort((a, b) =>
+    a.localeCompare(b, "en", { numeric: true }),
+  )) {
     const [, method, grid, evaluations] = /^(\w+)-(\w+)-(\d+)\.fen$/.exec(basename(name)) ?? [];
     if (method === undefined) continue;
     const { positions } = await readPositions(join(folder, name), { distinct: false });
@@ -124,9 +147,20 @@ export async function run(): Promise<void> {
   print(["method", "grid", "evaluations", "GFLOP", ...columns]);
   print(["---", "---", ...new Array(columns.length + 2).fill("---:")]);
   const budgets = values.evaluations.split(",").map(Number);
-  const all = values.from ? drawnBefore(values.from) : drawnNow(model, Number(values.boards), budgets, values.device);
+  const all = values.from
+    ? drawnBefore(values.from)
+    : drawnNow(model, Number(values.boards), budgets, values.device);
   for await (const { method, grid, evaluations, positions } of all) {
-    const { samples } = measureAll(positions, real, { key: fold(key(0), "measures"), neighbours: 1 });
-    print([method, grid, String(evaluations), (each * evaluations).toPrecision(3), ...row(samples)]);
+    const { samples } = measureAll(positions, real, {
+      key: fold(key(0), "measures"),
+      neighbours: 1,
+    });
+    print([
+      method,
+      grid,
+      String(evaluations),
+      (each * evaluations).toPrecision(3),
+      ...row(samples),
+    ]);
   }
 }

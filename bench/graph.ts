@@ -1,4 +1,7 @@
-/** npm run bench -- graph [--no-memory]: the tensor language beside PyTorch, in turns in one run; then memory over 1,000 steps. */
+/**
+ * npm run bench -- graph [--no-memory]: the tensor language beside PyTorch, in turns in one run;
+ * then memory over 1,000 steps.
+ */
 import { fileURLToPath } from "node:url";
 import { compile } from "diffeo/engine";
 import { backward, fill, leavesOf, matmul, mean, square, sub, type Tensor } from "diffeo/graph";
@@ -6,17 +9,37 @@ import { type UNet, type UNetOptions, unet, unetInit } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { type AdamState, adam, flatten, flattenTensors, unflatten } from "diffeo/train";
 import * as third from "./third-order.ts";
-import { type Comparison, compare, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
+import {
+  type Comparison,
+  compare,
+  milliseconds,
+  printComparisons,
+  pythonWithTorch,
+  TorchPeer,
+} from "./timing.ts";
 
 const THREADS = [1, 2];
-const options: UNetOptions = { channels: 12, width: 32, multipliers: [1, 2, 2], blocks: 2, groups: 8 };
+const options: UNetOptions = {
+  channels: 12,
+  width: 32,
+  multipliers: [1, 2, 2],
+  blocks: 2,
+  groups: 8,
+};
 const BATCH = 128;
 
 function unetStep(threads: number) {
   const parameters = unetInit(key(1), options);
   const theta = flatten(parameters);
   const step = compile(
-    (state: AdamState<Tensor>, x: Tensor, t: Tensor, noise: Tensor, count: Tensor, rate: Tensor) => {
+    (
+      state: AdamState<Tensor>,
+      x: Tensor,
+      t: Tensor,
+      noise: Tensor,
+      count: Tensor,
+      rate: Tensor,
+    ) => {
       const p = unflatten(state.theta, parameters) as unknown as UNet<Tensor>;
       const loss = mean(square(sub(unet(p, x, t, options), noise)));
       const leaves = leavesOf(p);
@@ -37,7 +60,11 @@ function unetStep(threads: number) {
   const x = normal(fold(k, "x"), [BATCH, 8, 8, 12]);
   const noise = normal(fold(k, "noise"), [BATCH, 8, 8, 12]);
   const t = uniform(fold(k, "t"), [BATCH]);
-  let state: AdamState<Float32Array> = { theta, m: new Float32Array(theta.length), v: new Float32Array(theta.length) };
+  let state: AdamState<Float32Array> = {
+    theta,
+    m: new Float32Array(theta.length),
+    v: new Float32Array(theta.length),
+  };
   let count = 0;
   return {
     size: theta.length,
@@ -57,7 +84,9 @@ function unetStep(threads: number) {
 export async function run(): Promise<void> {
   const python = pythonWithTorch();
   const script = fileURLToPath(new URL("./peers.py", import.meta.url));
-  const started = python ? await Promise.all(THREADS.map((n) => TorchPeer.start(python, script, n))) : [];
+  const started = python
+    ? await Promise.all(THREADS.map((n) => TorchPeer.start(python, script, n)))
+    : [];
   const peers = started.map(([peer]) => peer);
   const rows: Comparison[] = [];
 
@@ -79,7 +108,9 @@ export async function run(): Promise<void> {
   }
 
   const { parameters, x, v } = third.data("float32");
-  const gradients = THREADS.map((threads) => compile(third.lossAndGradient, [parameters, x, v], { threads }));
+  const gradients = THREADS.map((threads) =>
+    compile(third.lossAndGradient, [parameters, x, v], { threads }),
+  );
   rows.push(
     await compare(
       "third-order gradient",
@@ -104,7 +135,9 @@ export async function run(): Promise<void> {
     for (let i = 0; i < 100; i++) await step.run();
     const before = memory();
     for (let i = 0; i < 1000; i++) await step.run();
-    process.stdout.write(`memory after 100 steps ${before.toFixed(0)} MiB, after 1,100 ${memory().toFixed(0)} MiB\n`);
+    process.stdout.write(
+      `memory after 100 steps ${before.toFixed(0)} MiB, after 1,100 ${memory().toFixed(0)} MiB\n`,
+    );
   }
   await step.dispose();
 }

@@ -1,6 +1,7 @@
 /**
- * npm run bench -- guide: conditions on boards, by guidance beside rejection. How many boards are drawn for one that meets a condition,
- * and what those that do are like: rejection gives the model's law given the condition, guidance something near it.
+ * npm run bench -- guide: conditions on boards, by guidance beside rejection. How many boards are
+ * drawn for one that meets a condition, and what those that do are like: rejection gives the
+ * model's law given the condition, guidance something near it.
  *
  *   --boards 200 --steps 49 --device cpu --model FILE    what is drawn
  *   --from FOLDER                                        what was drawn: plain.fen and NAME.fen
@@ -24,7 +25,9 @@ import {
 import { readPositions, shippedModel } from "diffeo-chess/node";
 
 const CONDITIONS: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries([6, 8, 12, 16, 20, 24, 28, 31].map((n) => [`pieces-${n}`, [`pieces=${n}`]])),
+  ...Object.fromEntries(
+    [6, 8, 12, 16, 20, 24, 28, 31].map((n) => [`pieces-${n}`, [`pieces=${n}`]]),
+  ),
   "guide-no-queens": ["Q=0", "q=0"],
   "guide-even-20": ["balance>=-1", "balance<=1", "pieces=20"],
   "guide-ahead": ["balance>=5"],
@@ -34,7 +37,8 @@ type Draw = (name: string, conditions: readonly string[]) => Promise<Positions |
 
 const within = (mean: number, sd: number, count: number, digits = 2): string =>
   `${mean.toFixed(digits)} ± ${(sd / Math.sqrt(count)).toFixed(digits)}`;
-const share = (p: number, n: number): string => within(p, Math.sqrt(Math.max(p * (1 - p), 1 / n)), n, 3);
+const share = (p: number, n: number): string =>
+  within(p, Math.sqrt(Math.max(p * (1 - p), 1 / n)), n, 3);
 
 /** What boards that meet the conditions are like, and how many of all they are. */
 function row(label: string, by: string, drawn: Positions, conditions: readonly string[]): string[] {
@@ -45,7 +49,12 @@ function row(label: string, by: string, drawn: Positions, conditions: readonly s
     numbers.filter((i) => tests.every((holds) => holds(boardAt(drawn, i)))),
   );
   const all = meanAndSd(materialOf(drawn).pieces);
-  const cells = [label, by, within(all.mean, all.sd, drawn.count), share(legalityShares(drawn).legal, drawn.count)];
+  const cells = [
+    label,
+    by,
+    within(all.mean, all.sd, drawn.count),
+    share(legalityShares(drawn).legal, drawn.count),
+  ];
   if (met.count < 2) return [...cells, share(met.count / drawn.count, drawn.count)];
   const [pieces, balance] = [materialOf(met).pieces, materialOf(met).balance].map(meanAndSd);
   return [
@@ -68,7 +77,9 @@ const reading =
   (folder: string): Draw =>
   async (name) => {
     const file = join(folder, `${name}.fen`);
-    return existsSync(file) ? (await readPositions(file, { distinct: false })).positions : undefined;
+    return existsSync(file)
+      ? (await readPositions(file, { distinct: false })).positions
+      : undefined;
   };
 
 export async function run(): Promise<void> {
@@ -87,12 +98,25 @@ export async function run(): Promise<void> {
     : await drawing(values.model, Number(values.boards), Number(values.steps), values.device);
   const plain = (await draw("plain", [])) as Positions;
   const rows = [
-    ["condition", "by", "pieces of all", "legal of all", "meet it", "legal", "pieces", "balance", "balance SD"],
+    [
+      "condition",
+      "by",
+      "pieces of all",
+      "legal of all",
+      "meet it",
+      "legal",
+      "pieces",
+      "balance",
+      "balance SD",
+    ],
   ];
   for (const [name, conditions] of Object.entries(CONDITIONS)) {
     const guided = await draw(name, conditions);
     if (!guided) continue;
-    rows.push(row(conditions.join(", "), "rejection", plain, conditions), row("", "guidance", guided, conditions));
+    rows.push(
+      row(conditions.join(", "), "rejection", plain, conditions),
+      row("", "guidance", guided, conditions),
+    );
   }
   process.stdout.write(layOut(rows));
 }

@@ -1,8 +1,10 @@
 /**
- * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay in the layers that a U-Net spends its time in.
+ * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay in the layers that
+ * a U-Net spends its time in.
  *
- * A chain of 24 layers of width 128, convolutions (3×3 on 8×8 images) or matrix products with a tanh after each, in three
- * ways: float32; float16 inside each layer, with casts around it; and float16 from end to end. Timed in turns.
+ * A chain of 24 layers of width 128, convolutions (3×3 on 8×8 images) or matrix products with a
+ * tanh after each, in three ways: float32; float16 inside each layer, with casts around it; and
+ * float16 from end to end. Timed in turns.
  */
 import { parseArgs } from "node:util";
 import { compile } from "diffeo/engine";
@@ -19,7 +21,9 @@ type Layer = "Conv" | "MatMul";
 const precisions = ["float32", "cast", "float16"] as const;
 type Precision = (typeof precisions)[number];
 
-/** The graph language has no float16; a primitive that writes its own nodes may use it between them. */
+/**
+ * The graph language has no float16; a primitive that writes its own nodes may use it between them.
+ */
 const chain = primitive<{ layer: Layer; precision: Precision }>({
   name: "chain",
   infer: ([x]) => x,
@@ -39,14 +43,20 @@ const chain = primitive<{ layer: Layer; precision: Precision }>({
   },
 });
 
-const weights: Readonly<Record<Layer, Shape>> = { Conv: [WIDTH, WIDTH, 3, 3], MatMul: [WIDTH, WIDTH] };
+const weights: Readonly<Record<Layer, Shape>> = {
+  Conv: [WIDTH, WIDTH, 3, 3],
+  MatMul: [WIDTH, WIDTH],
+};
 
 async function compareLayers(layer: Layer, batch: number, device: string): Promise<void> {
   const shape = layer === "Conv" ? [batch, WIDTH, 8, 8] : [batch * 64, WIDTH];
   const [, , ...kernel] = weights[layer];
   const scale = Math.sqrt(WIDTH * kernel.reduce((a, b) => a * b, 1));
   const drawn = normal(key("half"), weights[layer]);
-  const w = constant({ ...drawn, data: Float32Array.from(drawn.data as Float32Array, (v) => v / scale) });
+  const w = constant({
+    ...drawn,
+    data: Float32Array.from(drawn.data as Float32Array, (v) => v / scale),
+  });
   const x = normal(key("x"), shape);
   const programs = precisions.map((precision) =>
     compile((t: Tensor) => sum(chain([t, w], { layer, precision })), [shape], { device }),
@@ -55,8 +65,12 @@ async function compareLayers(layer: Layer, batch: number, device: string): Promi
     programs.map((program) => () => milliseconds(() => program(x))),
     4,
   );
-  const line = others.map((ms, i) => `${precisions[i + 1]} ${ms.toFixed(2)} (${(ms / full).toFixed(2)}×)`);
-  process.stdout.write(`${LAYERS} × ${layer}, batch ${batch}, ms: float32 ${full.toFixed(2)}, ${line.join(", ")}\n`);
+  const line = others.map(
+    (ms, i) => `${precisions[i + 1]} ${ms.toFixed(2)} (${(ms / full).toFixed(2)}×)`,
+  );
+  process.stdout.write(
+    `${LAYERS} × ${layer}, batch ${batch}, ms: float32 ${full.toFixed(2)}, ${line.join(", ")}\n`,
+  );
   for (const program of programs) await program.dispose();
 }
 

@@ -1,6 +1,7 @@
 /**
- * npm run bench -- inverse-chess --reference FILE: real positions with half of their squares hidden, completed by guidance and by
- * particles, on one grid. Each board is completed as often by either; shares are of all completions, with one standard error over boards.
+ * npm run bench -- inverse-chess --reference FILE: real positions with half of their squares
+ * hidden, completed by guidance and by particles, on one grid. Each board is completed as often by
+ * either; shares are of all completions, with one standard error over boards.
  *
  *   --boards 40 --particles 8 --steps 24 --guidance 3 --model FILE --device cpu
  */
@@ -21,7 +22,8 @@ import {
 } from "diffeo-chess";
 import { readPositions, shippedModel } from "diffeo-chess/node";
 
-const out = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const out = (cells: readonly string[]): void =>
+  void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 
 const SHOWN = ["legal", "oneKingEach", "squaresRecovered", "piecesRecovered"] as const;
 
@@ -48,9 +50,12 @@ export async function run(): Promise<void> {
       device: { type: "string", default: "cpu" },
     },
   });
-  const [boards, particles, steps, guidance] = [values.boards, values.particles, values.steps, values.guidance].map(
-    Number,
-  );
+  const [boards, particles, steps, guidance] = [
+    values.boards,
+    values.particles,
+    values.steps,
+    values.guidance,
+  ].map(Number);
   const { positions } = await readPositions(values.reference ?? "", {});
   const order = permutation(fold(key(7), "boards"), positions.count).data;
   const truth = select(positions, order.slice(0, boards));
@@ -58,7 +63,11 @@ export async function run(): Promise<void> {
   const squaresOf = (b: number): Uint8Array => partial.slice(b * SQUARES, (b + 1) * SQUARES);
   const model = await loadModel(values.model);
   const measured = (made: Positions, b: number): CompletionMeasures =>
-    completionMeasures(made, repeated(squaresOf(b), particles), select(truth, new Array(particles).fill(b)));
+    completionMeasures(
+      made,
+      repeated(squaresOf(b), particles),
+      select(truth, new Array(particles).fill(b)),
+    );
 
   out([
     "by",
@@ -76,7 +85,8 @@ export async function run(): Promise<void> {
   const took = (): string => ((performance.now() - began) / 1000 / boards).toFixed(1);
   const draw = await openBoards(model, engine);
   const all = new Uint8Array(boards * particles * SQUARES);
-  for (let b = 0; b < boards; b++) all.set(repeated(squaresOf(b), particles), b * particles * SQUARES);
+  for (let b = 0; b < boards; b++)
+    all.set(repeated(squaresOf(b), particles), b * particles * SQUARES);
   const guided = await completeBoards(draw, all, {
     key: key(7),
     steps,
@@ -95,7 +105,12 @@ export async function run(): Promise<void> {
   const found: CompletionMeasures[] = [];
   let [kept, ess] = [0, 0];
   for (let b = 0; b < boards; b++) {
-    const weighed = await complete(squaresOf(b), { key: fold(key(7), b), steps, grid: "quadratic", particles });
+    const weighed = await complete(squaresOf(b), {
+      key: fold(key(7), b),
+      steps,
+      grid: "quadratic",
+      particles,
+    });
     found.push(measured(weighed.positions, b));
     kept += weighed.kept / boards;
     ess += weighed.ess / boards;

@@ -1,10 +1,13 @@
 /**
- * npm run bench -- matching: steps of a deep kernel exponential family by loss and dimension, beside PyTorch's.
+ * npm run bench -- matching: steps of a deep kernel exponential family by loss and dimension,
+ * beside PyTorch's.
  *
- * First a training step (200 points, 200 inducing points) as n grows; then at n = 15 a whole step of the protocol, training
- * and validation (α from 1,000 points, 500 validation points), beside closed-form PyTorch, and beside nested autodiff; last
- * the variance-reduced losses and exact score matching beside each other.
- * Everything runs on one thread, as the study does, and random numbers are drawn inside the measured time.
+ * First a training step (200 points, 200 inducing points) as n grows; then at n = 15 a whole step
+ * of the protocol, training and validation (α from 1,000 points, 500 validation points), beside
+ * closed-form PyTorch, and beside nested autodiff; last the variance-reduced losses and exact score
+ * matching beside each other.
+ * Everything runs on one thread, as the study does, and random numbers are drawn inside the
+ * measured time.
  */
 import { fileURLToPath } from "node:url";
 import { drawArrays, type ObjectiveName, objectives } from "diffeo/matching";
@@ -48,10 +51,17 @@ function subject(loss: ObjectiveName, n: number): Subject {
   const x = normal(fold(k, "x"), [sizes.batch, n]);
   const many = normal(fold(k, "many"), [sizes.points, n]);
   const held = normal(fold(k, "held"), [sizes.validation, n]);
-  const draws = (name: string, size: number) => drawArrays(spec, [size], fold(fold(k, name), count));
+  const draws = (name: string, size: number) =>
+    drawArrays(spec, [size], fold(fold(k, name), count));
   const train = async (): Promise<void> => {
     count++;
-    const { state: next } = await steps.train(state, x, draws("alpha", 100), draws("loss", 100), count);
+    const { state: next } = await steps.train(
+      state,
+      x,
+      draws("alpha", 100),
+      draws("loss", 100),
+      count,
+    );
     state = {
       theta: next.theta.data as Float32Array,
       m: next.m.data as Float32Array,
@@ -62,7 +72,13 @@ function subject(loss: ObjectiveName, n: number): Subject {
     train,
     step: async () => {
       await train();
-      await steps.validate(state.theta, many, draws("points", sizes.points), held, draws("held", sizes.validation));
+      await steps.validate(
+        state.theta,
+        many,
+        draws("points", sizes.points),
+        held,
+        draws("held", sizes.validation),
+      );
     },
     dispose: () => steps.dispose(),
   };
@@ -92,15 +108,21 @@ async function besideSsmVr(task: "train" | "step", n: number): Promise<void> {
     all.map((one) => () => milliseconds(one[task])),
     n > 100 ? 3 : 5,
   );
-  const cells = others.map((ms, i) => `${losses[i + 1]} ${ms.toFixed(1)} (${(ms / base).toFixed(2)}×)`);
-  process.stdout.write(`${`${task} ${n}`.padEnd(10)} ms in turns: ssm-vr ${base.toFixed(1)}, ${cells.join(", ")}\n`);
+  const cells = others.map(
+    (ms, i) => `${losses[i + 1]} ${ms.toFixed(1)} (${(ms / base).toFixed(2)}×)`,
+  );
+  process.stdout.write(
+    `${`${task} ${n}`.padEnd(10)} ms in turns: ssm-vr ${base.toFixed(1)}, ${cells.join(", ")}\n`,
+  );
   for (const one of all) await one.dispose();
 }
 
 export async function run(): Promise<void> {
   const python = pythonWithTorch();
   const script = fileURLToPath(new URL("./matching_peers.py", import.meta.url));
-  const [peer, version] = python ? await TorchPeer.start(python, script, 1) : [undefined, undefined];
+  const [peer, version] = python
+    ? await TorchPeer.start(python, script, 1)
+    : [undefined, undefined];
   const peers = peer ? [peer] : [];
   const rows: Comparison[] = [];
   for (const n of DIMENSIONS)

@@ -1,11 +1,13 @@
 /**
- * npm run bench -- mixed [--rows N] [--missing P] [--steps N] [--threads N] [--seed N] [--folder DIR] [--count N] [--held N] [--draws N]
- * [--records FILE]:
- * a table of mixed columns, positive, bounded, an ordered pair, three parts, a category and a count, with missing cells. A model is
- * fitted to it with the usual settings, in DIR where one is given, so that it can be interrupted and continued, and measured on
- * fresh rows of the same law: rows outside, the largest distances of marginal distribution functions (KS), the largest error
- * of a correlation, and the share of hidden cells that lie within intervals of their completions, as `diffeo table evaluate --complete`
- * has them. With --records the numbers are appended to a file as a line of JSON.
+ * npm run bench -- mixed [--rows N] [--missing P] [--steps N] [--threads N] [--seed N] [--folder
+ * DIR] [--count N] [--held N] [--draws N] [--records FILE]:
+ * a table of mixed columns, positive, bounded, an ordered pair, three parts, a category and a
+ * count, with missing cells. A model is fitted to it with the usual settings, in DIR where one is
+ * given, so that it can be interrupted and continued, and measured on fresh rows of the same law:
+ * rows outside, the largest distances of marginal distribution functions (KS), the largest error of
+ * a correlation, and the share of hidden cells that lie within intervals of their completions, as
+ * `diffeo table evaluate --complete` has them. With --records the numbers are appended to a file as
+ * a line of JSON.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +15,13 @@ import { parseArgs } from "node:util";
 import { between, type Cell, category, count, ordered, positive, simplex } from "diffeo/domain";
 import { RunFolder } from "diffeo/node";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
-import { completionLines, completionOf, fitTable, kolmogorov, type TableModel } from "diffeo-tables";
+import {
+  completionLines,
+  completionOf,
+  fitTable,
+  kolmogorov,
+  type TableModel,
+} from "diffeo-tables";
 import { loadTableModel, saveTableModel } from "diffeo-tables/node";
 import { endProgress, printProgress } from "./tables/progress.ts";
 
@@ -38,7 +46,9 @@ function poisson(rate: number, u: number): number {
   return k;
 }
 
-/** Rows of the law: all columns depend on two latent numbers, and sizes and visits on the ward too. */
+/**
+ * Rows of the law: all columns depend on two latent numbers, and sizes and visits on the ward too.
+ */
 export function rowsOf(size: number, from: Key): Cell[][] {
   const z = normal(fold(from, "latent"), [size, LATENT], { dtype: "float64" }).data;
   const u = uniform(fold(from, "uniform"), [size, 2], { dtype: "float64" }).data;
@@ -46,8 +56,13 @@ export function rowsOf(size: number, from: Key): Cell[][] {
     const [a, b, c, d, e, f] = z.subarray(LATENT * i, LATENT * (i + 1));
     const weights = [Math.exp(0.5), Math.exp(0.6 * a), Math.exp(-0.3 - 0.6 * b)];
     const total = weights.reduce((s, w) => s + w, 0);
-    const ward = u[2 * i] < weights[0] / total ? 0 : u[2 * i] < (weights[0] + weights[1]) / total ? 1 : 2;
-    const parts = [Math.exp(0.7 * d), Math.exp(0.5 * a + 0.4 * e), Math.exp(0.4 * d - 0.5 * b + 0.3 * f)];
+    const ward =
+      u[2 * i] < weights[0] / total ? 0 : u[2 * i] < (weights[0] + weights[1]) / total ? 1 : 2;
+    const parts = [
+      Math.exp(0.7 * d),
+      Math.exp(0.5 * a + 0.4 * e),
+      Math.exp(0.4 * d - 0.5 * b + 0.3 * f),
+    ];
     const whole = parts.reduce((s, w) => s + w, 0);
     const start = 0.6 * c + 0.5 * b;
     return [
@@ -77,7 +92,9 @@ function holed(rows: Table, chance: number, from: Key): (Cell | null)[][] {
 }
 
 const numbers = (rows: Table, j: number): Float64Array =>
-  Float64Array.from(rows, (row) => (j === 7 ? wards.indexOf(row[j] as string) : (row[j] as number)));
+  Float64Array.from(rows, (row) =>
+    j === 7 ? wards.indexOf(row[j] as string) : (row[j] as number),
+  );
 
 const mean = (values: Iterable<number> & { readonly length: number }): number => {
   let total = 0;
@@ -114,12 +131,15 @@ interface Settings {
 /** The run of a network in a folder, new or begun. */
 const runIn = (folder: string, settings: Settings): Promise<RunFolder> => {
   const config = { command: "bench mixed", ...settings };
-  return existsSync(join(folder, "config.json")) ? RunFolder.open(folder, config) : RunFolder.create(folder, config);
+  return existsSync(join(folder, "config.json"))
+    ? RunFolder.open(folder, config)
+    : RunFolder.create(folder, config);
 };
 
 async function fitted(settings: Settings, folder: string | undefined): Promise<TableModel> {
   const path = folder === undefined ? undefined : join(folder, "mixed.model");
-  if (path !== undefined && existsSync(path)) return loadTableModel(path, { threads: settings.threads });
+  if (path !== undefined && existsSync(path))
+    return loadTableModel(path, { threads: settings.threads });
   const { rows, missing, ...rest } = settings;
   const stores = folder !== undefined && {
     givenStore: await runIn(join(folder, "given"), settings),
@@ -133,7 +153,9 @@ async function fitted(settings: Settings, folder: string | undefined): Promise<T
     onProgress: (progress) => printProgress(progress.network, progress),
   });
   endProgress();
-  process.stdout.write(`fitted to ${rows} rows in ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  process.stdout.write(
+    `fitted to ${rows} rows in ${((performance.now() - began) / 1000).toFixed(0)} s\n`,
+  );
   if (path !== undefined) await saveTableModel(path, model);
   return model;
 }
@@ -188,6 +210,15 @@ export async function run(): Promise<void> {
   say(
     `  those of the rows it was fitted to, before cells went missing: ${floor.most.toFixed(4)}, ${floor.mean.toFixed(4)}`,
   );
-  const record = { ...settings, step: model.training.step, outside, size, ks, gaps, floor, completion };
+  const record = {
+    ...settings,
+    step: model.training.step,
+    outside,
+    size,
+    ks,
+    gaps,
+    floor,
+    completion,
+  };
   if (values.records !== undefined) appendFileSync(values.records, `${JSON.stringify(record)}\n`);
 }

@@ -1,6 +1,7 @@
 /**
- * npm run bench -- outside: what a step costs whose score is called between graphs, beside the same score inside of the graph. The
- * network is a residual one of two sizes, once traced, once as the ONNX file that it is written to, once as a function on arrays.
+ * npm run bench -- outside: what a step costs whose score is called between graphs, beside the same
+ * score inside of the graph. The network is a residual one of two sizes, once traced, once as the
+ * ONNX file that it is written to, once as a function on arrays.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { compile } from "diffeo/engine";
@@ -11,8 +12,10 @@ import { key } from "diffeo/random";
 import { openSampler } from "diffeo/sampler";
 import { type MarginalScore, reversePush, vp } from "diffeo/sde";
 
-const out = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const out = (cells: readonly string[]): void =>
+  void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 export async function run(): Promise<void> {
   out(["network", "batch", "inside, µs a step", "fromOnnx", "external", "fromOnnx / inside"]);
@@ -24,15 +27,24 @@ export async function run(): Promise<void> {
     const inside: MarginalScore = (x, t) => network.apply(parameters, x, t);
     for (const count of [1, 64, 1024]) {
       const tensors = [input("x", [count, 3]), input("t", [count])] as const;
-      const { bytes } = writeOnnx([{ name: "score", tensor: inside(...tensors) }], "cpu", {}, tensors);
-      const host = compile((x: Tensor, t: Tensor) => inside(x, t), [[count, 3], [count]], { threads: 1 });
+      const { bytes } = writeOnnx(
+        [{ name: "score", tensor: inside(...tensors) }],
+        "cpu",
+        {},
+        tensors,
+      );
+      const host = compile((x: Tensor, t: Tensor) => inside(x, t), [[count, 3], [count]], {
+        threads: 1,
+      });
       const scores = [
         inside,
         await fromOnnx(bytes, { predicts: "score" }),
         external(async (x, t) => (await host(x, t)).data),
       ];
       const samplers = await Promise.all(
-        scores.map((score) => openSampler(reversePush(vp(), additiveLogistic(), score), { shape: [3], threads: 1 })),
+        scores.map((score) =>
+          openSampler(reversePush(vp(), additiveLogistic(), score), { shape: [3], threads: 1 }),
+        ),
       );
       const [few, more] = count === 1024 && width === 256 ? [2, 22] : [5, 105];
       const times: number[][] = scores.map(() => []);
@@ -48,7 +60,14 @@ export async function run(): Promise<void> {
           times[i].push((1000 * ((await took(more)) - short)) / (more - few));
         }
       const [a, b, c] = times.map(median);
-      out([`residual, width ${width}`, String(count), a.toFixed(0), b.toFixed(0), c.toFixed(0), (b / a).toFixed(2)]);
+      out([
+        `residual, width ${width}`,
+        String(count),
+        a.toFixed(0),
+        b.toFixed(0),
+        c.toFixed(0),
+        (b / a).toFixed(2),
+      ]);
       for (const draw of samplers) await draw.dispose();
       await host.dispose();
     }

@@ -1,7 +1,8 @@
 /**
- * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside closed forms (closed), ranks of the
- * truth (calibration), approximations (approximate), and speed beside PyTorch (speed); all parts without one. What was measured is
- * kept in studies/posteriors, a piece a file, and docs/posteriors.md is written anew from it.
+ * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
+ * closed forms (closed), ranks of the truth (calibration), approximations (approximate), and speed
+ * beside PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
+ * piece a file, and docs/posteriors.md is written anew from it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./posteriors/agree.ts";

@@ -1,16 +1,22 @@
 /**
- * Where a session's time goes, by the runtime's own profiler. ONNX Runtime profiles a session that was created so; while
- * `profiled` runs its task, every session is, whoever creates it.
+ * Where a session's time goes, by the runtime's own profiler. ONNX Runtime profiles a session that
+ * was created so; while `profiled` runs its task, every session is, whoever creates it.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 
-/** Milliseconds of one run of a session: on the host the mean over all but its first, on a GPU over all. */
+/**
+ * Milliseconds of one run of a session: on the host the mean over all but its first, on a GPU over
+ * all.
+ */
 export interface Profile {
   readonly run: number;
-  /** In which the host executes the graph: all of it on a processor, the encoding of commands for a GPU. */
+  /**
+   * In which the host executes the graph: all of it on a processor, the encoding of commands for a
+   * GPU.
+   */
   readonly execute: number;
   /** By operator, on the host. */
   readonly operators: ReadonlyMap<string, number>;
@@ -41,8 +47,9 @@ function byName(
 }
 
 /**
- * The profile of the session that ran most often, the first of them. Times of a GPU's kernels are in the trace of whichever
- * session was the next to collect them, such as the one that reads a result, so they are taken from all traces.
+ * The profile of the session that ran most often, the first of them. Times of a GPU's kernels are
+ * in the trace of whichever session was the next to collect them, such as the one that reads a
+ * result, so they are taken from all traces.
  */
 function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
   const [main] = traces.toSorted((a, b) => runsOf(b).length - runsOf(a).length);
@@ -72,10 +79,15 @@ function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
   };
 }
 
-/** Runs a task that makes, runs and frees sessions, and gives the profile of the one that ran most often. */
+/**
+ * Runs a task that makes, runs and frees sessions, and gives the profile of the one that ran most
+ * often.
+ */
 export async function profiled(task: () => Promise<void>): Promise<Profile> {
   const folder = mkdtempSync(join(tmpdir(), "diffeo-profile-"));
-  const factory = ort.InferenceSession as { create: (...args: unknown[]) => Promise<ort.InferenceSession> };
+  const factory = ort.InferenceSession as {
+    create: (...args: unknown[]) => Promise<ort.InferenceSession>;
+  };
   const { create } = factory;
   let count = 0;
   factory.create = async (bytes, options) => {
@@ -93,14 +105,17 @@ export async function profiled(task: () => Promise<void>): Promise<Profile> {
     await task();
     // In the order in which sessions began.
     const names = readdirSync(folder).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    return profileOf(names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as TraceEvent[]));
+    return profileOf(
+      names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as TraceEvent[]),
+    );
   } finally {
     factory.create = create;
     rmSync(folder, { recursive: true });
   }
 }
 
-const sum = (times: ReadonlyMap<string, number>): number => [...times.values()].reduce((a, b) => a + b, 0);
+const sum = (times: ReadonlyMap<string, number>): number =>
+  [...times.values()].reduce((a, b) => a + b, 0);
 
 const largest = (times: ReadonlyMap<string, number>, count = 10): string =>
   [...times]

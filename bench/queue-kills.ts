@@ -1,7 +1,8 @@
 /**
- * npm run bench -- queue-kills [SEED [PARTS]]: work on a queue while its workers are killed 30 times, its command 5 times, and
- * its server once. Everything must be there at the end, once, and the bytes those of one process. There must be parts left
- * until the last kill: a fast machine needs more of them than a busy one.
+ * npm run bench -- queue-kills [SEED [PARTS]]: work on a queue while its workers are killed 30
+ * times, its command 5 times, and its server once. Everything must be there at the end, once, and
+ * the bytes those of one process. There must be parts left until the last kill: a fast machine
+ * needs more of them than a busy one.
  */
 import { survive } from "../packages/queue/test/kills.ts";
 import { hasServer } from "../packages/queue/test/server.ts";
@@ -14,12 +15,18 @@ export async function run(): Promise<void> {
     ...{ ...plan, pauseMs: 2000, leaseSeconds: 1.5, seed },
     say: (line) => process.stderr.write(`${line}\n`),
   });
-  const { same, results, waiting, active, failed, workerKills, commandKills, restarts, seconds } = found;
+  const { same, results, waiting, active, failed, workerKills, commandKills, restarts, seconds } =
+    found;
   process.stdout.write(
     `${plan.parts} parts of ${plan.ms} ms on ${plan.workers} workers, seed ${seed}: ${workerKills} workers, ${commandKills} commands and ${restarts} server killed in ${seconds.toFixed(0)} s\n` +
       `results on the server: ${results}; waiting ${waiting}, active ${active}, failed ${failed}\n` +
       `the bytes are ${same ? "those of one process" : "NOT those of one process"}\n`,
   );
-  if (!same || results !== plan.parts || waiting + active + failed > 0 || workerKills < plan.workerKills)
+  if (
+    !same ||
+    results !== plan.parts ||
+    waiting + active + failed > 0 ||
+    workerKills < plan.workerKills
+  )
     process.exitCode = 1;
 }

@@ -1,7 +1,8 @@
 /**
- * npm run bench -- queue: what a queue costs a part. Parts that take 10 ms, 100 ms and 1 s, on two local processes and on two
- * workers of a queue, in turns in one run: efficiency is the time of the parts over the time of both workers. Parts that take
- * no time say how many a second a server, a command and its workers can pass on, and what of a processor each takes for it.
+ * npm run bench -- queue: what a queue costs a part. Parts that take 10 ms, 100 ms and 1 s, on two
+ * local processes and on two workers of a queue, in turns in one run: efficiency is the time of the
+ * parts over the time of both workers. Parts that take no time say how many a second a server, a
+ * command and its workers can pass on, and what of a processor each takes for it.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -20,11 +21,14 @@ const at = (name: string): URL => new URL(`../packages/queue/test/${name}`, impo
 let made = 0;
 /** Parts that nobody has done yet. */
 const fresh = (count: number, ms: number): Part[] =>
-  Array.from({ length: count }, () => partOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }));
+  Array.from({ length: count }, () =>
+    partOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }),
+  );
 
 async function seconds(executor: Executor, parts: readonly Part[]): Promise<number> {
   const began = performance.now();
-  for (const settled of await runParts(executor, parts)) if ("error" in settled) throw settled.error;
+  for (const settled of await runParts(executor, parts))
+    if ("error" in settled) throw settled.error;
   return (performance.now() - began) / 1000;
 }
 
@@ -35,13 +39,21 @@ function processorMs(pid: number | undefined): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** What passing a part on takes of processors: parts of no time, a second and in milliseconds of each process. */
-async function passingOn(executor: Executor, pids: Readonly<Record<string, number | undefined>>): Promise<string> {
+/**
+ * What passing a part on takes of processors: parts of no time, a second and in milliseconds of
+ * each process.
+ */
+async function passingOn(
+  executor: Executor,
+  pids: Readonly<Record<string, number | undefined>>,
+): Promise<string> {
   const count = 2000;
   const now = (): number[] => Object.values(pids).map(processorMs);
   const before = now();
   const time = await seconds(executor, fresh(count, 0));
-  const each = now().map((ms, i) => `${Object.keys(pids)[i]} ${((ms - before[i]) / count).toFixed(2)} ms`);
+  const each = now().map(
+    (ms, i) => `${Object.keys(pids)[i]} ${((ms - before[i]) / count).toFixed(2)} ms`,
+  );
   return `${(count / time).toFixed(0)} a second; of a processor, a part: ${each.join(", ")}`;
 }
 
@@ -49,17 +61,30 @@ export async function run(): Promise<void> {
   if (!hasServer) throw new Error("redis-server is not installed");
   const server = await startServer();
   const workers = Array.from({ length: WORKERS }, (_, i) =>
-    spawn(process.execPath, [...flags, fileURLToPath(at("worker.ts")), server.url, `w${i}`, "20", server.folder]),
+    spawn(process.execPath, [
+      ...flags,
+      fileURLToPath(at("worker.ts")),
+      server.url,
+      `w${i}`,
+      "20",
+      server.folder,
+    ]),
   );
   const inputs = inputsOf([]);
   const local = openLocal({
     ...{ kinds, release: RELEASE, inputs, workers: WORKERS },
     script: { url: at("process.ts"), execArgv: flags },
   });
-  const queue = await openQueue({ address: parseAddress(server.url), device: "cpu", inputs, say: () => undefined });
+  const queue = await openQueue({
+    address: parseAddress(server.url),
+    device: "cpu",
+    inputs,
+    say: () => undefined,
+  });
   try {
     for (const executor of [local, queue]) await seconds(executor, fresh(20, 50)); // all are at work
-    const out = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+    const out = (cells: readonly string[]): void =>
+      void process.stdout.write(`| ${cells.join(" | ")} |\n`);
     out(["part", "parts", "local processes", "queue", "cost of the queue a part"]);
     out(["---", "---:", "---:", "---:", "---:"]);
     for (const [ms, count] of [
@@ -69,15 +94,24 @@ export async function run(): Promise<void> {
     ]) {
       const times: number[][] = [[], []];
       for (let round = 0; round < ROUNDS; round++)
-        for (const [k, executor] of [local, queue].entries()) times[k].push(await seconds(executor, fresh(count, ms)));
+        for (const [k, executor] of [local, queue].entries())
+          times[k].push(await seconds(executor, fresh(count, ms)));
       const [alone, queued] = times.map(median);
-      const share = (time: number): string => `${((100 * count * ms) / 1000 / (WORKERS * time)).toFixed(1)} %`;
+      const share = (time: number): string =>
+        `${((100 * count * ms) / 1000 / (WORKERS * time)).toFixed(1)} %`;
       const cost = ((queued - alone) * 1000 * WORKERS) / count;
       out([`${ms} ms`, String(count), share(alone), share(queued), `${cost.toFixed(1)} ms`]);
     }
     const command = { command: process.pid };
-    const all = { ...command, server: server.pid(), "first worker": workers[0].pid, "second worker": workers[1].pid };
-    process.stdout.write(`parts that take no time\n  local processes: ${await passingOn(local, command)}\n`);
+    const all = {
+      ...command,
+      server: server.pid(),
+      "first worker": workers[0].pid,
+      "second worker": workers[1].pid,
+    };
+    process.stdout.write(
+      `parts that take no time\n  local processes: ${await passingOn(local, command)}\n`,
+    );
     process.stdout.write(`  queue: ${await passingOn(queue, all)}\n`);
   } finally {
     await local.close();

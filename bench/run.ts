@@ -24,6 +24,8 @@ const name = process.argv[2] ?? "";
 const load = benchmarks[name];
 if (load) await (await load()).run();
 else {
-  process.stderr.write(`npm run bench -- NAME, where NAME is one of: ${Object.keys(benchmarks).join(", ")}\n`);
+  process.stderr.write(
+    `npm run bench -- NAME, where NAME is one of: ${Object.keys(benchmarks).join(", ")}\n`,
+  );
   process.exitCode = 2;
 }

@@ -1,6 +1,7 @@
 /**
- * npm run bench -- sampler: samples a second and score evaluations to reach a given energy distance, by method; the bias of
- * steps in y near the boundary; and what sampling in y costs over sampling in x.
+ * npm run bench -- sampler: samples a second and score evaluations to reach a given energy
+ * distance, by method; the bias of steps in y near the boundary; and what sampling in y costs over
+ * sampling in x.
  */
 import { additiveLogistic, affine, chain, each } from "diffeo/bijector";
 import { sampleFrom } from "diffeo/distribution";
@@ -20,7 +21,13 @@ import {
   samplers,
 } from "diffeo/sampler";
 import { type MarginalScore, type Process, reverse, reversePush, vp } from "diffeo/sde";
-import { occupancy, occupied, pieces, simplex, squareScore } from "../packages/diffeo/test/sampler/squares.ts";
+import {
+  occupancy,
+  occupied,
+  pieces,
+  simplex,
+  squareScore,
+} from "../packages/diffeo/test/sampler/squares.ts";
 import { clusters, exactScore } from "../packages/diffeo/test/sampler/tools.ts";
 import { median } from "./timing.ts";
 
@@ -36,13 +43,17 @@ async function byMethod(): Promise<void> {
   const process = reversePush(sde, phi, exactScore(sde, clusters(n)));
   const x = sampleFrom(clusters(n), key("exact"), count, "float64");
   const exact = await evaluate((z: Tensor) => phi.forward(z), x);
-  print(`mixture of Gaussians in ${n} dimensions on the simplex, exact score, ${count} samples, quadratic grid`);
+  print(
+    `mixture of Gaussians in ${n} dimensions on the simplex, exact score, ${count} samples, quadratic grid`,
+  );
   print(
     `energy distance from exact samples by steps; evaluations to come below ${target} (chance alone makes about 4e-5)`,
   );
   const widths = [22, 11, 11, 11, 11, 11, 11, 13, 14, 9];
   const stepCounts = [10, 20, 40, 80, 160, 320];
-  print(columns(["method", ...stepCounts.map(String), "evaluations", "samples/s", "exits"], widths));
+  print(
+    columns(["method", ...stepCounts.map(String), "evaluations", "samples/s", "exits"], widths),
+  );
   // Steps on the simplex that leave it stay where they were.
   const held: Partial<Record<MethodName, Method>> = {
     eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
@@ -68,11 +79,18 @@ async function byMethod(): Promise<void> {
       const { value } = energyDistance(result.samples, exact, { key: key(1), permutations: 0 });
       cells.push(value.toExponential(1));
       exits = result.exits;
-      if (value <= target) reached ??= { evaluations: result.scoreEvaluations, rate: count / seconds };
+      if (value <= target)
+        reached ??= { evaluations: result.scoreEvaluations, rate: count / seconds };
     }
     print(
       columns(
-        [method, ...cells, String(reached?.evaluations ?? "–"), reached?.rate.toFixed(0) ?? "–", String(exits)],
+        [
+          method,
+          ...cells,
+          String(reached?.evaluations ?? "–"),
+          reached?.rate.toFixed(0) ?? "–",
+          String(exits),
+        ],
         widths,
       ),
     );
@@ -85,7 +103,9 @@ async function atTheBoundary(): Promise<void> {
   const process = reversePush(sde, simplex, squareScore(sde));
   const count = 4000;
   const deviation = Math.sqrt((occupied * (1 - occupied)) / count);
-  print(`\nsquares of a chess board (ε = 0.01, n = 12), exact score, ${count} samples: share that holds a piece`);
+  print(
+    `\nsquares of a chess board (ε = 0.01, n = 12), exact score, ${count} samples: share that holds a piece`,
+  );
   print(`exact ${occupied.toFixed(3)} ± ${deviation.toFixed(3)}`);
   const widths = [44, 8, 10, 12, 12];
   print(columns(["method", "steps", "occupied", "exits", "clamps"], widths));
@@ -102,15 +122,34 @@ async function atTheBoundary(): Promise<void> {
     ),
   ];
   for (const [name, options, steps] of runs) {
-    const result = await sample(process, { ...options, steps, count, shape: [pieces], key: key("squares") });
-    const cells = [occupancy(result.samples).toFixed(3), String(result.exits), String(result.clamps)];
+    const result = await sample(process, {
+      ...options,
+      steps,
+      count,
+      shape: [pieces],
+      key: key("squares"),
+    });
+    const cells = [
+      occupancy(result.samples).toFixed(3),
+      String(result.exits),
+      String(result.clamps),
+    ];
     print(columns([name, String(steps), ...cells], widths));
   }
 }
 
-const network: UNetOptions = { channels: 12, width: 32, multipliers: [1, 2, 2], blocks: 2, groups: 8 };
+const network: UNetOptions = {
+  channels: 12,
+  width: 32,
+  multipliers: [1, 2, 2],
+  blocks: 2,
+  groups: 8,
+};
 
-/** The prior's score and a little of an untrained U-Net of 1.1 M parameters, which costs what a trained one does. */
+/**
+ * The prior's score and a little of an untrained U-Net of 1.1 M parameters, which costs what a
+ * trained one does.
+ */
 function networkScore(): MarginalScore {
   const parameters = frozen<UNet<Tensor>>(unetInit(key(1), network));
   return (x, t) => sub(mul(unet(parameters, x, expand(t, x.shape.slice(0, 1)), network), 0.01), x);
@@ -146,15 +185,27 @@ async function overhead(): Promise<void> {
     ["bare (score −x)", (x) => mul(x, -1), 60],
     ["U-Net of 1.1 M", networkScore(), 8],
   ];
-  const rows: readonly [string, (s: MarginalScore) => Process, Pick<SampleOptions, "method" | "driftScale">][] = [
+  const rows: readonly [
+    string,
+    (s: MarginalScore) => Process,
+    Pick<SampleOptions, "method" | "driftScale">,
+  ][] = [
     ["in x", (s) => reverse(sde, s), { method: "domainPreserving" }],
-    ["in y, domain-preserving, w = 1", (s) => reversePush(sde, phi, s), { method: "domainPreserving" }],
+    [
+      "in y, domain-preserving, w = 1",
+      (s) => reversePush(sde, phi, s),
+      { method: "domainPreserving" },
+    ],
     [
       "in y, domain-preserving, w = 0.98",
       (s) => reversePush(sde, phi, s),
       { method: "domainPreserving", driftScale: 0.98 },
     ],
-    ["in y, Euler–Maruyama in y", (s) => reversePush(sde, phi, s), { method: eulerMaruyama({ onExit: "hold" }) }],
+    [
+      "in y, Euler–Maruyama in y",
+      (s) => reversePush(sde, phi, s),
+      { method: eulerMaruyama({ onExit: "hold" }) },
+    ],
   ];
   print(columns(["", ...scores.map(([name]) => name)], widths));
   const cells = rows.map((): string[] => []);

@@ -1,6 +1,7 @@
 /**
- * The studio in headless Chromium on WebAssembly: how long until the first board stands, steps a second, how soon a moved w is
- * on the screen, the longest task of the page's main thread; and what of it a reader fetches, by chunk, compressed.
+ * The studio in headless Chromium on WebAssembly: how long until the first board stands, steps a
+ * second, how soon a moved w is on the screen, the longest task of the page's main thread; and what
+ * of it a reader fetches, by chunk, compressed.
  *
  *     npm run bench -- studio
  */
@@ -57,9 +58,14 @@ const timeOf = (lines: readonly Line[], start: string): number =>
 
 const STEPS = 50;
 
-/** Runs in the page: from a new w of the page of paths to the first line that is drawn otherwise, in milliseconds. */
+/**
+ * Runs in the page: from a new w of the page of paths to the first line that is drawn otherwise, in
+ * milliseconds.
+ */
 function restartPath(w: number): Promise<number> {
-  const input = document.querySelector<HTMLInputElement>('input[aria-label^="Drift scale w"][inputmode]');
+  const input = document.querySelector<HTMLInputElement>(
+    'input[aria-label^="Drift scale w"][inputmode]',
+  );
   const picture = document.querySelector(".plane svg");
   if (!input || !picture) throw new Error("the page has no w or no picture");
   return new Promise((resolve) => {
@@ -91,7 +97,9 @@ async function pathRestarts(page: Page, url: string): Promise<number[]> {
 /** From a new w to the first frame under it, in milliseconds of the page's clock. */
 async function restart(page: Page, w: number): Promise<number> {
   const [began, seen] = await page.evaluate((value) => {
-    const input = document.querySelector<HTMLInputElement>('input[aria-label="Drift scale w, typed"]');
+    const input = document.querySelector<HTMLInputElement>(
+      'input[aria-label="Drift scale w, typed"]',
+    );
     if (!input) throw new Error("the page has no w");
     const { lines } = globalThis as unknown as { lines: Line[] };
     const now = performance.now();
@@ -112,7 +120,9 @@ export async function run(): Promise<void> {
     await page.addInitScript(keepLines);
     await page.goto(`${serving.url}#/chess?steps=${STEPS}`);
     const first = await runLines(page, 0);
-    const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+    const painted = await page.evaluate(
+      () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
+    );
     const engine = await page.locator("summary").textContent();
     // What another w needs is compiled while nothing runs.
     await page.waitForTimeout(6000);
@@ -121,7 +131,8 @@ export async function run(): Promise<void> {
       await page.getByRole("button", { name: "Next" }).click();
       second = await runLines(page, first.length);
     });
-    const pace = (1000 * (STEPS - 1)) / (timeOf(second, `Step ${STEPS} `) - timeOf(second, "Step 1 "));
+    const pace =
+      (1000 * (STEPS - 1)) / (timeOf(second, `Step ${STEPS} `) - timeOf(second, "Step 1 "));
     const restarts: number[] = [];
     const steps = page.getByLabel("Steps, typed");
     await steps.fill("5");

@@ -1,8 +1,9 @@
 /**
- * npm run bench -- tables-speed [--columns N] [--threads N] [--clock wall|cpu]: the network of a table beside the same one in
- * PyTorch, in turns in one run, by the clock on the wall or, on a machine that others use too, by processor time. `train N` is
- * a step of N rows, from drawing its batch to the averaged weights; `sample N` one of 50 evaluations of drawing N rows: of ours
- * all that `sample` does, φ and cells too, of PyTorch's the network and the step.
+ * npm run bench -- tables-speed [--columns N] [--threads N] [--clock wall|cpu]: the network of a
+ * table beside the same one in PyTorch, in turns in one run, by the clock on the wall or, on a
+ * machine that others use too, by processor time. `train N` is a step of N rows, from drawing its
+ * batch to the averaged weights; `sample N` one of 50 evaluations of drawing N rows: of ours all
+ * that `sample` does, φ and cells too, of PyTorch's the network and the step.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -32,7 +33,12 @@ async function processorTime(task: () => Promise<unknown>): Promise<number> {
 
 /** A step of training, time after time. */
 function training(n: number, threads: number) {
-  const { init, apply } = networkOf({ kind: "residual", channels: n, width: WIDTH, blocks: BLOCKS });
+  const { init, apply } = networkOf({
+    kind: "residual",
+    channels: n,
+    width: WIDTH,
+    blocks: BLOCKS,
+  });
   const parameters = init(key(1));
   const points = normal(key(2), [50_000, n]);
   const loss = (p: Parameters<Tensor>, ...batch: [Tensor, Tensor, Tensor]): Tensor =>
@@ -53,8 +59,14 @@ function training(n: number, threads: number) {
 }
 
 /** A table of n columns between bounds, with weights that nobody trained. */
-function sampling(n: number, parameters: Parameters<NdArray>, threads: number): () => Promise<unknown> {
-  const domain = product(Object.fromEntries(Array.from({ length: n }, (_, i) => [`y${i}`, between(0, 1)])));
+function sampling(
+  n: number,
+  parameters: Parameters<NdArray>,
+  threads: number,
+): () => Promise<unknown> {
+  const domain = product(
+    Object.fromEntries(Array.from({ length: n }, (_, i) => [`y${i}`, between(0, 1)])),
+  );
   const standard = {
     mean: new Array<number>(n).fill(0),
     matrix: Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1 : 0)),
@@ -81,12 +93,23 @@ export async function run(): Promise<void> {
   const python = pythonWithTorch();
   const script = fileURLToPath(new URL("./tables_peers.py", import.meta.url));
   const [peer, version] = python
-    ? await TorchPeer.start(python, script, threads, String(n), String(WIDTH), String(BLOCKS), values.clock)
+    ? await TorchPeer.start(
+        python,
+        script,
+        threads,
+        String(n),
+        String(WIDTH),
+        String(BLOCKS),
+        values.clock,
+      )
     : [undefined, undefined];
   const turns = (mine: () => Promise<number>, task: string): Promise<number[]> =>
     inTurns([mine, ...(peer ? [() => peer.run(task)] : [])], ROUNDS);
   const [step, theirStep] = await turns(() => timed(ours.run), `train ${ROWS}`);
-  const [drawn, theirDrawn] = await turns(async () => (await timed(draw)) / EVALUATIONS, `sample ${DRAWN}`);
+  const [drawn, theirDrawn] = await turns(
+    async () => (await timed(draw)) / EVALUATIONS,
+    `sample ${DRAWN}`,
+  );
   peer?.stop();
   await ours.dispose();
   printComparisons(

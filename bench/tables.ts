@@ -1,13 +1,16 @@
 /**
- * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N] [--records FILE], and how to fit:
- * [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X] [--network residual|transformer] [--flow affine|spline]:
- * eight laws on constrained sets, after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
- * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of the network, and their
- * sliced Wasserstein distance to fresh rows is measured beside the distance between two sets of fresh rows. Every seed has
- * rows of its own. With --maps it is other maps of the domains that are fitted, for 1,500 steps or --steps each, and what
- * they gain in log-likelihood, of UCI tables in --folder too. With --errors it is errors of log-likelihoods by --evaluations N
- * (100) against 1,600. With --calls it is what single calls of a model that is open take, beside calls that open it. With
- * --records each result is appended to a file as a line of JSON; `--table FILE` prints the table of such a file.
+ * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N]
+ * [--records FILE], and how to fit: [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X]
+ * [--network residual|transformer] [--flow affine|spline]: eight laws on constrained sets, after
+ * the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table whose
+ * density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of
+ * the network, and their sliced Wasserstein distance to fresh rows is measured beside the distance
+ * between two sets of fresh rows. Every seed has rows of its own. With --maps it is other maps of
+ * the domains that are fitted, for 1,500 steps or --steps each, and what they gain in
+ * log-likelihood, of UCI tables in --folder too. With --errors it is errors of log-likelihoods by
+ * --evaluations N (100) against 1,600. With --calls it is what single calls of a model that is open
+ * take, beside calls that open it. With --records each result is appended to a file as a line of
+ * JSON; `--table FILE` prints the table of such a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -26,7 +29,8 @@ type Result = Measured | Known;
 
 const isKnown = (result: Result): result is Known => result.task === KNOWN;
 
-const print = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const print = (cells: readonly string[]): void =>
+  void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 
 function heading(text: string): void {
   const cells = text.split(" | ");
@@ -74,7 +78,17 @@ function printResults(results: readonly Result[]): void {
     heading(
       `${KNOWN}: seed | truth | less the model's | share of the Gaussian | in the rows | training s | step | held-out loss | ms a row`,
     );
-  for (const { seed, truth, gap, share, shareOfRows, trainingSeconds, steps, heldOut, scoringMilliseconds } of known)
+  for (const {
+    seed,
+    truth,
+    gap,
+    share,
+    shareOfRows,
+    trainingSeconds,
+    steps,
+    heldOut,
+    scoringMilliseconds,
+  } of known)
     print([
       String(seed),
       truth.toFixed(3),
@@ -113,7 +127,11 @@ async function printErrors(
   heading("task | columns | mean | 90 % | most | 1,200 and 1,600 differ by");
   for (const name of names) {
     const { columns, average, most90, most, settled } = await likelihoodErrors(name, how, fit);
-    print([name, String(columns), ...[average, most90, most, settled].map((error) => error.toExponential(1))]);
+    print([
+      name,
+      String(columns),
+      ...[average, most90, most, settled].map((error) => error.toExponential(1)),
+    ]);
   }
 }
 
@@ -166,7 +184,9 @@ export async function run(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const given = (["steps", "minutes", "width", "blocks", "rate"] as const).filter((name) => values[name] !== undefined);
+  const given = (["steps", "minutes", "width", "blocks", "rate"] as const).filter(
+    (name) => values[name] !== undefined,
+  );
   const fit = {
     threads: Number(values.threads ?? 2),
     ...Object.fromEntries(given.map((name) => [name, Number(values[name])])),
@@ -180,7 +200,8 @@ export async function run(): Promise<void> {
   };
   const asked = positionals.length > 0 ? positionals : names;
   const source = { rows, seed: first, folder: values.folder ?? "data" };
-  if (values.errors) return printErrors(asked, { ...source, evaluations: Number(values.evaluations ?? 100) }, fit);
+  if (values.errors)
+    return printErrors(asked, { ...source, evaluations: Number(values.evaluations ?? 100) }, fit);
   if (values.maps) return printMaps(asked, source, fit, keep);
   const results: Result[] = [];
   for (let seed = first; seed < first + count; seed++)

@@ -40,7 +40,10 @@ const features = ({ layers }: KernelEnergy<Tensor>, x: Tensor): Tensor =>
 function energy(p: KernelEnergy<Tensor>, x: Tensor): Tensor {
   const hx = features(p, x);
   const hz = features(p, p.z);
-  const distance = add(sub(expandDims(squaredNorm(hx), -1), mul(matmul(hx, transpose(hz)), 2)), squaredNorm(hz));
+  const distance = add(
+    sub(expandDims(squaredNorm(hx), -1), mul(matmul(hx, transpose(hz)), 2)),
+    squaredNorm(hz),
+  );
   return dot(exp(mul(distance, -0.5)), p.alpha);
 }
 

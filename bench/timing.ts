@@ -1,9 +1,13 @@
-/** Timing two things fairly on a noisy machine: in turns, in one run, compared as a ratio of medians. */
+/**
+ * Timing two things fairly on a noisy machine: in turns, in one run, compared as a ratio of
+ * medians.
+ */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1];
 
 export async function milliseconds(task: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
@@ -15,8 +19,9 @@ export async function milliseconds(task: () => Promise<unknown>): Promise<number
 const later = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
 /**
- * The Python with the newest torch that sees the device, if there is one: $PYTHON, the first python3 of the path (a virtual
- * environment's, where one is active), or /usr/bin/python3, which Debian's python3-torch belongs to.
+ * The Python with the newest torch that sees the device, if there is one: $PYTHON, the first
+ * python3 of the path (a virtual environment's, where one is active), or /usr/bin/python3, which
+ * Debian's python3-torch belongs to.
  */
 export function pythonWithTorch(device: "cpu" | "cuda" = "cpu"): string | undefined {
   const look = `import torch; assert ${device === "cpu" ? "True" : "torch.cuda.is_available()"}; print(torch.__version__)`;
@@ -28,7 +33,10 @@ export function pythonWithTorch(device: "cpu" | "cuda" = "cpu"): string | undefi
   return candidates.toSorted((a, b) => later(b.version, a.version))[0]?.python;
 }
 
-/** A PyTorch program that, on every line `run NAME`, runs that task once and answers with its milliseconds. */
+/**
+ * A PyTorch program that, on every line `run NAME`, runs that task once and answers with its
+ * milliseconds.
+ */
 export class TorchPeer {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
@@ -82,7 +90,8 @@ const TICK = 10;
 function useOf(pid: number): Use | undefined {
   const path = `/proc/${pid}/stat`;
   if (!existsSync(path)) return undefined;
-  // After the name, which ends with the last bracket: state, …, minflt (8th), …, utime and stime (12th and 13th).
+  // After the name, which ends with the last bracket: state, …, minflt (8th), …, utime and stime
+  // (12th and 13th).
   const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ").map(Number);
   return { processor: TICK * (fields[11] + fields[12]), faults: fields[7] };
 }
@@ -106,7 +115,10 @@ async function runs(run: () => Promise<number>, least: number, long: number): Pr
   return times;
 }
 
-/** A steady pace: what wakes threads, fills caches and raises the clock comes first and is not counted. */
+/**
+ * A steady pace: what wakes threads, fills caches and raises the clock comes first and is not
+ * counted.
+ */
 async function burst(run: () => Promise<number>): Promise<number[]> {
   await settle();
   await runs(run, 1, 100);
@@ -114,9 +126,13 @@ async function burst(run: () => Promise<number>): Promise<number[]> {
 }
 
 /** Medians of tasks that take turns, `rounds` of them. */
-export async function inTurns(tasks: readonly (() => Promise<number>)[], rounds: number): Promise<number[]> {
+export async function inTurns(
+  tasks: readonly (() => Promise<number>)[],
+  rounds: number,
+): Promise<number[]> {
   const times: number[][] = tasks.map(() => []);
-  for (let i = 0; i < rounds; i++) for (const [k, task] of tasks.entries()) times[k].push(...(await burst(task)));
+  for (let i = 0; i < rounds; i++)
+    for (const [k, task] of tasks.entries()) times[k].push(...(await burst(task)));
   return times.map(median);
 }
 
@@ -132,15 +148,18 @@ function metered(pid: number, run: () => Promise<number>) {
     use: (): Use | undefined => {
       const after = useOf(pid);
       return before && after && count > 0
-        ? { processor: (after.processor - before.processor) / count, faults: (after.faults - before.faults) / count }
+        ? {
+            processor: (after.processor - before.processor) / count,
+            faults: (after.faults - before.faults) / count,
+          }
         : undefined;
     },
   };
 }
 
 /**
- * Medians over `rounds` turns. Each side is given in several settings (one thread, two); its fastest counts, since small
- * tasks are slowed down by a second thread on either side.
+ * Medians over `rounds` turns. Each side is given in several settings (one thread, two); its
+ * fastest counts, since small tasks are slowed down by a second thread on either side.
  */
 export async function compare(
   task: string,
@@ -178,8 +197,13 @@ export function printComparisons(rows: readonly Comparison[], version: string | 
 }
 
 const used = (use: Use | undefined): string =>
-  use ? `${use.processor.toFixed(0)} ms of processors and ${use.faults.toFixed(0)} page faults` : "unknown";
+  use
+    ? `${use.processor.toFixed(0)} ms of processors and ${use.faults.toFixed(0)} page faults`
+    : "unknown";
 
-/** What a run of a comparison takes of the machine: beside others on it, fairer than the time it takes. */
+/**
+ * What a run of a comparison takes of the machine: beside others on it, fairer than the time it
+ * takes.
+ */
 export const describeUse = ({ task, use }: Comparison): string =>
   `${task}: a run takes ${used(use?.ours)}, PyTorch's ${used(use?.theirs)}`;

@@ -1,14 +1,18 @@
 /**
- * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss NAME] [--runs DIR]
- * [--laws baselines,family,model] [--records FILE]:
- * the three UCI tables of the study by a model of their natural domains, beside a Gaussian, a Gaussian copula and independent columns of the
- * same domains, and beside the deep kernel exponential family of the study.
+ * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss
+ * NAME] [--runs DIR] [--laws baselines,family,model] [--records FILE]:
+ * the three UCI tables of the study by a model of their natural domains, beside a Gaussian, a
+ * Gaussian copula and independent columns of the same domains, and beside the deep kernel
+ * exponential family of the study.
  *
- * Rows are the study's points, taken back through its whitening to the units of the table: dequantised, shuffled and split as there, with its
- * noise of 0.05 standard deviations, test rows last. All likelihoods are thus of one law in one unit: to those in the study's records
- * log|det W| is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all laws have in common. The family's
- * are those of one fit, as `diffeo density fit --data TABLE --out DIR/TABLE` makes it; where --runs has none, it is fitted. With --runs a
- * model's training is kept and goes on where it was stopped. With --records each row is appended to a file as a line of JSON.
+ * Rows are the study's points, taken back through its whitening to the units of the table:
+ * dequantised, shuffled and split as there, with its noise of 0.05 standard deviations, test rows
+ * last. All likelihoods are thus of one law in one unit: to those in the study's records log|det W|
+ * is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all
+ * laws have in common. The family's are those of one fit, as `diffeo density fit --data TABLE --out
+ * DIR/TABLE` makes it; where --runs has none, it is fitted. With --runs a model's training is kept
+ * and goes on where it was stopped. With --records each row is appended to a file as a line of
+ * JSON.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -67,7 +71,10 @@ const bounds: Readonly<Record<string, readonly [number, number] | "real">> = {
   PPE: [0, 1],
 };
 
-/** Natural domains; where noise took a number over the bound, the bound is that far out and a tenth of a deviation more. */
+/**
+ * Natural domains; where noise took a number over the bound, the bound is that far out and a tenth
+ * of a deviation more.
+ */
 function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<string, Domain> {
   return Object.fromEntries(
     columns.map((name, j) => {
@@ -78,7 +85,10 @@ function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<s
       const mean = values.reduce((s, v) => s + v / values.length, 0);
       const deviation = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2 / values.length, 0));
       const bound = lowest > 0 ? 0 : lowest - 0.1 * deviation;
-      return [name, known ? between(Math.min(known[0], bound), known[1]) : positive({ above: bound })];
+      return [
+        name,
+        known ? between(Math.min(known[0], bound), known[1]) : positive({ above: bound }),
+      ];
     }),
   );
 }
@@ -95,7 +105,11 @@ function rowsOf(points: NdArray, whitening: Parameters<typeof whiteningMap>[0]):
 }
 
 /** The family of the study, from its file or fitted. */
-async function familyOf(name: Name, data: Prepared, { runs, loss, seed }: Settings): Promise<DensityModel> {
+async function familyOf(
+  name: Name,
+  data: Prepared,
+  { runs, loss, seed }: Settings,
+): Promise<DensityModel> {
   const folder = runs && join(runs, name);
   const path = folder && join(folder, "model.safetensors");
   if (path && existsSync(path)) return loadDensity(path);
@@ -113,21 +127,34 @@ function familyLaw(table: Table, model: DensityModel): TableLaw {
   return {
     name: `kernel family, one fit (${model.spec.loss})`,
     score: async (rows) => {
-      const own = { ...table, rows: rows.length, values: Float64Array.from(rows.flat() as number[]) };
+      const own = {
+        ...table,
+        rows: rows.length,
+        values: Float64Array.from(rows.flat() as number[]),
+      };
       return (await scoreRows(model, own)).logDensity;
     },
     draw: async (count, seed) => {
       const { values } = await sampleRows(model, count, { key: key(seed) });
-      return Array.from({ length: count }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
+      return Array.from({ length: count }, (_, i) =>
+        Array.from(values.subarray(i * n, (i + 1) * n)),
+      );
     },
   };
 }
 
-async function fittedModel(name: Name, seen: readonly Cells[], columns: Record<string, Domain>, settings: Settings) {
+async function fittedModel(
+  name: Name,
+  seen: readonly Cells[],
+  columns: Record<string, Domain>,
+  settings: Settings,
+) {
   const { steps, seed, threads, runs } = settings;
   const config = { name, seed, steps: steps ?? null };
   const path = runs && join(runs, `${name}-model`);
-  const store = path && (existsSync(path) ? await RunFolder.open(path, config) : await RunFolder.create(path, config));
+  const store =
+    path &&
+    (existsSync(path) ? await RunFolder.open(path, config) : await RunFolder.create(path, config));
   return fitTable(seen, {
     ...{ columns, seed, threads, given: false },
     ...(steps !== undefined && { steps }),
@@ -135,10 +162,15 @@ async function fittedModel(name: Name, seen: readonly Cells[], columns: Record<s
   });
 }
 
-/** The test log-likelihoods of the study's runs in the units of the table: median and quartiles over seeds. */
+/**
+ * The test log-likelihoods of the study's runs in the units of the table: median and quartiles over
+ * seeds.
+ */
 async function studied(name: Name, table: Table, loss: string): Promise<string> {
   const path = new URL(`../studies/uci/${name}.json`, import.meta.url);
-  const records = parseRecords(await readFile(path, "utf8"), name).filter((record) => record.loss === loss);
+  const records = parseRecords(await readFile(path, "utf8"), name).filter(
+    (record) => record.loss === loss,
+  );
   const values = records.map(({ seed, chosen }) => {
     const { whitening } = prepare(table, fold(key(seed), "data"), uciSets[name].options);
     return likelihood(chosen) + whitening.logDet;
@@ -161,11 +193,16 @@ async function* lawsOf(
   if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings));
 }
 
-/** A table of the study in its units: rows to learn from, rows to measure on, and the domains of all. */
+/**
+ * A table of the study in its units: rows to learn from, rows to measure on, and the domains of
+ * all.
+ */
 export async function uciRows(name: Name, folder: string, seed: number) {
   const table = await uciTable(name, folder);
   const data = prepare(table, fold(key(seed), "data"), uciSets[name].options);
-  const [train, validation, rows] = [data.train, data.validation, data.test].map((set) => rowsOf(set, data.whitening));
+  const [train, validation, rows] = [data.train, data.validation, data.test].map((set) =>
+    rowsOf(set, data.whitening),
+  );
   const seen = [...train, ...validation];
   return { table, data, seen, rows, domains: domainsOf(table.columns, [...seen, ...rows]) };
 }
@@ -178,7 +215,12 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
   process.stdout.write(await studied(name, table, loss));
   for await (const law of lawsOf(name, table, data, seen, domains, settings)) {
     const began = performance.now();
-    const { evaluation, drawn } = await evaluateTable(law, plain, { rows, training: seen, samples: 2000, seed });
+    const { evaluation, drawn } = await evaluateTable(law, plain, {
+      rows,
+      training: seen,
+      samples: 2000,
+      seed,
+    });
     const { likelihood: found, model } = evaluation;
     const { auc, columns, sliced, correlations } = model;
     const outside = drawn.filter((row) => domain.fault(row) !== undefined).length / drawn.length;
@@ -195,7 +237,15 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
     ];
     process.stdout.write(`| ${cells.join(" | ")} |\n`);
     const seconds = (performance.now() - began) / 1000;
-    const record = { table: name, law: law.name, seed, seconds, likelihood: found, outside, ...model };
+    const record = {
+      table: name,
+      law: law.name,
+      seed,
+      seconds,
+      likelihood: found,
+      outside,
+      ...model,
+    };
     if (records !== undefined) appendFileSync(records, `${JSON.stringify(record)}\n`);
   }
 }
@@ -218,7 +268,9 @@ export async function run(): Promise<void> {
   });
   const unknown = positionals.filter((name) => !Object.hasOwn(uciSets, name));
   if (unknown.length > 0) {
-    process.stderr.write(`no table ${unknown.join(", ")}; there are ${Object.keys(uciSets).join(", ")}\n`);
+    process.stderr.write(
+      `no table ${unknown.join(", ")}; there are ${Object.keys(uciSets).join(", ")}\n`,
+    );
     process.exitCode = 2;
     return;
   }

@@ -1,7 +1,8 @@
 /**
- * A diffusion of sequences: balanced brackets of two kinds, ten signs long. A sign that closes must close the kind that was
- * opened last, which may be far away. Signs drawn at random are balanced once in 780 times. A number after the program's name
- * is how many steps it trains, 1,000 if none is there; a second one is how many sequences it draws, 200 if none is.
+ * A diffusion of sequences: balanced brackets of two kinds, ten signs long. A sign that closes must
+ * close the kind that was opened last, which may be far away. Signs drawn at random are balanced
+ * once in 780 times. A number after the program's name is how many steps it trains, 1,000 if none
+ * is there; a second one is how many sequences it draws, 200 if none is.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, uniform } from "diffeo/random";
@@ -9,7 +10,10 @@ import { key, uniform } from "diffeo/random";
 const LENGTH = 10;
 const SIGNS = "([)]";
 
-/** Whether every sign that closes is of the kind that was opened last: 0 and 1 open, 2 and 3 close them. */
+/**
+ * Whether every sign that closes is of the kind that was opened last: 0 and 1 open, 2 and 3 close
+ * them.
+ */
 function isBalanced(sequence: readonly number[]): boolean {
   const open: number[] = [];
   for (const s of sequence)
@@ -42,6 +46,8 @@ const model = await trainGrid(Uint8Array.from(data.flat()), {
 
 const COUNT = Number(process.argv[3] ?? 200);
 const drawn = await sampleGrids(model, { count: COUNT, key: key("samples"), batch: COUNT });
-const sequences = Array.from({ length: COUNT }, (_, i) => [...drawn.subarray(i * LENGTH, (i + 1) * LENGTH)]);
+const sequences = Array.from({ length: COUNT }, (_, i) => [
+  ...drawn.subarray(i * LENGTH, (i + 1) * LENGTH),
+]);
 for (const sequence of sequences.slice(0, 4)) console.log(sequence.map((s) => SIGNS[s]).join(""));
 console.log(`balanced: ${sequences.filter(isBalanced).length} of ${COUNT}`);

@@ -2,7 +2,8 @@
 import { compile, evaluate } from "diffeo/engine";
 import { exp, gradEach, laplacian, mul, squaredNorm, type Tensor, toFloat64 } from "diffeo/graph";
 
-// log of an unnormalised Gaussian, for points [..., n]; the last axis is the event, everything before it is batch.
+// log of an unnormalised Gaussian, for points [..., n]; the last axis is the event, everything
+// before it is batch.
 const logDensity = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);
 
 // Its score, and Δ exp(log p): second derivatives of a function that is itself an expression.
@@ -13,7 +14,9 @@ const curvature = (x: Tensor): Tensor => laplacian((y) => exp(logDensity(y)), x)
 console.log("score at (1, 2):", toFloat64((await evaluate(score, [[1, 2]])).data).join(", "));
 
 // Many times: traced and compiled at the first call, and again only for a new shape.
-const f = compile((x: Tensor) => ({ score: score(x), curvature: curvature(x) }), [[null, 2]], { threads: 1 });
+const f = compile((x: Tensor) => ({ score: score(x), curvature: curvature(x) }), [[null, 2]], {
+  threads: 1,
+});
 const result = await f([
   [0, 0],
   [1, 1],

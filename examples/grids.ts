@@ -1,8 +1,8 @@
 /**
  * A diffusion of classes on a grid of one's own, from data to a file and back to samples.
  *
- * The data are grids of 4×4 sites in three colours, each row or each column of one colour. No site alone knows of that:
- * independent ones with the right shares are striped once in 3·10⁵ times.
+ * The data are grids of 4×4 sites in three colours, each row or each column of one colour. No site
+ * alone knows of that: independent ones with the right shares are striped once in 3·10⁵ times.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,10 @@ const data = Uint8Array.from({ length: COUNT * SIDE * SIDE }, (_, i) => {
   return drawn[grid * SIDE + (grid % 2 === 0 ? row : column)];
 });
 
-const shares = Array.from({ length: COLOURS }, (_, k) => data.filter((v) => v === k).length / data.length);
+const shares = Array.from(
+  { length: COLOURS },
+  (_, k) => data.filter((v) => v === k).length / data.length,
+);
 const spec: ModelSpec = {
   encoding: standardise(shares, { grid: [SIDE, SIDE] }),
   // Two numbers a site in, for three classes, and the probabilities of all three out.
@@ -57,7 +60,12 @@ const step = compileDenoiserStep(fresh, { emaDecay: 0.98, threads: 1 });
 let state = initialState(fresh.parameters);
 for (let s = 1; s <= STEPS; s++) {
   const rate = rateAt(s, { peak: 0.006, warmup: 30, steps: STEPS });
-  ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 32, key: key(7), step: s }), s, rate));
+  ({ state } = await step(
+    state,
+    denoiserBatch(fresh, grids, { size: 32, key: key(7), step: s }),
+    s,
+    rate,
+  ));
 }
 await step.dispose();
 
@@ -83,7 +91,8 @@ const rowsOf = (i: number): number[][] =>
     ...classes.subarray(i * SIDE ** 2 + r * SIDE, i * SIDE ** 2 + (r + 1) * SIDE),
   ]);
 const striped = (rows: number[][]): boolean =>
-  rows.every((row) => row.every((v) => v === row[0])) || rows.every((row) => row.join() === rows[0].join());
+  rows.every((row) => row.every((v) => v === row[0])) ||
+  rows.every((row) => row.join() === rows[0].join());
 const all = Array.from({ length: SAMPLES }, (_, i) => rowsOf(i));
 for (let r = 0; r < SIDE; r++)
   console.log(

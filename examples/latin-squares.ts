@@ -1,7 +1,8 @@
 /**
- * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four symbols once. There are
- * 576 of them; the model sees 400 and no rule, and is asked for 200. Symbols drawn at random make one in 7 million. A number
- * after the program's name is how many steps it trains, 1,000 if none is there; a second one is how many squares it draws.
+ * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four
+ * symbols once. There are 576 of them; the model sees 400 and no rule, and is asked for 200.
+ * Symbols drawn at random make one in 7 million. A number after the program's name is how many
+ * steps it trains, 1,000 if none is there; a second one is how many squares it draws.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";
@@ -12,7 +13,9 @@ const SITES = SIDE * SIDE;
 /** Whether a symbol may stand at a site, after those that stand before it. */
 const fits = (square: readonly number[], symbol: number): boolean => {
   const [row, column] = [Math.floor(square.length / SIDE), square.length % SIDE];
-  return square.every((s, i) => s !== symbol || (Math.floor(i / SIDE) !== row && i % SIDE !== column));
+  return square.every(
+    (s, i) => s !== symbol || (Math.floor(i / SIDE) !== row && i % SIDE !== column),
+  );
 };
 const complete = (square: readonly number[]): number[][] =>
   square.length === SITES
@@ -29,13 +32,16 @@ const model = await trainGrid(Uint8Array.from(seen.flat()), {
   batch: 32,
   steps: Number(process.argv[2] ?? 1000),
   onReport: ({ step, loss, speed }) => {
-    if (step % 200 === 0) console.log(`step ${step}: loss ${loss.toFixed(3)}, ${speed.toFixed(0)} squares a second`);
+    if (step % 200 === 0)
+      console.log(`step ${step}: loss ${loss.toFixed(3)}, ${speed.toFixed(0)} squares a second`);
   },
 });
 
 const COUNT = Number(process.argv[3] ?? 200);
 const drawn = await sampleGrids(model, { count: COUNT, key: key("squares"), batch: COUNT });
-const squares = Array.from({ length: COUNT }, (_, i) => [...drawn.subarray(i * SITES, (i + 1) * SITES)]);
+const squares = Array.from({ length: COUNT }, (_, i) => [
+  ...drawn.subarray(i * SITES, (i + 1) * SITES),
+]);
 const known = new Set(seen.map(String));
 const valid = squares.filter((square) => square.every((s, i) => fits(square.slice(0, i), s)));
 for (let row = 0; row < SIDE; row++)

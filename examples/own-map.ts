@@ -1,4 +1,7 @@
-/** A map of one's own is three functions; everything else is derived, and `checkMap` says whether to trust it. */
+/**
+ * A map of one's own is three functions; everything else is derived, and `checkMap` says whether to
+ * trust it.
+ */
 import { bijector } from "diffeo/bijector";
 import { checkMap, processLaws } from "diffeo/check";
 import { gaussian } from "diffeo/distribution";
@@ -6,7 +9,8 @@ import { evaluate } from "diffeo/engine";
 import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "diffeo/graph";
 import { pushedScore } from "diffeo/score";
 
-// y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method: any smooth invertible map will do.
+// y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method: any smooth
+// invertible map will do.
 const cube = (x: Tensor): Tensor => add(mul(square(x), x), x);
 const slope = (x: Tensor): Tensor => add(mul(square(x), 3), 1);
 
@@ -23,7 +27,9 @@ const map = bijector({
 });
 
 const report = await checkMap(map, { event: [2], extreme: 5, more: processLaws });
-console.log(`${report.map}: ${report.pass ? "all laws hold" : "not to be trusted"}, ${report.laws.length} laws`);
+console.log(
+  `${report.map}: ${report.pass ? "all laws hold" : "not to be trusted"}, ${report.laws.length} laws`,
+);
 for (const { law, worst, pass } of report.laws) if (!pass) console.log(`  ${law}: ${worst}`);
 
 // The score of φ(X) for a Gaussian X, at two points of y.

@@ -1,4 +1,7 @@
-/** Three models that are more than a formula: a Gaussian process, a hidden Markov model and a differential equation. */
+/**
+ * Three models that are more than a formula: a Gaussian process, a hidden Markov model and a
+ * differential equation.
+ */
 import { ordered, positive, simplex } from "diffeo/domain";
 import {
   add,
@@ -29,13 +32,15 @@ import {
 import { approximate, infer, type PosteriorModel } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
 
-const noise = (seed: number, count: number) => Array.from(normal(key(seed), [count], { dtype: "float64" }).data);
+const noise = (seed: number, count: number) =>
+  Array.from(normal(key(seed), [count], { dtype: "float64" }).data);
 /** One number a chain beside one axis, or two. */
 const wide = (v: Tensor): Tensor => expandDims(v, -1);
 const cell = (v: Tensor): Tensor => wide(wide(v));
 const halfNormal = (v: Tensor): Tensor => mul(square(v), -0.5);
 
-// y ~ N(0, K + σ²I), K_ij = α² exp(−(x_i − x_j)²/2ρ²). With L Lᵀ the covariance: log p = −½|L⁻¹y|² − Σ log L_ii.
+// y ~ N(0, K + σ²I), K_ij = α² exp(−(x_i − x_j)²/2ρ²). With L Lᵀ the covariance: log p = −½|L⁻¹y|²
+// − Σ log L_ii.
 const gaussianProcess: PosteriorModel = {
   parameters: { rho: positive(), alpha: positive(), sigma: positive() },
   logDensity: ({ rho, alpha, sigma }, { x, y }) => {
@@ -51,22 +56,28 @@ const gaussianProcess: PosteriorModel = {
   },
 };
 
-// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all ways through them is a product of matrices, taken in pairs: a loop
-// over t would make a graph of many more, smaller operations.
-const logProduct = (a: Tensor, b: Tensor): Tensor => logSumExp(add(expandDims(a, -1), expandDims(b, -3)), -2); // Σ_k a[i, k] b[k, j]
+// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all ways through them is a
+// product of matrices, taken in pairs: a loop over t would make a graph of many more, smaller
+// operations.
+const logProduct = (a: Tensor, b: Tensor): Tensor =>
+  logSumExp(add(expandDims(a, -1), expandDims(b, -3)), -2); // Σ_k a[i, k] b[k, j]
 const hiddenMarkov: PosteriorModel = {
   parameters: { P: [simplex(2), 2], mu: ordered(2), sigma: positive() },
   logDensity: ({ P, mu, sigma }, { y }) => {
     const n = y.shape[0];
     // log p(y_t | state) [chains, t, state], and log P[from, to] p(y_t | to) [chains, t, from, to]
-    const seen = sub(mul(square(div(sub(wide(y), expandDims(mu, 1)), cell(sigma))), -0.5), cell(log(sigma)));
+    const seen = sub(
+      mul(square(div(sub(wide(y), expandDims(mu, 1)), cell(sigma))), -0.5),
+      cell(log(sigma)),
+    );
     const steps = add(expandDims(slice(seen, null, [1, n]), 2), expandDims(log(P), 1));
     const paths = add(wide(at(seen, 0, 1)), combineAll(logProduct, steps, 1));
     return addAll([logSumExp(paths, [1, 2]), mul(squaredNorm(mu), -0.05), halfNormal(sigma)]);
   },
 };
 
-// u′ = (a − b v) u, v′ = (−c + d u) v, seen at t = 0, 1, 2, … with an error of a share: two Runge–Kutta steps of ½ between two times.
+// u′ = (a − b v) u, v′ = (−c + d u) v, seen at t = 0, 1, 2, … with an error of a share: two
+// Runge–Kutta steps of ½ between two times.
 const predatorPrey: PosteriorModel = {
   parameters: { rate: [positive(), 4], start: [positive(), 2], sigma: positive() },
   logDensity: ({ rate, start, sigma }, { y }) => {
@@ -103,11 +114,17 @@ const x = Array.from({ length: 20 }, (_, i) => -2 + 0.2 * i);
 const states = Array.from({ length: 60 }, (_, t) => (Math.floor(t / 15) % 2 === 0 ? -1 : 2));
 const errors = noise(3, 20);
 const hares = [20, 25, 32, 38, 37, 27, 17, 12, 10, 11].map((v, t) => v * Math.exp(0.1 * errors[t]));
-const lynxes = [5, 5, 6, 9, 15, 20, 19, 14, 10, 7].map((v, t) => v * Math.exp(0.1 * errors[10 + t]));
+const lynxes = [5, 5, 6, 9, 15, 20, 19, 14, 10, 7].map(
+  (v, t) => v * Math.exp(0.1 * errors[10 + t]),
+);
 
 const draws = Number(process.argv[2] ?? 500);
 for (const [name, model, data] of [
-  ["Gaussian process", gaussianProcess, { x, y: noise(1, 20).map((e, i) => Math.sin(2 * x[i]) + 0.2 * e) }],
+  [
+    "Gaussian process",
+    gaussianProcess,
+    { x, y: noise(1, 20).map((e, i) => Math.sin(2 * x[i]) + 0.2 * e) },
+  ],
   ["hidden Markov model", hiddenMarkov, { y: noise(2, 60).map((e, t) => states[t] + 0.5 * e) }],
   ["predator and prey", predatorPrey, { y: hares.map((v, t) => [v, lynxes[t]]) }],
 ] as const) {
@@ -115,5 +132,7 @@ for (const [name, model, data] of [
   const posterior = await infer(model, { key: key(name), data, start, draws, warmup: draws });
   console.log(`${name}:`);
   for (const [number, { mean, sd, rhat }] of Object.entries(posterior.summary()))
-    console.log(`  ${number.padEnd(9)} ${mean.toFixed(3)} ± ${sd.toFixed(3)}, R̂ ${rhat.toFixed(2)}`);
+    console.log(
+      `  ${number.padEnd(9)} ${mean.toFixed(3)} ± ${sd.toFixed(3)}, R̂ ${rhat.toFixed(2)}`,
+    );
 }

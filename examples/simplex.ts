@@ -1,10 +1,11 @@
 /**
  * Train a score where training is easy, sample it where the data lives.
  *
- * A mixture of Gaussians in the plane has an exact score at every noise level. Seen through the additive logistic map it
- * is a law on the triangle, close to its edges. The reverse-time Itô lemma runs the diffusion there: once stepped on the
- * triangle itself, once by the domain-preserving sampler, which takes the same process's steps in the plane. A number after the
- * program's name is how many points each draws; 5,000 if none is there.
+ * A mixture of Gaussians in the plane has an exact score at every noise level. Seen through the
+ * additive logistic map it is a law on the triangle, close to its edges. The reverse-time Itô lemma
+ * runs the diffusion there: once stepped on the triangle itself, once by the domain-preserving
+ * sampler, which takes the same process's steps in the plane. A number after the program's name is
+ * how many points each draws; 5,000 if none is there.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
@@ -38,9 +39,15 @@ const { meanFactor, std } = sde.transition;
 const score = (x: Tensor, t: Tensor): Tensor => data.marginal(meanFactor(t), std(t)).score(x);
 const process = reversePush(sde, phi, score);
 
-const exact = await evaluate((x: Tensor) => phi.forward(x), await sampleFrom(data, fold(seed, "exact"), COUNT));
+const exact = await evaluate(
+  (x: Tensor) => phi.forward(x),
+  await sampleFrom(data, fold(seed, "exact"), COUNT),
+);
 
-/** The triangle as a picture of rows of characters: the third coordinate up, darker where samples are. */
+/**
+ * The triangle as a picture of rows of characters: the third coordinate up, darker where samples
+ * are.
+ */
 function triangle({ data: points }: NdArray, rows = 13): string[] {
   const shades = " ·░▒▓█";
   const counts = Array.from({ length: rows }, () => new Array<number>(2 * rows).fill(0));
@@ -83,7 +90,9 @@ const plain = await show("Euler–Maruyama on the triangle", {
 const target = triangle(exact);
 
 const out = (text: string): void => void globalThis.process.stdout.write(`${text}\n`);
-out(`\n${"what it should be".padEnd(30)}${"domain-preserving, 100 steps".padEnd(30)}Euler–Maruyama, 250 steps`);
+out(
+  `\n${"what it should be".padEnd(30)}${"domain-preserving, 100 steps".padEnd(30)}Euler–Maruyama, 250 steps`,
+);
 target.forEach((line, i) => {
   out(line.padEnd(30) + preserving.picture[i].padEnd(30) + plain.picture[i]);
 });

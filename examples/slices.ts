@@ -1,7 +1,8 @@
 /**
- * Score matching fits a density without its normaliser. Here: a banana, log p(x) = −½x₁² − ½((x₂ − c x₁²)/σ)² + const, whose c and
- * σ are found from points alone by SSM-VR, by GSSM-VR with quadratic slices, and by GSSM along a slice family of one's own. A
- * number after the program's name is how many steps each takes; 600 if none is there.
+ * Score matching fits a density without its normaliser. Here: a banana, log p(x) = −½x₁² − ½((x₂ −
+ * c x₁²)/σ)² + const, whose c and σ are found from points alone by SSM-VR, by GSSM-VR with
+ * quadratic slices, and by GSSM along a slice family of one's own. A number after the program's
+ * name is how many steps each takes; 600 if none is there.
  */
 import {
   add,
@@ -61,7 +62,8 @@ const TRUTH = { c: 0.8, sigma: 0.5 };
 function points(step: number): NdArray {
   const drawn = normal(fold(key("points"), step), [COUNT, 2]);
   const { data } = drawn;
-  for (let i = 0; i < data.length; i += 2) data[i + 1] = TRUTH.c * data[i] ** 2 + TRUTH.sigma * data[i + 1];
+  for (let i = 0; i < data.length; i += 2)
+    data[i + 1] = TRUTH.c * data[i] ** 2 + TRUTH.sigma * data[i + 1];
   return drawn;
 }
 
@@ -84,7 +86,12 @@ async function learn(objective: Objective): Promise<{ c: number; sigma: number }
   let state = initialState(start);
   for (let i = 1; i <= STEPS; i++) {
     const rate = 0.03 * (1 - i / (STEPS + 1));
-    ({ state } = await step(state, [points(i), drawArrays(spec, [COUNT], fold(key(objective.name), i))], i, rate));
+    ({ state } = await step(
+      state,
+      [points(i), drawArrays(spec, [COUNT], fold(key(objective.name), i))],
+      i,
+      rate,
+    ));
   }
   await step.dispose();
   const [c, logSigma] = state.ema.data as Float32Array;

@@ -1,8 +1,9 @@
 /**
  * A network that PyTorch trained, sampled where the data lives.
  *
- * torch-score.py trains a noise prediction on the log-ratios of compositions and writes it as ONNX. Here it is a score like any
- * other: the same file runs in Node and in a page, and through the additive logistic map its samples are compositions.
+ * torch-score.py trains a noise prediction on the log-ratios of compositions and writes it as ONNX.
+ * Here it is a score like any other: the same file runs in Node and in a page, and through the
+ * additive logistic map its samples are compositions.
  */
 import { readFile } from "node:fs/promises";
 import { additiveLogistic } from "diffeo/bijector";
@@ -18,13 +19,19 @@ const bytes = await readFile(new URL("torch-score.onnx", import.meta.url));
 const [sde, phi, seed] = [vp(), additiveLogistic(), key(7)];
 
 const score = await fromOnnx(bytes, { predicts: "noise", sde });
-const { samples } = await sample(reversePush(sde, phi, score), { shape: [3], count: 2000, key: seed });
+const { samples } = await sample(reversePush(sde, phi, score), {
+  shape: [3],
+  count: 2000,
+  key: seed,
+});
 
 const out = (text: string): void => void process.stdout.write(`${text}\n`);
 out(score.describe());
 
 // What the network was trained on is known, so its samples can be judged.
-const part = (mean: number[], spread: number) => ({ distribution: gaussian({ mean, covariance: spread ** 2 }) });
+const part = (mean: number[], spread: number) => ({
+  distribution: gaussian({ mean, covariance: spread ** 2 }),
+});
 const data = mixture([part([2, 0, -1], 0.5), part([-1, 1.5, 1], 0.7), part([-1, -2, 0.5], 0.4)]);
 const logRatios = await sampleFrom(data, fold(seed, "exact"), 2000);
 const exact = await evaluate((x: Tensor) => phi.forward(x), logRatios);
@@ -35,6 +42,8 @@ const start = await evaluate(
 
 const distance = (from: typeof exact): string =>
   energyDistance(from, exact, { key: fold(seed, "distance"), permutations: 0 }).value.toFixed(4);
-out(`energy distance to the data: ${distance(samples)}, before the diffusion ran ${distance(start)}`);
+out(
+  `energy distance to the data: ${distance(samples)}, before the diffusion ran ${distance(start)}`,
+);
 const outside = samples.data.reduce((n, v) => n + (v > 0 && v < 1 ? 0 : 1), 0);
 out(`coordinates outside of the simplex: ${outside}`);

@@ -1,5 +1,6 @@
 /**
- * Pictures of the studio's pages for the documents: docs/studio-*.webp, at twice the size of a screen's points.
+ * Pictures of the studio's pages for the documents: docs/studio-*.webp, at twice the size of a
+ * screen's points.
  *
  *     npx tsx --conditions=diffeo-source scripts/studio-pictures.ts [NAME …]
  */
@@ -32,12 +33,14 @@ const pictures: Readonly<Record<string, Picture>> = {
   scores: {
     address: "#/scores",
     height: 1140,
-    ready: (page) => page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
+    ready: (page) =>
+      page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
   },
   paths: {
     address: "#/paths?steps=128",
     height: 1530,
-    ready: (page) => page.getByLabel("Slope of Milstein in y").getByText(/\d/).waitFor({ timeout: 300_000 }),
+    ready: (page) =>
+      page.getByLabel("Slope of Milstein in y").getByText(/\d/).waitFor({ timeout: 300_000 }),
   },
   table: {
     address: "#/table?example=soil&ends=steps&steps=300&fit=yes",
@@ -46,7 +49,9 @@ const pictures: Readonly<Record<string, Picture>> = {
       await page.getByText(/^Fitted/).waitFor({ timeout: 900_000 });
       await page.getByRole("button", { name: "How likely is row 3?" }).click();
       await page.getByText(/likelier than \d+ % of drawn rows/).waitFor({ timeout: 300_000 });
-      await page.getByRole("heading", { name: "Columns" }).evaluate((heading) => heading.scrollIntoView());
+      await page
+        .getByRole("heading", { name: "Columns" })
+        .evaluate((heading) => heading.scrollIntoView());
     },
   },
   densities: {
@@ -79,7 +84,10 @@ for (const [name, { address, dark = false, height, ready }] of Object.entries(pi
   await page.waitForTimeout(1000);
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
-  writeFileSync(join(import.meta.dirname, "..", "docs", `studio-${name}.webp`), Buffer.from(data, "base64"));
+  writeFileSync(
+    join(import.meta.dirname, "..", "docs", `studio-${name}.webp`),
+    Buffer.from(data, "base64"),
+  );
   await page.close();
 }
 await browser.close();

@@ -1,4 +1,7 @@
-/** The studio for all files that test it: built, and one browser to open it in, before the first of them. */
+/**
+ * The studio for all files that test it: built, and one browser to open it in, before the first of
+ * them.
+ */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { BRIEF, chromiumWith, started, WEBGPU } from "../packages/diffeo/test/engine/starts.ts";
@@ -7,7 +10,9 @@ import { builtStudio } from "./build.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /** Its folder, and where the browser is reached; or why there is none. */
-    studio: { readonly folder: string; readonly browser: string } | { readonly folder: string; readonly why: string };
+    studio:
+      | { readonly folder: string; readonly browser: string }
+      | { readonly folder: string; readonly why: string };
   }
 }
 

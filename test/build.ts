@@ -1,8 +1,9 @@
 /**
- * The packages and the studio as they are published, built once for all tests that need them: vitest's project
- * `studio` has both built before its first test. A build is kept under the digest of what it was made of, so that
- * nothing is built twice. The packages' code takes a second; types, which one test looks at, take ten times that and are
- * made by themselves.
+ * The packages and the studio as they are published, built once for all tests that need them:
+ * vitest's project
+ * `studio` has both built before its first test. A build is kept under the digest of what it was
+ * made of, so that nothing is built twice. The packages' code takes a second; types, which one test
+ * looks at, take ten times that and are made by themselves.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -39,8 +40,12 @@ function digest(folders: readonly string[], others: readonly string[]): string {
   for (const name of ["package-lock.json", ...others]) add(name);
   for (const name of folders) {
     add(join(name, "package.json"));
-    const files = readdirSync(join(house, name, "src"), { recursive: true, encoding: "utf8" }).sort();
-    for (const file of files.filter((path) => /\.([jt]s|svelte|css|svg)$/.test(path))) add(join(name, "src", file));
+    const files = readdirSync(join(house, name, "src"), {
+      recursive: true,
+      encoding: "utf8",
+    }).sort();
+    for (const file of files.filter((path) => /\.([jt]s|svelte|css|svg)$/.test(path)))
+      add(join(name, "src", file));
   }
   return hash.digest("hex").slice(0, 16);
 }
@@ -64,7 +69,8 @@ function kept(name: string, digested: string, make: (folder: string) => void): s
   make(made);
   for (const old of readdirSync(cache).map((other) => join(cache, other))) {
     // Another process may be at one of its own.
-    const unfinished = old.startsWith(join(cache, "new-")) && Date.now() - statSync(old).mtimeMs < 3_600_000;
+    const unfinished =
+      old.startsWith(join(cache, "new-")) && Date.now() - statSync(old).mtimeMs < 3_600_000;
     if (old !== folder && !unfinished) rmSync(old, { recursive: true, force: true });
   }
   if (existsSync(folder)) rmSync(made, { recursive: true });
@@ -81,7 +87,10 @@ function node(script: string, words: readonly string[], cwd: string): void {
   });
 }
 
-/** Builds packages by tsdown, and lays them out in a folder as the house has them; what `npm run build` made stays as it is. */
+/**
+ * Builds packages by tsdown, and lays them out in a folder as the house has them; what `npm run
+ * build` made stays as it is.
+ */
 function lay(made: string, names: readonly string[], words: readonly string[]): void {
   const out = join("node_modules", `.built-${process.pid}`);
   node("tsdown/dist/run.mjs", ["--logLevel", "error", "--out-dir", out, ...words], house);
@@ -93,7 +102,10 @@ function lay(made: string, names: readonly string[], words: readonly string[]): 
 
 const tools = ["tsdown.config.ts", "tsconfig.json", join("apps", "cli", "bin", "diffeo.js")];
 
-/** The folder of the packages, laid out as the house: each with its package.json and dist, and they find each other. */
+/**
+ * The folder of the packages, laid out as the house: each with its package.json and dist, and they
+ * find each other.
+ */
 export const built = once(() =>
   kept("diffeo-build", digest(packages, tools), (made) => {
     lay(made, packages, ["--no-dts"]);
@@ -102,7 +114,9 @@ export const built = once(() =>
       for (const file of ["package.json", "bin"])
         if (existsSync(join(house, name, file)))
           cpSync(join(house, name, file), join(made, name, file), { recursive: true });
-      const { name: published } = JSON.parse(readFileSync(join(house, name, "package.json"), "utf8"));
+      const { name: published } = JSON.parse(
+        readFileSync(join(house, name, "package.json"), "utf8"),
+      );
       symlinkSync(join("..", name), join(made, "node_modules", published));
     }
   }),
@@ -113,7 +127,9 @@ const library = join("packages", "diffeo");
 /** The folder of the library's code and types. */
 export const builtLibrary = once(() =>
   join(
-    kept("diffeo-library", digest([library], tools), (made) => lay(made, [library], ["--filter", "diffeo"])),
+    kept("diffeo-library", digest([library], tools), (made) =>
+      lay(made, [library], ["--filter", "diffeo"]),
+    ),
     library,
     "dist",
   ),
@@ -121,13 +137,22 @@ export const builtLibrary = once(() =>
 
 const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
-const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) => join("docs", name));
+const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) =>
+  join("docs", name),
+);
 const models = ["chess.safetensors", "chess-small.safetensors"].map((name) => join("models", name));
 
 /** The folder of the studio's static files. */
 export const builtStudio = once(() =>
-  kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...documents, ...models]), (made) =>
-    node("vite/bin/vite.js", ["build", "--logLevel", "error", "--outDir", made], join(house, studio)),
+  kept(
+    "diffeo-studio",
+    digest([...packages, studio], [...studioFiles, ...documents, ...models]),
+    (made) =>
+      node(
+        "vite/bin/vite.js",
+        ["build", "--logLevel", "error", "--outDir", made],
+        join(house, studio),
+      ),
   ),
 );
 

@@ -7,7 +7,10 @@ export interface Drawn {
   readonly ticks: Readonly<Record<"x" | "y", ReadonlyMap<string, number>>>;
   /** The number of an axis at a pixel. */
   readonly read: (axis: "x" | "y", pixel: number) => number;
-  /** The elements of marks of one kind ("line", "dot"), a list a mark, each with the colour of its mark. */
+  /**
+   * The elements of marks of one kind ("line", "dot"), a list a mark, each with the colour of its
+   * mark.
+   */
   readonly marks: (kind: string) => readonly (readonly Element[])[];
   readonly text: string;
 }
@@ -19,23 +22,28 @@ interface Element {
   readonly at: (name: string) => number;
 }
 
-const attributeOf = (tag: string, name: string): string => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
+const attributeOf = (tag: string, name: string): string =>
+  new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
 
 /** The corners of a path, or the points of a cloud. */
 export const corners = (path: string): [number, number][] =>
   [...path.matchAll(/[ML](-?[\d.]+)[ ,](-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
 
 function drawnOf(text: string): Drawn {
-  const place = /translate\(([\d.]+) ([\d.]+)\)/.exec(text)?.slice(1).map(Number) as [number, number];
+  const place = /translate\(([\d.]+) ([\d.]+)\)/.exec(text)?.slice(1).map(Number) as [
+    number,
+    number,
+  ];
   const groups = (label: string): readonly (readonly [tag: string, content: string])[] =>
-    [...text.matchAll(new RegExp(`(<g[^>]* aria-label="${label}"[^>]*>)(.*?)</g>`, "gs"))].map(([, tag, content]) => [
-      tag,
-      content,
-    ]);
+    [...text.matchAll(new RegExp(`(<g[^>]* aria-label="${label}"[^>]*>)(.*?)</g>`, "gs"))].map(
+      ([, tag, content]) => [tag, content],
+    );
   const ticksOf = (axis: "x" | "y"): ReadonlyMap<string, number> =>
     new Map(
       groups(`${axis}-axis tick label`)
-        .flatMap(([, content]) => [...content.matchAll(/translate\(([\d.]+),([\d.]+)\)"[^>]*>([^<]*)</g)])
+        .flatMap(([, content]) => [
+          ...content.matchAll(/translate\(([\d.]+),([\d.]+)\)"[^>]*>([^<]*)</g),
+        ])
         .map(([, x, y, label]) => [label, Number(axis === "x" ? x : y)]),
     );
   const ticks = { x: ticksOf("x"), y: ticksOf("y") };
@@ -43,7 +51,10 @@ function drawnOf(text: string): Drawn {
     place,
     ticks,
     read: (axis, pixel) => {
-      const known = [...ticks[axis]].map(([label, at]) => [Number(label.replace("−", "-").replace(",", "")), at]);
+      const known = [...ticks[axis]].map(([label, at]) => [
+        Number(label.replace("−", "-").replace(",", "")),
+        at,
+      ]);
       const [[a, from], [b, to]] = [known[0], known[known.length - 1]];
       return a + ((pixel - from) / (to - from)) * (b - a);
     },

@@ -1,4 +1,7 @@
-/** The programs of `examples/` run against the packages as they are published, and say what they should. */
+/**
+ * The programs of `examples/` run against the packages as they are published, and say what they
+ * should.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,15 +11,22 @@ import { plainScripts } from "./scripts.ts";
 const examples = new URL("../examples/", import.meta.url);
 const files = readdirSync(examples);
 const names = files.filter((file) => file.endsWith(".ts"));
-const programs = plainScripts(Object.fromEntries(names.map((name) => [name, new URL(name, examples)])));
+const programs = plainScripts(
+  Object.fromEntries(names.map((name) => [name, new URL(name, examples)])),
+);
 for (const name of files.filter((file) => file.endsWith(".onnx")))
   cpSync(new URL(name, examples), new URL(name, programs[names[0]]));
 
 const inOrder = (...words: readonly RegExp[]): RegExp =>
   new RegExp(words.map(({ source }) => source).join("[\\s\\S]*"));
 
-/** What a program says, and what it is told: steps and draws, where a part of them already shows what chance never finds. */
-const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: readonly string[] }>> = {
+/**
+ * What a program says, and what it is told: steps and draws, where a part of them already shows
+ * what chance never finds.
+ */
+const says: Readonly<
+  Record<string, { readonly output: RegExp; readonly words?: readonly string[] }>
+> = {
   // By chance one in 780 is balanced.
   "brackets.ts": { output: /balanced: (1[2-9]|[2-6]\d) of 60/, words: ["160", "60"] },
   "derivatives.ts": { output: /score at \(1, 2\): -1, -2\nΔp: -2, 0/ },
@@ -53,16 +63,23 @@ const says: Readonly<Record<string, { readonly output: RegExp; readonly words?: 
       /pytorch 2[\s\S]*t: "t", float32 \[\w+\], one time a row[\s\S]*to the data: 0\.00\d+, before the diffusion ran 0\.[\s\S]*simplex: 0\n/,
   },
   // Of 2,000 points some leave the triangle where it is stepped on itself.
-  "simplex.ts": { output: /domain-preserving +100 +0 [\s\S]*on the triangle +250 +[1-9]/, words: ["2000"] },
+  "simplex.ts": {
+    output: /domain-preserving +100 +0 [\s\S]*on the triangle +250 +[1-9]/,
+    words: ["2000"],
+  },
 };
 
 describe("every example runs", () => {
   for (const name of names)
     it(name, () => {
       const { output, words = [] } = says[name];
-      const { stdout, stderr, status } = spawnSync(process.execPath, [fileURLToPath(programs[name]), ...words], {
-        encoding: "utf8",
-      });
+      const { stdout, stderr, status } = spawnSync(
+        process.execPath,
+        [fileURLToPath(programs[name]), ...words],
+        {
+          encoding: "utf8",
+        },
+      );
       expect(stderr).toBe("");
       expect(stdout).toMatch(output);
       expect(status).toBe(0);

@@ -1,4 +1,7 @@
-/** Parsers on inputs that are almost right, a thousand each; `npm run fuzz` gives them a hundred thousand. */
+/**
+ * Parsers on inputs that are almost right, a thousand each; `npm run fuzz` gives them a hundred
+ * thousand.
+ */
 import { expect, it } from "vitest";
 import { feed } from "./fuzz/fuzz.ts";
 import { parsers } from "./fuzz/parsers.ts";

@@ -1,4 +1,7 @@
-/** The house: which folder may know of which. Read from the sources, types and dynamic imports included. */
+/**
+ * The house: which folder may know of which. Read from the sources, types and dynamic imports
+ * included.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +9,10 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Folders of each package from top to bottom: one imports from those above it alone. Two in one row do not know each other. */
+/**
+ * Folders of each package from top to bottom: one imports from those above it alone. Two in one row
+ * do not know each other.
+ */
 const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/diffeo": [
     ["graph"],
@@ -25,7 +31,15 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "packages/picture": [["node"]],
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
-  "packages/tables": [["table"], ["dkef", "diffusion"], ["measure"], ["picture"], ["report"], ["study"], ["node"]],
+  "packages/tables": [
+    ["table"],
+    ["dkef", "diffusion"],
+    ["measure"],
+    ["picture"],
+    ["report"],
+    ["study"],
+    ["node"],
+  ],
   "packages/queue": [["part"], ["node"]],
   "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "table"], ["queue"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
@@ -38,7 +52,14 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   "packages/chess": ["diffeo", "diffeo-picture", "diffeo-models"],
   "packages/tables": ["diffeo", "diffeo-picture"],
   "packages/queue": ["diffeo"],
-  "apps/cli": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables", "diffeo-queue", "diffeo-studio"],
+  "apps/cli": [
+    "diffeo",
+    "diffeo-picture",
+    "diffeo-chess",
+    "diffeo-tables",
+    "diffeo-queue",
+    "diffeo-studio",
+  ],
   "apps/studio": ["diffeo", "diffeo-chess", "diffeo-tables", "diffeo-models"],
 };
 
@@ -52,7 +73,10 @@ function importsOf(file: string): Import[] {
   const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const statement = /^\s*(?:import|export)\s(?:[^;"']*?\sfrom\s)?\s*["']([^"']+)["']/gm;
   const expression = /\bimport\(\s*["']([^"']+)["']/g;
-  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => ({ file, name: match[1] }));
+  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => ({
+    file,
+    name: match[1],
+  }));
 }
 
 const show = ({ file, name }: Import): string => `${relative(root, file)} imports ${name}`;
@@ -69,7 +93,8 @@ function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[][] {
     stack.push(file);
     for (const next of edges.get(file) ?? []) {
       if (!index.has(next)) visit(next);
-      if (stack.includes(next)) low.set(file, Math.min(low.get(file) as number, low.get(next) as number));
+      if (stack.includes(next))
+        low.set(file, Math.min(low.get(file) as number, low.get(next) as number));
     }
     if (low.get(file) !== index.get(file)) return;
     const set = stack.splice(stack.indexOf(file));
@@ -112,21 +137,28 @@ describe.each(Object.keys(house))("%s", (name) => {
   });
 
   it("has no cycle of files", () => {
-    const edges = new Map(files.map((file) => [file, local.filter((i) => i.file === file).map(target)]));
+    const edges = new Map(
+      files.map((file) => [file, local.filter((i) => i.file === file).map(target)]),
+    );
     expect(cyclesIn(edges)).toEqual([]);
   });
 
   it("enters other packages of the house through their doors, and only those it may", () => {
     const others = all.filter((i) => /^diffeo(-|\/|$)/.test(i.name));
     expect(others.filter((i) => !doors[name].includes(i.name.split("/")[0])).map(show)).toEqual([]);
-    expect(all.filter((i) => i.name.startsWith(".") && !target(i).startsWith(src)).map(show)).toEqual([]);
+    expect(
+      all.filter((i) => i.name.startsWith(".") && !target(i).startsWith(src)).map(show),
+    ).toEqual([]);
   });
 
   it("needs Node only under node/, and runtimes only in the engine", () => {
     if (name === "apps/cli") return;
-    const needsNode = (i: Import): boolean => i.name.startsWith("node:") || /^diffeo[a-z-]*\/node$/.test(i.name);
+    const needsNode = (i: Import): boolean =>
+      i.name.startsWith("node:") || /^diffeo[a-z-]*\/node$/.test(i.name);
     expect(all.filter((i) => folderOf(i.file) !== "node" && needsNode(i)).map(show)).toEqual([]);
-    const runs = all.filter((i) => i.name.includes("onnxruntime") && !["engine", "node"].includes(folderOf(i.file)));
+    const runs = all.filter(
+      (i) => i.name.includes("onnxruntime") && !["engine", "node"].includes(folderOf(i.file)),
+    );
     expect(runs.map(show)).toEqual([]);
   });
 });

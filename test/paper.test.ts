@@ -14,8 +14,11 @@ function placesIn(text: string): { readonly path: string; readonly names: readon
   for (const part of text.split(";")) {
     const quoted = [...part.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
     const [before] = part.split(" in `");
-    const names = part.includes(" in `") ? [...before.matchAll(/`([^`]+)`/g)].map(([, code]) => code) : [];
-    for (const path of quoted.filter(isPath)) places.push({ path, names: names.filter((name) => !isPath(name)) });
+    const names = part.includes(" in `")
+      ? [...before.matchAll(/`([^`]+)`/g)].map(([, code]) => code)
+      : [];
+    for (const path of quoted.filter(isPath))
+      places.push({ path, names: names.filter((name) => !isPath(name)) });
   }
   return places;
 }
@@ -40,20 +43,23 @@ describe("docs/paper.md", () => {
       expect(labels).toContain(label);
   });
 
-  it.each(rows.map(({ label, where }) => [label, where]))("leads from %s to what is there", (_, where) => {
-    const links = [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
-    for (const link of links) expect(existsSync(join(root, "docs", link)), link).toBe(true);
-    const places = placesIn(where);
-    expect(places.length + links.length).toBeGreaterThan(0);
-    for (const { path, names } of places) {
-      expect(existsSync(join(root, path)), path).toBe(true);
-      const source = readFileSync(join(root, path), "utf8");
-      for (const name of names)
-        expect(source, `${name} in ${path}`).toMatch(
-          new RegExp(`^export (?:async function|function|const|interface|type) ${name}\\b`, "m"),
-        );
-    }
-  });
+  it.each(rows.map(({ label, where }) => [label, where]))(
+    "leads from %s to what is there",
+    (_, where) => {
+      const links = [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
+      for (const link of links) expect(existsSync(join(root, "docs", link)), link).toBe(true);
+      const places = placesIn(where);
+      expect(places.length + links.length).toBeGreaterThan(0);
+      for (const { path, names } of places) {
+        expect(existsSync(join(root, path)), path).toBe(true);
+        const source = readFileSync(join(root, path), "utf8");
+        for (const name of names)
+          expect(source, `${name} in ${path}`).toMatch(
+            new RegExp(`^export (?:async function|function|const|interface|type) ${name}\\b`, "m"),
+          );
+      }
+    },
+  );
 
   it("names no file elsewhere in its text that is not there", () => {
     const paths = [...page.matchAll(/`([^`]+)`/g)].map(([, code]) => code).filter(isPath);

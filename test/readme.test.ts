@@ -5,8 +5,15 @@ import { describe, expect, it } from "vitest";
 import { commands } from "../apps/cli/src/commands.ts";
 
 const root = join(import.meta.dirname, "..");
-const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)]
-  .concat("models/README.md", ...readdirSync(join(root, "studies")).map((name) => `studies/${name}/README.md`))
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`),
+]
+  .concat(
+    "models/README.md",
+    ...readdirSync(join(root, "studies")).map((name) => `studies/${name}/README.md`),
+  )
   .filter((page) => page.endsWith(".md") && existsSync(join(root, page)));
 
 const linksOf = (page: string): string[] =>
@@ -36,13 +43,22 @@ describe.each(pages)("%s", (page) => {
   });
 
   it("names paths of packages that can be imported", () => {
-    const named = readFileSync(join(root, page), "utf8").matchAll(/`(diffeo(?:-\w+)?)(\/[\w/]+)?`/g);
-    const folder: Readonly<Record<string, string>> = { diffeo: "packages/diffeo", "diffeo-cli": "apps/cli" };
+    const named = readFileSync(join(root, page), "utf8").matchAll(
+      /`(diffeo(?:-\w+)?)(\/[\w/]+)?`/g,
+    );
+    const folder: Readonly<Record<string, string>> = {
+      diffeo: "packages/diffeo",
+      "diffeo-cli": "apps/cli",
+    };
     const missing = [...named]
       .filter(([, name]) => name !== "diffeo-source")
       .filter(([, name, path = ""]) => {
-        const home = folder[name] ?? (name === "diffeo-models" ? "models" : `packages/${name.replace("diffeo-", "")}`);
-        const { exports } = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8")) as { exports: object };
+        const home =
+          folder[name] ??
+          (name === "diffeo-models" ? "models" : `packages/${name.replace("diffeo-", "")}`);
+        const { exports } = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8")) as {
+          exports: object;
+        };
         return path !== "" && !Object.hasOwn(exports, `.${path}`);
       });
     expect(missing.map(([text]) => text)).toEqual([]);
@@ -62,7 +78,9 @@ it("the README names every command", () => {
 });
 
 it("the README and its documents link only to what is packed with the library", () => {
-  const { files } = JSON.parse(readFileSync(join(root, "packages/diffeo/package.json"), "utf8")) as { files: string[] };
+  const { files } = JSON.parse(
+    readFileSync(join(root, "packages/diffeo/package.json"), "utf8"),
+  ) as { files: string[] };
   const packed = (page: string, link: string): boolean =>
     files.includes(normalize(join(dirname(page), link)).split("/")[0]);
   const own = pages.filter((page) => page === "README.md" || page.startsWith("docs/"));

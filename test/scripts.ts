@@ -1,6 +1,6 @@
 /**
- * Scripts of tests as plain JavaScript, beside the packages as they are published: a process that runs one starts in a third of
- * the time that it takes to compile the sources it imports.
+ * Scripts of tests as plain JavaScript, beside the packages as they are published: a process that
+ * runs one starts in a third of the time that it takes to compile the sources it imports.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,14 +15,21 @@ const compilerOptions: ts.CompilerOptions = {
   rewriteRelativeImportExtensions: true,
 };
 
-/** Where each of the scripts is as JavaScript, all in one folder. They go when this process ends. */
-export function plainScripts<Name extends string>(scripts: Readonly<Record<Name, URL>>): Readonly<Record<Name, URL>> {
+/**
+ * Where each of the scripts is as JavaScript, all in one folder. They go when this process ends.
+ */
+export function plainScripts<Name extends string>(
+  scripts: Readonly<Record<Name, URL>>,
+): Readonly<Record<Name, URL>> {
   const folder = mkdtempSync(join(built(), "scripts-"));
   process.once("exit", () => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const plain = (script: URL): URL => {
     const path = join(folder, basename(script.pathname).replace(/\.ts$/, ".js"));
-    writeFileSync(path, ts.transpileModule(readFileSync(script, "utf8"), { compilerOptions }).outputText);
+    writeFileSync(
+      path,
+      ts.transpileModule(readFileSync(script, "utf8"), { compilerOptions }).outputText,
+    );
     return pathToFileURL(path);
   };
   const entries = Object.entries<URL>(scripts).map(([name, script]) => [name, plain(script)]);

@@ -1,4 +1,7 @@
-/** Eight published posteriors beside their reference draws: means in standard errors of both sides, spreads, R̂, divergences. */
+/**
+ * Eight published posteriors beside their reference draws: means in standard errors of both sides,
+ * spreads, R̂, divergences.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { infer } from "diffeo/mcmc";
@@ -10,7 +13,8 @@ import { keptChains, markdown, recorded } from "./records.ts";
 const acceptance: Readonly<Record<string, number>> = { eight_schools: 0.95, gp_regr: 0.95 };
 
 export const folder =
-  ["../shared/data/posteriors", "shared/data/posteriors"].find(existsSync) ?? "shared/data/posteriors";
+  ["../shared/data/posteriors", "shared/data/posteriors"].find(existsSync) ??
+  "shared/data/posteriors";
 export const referenceOf = (name: string) => readReference(join(folder, `${name}.json`));
 
 interface Agreement {
@@ -49,7 +53,8 @@ async function agreement(name: string): Promise<Agreement> {
       const z = Math.abs(found.mean - known.mean) / Math.hypot(found.meanError, known.sd / 100);
       return { element, found, z, spread: Math.abs(found.sd / known.sd - 1) };
     });
-  const most = (of: (row: (typeof rows)[number]) => number) => rows.toSorted((a, b) => of(b) - of(a))[0];
+  const most = (of: (row: (typeof rows)[number]) => number) =>
+    rows.toSorted((a, b) => of(b) - of(a))[0];
   const total = (of: (chain: (typeof posterior.chains)[number]) => Iterable<number>): number =>
     posterior.chains.reduce((sum, chain) => sum + [...of(chain)].reduce((a, b) => a + b, 0), 0);
   return {
@@ -85,7 +90,17 @@ export async function agree(only: readonly string[] = names): Promise<string> {
     ]);
   }
   return markdown(
-    ["posterior", "numbers", "worst \\|z\\|", "worst sd", "R̂", "least ESS", "divergences", "gradients", "seconds"],
+    [
+      "posterior",
+      "numbers",
+      "worst \\|z\\|",
+      "worst sd",
+      "R̂",
+      "least ESS",
+      "divergences",
+      "gradients",
+      "seconds",
+    ],
     rows,
   );
 }

@@ -1,4 +1,7 @@
-/** Approximations of the published posteriors: k̂, the evidence bound, and how far means and spreads are from the reference. */
+/**
+ * Approximations of the published posteriors: k̂, the evidence bound, and how far means and spreads
+ * are from the reference.
+ */
 import { approximate, fits } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
@@ -27,8 +30,12 @@ async function approximated(name: string, fit: (typeof fits)[number]): Promise<A
     khat,
     evidence,
     evidenceError,
-    mean: Math.max(...rows.map(([element, known]) => Math.abs(summary[element].mean - known.mean) / known.sd)),
-    spread: Math.max(...rows.map(([element, known]) => Math.abs(summary[element].sd / known.sd - 1))),
+    mean: Math.max(
+      ...rows.map(([element, known]) => Math.abs(summary[element].mean - known.mean) / known.sd),
+    ),
+    spread: Math.max(
+      ...rows.map(([element, known]) => Math.abs(summary[element].sd / known.sd - 1)),
+    ),
     seconds,
   };
 }
@@ -48,5 +55,8 @@ export async function approximations(only: readonly string[] = names): Promise<s
         a.seconds.toFixed(1),
       ]);
     }
-  return markdown(["posterior", "fit", "k̂", "evidence bound", "worst mean", "worst sd", "seconds"], rows);
+  return markdown(
+    ["posterior", "fit", "k̂", "evidence bound", "worst mean", "worst sd", "seconds"],
+    rows,
+  );
 }

@@ -1,10 +1,21 @@
 /**
- * Simulation-based calibration (S. Talts, M. Betancourt, D. Simpson, A. Vehtari, A. Gelman, 2018): parameters from the prior, data from
- * them, draws from the posterior; the rank of the truth among the draws is even. 64 datasets are 64 chains of one graph: row c of the
- * data belongs to chain c.
+ * Simulation-based calibration (S. Talts, M. Betancourt, D. Simpson, A. Vehtari, A. Gelman, 2018):
+ * parameters from the prior, data from them, draws from the posterior; the rank of the truth among
+ * the draws is even. 64 datasets are 64 chains of one graph: row c of the data belongs to chain c.
  */
 import { positive, real, simplex } from "diffeo/domain";
-import { add, addAll, div, expandDims, log, mul, square, squaredNorm, sub, sum } from "diffeo/graph";
+import {
+  add,
+  addAll,
+  div,
+  expandDims,
+  log,
+  mul,
+  square,
+  squaredNorm,
+  sub,
+  sum,
+} from "diffeo/graph";
 import { chainsOf, elementNames, openInference, type PosteriorModel } from "diffeo/mcmc";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { countsP, evenly } from "../../packages/diffeo/test/random/statistics.ts";
@@ -28,8 +39,12 @@ interface Case {
 
 const BATCHES = 8;
 
-const normals = (own: Key, count: number): number[] => [...normal(own, [count], { dtype: "float64" }).data];
-const uniforms = (own: Key, count: number): number[] => [...uniform(own, [count], { dtype: "float64" }).data];
+const normals = (own: Key, count: number): number[] => [
+  ...normal(own, [count], { dtype: "float64" }).data,
+];
+const uniforms = (own: Key, count: number): number[] => [
+  ...uniform(own, [count], { dtype: "float64" }).data,
+];
 
 const cases: Readonly<Record<string, Case>> = {
   "location and scale": {
@@ -47,7 +62,10 @@ const cases: Readonly<Record<string, Case>> = {
     simulate: (own) => {
       const [mu, s] = normals(fold(own, "prior"), 2);
       const sigma = Math.exp(s / 2);
-      return { truth: { mu, sigma }, data: normals(fold(own, "data"), 6).map((z) => mu + sigma * z) };
+      return {
+        truth: { mu, sigma },
+        data: normals(fold(own, "data"), 6).map((z) => mu + sigma * z),
+      };
     },
   },
   hierarchy: {
@@ -84,7 +102,8 @@ const cases: Readonly<Record<string, Case>> = {
       const e = uniforms(fold(own, "prior"), 3).map((u) => -Math.log(u));
       const theta = e.map((v) => v / (e[0] + e[1] + e[2]));
       const counts = [0, 0, 0];
-      for (const u of uniforms(fold(own, "data"), 15)) counts[u < theta[0] ? 0 : u < theta[0] + theta[1] ? 1 : 2]++;
+      for (const u of uniforms(fold(own, "data"), 15))
+        counts[u < theta[0] ? 0 : u < theta[0] + theta[1] ? 1 : 2]++;
       return { truth: { "theta[1]": theta[0], "theta[3]": theta[2] }, data: counts };
     },
   },
@@ -101,20 +120,34 @@ const fileName = (name: string): string => `calibration-${name.replaceAll(" ", "
 
 async function calibrated(name: string): Promise<Calibrated> {
   const { model, simulate } = cases[name];
-  const { now, keep } = partial(fileName(name), { done: 0, seconds: 0, counts: {} as Record<string, number[]> });
+  const { now, keep } = partial(fileName(name), {
+    done: 0,
+    seconds: 0,
+    counts: {} as Record<string, number[]>,
+  });
   const { counts } = now;
-  const open = openInference(model, { chains: BATCH, draws: DRAWS * EVERY, warmup: 300, acceptance: 0.9 });
+  const open = openInference(model, {
+    chains: BATCH,
+    draws: DRAWS * EVERY,
+    warmup: 300,
+    acceptance: 0.9,
+  });
   try {
     for (let batch = now.done; batch < BATCHES; batch++) {
       const own = fold(key(name), batch);
       const drawn = Array.from({ length: BATCH }, (_, c) => simulate(fold(own, c)));
-      const { draws } = await open({ key: fold(own, "chains"), data: { y: drawn.map(({ data }) => [...data]) } });
+      const { draws } = await open({
+        key: fold(own, "chains"),
+        data: { y: drawn.map(({ data }) => [...data]) },
+      });
       for (const [quantity, values] of Object.entries(draws))
         for (const [i, element] of elementNames(quantity, values.shape.slice(2)).entries()) {
           if (drawn[0].truth[element] === undefined) continue;
           counts[element] ??= new Array<number>(BINS).fill(0);
           chainsOf(values, i).forEach((chain, c) => {
-            const below = chain.filter((v, at) => at % EVERY === 0 && v < drawn[c].truth[element]).length;
+            const below = chain.filter(
+              (v, at) => at % EVERY === 0 && v < drawn[c].truth[element],
+            ).length;
             counts[element][Math.floor((below * BINS) / (DRAWS + 1))]++;
           });
         }
@@ -124,7 +157,9 @@ async function calibrated(name: string): Promise<Calibrated> {
   } finally {
     await open.dispose();
   }
-  const p = Object.fromEntries(Object.entries(counts).map(([element, each]) => [element, countsP(each, evenly(BINS))]));
+  const p = Object.fromEntries(
+    Object.entries(counts).map(([element, each]) => [element, countsP(each, evenly(BINS))]),
+  );
   return { datasets: BATCHES * BATCH, counts, p, seconds: now.seconds + processorSeconds() };
 }
 

@@ -21,12 +21,24 @@ const fileName = (name: string): string => `closed-${name.replaceAll(/[^a-zA-Z0-
 async function measured(name: string): Promise<Measured> {
   const { model, laws } = forms[name];
   const { store, seconds } = await keptChains(fileName(name), EVERY * KEPT);
-  const posterior = await infer(model, { key: key(name), chains: CHAINS, draws: EVERY * KEPT, warmup: 500, store });
+  const posterior = await infer(model, {
+    key: key(name),
+    chains: CHAINS,
+    draws: EVERY * KEPT,
+    warmup: 500,
+    store,
+  });
   return {
     p: Object.fromEntries(
-      Object.entries(laws).map(([law, { of, cdf }]) => [law, uniformP(places(posterior.draws[of], cdf, EVERY))]),
+      Object.entries(laws).map(([law, { of, cdf }]) => [
+        law,
+        uniformP(places(posterior.draws[of], cdf, EVERY)),
+      ]),
     ),
-    diverged: posterior.chains.reduce((sum, { diverged }) => sum + diverged.reduce((a, b) => a + b, 0), 0),
+    diverged: posterior.chains.reduce(
+      (sum, { diverged }) => sum + diverged.reduce((a, b) => a + b, 0),
+      0,
+    ),
     seconds: seconds(),
   };
 }

@@ -1,4 +1,7 @@
-/** What was measured, one small file of JSON a piece: a benchmark that was stopped goes on where it was. */
+/**
+ * What was measured, one small file of JSON a piece: a benchmark that was stopped goes on where it
+ * was.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,13 +23,16 @@ export async function recorded<T>(name: string, measure: () => Promise<T>): Prom
 
 /** Rows as a table of Markdown, the first column to the left. */
 export const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows]
+    .map((row) => `| ${row.join(" | ")} |`)
+    .join("\n");
 
 /** What is under way, until it has a record. */
 const UNDER_WAY = join(tmpdir(), "diffeo-posteriors");
 
 /** Of this process: other work on the machine does not count. */
-export const processorSeconds = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+export const processorSeconds = (): number =>
+  (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
 
 /** What a loop had come to when it was stopped. */
 export function partial<T>(name: string, empty: T): { readonly now: T; keep(value: T): void } {
@@ -49,7 +55,11 @@ export async function keptChains(
   const clock = join(path, "seconds");
   const before = existsSync(clock) ? Number(readFileSync(clock, "utf8")) : 0;
   const seconds = (): number => before + processorSeconds();
-  const store = await openChainFolder(path, { name, draws }, { resume: existsSync(join(path, "config.json")) });
+  const store = await openChainFolder(
+    path,
+    { name, draws },
+    { resume: existsSync(join(path, "config.json")) },
+  );
   const save: ChainStore["save"] = async (chains) => {
     await store.save(chains);
     writeFileSync(clock, String(seconds()));

@@ -1,7 +1,8 @@
 /**
- * Gradients and effective draws a second of three posteriors, four chains in float64 on one thread, beside the same log-density and the
- * same leapfrog steps in PyTorch; and where a step's time goes: the graph's own operations, what it costs to run any graph at all
- * (tensors made, arrays bound and copied), and the tree of the no-U-turn sampler in JavaScript.
+ * Gradients and effective draws a second of three posteriors, four chains in float64 on one thread,
+ * beside the same log-density and the same leapfrog steps in PyTorch; and where a step's time goes:
+ * the graph's own operations, what it costs to run any graph at all (tensors made, arrays bound and
+ * copied), and the tree of the no-U-turn sampler in JavaScript.
  */
 import { fileURLToPath } from "node:url";
 import { compile } from "diffeo/engine";
@@ -46,7 +47,11 @@ async function spent(task: () => Promise<void>): Promise<number> {
   return processor() - before;
 }
 
-async function measured(name: string, peer: TorchPeer | undefined, torch: string | undefined): Promise<Speed> {
+async function measured(
+  name: string,
+  peer: TorchPeer | undefined,
+  torch: string | undefined,
+): Promise<Speed> {
   const { data } = referenceOf(name);
   const model = models[name](data);
   const space = parameterSpace(model.parameters as Parameters<typeof parameterSpace>[0]);
@@ -58,16 +63,20 @@ async function measured(name: string, peer: TorchPeer | undefined, torch: string
   const step = compile(leapfrogStep(logDensity, n, false), shapes, options);
   // The same arrays in and out, and nothing done with them.
   const bare = compile(
-    (_: Readonly<Record<string, Tensor>>, rows: Tensor, m: Tensor) => concat([rows, m, slice(m, null, [0, 1])], -1),
+    (_: Readonly<Record<string, Tensor>>, rows: Tensor, m: Tensor) =>
+      concat([rows, m, slice(m, null, [0, 1])], -1),
     shapes,
     options,
   );
   const walk = (run: typeof step | typeof bare) => async (): Promise<void> => {
-    const rows = new Float64Array(CHAINS * width).map((_, i) => [0.1, 1, 0, SIZE][Math.floor((i % width) / n)]);
+    const rows = new Float64Array(CHAINS * width).map(
+      (_, i) => [0.1, 1, 0, SIZE][Math.floor((i % width) / n)],
+    );
     const inverse = new Float64Array(CHAINS * n).fill(1);
     for (let i = 0; i < STEPS; i++) {
       const found = (await run({}, rows, inverse)).data as Float64Array;
-      for (let c = 0; c < CHAINS; c++) rows.set(found.subarray(c * wide, c * wide + 3 * n), c * width);
+      for (let c = 0; c < CHAINS; c++)
+        rows.set(found.subarray(c * wide, c * wide + 3 * n), c * width);
     }
   };
   const times = await inTurns(
@@ -86,7 +95,10 @@ async function measured(name: string, peer: TorchPeer | undefined, torch: string
   };
 }
 
-/** Steps of the sampler: all of one, and what of it is the graph's; effective draws and steps of a draw of every chain. */
+/**
+ * Steps of the sampler: all of one, and what of it is the graph's; effective draws and steps of a
+ * draw of every chain.
+ */
 async function insideSampler(
   step: Omit<ChainStep, "dispose">,
   n: number,
@@ -96,7 +108,9 @@ async function insideSampler(
   const timed: ChainStep = Object.assign(
     async (...args: Parameters<ChainStep>) => {
       const before = processor();
-      const found = await (step as (...args: Parameters<ChainStep>) => ReturnType<ChainStep>)(...args);
+      const found = await (step as (...args: Parameters<ChainStep>) => ReturnType<ChainStep>)(
+        ...args,
+      );
       graph += processor() - before;
       runs++;
       return found;
@@ -108,7 +122,8 @@ async function insideSampler(
   const began = processor();
   const drawn = await chains.draw(start, { key: key(6) });
   const whole = (processor() - began) / runs;
-  const coordinate = (i: number): Float64Array[] => drawn.map(({ x }) => x.filter((_, at) => at % n === i));
+  const coordinate = (i: number): Float64Array[] =>
+    drawn.map(({ x }) => x.filter((_, at) => at % n === i));
   return {
     whole,
     graph: graph / runs,
@@ -126,7 +141,9 @@ export async function speed(only: readonly string[] = three): Promise<string> {
     for (const name of three.filter((each) => only.includes(each))) {
       const s = await recorded(`speed-${name}`, () => measured(name, peer, torch));
       const rate = (ms: number | undefined): string =>
-        ms === undefined ? "–" : ((1000 * CHAINS) / ms).toLocaleString("en", { maximumFractionDigits: 0 });
+        ms === undefined
+          ? "–"
+          : ((1000 * CHAINS) / ms).toLocaleString("en", { maximumFractionDigits: 0 });
       // Effective draws a draw of every chain, over the steps that a draw takes.
       const effective = (ms: number | undefined): string =>
         ms === undefined ? "–" : ((1000 * s.ess) / (s.steps * ms)).toFixed(0);

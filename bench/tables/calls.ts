@@ -1,7 +1,7 @@
 /**
- * What a call of a model takes once it is open, beside one that opens it anew: milliseconds of processor time, the median of ten
- * calls that differ by their cells or seed, on one thread. The model is of the mixed table, fitted for a few steps; its network
- * has the usual size.
+ * What a call of a model takes once it is open, beside one that opens it anew: milliseconds of
+ * processor time, the median of ten calls that differ by their cells or seed, on one thread. The
+ * model is of the mixed table, fitted for a few steps; its network has the usual size.
  */
 import { mul, square, sub } from "diffeo/graph";
 import { key } from "diffeo/random";
@@ -24,26 +24,43 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
   const rows = rowsOf(CALLS, key("calls"));
   const share = (k: number): number => (k + 0.5) / CALLS;
   const near = (model: TableModel) =>
-    model.condition(({ size }, { seen }) => mul(square(sub(size, seen)), -50), { observed: { seen: [] } });
+    model.condition(({ size }, { seen }) => mul(square(sub(size, seen)), -50), {
+      observed: { seen: [] },
+    });
   const plain = (call: Call) => () => call;
   return {
     "draw 10 rows": plain((model, seed) => model.sample({ count: 10, seed })),
-    "draw 10 rows given a cell": plain((model, k) => model.sample({ count: 10, given: { share: share(k) } })),
-    "draw 500 rows given a cell": plain((model, k) => model.sample({ count: 500, given: { share: share(k) } })),
-    "complete a row 20 times": plain((model, k) => model.complete([rows[k].with(k % 2, Number.NaN)], { draws: 20 })),
+    "draw 10 rows given a cell": plain((model, k) =>
+      model.sample({ count: 10, given: { share: share(k) } }),
+    ),
+    "draw 500 rows given a cell": plain((model, k) =>
+      model.sample({ count: 500, given: { share: share(k) } }),
+    ),
+    "complete a row 20 times": plain((model, k) =>
+      model.complete([rows[k].with(k % 2, Number.NaN)], { draws: 20 }),
+    ),
     "score a row": plain((model, k) => model.score([rows[k]])),
     "score a row with a hole": plain((model, k) => model.score([rows[k].with(0, Number.NaN)])),
-    "score a row by 100 evaluations": plain((model, k) => model.score([rows[k]], { evaluations: 100 })),
+    "score a row by 100 evaluations": plain((model, k) =>
+      model.score([rows[k]], { evaluations: 100 }),
+    ),
     "condition 100 particles, 20 steps": (open) => {
       const kept = near(open);
       return (model, k) =>
-        (model === open ? kept : near(model))({ particles: 100, steps: 20, observed: { seen: share(k) } });
+        (model === open ? kept : near(model))({
+          particles: 100,
+          steps: 20,
+          observed: { seen: share(k) },
+        });
     },
   };
 }
 
 /** The call, what it takes where the model is opened for it, and where it is open. */
-export async function timedCalls(steps: number, tell: (name: string, anew: number, open: number) => void) {
+export async function timedCalls(
+  steps: number,
+  tell: (name: string, anew: number, open: number) => void,
+) {
   const model = await fitTable(rowsOf(2000, key("train")), { columns, steps, ...engine });
   for (const [name, callOf] of Object.entries(calls())) {
     const call = callOf(model);

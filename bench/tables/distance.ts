@@ -1,4 +1,7 @@
-/** The sliced Wasserstein distance between sets of rows: the root of the mean squared difference of their sorted projections. */
+/**
+ * The sliced Wasserstein distance between sets of rows: the root of the mean squared difference of
+ * their sorted projections.
+ */
 import type { NdArray } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 
@@ -29,7 +32,8 @@ export function projected({ shape: [rows, n], data }: NdArray): Float64Array[] {
 /** The distance between two sets of as many rows. */
 export function sliced(a: readonly Float64Array[], b: readonly Float64Array[]): number {
   let total = 0;
-  for (let d = 0; d < DIRECTIONS; d++) for (let i = 0; i < a[d].length; i++) total += (a[d][i] - b[d][i]) ** 2;
+  for (let d = 0; d < DIRECTIONS; d++)
+    for (let i = 0; i < a[d].length; i++) total += (a[d][i] - b[d][i]) ** 2;
   return Math.sqrt(total / DIRECTIONS / a[0].length);
 }
 
@@ -38,5 +42,7 @@ export const mean = (values: ArrayLike<number>): number =>
 
 export const deviation = (values: readonly number[]): number => {
   const centre = mean(values);
-  return Math.sqrt(values.reduce((s, v) => s + (v - centre) ** 2, 0) / Math.max(1, values.length - 1));
+  return Math.sqrt(
+    values.reduce((s, v) => s + (v - centre) ** 2, 0) / Math.max(1, values.length - 1),
+  );
 };

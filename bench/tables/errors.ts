@@ -1,6 +1,7 @@
 /**
- * How far log-likelihoods by few evaluations of the network are from those by many, in nats: a model is fitted for a while, and
- * 64 rows that it never saw are followed with each number of evaluations.
+ * How far log-likelihoods by few evaluations of the network are from those by many, in nats: a
+ * model is fitted for a while, and 64 rows that it never saw are followed with each number of
+ * evaluations.
  */
 import { fold, key } from "diffeo/random";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
@@ -10,7 +11,10 @@ import { rowsOf, tasks } from "./laws.ts";
 import { type Source, tableOf } from "./maps.ts";
 
 const FRESH = 64;
-/** What others are held against, and a quarter fewer: what these differ by is as little as can be told. */
+/**
+ * What others are held against, and a quarter fewer: what these differ by is as little as can be
+ * told.
+ */
 const [MANY, FEWER] = [1600, 1200];
 
 export interface Errors {

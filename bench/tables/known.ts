@@ -1,6 +1,7 @@
 /**
- * A table whose density is known: 0.6 of Student's t with 6 degrees of freedom and correlated columns, 0.4 of a Gaussian, four
- * columns, 6,000 rows. How far the model's mean log-likelihood of fresh rows is from the truth's, and its weights of the modes.
+ * A table whose density is known: 0.6 of Student's t with 6 degrees of freedom and correlated
+ * columns, 0.4 of a Gaussian, four columns, 6,000 rows. How far the model's mean log-likelihood of
+ * fresh rows is from the truth's, and its weights of the modes.
  */
 
 import { type Distribution, gaussian, sampleFrom, studentT } from "diffeo/distribution";
@@ -26,17 +27,27 @@ const WIDE = 0.6;
 
 function rowsOf(count: number, from: Key): number[][] {
   const u = uniform(fold(from, "mode"), [count], { dtype: "float64" }).data;
-  const [a, b] = [wide, narrow].map((d) => sampleFrom(d, fold(from, d.name), count, "float64").data as Float64Array);
-  return Array.from({ length: count }, (_, i) => Array.from((u[i] < WIDE ? a : b).subarray(N * i, N * (i + 1))));
+  const [a, b] = [wide, narrow].map(
+    (d) => sampleFrom(d, fold(from, d.name), count, "float64").data as Float64Array,
+  );
+  return Array.from({ length: count }, (_, i) =>
+    Array.from((u[i] < WIDE ? a : b).subarray(N * i, N * (i + 1))),
+  );
 }
 
-function logDensity(distribution: Distribution, rows: readonly (readonly number[])[]): Float64Array {
+function logDensity(
+  distribution: Distribution,
+  rows: readonly (readonly number[])[],
+): Float64Array {
   const x = input("rows", [rows.length, N], "float64");
   return reference([distribution.logDensity(x)], new Map([[x, Float64Array.from(rows.flat())]]))[0];
 }
 
 /** log p of each row, and the probability that it is of the Gaussian. */
-function truthOf(rows: readonly (readonly number[])[]): { readonly logs: number[]; readonly shares: number[] } {
+function truthOf(rows: readonly (readonly number[])[]): {
+  readonly logs: number[];
+  readonly shares: number[];
+} {
   const [a, b] = [logDensity(wide, rows), logDensity(narrow, rows)];
   const gaps = Array.from(a, (v, i) => v + Math.log(WIDE) - b[i] - Math.log(1 - WIDE));
   return {
@@ -51,7 +62,10 @@ export interface Known {
   /** Mean log-likelihood of test rows, in nats: the truth's less the model's. */
   readonly gap: number;
   readonly truth: number;
-  /** The share of the Gaussian among drawn rows; it is 0.4, and `shareOfRows` among those that the model was fitted to. */
+  /**
+   * The share of the Gaussian among drawn rows; it is 0.4, and `shareOfRows` among those that the
+   * model was fitted to.
+   */
   readonly share: number;
   readonly shareOfRows: number;
   readonly trainingSeconds: number;
@@ -65,7 +79,8 @@ const ROWS = 6000;
 export const knownColumns = { a: real(), b: real(), c: real(), d: real() };
 
 /** Rows to learn from. */
-export const knownRows = (seed: number): number[][] => rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
+export const knownRows = (seed: number): number[][] =>
+  rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
 
 /** Rows of the same law that nobody learns from. */
 export const knownFresh = (count: number, seed: number): number[][] =>
@@ -74,7 +89,10 @@ export const knownFresh = (count: number, seed: number): number[][] =>
 const TEST = 10_000;
 const DRAWN = 20_000;
 
-export async function runKnown(seed: number, options: Omit<Partial<FitTableOptions>, "seed">): Promise<Known> {
+export async function runKnown(
+  seed: number,
+  options: Omit<Partial<FitTableOptions>, "seed">,
+): Promise<Known> {
   const rows = knownRows(seed);
   const test = knownFresh(TEST, seed);
   const began = performance.now();

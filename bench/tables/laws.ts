@@ -1,6 +1,6 @@
 /**
- * The laws of the benchmark of tables, after that of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and the figures
- * that its authors' code reached on them.
+ * The laws of the benchmark of tables, after that of Mirror Diffusion Models (G.-H. Liu et al.,
+ * NeurIPS 2023), and the figures that its authors' code reached on them.
  */
 import { ball, between, type Domain, simplex } from "diffeo/domain";
 import { fold, type Key, normal, uniform } from "diffeo/random";
@@ -48,17 +48,23 @@ const axes = (n: number): number[][] =>
 
 const spiralAt = (u: number, draw: Stream): number[] => {
   const [radius, angle] = [0.95 * u, (1000 * Math.PI * u) / 180];
-  return [radius * Math.cos(angle) + 0.025 * draw.normal(), radius * Math.sin(angle) + 0.025 * draw.normal()];
+  return [
+    radius * Math.cos(angle) + 0.025 * draw.normal(),
+    radius * Math.sin(angle) + 0.025 * draw.normal(),
+  ];
 };
 
-/** log of a gamma variable: G. Marsaglia and W. Tsang (2000) for a + 1, and γ(a) = γ(a + 1) U^{1/a}. */
+/**
+ * log of a gamma variable: G. Marsaglia and W. Tsang (2000) for a + 1, and γ(a) = γ(a + 1) U^{1/a}.
+ */
 function logGamma({ normal: z, uniform: u }: Stream, a: number): number {
   const d = a + 1 - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
   for (;;) {
     const x = z();
     const v = (1 + c * x) ** 3;
-    if (v > 0 && Math.log(u()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return Math.log(d * v) + Math.log(u()) / a;
+    if (v > 0 && Math.log(u()) < 0.5 * x * x + d - d * v + d * Math.log(v))
+      return Math.log(d * v) + Math.log(u()) / a;
   }
 }
 
@@ -83,7 +89,10 @@ const reflected =
 
 export interface Task {
   readonly law: Law;
-  /** What the peer's own code reached with 1,000 evaluations a row; its rows are those of `laid` where there is one. */
+  /**
+   * What the peer's own code reached with 1,000 evaluations a row; its rows are those of `laid`
+   * where there is one.
+   */
   readonly peer: number;
   /** The law for a place of many on a grid, instead of one at random. */
   readonly laid?: (place: number) => Law;
@@ -148,5 +157,7 @@ export const rowsOf = ({ law }: Task, count: number, from: Key): number[][] => {
 /** Rows whose places are even where the task can lay them so, else rows as they are drawn. */
 export const laidRowsOf = (task: Task, count: number, from: Key): number[][] => {
   const draw = stream(from);
-  return Array.from({ length: count }, (_, i) => (task.laid?.((i + 0.5) / count) ?? task.law)(draw));
+  return Array.from({ length: count }, (_, i) =>
+    (task.laid?.((i + 0.5) / count) ?? task.law)(draw),
+  );
 };

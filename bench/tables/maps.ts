@@ -1,4 +1,7 @@
-/** What other maps of a table's domains gain in log-likelihood, by short fits: of the tasks, the known density and UCI tables. */
+/**
+ * What other maps of a table's domains gain in log-likelihood, by short fits: of the tasks, the
+ * known density and UCI tables.
+ */
 import type { Domain } from "diffeo/domain";
 import { fold, key } from "diffeo/random";
 import { type ChooseMapsOptions, chooseMaps, isUci, type Row, type TriedMap } from "diffeo-tables";

@@ -1,4 +1,7 @@
-/** One task of the benchmark with one seed: a model is fitted, rows are drawn, and they are compared with fresh ones. */
+/**
+ * One task of the benchmark with one seed: a model is fitted, rows are drawn, and they are compared
+ * with fresh ones.
+ */
 import { fold, key } from "diffeo/random";
 import { energyDistance } from "diffeo/sampler";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
@@ -8,7 +11,10 @@ import { endProgress, printProgress } from "./progress.ts";
 
 export interface Settings {
   readonly rows: number;
-  /** Rows that are looked at for being outside; those beyond the ones that are compared are drawn for it. */
+  /**
+   * Rows that are looked at for being outside; those beyond the ones that are compared are drawn
+   * for it.
+   */
   readonly inside: number;
   readonly seed: number;
   readonly fit: Omit<FitTableOptions, "columns" | "seed">;
@@ -58,7 +64,10 @@ function freshOf(name: string) {
   return { fresh, slices, laid, floor: mean(pairs), floorDeviation: deviation(pairs) };
 }
 
-export async function runTask(name: string, { rows: count, inside, seed, fit }: Settings): Promise<Measured> {
+export async function runTask(
+  name: string,
+  { rows: count, inside, seed, fit }: Settings,
+): Promise<Measured> {
   const task = tasks[name];
   const rows = rowsOf(task, count, fold(fold(fold(key("tables"), name), "train"), seed));
   const { fresh, slices, laid, floor, floorDeviation } = freshOf(name);
@@ -78,10 +87,14 @@ export async function runTask(name: string, { rows: count, inside, seed, fit }: 
   const { rows: drawn, evaluations } = await model.sample({ count: COUNT, seed });
   const samplingSeconds = (performance.now() - trained) / 1000;
   endProgress();
-  const more = inside > COUNT ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000 })).rows : [];
+  const more =
+    inside > COUNT
+      ? (await model.sample({ count: inside - COUNT, seed: seed + 1_000_000 })).rows
+      : [];
   const ours = firstOf(drawn as number[][], task.compared);
   const found = projected(ours);
-  const to = (sets: readonly Float64Array[][]): number => mean(sets.map((set) => sliced(found, set)));
+  const to = (sets: readonly Float64Array[][]): number =>
+    mean(sets.map((set) => sliced(found, set)));
   const energy = energyDistance(ours, fresh[0], { key: key("energy"), permutations: 5 });
   const isOutside = (row: readonly unknown[]): boolean => !task.inside(row as number[]);
   return {

@@ -1,4 +1,7 @@
-/** Feeds a parser: it reads an input or raises an error of ours, of bounded length, in little time; anything else is a bug. */
+/**
+ * Feeds a parser: it reads an input or raises an error of ours, of bounded length, in little time;
+ * anything else is a bug.
+ */
 import { DiffeoError } from "diffeo/graph";
 import fc from "fast-check";
 import { parsers } from "./parsers.ts";
@@ -25,7 +28,8 @@ export async function feed(name: string, count: number, seed: number): Promise<F
       fed.read++;
     } catch (error) {
       if (!(error instanceof DiffeoError)) throw error;
-      if (error.message.length > LONGEST_MESSAGE) throw new Error(`a message of ${error.message.length} letters`);
+      if (error.message.length > LONGEST_MESSAGE)
+        throw new Error(`a message of ${error.message.length} letters`);
       fed.refused++;
     }
     const took = performance.now() - began;

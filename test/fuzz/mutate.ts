@@ -1,4 +1,7 @@
-/** Inputs that are almost right: good ones with a few edits, of their letters, their bytes or their JSON. */
+/**
+ * Inputs that are almost right: good ones with a few edits, of their letters, their bytes or their
+ * JSON.
+ */
 import fc from "fast-check";
 
 const place = fc.nat(1_000_000);
@@ -11,7 +14,11 @@ export function texts(good: readonly string[], tokens: readonly string[]): fc.Ar
   const edited = fc.tuple(fc.constantFrom(...good), fc.array(edit, few)).map(([text, edits]) =>
     edits.reduce((now, { at, cut, put, again }) => {
       const i = at % (now.length + 1);
-      return now.slice(0, i) + (again ? now.slice(i, i + cut) + put : put) + now.slice(i + (again ? 0 : cut));
+      return (
+        now.slice(0, i) +
+        (again ? now.slice(i, i + cut) + put : put) +
+        now.slice(i + (again ? 0 : cut))
+      );
     }, text),
   );
   const made = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
@@ -22,13 +29,18 @@ export function texts(good: readonly string[], tokens: readonly string[]): fc.Ar
 export function bytes(good: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const change = fc.tuple(place, fc.oneof(fc.constantFrom(0, 1, 127, 128, 255), fc.nat(255)));
   const end = fc.oneof(fc.constant(0), fc.integer({ min: -100, max: 20 }));
-  const edited = fc.tuple(fc.constantFrom(...good), fc.array(change, few), end).map(([sample, changes, more]) => {
-    const out = new Uint8Array(Math.max(0, sample.length + more));
-    out.set(sample.subarray(0, out.length));
-    for (const [at, value] of changes) if (out.length > 0) out[at % out.length] = value;
-    return out;
-  });
-  return fc.oneof({ weight: 9, arbitrary: edited }, { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) });
+  const edited = fc
+    .tuple(fc.constantFrom(...good), fc.array(change, few), end)
+    .map(([sample, changes, more]) => {
+      const out = new Uint8Array(Math.max(0, sample.length + more));
+      out.set(sample.subarray(0, out.length));
+      for (const [at, value] of changes) if (out.length > 0) out[at % out.length] = value;
+      return out;
+    });
+  return fc.oneof(
+    { weight: 9, arbitrary: edited },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+  );
 }
 
 const odd = fc.oneof(
@@ -66,7 +78,11 @@ function placesOf(tree: Tree, found: [Tree, string][] = []): [Tree, string][] {
 
 /** JSON values: some of their parts replaced by odd ones, left out, or named otherwise. */
 export function values(good: readonly unknown[]): fc.Arbitrary<unknown> {
-  const edit = fc.record({ at: place, how: fc.constantFrom("put", "drop", "name", "list"), value: odd });
+  const edit = fc.record({
+    at: place,
+    how: fc.constantFrom("put", "drop", "name", "list"),
+    value: odd,
+  });
   const edited = fc.tuple(fc.constantFrom(...good), fc.array(edit, few)).map(([sample, edits]) => {
     const tree: unknown = structuredClone(sample);
     for (const { at, how, value: shared } of edits) {

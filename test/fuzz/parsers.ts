@@ -35,7 +35,13 @@ import {
   type StudyRecord,
   UNKNOWN,
 } from "diffeo-chess";
-import { decodeDataset, type Format, parseRecord, readPositions, writeDataset } from "diffeo-chess/node";
+import {
+  decodeDataset,
+  type Format,
+  parseRecord,
+  readPositions,
+  writeDataset,
+} from "diffeo-chess/node";
 import { requirePart } from "diffeo-queue";
 import { parseAddress } from "diffeo-queue/node";
 import {
@@ -66,17 +72,68 @@ const parser = <T>(input: fc.Arbitrary<T>, parse: (input: T) => unknown): Parser
 
 const boards = playouts(20, key("fuzz"));
 const fens = Array.from({ length: 4 }, (_, i) => `${makeFen(boardAt(boards, i))} w - - 0 1`);
-const odds = ["\n", "\r", "\r\n", "\0", "\ufeff", "\u2028", "é", " ", ",", ";", '"', "-1", "1e999", "NaN", "__proto__"];
-const fenTokens = [...odds, "/", "8", "9", "k", "K", "?", " w ", " b KQkq", " e3 ", 'bm Nf3; id "x";', "1/1"];
+const odds = [
+  "\n",
+  "\r",
+  "\r\n",
+  "\0",
+  "\ufeff",
+  "\u2028",
+  "é",
+  " ",
+  ",",
+  ";",
+  '"',
+  "-1",
+  "1e999",
+  "NaN",
+  "__proto__",
+];
+const fenTokens = [
+  ...odds,
+  "/",
+  "8",
+  "9",
+  "k",
+  "K",
+  "?",
+  " w ",
+  " b KQkq",
+  " e3 ",
+  'bm Nf3; id "x";',
+  "1/1",
+];
 
 /** Rows of a list in some format, read as from standard input. */
-const listed = (format: Format | undefined, good: readonly string[], tokens: readonly string[]): Parser =>
+const listed = (
+  format: Format | undefined,
+  good: readonly string[],
+  tokens: readonly string[],
+): Parser =>
   parser(fc.tuple(texts(good, tokens), fc.boolean()), ([text, skipBad]) =>
-    readPositions("-", { ...(format && { format }), skipBad, stdin: Readable.from([Buffer.from(text)]) }),
+    readPositions("-", {
+      ...(format && { format }),
+      skipBad,
+      stdin: Readable.from([Buffer.from(text)]),
+    }),
   );
 
 const game = `[Event "a"]\n[Result "1-0"]\n\n1. e4 {good} e5 2. Nf3 (2. f4 exf4) Nc6 3. Bb5 $1 a6; end\n4. O-O 1-0\n\n`;
-const pgnTokens = [...odds, "{", "}", "(", ")", "[", "]", "1.", "e4", "O-O-O", "%", "1-0", '[FEN "8/8/8/8/8/8/8/8 w"]'];
+const pgnTokens = [
+  ...odds,
+  "{",
+  "}",
+  "(",
+  ")",
+  "[",
+  "]",
+  "1.",
+  "e4",
+  "O-O-O",
+  "%",
+  "1-0",
+  '[FEN "8/8/8/8/8/8/8/8 w"]',
+];
 
 /** The bytes of a data set: only files are written. */
 async function packed(): Promise<Uint8Array> {
@@ -89,8 +146,11 @@ async function packed(): Promise<Uint8Array> {
 
 /** Files in the styles of several exporters, and one that points to another. */
 const onnxFiles = (): Uint8Array[] =>
-  ["torch-style", "constant-nodes", "local-function", "branch", "no-shapes", "other-file"].map((name) =>
-    readFileSync(new URL(`../../packages/diffeo/test/outside/files/${name}.onnx`, import.meta.url)),
+  ["torch-style", "constant-nodes", "local-function", "branch", "no-shapes", "other-file"].map(
+    (name) =>
+      readFileSync(
+        new URL(`../../packages/diffeo/test/outside/files/${name}.onnx`, import.meta.url),
+      ),
   );
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
@@ -103,7 +163,10 @@ function withHeader(header: unknown, numbers: Uint8Array): Uint8Array {
   return joined([length, json, numbers]);
 }
 
-/** Changed bytes of a safetensors file, and changed parts of its header and of the spec in its metadata. */
+/**
+ * Changed bytes of a safetensors file, and changed parts of its header and of the spec in its
+ * metadata.
+ */
 function tensorFiles(file: Uint8Array): fc.Arbitrary<Uint8Array> {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(Buffer.from(file.subarray(8, 8 + length)).toString());
@@ -112,7 +175,10 @@ function tensorFiles(file: Uint8Array): fc.Arbitrary<Uint8Array> {
   const { spec } = header.__metadata__ ?? {};
   if (spec === undefined) return fc.oneof(bytes([file]), changed);
   const respecified = values([JSON.parse(spec)]).map((other) =>
-    withHeader({ ...header, __metadata__: { ...header.__metadata__, spec: JSON.stringify(other) } }, numbers),
+    withHeader(
+      { ...header, __metadata__: { ...header.__metadata__, spec: JSON.stringify(other) } },
+      numbers,
+    ),
   );
   return fc.oneof(bytes([file]), changed, respecified);
 }
@@ -127,38 +193,87 @@ function chessModel(): Uint8Array {
 
 function densityModel(): Uint8Array {
   const parameters = dkefInit(key(1), normal(key(2), [6, 2]), { width: 5, logScales: [0, 0.5] });
-  const fitted = { step: 7, parameters, theta: flatten(parameters), alpha: new Float64Array(6).fill(0.1) };
+  const fitted = {
+    step: 7,
+    parameters,
+    theta: flatten(parameters),
+    alpha: new Float64Array(6).fill(0.1),
+  };
   const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
-  return joined(makeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted));
+  return joined(
+    makeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted),
+  );
 }
 
 const studyRecord: StudyRecord = {
   ...{ method: "eulerMaruyama", w: 1, steps: 1000, count: 400, seed: 7, model: "0123456789ab" },
-  ...{ pieces: { mean: 20, sd: 2 }, oneKingEach: 0.75, pawnsInside: 1, feasibleMaterial: 0.875, legal: 0.5 },
+  ...{
+    pieces: { mean: 20, sd: 2 },
+    oneKingEach: 0.75,
+    pawnsInside: 1,
+    feasibleMaterial: 0.875,
+    legal: 0.5,
+  },
   ...{ exits: 0, clamps: 0, device: "cpu", seconds: 1 },
 };
 
 /** A chain of two coordinates after its first draw. */
 function chainState(): ChainState {
   const [one, two] = [Float64Array.of(0.5), Float64Array.of(-0, Number.NaN)];
-  const draws = { value: one, energy: one, acceptance: one, depth: Uint8Array.of(3), leaves: Uint32Array.of(7) };
+  const draws = {
+    value: one,
+    energy: one,
+    acceptance: one,
+    depth: Uint8Array.of(3),
+    leaves: Uint32Array.of(7),
+  };
   return {
-    ...{ ...draws, x: two, diverged: Uint8Array.of(0), size: 0.1, inverseMass: two, divergedInWarmup: 1 },
-    ...{ undefinedCount: 0, undefinedAt: null, done: 3, at: { x: two, slope: two, value: -1 }, looks: false },
+    ...{
+      ...draws,
+      x: two,
+      diverged: Uint8Array.of(0),
+      size: 0.1,
+      inverseMass: two,
+      divergedInWarmup: 1,
+    },
+    ...{
+      undefinedCount: 0,
+      undefinedAt: null,
+      done: 3,
+      at: { x: two, slope: two, value: -1 },
+      looks: false,
+    },
     average: { centre: 1, count: 2, error: 0, logSize: -0, logMean: Number.NEGATIVE_INFINITY },
     covariance: { count: 2, mean: two, squares: two },
   };
 }
 
 const part = {
-  ...{ kind: "chess/boards", version: 1, release: "0.1.0", device: "cpu", parameters: { seed: 7, w: [1, 0.9] } },
+  ...{
+    kind: "chess/boards",
+    version: 1,
+    release: "0.1.0",
+    device: "cpu",
+    parameters: { seed: 7, w: [1, 0.9] },
+  },
   inputs: { model: "0123456789abcdef".repeat(4) },
 };
 
 /** Specs of one domain of every kind, and of all of them together. */
 const every = {
-  ...{ a: real(), b: positive({ below: 3 }), c: between(0, 1), d: integer({ least: 0 }), e: simplex(["p", "q"]) },
-  ...{ f: category(["x", 2]), g: ordered(2, { above: 0, below: 1 }), h: angle({ period: 24 }), i: ball(2) },
+  ...{
+    a: real(),
+    b: positive({ below: 3 }),
+    c: between(0, 1),
+    d: integer({ least: 0 }),
+    e: simplex(["p", "q"]),
+  },
+  ...{
+    f: category(["x", 2]),
+    g: ordered(2, { above: 0, below: 1 }),
+    h: angle({ period: 24 }),
+    i: ball(2),
+  },
   ...{ j: sphere(3, { centre: [1, 0, 0] }), k: correlation(3), l: covariance(2) },
 };
 const domains = [...Object.values(every), product(every)].map(({ spec }) => spec);
@@ -187,28 +302,43 @@ const jsonFile = (good: unknown, parse: (text: string) => unknown): Parser =>
     parse,
   );
 
-const array = (data: number[]) => ({ shape: [data.length], dtype: "float32" as const, data: Float32Array.from(data) });
+const array = (data: number[]) => ({
+  shape: [data.length],
+  dtype: "float32" as const,
+  data: Float32Array.from(data),
+});
 
 export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
   const plain = { arrays: { a: array([1, 2]), b: array([3]) }, metadata: { note: "ψ" } };
   return {
-    fen: parser(fc.tuple(texts(fens, fenTokens), fc.boolean(), fc.boolean()), ([text, unknown, operations]) => {
-      const board = parseFen(text, { unknown, operations });
-      // A placement without unknown squares comes back to itself.
-      if (!board.includes(UNKNOWN)) parseFen(makeFen(board));
-      return board;
-    }),
+    fen: parser(
+      fc.tuple(texts(fens, fenTokens), fc.boolean(), fc.boolean()),
+      ([text, unknown, operations]) => {
+        const board = parseFen(text, { unknown, operations });
+        // A placement without unknown squares comes back to itself.
+        if (!board.includes(UNKNOWN)) parseFen(makeFen(board));
+        return board;
+      },
+    ),
     condition: parser(
-      texts(["pieces<=20", "Q", "q=1", "balance>0", "legal"], [...odds, "<", ">=", "!=", "k", "toString"]),
+      texts(
+        ["pieces<=20", "Q", "q=1", "balance>0", "legal"],
+        [...odds, "<", ">=", "!=", "k", "toString"],
+      ),
       parseCondition,
     ),
     csv: listed("csv", [`FEN,Evaluation\n${fens.join(",0\n")},0\n`], [...fenTokens, "FEN"]),
     epd: listed("fen", [`${fens.join("\n")}\n`], fenTokens),
     pgn: listed("pgn", [game, game + game], pgnTokens),
-    positions: listed(undefined, [game, `FEN\n${fens.join("\n")}`, fens.join("\r\n")], [...pgnTokens, ...fenTokens]),
+    positions: listed(
+      undefined,
+      [game, `FEN\n${fens.join("\n")}`, fens.join("\r\n")],
+      [...pgnTokens, ...fenTokens],
+    ),
     onnx: parser(bytes(onnxFiles()), async (file) => {
       const { inputs } = readOnnxFile(file);
-      // What the reader lets through, a runtime must survive; one in ten goes there, since a session takes milliseconds.
+      // What the reader lets through, a runtime must survive; one in ten goes there, since a
+      // session takes milliseconds.
       if (inputs.length > 0 && file.reduce((a, b) => a + b, 0) % 10 === 0)
         await fromOnnx(file, { predicts: "score", shape: [2], time: (t) => t });
     }),
@@ -221,7 +351,10 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     density: parser(tensorFiles(densityModel()), (file) => parseDensity(file, "f")),
     tableModel: parser(tensorFiles(tableModel()), (file) => parseTableModel(file, "f")),
     cells: parser(
-      texts(["a,b,c\n1,2,x\n3,4,y\n", "a;b\n.2;.8\n.4;.6\n"], [...odds, "\t", '"a', "0x10", "1e5", "inf", "0"]),
+      texts(
+        ["a,b,c\n1,2,x\n3,4,y\n", "a;b\n.2;.8\n.4;.6\n"],
+        [...odds, "\t", '"a', "0x10", "1e5", "inf", "0"],
+      ),
       (text) => {
         const table = parseCells(text, "f");
         return rowsIn(table, product(namedDomains(inferColumns(table))));
@@ -235,7 +368,9 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       (rule) => inferColumns(parseCells("a,b\n1,2\n3,4\n", "f"), [rule]),
     ),
     record: jsonFile(studyRecord, (text) => parseRecord(text, "f")),
-    densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) => parseRecords(text, "f")),
+    densityRecord: jsonFile([record({ loss: "gssm" }, { scoreMatching: -3 })], (text) =>
+      parseRecords(text, "f"),
+    ),
     domain: parser(values(domains), (spec) => domainOf(spec)),
     chains: jsonFile(JSON.parse(chainsText([chainState()])), (text) => parseChains(text, "f")),
     data: parser(
@@ -259,7 +394,10 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       (text) => parseAddress(text, "secret"),
     ),
     table: parser(
-      texts(["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'], [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"]),
+      texts(
+        ["a,b\n1,2\n3,4\n", "1;2\n3;4\n", '"x ""y""",z\n1,2\n'],
+        [...odds, "\t", "|", '"a', "0x10", "1e5", "inf"],
+      ),
       (text) => parseTable(text, "f"),
     ),
   };

@@ -1,4 +1,7 @@
-/** diffeo check: the laws of a built-in map or of one's own, with the worst error of each and where it happened. */
+/**
+ * diffeo check: the laws of a built-in map or of one's own, with the worst error of each and where
+ * it happened.
+ */
 import { existsSync } from "node:fs";
 import { catalogue, mapNamed } from "diffeo/bijector";
 import { checkMap, type LawResult, type MapReport, processLaws } from "diffeo/check";
@@ -60,7 +63,14 @@ async function run(io: Io, options: CheckCommand): Promise<void> {
 
 export const declare: Declare = (command, io) =>
   void command
-    .option("--map <name or file>", "a built-in map, or a module that exports one (default: all built-in maps)")
-    .option("--event <sizes>", "shape of one event of x for a map from a file, such as 12 or 8,8,12", integers(1, 4096))
+    .option(
+      "--map <name or file>",
+      "a built-in map, or a module that exports one (default: all built-in maps)",
+    )
+    .option(
+      "--event <sizes>",
+      "shape of one event of x for a map from a file, such as 12 or 8,8,12",
+      integers(1, 4096),
+    )
     .option("--json", "print the report as JSON")
     .action((options) => run(io, options));

@@ -23,13 +23,17 @@ const chess: Group = {
       about: "write a trained network as ONNX, and check it in ONNX Runtime",
       load: () => import("./chess/export.ts"),
     },
-    sample: { about: "draw chess positions from a trained model", load: () => import("./chess/sample.ts") },
+    sample: {
+      about: "draw chess positions from a trained model",
+      load: () => import("./chess/sample.ts"),
+    },
     complete: {
       about: "fill in the unknown squares of a position; known ones are always kept",
       load: () => import("./chess/complete.ts"),
     },
     calibrate: {
-      about: "measure how far a model is from the truth at which time, so that its time grid can be fitted to it",
+      about:
+        "measure how far a model is from the truth at which time, so that its time grid can be fitted to it",
       load: () => import("./chess/calibrate.ts"),
     },
     figure: {
@@ -37,11 +41,13 @@ const chess: Group = {
       load: () => import("./chess/figure.ts"),
     },
     evaluate: {
-      about: "measure samples of a model, or positions of a file, beside real ones and beside independent squares",
+      about:
+        "measure samples of a model, or positions of a file, beside real ones and beside independent squares",
       load: () => import("./chess/evaluate.ts"),
     },
     study: {
-      about: "w against pieces and legality, for steps in logits and on the simplex; continues where it was stopped",
+      about:
+        "w against pieces and legality, for steps in logits and on the simplex; continues where it was stopped",
       load: () => import("./chess/study.ts"),
     },
     report: {
@@ -55,11 +61,18 @@ const density: Group = {
   about: "density estimation by generalised sliced score matching",
   commands: {
     fit: {
-      about: "fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing",
+      about:
+        "fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing",
       load: () => import("./density/fit.ts"),
     },
-    score: { about: "log density and score of every row of a table", load: () => import("./density/score.ts") },
-    sample: { about: "rows drawn from a fitted density", load: () => import("./density/sample.ts") },
+    score: {
+      about: "log density and score of every row of a table",
+      load: () => import("./density/score.ts"),
+    },
+    sample: {
+      about: "rows drawn from a fitted density",
+      load: () => import("./density/sample.ts"),
+    },
     picture: {
       about: "densities of two columns and their scores beside the data, as SVG and PNG",
       load: () => import("./density/picture.ts"),
@@ -76,7 +89,8 @@ const density: Group = {
 };
 
 const table: Group = {
-  about: "models of tables whose columns live somewhere: positive, bounded, ordered, parts of a whole, categories",
+  about:
+    "models of tables whose columns live somewhere: positive, bounded, ordered, parts of a whole, categories",
   commands: {
     fit: {
       about: "fit a model to a CSV file; says which domain each column was taken to have, and why",
@@ -90,9 +104,13 @@ const table: Group = {
       about: "fill the empty cells of a CSV file, several times",
       load: () => import("./table/complete.ts"),
     },
-    score: { about: "the log-likelihood of every row of a CSV file", load: () => import("./table/score.ts") },
+    score: {
+      about: "the log-likelihood of every row of a CSV file",
+      load: () => import("./table/score.ts"),
+    },
     evaluate: {
-      about: "what a model is worth on rows it has not seen: beside baselines and the floor of chance",
+      about:
+        "what a model is worth on rows it has not seen: beside baselines and the floor of chance",
       load: () => import("./table/evaluate.ts"),
     },
     picture: {
@@ -100,7 +118,8 @@ const table: Group = {
       load: () => import("./table/picture.ts"),
     },
     export: {
-      about: "write a model's score, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
+      about:
+        "write a model's score, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
       load: () => import("./table/export.ts"),
     },
   },
@@ -110,7 +129,8 @@ export const commands: Group = {
   about: "Scores, SDEs, samplers and score matching through smooth invertible maps.",
   commands: {
     check: {
-      about: "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
+      about:
+        "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
       load: () => import("./check.ts"),
     },
     sample: {
@@ -131,7 +151,8 @@ export const commands: Group = {
       load: () => import("./studio/studio.ts"),
     },
     infer: {
-      about: "draws from a posterior on constrained parameters, by chains; continues where it was stopped",
+      about:
+        "draws from a posterior on constrained parameters, by chains; continues where it was stopped",
       load: () => import("./infer/infer.ts"),
     },
     chess,

@@ -1,8 +1,14 @@
 /** The process around run(): its streams, its signals and its exit code. */
 import { type Io, type Output, run } from "./run.ts";
 
-/** A stream that may break: a reader that has seen enough, such as `head`, is no failure; a full disk is. */
-function breakable(stream: NodeJS.WriteStream): { readonly output: Output; readonly error: () => Error | undefined } {
+/**
+ * A stream that may break: a reader that has seen enough, such as `head`, is no failure; a full
+ * disk is.
+ */
+function breakable(stream: NodeJS.WriteStream): {
+  readonly output: Output;
+  readonly error: () => Error | undefined;
+} {
   let error: NodeJS.ErrnoException | undefined;
   stream.on("error", (found: NodeJS.ErrnoException) => {
     error ??= found;
@@ -11,17 +17,24 @@ function breakable(stream: NodeJS.WriteStream): { readonly output: Output; reado
     if (!error) stream.write(text);
   };
   const { isTTY, columns } = stream;
-  return { output: { write, isTTY, columns }, error: () => (error?.code === "EPIPE" ? undefined : error) };
+  return {
+    output: { write, isTTY, columns },
+    error: () => (error?.code === "EPIPE" ? undefined : error),
+  };
 }
 
-/** Set by Ctrl-C, a request to end or a terminal that is gone, once: a second Ctrl-C ends the process. */
+/**
+ * Set by Ctrl-C, a request to end or a terminal that is gone, once: a second Ctrl-C ends the
+ * process.
+ */
 function interruption(stderr: Output): AbortSignal {
   const controller = new AbortController();
   process.once("SIGINT", () => {
     stderr.write("\nstopping after this step; Ctrl-C again ends at once\n");
     controller.abort();
   });
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
+  for (const signal of ["SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => controller.abort());
   return controller.signal;
 }
 
@@ -34,7 +47,8 @@ const io: Io = {
   get stdin() {
     return process.stdin;
   },
-  // The signals are caught from the first look on: a command that never looks is ended by them as ever.
+  // The signals are caught from the first look on: a command that never looks is ended by them as
+  // ever.
   get signal() {
     signal ??= interruption(stderr);
     return signal;

@@ -1,4 +1,7 @@
-/** diffeo as a function: run(["chess", "sample", "--count", "4"], io) does what the command does and gives its exit code. */
+/**
+ * diffeo as a function: run(["chess", "sample", "--count", "4"], io) does what the command does and
+ * gives its exit code.
+ */
 import { Command, CommanderError } from "commander";
 import { commands, type Group, type Leaf } from "./commands.ts";
 import type { Io } from "./shell/io.ts";
@@ -8,8 +11,16 @@ export type { Io, Output } from "./shell/io.ts";
 
 const isLeaf = (entry: Leaf | Group): entry is Leaf => "load" in entry;
 
-/** Names every command, and gives the one that the words name its options: only its own code is loaded. */
-async function declare(parent: Command, group: Group, words: readonly string[], io: Io): Promise<Command> {
+/**
+ * Names every command, and gives the one that the words name its options: only its own code is
+ * loaded.
+ */
+async function declare(
+  parent: Command,
+  group: Group,
+  words: readonly string[],
+  io: Io,
+): Promise<Command> {
   let named = parent;
   for (const [name, entry] of Object.entries(group.commands)) {
     const command = parent.command(name).summary(entry.about).description(entry.about);

@@ -1,4 +1,7 @@
-/** diffeo sample: draws from a score network out of an ONNX file, through a map to where the data lives. */
+/**
+ * diffeo sample: draws from a score network out of an ONNX file, through a map to where the data
+ * lives.
+ */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -28,7 +31,15 @@ import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
 import type { Declare, Io } from "./shell/io.ts";
 import { mapFromFile } from "./shell/map-file.ts";
 import { numberLines, numbersJson } from "./shell/numbers.ts";
-import { forceOption, integer, integers, MOST, positive, type RunOptions, withRunOptions } from "./shell/options.ts";
+import {
+  forceOption,
+  integer,
+  integers,
+  MOST,
+  positive,
+  type RunOptions,
+  withRunOptions,
+} from "./shell/options.ts";
 import { outputs } from "./shell/outputs.ts";
 import { stepping } from "./shell/progress.ts";
 
@@ -71,7 +82,10 @@ const maps: Readonly<Record<string, () => Bijector>> = {
   correlationMap,
 };
 
-/** A map by its name or out of a module, on events of the shape: over all sites where that has more axes. */
+/**
+ * A map by its name or out of a module, on events of the shape: over all sites where that has more
+ * axes.
+ */
 async function mapOf(name: string, shape: Shape): Promise<Bijector> {
   const map = Object.hasOwn(maps, name)
     ? maps[name]()
@@ -119,17 +133,24 @@ function portNames(text: string): { x?: string; t?: string } {
 function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: SampleCommand): Shape {
   if (said) return said;
   const port =
-    file.inputs.find(({ name }) => name === inputs?.x) ?? file.inputs.find(({ sizes }) => (sizes?.length ?? 0) > 1);
+    file.inputs.find(({ name }) => name === inputs?.x) ??
+    file.inputs.find(({ sizes }) => (sizes?.length ?? 0) > 1);
   const event = port?.sizes?.slice(1);
   if (!event?.length || !event.every((d) => typeof d === "number"))
-    return fail("usage", "the file leaves the shape of an event open", "give `shape`, as in 3 or 8,8,12");
+    return fail(
+      "usage",
+      "the file leaves the shape of an event open",
+      "give `shape`, as in 3 or 8,8,12",
+    );
   return event as number[];
 }
 
 async function openScore(options: SampleCommand): Promise<OnnxScore> {
   const { score: path, predicts, shape, inputs, output, time } = options;
   const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", { cause });
+    throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", {
+      cause,
+    });
   });
   const named = (error: unknown): never => {
     if (!(error instanceof DiffeoError) || error.problem.includes(path)) throw error;
@@ -150,13 +171,16 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
 function columnsOf(event: Shape): string[] {
   return event.reduce<string[]>(
     (sofar, size) =>
-      sofar.flatMap((name) => Array.from({ length: size }, (_, i) => `${name}${name === "y" ? "" : "_"}${i + 1}`)),
+      sofar.flatMap((name) =>
+        Array.from({ length: size }, (_, i) => `${name}${name === "y" ? "" : "_"}${i + 1}`),
+      ),
     ["y"],
   );
 }
 
 async function run(io: Io, options: SampleCommand): Promise<void> {
-  const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } = options;
+  const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } =
+    options;
   await outputs(out === undefined ? [] : [{ path: out }], {
     inputs: [options.score, existsSync(map) ? map : undefined],
     force,
@@ -187,14 +211,16 @@ async function run(io: Io, options: SampleCommand): Promise<void> {
   const table = { columns: columnsOf(samples.shape.slice(1)), rows: count, values: samples.data };
   if (out !== undefined) await writeFileAtomic(out, numberLines(table));
   if (json)
-    for (const text of numbersJson(table, { steps: result.steps, scoreEvaluations, exits })) io.stdout.write(text);
+    for (const text of numbersJson(table, { steps: result.steps, scoreEvaluations, exits }))
+      io.stdout.write(text);
   else if (out === undefined) for (const lines of numberLines(table)) io.stdout.write(lines);
   else io.stdout.write(`${count} samples: ${out}\n`);
 }
 
 const real = (text: string): number => {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new InvalidArgumentError("give a number.");
+  if (text.trim() === "" || !Number.isFinite(value))
+    throw new InvalidArgumentError("give a number.");
   return value;
 };
 
@@ -202,7 +228,9 @@ const ofNetwork = (command: Command): Command =>
   command
     .requiredOption("--score <file>", "an ONNX file with a network of x and t, from any exporter")
     .addOption(
-      new Option("--predicts <what>", "what it predicts").choices(["noise", "score", "x0", "v"]).makeOptionMandatory(),
+      new Option("--predicts <what>", "what it predicts")
+        .choices(["noise", "score", "x0", "v"])
+        .makeOptionMandatory(),
     )
     .option(
       "--shape <sizes>",
@@ -215,12 +243,20 @@ const ofNetwork = (command: Command): Command =>
       portNames,
     )
     .option("--output <name>", "name of its output")
-    .option("--time <number>", "what its time is at t = 1, such as 999 for whole steps (default: 1)", positive);
+    .option(
+      "--time <number>",
+      "what its time is at t = 1, such as 999 for whole steps (default: 1)",
+      positive,
+    );
 
 export const declare: Declare = (command, io) =>
   void withRunOptions(
     ofNetwork(command)
-      .option("--map <name or file>", `where samples live: ${Object.keys(maps).join(", ")}, or a module`, "identity")
+      .option(
+        "--map <name or file>",
+        `where samples live: ${Object.keys(maps).join(", ")}, or a module`,
+        "identity",
+      )
       .addOption(
         new Option(
           "--sde <name>",
@@ -230,10 +266,18 @@ export const declare: Declare = (command, io) =>
           .default({ kind: "vp" }, "vp"),
       )
       .addOption(
-        new Option("--method <name>", "how steps are taken").choices(Object.keys(samplers)).default("domainPreserving"),
+        new Option("--method <name>", "how steps are taken")
+          .choices(Object.keys(samplers))
+          .default("domainPreserving"),
       )
       .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
-      .addOption(new Option("--grid <name>", "how times are spaced").choices(["uniform", "quadratic", "logSnr"]))
+      .addOption(
+        new Option("--grid <name>", "how times are spaced").choices([
+          "uniform",
+          "quadratic",
+          "logSnr",
+        ]),
+      )
       .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
       .option("--w <w>", "scale of the drift", real, 1)
       .option("--denoise", "end with the mean of the data given the last point")

@@ -12,10 +12,16 @@ const clock =
   'process.on("exit", () => { const { user, system } = process.cpuUsage(); console.error((user + system) / 1e6); });';
 
 /** What the built command prints, and the seconds of a processor that it took. */
-function run(...words: string[]): { readonly stdout: string; readonly seconds: number; readonly code: number | null } {
+function run(...words: string[]): {
+  readonly stdout: string;
+  readonly seconds: number;
+  readonly code: number | null;
+} {
   const main = join(built(), "apps", "cli", bin.diffeo);
   const flags = ["--import", `data:text/javascript,${encodeURIComponent(clock)}`];
-  const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, main, ...words], { encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, main, ...words], {
+    encoding: "utf8",
+  });
   return { stdout, seconds: Number(stderr.trim().split("\n").at(-1)), code: status };
 }
 
@@ -41,7 +47,10 @@ describe("diffeo", () => {
     mkdirSync(dirname(file), { recursive: true });
     copyFileSync(new URL(`../${bin.diffeo}`, import.meta.url), file);
     const { stderr, status } = spawnSync(process.execPath, [file, "--help"], { encoding: "utf8" });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/is not built\. Run npm run build/)]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/is not built\. Run npm run build/),
+    ]);
     expect(bin.diffeo).not.toMatch(/dist/);
     rmSync(folder, { recursive: true });
   });

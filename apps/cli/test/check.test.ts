@@ -5,11 +5,16 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, startDiffeo } from "./run.ts";
 
-const graph = JSON.stringify(fileURLToPath(new URL("../../../packages/diffeo/src/graph/index.ts", import.meta.url)));
+const graph = JSON.stringify(
+  fileURLToPath(new URL("../../../packages/diffeo/src/graph/index.ts", import.meta.url)),
+);
 let folder: string;
 
 /** y = 2eˣ on each coordinate, with whatever is to be wrong about it. */
-const doubled = ({ inverse = "log(mul(y, 0.5))", logDet = "sum(add(x, Math.LN2), -1)" } = {}): string => `
+const doubled = ({
+  inverse = "log(mul(y, 0.5))",
+  logDet = "sum(add(x, Math.LN2), -1)",
+} = {}): string => `
 import { add, exp, log, mul, sum } from ${graph};
 export const event = [2];
 export default {
@@ -74,13 +79,21 @@ describe("diffeo check", () => {
   });
 
   it("names the law that a wrong log-determinant breaks, even by a constant", async () => {
-    const { stdout, code } = await diffeo("check", "--map", file("logdet.mjs", doubled({ logDet: "sum(x, -1)" })));
+    const { stdout, code } = await diffeo(
+      "check",
+      "--map",
+      file("logdet.mjs", doubled({ logDet: "sum(x, -1)" })),
+    );
     expect(stdout).toMatch(/✗ log\|det J\| = log\|det\| of the dense J/);
     expect(code).toBe(3);
   });
 
   it("says what a module lacks, which names there are, and how usage was wrong", async () => {
-    const lacking = await diffeo("check", "--map", file("empty.mjs", "export default { forward: (x) => x };"));
+    const lacking = await diffeo(
+      "check",
+      "--map",
+      file("empty.mjs", "export default { forward: (x) => x };"),
+    );
     expect(lacking.stderr).toMatch(/lacks inverse, logDet/);
     expect(lacking.code).toBe(1);
     const unknown = await diffeo("check", "--map", "simplexx");

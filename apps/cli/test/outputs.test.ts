@@ -1,4 +1,7 @@
-/** What commands write: never over what they read, nor over what a person would mourn, and nothing where they refuse. */
+/**
+ * What commands write: never over what they read, nor over what a person would mourn, and nothing
+ * where they refuse.
+ */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -30,7 +33,10 @@ const content = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), "latin1")]),
+      .map(({ parentPath, name }) => [
+        join(parentPath, name),
+        readFileSync(join(parentPath, name), "latin1"),
+      ]),
   );
 
 const [model, density] = [at("tiny.safetensors"), at("density.safetensors")];
@@ -39,9 +45,18 @@ const table = at("table.csv");
 beforeAll(async () => {
   await saveTinyModel(model);
   const parameters = dkefInit(key(1), normal(key(2), [6, 2]), { width: 5, logScales: [0, 0.5] });
-  const fitted = { step: 7, parameters, theta: flatten(parameters), alpha: new Float64Array(6).fill(0.1) };
+  const fitted = {
+    step: 7,
+    parameters,
+    theta: flatten(parameters),
+    alpha: new Float64Array(6).fill(0.1),
+  };
   const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
-  await saveDensity(density, { loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted);
+  await saveDensity(
+    density,
+    { loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 },
+    fitted,
+  );
   writeFileSync(boards, "4k3/8/8/8/8/8/8/4K3\n4k3/8/8/8/8/8/8/3QK3\n");
   writeFileSync(table, "a,b\n1,2\n3,4\n2,1\n");
   writeFileSync(at("mine.txt"), "years of work\n");
@@ -67,7 +82,10 @@ describe("an output that is an input is refused", () => {
     ["export", ["chess", "export", "--model", model, "--out", model]],
     ["export, by a link", ["chess", "export", "--model", model, "--out", at("link.safetensors")]],
     ["export, from a link", ["chess", "export", "--model", at("link.safetensors"), "--out", model]],
-    ["export, by a hard link", ["chess", "export", "--model", model, "--out", at("hard.safetensors")]],
+    [
+      "export, by a hard link",
+      ["chess", "export", "--model", model, "--out", at("hard.safetensors")],
+    ],
     [
       "export, by another way",
       ["chess", "export", "--model", model, "--out", join(folder, "here/x/../tiny.safetensors")],
@@ -78,16 +96,35 @@ describe("an output that is an input is refused", () => {
     ["calibrate", ["chess", "calibrate", "--model", model, "--out", model, "--force"]],
     ["data", ["chess", "data", boards, "--out", boards, "--force"]],
     ["density sample", ["density", "sample", "--model", density, "--out", density]],
-    ["density score over its model", ["density", "score", "--model", density, "--data", table, "--out", density]],
-    ["density score over its table", ["density", "score", "--model", density, "--data", table, "--out", table]],
+    [
+      "density score over its model",
+      ["density", "score", "--model", density, "--data", table, "--out", density],
+    ],
+    [
+      "density score over its table",
+      ["density", "score", "--model", density, "--data", table, "--out", table],
+    ],
     [
       "density score over the file of a named table",
       [
-        ...["density", "score", "--model", density, "--data", "red-wine", "--folder", at("uci"), "--force"],
+        ...[
+          "density",
+          "score",
+          "--model",
+          density,
+          "--data",
+          "red-wine",
+          "--folder",
+          at("uci"),
+          "--force",
+        ],
         ...["--out", at("uci/winequality-red.csv")],
       ],
     ],
-    ["train over its model", ["chess", "train", "--init", at("run/model.safetensors"), "--out", at("run")]],
+    [
+      "train over its model",
+      ["chess", "train", "--init", at("run/model.safetensors"), "--out", at("run")],
+    ],
   ])("by %s", async (_, words) => {
     if (words.includes(at("run"))) {
       await diffeo("chess", "data", "--playouts", "3", "--out", at("run/model.safetensors.bin"));
@@ -100,8 +137,14 @@ describe("an output that is an input is refused", () => {
 describe("a file that is there", () => {
   const mine = at("mine.txt");
   it.each([
-    ["sample", ["chess", "sample", "--model", model, "--steps", "2", "--format", "fen", "--out", mine]],
-    ["a picture of sample", ["chess", "sample", "--model", model, "--steps", "2", "--format", "svg", "--out", mine]],
+    [
+      "sample",
+      ["chess", "sample", "--model", model, "--steps", "2", "--format", "fen", "--out", mine],
+    ],
+    [
+      "a picture of sample",
+      ["chess", "sample", "--model", model, "--steps", "2", "--format", "svg", "--out", mine],
+    ],
     ["a trace", ["chess", "sample", "--model", model, "--steps", "2", "--trace", mine]],
     ["export", ["chess", "export", "--model", model, "--out", mine]],
     ["calibrate", ["chess", "calibrate", "--model", model, "--out", mine]],
@@ -110,29 +153,47 @@ describe("a file that is there", () => {
   ])("is kept by %s", async (_, words) => refused(words, /mine\.txt is there already\. .*--force/));
 
   it("is kept as a packed set, as a part of one, as a model and as a README", async () => {
-    const data = (...more: string[]): string[] => ["chess", "data", "--playouts", "40", "--out", at("a.bin"), ...more];
+    const data = (...more: string[]): string[] => [
+      "chess",
+      "data",
+      "--playouts",
+      "40",
+      "--out",
+      at("a.bin"),
+      ...more,
+    ];
     expect((await diffeo(...data())).code).toBe(0);
     await refused(data(), /a\.bin is there already/);
     rmSync(at("a.bin"));
     writeFileSync(at("a.held-out.bin"), "mine");
     await refused(data("--held-out", "0.2"), /a\.held-out\.bin is there already/);
     writeFileSync(at("model.safetensors"), "mine");
-    await refused(["density", "fit", "--data", "rings", "--out", folder], /model\.safetensors is there already/);
+    await refused(
+      ["density", "fit", "--data", "rings", "--out", folder],
+      /model\.safetensors is there already/,
+    );
     await refused(["chess", "train", "--out", folder], /model\.safetensors is there already/);
     writeFileSync(at("README.md"), "# My project\n");
     await refused(["chess", "report", folder], /README\.md is there already/);
-    await refused(["chess", "study", "--model", model, "--out", folder], /README\.md is there already/);
+    await refused(
+      ["chess", "study", "--model", model, "--out", folder],
+      /README\.md is there already/,
+    );
   });
 
   it("is replaced with --force, and a picture by a picture without", async () => {
     const sample = (...more: string[]): Promise<Ended> =>
       diffeo("chess", "sample", "--model", model, "--steps", "2", "--count", "1", ...more);
     writeFileSync(at("old.fen"), "old");
-    expect(await sample("--format", "fen", "--out", at("old.fen"), "--force")).toMatchObject({ code: 0 });
+    expect(await sample("--format", "fen", "--out", at("old.fen"), "--force")).toMatchObject({
+      code: 0,
+    });
     expect(readFileSync(at("old.fen"), "utf8")).toMatch(/ [wb] - - 0 1\n$/);
     for (const format of ["svg", "png"])
       for (const seed of ["1", "2"])
-        expect(await sample("--format", format, "--out", at(`p.${format}`), "--seed", seed)).toMatchObject({ code: 0 });
+        expect(
+          await sample("--format", format, "--out", at(`p.${format}`), "--seed", seed),
+        ).toMatchObject({ code: 0 });
     writeFileSync(at("empty"), "");
     expect(await sample("--format", "fen", "--out", at("empty"))).toMatchObject({ code: 0 });
   });
@@ -202,7 +263,11 @@ it("an interruption is exit code 130, and leaves no folder behind", async () => 
 });
 
 it("rows of numbers are text in pieces that grow neither with them nor with their columns, and are read back as they are", () => {
-  const table = { columns: ["a", 'b "c"'], rows: 2500, values: Float64Array.from({ length: 5000 }, (_, i) => i / 7) };
+  const table = {
+    columns: ["a", 'b "c"'],
+    rows: 2500,
+    values: Float64Array.from({ length: 5000 }, (_, i) => i / 7),
+  };
   const lines = [...numberLines(table)];
   const names = Array.from({ length: 1000 }, (_, j) => `x${j}`);
   const wide = { columns: names, rows: 50, values: new Float64Array(50_000).fill(1 / 7) };
@@ -211,11 +276,24 @@ it("rows of numbers are text in pieces that grow neither with them nor with thei
   const [head, ...rows] = lines.join("").trimEnd().split("\n");
   expect([head, rows.join(",").split(",").map(Number)]).toEqual(['a,"b ""c"""', [...table.values]]);
   const read = JSON.parse([...numbersJson(table, { steps: 3 })].join(""));
-  expect([read.columns, read.rows.flat(), read.steps]).toEqual([table.columns, [...table.values], 3]);
+  expect([read.columns, read.rows.flat(), read.steps]).toEqual([
+    table.columns,
+    [...table.values],
+    3,
+  ]);
 });
 
 it("- is not taken for a file's name", async () => {
-  const { code, stderr } = await diffeo("chess", "sample", "--model", model, "--steps", "1", "--out", "-");
+  const { code, stderr } = await diffeo(
+    "chess",
+    "sample",
+    "--model",
+    model,
+    "--steps",
+    "1",
+    "--out",
+    "-",
+  );
   expect([code, stderr.trim()]).toEqual([
     2,
     "diffeo: - is no file to write. Leave the option out where a command prints, or write to /dev/stdout.",
@@ -224,7 +302,13 @@ it("- is not taken for a file's name", async () => {
 });
 
 it("positions are read from what is given as standard input", async () => {
-  const { stdout } = await diffeoWith({ stdin: "4k3/8/8/8/8/8/8/4K3\n" }, "chess", "data", "-", "--json");
+  const { stdout } = await diffeoWith(
+    { stdin: "4k3/8/8/8/8/8/8/4K3\n" },
+    "chess",
+    "data",
+    "-",
+    "--json",
+  );
   expect(JSON.parse(stdout).files).toEqual([{ name: "standard input", format: "fen", rows: 1 }]);
 });
 
@@ -256,8 +340,38 @@ it("what killed processes left half written is tidied by the next command, and n
       ],
     ],
     ["", ["chess", "data", "--playouts", "3", "--out", at("tidy/a.bin")]],
-    ["", ["density", "sample", "--model", density, "--count", "2", "--steps", "1", "--out", at("tidy/a.csv")]],
-    ["runs/", ["chess", "study", "--model", model, "--count", "1", "--steps", "1,1", "--w", "1", "--out", at("tidy")]],
+    [
+      "",
+      [
+        "density",
+        "sample",
+        "--model",
+        density,
+        "--count",
+        "2",
+        "--steps",
+        "1",
+        "--out",
+        at("tidy/a.csv"),
+      ],
+    ],
+    [
+      "runs/",
+      [
+        "chess",
+        "study",
+        "--model",
+        model,
+        "--count",
+        "1",
+        "--steps",
+        "1,1",
+        "--w",
+        "1",
+        "--out",
+        at("tidy"),
+      ],
+    ],
   ];
   const mine = left(`notes.${gone}.tmp`);
   for (const [folder, command] of words) {
@@ -280,12 +394,21 @@ describe("help and errors of usage", () => {
       ["chess", "help", "sample"],
     ];
     for (const each of words) expect((await diffeo(...each)).stdout).toContain("--pieces <n>");
-    expect(await diffeo("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(await diffeo("--version")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
     expect(await diffeo("chess", "nothing")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("unknown command"),
     });
-    expect(await diffeo("chess")).toMatchObject({ code: 2, stderr: expect.stringContaining("Usage: diffeo chess") });
-    expect(await diffeo("toString")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command") });
+    expect(await diffeo("chess")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Usage: diffeo chess"),
+    });
+    expect(await diffeo("toString")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown command"),
+    });
   });
 });

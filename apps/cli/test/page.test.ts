@@ -1,9 +1,17 @@
 /**
- * The packages together in a page, bundled by Vite: it loads models from bytes, samples chess positions, draws rows of a table,
- * fits one and draws from a posterior.
+ * The packages together in a page, bundled by Vite: it loads models from bytes, samples chess
+ * positions, draws rows of a table, fits one and draws from a posterior.
  * Built from what is published and run by headless Chromium; built from the sources too.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { between, category, positive } from "diffeo/domain";
@@ -47,7 +55,9 @@ interface OnPage {
     Pick<typeof import("diffeo/categorical"), "parseModel"> &
     Pick<typeof import("diffeo/mcmc"), "arvizJson"> & {
       readonly key: typeof key;
-      readonly posterior: (options: import("diffeo/mcmc").InferOptions) => Promise<import("diffeo/mcmc").Posterior>;
+      readonly posterior: (
+        options: import("diffeo/mcmc").InferOptions,
+      ) => Promise<import("diffeo/mcmc").Posterior>;
       readonly chess: typeof import("diffeo-chess");
       readonly tables: typeof import("diffeo-tables");
     };
@@ -63,7 +73,10 @@ async function siteOf(
   mkdirSync(join(root, "node_modules"), { recursive: true });
   for (const each of ["diffeo", "diffeo-chess", "diffeo-tables"])
     symlinkSync(join(modules, each), join(root, "node_modules", each));
-  writeFileSync(join(root, "index.html"), '<!doctype html><script type="module" src="./page.js"></script>');
+  writeFileSync(
+    join(root, "index.html"),
+    '<!doctype html><script type="module" src="./page.js"></script>',
+  );
   writeFileSync(join(root, "page.js"), PAGE);
   const site = join(root, "site");
   const files: string[] = [];
@@ -85,7 +98,10 @@ const scriptsWith = (site: string, what: RegExp): string[] =>
   );
 
 const boards = { count: 3, steps: 5, seed: 1 };
-/** Few points, kernels and features: whether the page computes what Node does shows as well as with many. */
+/**
+ * Few points, kernels and features: whether the page computes what Node does shows as well as with
+ * many.
+ */
 const fit = {
   rows: 300,
   options: {
@@ -98,7 +114,11 @@ const fit = {
 /** A model of three columns, of which one is a label, with a flow and a transformer. */
 const tableModel = () =>
   fitTable(
-    Array.from({ length: 60 }, (_, i) => [1 + (i % 7) + (i % 2), (1 + (i % 5)) / 8, i % 2 ? "odd" : "even"]),
+    Array.from({ length: 60 }, (_, i) => [
+      1 + (i % 7) + (i % 2),
+      (1 + (i % 5)) / 8,
+      i % 2 ? "odd" : "even",
+    ]),
     {
       columns: { size: positive(), share: between(0, 1), kind: category(["even", "odd"]) },
       ...{ flow: "spline", network: "transformer", width: 8, blocks: 1, steps: 4, threads: 1 },
@@ -121,7 +141,10 @@ describe("a page of all packages", () => {
     expect(scriptsWith(site, /onnxruntime[-_](node|binding)|from ?"node:/)).toEqual([]);
     const started = await startChromium("--disable-gpu");
     if ("why" in started)
-      return leftOut("the run of a page that samples boards, draws rows and fits a table; it is built", started.why);
+      return leftOut(
+        "the run of a page that samples boards, draws rows and fits a table; it is built",
+        started.why,
+      );
     await saveTinyModel(join(site, "model.safetensors"));
     const model = await tableModel();
     writeFileSync(join(site, "table.safetensors"), Buffer.concat(makeTable(model)));
@@ -129,8 +152,9 @@ describe("a page of all packages", () => {
     await page.waitForFunction(() => "page" in globalThis);
     const found = await page.evaluate(
       async ({ boards: { seed, ...call }, fit: { rows, options } }) => {
-        const { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } = (globalThis as unknown as OnPage)
-          .page;
+        const { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } = (
+          globalThis as unknown as OnPage
+        ).page;
         configureWeb({ threads: 1 });
         const bytes = new Uint8Array(await (await fetch("model.safetensors")).arrayBuffer());
         const draw = await chess.openBoards(parseModel(bytes));
@@ -141,9 +165,14 @@ describe("a page of all packages", () => {
         const drawnRows = await read.sample({ count: 200 });
         const odd = await read.sample({ count: 5, given: { kind: "odd" } });
         const table = tables.generate("two-moons", rows, key("table"));
-        const { fit, measures, spec } = await tables.runDensity(tables.prepare(table, key("data")), options);
+        const { fit, measures, spec } = await tables.runDensity(
+          tables.prepare(table, key("data")),
+          options,
+        );
         const parts = tables.makeDensity(spec, fit.chosen);
-        const model = tables.parseDensity(new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()));
+        const model = tables.parseDensity(
+          new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()),
+        );
         const { logDensity } = await tables.scoreRows(model, table);
         const drawn = await posterior({
           data: { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] },

@@ -18,7 +18,10 @@ const files = (): string[] => readdirSync(house, { recursive: true, encoding: "u
 /** That a report refuses a record in a line, and writes nothing. */
 async function refused(group: string, content: unknown, message: RegExp): Promise<void> {
   const study = join(house, "deep/study");
-  writeFileSync(join(study, "runs/a.json"), typeof content === "string" ? content : JSON.stringify(content));
+  writeFileSync(
+    join(study, "runs/a.json"),
+    typeof content === "string" ? content : JSON.stringify(content),
+  );
   const before = files();
   const { code, stdout, stderr } = await diffeo(group, "report", study);
   expect([code, stdout]).toEqual([1, ""]);
@@ -31,7 +34,11 @@ async function refused(group: string, content: unknown, message: RegExp): Promis
 describe("density report", () => {
   const good = record({ loss: "gssm" }, { scoreMatching: -3 });
   it.each([
-    ["a name that leads elsewhere", { ...good, dataset: "../../evil" }, /is no record of a run: .*evil/],
+    [
+      "a name that leads elsewhere",
+      { ...good, dataset: "../../evil" },
+      /is no record of a run: .*evil/,
+    ],
     ["an absolute name", { ...good, dataset: "/tmp/evil" }, /is no record of a run/],
     ["no name", { ...good, dataset: undefined }, /is no record of a run/],
     ["a loss that every object has", { ...good, loss: "toString" }, /is no record of a run/],
@@ -39,8 +46,16 @@ describe("density report", () => {
     ["no curve", { ...good, curve: undefined }, /"curve" is missing/],
     ["a list that has every", { ...good, curve: [] }, /"curve" is no object, it is "\[\]"/],
     ["a field of no record", { ...good, more: 1 }, /"more" belongs to no record/],
-    ["a curve without steps", { ...good, curve: { every: 0, loss: [], exact: [] } }, /is no record of a run/],
-    ["numbers as text", { ...good, chosen: { ...good.chosen, step: "1" } }, /is no record of a run/],
+    [
+      "a curve without steps",
+      { ...good, curve: { every: 0, loss: [], exact: [] } },
+      /is no record of a run/,
+    ],
+    [
+      "numbers as text",
+      { ...good, chosen: { ...good.chosen, step: "1" } },
+      /is no record of a run/,
+    ],
     ["nothing", null, /is no record of a run/],
     ["no JSON", "{", /is no JSON/],
     ["a long text", "x".repeat(1e6), /is no JSON/],
@@ -50,14 +65,28 @@ describe("density report", () => {
 describe("chess report", () => {
   const good = {
     ...{ method: "eulerMaruyama", w: 1, steps: 1000, count: 400, seed: 7, model: "0123456789ab" },
-    ...{ pieces: { mean: 20, sd: 2 }, oneKingEach: 0.75, pawnsInside: 1, feasibleMaterial: 0.875, legal: 0.5 },
+    ...{
+      pieces: { mean: 20, sd: 2 },
+      oneKingEach: 0.75,
+      pawnsInside: 1,
+      feasibleMaterial: 0.875,
+      legal: 0.5,
+    },
     ...{ exits: 0, clamps: 0, device: "cpu" },
   };
   it.each([
-    ["a method that every object has", { ...good, method: "toString" }, /at method, expected .*, found "toString"/],
+    [
+      "a method that every object has",
+      { ...good, method: "toString" },
+      /at method, expected .*, found "toString"/,
+    ],
     ["a w that is none", { ...good, w: "../../evil" }, /at w, expected number/],
     ["no pieces", { ...good, pieces: undefined }, /at pieces, expected .* found undefined/],
-    ["a list of pieces", { ...good, pieces: [20, 2] }, /at pieces, expected Object, found Array\. Move it away/],
+    [
+      "a list of pieces",
+      { ...good, pieces: [20, 2] },
+      /at pieces, expected Object, found Array\. Move it away/,
+    ],
     ["a share above 1", { ...good, legal: 2 }, /at legal, expected <=1, found 2/],
     ["a name without end", { ...good, model: "x".repeat(1e6) }, /at model, expected/],
     ["no object", [good], /is no record of a study of w/],
@@ -68,7 +97,9 @@ describe("chess report", () => {
     const study = join(house, "deep/study");
     writeFileSync(join(study, "runs/eulerMaruyama-1.json"), JSON.stringify(good));
     // No process has this number.
-    const left = [join(study, "README.md"), join(study, "runs/a.json")].map((f) => `${f}.99999999-01234567.diffeo.tmp`);
+    const left = [join(study, "README.md"), join(study, "runs/a.json")].map(
+      (f) => `${f}.99999999-01234567.diffeo.tmp`,
+    );
     for (const path of left) {
       writeFileSync(path, "{");
       utimesSync(path, 0, 0);

@@ -5,8 +5,14 @@ import { Readable } from "node:stream";
 import { run } from "diffeo-cli";
 import { built } from "../../../test/build.ts";
 
-/** A process runs what is published: to compile the sources, as each would, takes longer than most of what it is asked for. */
-const words = (args: readonly string[]): string[] => [join(built(), "apps", "cli", "dist", "main.js"), ...args];
+/**
+ * A process runs what is published: to compile the sources, as each would, takes longer than most
+ * of what it is asked for.
+ */
+const words = (args: readonly string[]): string[] => [
+  join(built(), "apps", "cli", "dist", "main.js"),
+  ...args,
+];
 
 export interface Ended {
   readonly stdout: string;
@@ -65,13 +71,20 @@ export function startDiffeo(...args: readonly string[]): {
   child.stderr.on("data", (data) => {
     stderr += data;
   });
-  return { child, ended: new Promise((done) => child.on("close", (code) => done({ stdout, stderr, code }))) };
+  return {
+    child,
+    ended: new Promise((done) => child.on("close", (code) => done({ stdout, stderr, code }))),
+  };
 }
 
 /** A process of its own under a line of bash, in which "$@" is the command. */
 export function diffeoUnder(bash: string, ...args: readonly string[]): Ended {
-  const { stdout, stderr, status } = spawnSync("bash", ["-c", bash, "bash", process.execPath, ...words(args)], {
-    encoding: "utf8",
-  });
+  const { stdout, stderr, status } = spawnSync(
+    "bash",
+    ["-c", bash, "bash", process.execPath, ...words(args)],
+    {
+      encoding: "utf8",
+    },
+  );
   return { stdout, stderr, code: status };
 }

@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo } from "./run.ts";
 
 const net = fileURLToPath(new URL("../../../examples/torch-score.onnx", import.meta.url));
-const files = fileURLToPath(new URL("../../../packages/diffeo/test/outside/files/", import.meta.url));
+const files = fileURLToPath(
+  new URL("../../../packages/diffeo/test/outside/files/", import.meta.url),
+);
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "diffeo-sample-"));
@@ -33,7 +35,9 @@ describe("diffeo sample", () => {
       "--out",
       out,
     );
-    expect(stderr).toMatch(/^pytorch 2.*\nx: "x", float32 \[batch, 3\]\nt: "t".*\nnoise: "noise".*\nchecked: /);
+    expect(stderr).toMatch(
+      /^pytorch 2.*\nx: "x", float32 \[batch, 3\]\nt: "t".*\nnoise: "noise".*\nchecked: /,
+    );
     expect(stdout).toBe(`200 samples: ${out}\n`);
     expect(code).toBe(0);
     const [head, ...rows] = readFileSync(out, "utf8").trim().split("\n");
@@ -43,9 +47,21 @@ describe("diffeo sample", () => {
       const y = row.split(",").map(Number);
       expect(Math.min(...y, 1 - y.reduce((a, b) => a + b))).toBeGreaterThan(0);
     }
-    const again = await draw("--map", "additiveLogistic", "--count", "200", "--steps", "20", "--batch", "200");
+    const again = await draw(
+      "--map",
+      "additiveLogistic",
+      "--count",
+      "200",
+      "--steps",
+      "20",
+      "--batch",
+      "200",
+    );
     expect(again.stdout.trim().split("\n").slice(1, 4)).toEqual(rows.slice(0, 3));
-    expect((await draw("--map", "additiveLogistic", "--count", "200", "--steps", "20", "--out", out)).code).toBe(2);
+    expect(
+      (await draw("--map", "additiveLogistic", "--count", "200", "--steps", "20", "--out", out))
+        .code,
+    ).toBe(2);
   });
 
   it("prints JSON, takes another SDE, another method, w and a map of one's own", async () => {
@@ -91,7 +107,14 @@ describe("diffeo sample", () => {
 
   it("draws other samples by every option that says how", async () => {
     const ways = [
-      ...[[], ["--seed", "1"], ["--w", "1.1"], ["--denoise"], ["--t-end", "0.05"], ["--steps", "6"]],
+      ...[
+        [],
+        ["--seed", "1"],
+        ["--w", "1.1"],
+        ["--denoise"],
+        ["--t-end", "0.05"],
+        ["--steps", "6"],
+      ],
       ...[
         ["--grid", "quadratic"],
         ["--grid", "logSnr"],
@@ -117,7 +140,12 @@ describe("diffeo sample", () => {
   });
 
   it.each<[string, readonly string[], RegExp, number]>([
-    ["a file that is not there", ["--score", "no.onnx", "--predicts", "noise"], /cannot read no.onnx/, 1],
+    [
+      "a file that is not there",
+      ["--score", "no.onnx", "--predicts", "noise"],
+      /cannot read no.onnx/,
+      1,
+    ],
     [
       "one that is none",
       ["--score", fileURLToPath(import.meta.url), "--predicts", "noise"],
@@ -137,11 +165,36 @@ describe("diffeo sample", () => {
       /whole-time.onnx: .*Say with --time what/,
       2,
     ],
-    ["an open shape", ["--score", `${files}open-event.onnx`, "--predicts", "score"], /Give --shape/, 2],
-    ["another shape", ["--score", net, "--predicts", "noise", "--shape", "4"], /events of shape \[3\], not \[4\]/, 2],
-    ["no port", ["--score", net, "--predicts", "noise", "--inputs", "x=z"], /no input "z". Use one of "x", "t"/, 2],
-    ["ports", ["--score", net, "--predicts", "noise", "--inputs", "z"], /as in x=sample,t=timestep/, 2],
-    ["no map", ["--score", net, "--predicts", "noise", "--map", "toString"], /no map "toString"/, 2],
+    [
+      "an open shape",
+      ["--score", `${files}open-event.onnx`, "--predicts", "score"],
+      /Give --shape/,
+      2,
+    ],
+    [
+      "another shape",
+      ["--score", net, "--predicts", "noise", "--shape", "4"],
+      /events of shape \[3\], not \[4\]/,
+      2,
+    ],
+    [
+      "no port",
+      ["--score", net, "--predicts", "noise", "--inputs", "x=z"],
+      /no input "z". Use one of "x", "t"/,
+      2,
+    ],
+    [
+      "ports",
+      ["--score", net, "--predicts", "noise", "--inputs", "z"],
+      /as in x=sample,t=timestep/,
+      2,
+    ],
+    [
+      "no map",
+      ["--score", net, "--predicts", "noise", "--map", "toString"],
+      /no map "toString"/,
+      2,
+    ],
     ["no SDE", ["--score", net, "--predicts", "noise", "--sde", "vq"], /no SDE "vq"/, 2],
     [
       "an option of none",
@@ -149,7 +202,12 @@ describe("diffeo sample", () => {
       /SDE has no option "rate"\. It has min, max\./,
       2,
     ],
-    ["no prediction", ["--score", net, "--predicts", "eps"], /Allowed choices are noise, score, x0, v/, 2],
+    [
+      "no prediction",
+      ["--score", net, "--predicts", "eps"],
+      /Allowed choices are noise, score, x0, v/,
+      2,
+    ],
     ["nothing", [], /required option '--score <file>'/, 2],
   ])("refuses %s", async (_, words, message, exit) => {
     const { stderr, code } = await diffeo("sample", ...words);

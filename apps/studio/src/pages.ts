@@ -1,6 +1,7 @@
 /**
- * Every page: its address after the #, its name, a line about it, and where it is. A page's code is loaded when it is opened.
- * To add one, write a component in pages/ and put a row here; if it computes, put a row into worker.ts too.
+ * Every page: its address after the #, its name, a line about it, and where it is. A page's code is
+ * loaded when it is opened. To add one, write a component in pages/ and put a row here; if it
+ * computes, put a row into worker.ts too.
  */
 import type { Component } from "svelte";
 import type { Entry } from "./shell/contents.ts";
@@ -12,7 +13,12 @@ interface Page extends Entry {
 }
 
 export const pages: readonly Page[] = [
-  { path: "", title: "Home", about: "What diffeo is.", load: () => import("./pages/home/Home.svelte") },
+  {
+    path: "",
+    title: "Home",
+    about: "What diffeo is.",
+    load: () => import("./pages/home/Home.svelte"),
+  },
   {
     path: "chess",
     title: "Chess",

@@ -1,6 +1,7 @@
 /**
- * The worker of the studio: tasks by module and name, as shell/rpc.ts asks for them. A module is loaded with its first task,
- * and so is the ONNX Runtime. To let a page compute, write its tasks in a file and put a row here.
+ * The worker of the studio: tasks by module and name, as shell/rpc.ts asks for them. A module is
+ * loaded with its first task, and so is the ONNX Runtime. To let a page compute, write its tasks in
+ * a file and put a row here.
  */
 import { configureWeb } from "diffeo/web";
 import type { Reply, Request, Tasks } from "./shell/rpc.ts";
@@ -22,7 +23,13 @@ const running = new Map<number, AbortController>();
 
 let configured = false;
 
-async function run({ call, module, name, input, threads }: Extract<Request, { kind: "call" }>): Promise<void> {
+async function run({
+  call,
+  module,
+  name,
+  input,
+  threads,
+}: Extract<Request, { kind: "call" }>): Promise<void> {
   if (!configured) configureWeb({ threads });
   configured = true;
   const controller = new AbortController();

@@ -1,4 +1,7 @@
-/** The built studio in headless Chromium, served as `diffeo studio` serves it; and the command in Node, to compare with. */
+/**
+ * The built studio in headless Chromium, served as `diffeo studio` serves it; and the command in
+ * Node, to compare with.
+ */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,13 +23,17 @@ export interface Watched {
 }
 
 /**
- * @param cores that the page is told of, where not all: what it computes small graphs with on a second thread is for the most part
+ * @param cores that the page is told of, where not all: what it computes small graphs with on a
+ * second thread is for the most part
  *   the waiting of that thread, which takes as much of the processor
  */
 export async function open(browser: Browser, url: string, cores?: number): Promise<Watched> {
   const page = await browser.newPage();
   if (cores !== undefined)
-    await page.addInitScript((value) => Object.defineProperty(navigator, "hardwareConcurrency", { value }), cores);
+    await page.addInitScript(
+      (value) => Object.defineProperty(navigator, "hardwareConcurrency", { value }),
+      cores,
+    );
   const errors: string[] = [];
   const requests: string[] = [];
   page.on("pageerror", ({ message }) => errors.push(message));
@@ -51,12 +58,16 @@ export async function violations(page: Page, rule?: string): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
     async (runOnly) => {
-      const { axe } = globalThis as unknown as { axe: { run(o: object): Promise<{ violations: Violation[] }> } };
+      const { axe } = globalThis as unknown as {
+        axe: { run(o: object): Promise<{ violations: Violation[] }> };
+      };
       return (await axe.run(runOnly)).violations;
     },
     rule === undefined ? {} : { runOnly: [rule] },
   );
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
 }
 
 interface TraceEvent {
@@ -69,13 +80,21 @@ interface TraceEvent {
 }
 
 /**
- * A task of so many milliseconds is one that computes. The goal is 100, which `npm run bench -- studio` measures where nothing
- * else runs: 8 to 17 alone, and beside other tests on shared processors once 129.
+ * A task of so many milliseconds is one that computes. The goal is 100, which `npm run bench --
+ * studio` measures where nothing else runs: 8 to 17 alone, and beside other tests on shared
+ * processors once 129.
  */
 export const FROZEN = 400;
 
-/** The longest task of the page's main thread while `work` is done, in milliseconds of the processor: others may have it too. */
-export async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
+/**
+ * The longest task of the page's main thread while `work` is done, in milliseconds of the
+ * processor: others may have it too.
+ */
+export async function longestTask(
+  browser: Browser,
+  page: Page,
+  work: () => Promise<void>,
+): Promise<number> {
   const categories = ["disabled-by-default-devtools.timeline", "blink.user_timing"];
   // One at a time in a browser that several share.
   const start = async (): Promise<void> =>
@@ -89,10 +108,13 @@ export async function longestTask(browser: Browser, page: Page, work: () => Prom
   // Other pages are in the trace too: a mark says which thread is that of this one.
   const name = `thread of ${page.url()}`;
   await page.evaluate((mark) => void performance.mark(mark), name);
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[];
+  };
   const own = traceEvents.find((event) => event.name === name);
   const tasks = traceEvents.filter(
-    ({ name: what, ph, pid, tid }) => ph === "X" && what === "RunTask" && pid === own?.pid && tid === own.tid,
+    ({ name: what, ph, pid, tid }) =>
+      ph === "X" && what === "RunTask" && pid === own?.pid && tid === own.tid,
   );
   if (tasks.length === 0) throw new Error("the trace has no task of the main thread");
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
@@ -101,7 +123,10 @@ export async function longestTask(browser: Browser, page: Page, work: () => Prom
 /** The page's address after the #. */
 export const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 
-/** `diffeo`, as it is published, in a Node that has WebAssembly alone, command after command, and what it prints. */
+/**
+ * `diffeo`, as it is published, in a Node that has WebAssembly alone, command after command, and
+ * what it prints.
+ */
 export async function onWebAssembly(...commands: readonly (readonly string[])[]): Promise<string> {
   const script = `import { run } from ${JSON.stringify(join(built(), "apps/cli/dist/run.js"))};
     const { stdout, stderr, stdin } = process;

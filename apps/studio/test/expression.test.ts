@@ -31,7 +31,10 @@ describe("an expression", () => {
     ["−x₁ · x₂ ÷ 2", (-x1 * x2) / 2],
     ["exp(-x1) + log(x1) + sqrt(x1)", Math.exp(-x1) + Math.log(x1) + Math.sqrt(x1)],
     ["sin(x1) cos(x2) tan(x1)", Math.sin(x1) * Math.cos(x2) * Math.tan(x1)],
-    ["tanh(x2) + sinh(x1) - cosh(x2) + asinh(x2)", Math.tanh(x2) + Math.sinh(x1) - Math.cosh(x2) + Math.asinh(x2)],
+    [
+      "tanh(x2) + sinh(x1) - cosh(x2) + asinh(x2)",
+      Math.tanh(x2) + Math.sinh(x1) - Math.cosh(x2) + Math.asinh(x2),
+    ],
     ["softplus(x2) + sigmoid(x1)", Math.log(1 + Math.exp(x2)) + 1 / (1 + Math.exp(-x1))],
     ["abs(x2) + log1p(x1)", -x2 + Math.log1p(x1)],
     ["2 pi + e", 2 * Math.PI + Math.E],
@@ -46,7 +49,11 @@ describe("an expression", () => {
     );
     table.forEach(([text, value], i) => {
       expect([text, parsed(text).value({ x1, x2 })]).toEqual([text, expect.closeTo(value, 12)]);
-      expect([text, built[i].shape, built[i].data[0]]).toEqual([text, [1], expect.closeTo(value, 12)]);
+      expect([text, built[i].shape, built[i].data[0]]).toEqual([
+        text,
+        [1],
+        expect.closeTo(value, 12),
+      ]);
     });
   });
 
@@ -63,12 +70,15 @@ describe("an expression", () => {
     ];
     for (const [text, character, reason] of wrong) {
       const found = parseExpression(text, names);
-      expect([text, isMisread(found) && found.message.startsWith(`Character ${character}: ${reason}`)]).toEqual([
+      expect([
         text,
-        true,
-      ]);
+        isMisread(found) && found.message.startsWith(`Character ${character}: ${reason}`),
+      ]).toEqual([text, true]);
     }
-    expect(parseExpression(" ", names)).toEqual({ message: "An expression in x1 and x2 belongs here.", at: 0 });
+    expect(parseExpression(" ", names)).toEqual({
+      message: "An expression in x1 and x2 belongs here.",
+      at: 0,
+    });
     expect(isMisread(parseExpression("(".repeat(300), names))).toBe(true);
     expect(isMisread(parseExpression("-".repeat(300), names))).toBe(true);
     expect(isMisread(parseExpression("1+".repeat(400), names))).toBe(true);
@@ -103,7 +113,10 @@ describe("a typed map", () => {
     const [at, along] = [[[x ** 3 + x, 1]], [[1, 0]]];
     const found = await evaluate(second, at, along);
     expect(found.data[0]).toBeCloseTo((-6 * x) / (3 * x * x + 1) ** 3, 10);
-    const total = await evaluate((p: Tensor) => sum(phi.inverse(phi.forward(p)), -1), [[1.2, -0.4]]);
+    const total = await evaluate(
+      (p: Tensor) => sum(phi.inverse(phi.forward(p)), -1),
+      [[1.2, -0.4]],
+    );
     expect(total.data[0]).toBeCloseTo(0.8, 12);
   });
 });

@@ -1,4 +1,6 @@
-/** The pages of scores and of paths in use: what they show is true, and an address brings it back. */
+/**
+ * The pages of scores and of paths in use: what they show is true, and an address brings it back.
+ */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
@@ -12,7 +14,9 @@ const studio = inject("studio");
 
 /** “2.8 · 10⁻¹⁰” as a number. */
 function numberOf(text: string): number {
-  const plain = text.replaceAll(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/g, (c) => (c === "⁻" ? "-" : String("⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c))));
+  const plain = text.replaceAll(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/g, (c) =>
+    c === "⁻" ? "-" : String("⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(c)),
+  );
   return Number(plain.replace(" · 10", "e"));
 }
 
@@ -20,11 +24,13 @@ const largestError = async (page: Page): Promise<number> =>
   numberOf((await page.getByLabel("Largest error").textContent(SOON)) ?? "");
 
 /**
- * Chooses a map and goes back, on a page so busy that it hears of the new address only when it is about to write the old one:
- * the browser has moved on by then.
+ * Chooses a map and goes back, on a page so busy that it hears of the new address only when it is
+ * about to write the old one: the browser has moved on by then.
  */
 function chooseAndGoBack(map: string): void {
-  const choice = [...document.querySelectorAll("select")].find(({ labels }) => labels[0]?.textContent === "Map φ");
+  const choice = [...document.querySelectorAll("select")].find(
+    ({ labels }) => labels[0]?.textContent === "Map φ",
+  );
   if (!choice) throw new Error("there is no map to choose");
   choice.value = map;
   choice.dispatchEvent(new Event("change", { bubbles: true }));
@@ -40,7 +46,11 @@ function chooseAndGoBack(map: string): void {
 async function row(page: Page, name: string): Promise<number[]> {
   const header = page.getByRole("rowheader", { name, exact: name.length === 1 });
   const cell = page.getByRole("row").filter({ has: header }).getByRole("cell");
-  return ((await cell.textContent()) ?? "").replaceAll("−", "-").replaceAll(/[()]/g, "").split(", ").map(Number);
+  return ((await cell.textContent()) ?? "")
+    .replaceAll("−", "-")
+    .replaceAll(/[()]/g, "")
+    .split(", ")
+    .map(Number);
 }
 
 if ("why" in studio)
@@ -57,7 +67,8 @@ else
     let browser: Browser;
     /** A page on which nothing moves. */
     let nowhere: string;
-    // One page for all: to load it, and what computes in it, takes longer than most of what it is asked.
+    // One page for all: to load it, and what computes in it, takes longer than most of what it is
+    // asked.
     let page: Page;
     let errors: readonly string[];
     beforeAll(async () => {
@@ -122,7 +133,8 @@ else
       expect(await largestError(page)).toBeLessThan(1e-6);
       await page.getByText("A map to trust.").waitFor(SOON);
       await page.getByLabel("y2 of x1, x2").fill("x2 + (x2");
-      const sentence = "Character 9: a closing bracket is missing for the one at character 6: it ends.";
+      const sentence =
+        "Character 9: a closing bracket is missing for the one at character 6: it ends.";
       await page.getByText(sentence).waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByLabel("y2 of x1, x2").fill("x2 + x1");
@@ -139,12 +151,14 @@ else
 
     it("close the commuting square at the order of the steps, and count who leaves the domain", async () => {
       await page.goto(`${url}#/paths?space=box&seed=7&steps=16&w=1.02`);
-      const slope = (name: string): Promise<number> => page.getByLabel(`Slope of ${name}`).textContent().then(Number);
+      const slope = (name: string): Promise<number> =>
+        page.getByLabel(`Slope of ${name}`).textContent().then(Number);
       await expect.poll(() => slope("Milstein in y"), SOON).toBeGreaterThan(0.85);
       expect(await slope("Milstein in y")).toBeLessThan(1.35);
       expect(await slope("Euler–Maruyama in y")).toBeGreaterThan(0.4);
       expect(await slope("Euler–Maruyama in y")).toBeLessThan(0.8);
-      const exits = (name: string): Promise<number> => page.getByLabel(`Exits, ${name}`).textContent().then(Number);
+      const exits = (name: string): Promise<number> =>
+        page.getByLabel(`Exits, ${name}`).textContent().then(Number);
       expect(await exits("Domain-preserving")).toBe(0);
       expect(await exits("Euler–Maruyama in y")).toBeGreaterThan(10);
       expect(await violations(page)).toEqual([]);
@@ -157,7 +171,9 @@ else
       // By way of another page: that a fresh one does it too is seen where boards are drawn.
       await page.goto(nowhere);
       await page.goto(address);
-      await expect.poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON).toBe(true);
+      await expect
+        .poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON)
+        .toBe(true);
       expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
       expect(await page.getByLabel(/^Drift scale w.*typed$/).inputValue()).toBe("1.02");
     });

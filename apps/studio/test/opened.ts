@@ -9,7 +9,10 @@ export interface OpenStudio {
   close(): Promise<void>;
 }
 
-export async function openStudio(studio: { readonly folder: string; readonly browser: string }): Promise<OpenStudio> {
+export async function openStudio(studio: {
+  readonly folder: string;
+  readonly browser: string;
+}): Promise<OpenStudio> {
   const serving = await serveFolder(studio.folder, 0);
   const browser = await chromium.connect(studio.browser);
   return {

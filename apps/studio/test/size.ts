@@ -1,4 +1,7 @@
-/** What a browser fetches of the studio, compressed: all but weights, the runtime's binary and fonts, which are compressed as they are. */
+/**
+ * What a browser fetches of the studio, compressed: all but weights, the runtime's binary and
+ * fonts, which are compressed as they are.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -12,5 +15,8 @@ const isApp = (name: string): boolean => /\.(m?js|css|html)$/.test(name);
 export const appFiles = (folder: string): { readonly name: string; readonly bytes: number }[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter(isApp)
-    .map((name) => ({ name, bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length }))
+    .map((name) => ({
+      name,
+      bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length,
+    }))
     .sort((a, b) => b.bytes - a.bytes);

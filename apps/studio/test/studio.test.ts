@@ -1,4 +1,7 @@
-/** The studio as a reader has it: every page, the chess page in use, what it says where something is missing. */
+/**
+ * The studio as a reader has it: every page, the chess page in use, what it says where something is
+ * missing.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -20,9 +23,12 @@ const studio = inject("studio");
 async function plainHost(): Promise<Serving> {
   const server = createServer(async ({ url = "/" }, response) => {
     const name = url === "/sub/" ? "index.html" : url.replace("/sub/", "");
-    const type = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" }[
-      extname(name)
-    ];
+    const type = {
+      ".html": "text/html",
+      ".js": "text/javascript",
+      ".css": "text/css",
+      ".wasm": "application/wasm",
+    }[extname(name)];
     const body = await readFile(join(studio.folder, name)).catch(() => undefined);
     response.writeHead(body ? 200 : 404, type ? { "content-type": type } : {}).end(body);
   });
@@ -35,15 +41,22 @@ async function plainHost(): Promise<Serving> {
 
 /** Whether a page's WebGPU has something to run on. */
 async function hasAdapter(): Promise<boolean> {
-  const { gpu } = navigator as unknown as { readonly gpu?: { requestAdapter(): Promise<object | null> } };
+  const { gpu } = navigator as unknown as {
+    readonly gpu?: { requestAdapter(): Promise<object | null> };
+  };
   return Boolean(await gpu?.requestAdapter());
 }
 
-/** Presses Pause in the page's own time, as soon as there is something to pause: a small model is fast. */
+/**
+ * Presses Pause in the page's own time, as soon as there is something to pause: a small model is
+ * fast.
+ */
 const pauseAtOnce = (): Promise<void> =>
   new Promise((resolve) => {
     new MutationObserver((_, observer) => {
-      const button = document.querySelector<HTMLButtonElement>('button[aria-label="Pause"]:enabled');
+      const button = document.querySelector<HTMLButtonElement>(
+        'button[aria-label="Pause"]:enabled',
+      );
       if (!button) return;
       observer.disconnect();
       button.click();
@@ -51,7 +64,8 @@ const pauseAtOnce = (): Promise<void> =>
     }).observe(document, { attributes: true, childList: true, subtree: true });
   });
 
-const done = (page: Page): Promise<unknown> => page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
+const done = (page: Page): Promise<unknown> =>
+  page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
 const fenOf = (page: Page): Promise<string | null> => page.locator(".fen").textContent();
 
 if ("why" in studio)
@@ -69,7 +83,8 @@ else
     let url: string;
     let plain: Serving;
     let browser: Browser;
-    // One page for all that the studio's own server serves: to load it, and what computes in it, takes longer than most tests.
+    // One page for all that the studio's own server serves: to load it, and what computes in it,
+    // takes longer than most tests.
     let page: Page;
     let [errors, requests]: readonly (readonly string[])[] = [[], []];
     const withTiny = async (of: Page): Promise<void> => {
@@ -166,12 +181,18 @@ else
       await page.keyboard.press("Enter");
       const known = "Q1??????/????????/????????/????????/????????/????????/????????/????????";
       await expect
-        .poll(() => page.evaluate(() => new URLSearchParams(location.hash.split("?").slice(1).join("?")).get("known")))
+        .poll(() =>
+          page.evaluate(() =>
+            new URLSearchParams(location.hash.split("?").slice(1).join("?")).get("known"),
+          ),
+        )
         .toBe(known);
       // "Done" may still be that of the board before.
       const kept = async (): Promise<boolean> => {
         const made = parseFen((await fenOf(page)) ?? "");
-        return parseFen(known, { unknown: true }).every((k, square) => k === UNKNOWN || made[square] === k);
+        return parseFen(known, { unknown: true }).every(
+          (k, square) => k === UNKNOWN || made[square] === k,
+        );
       };
       await expect.poll(kept, { timeout: 120_000 }).toBe(true);
       await done(page);
@@ -182,7 +203,9 @@ else
     it("runs on one thread from a host that knows nothing of it, pauses, takes single steps, goes on and saves a board", async () => {
       const { page, errors } = await open(browser, plain.url);
       await page.getByText("WebAssembly, 1 thread").click();
-      await page.getByText(/does not send the headers that threads need; diffeo studio does/).waitFor();
+      await page
+        .getByText(/does not send the headers that threads need; diffeo studio does/)
+        .waitFor();
       await withTiny(page);
       await page.goto(`${plain.url}#/chess?steps=60&boards=4`);
       const stepNow = async (): Promise<number> =>
@@ -208,7 +231,9 @@ else
       expect(saved.suggestedFilename()).toBe("diffeo-chess-7-3.svg");
       const pieces = [...(fen ?? "").split(" ")[0]].filter((c) => /[a-z]/i.test(c)).length;
       await saved.saveAs(join(folder, "board.svg"));
-      expect((await readFile(join(folder, "board.svg"), "utf8")).match(/<use /g) ?? []).toHaveLength(pieces);
+      expect(
+        (await readFile(join(folder, "board.svg"), "utf8")).match(/<use /g) ?? [],
+      ).toHaveLength(pieces);
       expect(errors).toEqual([]);
       await page.close();
     });
@@ -223,7 +248,9 @@ else
       await page.context().route("**/*.safetensors", (route) => route.fulfill({ status: 500 }));
       await page.goto(`${url}#/chess`);
       await alert
-        .getByText(/^The model did not arrive \(status 500\)\. See that .* is served, and try again\./)
+        .getByText(
+          /^The model did not arrive \(status 500\)\. See that .* is served, and try again\./,
+        )
         .waitFor();
       await page
         .getByLabel("Use a file of your own")
@@ -233,7 +260,8 @@ else
 
     it("computes on WebGPU where there is one", async () => {
       const { page, errors } = await open(browser, url);
-      if (!(await page.evaluate(hasAdapter))) return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
+      if (!(await page.evaluate(hasAdapter)))
+        return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
       await page.locator("summary").getByText("WebAssembly, ").click();
       await page.getByText(/software here, which is slower/).waitFor();
       await page.getByLabel("WebGPU").check();

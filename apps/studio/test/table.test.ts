@@ -1,4 +1,7 @@
-/** The page of tables in use: what it fits, draws and scores is what the command does, and what is wrong with a table is said. */
+/**
+ * The page of tables in use: what it fits, draws and scores is what the command does, and what is
+ * wrong with a table is said.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,14 +33,22 @@ function smallTable(): string {
 function farthest(a: CellTable, b: CellTable): number {
   expect([a.columns, a.rows.length]).toEqual([b.columns, b.rows.length]);
   const gaps = a.rows.flatMap((row, i) =>
-    row.map((cell, j) => (cell === b.rows[i][j] ? 0 : Math.abs(Number(cell) / Number(b.rows[i][j]) - 1))),
+    row.map((cell, j) =>
+      cell === b.rows[i][j] ? 0 : Math.abs(Number(cell) / Number(b.rows[i][j]) - 1),
+    ),
   );
   // A label that differs has no number to differ by.
-  return gaps.some(Number.isNaN) ? Number.POSITIVE_INFINITY : gaps.reduce((most, gap) => Math.max(most, gap), 0);
+  return gaps.some(Number.isNaN)
+    ? Number.POSITIVE_INFINITY
+    : gaps.reduce((most, gap) => Math.max(most, gap), 0);
 }
 
 /** What a button saves, and the name that it has. */
-async function saved(page: Page, button: string, folder: string): Promise<readonly [name: string, bytes: Buffer]> {
+async function saved(
+  page: Page,
+  button: string,
+  folder: string,
+): Promise<readonly [name: string, bytes: Buffer]> {
   const coming = page.waitForEvent("download", SOON);
   await page.getByRole("button", { name: button }).click();
   const download = await coming;
@@ -50,7 +61,9 @@ async function saved(page: Page, button: string, folder: string): Promise<readon
 const stopAtOnce = (): Promise<void> =>
   new Promise((resolve) => {
     new MutationObserver((_, observer) => {
-      const [button] = [...document.querySelectorAll("button")].filter(({ textContent }) => textContent === "Stop");
+      const [button] = [...document.querySelectorAll("button")].filter(
+        ({ textContent }) => textContent === "Stop",
+      );
       const said = document.querySelector(".fitting .status")?.textContent ?? "";
       if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 3)) return;
       observer.disconnect();
@@ -91,11 +104,14 @@ else
     let opened: OpenStudio;
     let url: string;
     const folder = mkdtempSync(join(tmpdir(), "diffeo-table-page-"));
-    const [csv, model, rows] = ["t.csv", "m.safetensors", "rows.csv"].map((name) => join(folder, name));
+    const [csv, model, rows] = ["t.csv", "m.safetensors", "rows.csv"].map((name) =>
+      join(folder, name),
+    );
     let browser: Browser;
     /** A page on which nothing moves. */
     let nowhere: string;
-    // One page for all: to load it, and what computes in it, takes longer than most of what it is asked.
+    // One page for all: to load it, and what computes in it, takes longer than most of what it is
+    // asked.
     let page: Page;
     let [errors, requests]: readonly (readonly string[])[] = [[], []];
     beforeAll(async () => {
@@ -116,8 +132,33 @@ else
 
     it("fits, draws and scores as the command does, to rounding, and takes the model along", async () => {
       const printed = onWebAssembly(
-        ["table", "fit", csv, "--steps", "2", "--seed", "3", "--no-given", "--no-evaluate", "--out", model],
-        ["table", "sample", "--model", model, "--count", "1000", "--seed", "5", "--evaluations", "8", "--out", rows],
+        [
+          "table",
+          "fit",
+          csv,
+          "--steps",
+          "2",
+          "--seed",
+          "3",
+          "--no-given",
+          "--no-evaluate",
+          "--out",
+          model,
+        ],
+        [
+          "table",
+          "sample",
+          "--model",
+          model,
+          "--count",
+          "1000",
+          "--seed",
+          "5",
+          "--evaluations",
+          "8",
+          "--out",
+          rows,
+        ],
       );
       await page.goto(`${url}#/table?ends=steps&steps=2&seed=3&given=no&draw=5&evaluations=8`);
       const fetched = requests.length;
@@ -144,10 +185,14 @@ else
       // A row that is pressed has the likelihood that the model gives it elsewhere.
       await page.getByRole("button", { name: "How likely is row 2?" }).click();
       const nats = Number(
-        (await page.getByLabel("log-likelihood", { exact: true }).textContent(SOON))?.replace("−", "-"),
+        (await page.getByLabel("log-likelihood", { exact: true }).textContent(SOON))?.replace(
+          "−",
+          "-",
+        ),
       );
       const [, second] = rowsIn(drawn, taken.domain);
-      for (const one of [fitted, taken]) expect(Math.abs(nats - (await one.score([second]))[0])).toBeLessThan(0.006);
+      for (const one of [fitted, taken])
+        expect(Math.abs(nats - (await one.score([second]))[0])).toBeLessThan(0.006);
       expect(await violations(page)).toEqual([]);
       expect(requests.slice(fetched).filter((one) => !one.startsWith(url))).toEqual([]);
 
@@ -176,14 +221,20 @@ else
       await page.getByLabel("The table as CSV").fill("a,b\n1,2\n3\n");
       await page.getByRole("button", { name: "Take it" }).click();
       await page
-        .getByText("pasted.csv, line 3: 1 cell where 2 columns are. Give every row the same number of cells.")
+        .getByText(
+          "pasted.csv, line 3: 1 cell where 2 columns are. Give every row the same number of cells.",
+        )
         .waitFor(SOON);
       await page.getByRole("button", { name: "Mend it here" }).click();
       const numbers = Array.from({ length: 70 }, (_, i) => `${i + 0.5},${i}`);
-      await page.getByLabel("The table as CSV").fill(["a,b", ...numbers.with(4, "x4.5,4")].join("\n"));
+      await page
+        .getByLabel("The table as CSV")
+        .fill(["a,b", ...numbers.with(4, "x4.5,4")].join("\n"));
       await page.getByRole("button", { name: "Take it" }).click();
       await page
-        .getByText(/^pasted\.csv, line 6, column 1 \("a"\): "x4\.5" is not a number, though most are\./)
+        .getByText(
+          /^pasted\.csv, line 6, column 1 \("a"\): "x4\.5" is not a number, though most are\./,
+        )
         .waitFor(SOON);
       expect(await violations(page)).toEqual([]);
       await page.getByRole("button", { name: "Mend the table" }).click();
@@ -192,7 +243,9 @@ else
       await page.getByText("all above 0, from 0.5 to 69.5").waitFor(SOON);
       await page.getByLabel("What a is").fill("betwixt:0:1");
       await page.getByLabel("What a is").press("Enter");
-      await page.getByText(/there is no kind "betwixt" of column\. Use real, positive, /).waitFor(SOON);
+      await page
+        .getByText(/there is no kind "betwixt" of column\. Use real, positive, /)
+        .waitFor(SOON);
       await page.getByLabel("What a is").fill("between:0:100");
       await page.getByLabel("What a is").press("Enter");
       await expect.poll(() => page.getByRole("alert").count(), SOON).toBe(0);
@@ -222,7 +275,9 @@ else
       await page.getByRole("button", { name: "Fit", exact: true }).click();
       await said;
       const stopped =
-        (await page.getByText(/^Stopped\. First of two networks, step \d+ of 10\.$/).textContent(SOON)) ?? "";
+        (await page
+          .getByText(/^Stopped\. First of two networks, step \d+ of 10\.$/)
+          .textContent(SOON)) ?? "";
       const [at] = stepsIn([stopped]);
       expect(at).toBeGreaterThanOrEqual(3);
       expect(at).toBeLessThan(10);
@@ -251,9 +306,13 @@ else
     it("fits densities by three losses side by side", async () => {
       await page.goto(`${url}#/table?view=densities&points=300&set=rings`);
       const longest = await longestTask(browser, page, async () => {
-        await page.getByLabel("Density and score field by GSSM-VR").waitFor({ ...SOON, state: "attached" });
         await page
-          .getByRole("img", { name: /^Variance of the gradient over its squared mean\. SSM-VR: \d/ })
+          .getByLabel("Density and score field by GSSM-VR")
+          .waitFor({ ...SOON, state: "attached" });
+        await page
+          .getByRole("img", {
+            name: /^Variance of the gradient over its squared mean\. SSM-VR: \d/,
+          })
           .waitFor(SOON);
         await page.getByRole("button", { name: "Stop" }).click();
         await page.getByRole("button", { name: "Fit again" }).first().waitFor();

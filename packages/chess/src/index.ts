@@ -1,7 +1,17 @@
-/** diffeo/chess: positions, their encoding, sampling, measures and pictures; all of it runs in a page too. Files are in files.ts. */
+/**
+ * diffeo/chess: positions, their encoding, sampling, measures and pictures; all of it runs in a
+ * page too. Files are in files.ts.
+ */
 
 export { isAttacked } from "./board/attack.ts";
-export { type FenOptions, makeFen, parseFen, scanFen, sideOf, type TextProblem } from "./board/fen.ts";
+export {
+  type FenOptions,
+  makeFen,
+  parseFen,
+  scanFen,
+  sideOf,
+  type TextProblem,
+} from "./board/fen.ts";
 export {
   FLAWS,
   type Flaw,
@@ -42,7 +52,12 @@ export {
   defaultCompletion,
   hideSquares,
 } from "./diffusion/complete.ts";
-export { type BoardCondition, guidingSum, parseCondition, requirePossible } from "./diffusion/condition.ts";
+export {
+  type BoardCondition,
+  guidingSum,
+  parseCondition,
+  requirePossible,
+} from "./diffusion/condition.ts";
 export {
   chessEncoding,
   chessSpec,
@@ -62,7 +77,12 @@ export {
   type ParticleBoards,
   type ParticleCompleter,
 } from "./diffusion/particles.ts";
-export { type Accepted, drawAccepted, joinBoards, type RejectionOptions } from "./diffusion/rejection.ts";
+export {
+  type Accepted,
+  drawAccepted,
+  joinBoards,
+  type RejectionOptions,
+} from "./diffusion/rejection.ts";
 export {
   BOARD_METHOD,
   BOARD_STEPS,
@@ -77,7 +97,13 @@ export {
 } from "./diffusion/sample.ts";
 export { type BoardTrace, makeTrace, quantised } from "./diffusion/trace.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
-export { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "./measure/histogram.ts";
+export {
+  histogram,
+  meanAndSd,
+  quantiles,
+  totalVariation,
+  wasserstein,
+} from "./measure/histogram.ts";
 export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
 export {
   type BoardMeasureOptions,

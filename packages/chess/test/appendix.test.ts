@@ -1,13 +1,15 @@
 /**
- * The chess appendix of the paper (`appendix:chess_derivations`) against the general reverse-time Itô lemma. For one square,
- * y on the simplex of 12 pieces and 'empty',
+ * The chess appendix of the paper (`appendix:chess_derivations`) against the general reverse-time
+ * Itô lemma. For one square, y on the simplex of 12 pieces and 'empty',
  *
  *   k_i = f̄_i + ½g²(2y_i − 1),   f̂_i = y_i(k_i − Σ_j y_j k_j),   G̃_ij = g(y_i δ_ij − y_i y_j),   f̄ = f − g² s
  *
- * where the paper prints the forward drift f for f̄. The library trains in standardised logits l = μ + σx: the process of l
- * has drift σf̄ and noise σg, so that there k_i = σf̄_i + ½σ²g²(2y_i − 1) and G̃ has the factor σg.
+ * where the paper prints the forward drift f for f̄. The library trains in standardised logits l =
+ * μ + σx: the process of l has drift σf̄ and noise σg, so that there k_i = σf̄_i + ½σ²g²(2y_i − 1)
+ * and G̃ has the factor σg.
  *
- * The appendix is written here in plain numbers, the lemma is derived from φ alone by automatic differentiation.
+ * The appendix is written here in plain numbers, the lemma is derived from φ alone by automatic
+ * differentiation.
  */
 
 import { additiveLogistic, type Bijector, withoutClosedForms } from "diffeo/bijector";
@@ -19,10 +21,16 @@ import { describe, expect, it } from "vitest";
 import { at, field } from "../../diffeo/test/sde/table.ts";
 
 const N = 12;
-/** Logits of this spread: y in the middle of the simplex, near its faces, and at its vertices to 10⁻¹⁵ and beyond. */
+/**
+ * Logits of this spread: y in the middle of the simplex, near its faces, and at its vertices to
+ * 10⁻¹⁵ and beyond.
+ */
 const SPREADS = [0.3, 1, 3, 8, 20];
 const BOARDS = 8;
-/** Rounding, relative to the size of a term of f̂_i or of G̃_ij: what a coordinate near a face has, not the largest one. */
+/**
+ * Rounding, relative to the size of a term of f̂_i or of G̃_ij: what a coordinate near a face has,
+ * not the largest one.
+ */
 const TOLERANCE = 1e-12;
 
 /** One square, or a grid of squares with the chess encoding. */
@@ -37,10 +45,19 @@ interface Setting {
 const shares = [0.083, 0.016, 0.018, 0.022, 0.0069, 0.0156];
 const grid = [2, 3];
 const encoding = categorical(
-  standardise([...shares, ...shares, 1 - 2 * shares.reduce((a, b) => a + b, 0)], { grid, epsilon: 0.01 }),
+  standardise([...shares, ...shares, 1 - 2 * shares.reduce((a, b) => a + b, 0)], {
+    grid,
+    epsilon: 0.01,
+  }),
 );
 const settings: readonly Setting[] = [
-  { name: "the paper's map", phi: additiveLogistic(), event: [N], mean: new Array(N).fill(0), scale: 1 },
+  {
+    name: "the paper's map",
+    phi: additiveLogistic(),
+    event: [N],
+    mean: new Array(N).fill(0),
+    scale: 1,
+  },
   {
     name: "the standardised encoding on a grid",
     phi: encoding.phi,
@@ -50,7 +67,10 @@ const settings: readonly Setting[] = [
   },
 ];
 
-/** y of one square's logits, by its definition with the largest logit (that of 'empty' is 0) taken out. */
+/**
+ * y of one square's logits, by its definition with the largest logit (that of 'empty' is 0) taken
+ * out.
+ */
 function simplexOf(logits: ArrayLike<number>): number[] {
   const most = Math.max(0, ...Array.from(logits));
   const total = Array.from(logits).reduce((sum, l) => sum + Math.exp(l - most), Math.exp(-most));
@@ -60,7 +80,10 @@ function simplexOf(logits: ArrayLike<number>): number[] {
 /** β of the VP SDE: f = −½βx, g² = β. */
 const beta = (t: number): number => 0.1 + 19.9 * t;
 
-/** Which drift k is made of, and the sign of its second term: the corrected appendix and two ways to be wrong. */
+/**
+ * Which drift k is made of, and the sign of its second term: the corrected appendix and two ways to
+ * be wrong.
+ */
 interface Variant {
   readonly drift: "reverse" | "forward";
   readonly sign: 1 | -1;
@@ -68,7 +91,14 @@ interface Variant {
 const CORRECT: Variant = { drift: "reverse", sign: 1 };
 
 /** k of one square. */
-const kOf = (x: ArrayLike<number>, s: ArrayLike<number>, y: readonly number[], t: number, scale: number, v: Variant) =>
+const kOf = (
+  x: ArrayLike<number>,
+  s: ArrayLike<number>,
+  y: readonly number[],
+  t: number,
+  scale: number,
+  v: Variant,
+) =>
   y.map((yi, i) => {
     const drift = -0.5 * beta(t) * x[i] - (v.drift === "reverse" ? beta(t) * s[i] : 0);
     return scale * drift + v.sign * 0.5 * scale ** 2 * beta(t) * (2 * yi - 1);
@@ -97,8 +127,16 @@ function pointsOf({ event, mean, scale }: Setting, spread: number) {
   return { shape, x, t, squares, rank };
 }
 
-/** The largest |lemma − appendix| over squares and coordinates, in units of y_i max|k|, the size of what is added up. */
-function driftError(setting: Setting, lemma: Float64Array, spread: number, variant: Variant): number {
+/**
+ * The largest |lemma − appendix| over squares and coordinates, in units of y_i max|k|, the size of
+ * what is added up.
+ */
+function driftError(
+  setting: Setting,
+  lemma: Float64Array,
+  spread: number,
+  variant: Variant,
+): number {
   let most = 0;
   pointsOf(setting, spread).squares.forEach(({ x, s, y, t }, q) => {
     const k = kOf(x, s, y, t, setting.scale, variant);
@@ -117,7 +155,11 @@ for (const setting of settings)
     const sde = vp({ eventRank: event.length });
     const lemmaAt = (spread: number, map = general): Float64Array => {
       const { shape, x, t, rank } = pointsOf(setting, spread);
-      return at((p, time) => pushedReverseDrift(sde, map, field(rank), p, time), [shape, x], [[BOARDS], t]);
+      return at(
+        (p, time) => pushedReverseDrift(sde, map, field(rank), p, time),
+        [shape, x],
+        [[BOARDS], t],
+      );
     };
 
     for (const spread of SPREADS)
@@ -131,7 +173,9 @@ for (const setting of settings)
       const all = SPREADS.flatMap((spread) => pointsOf(setting, spread).squares.map(({ y }) => y));
       expect(Math.min(...all.map((y) => Math.min(...y)))).toBeLessThan(1e-20);
       expect(Math.max(...all.map((y) => Math.max(...y)))).toBeGreaterThan(1 - 1e-6);
-      expect(Math.min(...all.map((y) => Math.abs(1 - y.reduce((a, b) => a + b))))).toBeLessThan(1e-12);
+      expect(Math.min(...all.map((y) => Math.abs(1 - y.reduce((a, b) => a + b))))).toBeLessThan(
+        1e-12,
+      );
     });
 
     it("has that drift in y too, where the process is given y and finds x itself", () => {
@@ -145,7 +189,9 @@ for (const setting of settings)
     it("does not have it as printed, with the forward drift, and misses exactly the score", () => {
       for (const spread of [0.3, 1, 3]) {
         const lemma = lemmaAt(spread);
-        expect(driftError(setting, lemma, spread, { drift: "forward", sign: 1 })).toBeGreaterThan(0.05);
+        expect(driftError(setting, lemma, spread, { drift: "forward", sign: 1 })).toBeGreaterThan(
+          0.05,
+        );
         // printed − lemma = J σg²s
         const { squares } = pointsOf(setting, spread);
         squares.forEach(({ x, s, y, t }, q) => {
@@ -163,7 +209,9 @@ for (const setting of settings)
 
     it("does not have it with the other sign of ½g²(2y − 1)", () => {
       for (const spread of [0.3, 1, 3])
-        expect(driftError(setting, lemmaAt(spread), spread, { drift: "reverse", sign: -1 })).toBeGreaterThan(0.05);
+        expect(
+          driftError(setting, lemmaAt(spread), spread, { drift: "reverse", sign: -1 }),
+        ).toBeGreaterThan(0.05);
     });
 
     for (const spread of SPREADS)
@@ -182,7 +230,11 @@ for (const setting of settings)
         expect(dense.length).toBe(BOARDS * n * n);
         let most = 0;
         dense.forEach((found, flat) => {
-          const [board, row, column] = [Math.floor(flat / n ** 2), Math.floor(flat / n) % n, flat % n];
+          const [board, row, column] = [
+            Math.floor(flat / n ** 2),
+            Math.floor(flat / n) % n,
+            flat % n,
+          ];
           const [square, other] = [row, column].map((at) => Math.floor(at / N));
           const { y, t: time } = squares[(board * n) / N + square];
           const [i, j] = [row % N, column % N];

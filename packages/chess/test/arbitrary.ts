@@ -15,7 +15,10 @@ export const anyBoard = arrayOf(fc.integer({ min: 0, max: 12 }));
 
 /** About a third of the squares occupied. */
 export const sparseBoard = arrayOf(
-  fc.oneof({ weight: 1, arbitrary: fc.integer({ min: 0, max: 11 }) }, { weight: 3, arbitrary: fc.constant(12) }),
+  fc.oneof(
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 11 }) },
+    { weight: 3, arbitrary: fc.constant(12) },
+  ),
 );
 
 const folder = fileURLToPath(new URL("../../../../shared/data/chess/", import.meta.url));
@@ -25,4 +28,6 @@ export const realData = existsSync(folder)
 
 /** Real positions, or positions of random games where there are none. */
 export const somePositions = async (count: number): Promise<Positions> =>
-  realData ? (await readPositions(realData.positions, { limit: count })).positions : playouts(count, key("tests"));
+  realData
+    ? (await readPositions(realData.positions, { limit: count })).positions
+    : playouts(count, key("tests"));

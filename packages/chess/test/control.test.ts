@@ -38,20 +38,29 @@ describe("a condition on a board", () => {
     fc.assert(
       fc.property(sparseBoard, fc.constantFrom(...PIECES), (board, piece) => {
         const count = makeFen(board).split(piece).length - 1;
-        return parseCondition(`${piece}=${count}`).holds(board) && parseCondition(piece).holds(board) === count > 0;
+        return (
+          parseCondition(`${piece}=${count}`).holds(board) &&
+          parseCondition(piece).holds(board) === count > 0
+        );
       }),
     );
   });
 
-  it.each(["", "Z", "Q=", "=3", "pieces", "Q==1", "Q<>1", "Q=x", "toString=1"])("is not %j", (text) => {
-    expect(() => parseCondition(text)).toThrow(/Write legal, a piece/);
-  });
+  it.each(["", "Z", "Q=", "=3", "pieces", "Q==1", "Q<>1", "Q=x", "toString=1"])(
+    "is not %j",
+    (text) => {
+      expect(() => parseCondition(text)).toThrow(/Write legal, a piece/);
+    },
+  );
 
   it.each([
     [["pieces=100"], "no board has pieces=100. Ask for pieces from 0 to 64"],
     [["Q<0"], "no board has Q<0. Ask for Q from 0 to 64"],
     [["legal", "pieces=12", "Q", "pieces>12"], "no board has pieces=12 and pieces>12"],
-    [["balance>=4", "balance<4"], "no board has balance>=4 and balance<4. Ask for balance from -576 to 576"],
+    [
+      ["balance>=4", "balance<4"],
+      "no board has balance>=4 and balance<4. Ask for balance from -576 to 576",
+    ],
   ])("is refused where no board meets it: %j", async (texts, message) => {
     const conditions = texts.map(parseCondition);
     expect(() => requirePossible(conditions)).toThrow(message);
@@ -61,7 +70,9 @@ describe("a condition on a board", () => {
 
   it("is possible up to its bounds", () => {
     requirePossible(
-      ["pieces=64", "pieces>=64", "balance>=-576", "balance<=-576", "Q", "q", "n!=1"].map(parseCondition),
+      ["pieces=64", "pieces>=64", "balance>=-576", "balance<=-576", "Q", "q", "n!=1"].map(
+        parseCondition,
+      ),
     );
   });
 });
@@ -69,7 +80,11 @@ describe("a condition on a board", () => {
 describe("guidance", () => {
   const call = { count: 4, steps: 3, key: key("guided") };
   const drawn = (parameterisation: "posterior" | "noise", ...texts: string[]): Promise<Boards> =>
-    sampleBoards(tinyModel(parameterisation), { ...call, guide: texts.map(parseCondition), threads: 1 });
+    sampleBoards(tinyModel(parameterisation), {
+      ...call,
+      guide: texts.map(parseCondition),
+      threads: 1,
+    });
 
   it("makes other boards of the same noise; those of one kind share a graph, and each gives what it gives alone", async () => {
     const { counted, traced } = countedModel(tinyModel());
@@ -94,7 +109,9 @@ describe("guidance", () => {
 
   it("refuses what leads nowhere, and models without a posterior of classes", async () => {
     await expect(drawn("posterior", "legal")).rejects.toThrow('nothing leads to "legal"');
-    await expect(drawn("posterior", "Q!=1")).rejects.toThrow("Guide by pieces, white, black, balance or a piece");
+    await expect(drawn("posterior", "Q!=1")).rejects.toThrow(
+      "Guide by pieces, white, black, balance or a piece",
+    );
     await expect(drawn("posterior", "Q", "Q=0")).rejects.toThrow("no board has Q and Q=0");
     await expect(drawn("noise", "Q=1")).rejects.toThrow("gives no posterior of classes");
   });
@@ -115,9 +132,16 @@ describe("rejection", () => {
   it("gives the first boards that meet all conditions, whatever the batch, and says how many were drawn", async () => {
     expect(passing.length).toBeGreaterThan(20);
     for (const batch of [1, 7, 64, 400]) {
-      const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries: 400, batch });
+      const { positions, drawn } = await drawAccepted(draw, {
+        count: 15,
+        conditions,
+        tries: 400,
+        batch,
+      });
       expect(positions.count).toBe(15);
-      expect(unpack(positions)).toEqual(Uint8Array.from(passing.slice(0, 15).flatMap((i) => [...boardAt(all, i)])));
+      expect(unpack(positions)).toEqual(
+        Uint8Array.from(passing.slice(0, 15).flatMap((i) => [...boardAt(all, i)])),
+      );
       expect(drawn).toBe(passing[14] + 1);
     }
   });
@@ -136,7 +160,12 @@ describe("rejection", () => {
 
   it("stops at the limit with what it has", async () => {
     const tries = passing[4] + 1;
-    const { positions, drawn } = await drawAccepted(draw, { count: 15, conditions, tries, batch: 10 });
+    const { positions, drawn } = await drawAccepted(draw, {
+      count: 15,
+      conditions,
+      tries,
+      batch: 10,
+    });
     expect(positions.count).toBe(5);
     expect(drawn).toBe(tries);
     // 100 for each, where nothing is said of it.
@@ -145,7 +174,12 @@ describe("rejection", () => {
   });
 
   it("draws as many as are wanted where nothing is asked of them", async () => {
-    const { positions, drawn, exits } = await drawAccepted(draw, { count: 9, conditions: [], tries: 9, batch: 4 });
+    const { positions, drawn, exits } = await drawAccepted(draw, {
+      count: 9,
+      conditions: [],
+      tries: 9,
+      batch: 4,
+    });
     expect([positions.count, drawn, exits]).toEqual([9, 9, 1]);
   });
 });
@@ -164,7 +198,11 @@ describe("a trace", () => {
   const options = { count: 5, key: key(2), steps: 12, threads: 1 } as const;
 
   it.each(["simplex", "logit"] as const)("ends with the boards themselves (%s)", async (space) => {
-    const { positions, trace, times } = await sampleBoards(tinyModel(), { ...options, space, frames: 5 });
+    const { positions, trace, times } = await sampleBoards(tinyModel(), {
+      ...options,
+      space,
+      frames: 5,
+    });
     const { frames, times: shown } = trace as BoardTrace;
     expect(shown).toEqual([times[1], times[5], times[8], times[12], 0]);
     for (const frame of frames) expect(frame).toHaveLength(5 * SQUARES * CLASSES);
@@ -216,7 +254,10 @@ describe("a trace", () => {
     fc.assert(
       fc.property(weights, (w) => {
         const total = w.reduce((a, b) => a + b, 0) || 1;
-        const p = Float32Array.from(w[0] + total === total ? w.map(() => 1 / CLASSES) : w, (v) => v / total);
+        const p = Float32Array.from(
+          w[0] + total === total ? w.map(() => 1 / CLASSES) : w,
+          (v) => v / total,
+        );
         const bytes = quantised(p);
         const most = Math.max(...p);
         const first = p[CLASSES - 1] === most ? CLASSES - 1 : p.indexOf(most);

@@ -24,7 +24,11 @@ const apply = (
   grid: readonly number[],
   phi = encoding.phi,
 ) => {
-  const x = input("x", [values.length / (n * grid.reduce((a, b) => a * b, 1)), ...grid, n], "float64");
+  const x = input(
+    "x",
+    [values.length / (n * grid.reduce((a, b) => a * b, 1)), ...grid, n],
+    "float64",
+  );
   return reference([phi[map](x)], new Map([[x, values]]))[0];
 };
 
@@ -71,11 +75,15 @@ describe("the encoding of positions", () => {
   it("is decoded from x, and from y on the simplex", () => {
     expect(decodePositions(encoding, x).bytes).toEqual(positions.bytes);
     const y = apply("forward", Float64Array.from(x.subarray(0, 20 * 768)), 12, [8, 8]);
-    expect(decodePositions(encoding, y, "simplex").bytes).toEqual(positions.bytes.slice(0, 20 * 32));
+    expect(decodePositions(encoding, y, "simplex").bytes).toEqual(
+      positions.bytes.slice(0, 20 * 32),
+    );
   });
 
   it("is decoded alike from x and from y where there is noise, and as the mixture's largest share", () => {
-    const noisy = normal(key("noise"), [20, 8, 8, 12], { dtype: "float64" }).data.map((z, i) => x[i] + 0.7 * z);
+    const noisy = normal(key("noise"), [20, 8, 8, 12], { dtype: "float64" }).data.map(
+      (z, i) => x[i] + 0.7 * z,
+    );
     const y = apply("forward", noisy, 12, [8, 8]);
     const decoded = encoding.decode(noisy);
     expect(encoding.decodeSimplex(y)).toEqual(decoded);
@@ -99,7 +107,9 @@ describe("the encoding of positions", () => {
   });
 
   it("refuses what is not a number", () => {
-    expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow("site 0 is not a number");
+    expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow(
+      "site 0 is not a number",
+    );
   });
 });
 
@@ -122,13 +132,23 @@ describe("other categorical data", () => {
   it("say what is wrong with their numbers", () => {
     expect(() => standardise([0.5, 0.4], { grid: [2] })).toThrow("sum to 0.9");
     expect(() => standardise([0, 1], { grid: [2] })).toThrow("no spread");
-    expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow("leaves no class in front");
-    expect(() => encoding.encode(new Uint8Array(64).fill(13, 5))).toThrow("site 5 has class 13 of 13");
-    expect(() => encoding.encode(new Uint8Array(65))).toThrow("65 numbers are not whole grids [8, 8]");
-    expect(() => standardise(new Array(257).fill(1 / 257), { grid: [2], epsilon: 1e-3 })).toThrow("at most 256");
+    expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow(
+      "leaves no class in front",
+    );
+    expect(() => encoding.encode(new Uint8Array(64).fill(13, 5))).toThrow(
+      "site 5 has class 13 of 13",
+    );
+    expect(() => encoding.encode(new Uint8Array(65))).toThrow(
+      "65 numbers are not whole grids [8, 8]",
+    );
+    expect(() => standardise(new Array(257).fill(1 / 257), { grid: [2], epsilon: 1e-3 })).toThrow(
+      "at most 256",
+    );
     const spec = standardise([0.2, 0.2, 0.6], { grid: [5], epsilon: 0.05 });
     expect(() => categorical({ ...spec, mean: [0, Number.NaN] })).toThrow("means 0, NaN and scale");
-    expect(() => categorical({ ...spec, scale: Number.POSITIVE_INFINITY })).toThrow("scale Infinity for 2 channels");
+    expect(() => categorical({ ...spec, scale: Number.POSITIVE_INFINITY })).toThrow(
+      "scale Infinity for 2 channels",
+    );
     expect(() => encoding.decode(new Float32Array(100))).toThrow("not whole grids [8, 8, 12]");
   });
 
@@ -136,8 +156,12 @@ describe("other categorical data", () => {
     requireChess(encoding);
     const grid = [8, 8];
     const other = standardise([0.2, 0.2, 0.6], { grid });
-    expect(() => requireChess(other)).toThrow("a model of 3 classes on a grid [8, 8], not of chess");
-    expect(() => requireChess({ ...encoding, grid: [8, 4] })).toThrow("13 classes on a grid [8, 4]");
+    expect(() => requireChess(other)).toThrow(
+      "a model of 3 classes on a grid [8, 8], not of chess",
+    );
+    expect(() => requireChess({ ...encoding, grid: [8, 4] })).toThrow(
+      "13 classes on a grid [8, 4]",
+    );
   });
 
   it("have shares of classes that sum to one", () => {

@@ -10,9 +10,16 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 describe("FEN", () => {
   it("reads the classes PNBRQKpnbrqk and empty in order, from a8 to h1", () => {
     const board = parseFen("PNBRQKpn/bqrk4/8/8/8/8/8/7K w - - 0 1");
-    expect([...board.subarray(0, 16)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9, 11, 12, 12, 12, 12]);
+    expect([...board.subarray(0, 16)]).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9, 11, 12, 12, 12, 12,
+    ]);
     expect(board[63]).toBe(5);
-    expect([squareName(0), squareName(7), squareName(56), squareName(63)]).toEqual(["a8", "h8", "a1", "h1"]);
+    expect([squareName(0), squareName(7), squareName(56), squareName(63)]).toEqual([
+      "a8",
+      "h8",
+      "a1",
+      "h1",
+    ]);
   });
 
   it("gives back every board it writes", () => {
@@ -71,7 +78,14 @@ describe("FEN", () => {
   });
 
   it("tells the side to move", () => {
-    const texts = [`${START} w - - 0 1`, `${START} b`, `${START}  b -`, START, "b7/8/8/8/8/8/8/8", "8/8 white"];
+    const texts = [
+      `${START} w - - 0 1`,
+      `${START} b`,
+      `${START}  b -`,
+      START,
+      "b7/8/8/8/8/8/8/8",
+      "8/8 white",
+    ];
     expect(texts.map(sideOf)).toEqual(["w", "b", "b", undefined, undefined, undefined]);
   });
 

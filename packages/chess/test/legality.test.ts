@@ -16,9 +16,10 @@ function expectAttacksOfChessJs(board: Board): void {
   const chess = load(board, "w");
   for (let square = 0; square < 64; square++)
     for (const side of ["w", "b"] as const)
-      expect(isAttacked(board, square, side === "w"), `${makeFen(board)} ${squareName(square)} by ${side}`).toBe(
-        chess.isAttacked(NAMES[square], side),
-      );
+      expect(
+        isAttacked(board, square, side === "w"),
+        `${makeFen(board)} ${squareName(square)} by ${side}`,
+      ).toBe(chess.isAttacked(NAMES[square], side));
 }
 
 /** chess.js holds one king of a colour: all but the first become queens. */
@@ -87,7 +88,9 @@ describe("strict legality", () => {
   it("completes a FEN with a side that may be to move", () => {
     expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"))).toBe("4k3/8/8/8/8/8/8/4K3 w - - 0 1");
     expect(makeFullFen(parseFen("4k3/4R3/8/8/8/8/8/4K3"))).toBe("4k3/4R3/8/8/8/8/8/4K3 b - - 0 1");
-    expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"), ["b", "KQ"])).toBe("4k3/8/8/8/8/8/8/4K3 b KQ - 0 1");
+    expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"), ["b", "KQ"])).toBe(
+      "4k3/8/8/8/8/8/8/4K3 b KQ - 0 1",
+    );
   });
 });
 

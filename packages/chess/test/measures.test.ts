@@ -10,7 +10,13 @@ import { EMPTY, type Positions, pack, range, unpack } from "../src/board/positio
 import { PositionSet } from "../src/board/set.ts";
 import { covarianceCosine, covarianceError, crossCovariance } from "../src/measure/covariance.ts";
 import { aucError, meanError, sdError, shareError } from "../src/measure/errors.ts";
-import { histogram, meanAndSd, quantiles, totalVariation, wasserstein } from "../src/measure/histogram.ts";
+import {
+  histogram,
+  meanAndSd,
+  quantiles,
+  totalVariation,
+  wasserstein,
+} from "../src/measure/histogram.ts";
 import { independentSquares, marginalDistance, squareMarginals } from "../src/measure/marginals.ts";
 import { measure, measureAll, referenceOf } from "../src/measure/measures.ts";
 import { exactCopies, nearestDistances } from "../src/measure/neighbours.ts";
@@ -20,10 +26,14 @@ import { twoSampleAuc } from "../src/measure/two-sample.ts";
 import { readPositions } from "../src/node/read.ts";
 import { anyBoard, realData, somePositions, sparseBoard } from "./arbitrary.ts";
 
-const boards = (...fens: string[]): Positions => pack(Uint8Array.from(fens.flatMap((fen) => [...parseFen(fen)])));
+const boards = (...fens: string[]): Positions =>
+  pack(Uint8Array.from(fens.flatMap((fen) => [...parseFen(fen)])));
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 const KINGS = "4k3/8/8/8/8/8/8/4K3";
-/** One position a game: several are alike, and a two-sample test would learn which games they come from. */
+/**
+ * One position a game: several are alike, and a two-sample test would learn which games they come
+ * from.
+ */
 const games = playouts(2000, key("games"), { perGame: 1, plies: 60 });
 
 describe("distances of histograms", () => {
@@ -54,7 +64,8 @@ describe("distances of histograms", () => {
 
 describe("material", () => {
   it("is counted by type, colour of square, file and worth", () => {
-    // White: king, queen, bishops on c1 (dark) and f1 (light), pawns a2 and a3. Black: king, knight, rook, bishop f8 (dark).
+    // White: king, queen, bishops on c1 (dark) and f1 (light), pawns a2 and a3. Black: king,
+    // knight, rook, bishop f8 (dark).
     const m = materialOf(boards("4kb1r/8/6n1/8/8/P7/P7/2BQKB2"));
     expect([...m.types]).toEqual([2, 0, 2, 0, 1, 1, 0, 1, 1, 1, 0, 1]);
     expect(m.pieces[0]).toBe(10);
@@ -72,13 +83,17 @@ describe("marginals", () => {
     expect(p[0 * 13 + 12]).toBe(1);
     expect(marginalDistance(p, squareMarginals(boards("8/8/8/8/8/8/8/8")))).toBeCloseTo(2 / 64, 12);
     const full = pack(new Uint8Array(64).fill(0));
-    expect(marginalDistance(squareMarginals(full), squareMarginals(boards("8/8/8/8/8/8/8/8")))).toBe(1);
+    expect(
+      marginalDistance(squareMarginals(full), squareMarginals(boards("8/8/8/8/8/8/8/8"))),
+    ).toBe(1);
   });
 
   it("are kept by independent squares, and nothing else is", () => {
     const drawn = independentSquares(squareMarginals(games), 2000, key(1));
     expect(marginalDistance(squareMarginals(drawn), squareMarginals(games))).toBeLessThan(0.03);
-    expect(Math.abs(covarianceCosine(crossCovariance(drawn), crossCovariance(games)))).toBeLessThan(0.1);
+    expect(Math.abs(covarianceCosine(crossCovariance(drawn), crossCovariance(games)))).toBeLessThan(
+      0.1,
+    );
     expect(independentSquares(squareMarginals(games), 2000, key(1))).toEqual(drawn);
   });
 });
@@ -92,14 +107,17 @@ describe("the cross-square covariance", () => {
         const oneHot = list.map((b) =>
           Array.from({ length: 768 }, (_, i) => (b[Math.floor(i / 12)] === i % 12 ? 1 : 0)),
         );
-        const mean = (f: (row: number[]) => number): number => oneHot.reduce((s, row) => s + f(row), 0) / oneHot.length;
+        const mean = (f: (row: number[]) => number): number =>
+          oneHot.reduce((s, row) => s + f(row), 0) / oneHot.length;
         const means = Array.from({ length: 768 }, (_, i) => mean((row) => row[i]));
         let worst = 0;
         for (let n = 0; n < 3000; n++) {
           const a = (n * 7919) % 768;
           const b = (n * 104729 + 13) % 768;
           const expected =
-            Math.floor(b / 12) > Math.floor(a / 12) ? mean((row) => row[a] * row[b]) - means[a] * means[b] : 0;
+            Math.floor(b / 12) > Math.floor(a / 12)
+              ? mean((row) => row[a] * row[b]) - means[a] * means[b]
+              : 0;
           worst = Math.max(worst, Math.abs(covariance[768 * a + b] - expected));
         }
         expect(worst).toBeLessThan(5e-13);
@@ -132,8 +150,10 @@ describe("nearest neighbours", () => {
     const sets = fc.array(fc.oneof(anyBoard, sparseBoard), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(sets, sets, (a, b) => {
-        const packed = (list: Uint8Array[]): Positions => pack(Uint8Array.from(list.flatMap((x) => [...x])));
-        const hamming = (x: Uint8Array, y: Uint8Array): number => x.filter((k, i) => k !== y[i]).length;
+        const packed = (list: Uint8Array[]): Positions =>
+          pack(Uint8Array.from(list.flatMap((x) => [...x])));
+        const hamming = (x: Uint8Array, y: Uint8Array): number =>
+          x.filter((k, i) => k !== y[i]).length;
         expect([...nearestDistances(packed(a), packed(b))]).toEqual(
           a.map((x) => Math.min(...b.map((y) => hamming(x, y)))),
         );
@@ -143,11 +163,16 @@ describe("nearest neighbours", () => {
 
   it("are found where they are nearer by one square, on whichever rank", () => {
     const off = (count: number, rank: number): number[] =>
-      [...parseFen(START)].map((own, i) => (i >= 8 * rank && i < 8 * rank + count ? 13 - own : own));
+      [...parseFen(START)].map((own, i) =>
+        i >= 8 * rank && i < 8 * rank + count ? 13 - own : own,
+      );
     for (let rank = 0; rank < 8; rank++)
-      expect([...nearestDistances(boards(START), pack(Uint8Array.from([...off(3, rank), ...off(2, rank)])))]).toEqual([
-        2,
-      ]);
+      expect([
+        ...nearestDistances(
+          boards(START),
+          pack(Uint8Array.from([...off(3, rank), ...off(2, rank)])),
+        ),
+      ]).toEqual([2]);
   });
 
   it("at distance 0 are copies", () => {
@@ -173,7 +198,8 @@ describe("the two-sample test", () => {
   it.each<[string, readonly string[], readonly string[]]>([
     ["files of pawns", ["4k3/8/8/8/8/8/P7/4K3"], ["4k3/8/8/8/8/8/7P/4K3"]],
     ["bishops' colours", ["4k3/8/8/8/8/8/8/2B1K3"], ["4k3/8/8/8/8/8/8/4KB2"]],
-    // White's queen against a knight, or the other way round; both of one side: every count is as often the same.
+    // White's queen against a knight, or the other way round; both of one side: every count is as
+    // often the same.
     [
       "balances of 6 and 12",
       ["4k1n1/8/8/8/8/8/8/3QK3", "3qk3/8/8/8/8/8/8/4K1N1"],
@@ -186,8 +212,12 @@ describe("the two-sample test", () => {
   });
 
   it("stays finite where one look is enough", () => {
-    const few = pack(Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(KINGS)]).flat()));
-    const many = pack(Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(START)]).flat()));
+    const few = pack(
+      Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(KINGS)]).flat()),
+    );
+    const many = pack(
+      Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(START)]).flat()),
+    );
     expect(twoSampleAuc(materialOf(few), materialOf(many), key(1))).toBe(1);
   });
 });
@@ -219,7 +249,11 @@ describe("all measures", () => {
 
   it("of known faults are known", () => {
     const reference = referenceOf(boards(KINGS, KINGS, KINGS, KINGS));
-    const m = measure(boards(KINGS, KINGS, "4k3/8/8/8/8/8/8/3QK3", "8/8/8/8/8/8/8/4K3"), reference, { key: key(0) });
+    const m = measure(
+      boards(KINGS, KINGS, "4k3/8/8/8/8/8/8/3QK3", "8/8/8/8/8/8/8/4K3"),
+      reference,
+      { key: key(0) },
+    );
     expect(m).toMatchObject({
       oneKingEach: 0.75,
       legal: 0.75,
@@ -243,7 +277,9 @@ describe("all measures", () => {
     // 0 to 20 squares off a board that training has.
     const samples = pack(
       Uint8Array.from(
-        Array.from({ length: 21 }, (_, k) => [...parseFen(START)].map((own, i) => (i < k ? EMPTY : own))).flat(),
+        Array.from({ length: 21 }, (_, k) =>
+          [...parseFen(START)].map((own, i) => (i < k ? EMPTY : own)),
+        ).flat(),
       ),
     );
     const reference = referenceOf(boards(KINGS, KINGS, START, START, KINGS));
@@ -272,7 +308,9 @@ describe("all measures", () => {
     const table = measureTable(all);
     expect(table).toMatch(/^measure +samples +real +independent\n/);
     expect(table).toMatch(/strictly legal +1\.000 ± 0\.\d{3} +1\.000 +0\.\d{3}\n/);
-    expect(table).toMatch(/\n1,000 samples are too few for a square's marginal, .*: most of it may be chance\n/);
+    expect(table).toMatch(
+      /\n1,000 samples are too few for a square's marginal, .*: most of it may be chance\n/,
+    );
     expect(table).toMatch(
       /\n1,000 samples are too few for the AUC: a test of less than 2,000 sees less than there is\n$/,
     );
@@ -280,8 +318,15 @@ describe("all measures", () => {
 });
 
 describe("standard errors", () => {
-  /** The spread of a figure over many samples of a law, to 1/√(2·2,000) of itself: the errors are held to three times that. */
-  const spread = (figure: (sample: number[]) => number, law: (u: Float32Array) => number[], size: number): number => {
+  /**
+   * The spread of a figure over many samples of a law, to 1/√(2·2,000) of itself: the errors are
+   * held to three times that.
+   */
+  const spread = (
+    figure: (sample: number[]) => number,
+    law: (u: Float32Array) => number[],
+    size: number,
+  ): number => {
     const figures = Array.from({ length: 2000 }, (_, i) =>
       figure(law(uniform(fold(key("errors"), i), [size]).data as Float32Array)),
     );
@@ -296,13 +341,17 @@ describe("standard errors", () => {
     const much = skewed(uniform(key("much"), [100_000]).data as Float32Array);
     expect(spread(mean, skewed, 400) / meanError(meanAndSd(much).sd, 400)).toBeCloseTo(1, 1);
     const sd = (v: readonly number[]): number => meanAndSd(v).sd;
-    expect(spread(sd, skewed, 400) / (sdError(much) * Math.sqrt(much.length / 400))).toBeCloseTo(1, 1);
+    expect(spread(sd, skewed, 400) / (sdError(much) * Math.sqrt(much.length / 400))).toBeCloseTo(
+      1,
+      1,
+    );
   });
 
   it("of an AUC are those of scores whose law the formula is made for", () => {
     // Exponential scores with means 1 and 3: A = 3/4.
     const area = (v: readonly number[]): number => areaUnderCurve(v.slice(0, 100), v.slice(100));
-    const scores = (u: Float32Array): number[] => Array.from(u, (x, i) => -Math.log1p(-x) * (i < 100 ? 1 : 3));
+    const scores = (u: Float32Array): number[] =>
+      Array.from(u, (x, i) => -Math.log1p(-x) * (i < 100 ? 1 : 3));
     expect(spread(area, scores, 200) / aucError(0.75, 100, 100)).toBeCloseTo(1, 1);
   });
 
@@ -321,7 +370,11 @@ describe("statistics", () => {
     expect(s.square_marginals.e1).toEqual([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
     expect(s.square_marginals.a1).toEqual([0.5, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(s.share_white_to_move).toBe(0.5);
-    expect(s.bishops).toMatchObject({ white_pair_share: 0.5, white_pair_opposite: 1, one_each_share: 0 });
+    expect(s.bishops).toMatchObject({
+      white_pair_share: 0.5,
+      white_pair_opposite: 1,
+      one_each_share: 0,
+    });
     expect(statisticsOf(boards(START)).share_white_to_move).toBeUndefined();
     expect(statisticsTable(s)).toContain("pieces, mean (SD)");
   });
@@ -344,9 +397,13 @@ if (realData) {
     });
 
     it("has measures near the published floor and independent columns", () => {
-      // The published column looked for neighbours among 100,000 positions: those that are left of these.
+      // The published column looked for neighbours among 100,000 positions: those that are left of
+      // these.
       const positions = range(read.positions, 0, 105_000);
-      const { real, independent } = measureAll(range(positions, 0, 5000), positions, { key: key(5), neighbours: 100 });
+      const { real, independent } = measureAll(range(positions, 0, 5000), positions, {
+        key: key(5),
+        neighbours: 100,
+      });
       expect(real).toMatchObject({ oneKingEach: 1, legal: 1, bishopPairsOpposite: 1, copies: 0 });
       expect(real.marginalDistance).toBeLessThan(0.013);
       expect(real.covarianceCosine).toBeGreaterThan(0.98);

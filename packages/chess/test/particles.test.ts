@@ -39,20 +39,26 @@ describe("completeByParticles", () => {
     expect(traced()).toBe(compiled);
     await complete.dispose();
     expect(first).toEqual(await completeByParticles(model, board, options));
-    expect(second).toEqual(await completeByParticles(model, other, { ...options, key: key(4), steps: 3 }));
+    expect(second).toEqual(
+      await completeByParticles(model, other, { ...options, key: key(4), steps: 3 }),
+    );
     await expect(complete(board, call)).rejects.toThrow("these particles were disposed");
   });
 
   it("moves boards as strongly as it is told, uphill and by the drift", async () => {
     const plain = await completeByParticles(tinyModel(), board, options);
     for (const how of [{ guidance: 4 }, { driftScale: 1.3 }])
-      expect((await completeByParticles(tinyModel(), board, { ...options, ...how })).positions).not.toEqual(
-        plain.positions,
-      );
+      expect(
+        (await completeByParticles(tinyModel(), board, { ...options, ...how })).positions,
+      ).not.toEqual(plain.positions);
   });
 
   it("needs a network that gives posteriors, and a whole board", async () => {
-    await expect(completeByParticles(tinyModel("noise"), board, options)).rejects.toThrow(/gives no posterior/);
-    await expect(completeByParticles(tinyModel(), board.slice(1), options)).rejects.toThrow(/63 squares/);
+    await expect(completeByParticles(tinyModel("noise"), board, options)).rejects.toThrow(
+      /gives no posterior/,
+    );
+    await expect(completeByParticles(tinyModel(), board.slice(1), options)).rejects.toThrow(
+      /63 squares/,
+    );
   });
 });

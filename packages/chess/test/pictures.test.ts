@@ -51,7 +51,9 @@ describe("an SVG of boards", () => {
   });
 
   it("marks unknown squares", () => {
-    expect(boardSvg({ board: parseFen("????????/8/8/8/8/8/8/8", { unknown: true }) }).match(/>\?</g)).toHaveLength(8);
+    expect(
+      boardSvg({ board: parseFen("????????/8/8/8/8/8/8/8", { unknown: true }) }).match(/>\?</g),
+    ).toHaveLength(8);
   });
 
   it("refuses what is no board", () => {
@@ -64,14 +66,20 @@ describe("an SVG of boards", () => {
     const png = Buffer.from(renderPng(svg, 2));
     expect(png.subarray(1, 4).toString()).toBe("PNG");
     const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg) as RegExpExecArray;
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)]);
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
+      2 * Number(width),
+      2 * Number(height),
+    ]);
   });
 });
 
 describe("boards in a terminal", () => {
   it("are letters without colour, side by side as far as they fit", () => {
     const kings = { board: parseFen("4k3/8/8/8/8/8/8/4K3"), caption: "kings" };
-    const text = ansiBoards([kings, { board: START, caption: "start" }, kings], { colour: false, width: 40 });
+    const text = ansiBoards([kings, { board: START, caption: "start" }, kings], {
+      colour: false,
+      width: 40,
+    });
     const lines = text.split("\n").map((line) => line.trimEnd());
     expect(lines[0]).toBe(". . . . k . . .    r n b q k b n r");
     expect(lines[7]).toBe(". . . . K . . .    R N B Q K B N R");

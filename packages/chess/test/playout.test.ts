@@ -52,7 +52,9 @@ describe("playouts", () => {
     const placement = "7k/1P6/8/8/3q4/8/8/n2R3K";
     const lead = 1 + 5 - 9 - 3;
     const weights = new Map<string, number>();
-    for (const { from, to, captured, promotion } of new Chess(`${placement} w - - 0 1`).moves({ verbose: true })) {
+    for (const { from, to, captured, promotion } of new Chess(`${placement} w - - 0 1`).moves({
+      verbose: true,
+    })) {
       const after = lead + (captured === "q" ? 9 : captured === "n" ? 3 : promotion ? 9 - 1 : 0);
       weights.set(from + to, Math.exp((captured ? 2.3 : 0) - 2 * Math.sqrt(Math.abs(after))));
     }

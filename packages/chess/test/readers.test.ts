@@ -42,9 +42,14 @@ async function complaint(path: string, options = {}): Promise<string> {
 }
 
 /** Readers do not ask how a position came about. */
-const positions = independentSquares(squareMarginals(playouts(100, key("readers"))), 5000, key("rows"));
+const positions = independentSquares(
+  squareMarginals(playouts(100, key("readers"))),
+  5000,
+  key("rows"),
+);
 const fens = Array.from({ length: positions.count }, (_, i) => makeFullFen(boardAt(positions, i)));
-const csv = (rows: readonly string[]): string => `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
+const csv = (rows: readonly string[]): string =>
+  `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
 
 describe("the Kaggle CSV", () => {
   it("is read plain and as gzip, whatever the name", async () => {
@@ -67,7 +72,9 @@ describe("the Kaggle CSV", () => {
   });
 
   it("keeps each placement once, in the order it came", async () => {
-    const again = [...fens.slice(0, 10), ...fens.slice(5, 20)].map((fen) => fen.replace("0 1", "3 9"));
+    const again = [...fens.slice(0, 10), ...fens.slice(5, 20)].map((fen) =>
+      fen.replace("0 1", "3 9"),
+    );
     const path = await file("c.csv", csv(again));
     const read = await readPositions(path);
     expect(read.positions.bytes).toEqual(positions.bytes.slice(0, 20 * 32));
@@ -76,7 +83,9 @@ describe("the Kaggle CSV", () => {
   });
 
   it("stops at a limit", async () => {
-    expect((await readPositions(await file("d.csv", csv(fens)), { limit: 7 })).positions.count).toBe(7);
+    expect(
+      (await readPositions(await file("d.csv", csv(fens)), { limit: 7 })).positions.count,
+    ).toBe(7);
   });
 
   it("names file, line and column of an illegal FEN in row 4,711, and what to do", async () => {
@@ -96,7 +105,9 @@ describe("the Kaggle CSV", () => {
   it("says when gzip data end too early, and how far they came", async () => {
     const whole = gzipSync(csv(fens));
     const message = await complaint(await file("f.csv.gz", whole.subarray(0, whole.length >> 1)));
-    expect(message).toMatch(/f\.csv\.gz: the gzip data end too early; [\d,]+ lines came whole\. Fetch or copy/);
+    expect(message).toMatch(
+      /f\.csv\.gz: the gzip data end too early; [\d,]+ lines came whole\. Fetch or copy/,
+    );
   });
 
   it("says when gzip data are damaged", async () => {
@@ -124,9 +135,15 @@ describe("lists", () => {
   it("may end their lines in \\n, \\r\\n or \\r, wherever the chunks of the file end", async () => {
     const bytes = Buffer.from("one\r\ntwo\rthree\n\nfive\r\r\nseven\r");
     for (let size = 1; size <= bytes.length; size++) {
-      const chunks = Array.from({ length: bytes.length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+      const chunks = Array.from({ length: bytes.length }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
       const lines: string[] = [];
-      for await (const batch of readLines({ name: "", head: bytes, chunks: Readable.from(chunks) })) {
+      for await (const batch of readLines({
+        name: "",
+        head: bytes,
+        chunks: Readable.from(chunks),
+      })) {
         expect(batch.first).toBe(lines.length + 1);
         lines.push(...batch.lines);
       }
@@ -145,7 +162,11 @@ describe("lists", () => {
     ["header.csv", "FEN,Evaluation\n", "there are no positions in it (read as csv)"],
     ["blank.fen", "\n\n", "there are no positions in it (read as fen)"],
     ["what", "hello world\n", "its name and its first line do not tell what it is"],
-    ["lichess.pgn.zst", Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0), "is compressed with Zstandard"],
+    [
+      "lichess.pgn.zst",
+      Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0),
+      "is compressed with Zstandard",
+    ],
   ])("of nothing are refused: %s", async (name, content, cause) => {
     expect(await complaint(await file(name, content))).toContain(cause);
   });
@@ -157,7 +178,8 @@ describe("lists", () => {
 });
 
 describe("PGN", () => {
-  const game = (moves: string, tags = '[Event "A"]\n[Result "*"]\n'): string => `${tags}\n${moves} *\n\n`;
+  const game = (moves: string, tags = '[Event "A"]\n[Result "*"]\n'): string =>
+    `${tags}\n${moves} *\n\n`;
 
   it("is replayed: every ply a position, with comments, variations, numbers and set-up positions", async () => {
     const text =
@@ -170,14 +192,17 @@ describe("PGN", () => {
       return makeFen(parseFen(chess.fen()));
     });
     expected.push("4k3/8/8/8/8/8/3K4/8", "8/3k4/8/8/8/8/3K4/8");
-    const found = Array.from({ length: read.positions.count }, (_, i) => makeFen(boardAt(read.positions, i)));
+    const found = Array.from({ length: read.positions.count }, (_, i) =>
+      makeFen(boardAt(read.positions, i)),
+    );
     expect(found).toEqual(expected);
     expect([...read.sides]).toEqual([1, 0, 1, 0, 1, 0]);
     expect(new Set(read.games).size).toBe(2);
   });
 
   it("is sampled by ply, the same plies every time", async () => {
-    const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
+    const moves =
+      "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
     const path = await file("b.pgn", game(moves));
     const options = { fromPly: 6, perGame: 4, key: key(1) };
     const read = await readPositions(path, options);
@@ -190,10 +215,14 @@ describe("PGN", () => {
     // Others of the next game, and of the next file.
     const found = async (...texts: readonly string[]) => {
       const paths = await Promise.all(texts.map((text, i) => file(`b${i}.pgn`, text)));
-      return (await readPositions(paths, { ...options, perGame: 3, distinct: false })).positions.bytes;
+      return (await readPositions(paths, { ...options, perGame: 3, distinct: false })).positions
+        .bytes;
     };
     const three = 3 * POSITION_BYTES;
-    for (const bytes of [await found(game(moves) + game(moves)), await found(game(moves), game(moves))])
+    for (const bytes of [
+      await found(game(moves) + game(moves)),
+      await found(game(moves), game(moves)),
+    ])
       expect(bytes.slice(0, three)).not.toEqual(bytes.slice(three));
   });
 
@@ -208,8 +237,16 @@ describe("PGN", () => {
 
   it.each([
     ["a move that was played before", "1. e4 e5 2. Nf3 Nc6 3. Nf3", "4, column 24: the move Nf3"],
-    ["a move of a variation", "1. e4 e5 2. Nf3 (2. Qh5 (2. f4) Nc6) Nc6 3. Qh5", "4, column 45: the move Qh5"],
-    ["a move in comments", "1. e4 {Qh4} e5 ; Qh4\n2. Nf3 $1 Qh4 3.Qh4", "5, column 17: the move Qh4"],
+    [
+      "a move of a variation",
+      "1. e4 e5 2. Nf3 (2. Qh5 (2. f4) Nc6) Nc6 3. Qh5",
+      "4, column 45: the move Qh5",
+    ],
+    [
+      "a move in comments",
+      "1. e4 {Qh4} e5 ; Qh4\n2. Nf3 $1 Qh4 3.Qh4",
+      "5, column 17: the move Qh4",
+    ],
     ["castling", "1. e4 e5 2. O-O", "4, column 13: the move O-O"],
     ["no PGN", "1. e4 {a} e5 2. Nf3 }", "4, column 21: the game that begins on line 1 is no PGN"],
   ])("names the place of %s", async (_, moves, place) => {
@@ -219,8 +256,16 @@ describe("PGN", () => {
   it.each([
     ["a { after ;", "1. e4 ; not {a comment\n e5", undefined],
     ["a ; in {}", "1. e4 {one; two} e5", undefined],
-    ["a { that is not closed", "1. e4\ne5 {forgotten", "5, column 4: the comment has no end in the game"],
-    ["a second one", "1. e4 {one} e5 {\ntwo} {three\nfour", "5, column 6: the comment has no end in the game"],
+    [
+      "a { that is not closed",
+      "1. e4\ne5 {forgotten",
+      "5, column 4: the comment has no end in the game",
+    ],
+    [
+      "a second one",
+      "1. e4 {one} e5 {\ntwo} {three\nfour",
+      "5, column 6: the comment has no end in the game",
+    ],
   ])("loses no later game to %s", async (_, moves, place) => {
     const path = await file("comments.pgn", game(moves) + game("1. d4 d5") + game("1. c4 {} c5"));
     const { positions: read, skipped, problems } = await readPositions(path, { skipBad: true });
@@ -232,16 +277,38 @@ describe("PGN", () => {
     const tags =
       '[Event "A"]\n[Variant "Chess960"]\n[FEN "bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1"]\n';
     const path = await file("960.pgn", game("1. e4 e5 2. O-O", tags));
-    expect(await complaint(path)).toMatch(/line 2, column 1: the game that begins on line 1 is Chess960, which cannot/);
-    expect((await readPositions(await file("960a.pgn", game("1. e4 e5", tags)))).positions.count).toBe(2);
+    expect(await complaint(path)).toMatch(
+      /line 2, column 1: the game that begins on line 1 is Chess960, which cannot/,
+    );
+    expect(
+      (await readPositions(await file("960a.pgn", game("1. e4 e5", tags)))).positions.count,
+    ).toBe(2);
     const standard = game("1. e4 e4", '[Event "A"]\n[Variant "Standard"]\n');
-    expect(await complaint(await file("standard.pgn", standard))).toContain("the move e4 cannot be played");
+    expect(await complaint(await file("standard.pgn", standard))).toContain(
+      "the move e4 cannot be played",
+    );
   });
 
   it("is split by game", async () => {
-    const openings = ["e4", "d4", "c4", "Nf3", "g3", "b3", "f4", "e3", "d3", "c3", "h3", "b4", "g4"];
+    const openings = [
+      "e4",
+      "d4",
+      "c4",
+      "Nf3",
+      "g3",
+      "b3",
+      "f4",
+      "e3",
+      "d3",
+      "c3",
+      "h3",
+      "b4",
+      "g4",
+    ];
     const replies = ["e5", "d5", "c5", "Nf6", "g6", "b6"];
-    const text = openings.flatMap((o) => replies.map((r) => game(`1. ${o} ${r} 2. Na3 Na6`))).join("");
+    const text = openings
+      .flatMap((o) => replies.map((r) => game(`1. ${o} ${r} 2. Na3 Na6`)))
+      .join("");
     // A list beside the games leaves them whole; its rows are games of their own.
     const list = await file("d.fen", fens.slice(0, 500).join("\n"));
     const alone = await readPositions(await file("d.pgn", text));
@@ -277,10 +344,14 @@ describe("a split without games", () => {
     expect(heldOut.count / positions.count).toBeCloseTo(0.2, 1);
     expect(train.count + heldOut.count).toBe(positions.count);
     const backwards: Positions = pack(
-      Uint8Array.from(Array.from({ length: 200 }, (_, i) => [...boardAt(positions, 199 - i)]).flat()),
+      Uint8Array.from(
+        Array.from({ length: 200 }, (_, i) => [...boardAt(positions, 199 - i)]).flat(),
+      ),
     );
     const known = PositionSet.of(heldOut);
-    const words = new Uint32Array(splitPositions({ positions: backwards }, 0.2).heldOut.bytes.buffer);
+    const words = new Uint32Array(
+      splitPositions({ positions: backwards }, 0.2).heldOut.bytes.buffer,
+    );
     for (let at = 0; at < words.length; at += 8) expect(known.hasWords(words, at)).toBe(true);
   });
 });
@@ -301,14 +372,28 @@ describe("a file of packed positions", () => {
     await writeDataset(path, positions);
     await writeDataset(path, pack(parseFen("4k3/8/8/8/8/8/8/4K3")));
     expect((await readDataset(path)).count).toBe(1);
-    expect((await readdir(folder)).filter((name) => name.includes("b.positions"))).toEqual(["b.positions"]);
+    expect((await readdir(folder)).filter((name) => name.includes("b.positions"))).toEqual([
+      "b.positions",
+    ]);
   });
 
   it.each([
-    ["another file", (b: Buffer) => b.fill(65, 0, 4), "does not begin as a file of packed positions"],
-    ["a header cut short", (b: Buffer) => b.subarray(0, 20), "the header ends after 20 of 32 bytes"],
+    [
+      "another file",
+      (b: Buffer) => b.fill(65, 0, 4),
+      "does not begin as a file of packed positions",
+    ],
+    [
+      "a header cut short",
+      (b: Buffer) => b.subarray(0, 20),
+      "the header ends after 20 of 32 bytes",
+    ],
     ["a later version", (b: Buffer) => b.fill(2, 8, 9), "has version 2 of the format"],
-    ["an end cut off", (b: Buffer) => b.subarray(0, -40), "the header promises 5000 positions, 4998.75 are there"],
+    [
+      "an end cut off",
+      (b: Buffer) => b.subarray(0, -40),
+      "the header promises 5000 positions, 4998.75 are there",
+    ],
     ["a changed byte", (b: Buffer) => b.fill(0, 100, 101), "the checksum does not fit"],
   ])("is refused with %s", async (name, damage, cause) => {
     const path = join(folder, "c.positions");
@@ -319,8 +404,13 @@ describe("a file of packed positions", () => {
 
   it("is refused with a square of no class", async () => {
     const path = join(folder, "d.positions");
-    await writeDataset(path, { count: 2, bytes: new Uint8Array(64).fill(0xcc, 0, 40).fill(0xdc, 40) });
-    await expect(readDataset(path)).rejects.toThrow("position 1 has a square of no class, at byte 72");
+    await writeDataset(path, {
+      count: 2,
+      bytes: new Uint8Array(64).fill(0xcc, 0, 40).fill(0xdc, 40),
+    });
+    await expect(readDataset(path)).rejects.toThrow(
+      "position 1 has a square of no class, at byte 72",
+    );
   });
 });
 
@@ -363,12 +453,16 @@ describe("lines", () => {
     const endless = function* (): Generator<Uint8Array> {
       for (; asked < 1000; asked++) yield piece;
     };
-    await expect(linesOf(endless())).rejects.toThrow(/^f: line 1 has no end within 4194304 letters/);
+    await expect(linesOf(endless())).rejects.toThrow(
+      /^f: line 1 has no end within 4194304 letters/,
+    );
     expect(asked).toBeLessThan(80);
     // A line of 4 MB in pieces of 100 bytes: joining them anew at each would take minutes.
     const letters = Array.from({ length: 40_000 }, () => Buffer.alloc(100, "y"));
     const began = performance.now();
-    expect((await linesOf([...letters, Buffer.from("\nz\n")])).map(({ length }) => length)).toEqual([4_000_000, 1]);
+    expect((await linesOf([...letters, Buffer.from("\nz\n")])).map(({ length }) => length)).toEqual(
+      [4_000_000, 1],
+    );
     expect(performance.now() - began).toBeLessThan(5000);
   });
 });

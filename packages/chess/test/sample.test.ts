@@ -44,19 +44,22 @@ it("opens once: rounds, scales, frames and completions trace the network no more
   expect(again).toEqual(first);
   // The other way round, so that graphs are compiled for other calls than before.
   const fresh = await openBoards(model, { threads: 1 });
-  for (const [i, call] of [...calls.entries()].reverse()) expect(await fresh(call)).toEqual(first[i]);
+  for (const [i, call] of [...calls.entries()].reverse())
+    expect(await fresh(call)).toEqual(first[i]);
   await fresh.dispose();
 });
 
 it("knows spaces, methods and completions by their own names alone", async () => {
   const options = { count: 1, key: key(1), steps: 1, threads: 1 };
   const odd = "toString" as never;
-  await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow('no space "toString"');
+  await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow(
+    'no space "toString"',
+  );
   await expect(sampleBoards(tinyModel(), { ...options, method: odd })).rejects.toThrow(/toString/);
   const draw = await openBoards(tinyModel(), { threads: 1 });
   const partial = new Uint8Array(SQUARES).fill(UNKNOWN);
-  await expect(completeBoards(draw, partial, { key: key(1), steps: 1, completion: odd })).rejects.toThrow(
-    'no completion "toString"',
-  );
+  await expect(
+    completeBoards(draw, partial, { key: key(1), steps: 1, completion: odd }),
+  ).rejects.toThrow('no completion "toString"');
   await draw.dispose();
 });

@@ -1,4 +1,7 @@
-/** A network of a few thousand random weights: it knows nothing of chess, and its boards are a function of the key. */
+/**
+ * A network of a few thousand random weights: it knows nothing of chess, and its boards are a
+ * function of the key.
+ */
 import type { Parameterisation } from "diffeo/categorical";
 import { type Model, type ModelSpec, modelOf } from "diffeo/categorical";
 import { networkOf, parameterCount } from "diffeo/model";
@@ -9,7 +12,10 @@ import { chessSpec } from "../src/diffusion/encoding.ts";
 
 const EMPTY_AHEAD = 6;
 
-function tiny(parameterisation: Parameterisation): { readonly spec: ModelSpec; readonly weights: Float32Array } {
+function tiny(parameterisation: Parameterisation): {
+  readonly spec: ModelSpec;
+  readonly weights: Float32Array;
+} {
   const outputs = parameterisation === "posterior" ? 13 : 12;
   const spec: ModelSpec = {
     network: {
@@ -25,8 +31,10 @@ function tiny(parameterisation: Parameterisation): { readonly spec: ModelSpec; r
     parameterisation,
     encoding: chessSpec(playouts(50, key("tiny"))),
   };
-  const weights = normal(key("weights"), [parameterCount(networkOf(spec.network).shapes())]).data as Float32Array;
-  // The last numbers are the head's offsets, one a class: 'empty' is ahead, and the others are left to chance.
+  const weights = normal(key("weights"), [parameterCount(networkOf(spec.network).shapes())])
+    .data as Float32Array;
+  // The last numbers are the head's offsets, one a class: 'empty' is ahead, and the others are left
+  // to chance.
   if (parameterisation === "posterior") weights.fill(0, -outputs).fill(EMPTY_AHEAD, -1);
   return { spec, weights };
 }
@@ -37,7 +45,10 @@ export function tinyModel(parameterisation: Parameterisation = "posterior"): Mod
 }
 
 /** A model, and how often its network has been traced. */
-export function countedModel(model: Model): { readonly counted: Model; readonly traced: () => number } {
+export function countedModel(model: Model): {
+  readonly counted: Model;
+  readonly traced: () => number;
+} {
   const { network } = model.denoiser;
   let traced = 0;
   const apply: typeof network.apply = (...args) => {

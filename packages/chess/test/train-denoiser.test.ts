@@ -43,7 +43,8 @@ import { describe, expect, it } from "vitest";
 const names = Object.keys(parameterisations) as Parameterisation[];
 const SHARES = [0.2, 0.1, 0.7];
 const N = SHARES.length - 1;
-const encodingOf = (grid: readonly number[]) => categorical(standardise(SHARES, { grid, epsilon: 0.05 }));
+const encodingOf = (grid: readonly number[]) =>
+  categorical(standardise(SHARES, { grid, epsilon: 0.05 }));
 const points = (grid: readonly number[] = [1]): NdArray => ({
   shape: [N + 1, N],
   dtype: "float64",
@@ -54,7 +55,8 @@ describe("the four parameterisations", () => {
   it("have one score and one mean where each network is exact, those of the closed form", async () => {
     const f = compile(
       (x: Tensor, m: Tensor, sigma: Tensor, shares: Tensor) => {
-        // One site of known shares: p_t = Σ p_k N(m c_k, σ²I). Its score by autodiff; the posterior by Bayes.
+        // One site of known shares: p_t = Σ p_k N(m c_k, σ²I). Its score by autodiff; the posterior
+        // by Bayes.
         const codes = constant(points(), "float64");
         const logits = (z: Tensor): Tensor => {
           const gap = sub(expandDims(z, -2), mul(m, codes));
@@ -67,8 +69,12 @@ describe("the four parameterisations", () => {
         return {
           exact,
           x0,
-          scores: Object.fromEntries(names.map((name) => [name, parameterisations[name].score(out[name], at)])),
-          means: Object.fromEntries(names.map((name) => [name, parameterisations[name].mean(out[name], at)])),
+          scores: Object.fromEntries(
+            names.map((name) => [name, parameterisations[name].score(out[name], at)]),
+          ),
+          means: Object.fromEntries(
+            names.map((name) => [name, parameterisations[name].mean(out[name], at)]),
+          ),
         };
       },
       [[null, N], [], [], [N + 1]],
@@ -88,10 +94,14 @@ describe("the four parameterisations", () => {
             x.forEach((_, i) => {
               const s = Number(result.exact.data[i]);
               const mean = Number(result.x0.data[i]);
-              expect(Math.abs(Number(result.scores[name].data[i]) - s), `score, ${name}`).toBeLessThan(
-                1e-9 * (1 + Math.abs(s)),
-              );
-              expect(Math.abs(Number(result.means[name].data[i]) - mean), `mean, ${name}`).toBeLessThan(1e-9);
+              expect(
+                Math.abs(Number(result.scores[name].data[i]) - s),
+                `score, ${name}`,
+              ).toBeLessThan(1e-9 * (1 + Math.abs(s)));
+              expect(
+                Math.abs(Number(result.means[name].data[i]) - mean),
+                `mean, ${name}`,
+              ).toBeLessThan(1e-9);
             });
         },
       ),
@@ -100,28 +110,31 @@ describe("the four parameterisations", () => {
     await f.dispose();
   });
 
-  it.each(names)("%s: an output without loss has the score −ε/σ of the noise that was added", async (name) => {
-    const [m, sigma] = [0.6, 0.8];
-    const noise = normal(key("truth"), [4, N], { dtype: "float64" });
-    const { loss, score } = await evaluate(
-      (classes: Tensor, e: Tensor) => {
-        const codes = constant(points(), "float64");
-        const x0 = take(codes, classes);
-        const x = add(mul(x0, m), mul(e, sigma));
-        const certain = mul(sub(oneHot(classes, N + 1, "float64"), 1), 50);
-        const out = { noise: e, score: mul(e, -1 / sigma), x0, posterior: certain }[name];
-        const at = { x, m: constant(m, "float64"), sigma: constant(sigma, "float64"), codes };
-        const { loss: lossOf, score: scoreOf } = parameterisations[name];
-        return { loss: lossOf(out, at, { classes, x0, noise: e }), score: scoreOf(out, at) };
-      },
-      { shape: [4], dtype: "int32", data: Int32Array.of(0, 1, 2, 1) },
-      noise,
-    );
-    expect(Math.abs(Number(loss.data[0]))).toBeLessThan(1e-15);
-    noise.data.forEach((e, i) => {
-      expect(Math.abs(Number(score.data[i]) + e / sigma)).toBeLessThan(1e-12);
-    });
-  });
+  it.each(names)(
+    "%s: an output without loss has the score −ε/σ of the noise that was added",
+    async (name) => {
+      const [m, sigma] = [0.6, 0.8];
+      const noise = normal(key("truth"), [4, N], { dtype: "float64" });
+      const { loss, score } = await evaluate(
+        (classes: Tensor, e: Tensor) => {
+          const codes = constant(points(), "float64");
+          const x0 = take(codes, classes);
+          const x = add(mul(x0, m), mul(e, sigma));
+          const certain = mul(sub(oneHot(classes, N + 1, "float64"), 1), 50);
+          const out = { noise: e, score: mul(e, -1 / sigma), x0, posterior: certain }[name];
+          const at = { x, m: constant(m, "float64"), sigma: constant(sigma, "float64"), codes };
+          const { loss: lossOf, score: scoreOf } = parameterisations[name];
+          return { loss: lossOf(out, at, { classes, x0, noise: e }), score: scoreOf(out, at) };
+        },
+        { shape: [4], dtype: "int32", data: Int32Array.of(0, 1, 2, 1) },
+        noise,
+      );
+      expect(Math.abs(Number(loss.data[0]))).toBeLessThan(1e-15);
+      noise.data.forEach((e, i) => {
+        expect(Math.abs(Number(score.data[i]) + e / sigma)).toBeLessThan(1e-12);
+      });
+    },
+  );
 });
 
 const BATCH = 6;
@@ -163,48 +176,64 @@ const close = (a: NdArray, b: NdArray): void => {
 };
 
 describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
-  it.each(names)("on one square is the general loss through the map, for a network that gives %s", async (name) => {
-    const { denoiser, encoding, unpack, arrays } = toy([1, 1], name);
-    const general = denoising(denoiser.sde, { through: encoding.phi, ...(weight === "bounded" && { bound: BOUND }) });
-    const { own, other } = await evaluate(
-      (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
-        const p = unpack(theta);
-        const x0 = take(constant(denoiser.codes, "float64"), classes);
-        return {
-          own: denoiserLoss(denoiser, p, classes, t, noise, { weight }),
-          other: mul(mean(general(denoiserScore(denoiser, p), x0, t, noise)), 1 / N),
-        };
-      },
-      ...arrays,
-    );
-    close(own, other);
-  });
+  it.each(names)(
+    "on one square is the general loss through the map, for a network that gives %s",
+    async (name) => {
+      const { denoiser, encoding, unpack, arrays } = toy([1, 1], name);
+      const general = denoising(denoiser.sde, {
+        through: encoding.phi,
+        ...(weight === "bounded" && { bound: BOUND }),
+      });
+      const { own, other } = await evaluate(
+        (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
+          const p = unpack(theta);
+          const x0 = take(constant(denoiser.codes, "float64"), classes);
+          return {
+            own: denoiserLoss(denoiser, p, classes, t, noise, { weight }),
+            other: mul(mean(general(denoiserScore(denoiser, p), x0, t, noise)), 1 / N),
+          };
+        },
+        ...arrays,
+      );
+      close(own, other);
+    },
+  );
 
-  it.each(names)("on several squares measures each square's error on its own simplex: %s", async (name) => {
-    const grid = [2, 2] as const;
-    const { denoiser, encoding, unpack, arrays } = toy(grid, name);
-    const bound = 50;
-    const { own, other } = await evaluate(
-      (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
-        const p = unpack(theta);
-        const own = denoiserLoss(denoiser, p, classes, t, noise, { weight, bound });
-        // σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² with J_{φ⁻¹} by autodiff of the inverse, a row of squares at a time.
-        const time = expandDims(expandDims(expandDims(t, -1), -1), -1);
-        const [m, sigma] = [denoiser.sde.transition.meanFactor(time), denoiser.sde.transition.std(time)];
-        const x0 = take(constant(denoiser.codes, "float64"), classes);
-        const x = add(mul(m, x0), mul(sigma, noise));
-        const error = add(denoiserScore(denoiser, p)(x, t), div(noise, sigma));
-        const inverse = jacobian((y: Tensor) => encoding.site.inverse(y), encoding.site.forward(x));
-        const seen = sum(mul(inverse, expandDims(error, -1)), -2);
-        const size = mul(square(sigma), expandDims(sum(square(seen), -1), -1));
-        const stretch = expandDims(mul(sum(square(inverse), [-2, -1]), 1 / N), -1);
-        const weighed = weight === "bounded" ? div(size, add(div(stretch, bound), 1)) : size;
-        return { own, other: mul(mean(weighed), 1 / N) };
-      },
-      ...arrays,
-    );
-    close(own, other);
-  });
+  it.each(names)(
+    "on several squares measures each square's error on its own simplex: %s",
+    async (name) => {
+      const grid = [2, 2] as const;
+      const { denoiser, encoding, unpack, arrays } = toy(grid, name);
+      const bound = 50;
+      const { own, other } = await evaluate(
+        (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
+          const p = unpack(theta);
+          const own = denoiserLoss(denoiser, p, classes, t, noise, { weight, bound });
+          // σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² with J_{φ⁻¹} by autodiff of the inverse, a row of squares at a
+          // time.
+          const time = expandDims(expandDims(expandDims(t, -1), -1), -1);
+          const [m, sigma] = [
+            denoiser.sde.transition.meanFactor(time),
+            denoiser.sde.transition.std(time),
+          ];
+          const x0 = take(constant(denoiser.codes, "float64"), classes);
+          const x = add(mul(m, x0), mul(sigma, noise));
+          const error = add(denoiserScore(denoiser, p)(x, t), div(noise, sigma));
+          const inverse = jacobian(
+            (y: Tensor) => encoding.site.inverse(y),
+            encoding.site.forward(x),
+          );
+          const seen = sum(mul(inverse, expandDims(error, -1)), -2);
+          const size = mul(square(sigma), expandDims(sum(square(seen), -1), -1));
+          const stretch = expandDims(mul(sum(square(inverse), [-2, -1]), 1 / N), -1);
+          const weighed = weight === "bounded" ? div(size, add(div(stretch, bound), 1)) : size;
+          return { own, other: mul(mean(weighed), 1 / N) };
+        },
+        ...arrays,
+      );
+      close(own, other);
+    },
+  );
 });
 
 it("leaves the plain loss as it is without a weight", async () => {

@@ -1,4 +1,10 @@
-import { compileDenoiserStep, denoiserBatch, freshModel, type ModelSpec, modelOf } from "diffeo/categorical";
+import {
+  compileDenoiserStep,
+  denoiserBatch,
+  freshModel,
+  type ModelSpec,
+  modelOf,
+} from "diffeo/categorical";
 import { key } from "diffeo/random";
 import { initialState, rateAt } from "diffeo/train";
 import { expect, it } from "vitest";
@@ -12,8 +18,8 @@ const COUNT = 64;
 const STEPS = 200;
 
 /**
- * Kings in opposition, two ranks apart on one file: the white one on each square of the lower half. Where one king is
- * tells where the other is, and that there is no third.
+ * Kings in opposition, two ranks apart on one file: the white one on each square of the lower half.
+ * Where one king is tells where the other is, and that there is no third.
  */
 function opposition(): Positions {
   const squares = new Uint8Array(BOARDS * SQUARES).fill(EMPTY);
@@ -26,7 +32,9 @@ function opposition(): Positions {
 
 const boardsOf = (positions: Positions): string[] => {
   const squares = unpack(positions);
-  return Array.from({ length: positions.count }, (_, i) => squares.slice(i * SQUARES, (i + 1) * SQUARES).join());
+  return Array.from({ length: positions.count }, (_, i) =>
+    squares.slice(i * SQUARES, (i + 1) * SQUARES).join(),
+  );
 };
 
 it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all of them are found", async () => {
@@ -52,7 +60,12 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
   let state = initialState(fresh.parameters);
   for (let s = 1; s <= STEPS; s++) {
     const rate = rateAt(s, { peak: 0.008, warmup: 20, steps: STEPS });
-    ({ state } = await step(state, denoiserBatch(fresh, grids, { size: 16, key: key(1), step: s }), s, rate));
+    ({ state } = await step(
+      state,
+      denoiserBatch(fresh, grids, { size: 16, key: key(1), step: s }),
+      s,
+      rate,
+    ));
   }
   await step.dispose();
 
@@ -64,9 +77,10 @@ it("a tiny U-Net overfits 32 boards: its samples are among them, and nearly all 
   // 64 fair draws of 32 leave out four of them on average.
   expect(new Set(found).size).toBeGreaterThanOrEqual(20);
 
-  // What squares know of each other is all of it: drawn alone, each from its own marginal, they make none.
-  const alone = boardsOf(independentSquares(squareMarginals(positions), COUNT, key(6))).filter((board) =>
-    known.has(board),
+  // What squares know of each other is all of it: drawn alone, each from its own marginal, they
+  // make none.
+  const alone = boardsOf(independentSquares(squareMarginals(positions), COUNT, key(6))).filter(
+    (board) => known.has(board),
   );
   expect(alone.length).toBeLessThan(0.1 * COUNT);
 });

@@ -1,6 +1,7 @@
 /**
- * diffeo-picture/chart. Charts as SVG: panels side by side, or in rows, each drawn by Observable Plot, under one title and one legend, in the
- * house's colours and font. The same options give the same text, in a page and in Node.
+ * diffeo-picture/chart. Charts as SVG: panels side by side, or in rows, each drawn by Observable
+ * Plot, under one title and one legend, in the house's colours and font. The same options give the
+ * same text, in a page and in Node.
  */
 import * as Plot from "@observablehq/plot";
 import { drawn, EDGE, framed, type Heading, INDENT, LINE, textAt } from "./frame.ts";
@@ -38,9 +39,21 @@ export interface ChartOptions extends Heading {
 const GAP = 12;
 
 /** What every panel has unless it says otherwise. */
-const house: Plot.PlotOptions = { marginLeft: 46, marginRight: 10, marginTop: 28, marginBottom: 40, grid: false };
+const house: Plot.PlotOptions = {
+  marginLeft: 46,
+  marginRight: 10,
+  marginTop: 28,
+  marginBottom: 40,
+  grid: false,
+};
 
-function panelAt({ heading, ...options }: Panel, width: number, height: number, x: number, y: number): string {
+function panelAt(
+  { heading, ...options }: Panel,
+  width: number,
+  height: number,
+  x: number,
+  y: number,
+): string {
   const axis = { labelArrow: "none", labelAnchor: "center", tickSize: 4 } as const;
   const plot = drawn(
     {
@@ -67,7 +80,13 @@ export function chart(options: ChartOptions): string {
       panels
         .map((panel, i) => {
           const [row, column] = [Math.floor(i / across), i % across];
-          return panelAt(panel, width, height, EDGE + column * (width + GAP), top + 4 + row * (LINE + height + 4));
+          return panelAt(
+            panel,
+            width,
+            height,
+            EDGE + column * (width + GAP),
+            top + 4 + row * (LINE + height + 4),
+          );
         })
         .join(""),
   });

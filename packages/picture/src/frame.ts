@@ -1,4 +1,7 @@
-/** What figures of several plots share: a title, a note and a legend above, plots as groups at places, and one SVG around all. */
+/**
+ * What figures of several plots share: a title, a note and a legend above, plots as groups at
+ * places, and one SVG around all.
+ */
 import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
 import { escapeText, FAINT, FONT_FAMILY, INK } from "./svg.ts";
@@ -88,7 +91,10 @@ export interface Body {
 }
 
 /** The whole figure. */
-export function framed({ title, note = [], description, legend = [] }: Heading, body: Body): string {
+export function framed(
+  { title, note = [], description, legend = [] }: Heading,
+  body: Body,
+): string {
   const notes = typeof note === "string" ? [note] : note;
   const lines = [
     (y: number) => textAt(EDGE + INDENT, y, title, `font-weight="bold" font-size="${SIZE + 2}"`),

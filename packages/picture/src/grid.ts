@@ -1,4 +1,7 @@
-/** Plots in a square grid that share their axes: those of the bottom row and of the first column are shown. */
+/**
+ * Plots in a square grid that share their axes: those of the bottom row and of the first column are
+ * shown.
+ */
 import type * as Plot from "@observablehq/plot";
 import { drawn, EDGE, framed, type Heading } from "./frame.ts";
 
@@ -27,9 +30,18 @@ export function grid(options: GridOptions): string {
         .flatMap((row, i) =>
           row.map((plot, j) => {
             if (!plot) return "";
-            const margins = { marginLeft: left, marginRight: ROOM, marginTop: ROOM, marginBottom: bottom };
+            const margins = {
+              marginLeft: left,
+              marginRight: ROOM,
+              marginTop: ROOM,
+              marginBottom: bottom,
+            };
             const size = { width: left + side + ROOM, height: ROOM + side + bottom };
-            return drawn({ ...plot, ...margins, ...size }, EDGE + j * (side + GAP), top + i * (side + GAP));
+            return drawn(
+              { ...plot, ...margins, ...size },
+              EDGE + j * (side + GAP),
+              top + i * (side + GAP),
+            );
           }),
         )
         .join(""),

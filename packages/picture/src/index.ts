@@ -1,2 +1,5 @@
-/** diffeo-picture: what figures share. Charts have a door of their own, `diffeo-picture/chart`, for what draws them is large. */
+/**
+ * diffeo-picture: what figures share. Charts have a door of their own, `diffeo-picture/chart`, for
+ * what draws them is large.
+ */
 export { escapeText, FAINT, FONT, INK, inPage, stackedFigures } from "./svg.ts";

@@ -3,4 +3,5 @@ import type { PlotOptions } from "@observablehq/plot";
 
 type ChartDocument = NonNullable<PlotOptions["document"]>;
 
-export const chartDocument = (): ChartDocument => (globalThis as unknown as { document: ChartDocument }).document;
+export const chartDocument = (): ChartDocument =>
+  (globalThis as unknown as { document: ChartDocument }).document;

@@ -1,6 +1,6 @@
 /**
- * diffeo-picture/posterior. Chains as pictures, in the parameters' own units: their way draw by draw, the ranks of each among
- * all, and two quantities against each other.
+ * diffeo-picture/posterior. Chains as pictures, in the parameters' own units: their way draw by
+ * draw, the ranks of each among all, and two quantities against each other.
  */
 import { COLOURS, chart, type LegendEntry, type Panel, Plot } from "./chart.ts";
 
@@ -19,22 +19,35 @@ const legendOf = (count: number): LegendEntry[] =>
     ? []
     : Array.from({ length: count }, (_, c) => ({ label: `chain ${c + 1}`, colour: colourOf(c) }));
 
-const named = (quantities: readonly Quantity[]): string => quantities.map(({ name }) => name).join(", ");
+const named = (quantities: readonly Quantity[]): string =>
+  quantities.map(({ name }) => name).join(", ");
 
-/** As much of a name as fits above so many letters: its beginning and its end, where the index is. */
+/**
+ * As much of a name as fits above so many letters: its beginning and its end, where the index is.
+ */
 export function shortName(name: string, room: number): string {
   const letters = [...name];
   if (letters.length <= room) return name;
   const index = /\[[^[\]]*\]$/.exec(name)?.[0] ?? "";
-  const end = [...index].length <= room / 2 ? Math.max([...index].length, Math.floor(room / 3)) : Math.floor(room / 2);
+  const end =
+    [...index].length <= room / 2
+      ? Math.max([...index].length, Math.floor(room / 3))
+      : Math.floor(room / 2);
   return `${letters.slice(0, room - 1 - end).join("")}…${letters.slice(-end).join("")}`;
 }
 
-/** How an axis over these numbers is marked: ticks apart, in few letters, with the digits that tell them apart. */
-export function marked(chains: readonly ArrayLike<number>[]): { tickFormat: (v: number) => string; letters: number } {
+/**
+ * How an axis over these numbers is marked: ticks apart, in few letters, with the digits that tell
+ * them apart.
+ */
+export function marked(chains: readonly ArrayLike<number>[]): {
+  tickFormat: (v: number) => string;
+  letters: number;
+} {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const chain of chains)
-    for (let i = 0; i < chain.length; i++) [low, high] = [Math.min(low, chain[i]), Math.max(high, chain[i])];
+    for (let i = 0; i < chain.length; i++)
+      [low, high] = [Math.min(low, chain[i]), Math.max(high, chain[i])];
   const size = Math.max(Math.abs(low), Math.abs(high));
   const step = Math.floor(Math.log10((high - low || size || 1) / 4));
   const whole = Math.floor(Math.log10(size || 1));
@@ -59,7 +72,10 @@ const BOLD = 7.6;
 /** Marks along x over so many pixels, and down y with the room to their left. */
 const across = (numbers: readonly ArrayLike<number>[], pixels: number) => {
   const { tickFormat, letters } = marked(numbers);
-  return { tickFormat, ticks: Math.max(2, Math.min(4, Math.floor(pixels / (TICK * letters + 16)))) };
+  return {
+    tickFormat,
+    ticks: Math.max(2, Math.min(4, Math.floor(pixels / (TICK * letters + 16)))),
+  };
 };
 const down = (numbers: readonly ArrayLike<number>[]) => {
   const { tickFormat, letters } = marked(numbers);
@@ -68,7 +84,9 @@ const down = (numbers: readonly ArrayLike<number>[]) => {
 
 /** Lines of more chains than there are colours are a crowd: thin, and seen where many are. */
 const lineOf = (count: number, width: number) =>
-  count > palette.length ? { strokeWidth: 0.5, strokeOpacity: 0.3 } : { strokeWidth: width, strokeOpacity: 0.8 };
+  count > palette.length
+    ? { strokeWidth: 0.5, strokeOpacity: 0.3 }
+    : { strokeWidth: width, strokeOpacity: 0.8 };
 
 /** Points of a line that an eye can follow. */
 const SHOWN = 400;
@@ -88,7 +106,10 @@ export function tracePicture(quantities: readonly Quantity[]): string {
       marginLeft: room,
       marks: chains.map((chain, c) =>
         Plot.lineY(
-          Array.from({ length: Math.ceil(chain.length / every) }, (_, i) => [i * every + 1, chain[i * every]] as const),
+          Array.from(
+            { length: Math.ceil(chain.length / every) },
+            (_, i) => [i * every + 1, chain[i * every]] as const,
+          ),
           { x: "0", y: "1", stroke: colourOf(c), ...lineOf(chains.length, 0.7) },
         ),
       ),
@@ -122,14 +143,19 @@ export function rankCounts(chains: readonly Float64Array[], bins = BINS): number
   return counts;
 }
 
-/** Histograms of ranks (A. Vehtari et al., 2021): even for chains of one law. The band holds 99 % of independent draws. */
+/**
+ * Histograms of ranks (A. Vehtari et al., 2021): even for chains of one law. The band holds 99 % of
+ * independent draws.
+ */
 export function rankPicture(quantities: readonly Quantity[]): string {
   const panels = quantities.map(({ name, chains }): Panel => {
     // Ten draws of a chain to a bin, or fewer bins.
     const bins = Math.max(2, Math.min(BINS, Math.floor(chains[0].length / 10)));
     const mean = chains[0].length / bins;
     const spread = 2.576 * Math.sqrt(mean * (1 - 1 / bins) * (1 - 1 / chains.length));
-    const steps = rankCounts(chains, bins).map((counts) => [...counts, counts[bins - 1]].map((n, i) => [i / bins, n]));
+    const steps = rankCounts(chains, bins).map((counts) =>
+      [...counts, counts[bins - 1]].map((n, i) => [i / bins, n]),
+    );
     return {
       heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
       x: { label: "rank among all draws, %", percent: true },
@@ -145,7 +171,13 @@ export function rankPicture(quantities: readonly Quantity[]): string {
         }),
         Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
         ...steps.map((line, c) =>
-          Plot.lineY(line, { x: "0", y: "1", curve: "step-after", stroke: colourOf(c), ...lineOf(chains.length, 1.4) }),
+          Plot.lineY(line, {
+            x: "0",
+            y: "1",
+            curve: "step-after",
+            stroke: colourOf(c),
+            ...lineOf(chains.length, 1.4),
+          }),
         ),
       ],
     };
@@ -166,8 +198,14 @@ export function rankPicture(quantities: readonly Quantity[]): string {
 const DOTS = 1000;
 const PAIR_WIDTH = 220;
 
-/** Quantities against each other, their own histograms on the diagonal. `diverged`, an array a chain: 1 marks a divergence. */
-export function pairsPicture(quantities: readonly Quantity[], diverged?: readonly Uint8Array[]): string {
+/**
+ * Quantities against each other, their own histograms on the diagonal. `diverged`, an array a
+ * chain: 1 marks a divergence.
+ */
+export function pairsPicture(
+  quantities: readonly Quantity[],
+  diverged?: readonly Uint8Array[],
+): string {
   const draws = quantities[0].chains.reduce((n, chain) => n + chain.length, 0);
   const every = Math.max(1, Math.ceil(draws / DOTS));
   const values = quantities.map(({ chains }) => chains.flatMap((chain) => Array.from(chain)));
@@ -189,7 +227,12 @@ export function pairsPicture(quantities: readonly Quantity[], diverged?: readonl
         x: { ...x, label: null },
         marginLeft,
         y: { axis: null },
-        marks: [Plot.rectY(values[row], { ...Plot.binX({ y: "count" }, { x: (v: number) => v }), fill: COLOURS.blue })],
+        marks: [
+          Plot.rectY(values[row], {
+            ...Plot.binX({ y: "count" }, { x: (v: number) => v }),
+            fill: COLOURS.blue,
+          }),
+        ],
       };
     const at = { x: (i: number) => values[column][i], y: (i: number) => values[row][i] };
     return {

@@ -4,7 +4,12 @@ export const FAINT = "#6b737d";
 export const FONT_FAMILY = "DejaVu Sans, Verdana, Arial, sans-serif";
 export const FONT = `font-family="${FONT_FAMILY}"`;
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
 
 /** A text between tags or quotes. */
 export const escapeText = (text: string): string => text.replaceAll(/[&<>"]/g, (c) => ENTITIES[c]);
@@ -36,6 +41,12 @@ const properties: readonly (readonly [string, string])[] = [
   ["#d55e00", "--samples"],
 ];
 
-/** A figure whose colours are custom properties of the page it stands in, so that they can follow the page into the dark. */
+/**
+ * A figure whose colours are custom properties of the page it stands in, so that they can follow
+ * the page into the dark.
+ */
 export const inPage = (svg: string): string =>
-  properties.reduce((text, [colour, name]) => text.replaceAll(colour, `var(${name}, ${colour})`), svg);
+  properties.reduce(
+    (text, [colour, name]) => text.replaceAll(colour, `var(${name}, ${colour})`),
+    svg,
+  );

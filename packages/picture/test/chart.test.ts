@@ -1,4 +1,7 @@
-/** Charts: the same text every time, readable by those who do not see it, and whole without a page's styles. */
+/**
+ * Charts: the same text every time, readable by those who do not see it, and whole without a page's
+ * styles.
+ */
 import { parseHTML } from "linkedom";
 import { afterEach, describe, expect, it } from "vitest";
 import { plotsOf } from "../../../test/drawn.ts";
@@ -63,55 +66,78 @@ describe("a chart", () => {
     );
     for (const text of ['Rows & columns, a < b > "c"', "What a reader must know", "one", "two <2>"])
       expect(texts.filter((found) => found === text)).toHaveLength(1);
-    for (const text of ["across", "up & down"]) expect(texts.filter((found) => found === text)).toHaveLength(2);
+    for (const text of ["across", "up & down"])
+      expect(texts.filter((found) => found === text)).toHaveLength(2);
     expect(texts).toContain("panel 1");
   });
 
   it("puts numbers where its axes say", () => {
     const { document } = parseHTML(`<body>${chart(options())}</body>`);
     const at = (element: Element | undefined): number[] =>
-      (/translate\(([\d.]+),([\d.]+)\)/.exec(element?.getAttribute("transform") ?? "") ?? []).slice(1).map(Number);
+      (/translate\(([\d.]+),([\d.]+)\)/.exec(element?.getAttribute("transform") ?? "") ?? [])
+        .slice(1)
+        .map(Number);
     const label = (axis: string, text: string): Element | undefined =>
-      Array.from(document.querySelectorAll(`g[aria-label="${axis}-axis tick label"] text`) as Iterable<Element>).find(
-        (found) => found.textContent === text,
-      );
-    const dots = Array.from(document.querySelectorAll('g[aria-label="dot"] circle') as Iterable<Element>);
+      Array.from(
+        document.querySelectorAll(
+          `g[aria-label="${axis}-axis tick label"] text`,
+        ) as Iterable<Element>,
+      ).find((found) => found.textContent === text);
+    const dots = Array.from(
+      document.querySelectorAll('g[aria-label="dot"] circle') as Iterable<Element>,
+    );
     const first = dots.filter((dot) => dot.querySelector("title")).slice(0, 3);
     points.forEach(({ x, y }, i) => {
-      expect(Number(first[i].getAttribute("cx"))).toBeCloseTo(at(label("x", `${x.toFixed(1)}`))[0], 6);
-      expect(Number(first[i].getAttribute("cy"))).toBeCloseTo(at(label("y", `${y.toFixed(1)}`))[1], 6);
+      expect(Number(first[i].getAttribute("cx"))).toBeCloseTo(
+        at(label("x", `${x.toFixed(1)}`))[0],
+        6,
+      );
+      expect(Number(first[i].getAttribute("cy"))).toBeCloseTo(
+        at(label("y", `${y.toFixed(1)}`))[1],
+        6,
+      );
     });
   });
 
   it("has its panels row by row, as a grid has its plots, and figures one below the other", () => {
     const [panel] = options().panels;
-    const [a, b, c] = plotsOf(chart({ ...options(), panels: [panel, panel, panel], columns: 2 })).map(
-      ({ place }) => place,
-    );
+    const [a, b, c] = plotsOf(
+      chart({ ...options(), panels: [panel, panel, panel], columns: 2 }),
+    ).map(({ place }) => place);
     expect([b[0] > a[0], b[1], c[0], c[1] > a[1]]).toEqual([true, a[1], a[0], true]);
     const plot = { marks: [Plot.dot(points, { x: "x", y: "y" })] };
     const cells = [
       [plot, plot],
       [plot, undefined],
     ];
-    const [p, q, r] = plotsOf(grid({ title: "", description: "", cells, side: 80 })).map(({ place }) => place);
+    const [p, q, r] = plotsOf(grid({ title: "", description: "", cells, side: 80 })).map(
+      ({ place }) => place,
+    );
     expect([q[0] > p[0], q[1], r[0], r[1] > p[1]]).toEqual([true, p[1], p[0], true]);
-    const figures = [50, 30, 20].map((height) => `<svg width="${2 * height}" height="${height}"></svg>`);
+    const figures = [50, 30, 20].map(
+      (height) => `<svg width="${2 * height}" height="${height}"></svg>`,
+    );
     const stacked = stackedFigures(figures);
-    expect([...stacked.matchAll(/<svg x="0" y="(\d+)"/g)].map(([, y]) => Number(y))).toEqual([0, 50, 80]);
+    expect([...stacked.matchAll(/<svg x="0" y="(\d+)"/g)].map(([, y]) => Number(y))).toEqual([
+      0, 50, 80,
+    ]);
     expect(stacked).toMatch(/^<svg [^>]*width="100" height="100"/);
   });
 
   it("needs no style sheet, and becomes a PNG", () => {
     const svg = chart(options());
     expect(svg).not.toMatch(/<style|var\(|class=/);
-    expect([...renderPng(svg).subarray(1, 4)].map((c) => String.fromCharCode(c)).join("")).toBe("PNG");
+    expect([...renderPng(svg).subarray(1, 4)].map((c) => String.fromCharCode(c)).join("")).toBe(
+      "PNG",
+    );
   });
 
   it("knows whether captions can be written", () => {
     const png = (text: string): string =>
       Buffer.from(
-        renderPng(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">${text}</text></svg>`),
+        renderPng(
+          `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">${text}</text></svg>`,
+        ),
       ).toString("base64");
     expect(hasFont()).toBe(png("w") !== png(""));
     expect(hasFont(false)).toBe(false);

@@ -1,10 +1,19 @@
 /** Pictures of chains: what they count, and that they hold what they should. */
 import { describe, expect, it } from "vitest";
 import { corners, plotsOf } from "../../../test/drawn.ts";
-import { marked, pairsPicture, rankCounts, rankPicture, shortName, tracePicture } from "../src/posterior.ts";
+import {
+  marked,
+  pairsPicture,
+  rankCounts,
+  rankPicture,
+  shortName,
+  tracePicture,
+} from "../src/posterior.ts";
 
 /** Chains that take turns among the ranks. */
-const chains = [0, 1, 2].map((c) => Float64Array.from({ length: 200 }, (_, i) => Math.sin(7 * i + c)));
+const chains = [0, 1, 2].map((c) =>
+  Float64Array.from({ length: 200 }, (_, i) => Math.sin(7 * i + c)),
+);
 const quantities = ["mu", "theta[1] < 2"].map((name, k) => ({
   name,
   chains: chains.map((c) => c.map((v) => v * (k + 1))),
@@ -19,7 +28,9 @@ describe("ranks", () => {
     ]);
     const counts = rankCounts(chains);
     expect(counts.flat().reduce((a, b) => a + b, 0)).toBe(600);
-    expect(counts[0].map((_, bin) => counts.reduce((sum, each) => sum + each[bin], 0))).toEqual(new Array(20).fill(30));
+    expect(counts[0].map((_, bin) => counts.reduce((sum, each) => sum + each[bin], 0))).toEqual(
+      new Array(20).fill(30),
+    );
   });
 });
 
@@ -73,7 +84,8 @@ describe("numbers of a picture are where its axes say", () => {
       // Ten bins of twenty ranks: a chain has all of its own five, and none of the other's.
       for (const [x, y] of points) {
         const rank = plot.read("x", x);
-        if (Math.abs(rank - 50) > 1) expect(plot.read("y", y)).toBeCloseTo(rank < 50 === (c === 0) ? 20 : 0, 6);
+        if (Math.abs(rank - 50) > 1)
+          expect(plot.read("y", y)).toBeCloseTo(rank < 50 === (c === 0) ? 20 : 0, 6);
       }
     });
     // A draw is in a bin of a tenth, and in this chain rather than in that; ten of a hundred are.
@@ -87,7 +99,12 @@ describe("numbers of a picture are where its axes say", () => {
   it("one against the other, of 2,000 draws every second", () => {
     const chains = apart(1000);
     const plots = plotsOf(
-      pairsPicture(["a", "b"].map((name, k) => ({ name, chains: chains.map((c) => c.map((v) => v + 5000 * k)) }))),
+      pairsPicture(
+        ["a", "b"].map((name, k) => ({
+          name,
+          chains: chains.map((c) => c.map((v) => v + 5000 * k)),
+        })),
+      ),
     );
     const [plot] = plots.filter(({ marks }) => marks("dot").length > 0);
     const [dots] = plot.marks("dot");

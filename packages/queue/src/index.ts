@@ -1,4 +1,7 @@
-/** diffeo-queue: parts of long work, described so that whoever does them gives the same bytes. What does them is in node. */
+/**
+ * diffeo-queue: parts of long work, described so that whoever does them gives the same bytes. What
+ * does them is in node.
+ */
 export type { Executor, PartResult, RunOptions, Settled } from "./part/executor.ts";
 export { runParts } from "./part/executor.ts";
 export type { Kind, Kinds, PartWork } from "./part/kind.ts";

@@ -1,4 +1,7 @@
-/** A command that has parts on a queue, as a process (`processes.ts`): command.js URL COUNT MS. Prints the digest of all results in order. */
+/**
+ * A command that has parts on a queue, as a process (`processes.ts`): command.js URL COUNT MS.
+ * Prints the digest of all results in order.
+ */
 import { partOf, runParts } from "diffeo-queue";
 import { inputsOf, openQueue, parseAddress, sha256 } from "diffeo-queue/node";
 import { RELEASE, still } from "./kinds.ts";

@@ -1,14 +1,29 @@
-/** Workers, the command and the server killed while they work: nothing is lost and nothing is there twice. */
+/**
+ * Workers, the command and the server killed while they work: nothing is lost and nothing is there
+ * twice.
+ */
 import { expect, it } from "vitest";
 import { survive } from "./kills.ts";
 import { hasServer } from "./server.ts";
 
-it.runIf(hasServer)("loses nothing to kills of workers, of the command and of the server", async () => {
-  const plan = { workerKills: 3, commandKills: 1, restarts: 1 };
-  const found = await survive({
-    ...{ ...plan, workers: 2, parts: 90, ms: 60, pauseMs: 700, leaseSeconds: 1, seed: 3 },
-  });
-  expect(found).toMatchObject({ ...plan, same: true, results: 90, waiting: 0, active: 0, failed: 0 });
-});
+it.runIf(hasServer)(
+  "loses nothing to kills of workers, of the command and of the server",
+  async () => {
+    const plan = { workerKills: 3, commandKills: 1, restarts: 1 };
+    const found = await survive({
+      ...{ ...plan, workers: 2, parts: 90, ms: 60, pauseMs: 700, leaseSeconds: 1, seed: 3 },
+    });
+    expect(found).toMatchObject({
+      ...plan,
+      same: true,
+      results: 90,
+      waiting: 0,
+      active: 0,
+      failed: 0,
+    });
+  },
+);
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () => expect(hasServer).toBe(false));
+it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+  expect(hasServer).toBe(false),
+);

@@ -1,6 +1,7 @@
 /**
- * Work on a queue whose workers and whose command are killed at random moments, and whose server is killed and started again
- * from its append-only file. What must come of it: all parts, each once, the bytes that one process makes.
+ * Work on a queue whose workers and whose command are killed at random moments, and whose server is
+ * killed and started again from its append-only file. What must come of it: all parts, each once,
+ * the bytes that one process makes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -56,7 +57,13 @@ const expected = (parts: number): string => {
 };
 
 /** Random moments: what happens next, and after how long. */
-function momentsOf({ workerKills, commandKills, restarts, pauseMs, seed }: Kills): { what: string; ms: number }[] {
+function momentsOf({
+  workerKills,
+  commandKills,
+  restarts,
+  pauseMs,
+  seed,
+}: Kills): { what: string; ms: number }[] {
   const events = [
     ...Array.from({ length: workerKills }, () => "worker"),
     ...Array.from({ length: commandKills }, () => "command"),
@@ -64,7 +71,9 @@ function momentsOf({ workerKills, commandKills, restarts, pauseMs, seed }: Kills
   ];
   const order = uniform(fold(key(seed), "order"), [events.length]).data;
   const pauses = uniform(fold(key(seed), "pauses"), [events.length]).data;
-  return events.map((what, i) => ({ what, at: order[i], ms: 2 * pauseMs * pauses[i] })).sort((a, b) => a.at - b.at);
+  return events
+    .map((what, i) => ({ what, at: order[i], ms: 2 * pauseMs * pauses[i] }))
+    .sort((a, b) => a.at - b.at);
 }
 
 export async function survive(kills: Kills): Promise<Survived> {
@@ -101,11 +110,18 @@ export async function survive(kills: Kills): Promise<Survived> {
       done.restarts++;
     },
   };
-  const client = new Redis({ path: server.url.slice("unix://".length), maxRetriesPerRequest: null });
+  const client = new Redis({
+    path: server.url.slice("unix://".length),
+    maxRetriesPerRequest: null,
+  });
   client.on("error", () => undefined); // it comes back with the server
-  /** Until as many parts are under way as there are workers: whoever is killed then is killed at one. */
+  /**
+   * Until as many parts are under way as there are workers: whoever is killed then is killed at
+   * one.
+   */
   const atWork = async (): Promise<void> => {
-    while (current.exitCode === null && (await client.llen("diffeo:parts-cpu:active")) < size) await wait(20);
+    while (current.exitCode === null && (await client.llen("diffeo:parts-cpu:active")) < size)
+      await wait(20);
   };
   for (const [i, { what, ms: pause }] of momentsOf(kills).entries()) {
     await wait(pause);

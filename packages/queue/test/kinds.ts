@@ -1,4 +1,7 @@
-/** Kinds of parts for tests and benchmarks alone: parts that take a time, need an input, fail, or are too large. */
+/**
+ * Kinds of parts for tests and benchmarks alone: parts that take a time, need an input, fail, or
+ * are too large.
+ */
 import { createHash } from "node:crypto";
 import { fail } from "diffeo/graph";
 import type { Kind, Kinds } from "diffeo-queue";

@@ -54,10 +54,18 @@ describe("a description", () => {
     ["a path for a kind", { ...good, kind: "../../evil" }, /wrong at kind/],
     ["a name that every object has", { ...good, kind: "toString" }, /wrong at kind/],
     ["a version of 0", { ...good, version: 0 }, /wrong at version/],
-    ["an input that is no digest", { ...good, inputs: { model: "/etc/passwd" } }, /wrong at inputs.model/],
+    [
+      "an input that is no digest",
+      { ...good, inputs: { model: "/etc/passwd" } },
+      /wrong at inputs.model/,
+    ],
     ["parameters that are a list", { ...good, parameters: [] }, /wrong at parameters/],
     ["code beside them", { ...good, code: "process.exit()" }, /wrong at code/],
-    ["more than a description has", { ...good, parameters: { text: "x".repeat(1e5) } }, /no part, 65,536 are read/],
+    [
+      "more than a description has",
+      { ...good, parameters: { text: "x".repeat(1e5) } },
+      /no part, 65,536 are read/,
+    ],
   ])("is refused with %s", (_, value, message) => {
     expect(() => requirePart(value)).toThrow(message);
   });
@@ -70,12 +78,18 @@ describe("a description", () => {
 describe("a shard", () => {
   it("is every n-th part: together they are all of them, each once", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 100 }), (of, count) => {
-        const all = Array.from({ length: count }, (_, i) => i);
-        const shards = Array.from({ length: of }, (_, i) => ofShard(all, { index: i + 1, of }));
-        expect(shards.flat().sort((a, b) => a - b)).toEqual(all);
-        expect(Math.max(...shards.map((s) => s.length)) - Math.min(...shards.map((s) => s.length))).toBeLessThan(2);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 0, max: 100 }),
+        (of, count) => {
+          const all = Array.from({ length: count }, (_, i) => i);
+          const shards = Array.from({ length: of }, (_, i) => ofShard(all, { index: i + 1, of }));
+          expect(shards.flat().sort((a, b) => a - b)).toEqual(all);
+          expect(
+            Math.max(...shards.map((s) => s.length)) - Math.min(...shards.map((s) => s.length)),
+          ).toBeLessThan(2);
+        },
+      ),
     );
     expect(parseShard("3/10")).toEqual({ index: 3, of: 10 });
     for (const text of ["0/3", "4/3", "3", "1/0", "-1/3", "a/b", "1/3/5"])
@@ -87,7 +101,14 @@ describe("an address", () => {
   it("has a server, a user and a password, and shows no password", () => {
     const { shown, options } = parseAddress("rediss://me:p%40ss@host:7000/2");
     expect(shown).toBe("rediss://me@host:7000/2");
-    expect(options).toEqual({ host: "host", port: 7000, db: 2, username: "me", password: "p@ss", tls: {} });
+    expect(options).toEqual({
+      host: "host",
+      port: 7000,
+      db: 2,
+      username: "me",
+      password: "p@ss",
+      tls: {},
+    });
     expect(parseAddress("redis://host", "secret")).toEqual({
       shown: "redis://host:6379",
       options: { host: "host", port: 6379, db: 0, password: "secret" },
@@ -145,7 +166,8 @@ describe("local work", () => {
       await shard.close();
     }
     expect(readdirSync(shared)).toHaveLength(5);
-    // One is not what it says, one is cut off, one is that of another part: these three are done again, the others are read.
+    // One is not what it says, one is cut off, one is that of another part: these three are done
+    // again, the others are read.
     const [first, second, third, fourth] = readdirSync(shared).map((name) => join(shared, name));
     writeFileSync(first, `${readFileSync(first, "latin1")}more`);
     writeFileSync(second, readFileSync(second).subarray(0, 40));
@@ -234,11 +256,21 @@ describe("what parts keep open", () => {
     release: RELEASE,
   });
   const run = (name: string) =>
-    runner.run(partOf(keeper, { name }, setting), { fetch: async () => new Uint8Array(), report: () => undefined });
+    runner.run(partOf(keeper, { name }, setting), {
+      fetch: async () => new Uint8Array(),
+      report: () => undefined,
+    });
 
   it("are the two that were used last, opened once; what cannot be opened is not kept", async () => {
     for (const name of ["a", "b", "a", "c", "a", "b"]) await run(name);
-    expect(log.splice(0)).toEqual(["opens a", "opens b", "opens c", "closes b", "opens b", "closes c"]);
+    expect(log.splice(0)).toEqual([
+      "opens a",
+      "opens b",
+      "opens c",
+      "closes b",
+      "opens b",
+      "closes c",
+    ]);
     await expect(run("broken")).rejects.toThrow("it is broken");
     await expect(run("broken")).rejects.toThrow("it is broken");
     expect(log.splice(0)).toEqual(["opens broken", "closes a", "opens broken"]);

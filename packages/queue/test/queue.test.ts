@@ -1,7 +1,17 @@
-/** Parts on a real server: shared by commands, refused where they are hostile, handed back by a worker that is stopped. */
+/**
+ * Parts on a real server: shared by commands, refused where they are hostile, handed back by a
+ * worker that is stopped.
+ */
 import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
-import { type Executor, type Part, type PartResult, partOf, runParts, type Settled } from "diffeo-queue";
+import {
+  type Executor,
+  type Part,
+  type PartResult,
+  partOf,
+  runParts,
+  type Settled,
+} from "diffeo-queue";
 import {
   clearQueues,
   digestOf,
@@ -27,7 +37,9 @@ const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () => expect(hasServer).toBe(false));
+it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+  expect(hasServer).toBe(false),
+);
 
 describe.runIf(hasServer)("a queue", () => {
   let server: Server;
@@ -51,9 +63,17 @@ describe.runIf(hasServer)("a queue", () => {
     await server.stop();
   });
 
-  const command = async (files: readonly Uint8Array[] = [], signal?: AbortSignal): Promise<Executor> => {
+  const command = async (
+    files: readonly Uint8Array[] = [],
+    signal?: AbortSignal,
+  ): Promise<Executor> => {
     const executor = await openQueue({
-      ...{ address: parseAddress(server.url), device: "cpu", inputs: inputsOf(files), ...(signal && { signal }) },
+      ...{
+        address: parseAddress(server.url),
+        device: "cpu",
+        inputs: inputsOf(files),
+        ...(signal && { signal }),
+      },
       say: (line) => said.push(line),
     });
     closing.push(() => executor.close());
@@ -62,7 +82,13 @@ describe.runIf(hasServer)("a queue", () => {
   const worker = (more: { once?: boolean; bytes?: number; parts?: number } = {}) => {
     const controller = new AbortController();
     const ended = serveQueue({
-      ...{ address: parseAddress(server.url), name: "one", release: RELEASE, device: "cpu", threads: 1 },
+      ...{
+        address: parseAddress(server.url),
+        name: "one",
+        release: RELEASE,
+        device: "cpu",
+        threads: 1,
+      },
       parts: more.parts ?? 1,
       script: { url: scripts.process, execArgv: [] },
       limits: { seconds: 60, bytes: more.bytes ?? 1e9 },
@@ -83,19 +109,29 @@ describe.runIf(hasServer)("a queue", () => {
   it("does parts of two commands once, sends a file once, and ends with --once when none waits", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i);
     const [a, b] = [await command([file]), await command([file])];
-    const parts = [...spins(0, 8), partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } })];
+    const parts = [
+      ...spins(0, 8),
+      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+    ];
     const results = Promise.all([runParts(a, parts), runParts(b, parts)]);
     await until(async () => (await raw.getJobCounts("wait")).wait === 9);
     expect(await client.keys("diffeo:bytes:*")).toHaveLength(4); // 4 + 4 + 1 MB, and what says so
     expect(await worker({ once: true }).ended).toEqual({ done: 9, failed: 0 });
     const [first, second] = await results;
     // Results name their bytes by digest, and are held to it when they are read.
-    const digests = (settled: readonly Settled[]) => settled.map((each) => "result" in each && each.result.sha256);
+    const digests = (settled: readonly Settled[]) =>
+      settled.map((each) => "result" in each && each.result.sha256);
     expect(digests(second)).toEqual(digests(first));
-    expect("result" in first[8] && Buffer.from(first[8].result.bytes).equals(file.toReversed())).toBe(true);
+    expect(
+      "result" in first[8] && Buffer.from(first[8].result.bytes).equals(file.toReversed()),
+    ).toBe(true);
     // And again, without anyone to do them: the results are there.
     expect(digests(await runParts(await command([file]), parts))).toEqual(digests(first));
-    expect(await readQueues(parseAddress(server.url))).toMatchObject({ queues: [], workers: [], failures: [] });
+    expect(await readQueues(parseAddress(server.url))).toMatchObject({
+      queues: [],
+      workers: [],
+      failures: [],
+    });
     // A result whose bytes another has changed is none: it is made again.
     const { sha256: own } = ("result" in first[0] && first[0].result) as PartResult;
     await client.set(`diffeo:bytes:${own}:0`, "not those");
@@ -103,13 +139,16 @@ describe.runIf(hasServer)("a queue", () => {
     await until(async () => (await raw.getJobCounts("wait")).wait === 1);
     expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
     expect(digests(await again)).toEqual(digests(first));
-    expect(said).toContainEqual(expect.stringMatching(/^nobody is there to do parts for cpu at unix:/));
+    expect(said).toContainEqual(
+      expect.stringMatching(/^nobody is there to do parts for cpu at unix:/),
+    );
   });
 
   it("refuses hostile parts with a sentence each, and goes on", async () => {
     const [good] = spins(50, 1);
     const forged = Uint8Array.of(1, 2, 3);
-    const named = (part: Part, id = digestOf(part)) => raw.add(part.kind, part, { jobId: id, attempts: 1 });
+    const named = (part: Part, id = digestOf(part)) =>
+      raw.add(part.kind, part, { jobId: id, attempts: 1 });
     await named({ ...good, kind: "test/unknown" });
     await named({ ...good, version: 7 });
     await named({ ...good, release: "9.9.9" });
@@ -144,14 +183,21 @@ describe.runIf(hasServer)("a queue", () => {
     ])
       expect(all).toMatch(sentence);
     const { failures, queues } = await readQueues(parseAddress(server.url));
-    expect([failures.length, queues]).toEqual([11, [{ device: "cpu", waiting: 0, active: 0, failed: 11 }]]);
+    expect([failures.length, queues]).toEqual([
+      11,
+      [{ device: "cpu", waiting: 0, active: 0, failed: 11 }],
+    ]);
     expect(await stop()).toEqual({ done: 1, failed: 11 });
     const gpu = { ...good, device: "cuda" };
-    await expect((await command()).run(gpu)).rejects.toThrow("the part is for cuda, this queue is for cpu");
+    await expect((await command()).run(gpu)).rejects.toThrow(
+      "the part is for cuda, this queue is for cpu",
+    );
     // Parts that wait, those that wait for later too, and those that failed are taken away.
     await named(good);
     await raw.add(good.kind, good, { jobId: "later", delay: 1e6 });
-    expect((await readQueues(parseAddress(server.url))).queues).toMatchObject([{ waiting: 2, failed: 11 }]);
+    expect((await readQueues(parseAddress(server.url))).queues).toMatchObject([
+      { waiting: 2, failed: 11 },
+    ]);
     await clearQueues(parseAddress(server.url));
     expect((await readQueues(parseAddress(server.url))).queues).toEqual([]);
     expect(await client.smembers("diffeo:workers")).toEqual([]);
@@ -174,7 +220,8 @@ describe.runIf(hasServer)("a queue", () => {
     // A part that failed before, for another reason than it will now.
     const [again] = spins(61, 1);
     const unknown = { ...again, kind: "test/unknown" };
-    for (const part of [again, unknown]) await raw.add(part.kind, part, { jobId: digestOf(part), attempts: 1 });
+    for (const part of [again, unknown])
+      await raw.add(part.kind, part, { jobId: digestOf(part), attempts: 1 });
     const once = new Worker("parts-cpu", async () => Promise.reject(new Error("a bad day")), {
       ...{ connection: client, prefix: "diffeo" },
     });
@@ -184,7 +231,9 @@ describe.runIf(hasServer)("a queue", () => {
     const [done, failed] = await runParts(await command(), [again, unknown]);
     expect("result" in done).toBe(true);
     // What came before is not held against it.
-    expect("error" in failed && String(failed.error)).toMatch(/failed 1 times: this worker knows no parts of kind/);
+    expect("error" in failed && String(failed.error)).toMatch(
+      /failed 1 times: this worker knows no parts of kind/,
+    );
   });
 
   it("keeps the first of two results that differ, and says so", async () => {
@@ -193,8 +242,17 @@ describe.runIf(hasServer)("a queue", () => {
     worker();
     await until(async () => (await raw.getJobCounts("active")).active === 1);
     const bytes = Uint8Array.of(1, 2);
-    await putResult(client, digestOf(part), { bytes, sha256: sha256(bytes), seconds: 1, worker: "another" });
-    await until(() => said.some((line) => /^part [0-9a-f]{12}… has another result here than where it was/.test(line)));
+    await putResult(client, digestOf(part), {
+      bytes,
+      sha256: sha256(bytes),
+      seconds: 1,
+      worker: "another",
+    });
+    await until(() =>
+      said.some((line) =>
+        /^part [0-9a-f]{12}… has another result here than where it was/.test(line),
+      ),
+    );
     const [settled] = await runParts(await command(), [part]);
     expect("result" in settled && settled.result).toMatchObject({ bytes, worker: "another" });
   });
@@ -203,7 +261,9 @@ describe.runIf(hasServer)("a queue", () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i + 1);
     const controller = new AbortController();
     const executor = await command([file], controller.signal);
-    const results = runParts(executor, [partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } })]);
+    const results = runParts(executor, [
+      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+    ]);
     const isWaiting = async (): Promise<boolean> => (await raw.getJobCounts("wait")).wait === 1;
     const nobody = (): number => said.filter((line) => line.startsWith("nobody is there")).length;
     await until(async () => (await isWaiting()) && nobody() === 1);
@@ -211,7 +271,15 @@ describe.runIf(hasServer)("a queue", () => {
     await client.del(chunk);
     await raw.drain();
     const other = heartbeat(client, "other", () => ({
-      ...{ name: "other", host: "", pid: 1, release: RELEASE, device: "cuda", parts: 7, threads: 1 },
+      ...{
+        name: "other",
+        host: "",
+        pid: 1,
+        release: RELEASE,
+        device: "cuda",
+        parts: 7,
+        threads: 1,
+      },
       ...{ limits: { seconds: 1, bytes: 1 }, done: 0, failed: 0, active: 0 },
     }));
     closing.push(other.end);
@@ -252,14 +320,19 @@ describe.runIf(hasServer)("a queue", () => {
 
   it("says which password is missing, and shows none", async () => {
     const locked = await startServer("--requirepass", "hush");
-    const open = (url: string) => readQueues(parseAddress(url)).catch((error: Error) => error.message);
+    const open = (url: string) =>
+      readQueues(parseAddress(url)).catch((error: Error) => error.message);
     const missing = await open(locked.url);
     expect(missing).toMatch(/^cannot use unix:.* \(.*NOAUTH.*DIFFEO_QUEUE_PASSWORD/);
-    const wrong = await readQueues(parseAddress(locked.url, "guess")).catch((error: Error) => error.message);
+    const wrong = await readQueues(parseAddress(locked.url, "guess")).catch(
+      (error: Error) => error.message,
+    );
     expect(wrong).toMatch(/cannot use .*WRONGPASS/);
     expect(wrong).not.toMatch(/guess/);
     expect(await readQueues(parseAddress(locked.url, "hush"))).toMatchObject({ queues: [] });
     await locked.stop();
-    expect(await open(locked.url)).toMatch(/^cannot use .* \((ENOENT|ECONNREFUSED)\)\. Start a Redis or Valkey server/);
+    expect(await open(locked.url)).toMatch(
+      /^cannot use .* \((ENOENT|ECONNREFUSED)\)\. Start a Redis or Valkey server/,
+    );
   });
 });

@@ -33,7 +33,19 @@ const answers = (path: string): Promise<boolean> =>
 export async function startServer(...flags: readonly string[]): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "diffeo-redis-"));
   const path = join(folder, "s");
-  const words = ["--port", "0", "--unixsocket", path, "--dir", folder, "--save", "", "--appendonly", "yes", ...flags];
+  const words = [
+    "--port",
+    "0",
+    "--unixsocket",
+    path,
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--appendonly",
+    "yes",
+    ...flags,
+  ];
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     child = spawn("redis-server", words, { stdio: "ignore" });

@@ -1,4 +1,7 @@
-/** A worker of the tests' kinds as a process (`processes.ts`): worker.js URL NAME LEASE-SECONDS FOLDER [once] */
+/**
+ * A worker of the tests' kinds as a process (`processes.ts`): worker.js URL NAME LEASE-SECONDS
+ * FOLDER [once]
+ */
 import { join } from "node:path";
 import { parseAddress, serveQueue } from "diffeo-queue/node";
 import { RELEASE } from "./kinds.ts";

@@ -1,7 +1,15 @@
-/** diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a page too. */
+/**
+ * diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a
+ * page too.
+ */
 
 export { makeRule } from "./diffusion/columns.ts";
-export { type CompletedRows, type Given, requireGiven, type TableCompleteOptions } from "./diffusion/complete.ts";
+export {
+  type CompletedRows,
+  type Given,
+  requireGiven,
+  type TableCompleteOptions,
+} from "./diffusion/complete.ts";
 export type {
   ConditionedRows,
   ConditionedTable,
@@ -20,9 +28,27 @@ export {
 } from "./diffusion/export.ts";
 export { type FitTableOptions, fitTable, heldOut, type TableProgress } from "./diffusion/fit.ts";
 export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
-export { type Inferred, inferColumns, namedDomains, type RowsOptions, rowsIn, wholeRows } from "./diffusion/infer.ts";
-export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./diffusion/maps.ts";
-export { type DrawnRows, type DrawRows, type FittedTable, type TableTraining, tableMap } from "./diffusion/model.ts";
+export {
+  type Inferred,
+  inferColumns,
+  namedDomains,
+  type RowsOptions,
+  rowsIn,
+  wholeRows,
+} from "./diffusion/infer.ts";
+export {
+  type ChooseMapsOptions,
+  type ChosenMaps,
+  chooseMaps,
+  type TriedMap,
+} from "./diffusion/maps.ts";
+export {
+  type DrawnRows,
+  type DrawRows,
+  type FittedTable,
+  type TableTraining,
+  tableMap,
+} from "./diffusion/model.ts";
 export { makeTable, type OpenTableOptions, parseTableModel } from "./diffusion/model-bytes.ts";
 export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
 export type { OpenCell, Row } from "./diffusion/points.ts";
@@ -41,8 +67,17 @@ export {
 } from "./dkef/evaluate.ts";
 export { type Fit, fitDensity } from "./dkef/fit.ts";
 export type { Fitted } from "./dkef/fitted.ts";
-export { type GradientNoise, type OpenGradientNoise, openGradientNoise } from "./dkef/gradient-noise.ts";
-export { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "./dkef/model-bytes.ts";
+export {
+  type GradientNoise,
+  type OpenGradientNoise,
+  openGradientNoise,
+} from "./dkef/gradient-noise.ts";
+export {
+  type DensityModel,
+  type DensitySpec,
+  makeDensity,
+  parseDensity,
+} from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
@@ -95,10 +130,23 @@ export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
 export { studyFigures } from "./study/figures.ts";
 export { parseRecords } from "./study/record.ts";
 export { studyTable } from "./study/report.ts";
-export { type FitTask, fitTaskName, openFitTasks, type RunRecord, recordOf } from "./study/study.ts";
+export {
+  type FitTask,
+  fitTaskName,
+  openFitTasks,
+  type RunRecord,
+  recordOf,
+} from "./study/study.ts";
 export { type CellTable, cellLines, makeCells, parseCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";
-export { type DatasetName, isSynthetic, isUci, preparationOf, tableNames, uciSets } from "./table/uci.ts";
+export {
+  type DatasetName,
+  isSynthetic,
+  isUci,
+  preparationOf,
+  tableNames,
+  uciSets,
+} from "./table/uci.ts";
 export { type Whitening, whiteningMap } from "./table/whitening.ts";

@@ -1,5 +1,15 @@
-/** From a file to points: reading, pruning, the shuffle, whitening, and what is said of bad tables. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * From a file to points: reading, pruning, the shuffle, whitening, and what is said of bad tables.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,12 +69,22 @@ describe("reading CSV", () => {
   it("takes the first line for what it is said to be", () => {
     const years = "1990,1991\n1,2\n";
     expect(parseTable(years, "t")).toMatchObject({ rows: 2, columns: ["column 1", "column 2"] });
-    expect(parseTable(years, "t", undefined, true)).toMatchObject({ rows: 1, columns: ["1990", "1991"] });
+    expect(parseTable(years, "t", undefined, true)).toMatchObject({
+      rows: 1,
+      columns: ["1990", "1991"],
+    });
     const mixed = parseTable("Ann,1\nBob,2\n", "t", without(["1"]), false);
     expect([mixed.rows, [...mixed.values]]).toEqual([2, [1, 2]]);
-    expect(parseTable("Ann,1\nBob,2\n", "t", without(["Ann"]), true)).toMatchObject({ rows: 1, columns: ["1"] });
-    expect(() => parseTable("7,7\n1,2\n", "t", undefined, true)).toThrow(/two columns are named "7"/);
-    expect(() => parseTable("a,b\n1,2\n", "t", undefined, false)).toThrow(/line 1, column 1 .*"a" is not a number/);
+    expect(parseTable("Ann,1\nBob,2\n", "t", without(["Ann"]), true)).toMatchObject({
+      rows: 1,
+      columns: ["1"],
+    });
+    expect(() => parseTable("7,7\n1,2\n", "t", undefined, true)).toThrow(
+      /two columns are named "7"/,
+    );
+    expect(() => parseTable("a,b\n1,2\n", "t", undefined, false)).toThrow(
+      /line 1, column 1 .*"a" is not a number/,
+    );
   });
 
   it("passes over what is not selected, whatever it holds", () => {
@@ -82,7 +102,10 @@ describe("reading CSV", () => {
     ["x,y\n1,2\n3\n", /line 3: 1 cell where 2 columns are/],
     ["x,y\n1,2\n\n1,NaN\n", /line 4, column 2/],
     ["x,y\n1,0x10\n", /line 2, column 2 \("y"\): "0x10" is not a number/],
-    ["1,oops\n3,4\n", /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/],
+    [
+      "1,oops\n3,4\n",
+      /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/,
+    ],
     ["x,y,x\n1,2,3\n", /t\.csv, line 1: two columns are named "x"/],
     ["x,y\n", /a header and no rows/],
     ["", /is empty/],
@@ -119,7 +142,9 @@ describe("preparing", () => {
     );
     const twice = rows.map(([a, b]) => [a, b, 2 * a - b]);
     expect(() => prepare(table(["a", "b", "c"], twice), key(1))).toThrow(/linear combination/);
-    expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(/3 rows do not make three sets/);
+    expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(
+      /3 rows do not make three sets/,
+    );
     expect(() => prepare(table(["a"], [[1]]), key(1))).toThrow(/1 rows do not make three sets/);
   });
 
@@ -130,12 +155,21 @@ describe("preparing", () => {
         ["a", "b"],
         rows.map(([a, b]) => [1e9 * a, unit * b]),
       );
-    expect(whiteningOf(inUnits(1e-5)).logDet - whiteningOf(inUnits(1)).logDet).toBeCloseTo(5 * Math.LN10, 9);
-    expect(() => whiteningOf(inUnits(1e-9))).toThrow(/differ by a factor of about 10¹⁵ or more in scale/);
+    expect(whiteningOf(inUnits(1e-5)).logDet - whiteningOf(inUnits(1)).logDet).toBeCloseTo(
+      5 * Math.LN10,
+      9,
+    );
+    expect(() => whiteningOf(inUnits(1e-9))).toThrow(
+      /differ by a factor of about 10¹⁵ or more in scale/,
+    );
   });
 
   it("prunes the first of two columns that correlate", () => {
-    const rows = Array.from({ length: 40 }, (_, i) => [Math.cos(7 * i), i, -3 * i + 0.01 * Math.sin(i)]);
+    const rows = Array.from({ length: 40 }, (_, i) => [
+      Math.cos(7 * i),
+      i,
+      -3 * i + 0.01 * Math.sin(i),
+    ]);
     expect(prune(table(["a", "b", "c"], rows), 0.98).columns).toEqual(["a", "c"]);
   });
 
@@ -163,8 +197,12 @@ describe("preparing", () => {
     const rows = Array.from({ length: 1599 }, (_, i) => [i, (i * i) % 1599]);
     const quiet = prepare(table(["a", "b"], rows), key(1), { noise: 0 });
     const noisy = prepare(table(["a", "b"], rows), key(1));
-    expect([quiet.train.shape[0], quiet.validation.shape[0], quiet.test.shape[0]]).toEqual([1296, 144, 159]);
-    const gaps = (noisy.test.data as Float32Array).map((v, i) => v - (quiet.test.data[i] as number));
+    expect([quiet.train.shape[0], quiet.validation.shape[0], quiet.test.shape[0]]).toEqual([
+      1296, 144, 159,
+    ]);
+    const gaps = (noisy.test.data as Float32Array).map(
+      (v, i) => v - (quiet.test.data[i] as number),
+    );
     expect(Math.sqrt(gaps.reduce((a, b) => a + b * b, 0) / gaps.length)).toBeCloseTo(0.05, 2);
   });
 
@@ -172,8 +210,12 @@ describe("preparing", () => {
     // Steps of 1, 5 and 10, and of 1 and 2.
     const rows = Array.from({ length: 900 }, (_, i) => [[0, 1, 6, 16][i % 4], [0, 1, 3][i % 3]]);
     const of = (seed: number, options = {}) =>
-      prepare(table(["a", "b"], rows), key(seed), { dequantise: true, whiten: false, noise: 0, ...options }).train
-        .data as Float32Array;
+      prepare(table(["a", "b"], rows), key(seed), {
+        dequantise: true,
+        whiten: false,
+        noise: 0,
+        ...options,
+      }).train.data as Float32Array;
     const plain = of(0, { dequantise: false });
     const spread = of(1);
     const shares = spread.map((v, i) => (v - plain[i]) / [5, 1.5][i % 2]);
@@ -209,7 +251,9 @@ it("finds singular values of all sizes", () => {
     [s, c, 0],
     [0, 0, 1],
   ];
-  const a = u.flatMap((row) => [0, 1, 2].map((j) => row.reduce((t, v, k) => t + v * values[k] * r[j][k], 0)));
+  const a = u.flatMap((row) =>
+    [0, 1, 2].map((j) => row.reduce((t, v, k) => t + v * values[k] * r[j][k], 0)),
+  );
   const found = rightSvd(Float64Array.from(a), 3);
   expect(found.values[0] / 1e8).toBeCloseTo(1, 12);
   expect(found.values[1] / 3).toBeCloseTo(1, 7);
@@ -217,15 +261,19 @@ it("finds singular values of all sizes", () => {
 });
 
 it("knows its tables by their own names alone", () => {
-  for (const name of ["constructor", "toString"]) expect([isUci(name), isSynthetic(name)]).toEqual([false, false]);
+  for (const name of ["constructor", "toString"])
+    expect([isUci(name), isSynthetic(name)]).toEqual([false, false]);
 });
 
-it.each(Object.keys(synthetics) as SyntheticName[])("generates %s, the same for the same key", (name) => {
-  const one = generate(name, 500, key(1));
-  expect(one.values).toEqual(generate(name, 500, key(1)).values);
-  expect(one.values.every(Number.isFinite)).toBe(true);
-  expect(prepare(one, key(1)).train.shape).toEqual([405, one.columns.length]);
-});
+it.each(Object.keys(synthetics) as SyntheticName[])(
+  "generates %s, the same for the same key",
+  (name) => {
+    const one = generate(name, 500, key(1));
+    expect(one.values).toEqual(generate(name, 500, key(1)).values);
+    expect(one.values.every(Number.isFinite)).toBe(true);
+    expect(prepare(one, key(1)).train.shape).toEqual([405, one.columns.length]);
+  },
+);
 
 describe("a table that is not in the folder", () => {
   const own = join(folder, "fetched");
@@ -236,7 +284,9 @@ describe("a table that is not in the folder", () => {
 
   it("is not used, and not kept, if it is not the known one", async () => {
     answer("a,b\n1,2\n");
-    await expect(uciTable("red-wine", own)).rejects.toThrow(/has checksum \w{64}, not the known \w{64}.* by hand/s);
+    await expect(uciTable("red-wine", own)).rejects.toThrow(
+      /has checksum \w{64}, not the known \w{64}.* by hand/s,
+    );
     answer(null, 404);
     await expect(uciTable("red-wine", own)).rejects.toThrow(/answered 404/);
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("fetch failed")));

@@ -1,4 +1,7 @@
-/** Deep kernel exponential families: closed forms against autodiff, and α against the loss it minimises. */
+/**
+ * Deep kernel exponential families: closed forms against autodiff, and α against the loss it
+ * minimises.
+ */
 
 import { evaluate } from "diffeo/engine";
 import {
@@ -72,7 +75,8 @@ const theta: NdArray = {
 const model = (t: Tensor): Dkef<Tensor> => unflatten(t, like) as unknown as Dkef<Tensor>;
 const alpha = numbers("alpha", [L]);
 
-const largest = (values: ArrayLike<number>): number => Array.from(values).reduce((m, v) => Math.max(m, Math.abs(v)), 0);
+const largest = (values: ArrayLike<number>): number =>
+  Array.from(values).reduce((m, v) => Math.max(m, Math.abs(v)), 0);
 const dataOf = (a: NdArray): Float64Array => a.data as Float64Array;
 
 describe("the closed forms of the score's derivatives", () => {
@@ -105,7 +109,8 @@ describe("the closed forms of the score's derivatives", () => {
     const { flat, deep } = await evaluate(
       (t: Tensor, a: Tensor, x: Tensor) => {
         const score = dkefScore(model(t), a);
-        const both = (y: Tensor): Tensor => add(lossOf(objectives.sm())(score, y, {}), dkefLogDensity(model(t), a, y));
+        const both = (y: Tensor): Tensor =>
+          add(lossOf(objectives.sm())(score, y, {}), dkefLogDensity(model(t), a, y));
         return { flat: both(x), deep: both(reshape(x, [2, 3, N])) };
       },
       theta,
@@ -119,8 +124,14 @@ describe("the closed forms of the score's derivatives", () => {
 
 const cases: readonly Objective[] = [
   ...Object.values(objectives).map((make) => make()),
-  { ...gssmVr(quadraticSlices({ varDiagonal: 1.7, varOffDiagonal: 0.4 })), name: "gssm-vr with a heavier diagonal" },
-  { ...gssmVr(quadraticSlices({ varDiagonal: 0.1, varOffDiagonal: 0.6 })), name: "gssm-vr with a lighter diagonal" },
+  {
+    ...gssmVr(quadraticSlices({ varDiagonal: 1.7, varOffDiagonal: 0.4 })),
+    name: "gssm-vr with a heavier diagonal",
+  },
+  {
+    ...gssmVr(quadraticSlices({ varDiagonal: 0.1, varOffDiagonal: 0.6 })),
+    name: "gssm-vr with a lighter diagonal",
+  },
   { ...gssm(fourierSlices()), name: "gssm with Fourier slices" },
   { ...gssmVr(withMonteCarlo(networkSlices(3), 2)), name: "gssm-vr with a Monte-Carlo C" },
   { ...normalisedGssm(quadraticSlices()), name: "normalised gssm" },
@@ -147,18 +158,25 @@ describe.each(cases)("α for $name", (objective) => {
     const p = model(t);
     const found = solveAlpha(normalEquations(p, objective, y, d), p.logLambda);
     const lambda = exp(mul(p.logLambda, Math.LN10));
-    const whole = (a: Tensor): Tensor => add(bareLoss(t, a, y, d), mul(mul(squaredNorm(a), lambda), 0.5));
+    const whole = (a: Tensor): Tensor =>
+      add(bareLoss(t, a, y, d), mul(mul(squaredNorm(a), lambda), 0.5));
     return { slope: grad(whole)(found), size: grad(whole)(mul(found, 0)) };
   };
   const derivative = (t: Tensor, a: Tensor, y: Tensor, d: Draws<Tensor>) => {
-    const through = (solution: (p: Dkef<Tensor>) => Tensor) => grad((s: Tensor) => dot(solution(model(s)), a))(t);
-    const ours = (p: Dkef<Tensor>): Tensor => trainedAlpha(normalEquations(p, objective, y, d), p.logLambda);
+    const through = (solution: (p: Dkef<Tensor>) => Tensor) =>
+      grad((s: Tensor) => dot(solution(model(s)), a))(t);
+    const ours = (p: Dkef<Tensor>): Tensor =>
+      trainedAlpha(normalEquations(p, objective, y, d), p.logLambda);
     const direct = (p: Dkef<Tensor>): Tensor => {
       const { g, b } = normalEquations(p, objective, y, d);
       const whole = add(g, mul(eye(L, "float64"), exp(mul(p.logLambda, Math.LN10))));
       return neg(squeeze(solve(whole, expandDims(b, -1)), -1));
     };
-    return { ours: through(ours), direct: through(direct), value: sub(ours(model(t)), direct(model(t))) };
+    return {
+      ours: through(ours),
+      direct: through(direct),
+      value: sub(ours(model(t)), direct(model(t))),
+    };
   };
   // In one graph, for to open three takes far longer than to run them.
   const all = () =>
@@ -191,7 +209,9 @@ describe.each(cases)("α for $name", (objective) => {
   it("is differentiated as if through the inverse itself", () => {
     const { ours, direct, value } = found.derivative;
     expect(largest(dataOf(value))).toBeLessThan(1e-11);
-    expect(largest(dataOf(ours).map((v, i) => v - dataOf(direct)[i])) / largest(dataOf(direct))).toBeLessThan(1e-9);
+    expect(
+      largest(dataOf(ours).map((v, i) => v - dataOf(direct)[i])) / largest(dataOf(direct)),
+    ).toBeLessThan(1e-9);
   });
 });
 
@@ -202,9 +222,13 @@ it("sums normal equations over parts of the points", async () => {
   const { whole, halves } = await evaluate(
     (t: Tensor, x: Tensor, all: Draws<Tensor>) => {
       const d = (from: number, to: number) => mapValues(all, (each) => slice(each, [from, to]));
-      const of = (from: number, to: number) => normalEquations(model(t), objective, slice(x, [from, to]), d(from, to));
+      const of = (from: number, to: number) =>
+        normalEquations(model(t), objective, slice(x, [from, to]), d(from, to));
       const join = ({ g, b }: { g: Tensor; b: Tensor }): Tensor => concat([reshape(g, [-1]), b], 0);
-      return { whole: join(of(0, count)), halves: mul(add(join(of(0, 350)), join(of(350, 700))), 0.5) };
+      return {
+        whole: join(of(0, count)),
+        halves: mul(add(join(of(0, 350)), join(of(350, 700))), 0.5),
+      };
     },
     theta,
     numbers("x", [count, N]),
@@ -214,9 +238,12 @@ it("sums normal equations over parts of the points", async () => {
 });
 
 it("solves for α to the last digits however ill-conditioned G is", async () => {
-  // b = G·1 with Hilbert's G: α is near −1, but (G + λI)⁻¹ has entries of 1/λ, whose roundings one refinement takes back.
+  // b = G·1 with Hilbert's G: α is near −1, but (G + λI)⁻¹ has entries of 1/λ, whose roundings one
+  // refinement takes back.
   const [size, logLambda] = [12, -9];
-  const g = Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => 1 / (i + j + 1)));
+  const g = Array.from({ length: size }, (_, i) =>
+    Array.from({ length: size }, (_, j) => 1 / (i + j + 1)),
+  );
   const b = g.map((row) => row.reduce((total, v) => total + v, 0));
   const found = await evaluate(
     (m: Tensor, c: Tensor, l: Tensor) => {
@@ -229,7 +256,9 @@ it("solves for α to the last digits however ill-conditioned G is", async () => 
   );
   for (const { data } of Object.values(found)) {
     const a = data as Float64Array;
-    const residual = g.map((row, i) => row.reduce((t, v, j) => t + v * a[j], 10 ** logLambda * a[i] + b[i]));
+    const residual = g.map((row, i) =>
+      row.reduce((t, v, j) => t + v * a[j], 10 ** logLambda * a[i] + b[i]),
+    );
     expect(largest(residual)).toBeLessThan(1e-13);
   }
 });

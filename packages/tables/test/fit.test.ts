@@ -7,7 +7,12 @@ import { fold, key, permutation } from "diffeo/random";
 import { flatten } from "diffeo/train";
 import { describe, expect, it } from "vitest";
 import { annealedNormaliser } from "../src/dkef/annealed.ts";
-import { importanceNormaliser, logBaseVolume, measurePoints, type Normaliser } from "../src/dkef/evaluate.ts";
+import {
+  importanceNormaliser,
+  logBaseVolume,
+  measurePoints,
+  type Normaliser,
+} from "../src/dkef/evaluate.ts";
 import { fitDensity } from "../src/dkef/fit.ts";
 import type { Fitted } from "../src/dkef/fitted.ts";
 import { openFitting } from "../src/dkef/fitting.ts";
@@ -25,9 +30,18 @@ import { generate } from "../src/table/synthetic.ts";
 import { whitened } from "../src/table/whitening.ts";
 
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
-const small = { seed: 1, inducing: 25, batch: 100, points: 200, epochs: 7, ridgeSteps: 20 } as const;
+const small = {
+  seed: 1,
+  inducing: 25,
+  batch: 100,
+  points: 200,
+  epochs: 7,
+  ridgeSteps: 20,
+} as const;
 
-/** A fifth of the rows in batches a fifth as large, for what does not depend on how good a fit is. */
+/**
+ * A fifth of the rows in batches a fifth as large, for what does not depend on how good a fit is.
+ */
 const fifth = prepare(generate("two-moons", 300, fold(key(0), "two-moons")), key(1));
 const little = { ...small, inducing: 10, batch: 20 } as const;
 
@@ -38,17 +52,23 @@ const firstRows = (count: number) =>
     Array.from({ length: count }, (_, i) => i),
   );
 
-/** The chains that look for a density's mass start from each of these, beside its inducing points. */
+/**
+ * The chains that look for a density's mass start from each of these, beside its inducing points.
+ */
 const few = firstRows(15);
 
-/** A density of so many inducing points as α has numbers, under a small network that was not trained. */
+/**
+ * A density of so many inducing points as α has numbers, under a small network that was not
+ * trained.
+ */
 function unfitted(alpha: readonly number[]): Fitted {
   const parameters = dkefInit(key(2), firstRows(alpha.length), { width: 4, logScales: [0] });
   return { step: 0, parameters, theta: flatten(parameters), alpha: Float64Array.from(alpha) };
 }
 
 /** The standard error of log Ẑ, √(Var w/N)/E w, for (Σw)²/Σw² = N (E w)²/E w². */
-const errorOf = ({ effectiveSamples, samples }: Normaliser): number => Math.sqrt(1 / effectiveSamples - 1 / samples);
+const errorOf = ({ effectiveSamples, samples }: Normaliser): number =>
+  Math.sqrt(1 / effectiveSamples - 1 / samples);
 
 const mean = (v: Float64Array): number => v.reduce((a, b) => a + b, 0) / v.length;
 
@@ -69,12 +89,19 @@ async function onGrid(fitted: Fitted): Promise<{ logZ: number; moments: number[]
   );
   const mass = logDensity.map(Math.exp);
   const total = mass.reduce((a, b) => a + b, 0);
-  const of = (f: Moment): number => mass.reduce((t, w, i) => t + w * f(points[2 * i], points[2 * i + 1]), 0) / total;
+  const of = (f: Moment): number =>
+    mass.reduce((t, w, i) => t + w * f(points[2 * i], points[2 * i + 1]), 0) / total;
   return { logZ: Math.log(total * step * step), moments: powers.map(of) };
 }
 
 type Moment = (x: number, y: number) => number;
-const powers: readonly Moment[] = [(x) => x, (_, y) => y, (x) => x * x, (_, y) => y * y, (x, y) => x * y];
+const powers: readonly Moment[] = [
+  (x) => x,
+  (_, y) => y,
+  (x) => x * x,
+  (_, y) => y * y,
+  (x, y) => x * y,
+];
 
 describe("a fit of two moons", () => {
   it("beats a Gaussian, has the normaliser of a grid, and is scored and sampled as it is", async () => {
@@ -95,12 +122,20 @@ describe("a fit of two moons", () => {
 
     const model = {
       fitted: found.chosen,
-      spec: { loss: "ssm-vr", seed: 1, columns: data.columns, whitening: data.whitening, logZ: annealed.logZ },
+      spec: {
+        loss: "ssm-vr",
+        seed: 1,
+        columns: data.columns,
+        whitening: data.whitening,
+        logZ: annealed.logZ,
+      },
     } as const;
     const rows = generate("two-moons", 3, key(4));
     // The score of raw rows is the gradient of their log-density.
     const h = 1e-5;
-    const moves = [0, 1].flatMap((j) => [h, -h].map((by) => rows.values.map((v, i) => (i % 2 === j ? v + by : v))));
+    const moves = [0, 1].flatMap((j) =>
+      [h, -h].map((by) => rows.values.map((v, i) => (i % 2 === j ? v + by : v))),
+    );
     const { logDensity, score } = await scoreRows(model, {
       ...rows,
       rows: 15,
@@ -124,8 +159,12 @@ describe("a fit of two moons", () => {
     });
 
     const other = (columns: readonly string[]) => ({ ...model, spec: { ...model.spec, columns } });
-    await expect(densityPicture(rows, [model, other(["y", "x"])])).rejects.toThrow(/model 2 has the columns y, x/);
-    await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(/model 2 has 3 columns/);
+    await expect(densityPicture(rows, [model, other(["y", "x"])])).rejects.toThrow(
+      /model 2 has the columns y, x/,
+    );
+    await expect(densityPicture(rows, [model, other(["x", "y", "z"])])).rejects.toThrow(
+      /model 2 has 3 columns/,
+    );
 
     for (const method of ["hmc", "langevin"] as const) {
       const count = 600;
@@ -134,25 +173,33 @@ describe("a fit of two moons", () => {
         data.whitening,
       );
       powers.forEach((f, k) => {
-        const values = Float64Array.from({ length: count }, (_, i) => f(drawn[2 * i], drawn[2 * i + 1]));
+        const values = Float64Array.from({ length: count }, (_, i) =>
+          f(drawn[2 * i], drawn[2 * i + 1]),
+        );
         const spread = Math.sqrt(mean(values.map((v) => (v - mean(values)) ** 2)) / count);
         expect(Math.abs(mean(values) - exact.moments[k]), method).toBeLessThan(4 * spread);
       });
     }
   });
 
-  it.each(["sm", "ssm", "gssm", "gssm-vr"] as const)("improves exact score matching with %s too", async (loss) => {
-    const found = await fitDensity(data, { loss, ...small, inducing: 15, epochs: 3, both: true });
-    const points = await measurePoints(found.chosenByExact as Fitted, data.test);
-    expect(mean(points.scoreMatching)).toBeLessThan(-3);
-    expect(found.curve.exact.length).toBe(Math.floor(found.steps / 5));
-  });
+  it.each(["sm", "ssm", "gssm", "gssm-vr"] as const)(
+    "improves exact score matching with %s too",
+    async (loss) => {
+      const found = await fitDensity(data, { loss, ...small, inducing: 15, epochs: 3, both: true });
+      const points = await measurePoints(found.chosenByExact as Fitted, data.test);
+      expect(mean(points.scoreMatching)).toBeLessThan(-3);
+      expect(found.curve.exact.length).toBe(Math.floor(found.steps / 5));
+    },
+  );
 });
 
 it("comes out the same twice, by a name and by an objective of one's own", async () => {
   const options = { ...little, epochs: 1 };
   const named = await fitDensity(fifth, { ...options, loss: "gssm-vr" });
-  const own = await fitDensity(fifth, { ...options, loss: { ...objectives["gssm-vr"](), name: "own" } });
+  const own = await fitDensity(fifth, {
+    ...options,
+    loss: { ...objectives["gssm-vr"](), name: "own" },
+  });
   expect(own.chosen.alpha).toEqual(named.chosen.alpha);
   expect(own.curve).toEqual(named.curve);
   const fourier = await fitDensity(fifth, { ...options, loss: gssm(fourierSlices()) });
@@ -207,7 +254,9 @@ it("says when the validation loss is lost, and at which step", async () => {
 it("says when not even α can be found", async () => {
   const train = { ...fifth.train, data: (fifth.train.data as Float32Array).map((v) => 1e20 * v) };
   const found = await fitDensity({ ...fifth, train }, { loss: "ssm", ...little });
-  expect(found.failure).toMatch(/loss became .* at step 1; the equations for α are not finite at step 0, so it is 0/);
+  expect(found.failure).toMatch(
+    /loss became .* at step 1; the equations for α are not finite at step 0, so it is 0/,
+  );
   expect(found.chosen.alpha).toEqual(new Float64Array(little.inducing));
 });
 
@@ -216,17 +265,25 @@ describe("a normaliser that cannot be found", () => {
     annealedNormaliser(unfitted(alpha), firstRows(2), { key: key(1), particles: 256 });
 
   it("is given up where the path has no end", async () => {
-    await expect(normaliser([1e8, -1e8])).rejects.toThrow(/after 1000 steps of annealing β is .*not 1/);
+    await expect(normaliser([1e8, -1e8])).rejects.toThrow(
+      /after 1000 steps of annealing β is .*not 1/,
+    );
   });
 
   it("is given up where the density is not finite", async () => {
-    await expect(normaliser([Number.NaN, Number.NaN])).rejects.toThrow(/normaliser cannot be found: .* not finite/);
+    await expect(normaliser([Number.NaN, Number.NaN])).rejects.toThrow(
+      /normaliser cannot be found: .* not finite/,
+    );
   });
 
   it("is given up when told to", async () => {
     const signal = AbortSignal.abort();
-    await expect(annealedNormaliser(unfitted([0]), few, { key: key(1), signal })).rejects.toThrow(/abort/);
-    await expect(importanceNormaliser(unfitted([0]), 1000, key(1), signal)).rejects.toThrow(/abort/);
+    await expect(annealedNormaliser(unfitted([0]), few, { key: key(1), signal })).rejects.toThrow(
+      /abort/,
+    );
+    await expect(importanceNormaliser(unfitted([0]), 1000, key(1), signal)).rejects.toThrow(
+      /abort/,
+    );
   });
 });
 
@@ -251,7 +308,9 @@ it("knows which runs of a study are open, longest first", () => {
 
 it("stops a run when it is told to", async () => {
   const signal = AbortSignal.abort();
-  await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(/abort/);
+  await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(
+    /abort/,
+  );
   expect((await preparedTable("rings", { seed: 0, folder: "" })).data.n).toBe(2);
 });
 
@@ -259,7 +318,9 @@ describe("the noise of a gradient", () => {
   const options = { ...small, batch: 40 } as const;
   it("is that of the slices: none for exact score matching, less with their means than without", async () => {
     const at = flatten(dkefInit(key(2), firstRows(options.inducing)));
-    const noiseOf = async (loss: "sm" | "ssm" | "ssm-vr" | "gssm" | "gssm-vr"): Promise<GradientNoise> => {
+    const noiseOf = async (
+      loss: "sm" | "ssm" | "ssm-vr" | "gssm" | "gssm-vr",
+    ): Promise<GradientNoise> => {
       const open = openGradientNoise(data, { ...options, loss });
       const found = await open.at(at, 24);
       await open.dispose();
@@ -285,7 +346,12 @@ describe("the noise of a gradient", () => {
     const theta = flatten(dkefInit(key(2), firstRows(options.inducing)));
     const gradients: Float32Array[] = [];
     for (let i = 0; i < 3; i++) {
-      const found = await steps.gradient(theta, x, draws("noise alpha", i, 20), draws("noise loss", i, 20));
+      const found = await steps.gradient(
+        theta,
+        x,
+        draws("noise alpha", i, 20),
+        draws("noise loss", i, 20),
+      );
       gradients.push(found.data as Float32Array);
     }
     await steps.dispose();
@@ -319,7 +385,13 @@ describe("the noise of a gradient", () => {
     const zero = new Float32Array(flat.length);
     const draws = (name: string) => drawArrays(objective.draws(2), [10], fold(key(3), name));
     const x = firstRows(20);
-    const { state } = await steps.train({ theta: flat, m: zero, v: zero }, x, draws("a"), draws("b"), 1);
+    const { state } = await steps.train(
+      { theta: flat, m: zero, v: zero },
+      x,
+      draws("a"),
+      draws("b"),
+      1,
+    );
     const gradient = (await steps.gradient(flat, x, draws("a"), draws("b"))).data as Float32Array;
     await steps.dispose();
     const size = Math.hypot(...gradient);

@@ -1,4 +1,7 @@
-/** Files that others wrote: what is wrong is said in a line, soon, and nothing is made that they do not hold. */
+/**
+ * Files that others wrote: what is wrong is said in a line, soon, and nothing is made that they do
+ * not hold.
+ */
 import { DiffeoError, type NdArray } from "diffeo/graph";
 import { dkefInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
@@ -27,7 +30,12 @@ function expectSaid(f: () => unknown, message: RegExp): void {
 }
 
 const parameters = dkefInit(key("hostile"), normal(key("z"), [5, 2]), { width: 4 });
-const fitted: Fitted = { step: 3, parameters, theta: flatten(parameters), alpha: Float64Array.of(1, 2, 3, 4, 5) };
+const fitted: Fitted = {
+  step: 3,
+  parameters,
+  theta: flatten(parameters),
+  alpha: Float64Array.of(1, 2, 3, 4, 5),
+};
 const spec = {
   loss: "ssm",
   seed: 1,
@@ -45,7 +53,11 @@ describe("a density's file", () => {
     logLambda: parameters.logLambda,
     alpha: { shape: [5], dtype: "float32", data: Float32Array.from(fitted.alpha) } as NdArray,
   };
-  const empty = (...shape: number[]): NdArray => ({ shape, dtype: "float32", data: new Float32Array(0) });
+  const empty = (...shape: number[]): NdArray => ({
+    shape,
+    dtype: "float32",
+    data: new Float32Array(0),
+  });
   const made = (changed: Readonly<Record<string, NdArray>>, said: object = spec): Uint8Array =>
     bytesOf(
       makeSafetensors({
@@ -59,10 +71,18 @@ describe("a density's file", () => {
   });
 
   it.each<[string, Uint8Array, RegExp]>([
-    ["a first layer of [0, 0, 3e7]", made({ w1: empty(0, 0, 3e7) }), /w1 has shape \[0, 0, 30000000\], all else says/],
+    [
+      "a first layer of [0, 0, 3e7]",
+      made({ w1: empty(0, 0, 3e7) }),
+      /w1 has shape \[0, 0, 30000000\], all else says/,
+    ],
     ["no kernels", made({ logScales: empty(0) }), /a density of no points, kernels or features/],
     ["no inducing points", made({ inducing: empty(0, 2) }), /a density of no points/],
-    ["a width of nothing", made({ w1: empty(3, 2, 0) }), /a density of no points, kernels or features/],
+    [
+      "a width of nothing",
+      made({ w1: empty(3, 2, 0) }),
+      /a density of no points, kernels or features/,
+    ],
     ["kernels without end", made({ logScales: empty(1e9, 0) }), /has shape .*, all else says/],
     [
       "three columns",
@@ -103,7 +123,11 @@ describe("a record", () => {
       /"chosen.annealed.effectiveSamples" is missing/,
     ],
     ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is no whole number, it is "0.5"/],
-    ["points of −1", { ...own, points: { ...own.points, train: -1 } }, /"points.train" is negative/],
+    [
+      "points of −1",
+      { ...own, points: { ...own.points, train: -1 } },
+      /"points.train" is negative/,
+    ],
     ["something more", { ...own, more: 1 }, /"more" belongs to no record/],
     ["a number instead", 5, /it is no object/],
     ["a list in a list", [[own]], /record 1, is no record of a run/],
@@ -122,13 +146,29 @@ describe("a table", () => {
   it.each<[string, string, RegExp]>([
     ["digits without end", "1".repeat(LONG), /header and no rows/],
     ["digits, then none", `${"1".repeat(LONG)}x`, /header and no rows/],
-    ["a cell without end", `a,b\n${"1".repeat(LONG)},2`, /"1{60}…" \(2,000,000 characters\) is not a number/],
+    [
+      "a cell without end",
+      `a,b\n${"1".repeat(LONG)},2`,
+      /"1{60}…" \(2,000,000 characters\) is not a number/,
+    ],
     ["a name without end", `${"a".repeat(LONG)},b\n1,2\n3,x`, /line 3, column 2/],
     ["cells without end", ",".repeat(LONG), /more than 100,000 cells/],
-    ["a quote without end", `"${"x".repeat(LONG)}`, /the quote that opens in line 1 does not close/],
+    [
+      "a quote without end",
+      `"${"x".repeat(LONG)}`,
+      /the quote that opens in line 1 does not close/,
+    ],
     ["quotes without end", '""'.repeat(LONG / 2), /header and no rows/],
-    ["names without end", Array.from({ length: 100_001 }, (_, i) => `n${i}`).join(), /more than 100,000 cells/],
-    ["the same name at both ends", [...Array.from({ length: 50_000 }, (_, i) => `n${i}`), "n0"].join(), /named "n0"/],
+    [
+      "names without end",
+      Array.from({ length: 100_001 }, (_, i) => `n${i}`).join(),
+      /more than 100,000 cells/,
+    ],
+    [
+      "the same name at both ends",
+      [...Array.from({ length: 50_000 }, (_, i) => `n${i}`), "n0"].join(),
+      /named "n0"/,
+    ],
   ])("of %s is refused in linear time", (_, text, message) => {
     const began = performance.now();
     expectSaid(() => parseTable(text, "t.csv"), message);
@@ -153,13 +193,17 @@ describe("a table", () => {
   });
 
   it("is read as it was written, with names of any characters", () => {
-    const name = fc.string({ minLength: 1, unit: "grapheme" }).filter((text) => text.trim() === text);
+    const name = fc
+      .string({ minLength: 1, unit: "grapheme" })
+      .filter((text) => text.trim() === text);
     const columns = fc.uniqueArray(name, { minLength: 2, maxLength: 6 });
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     const tables = columns.chain((names) =>
       fc.tuple(
         fc.constant(names),
-        fc.array(fc.array(number, { minLength: names.length, maxLength: names.length }), { minLength: 1 }),
+        fc.array(fc.array(number, { minLength: names.length, maxLength: names.length }), {
+          minLength: 1,
+        }),
       ),
     );
     const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -1,4 +1,7 @@
-/** Pictures of a table beside samples, and the report that holds them: whole in themselves, and true to what they are given. */
+/**
+ * Pictures of a table beside samples, and the report that holds them: whole in themselves, and true
+ * to what they are given.
+ */
 import { category, count, type Domain, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
@@ -26,7 +29,12 @@ const rows = Array.from({ length: 260 }, (_, i): Cells => {
   const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
   const weights = [1, Math.exp(b), Math.exp(c)];
   const total = weights.reduce((s, w) => s + w, 0);
-  return [Math.exp(2 * a), ...weights.map((w) => (100 * w) / total), Math.floor(Math.exp(d)), LABELS[a > 0 ? 1 : 0]];
+  return [
+    Math.exp(2 * a),
+    ...weights.map((w) => (100 * w) / total),
+    Math.floor(Math.exp(d)),
+    LABELS[a > 0 ? 1 : 0],
+  ];
 });
 const [training, held] = [rows.slice(0, 200), rows.slice(200)];
 const independent = tableBaselines(domain, training)[2];
@@ -62,7 +70,10 @@ describe("a picture of a table", () => {
       const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
       return [Math.exp(2 * a), 1e-15 * b, 1e4 * c, 1e15 * d];
     });
-    const texts = contents(await tablePicture({ title: "axes", domain: own, data: cells, samples: cells }), "text");
+    const texts = contents(
+      await tablePicture({ title: "axes", domain: own, data: cells, samples: cells }),
+      "text",
+    );
     const ticks = texts.join(" ");
     expect(ticks).toMatch(/0\.1 /);
     expect(ticks).toMatch(/[12]e-15/);
@@ -79,7 +90,9 @@ describe("a picture of a table", () => {
       expect(shares(values, edges).reduce((s, v) => s + v, 0)).toBeCloseTo(inside, 10);
       expect(inside).toBeGreaterThan(0.98);
     }
-    expect(Array.from(shares(Float64Array.of(0.5, 1, 1.6, 9), Float64Array.of(0, 1, 2, 3)))).toEqual([0.25, 0.5, 0]);
+    expect(
+      Array.from(shares(Float64Array.of(0.5, 1, 1.6, 9), Float64Array.of(0, 1, 2, 3))),
+    ).toEqual([0.25, 0.5, 0]);
     // Whole numbers have a bar each, around them.
     const { edges } = shownColumns(product({ n: count() }), [[0], [1], [3]], [[2]]).columns[0];
     expect(Array.from(edges)).toEqual([-0.5, 0.5, 1.5, 2.5, 3.5]);
@@ -95,22 +108,28 @@ describe("a picture of a table", () => {
   it("takes a dozen columns and says which it left out, or those that are named", async () => {
     const names = Array.from({ length: 14 }, (_, i) => `c${i + 1}`);
     const wide = product(Object.fromEntries(names.map((name): [string, Domain] => [name, real()])));
-    const numbers = Array.from({ length: 30 }, (_, i) => Array.from(normal(key(i), 14, { dtype: "float64" }).data));
+    const numbers = Array.from({ length: 30 }, (_, i) =>
+      Array.from(normal(key(i), 14, { dtype: "float64" }).data),
+    );
     const of = { title: "wide", domain: wide, data: numbers, samples: numbers };
     expect(await tablePicture(of)).toContain("Left out: c13, c14.");
     const two = await tablePicture({ ...of, columns: ["c14", "c2"] });
     expect(two).toContain("c1, c3, c4");
     expect(two).toContain("Pair plot of c14, c2");
-    await expect(tablePicture({ ...of, columns: ["c99"] })).rejects.toThrow('there is no column "c99" to draw');
-    await expect(tablePicture({ ...of, columns: names })).rejects.toThrow("14 columns are too many");
+    await expect(tablePicture({ ...of, columns: ["c99"] })).rejects.toThrow(
+      'there is no column "c99" to draw',
+    );
+    await expect(tablePicture({ ...of, columns: names })).rejects.toThrow(
+      "14 columns are too many",
+    );
   });
 });
 
 describe("numbers of a picture are where its axes say", () => {
   /** Corners of the paths of one colour. */
   const pathsOf = ({ text }: Drawn, colour: string): [number, number][] =>
-    [...text.matchAll(new RegExp(`<path[^>]* stroke="${colour}"[^>]* d="([^"]*)"`, "g"))].flatMap(([, d]) =>
-      corners(d),
+    [...text.matchAll(new RegExp(`<path[^>]* stroke="${colour}"[^>]* d="([^"]*)"`, "g"))].flatMap(
+      ([, d]) => corners(d),
     );
 
   it("dots of data and samples, bars of the one and the outline of the other, and rank correlations", () => {
@@ -123,7 +142,10 @@ describe("numbers of a picture are where its axes say", () => {
       [DATA, data],
       [SAMPLES, samples],
     ] as const) {
-      const found = pathsOf(cloud, colour).map(([x, y]) => [cloud.read("x", x), cloud.read("y", y)]);
+      const found = pathsOf(cloud, colour).map(([x, y]) => [
+        cloud.read("x", x),
+        cloud.read("y", y),
+      ]);
       found.sort(([a], [b]) => a - b);
       rows.forEach(([a, b], i) => {
         expect(Math.abs(found[i][0] - Number(a))).toBeLessThan(0.05);
@@ -147,10 +169,14 @@ describe("numbers of a picture are where its axes say", () => {
   it("ranges of nine tenths and of the middle half beside labels, and discs by their areas", () => {
     const LETTERS = ["p", "q"];
     const mixed = product({ a: real(), one: category(LETTERS), two: category(LETTERS) });
-    // 101 numbers of each label: their k-th hundredth is k more than the first. Of 101 rows 75 are p in the other column.
+    // 101 numbers of each label: their k-th hundredth is k more than the first. Of 101 rows 75 are
+    // p in the other column.
     const rowsFrom = (first: number): Cells[] =>
       LETTERS.flatMap((label, k) =>
-        Array.from({ length: 101 }, (_, i): Cells => [first + 200 * k + i, i % 4 === 0 ? "q" : "p", label]),
+        Array.from(
+          { length: 101 },
+          (_, i): Cells => [first + 200 * k + i, i % 4 === 0 ? "q" : "p", label],
+        ),
       );
     const [data, samples] = [rowsFrom(0), rowsFrom(50)];
     const plots = plotsOf(pairPlot({ title: "mixed", domain: mixed, data, samples }));
@@ -160,7 +186,11 @@ describe("numbers of a picture are where its axes say", () => {
       lines.map((line, k) => {
         // Data below the tick of their label, samples above it.
         const side = Math.sign(line.at("y1") - at[k]);
-        return [line.colour, side, ...["x1", "x2"].map((end) => Math.round(ranges.read("x", line.at(end))) - 200 * k)];
+        return [
+          line.colour,
+          side,
+          ...["x1", "x2"].map((end) => Math.round(ranges.read("x", line.at(end))) - 200 * k),
+        ];
       }),
     );
     const expected = (colour: string, side: number, from: number, to: number) =>
@@ -171,7 +201,9 @@ describe("numbers of a picture are where its axes say", () => {
       expected(SAMPLES, -1, 55, 145),
       expected(SAMPLES, -1, 75, 125),
     ]);
-    const [discs] = plots.filter(({ marks, ticks }) => marks("dot").length === 2 && ticks.x.has("p"));
+    const [discs] = plots.filter(
+      ({ marks, ticks }) => marks("dot").length === 2 && ticks.x.has("p"),
+    );
     const radii = discs.marks("dot")[0].map((disc) => disc.at("r"));
     const [few, many] = [Math.min(...radii), Math.max(...radii)];
     expect((many / few) ** 2).toBeCloseTo(75 / 26, 6);
@@ -184,7 +216,8 @@ describe("numbers of a picture are where its axes say", () => {
       const one: Cells = [0, 1, 2].map((j) => (j === k ? 1 : 0));
       const [triangle, ranks] = plotsOf(panelChart(whole, [one], [], calibration) as string);
       const [[x, y]] = pathsOf(triangle, DATA);
-      const [, left, top] = new RegExp(`translate\\(([\\d.]+),([\\d.]+)\\)"[^>]*>${name}<`).exec(triangle.text) ?? [];
+      const [, left, top] =
+        new RegExp(`translate\\(([\\d.]+),([\\d.]+)\\)"[^>]*>${name}<`).exec(triangle.text) ?? [];
       expect(Math.hypot(x - Number(left), y - Number(top))).toBeLessThan(0.1);
       const read = (path: string): number[][] =>
         corners(path).map(([a, b]) => [ranks.read("x", a), ranks.read("y", b)]);
@@ -196,7 +229,9 @@ describe("numbers of a picture are where its axes say", () => {
         [0.5, 2 / 3],
         [0.9, 1],
       ])
-        expect(Math.max(...steps.filter(([a]) => Math.abs(a - rank) < 1e-3).map(([, b]) => b))).toBeCloseTo(share, 3);
+        expect(
+          Math.max(...steps.filter(([a]) => Math.abs(a - rank) < 1e-3).map(([, b]) => b)),
+        ).toBeCloseTo(share, 3);
     }
   });
 
@@ -204,7 +239,11 @@ describe("numbers of a picture are where its axes say", () => {
     const auc = (value: number) => ({ value, error: 0.02 });
     const plots = plotsOf(
       worthChart({
-        likelihood: { mean: -3, error: 0.25, baselines: [{ name: "Gaussian", mean: -4, error: 0.125 }] },
+        likelihood: {
+          mean: -3,
+          error: 0.25,
+          baselines: [{ name: "Gaussian", mean: -4, error: 0.125 }],
+        },
         model: { auc: auc(0.55) },
         baselines: [{ name: "Gaussian", auc: auc(0.75) }],
       } as unknown as TableEvaluation),
@@ -233,11 +272,19 @@ describe("numbers of a picture are where its axes say", () => {
 
 describe("a report", () => {
   it("is one file that loads nothing, runs nothing, and says what is wrong", async () => {
-    const { evaluation, drawn: samples } = await evaluateTable(independent, domain, { rows: held, training, seed: 1 });
+    const { evaluation, drawn: samples } = await evaluateTable(independent, domain, {
+      rows: held,
+      training,
+      seed: 1,
+    });
     const html = htmlReport({
       source: "<script>alert(1)</script>.csv",
       model: "a.model",
-      columns: domain.parts.map((part) => ({ columns: part.columns, kind: part.domain.kind, reason: "so & so" })),
+      columns: domain.parts.map((part) => ({
+        columns: part.columns,
+        kind: part.domain.kind,
+        reason: "so & so",
+      })),
       training: [["rows", "200"]],
       evaluation,
       figures: await reportFigures(evaluation, { ...options, samples }),
@@ -257,7 +304,9 @@ describe("a report", () => {
       "Drawing more",
     ]);
     // Independence loses to what knows that sizes go with wards.
-    expect(contents(html, "header")[0]).toMatch(/worse than it should be:.*A Gaussian copula has a log-likelihood of/);
+    expect(contents(html, "header")[0]).toMatch(
+      /worse than it should be:.*A Gaussian copula has a log-likelihood of/,
+    );
     expect(html).toContain(evaluation.likelihood.mean.toFixed(3));
     // Ids of clips are each figure's own.
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);

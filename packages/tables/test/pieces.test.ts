@@ -26,7 +26,8 @@ describe("pieces of CSV", () => {
   it("give the rows and lines of the whole, wherever they are cut", () => {
     fc.assert(
       fc.property(lines, fc.array(fc.nat(40), { maxLength: 12 }), ({ rows, end, last }, sizes) => {
-        const text = [["x", "y"], ...rows].map((row) => row.join(",")).join(end) + (last ? end : "");
+        const text =
+          [["x", "y"], ...rows].map((row) => row.join(",")).join(end) + (last ? end : "");
         const reader = cellReader("t.csv");
         let rest = text;
         const found = sizes.map((size) => {
@@ -34,9 +35,12 @@ describe("pieces of CSV", () => {
           rest = rest.slice(size);
           return reader.add(piece);
         });
-        expect(joined([...found, reader.add(rest), reader.end()])).toEqual(parseCells(text, "t.csv"));
+        expect(joined([...found, reader.add(rest), reader.end()])).toEqual(
+          parseCells(text, "t.csv"),
+        );
         // A quote of a cell is doubled; a blank in one is kept, and around one it is not.
-        const plain = (own: string): string => (own.startsWith('"') ? own.slice(1, -1).replaceAll('""', '"') : own);
+        const plain = (own: string): string =>
+          own.startsWith('"') ? own.slice(1, -1).replaceAll('""', '"') : own;
         const kept = rows.map((row) => row.map(plain));
         expect(parseCells(text, "t.csv").rows).toEqual(kept);
       }),
@@ -46,7 +50,10 @@ describe("pieces of CSV", () => {
 
   it("of a file give batches of so many rows, and its lines", async () => {
     const path = join(folder, "t.csv");
-    const rows = Array.from({ length: 23 }, (_, i) => [String(i), i % 3 === 0 ? "two\nlines" : "one"]);
+    const rows = Array.from({ length: 23 }, (_, i) => [
+      String(i),
+      i % 3 === 0 ? "two\nlines" : "one",
+    ]);
     writeFileSync(path, `n,text\n${rows.map(([n, text]) => `${n},${quoted(text)}`).join("\n")}`);
     const whole = await readCells(path);
     expect(whole.rows).toEqual(rows);
@@ -81,7 +88,9 @@ describe("pieces of CSV", () => {
     expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3: 3 cells where 2 columns are");
     expect(() => parseCells("a,b", "t.csv")).toThrow("t.csv has names and no rows");
     expect(() => parseCells("\n\n", "t.csv")).toThrow("t.csv is empty");
-    expect(() => parseCells('a,b\n1,"2\n', "t.csv")).toThrow("the quote that opens in line 2 does not close");
+    expect(() => parseCells('a,b\n1,"2\n', "t.csv")).toThrow(
+      "the quote that opens in line 2 does not close",
+    );
     await expect(readCells(join(folder, "none.csv"))).rejects.toThrow("cannot read");
     await expect(readCells(folder)).rejects.toThrow("EISDIR");
   });

@@ -32,7 +32,9 @@ describe("the three sets", () => {
   const rows = Array.from({ length: 1599 }, (_, i) => [i, Math.sin(i * i)]);
 
   it("hold every row once, in the order of NumPy's seed 2019", () => {
-    const numbers = partsOf(table(rows), bare).map((part) => Array.from(part).filter((_, i) => i % 2 === 0));
+    const numbers = partsOf(table(rows), bare).map((part) =>
+      Array.from(part).filter((_, i) => i % 2 === 0),
+    );
     expect(numbers.flat().toSorted((a, b) => a - b)).toEqual(rows.map(([i]) => i));
     // numpy.random.RandomState(2019).permutation(1599), from 0, 1296 and 1440.
     expect(numbers.map((part) => part.slice(0, 4))).toEqual([
@@ -53,7 +55,9 @@ describe("the three sets", () => {
       [1, 1, 1],
     ])
       expect(product(j, k)).toBeCloseTo(expected, 6);
-    const noise = partsOf(table(rows), {}).map((part, p) => part.map((v, i) => (v - quiet[p][i]) / 0.05));
+    const noise = partsOf(table(rows), {}).map((part, p) =>
+      part.map((v, i) => (v - quiet[p][i]) / 0.05),
+    );
     noise.forEach((part, p) => {
       const squares = part.map((v) => v * v);
       const other = noise[(p + 1) % 3];
@@ -68,8 +72,12 @@ describe("the three sets", () => {
   });
 
   it("take no negative noise and no share that is no number", () => {
-    expect(() => prepare(table(rows), key(1), { noise: -1 })).toThrow(/a noise of -1\. Give a standard deviation ≥ 0/);
-    expect(() => prepare(table(rows), key(1), { test: Number.NaN })).toThrow(/do not make three sets/);
+    expect(() => prepare(table(rows), key(1), { noise: -1 })).toThrow(
+      /a noise of -1\. Give a standard deviation ≥ 0/,
+    );
+    expect(() => prepare(table(rows), key(1), { test: Number.NaN })).toThrow(
+      /do not make three sets/,
+    );
   });
 });
 
@@ -102,14 +110,22 @@ describe("whitening", () => {
     whitened(scaled.values, other).forEach((v, i) => {
       expect(v).toBeCloseTo(points[i], 9);
     });
-    expect(() => whiteningOf(inUnits(unit, 1, 1, 1))).toThrow(/differ by a factor of about 10¹⁵ or more/);
+    expect(() => whiteningOf(inUnits(unit, 1, 1, 1))).toThrow(
+      /differ by a factor of about 10¹⁵ or more/,
+    );
   });
 
   it("needs more rows than columns, and says so", () => {
     const wide = (rows: number): Table =>
-      table(Array.from({ length: rows }, (_, i) => Array.from(normal(key(i), [6], { dtype: "float64" }).data)));
+      table(
+        Array.from({ length: rows }, (_, i) =>
+          Array.from(normal(key(i), [6], { dtype: "float64" }).data),
+        ),
+      );
     for (const rows of [5, 6])
-      expect(() => whiteningOf(wide(rows))).toThrow(`t.csv: ${rows} rows are no more than the 6 columns`);
+      expect(() => whiteningOf(wide(rows))).toThrow(
+        `t.csv: ${rows} rows are no more than the 6 columns`,
+      );
     expect(whiteningOf(wide(7)).logDet).toBeGreaterThan(0);
   });
 });
@@ -117,10 +133,23 @@ describe("whitening", () => {
 describe.runIf(existsSync(uci))("the UCI tables", () => {
   /** Rows of the file in the protocol's columns, without the library. */
   const raw = (name: keyof typeof uciSets): number[][] => {
-    const [head, ...lines] = readFileSync(join(uci, uciSets[name].file), "utf8").trim().split(/\r?\n/);
+    const [head, ...lines] = readFileSync(join(uci, uciSets[name].file), "utf8")
+      .trim()
+      .split(/\r?\n/);
     const cells = (line: string): string[] => line.replaceAll('"', "").split(/[;,]/);
-    const dropped = ["quality", "subject#", "age", "sex", "Jitter(%)", "Jitter:RAP", "Shimmer", "Shimmer:APQ3"];
-    const kept = [...cells(head).entries()].filter(([, column]) => !dropped.includes(column)).map(([j]) => j);
+    const dropped = [
+      "quality",
+      "subject#",
+      "age",
+      "sex",
+      "Jitter(%)",
+      "Jitter:RAP",
+      "Shimmer",
+      "Shimmer:APQ3",
+    ];
+    const kept = [...cells(head).entries()]
+      .filter(([, column]) => !dropped.includes(column))
+      .map(([j]) => j);
     return lines.map((line) => {
       const all = cells(line);
       return kept.map((j) => Number(all[j]));
@@ -160,14 +189,17 @@ describe.runIf(existsSync(uci))("the UCI tables", () => {
         [3038, 3552, 279, 4551],
       ],
     ],
-  ] as const)("%s: these rows are the first of training, validation and test", async (name, expected) => {
-    const file = raw(name);
-    const parts = partsOf(await tableOf(name), { ...preparationOf(name), ...bare });
-    expected.forEach((indices, p) => {
-      const rows = indices.flatMap((i) => file[i]);
-      expect(parts[p].slice(0, rows.length)).toEqual(Float32Array.from(rows));
-    });
-  });
+  ] as const)(
+    "%s: these rows are the first of training, validation and test",
+    async (name, expected) => {
+      const file = raw(name);
+      const parts = partsOf(await tableOf(name), { ...preparationOf(name), ...bare });
+      expected.forEach((indices, p) => {
+        const rows = indices.flatMap((i) => file[i]);
+        expect(parts[p].slice(0, rows.length)).toEqual(Float32Array.from(rows));
+      });
+    },
+  );
 
   it.each([
     ["red-wine", true],
@@ -207,7 +239,12 @@ describe("tables made on the spot", () => {
   const COUNT = 50_000;
   const noise = 0.08 ** 2;
   /** E f for f of a row. */
-  const laws: readonly (readonly [SyntheticName, string, (row: readonly number[]) => number, number])[] = [
+  const laws: readonly (readonly [
+    SyntheticName,
+    string,
+    (row: readonly number[]) => number,
+    number,
+  ])[] = [
     ["two-moons", "x", ([x]) => x, 1 / 2],
     ["two-moons", "y", ([, y]) => y, 1 / 4],
     ["two-moons", "x²", ([x]) => x * x, 1 + noise],
@@ -216,13 +253,19 @@ describe("tables made on the spot", () => {
     ["rings", "x²", ([x]) => x * x, (1 / 6 + 4 / 3 + 9 / 2 + noise) / 2],
     ["rings", "y²", ([, y]) => y * y, (1 / 6 + 4 / 3 + 9 / 2 + noise) / 2],
     ["rings", "xy", ([x, y]) => x * y, 0],
-    ["rings", "(r − round r)²", ([x, y]) => (Math.hypot(x, y) - Math.round(Math.hypot(x, y))) ** 2, noise],
+    [
+      "rings",
+      "(r − round r)²",
+      ([x, y]) => (Math.hypot(x, y) - Math.round(Math.hypot(x, y))) ** 2,
+      noise,
+    ],
     ["funnel", "x²", ([x]) => x * x, 1],
     ["funnel", "y₁²e^{−x}", ([x, y]) => y * y * Math.exp(-x), 1],
     ["funnel", "y₄²e^{−x}", (r) => r[4] ** 2 * Math.exp(-r[0]), 1],
     ["funnel", "y₁y₂e^{−x}", (r) => r[1] * r[2] * Math.exp(-r[0]), 0],
     ["funnel", "x y₁²e^{−x}", ([x, y]) => x * y * y * Math.exp(-x), 0],
-    // Centres at angles 2πk/5, k as likely as any: Σ cos² = Σ sin² = 5/2, and so for their directions.
+    // Centres at angles 2πk/5, k as likely as any: Σ cos² = Σ sin² = 5/2, and so for their
+    // directions.
     ["mixture", "a²", ([a]) => a * a, 4.5 + 0.405 + 0.1225],
     ["mixture", "b²", ([, b]) => b * b, 4.5 + 0.405 + 0.1225],
     ["mixture", "c²", (r) => r[2] ** 2, 1 + 0.405 + 0.1225],
@@ -233,7 +276,9 @@ describe("tables made on the spot", () => {
     const n = columns.length;
     return Array.from({ length: COUNT }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
   };
-  const tables = new Map((Object.keys(synthetics) as SyntheticName[]).map((name) => [name, rowsOf(name)]));
+  const tables = new Map(
+    (Object.keys(synthetics) as SyntheticName[]).map((name) => [name, rowsOf(name)]),
+  );
 
   it.each(laws)("%s has the mean of %s that its formula says", (name, _, f, expected) => {
     expect(misses((tables.get(name) as number[][]).map(f), expected)).toBeLessThan(4);

@@ -1,4 +1,7 @@
-/** The protocol of Song, Garg, Shi and Ermon (2019), number by number: the model, a step, validation and the finish. */
+/**
+ * The protocol of Song, Garg, Shi and Ermon (2019), number by number: the model, a step, validation
+ * and the finish.
+ */
 
 import { evaluate } from "diffeo/engine";
 import {
@@ -140,7 +143,11 @@ describe("the model", () => {
     ];
     const alpha = [1.3, -0.6];
     const w = [0.25, -0.5, 0.875];
-    const z: NdArray = { shape: [2, n], dtype: "float32", data: Float32Array.from(inducing.flat()) };
+    const z: NdArray = {
+      shape: [2, n],
+      dtype: "float32",
+      data: Float32Array.from(inducing.flat()),
+    };
     const p = {
       ...dkefInit(key("start"), z),
       mixture: { shape: [3], dtype: "float32", data: Float32Array.from(w) } as const,
@@ -153,11 +160,18 @@ describe("the model", () => {
     );
 
     const softplus = (t: number): number => Math.log(1 + Math.exp(t));
-    const entry = ({ shape: [, , columns], data: d }: NdArray, r: number, i: number, j: number): number =>
-      d[(r * (d.length / 3 / columns) + i) * columns + j] as number;
+    const entry = (
+      { shape: [, , columns], data: d }: NdArray,
+      r: number,
+      i: number,
+      j: number,
+    ): number => d[(r * (d.length / 3 / columns) + i) * columns + j] as number;
     const times = (v: readonly number[], m: NdArray, r: number): number[] =>
-      Array.from({ length: m.shape[2] }, (_, j) => v.reduce((total, c, i) => total + c * entry(m, r, i, j), 0));
-    const plus = (u: readonly number[], v: readonly number[]): number[] => u.map((c, i) => c + v[i]);
+      Array.from({ length: m.shape[2] }, (_, j) =>
+        v.reduce((total, c, i) => total + c * entry(m, r, i, j), 0),
+      );
+    const plus = (u: readonly number[], v: readonly number[]): number[] =>
+      u.map((c, i) => c + v[i]);
     const bias = (b: NdArray, r: number): number[] => times([1], b, r);
     const phi = (x: readonly number[], r: number): number[] => {
       const { w1, b1, w2, b2, w3, skip } = p.features;
@@ -174,7 +188,10 @@ describe("the model", () => {
         return total + share * Math.exp(-gap / (2 * scales[r]));
       }, 0);
     points.forEach((x, i) => {
-      const f = alpha.reduce((total, a, l) => total + a * kernel(x, inducing[l].map(Math.fround)), 0);
+      const f = alpha.reduce(
+        (total, a, l) => total + a * kernel(x, inducing[l].map(Math.fround)),
+        0,
+      );
       expect(data[i]).toBeCloseTo(f - (x[0] ** 2 + x[1] ** 2) / 8, 12);
     });
   });
@@ -183,7 +200,10 @@ describe("the model", () => {
 describe("the graphs of a fit", () => {
   const [n, batch, half, inducing] = [2, 12, 6, 3];
   const objective = objectives["gssm-vr"]();
-  const start = dkefInit(key("small"), normal(key("z"), [inducing, n]), { width: 4, logLambda: -0.5 });
+  const start = dkefInit(key("small"), normal(key("z"), [inducing, n]), {
+    width: 4,
+    logLambda: -0.5,
+  });
   const theta = flatten(start);
   const model = (t: Tensor): Dkef<Tensor> => unflatten(t, start) as unknown as Dkef<Tensor>;
   const x = normal(key("x"), [batch, n]);
@@ -195,7 +215,9 @@ describe("the graphs of a fit", () => {
     (t: Tensor, xa: Tensor, da: Draws<Tensor>, xb: Tensor, db: Draws<Tensor>) => {
       const value = (s: Tensor): Tensor => {
         const p = model(s);
-        return mean(lossOf(objective)(dkefScore(p, directAlpha(p, p.logLambda, objective, xa, da)), xb, db));
+        return mean(
+          lossOf(objective)(dkefScore(p, directAlpha(p, p.logLambda, objective, xa, da)), xb, db),
+        );
       };
       return { loss: value(t), gradient: grad(value)(t) };
     },
@@ -213,10 +235,17 @@ describe("the graphs of a fit", () => {
     for (const clip of [1e6, norm / 3]) {
       const steps = fitSteps(objective, start, sizes, { rate: 1e-2, clip, ridgeRate: 1 });
       const zero = new Float32Array(theta.length);
-      const { state, loss: found } = await steps.train({ theta, m: zero, v: zero }, x, first, second, 1);
+      const { state, loss: found } = await steps.train(
+        { theta, m: zero, v: zero },
+        x,
+        first,
+        second,
+        1,
+      );
       await steps.dispose();
       expect(apart(found.data as Float32Array, loss.data as Float64Array)).toBeLessThan(1e-5);
-      // Adam's first m is a tenth of the gradient, and its first step is the rate whatever the gradient's size.
+      // Adam's first m is a tenth of the gradient, and its first step is the rate whatever the
+      // gradient's size.
       const clipped = g.map((v) => v * Math.min(1, clip / norm));
       expect(
         apart(
@@ -225,7 +254,8 @@ describe("the graphs of a fit", () => {
         ),
       ).toBeLessThan(1e-4);
       (state.theta.data as Float32Array).forEach((v, i) => {
-        if (Math.abs(g[i]) > 1e-3 * norm) expect((v - theta[i]) / -1e-2 / Math.sign(g[i])).toBeCloseTo(1, 3);
+        if (Math.abs(g[i]) > 1e-3 * norm)
+          expect((v - theta[i]) / -1e-2 / Math.sign(g[i])).toBeCloseTo(1, 3);
       });
     }
   });
@@ -234,7 +264,9 @@ describe("the graphs of a fit", () => {
     const steps = fitSteps(objective, start, sizes, { rate: 1, clip: 1, ridgeRate: 1 });
     const { loss } = await steps.validate(theta, a, first, b, second);
     await steps.dispose();
-    expect(apart(loss.data as Float32Array, (await direct).loss.data as Float64Array)).toBeLessThan(1e-5);
+    expect(apart(loss.data as Float32Array, (await direct).loss.data as Float64Array)).toBeLessThan(
+      1e-5,
+    );
   });
 });
 
@@ -272,7 +304,11 @@ it("takes batches from one permutation an epoch, and new points and draws for ev
   );
   const perEpoch = Math.floor(rows / batch);
   const zero = new Float32Array(flatten(start).length);
-  let state: { theta: Float32Array | NdArray; m: Float32Array | NdArray; v: Float32Array | NdArray } = {
+  let state: {
+    theta: Float32Array | NdArray;
+    m: Float32Array | NdArray;
+    v: Float32Array | NdArray;
+  } = {
     theta: flatten(start),
     m: zero,
     v: zero,
@@ -280,10 +316,19 @@ it("takes batches from one permutation an epoch, and new points and draws for ev
   const losses: number[] = [];
   const thetas: NdArray[] = [];
   for (let step = 1; step <= 2 * perEpoch; step++) {
-    const order = permutation(fold(fold(root, "epoch"), Math.floor((step - 1) / perEpoch)), rows).data;
+    const order = permutation(
+      fold(fold(root, "epoch"), Math.floor((step - 1) / perEpoch)),
+      rows,
+    ).data;
     const from = ((step - 1) % perEpoch) * batch;
     const x = rowsOf(train, order.slice(from, from + batch));
-    const next = await steps.train(state, x, drawn("alpha", step, batch / 2), drawn("loss", step, batch / 2), step);
+    const next = await steps.train(
+      state,
+      x,
+      drawn("alpha", step, batch / 2),
+      drawn("loss", step, batch / 2),
+      step,
+    );
     state = next.state;
     thetas.push(next.state.theta);
     const { loss } = await steps.validate(
@@ -305,8 +350,18 @@ it("takes batches from one permutation an epoch, and new points and draws for ev
 
 describe("the finish", () => {
   const data = tableOf(400);
-  const options = { loss: "sm", seed: 2, inducing: 6, batch: 100, epochs: 1, model: { logLambda: 0 } } as const;
-  /** α from all training points at 10^{log λ + shift}, and its exact score matching on the validation set. */
+  const options = {
+    loss: "sm",
+    seed: 2,
+    inducing: 6,
+    batch: 100,
+    epochs: 1,
+    model: { logLambda: 0 },
+  } as const;
+  /**
+   * α from all training points at 10^{log λ + shift}, and its exact score matching on the
+   * validation set.
+   */
   const direct = (p: Dkef<NdArray>, shift: number) =>
     evaluate(
       (q: Dkef<Tensor>, x: Tensor, y: Tensor) => {
@@ -327,7 +382,10 @@ describe("the finish", () => {
   it("moves λ, and nothing else, to where the validation loss is less", async () => {
     expect(data.validation.shape[0]).toBeLessThan(RIDGE_BATCH);
     const { chosen } = await fitDensity(data, { ...options, ridgeSteps: 1, ridgeRate: 0.25 });
-    const [less, more] = [await direct(chosen.parameters, -0.25), await direct(chosen.parameters, 0.25)];
+    const [less, more] = [
+      await direct(chosen.parameters, -0.25),
+      await direct(chosen.parameters, 0.25),
+    ];
     const better = (less.loss.data[0] as number) < (more.loss.data[0] as number) ? less : more;
     const worse = better === less ? more : less;
     expect(apart(chosen.alpha, better.alpha.data as Float64Array)).toBeLessThan(1e-5);
@@ -340,7 +398,15 @@ describe("the finish", () => {
 });
 
 it("gives the state of the protocol where exact score matching was never looked at", async () => {
-  const options = { loss: "ssm", seed: 1, inducing: 4, batch: 12, epochs: 1, ridgeSteps: 0, both: true } as const;
+  const options = {
+    loss: "ssm",
+    seed: 1,
+    inducing: 4,
+    batch: 12,
+    epochs: 1,
+    ridgeSteps: 0,
+    both: true,
+  } as const;
   const few = await fitDensity(tableOf(60), options);
   expect(few.steps).toBe(4);
   expect(few.curve.exact).toEqual([]);
@@ -366,7 +432,7 @@ it.each<[Partial<FitOptions>, RegExp]>([
 });
 
 it("refuses a model of no inducing points", () => {
-  expect(() => dkefInit(key(1), { shape: [0, 2], dtype: "float32", data: new Float32Array(0) })).toThrow(
-    /shape \[0,2\]/,
-  );
+  expect(() =>
+    dkefInit(key(1), { shape: [0, 2], dtype: "float32", data: new Float32Array(0) }),
+  ).toThrow(/shape \[0,2\]/);
 });

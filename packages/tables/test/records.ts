@@ -8,7 +8,11 @@ interface Numbers {
   readonly likelihood?: number;
   readonly effective?: number;
   /** Plain importance sampling; none where it is left out. */
-  readonly plain?: { readonly likelihood: number; readonly effective: number; readonly samples: number };
+  readonly plain?: {
+    readonly likelihood: number;
+    readonly effective: number;
+    readonly samples: number;
+  };
 }
 
 const summary = (mean: number, median = mean): MeasureSummary => ({
@@ -18,7 +22,13 @@ const summary = (mean: number, median = mean): MeasureSummary => ({
   upperQuartile: median + 1,
 });
 
-export function measures({ scoreMatching, median, likelihood = -2, effective = 1500, plain }: Numbers): Measures {
+export function measures({
+  scoreMatching,
+  median,
+  likelihood = -2,
+  effective = 1500,
+  plain,
+}: Numbers): Measures {
   const logDensity = 7;
   return {
     step: 10,
@@ -31,7 +41,12 @@ export function measures({ scoreMatching, median, likelihood = -2, effective = 1
         samples: plain.samples,
       },
     }),
-    annealed: { logZ: logDensity - likelihood, effectiveSamples: effective, samples: 4096, acceptance: 0.7 },
+    annealed: {
+      logZ: logDensity - likelihood,
+      effectiveSamples: effective,
+      samples: 4096,
+      acceptance: 0.7,
+    },
   };
 }
 

@@ -70,7 +70,11 @@ const records = LOSSES.flatMap((loss, l) =>
         likelihood: of("likelihood"),
         effective: of("effective"),
         ...(!ended && {
-          plain: { likelihood: of("plain"), effective: of("effectivePlain"), samples: l === 0 ? 2000 : 1_000_000 },
+          plain: {
+            likelihood: of("plain"),
+            effective: of("effectivePlain"),
+            samples: l === 0 ? 2000 : 1_000_000,
+          },
         }),
       },
       {
@@ -146,19 +150,26 @@ gssm-vr, seed 2: the annealed normaliser rests on 400 effective samples`;
 it("a loss beyond those of the paper has its column and its marks", async () => {
   const own = record({ loss: "own" as ObjectiveName }, { scoreMatching: -11 });
   expect(studyTable([...records, own])).toMatch(/^\| test set, mean ± sd over seeds \|.* own \|/m);
-  expect((await studyFigures([...records, own]))["score-matching"]).toContain("<title>own, seed 0: -11.00</title>");
+  expect((await studyFigures([...records, own]))["score-matching"]).toContain(
+    "<title>own, seed 0: -11.00</title>",
+  );
 });
 
 describe("the figures of a study", () => {
   it("have boxes from quartile to quartile and lines at the medians", async () => {
-    // The axis: the least and the largest of all six, −20 and −10, and 0.06 of it on either side; 216 pixels from 28 on.
+    // The axis: the least and the largest of all six, −20 and −10, and 0.06 of it on either side;
+    // 216 pixels from 28 on.
     const y = (v: number): number => 28 + ((-9.4 - v) / 11.2) * 216;
     const svg = (await studyFigures(records))["score-matching"];
-    const numbers = (pattern: RegExp): number[][] => [...svg.matchAll(pattern)].map((m) => m.slice(1).map(Number));
+    const numbers = (pattern: RegExp): number[][] =>
+      [...svg.matchAll(pattern)].map((m) => m.slice(1).map(Number));
     const boxes = numbers(/<rect height="([\d.]+)" width="[\d.]+" y="([\d.]+)"/g);
     const medians = numbers(/stroke-width="2.5"[^>]*><line y2="([\d.]+)" y1="([\d.]+)"/g);
     const dots = numbers(/<circle[^>]* cy="([\d.]+)"[^>]*><title>/g);
-    const expectAt = (found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): void => {
+    const expectAt = (
+      found: readonly (readonly number[])[],
+      expected: readonly (readonly number[])[],
+    ): void => {
       expect(found.length).toBe(expected.length);
       found.forEach((row, i) => {
         row.forEach((v, j) => {
@@ -181,7 +192,9 @@ describe("the figures of a study", () => {
   });
 
   it("draw what lies far out at the edge, with its value", async () => {
-    const many = [1, 2, 3, 4, 5, 500].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
+    const many = [1, 2, 3, 4, 5, 500].map((scoreMatching, seed) =>
+      record({ loss: "ssm", seed }, { scoreMatching }),
+    );
     const svg = (await studyFigures(many))["score-matching"];
     expect(svg.match(/<circle[^>]*><title>/g)).toHaveLength(5);
     expect(svg).toMatch(/<title>ssm, seed 5: 500\.00<\/title>/);
@@ -189,7 +202,9 @@ describe("the figures of a study", () => {
   });
 
   it("show where a unit Gaussian is, if the axis goes there", async () => {
-    const near = [-2, 0, 2].map((scoreMatching, seed) => record({ loss: "ssm", seed }, { scoreMatching }));
+    const near = [-2, 0, 2].map((scoreMatching, seed) =>
+      record({ loss: "ssm", seed }, { scoreMatching }),
+    );
     expect((await studyFigures(near))["score-matching"]).toContain(">unit Gaussian<"); // −1 in two dimensions
     expect((await studyFigures(records))["score-matching"]).not.toContain("unit Gaussian");
   });
@@ -209,7 +224,11 @@ it.each([
 
 it("knows what a unit Gaussian is worth on points", () => {
   // ‖x‖² is 25, 1 and 10: ½‖x‖² is 6 in the mean.
-  const points = { shape: [3, 2], dtype: "float32", data: Float32Array.of(3, 4, 0, -1, 3, 1) } as const;
+  const points = {
+    shape: [3, 2],
+    dtype: "float32",
+    data: Float32Array.of(3, 4, 0, -1, 3, 1),
+  } as const;
   const { scoreMatching, logLikelihood } = unitGaussian(points);
   expect(scoreMatching).toBeCloseTo(4, 12);
   expect(logLikelihood).toBeCloseTo(-6 - Math.log(2 * Math.PI), 12);

@@ -13,29 +13,48 @@ import { sampleRows } from "../src/dkef/sample.ts";
 
 const [n, count] = [2, 60];
 const parameters = dkefInit(key("walk"), normal(key("z"), [3, n]), { width: 4 });
-const fitted: Fitted = { step: 0, parameters, theta: flatten(parameters), alpha: Float64Array.of(5, -4, 3) };
+const fitted: Fitted = {
+  step: 0,
+  parameters,
+  theta: flatten(parameters),
+  alpha: Float64Array.of(5, -4, 3),
+};
 
 /** log p_β and its gradient at rows x, where the other end of the path is N(0, 4I). */
-async function density(x: Float64Array, beta: number): Promise<{ value: Float64Array; slope: Float64Array }> {
+async function density(
+  x: Float64Array,
+  beta: number,
+): Promise<{ value: Float64Array; slope: Float64Array }> {
   const { value, slope } = await evaluate(
-    (p: Dkef<Tensor>, a: Tensor, y: Tensor) => ({ value: dkefLogDensity(p, a, y), slope: dkefScore(p, a)(y) }),
+    (p: Dkef<Tensor>, a: Tensor, y: Tensor) => ({
+      value: dkefLogDensity(p, a, y),
+      slope: dkefScore(p, a)(y),
+    }),
     parameters,
     fitted.alpha,
     { shape: [count, n], dtype: "float64", data: x } as NdArray,
   );
   const size = (i: number): number => x[n * i] ** 2 + x[n * i + 1] ** 2;
   return {
-    value: (value.data as Float64Array).map((v, i) => beta * v - ((1 - beta) * size(i)) / (2 * BASE_VARIANCE)),
-    slope: (slope.data as Float64Array).map((v, i) => beta * v - ((1 - beta) * x[i]) / BASE_VARIANCE),
+    value: (value.data as Float64Array).map(
+      (v, i) => beta * v - ((1 - beta) * size(i)) / (2 * BASE_VARIANCE),
+    ),
+    slope: (slope.data as Float64Array).map(
+      (v, i) => beta * v - ((1 - beta) * x[i]) / BASE_VARIANCE,
+    ),
   };
 }
 
-/** x′ = x + ½ε²∇log p(x) + εv, accepted with probability p(x′)q(x | x′)/(p(x)q(x′ | x)), q(y | x) = N(x + ½ε²∇log p(x), ε²I). */
+/**
+ * x′ = x + ½ε²∇log p(x) + εv, accepted with probability p(x′)q(x | x′)/(p(x)q(x′ | x)), q(y | x) =
+ * N(x + ½ε²∇log p(x), ε²I).
+ */
 async function langevin(x: Float64Array, beta: number, size: number, from: Key) {
   const v = normal(fold(from, "momentum"), [count, n]).data;
   const u = uniform(fold(from, "accept"), [count]).data;
   const here = await density(x, beta);
-  const ahead = (y: Float64Array, slope: Float64Array): Float64Array => y.map((w, i) => w + 0.5 * size ** 2 * slope[i]);
+  const ahead = (y: Float64Array, slope: Float64Array): Float64Array =>
+    y.map((w, i) => w + 0.5 * size ** 2 * slope[i]);
   const proposed = ahead(x, here.slope).map((w, i) => w + size * v[i]);
   const there = await density(proposed, beta);
   const logQ = (y: Float64Array, mean: Float64Array, i: number): number =>

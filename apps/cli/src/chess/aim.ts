@@ -1,4 +1,6 @@
-/** --model, --w, --pieces and --steps: which model is drawn from, and what its boards are led to. */
+/**
+ * --model, --w, --pieces and --steps: which model is drawn from, and what its boards are led to.
+ */
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
@@ -41,7 +43,12 @@ export const withAimOptions = (
 ): Command =>
   command
     .addOption(modelOption())
-    .option("--w <x>", "drift scale: below 1 fewer pieces, above 1 more; useful from 0.95 to 1.05", positive, 1)
+    .option(
+      "--w <x>",
+      "drift scale: below 1 fewer pieces, above 1 more; useful from 0.95 to 1.05",
+      positive,
+      1,
+    )
     .option("--pieces <n>", pieces, integer(1, SQUARES))
     .option(
       "--steps <n>",

@@ -1,4 +1,7 @@
-/** diffeo chess calibrate: how far a model is from the truth at which time, made once and kept in its file: what time grids are fitted to. */
+/**
+ * diffeo chess calibrate: how far a model is from the truth at which time, made once and kept in
+ * its file: what time grids are fitted to.
+ */
 import { errorsByTime, fittedTimes, parseModel, withErrors } from "diffeo/categorical";
 import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fold, key, permutation } from "diffeo/random";
@@ -37,8 +40,18 @@ async function calibrate(io: Io, options: CalibrateCommand): Promise<void> {
   const order = permutation(fold(key(seed), "boards"), all.count).data;
   const boards = unpack(select(all, order.slice(0, count)));
   const measured = Math.min(count, all.count);
-  const errors = await stepping(io, options, TIMES * Math.ceil(measured / batch), "measuring", (how) =>
-    errorsByTime(model, boards, { ...how, key: fold(key(seed), "calibrate"), times: TIMES, batch }),
+  const errors = await stepping(
+    io,
+    options,
+    TIMES * Math.ceil(measured / batch),
+    "measuring",
+    (how) =>
+      errorsByTime(model, boards, {
+        ...how,
+        key: fold(key(seed), "calibrate"),
+        times: TIMES,
+        batch,
+      }),
   );
   await writeFileAtomic(out, withErrors(bytes, errors, path));
   if (json) return void io.stdout.write(`${JSON.stringify(errors, undefined, 1)}\n`);

@@ -4,8 +4,22 @@ import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import { boardAt, makeFullFen, type Positions, playouts, select, statisticsOf, statisticsTable } from "diffeo-chess";
-import { type Format, type Reading, readPositions, splitRows, writeDataset } from "diffeo-chess/node";
+import {
+  boardAt,
+  makeFullFen,
+  type Positions,
+  playouts,
+  select,
+  statisticsOf,
+  statisticsTable,
+} from "diffeo-chess";
+import {
+  type Format,
+  type Reading,
+  readPositions,
+  splitRows,
+  writeDataset,
+} from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, refuseBeside, share } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -40,7 +54,10 @@ function played(count: number, seed: number): Reading {
 /** One FEN a line, with the side to move where it is known. */
 function writeFens(path: string, positions: Positions, sides: Uint8Array): Promise<void> {
   const known = [["w"], ["b"], []];
-  const lines = Array.from(sides, (side, i) => `${makeFullFen(boardAt(positions, i), known[side])}\n`);
+  const lines = Array.from(
+    sides,
+    (side, i) => `${makeFullFen(boardAt(positions, i), known[side])}\n`,
+  );
   return writeFileAtomic(path, lines.join(""));
 }
 
@@ -80,10 +97,19 @@ const besides = (path: string): string => {
 };
 
 /** Reads the files, or plays games, and writes what is to be written. */
-async function data(io: Io, files: readonly string[], options: DataCommand, command: Command): Promise<void> {
+async function data(
+  io: Io,
+  files: readonly string[],
+  options: DataCommand,
+  command: Command,
+): Promise<void> {
   const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, force } = options;
   if (heldOut !== undefined && !out)
-    fail("usage", "--held-out sets positions aside, but there is no file to write", "name one with --out");
+    fail(
+      "usage",
+      "--held-out sets positions aside, but there is no file to write",
+      "name one with --out",
+    );
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
   else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
   const paths = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
@@ -110,7 +136,12 @@ interface Written {
   readonly positions: number;
 }
 
-function report(io: Io, reading: Reading, written: readonly Written[], { json = false }: DataCommand): void {
+function report(
+  io: Io,
+  reading: Reading,
+  written: readonly Written[],
+  { json = false }: DataCommand,
+): void {
   const { files, positions, sides, duplicates, skipped, problems } = reading;
   const statistics = statisticsOf(positions, sides);
   if (json) {
@@ -118,33 +149,52 @@ function report(io: Io, reading: Reading, written: readonly Written[], { json = 
     return void io.stdout.write(`${JSON.stringify(all, null, 1)}\n`);
   }
   const n = (count: number): string => count.toLocaleString("en");
-  if (files.length === 0) io.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
-  for (const { name, format, rows } of files) io.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
-  if (duplicates > 0) io.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
+  if (files.length === 0)
+    io.stdout.write(`no files given: ${n(positions.count)} positions of random games\n`);
+  for (const { name, format, rows } of files)
+    io.stdout.write(`${name}: ${n(rows)} rows, read as ${format}\n`);
+  if (duplicates > 0)
+    io.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
   if (skipped > 0)
-    io.stdout.write(`${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`);
-  for (const { path, positions: count } of written) io.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
+    io.stdout.write(
+      `${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
+    );
+  for (const { path, positions: count } of written)
+    io.stdout.write(`wrote ${n(count)} positions to ${path}\n`);
   io.stdout.write(`\n${statisticsTable(statistics)}`);
 }
 
 export const declare: Declare = (command, io) =>
   void command
-    .argument("[files...]", "files of positions, - for standard input; without any, positions of random games")
-    .option("-o, --out <file>", "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line")
-    .option("--held-out <share>", "set this share aside in a second file, whole games where games are known", share)
+    .argument(
+      "[files...]",
+      "files of positions, - for standard input; without any, positions of random games",
+    )
+    .option(
+      "-o, --out <file>",
+      "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line",
+    )
+    .option(
+      "--held-out <share>",
+      "set this share aside in a second file, whole games where games are known",
+      share,
+    )
     .addOption(
-      new Option("--format <format>", "format of the files; by default name or content tells").choices([
-        "csv",
-        "fen",
-        "pgn",
-        "positions",
-      ]),
+      new Option(
+        "--format <format>",
+        "format of the files; by default name or content tells",
+      ).choices(["csv", "fen", "pgn", "positions"]),
     )
     .option("--skip-bad", "count bad rows and go on")
     .option("--limit <count>", "stop after so many positions", integer(1, Number.MAX_SAFE_INTEGER))
     .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0, 1e6))
     .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1, 1e6))
-    .option("--playouts <count>", "how many positions of random games, without files", integer(1, MOST.rows), 10_000)
+    .option(
+      "--playouts <count>",
+      "how many positions of random games, without files",
+      integer(1, MOST.rows),
+      10_000,
+    )
     .option("--seed <number>", "seed of random games and plies", integer(0, MOST.seed), 0)
     .option("--json", "print everything as JSON, with the marginals of all squares")
     .addOption(forceOption())

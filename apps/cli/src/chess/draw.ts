@@ -1,4 +1,7 @@
-/** Boards of a model, by rejection where conditions are set: what sample and evaluate share, and complete in part. */
+/**
+ * Boards of a model, by rejection where conditions are set: what sample and evaluate share, and
+ * complete in part.
+ */
 import { type Command, Option } from "commander";
 import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -21,7 +24,14 @@ import {
 } from "diffeo-chess";
 import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
-import { engineOf, integer, MOST, positive, type RunOptions, refuseBeside } from "../shell/options.ts";
+import {
+  engineOf,
+  integer,
+  MOST,
+  positive,
+  type RunOptions,
+  refuseBeside,
+} from "../shell/options.ts";
 import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
 import {
@@ -55,7 +65,10 @@ function guiding(text: string, before?: readonly BoardCondition[]): BoardConditi
 }
 
 /** What of the options leads boards somewhere. */
-export const ledBy = ({ guide, guideStrength }: DrawOptions): Pick<BoardOptions, "guide" | "guideStrength"> => ({
+export const ledBy = ({
+  guide,
+  guideStrength,
+}: DrawOptions): Pick<BoardOptions, "guide" | "guideStrength"> => ({
   ...(guide && { guide }),
   ...(guideStrength !== undefined && { guideStrength }),
 });
@@ -78,7 +91,10 @@ export function checkConditions(
 }
 
 /** What leads boards, as a record of them says it. */
-export const recordOfGuide = ({ guide, guideStrength }: DrawOptions): Pick<BoardsRun, "guide" | "guideStrength"> => ({
+export const recordOfGuide = ({
+  guide,
+  guideStrength,
+}: DrawOptions): Pick<BoardsRun, "guide" | "guideStrength"> => ({
   ...(guide && { guide: guide.map(({ text }) => text) }),
   ...(guideStrength !== undefined && { guideStrength }),
 });
@@ -91,7 +107,11 @@ export const withDrawOptions = (command: Command): Command =>
         "lead boards to it by the posterior of their squares: Q=0, pieces=12, balance>=3, …; may be given again. Most meet it then, --require keeps those that do",
       ).argParser(guiding),
     )
-    .option("--guide-strength <x>", "how strongly --guide pulls (default: 1, which is Bayes' rule)", positive)
+    .option(
+      "--guide-strength <x>",
+      "how strongly --guide pulls (default: 1, which is Bayes' rule)",
+      positive,
+    )
     .addOption(
       new Option(
         "--require <condition>",
@@ -117,8 +137,16 @@ interface BoardSettings {
 
 type SampleOptions = DrawOptions & RunOptions & PartOptions & { readonly model: string };
 
-/** Raises here what every part would fail for: a file that is no model of boards, or one that cannot be led or stepped so. */
-function requireModel(model: Model, path: string, { guide }: DrawOptions, { grid }: BoardSettings): Model {
+/**
+ * Raises here what every part would fail for: a file that is no model of boards, or one that cannot
+ * be led or stepped so.
+ */
+function requireModel(
+  model: Model,
+  path: string,
+  { guide }: DrawOptions,
+  { grid }: BoardSettings,
+): Model {
   requireDrawable(model, { ...(guide && { guide }) });
   if (grid === "fitted" && !model.errors)
     fail(
@@ -143,14 +171,34 @@ export async function drawTraced(
   const sampler = await openBoards(model, process);
   const draw = (first: number, count: number): Promise<Boards> => {
     const what = first === 0 ? "sampling" : "sampling on";
-    return stepping(io, options, board.steps * Math.ceil(count / batch), what, ({ signal, onStep }) =>
-      sampler({ ...board, ...ledBy(options), frames, count, first, key: key(seed), batch, signal, onStep }),
+    return stepping(
+      io,
+      options,
+      board.steps * Math.ceil(count / batch),
+      what,
+      ({ signal, onStep }) =>
+        sampler({
+          ...board,
+          ...ledBy(options),
+          frames,
+          count,
+          first,
+          key: key(seed),
+          batch,
+          signal,
+          onStep,
+        }),
     );
   };
-  return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() => sampler.dispose());
+  return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() =>
+    sampler.dispose(),
+  );
 }
 
-/** Samples of a model that meet the conditions. Nothing where there is nothing to collect: a dry run, or a shard of many. */
+/**
+ * Samples of a model that meet the conditions. Nothing where there is nothing to collect: a dry
+ * run, or a shard of many.
+ */
 export async function drawSamples(
   io: Io,
   options: SampleOptions,
@@ -167,19 +215,36 @@ export async function drawSamples(
     ...recordOfGuide(options),
   };
   const work: Work<BoardsPart, Boards> = {
-    ...{ what: "sampling", unit: "boards", kind: boardsKind, device, inputs: [model], folder, signal: io.signal },
+    ...{
+      what: "sampling",
+      unit: "boards",
+      kind: boardsKind,
+      device,
+      inputs: [model],
+      folder,
+      signal: io.signal,
+    },
     ...(threads !== undefined && { threads }),
   };
   if (options.require) return drawUntil(io, options, work, run, count);
   let boards: Boards | undefined;
-  const failed = await doParts(io, options, work, [boardsGroup("boards", run, count, batch)], async ({ results }) => {
-    boards = joinBoards(results);
-  });
+  const failed = await doParts(
+    io,
+    options,
+    work,
+    [boardsGroup("boards", run, count, batch)],
+    async ({ results }) => {
+      boards = joinBoards(results);
+    },
+  );
   if (failed) requireNone(io, failed);
   return boards && { ...boards, drawn: count };
 }
 
-/** Boards until enough meet the conditions: each round is a part, and as many rounds are under way as there are workers. */
+/**
+ * Boards until enough meet the conditions: each round is a part, and as many rounds are under way
+ * as there are workers.
+ */
 async function drawUntil(
   io: Io,
   options: SampleOptions,
@@ -223,7 +288,8 @@ async function drawUntil(
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */
-export const shareRejected = ({ positions, drawn }: Accepted): number => 1 - positions.count / drawn;
+export const shareRejected = ({ positions, drawn }: Accepted): number =>
+  1 - positions.count / drawn;
 
 /** Says what rejection did; fails where it found less than was wanted. */
 export function reportRejection(

@@ -60,9 +60,18 @@ async function sampled(io: Io, options: EvaluateCommand): Promise<Measured> {
   };
 }
 
-async function inFile(io: Io, file: string, { count, skipBad = false }: EvaluateCommand): Promise<Measured> {
+async function inFile(
+  io: Io,
+  file: string,
+  { count, skipBad = false }: EvaluateCommand,
+): Promise<Measured> {
   const limit = count === undefined ? {} : { limit: count };
-  const { positions, skipped } = await readPositions(file, { distinct: false, skipBad, stdin: io.stdin, ...limit });
+  const { positions, skipped } = await readPositions(file, {
+    distinct: false,
+    skipBad,
+    stdin: io.stdin,
+    ...limit,
+  });
   return { about: { source: file, skipped }, positions };
 }
 
@@ -72,7 +81,12 @@ const SAMPLING = [
   ...["batch", "device", "threads"],
 ];
 
-async function evaluate(io: Io, file: string | undefined, given: EvaluateCommand, command: Command): Promise<void> {
+async function evaluate(
+  io: Io,
+  file: string | undefined,
+  given: EvaluateCommand,
+  command: Command,
+): Promise<void> {
   const guide = withPieces(given.guide, given);
   const options = { ...given, ...(guide && { guide }) };
   const { neighbours, seed, skipBad = false, json = false } = options;
@@ -83,15 +97,21 @@ async function evaluate(io: Io, file: string | undefined, given: EvaluateCommand
     skipBad,
     without: "no --reference: the real column is of positions of random games, not of real ones",
   });
-  const training = options.training && (await readPositions(options.training, { skipBad, stdin: io.stdin })).positions;
-  const { about, positions } = await (file === undefined ? sampled(io, options) : inFile(io, file, options));
+  const training =
+    options.training &&
+    (await readPositions(options.training, { skipBad, stdin: io.stdin })).positions;
+  const { about, positions } = await (file === undefined
+    ? sampled(io, options)
+    : inFile(io, file, options));
   const comparison = measureAll(positions, real, {
     key: fold(key(seed), "measures"),
     neighbours,
     ...(training && { training }),
   });
   if (json) {
-    io.stdout.write(`${JSON.stringify({ ...about, ...comparison, tooFew: tooFew(comparison) }, null, 1)}\n`);
+    io.stdout.write(
+      `${JSON.stringify({ ...about, ...comparison, tooFew: tooFew(comparison) }, null, 1)}\n`,
+    );
     return;
   }
   if (about.skipped > 0) io.stdout.write(`${about.skipped} bad rows were left out\n`);
@@ -100,15 +120,26 @@ async function evaluate(io: Io, file: string | undefined, given: EvaluateCommand
 
 export const declare: Declare = (command, io) => {
   command
-    .argument("[file]", "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the model)")
-    .option("-r, --reference <files...>", "real positions to compare with; by default positions of random games")
+    .argument(
+      "[file]",
+      "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the model)",
+    )
+    .option(
+      "-r, --reference <files...>",
+      "real positions to compare with; by default positions of random games",
+    )
     .option("--training <files...>", "positions the model was trained on; by default the reference")
     .option(
       "--count <count>",
       `how many samples (default: ${SAMPLES}), or how many of a file (default: all)`,
       integer(1, MOST.boards),
     )
-    .option("--neighbours <count>", "how many look for their nearest training position", integer(1, MOST.boards), 1000)
+    .option(
+      "--neighbours <count>",
+      "how many look for their nearest training position",
+      integer(1, MOST.boards),
+      1000,
+    )
     .option("--skip-bad", "count bad rows of files and go on")
     .option("--json", "print JSON");
   withDrawOptions(withAimOptions(command));

@@ -1,4 +1,7 @@
-/** diffeo chess export: a trained network as an ONNX file that any runtime can load, checked once it is written. */
+/**
+ * diffeo chess export: a trained network as an ONNX file that any runtime can load, checked once it
+ * is written.
+ */
 import { Option } from "commander";
 import type { Target, Tensor } from "diffeo/graph";
 import { loadModel } from "diffeo/node";
@@ -34,7 +37,12 @@ async function exportModel(io: Io, options: ExportCommand): Promise<void> {
     t: uniform(fold(key("export"), "t"), [batch], { low: 0.02, high: 1 }),
   };
   const f = exported(model, what);
-  const made = { written: exportOnnx(model, options), f: (...[x, t]: Tensor[]) => f(x, t), feeds, checked: CHECKED };
+  const made = {
+    written: exportOnnx(model, options),
+    f: (...[x, t]: Tensor[]) => f(x, t),
+    feeds,
+    checked: CHECKED,
+  };
   await writeOnnxFile(io, out, made, json);
 }
 
@@ -43,7 +51,10 @@ export const declare: Declare = (command, io) =>
     .addOption(modelOption())
     .option("--out <file>", "the file to write", "chess.onnx")
     .addOption(
-      new Option("--what <what>", "the score, the mean of what was noised, or the class probabilities")
+      new Option(
+        "--what <what>",
+        "the score, the mean of what was noised, or the class probabilities",
+      )
         .choices(Object.keys(exports))
         .default("score"),
     )

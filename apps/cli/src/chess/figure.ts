@@ -1,9 +1,29 @@
-/** diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several drift scales w. */
+/**
+ * diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several
+ * drift scales w.
+ */
 import { loadModel } from "diffeo/node";
 import { key } from "diffeo/random";
-import { ansiBoards, BOARD_STEPS, type Board, EMPTY, judged, openBoards, type Picture, sheetSvg } from "diffeo-chess";
+import {
+  ansiBoards,
+  BOARD_STEPS,
+  type Board,
+  EMPTY,
+  judged,
+  openBoards,
+  type Picture,
+  sheetSvg,
+} from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
-import { engineOf, forceOption, integer, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
+import {
+  engineOf,
+  forceOption,
+  integer,
+  MOST,
+  numbers,
+  type RunOptions,
+  withRunOptions,
+} from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { pictureFiles, writePicture } from "../shell/pictures.ts";
 import { stepping } from "../shell/progress.ts";
@@ -27,7 +47,14 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   const draw = await openBoards(model, engineOf(options));
   await stepping(io, options, scales.length * steps, "sampling", async ({ signal, onStep }) => {
     for (const w of scales) {
-      const { positions } = await draw({ count: boards, key: key(seed), steps, driftScale: w, signal, onStep });
+      const { positions } = await draw({
+        count: boards,
+        key: key(seed),
+        steps,
+        driftScale: w,
+        signal,
+        onStep,
+      });
       pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
     }
   }).finally(() => draw.dispose());

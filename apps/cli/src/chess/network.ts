@@ -37,7 +37,10 @@ const GROUPS = 8;
 /** Parameters, with their gradients, moments and average, beyond what a machine holds. */
 const MOST_PARAMETERS = 5e8;
 
-/** The least number of parameters there can be: a U-Net's convolutions of 3×3, a transformer's products. */
+/**
+ * The least number of parameters there can be: a U-Net's convolutions of 3×3, a transformer's
+ * products.
+ */
 const leastOf = ({ network, width, multipliers, blocks, layers }: NetworkOptions): number =>
   network === "transformer"
     ? layers * 12 * width ** 2
@@ -61,9 +64,17 @@ export function checkNetwork(options: NetworkOptions): void {
 function checkLevels({ width, multipliers, attention }: NetworkOptions): void {
   const odd = multipliers.find((m) => (width * m) % GROUPS !== 0);
   if (odd !== undefined)
-    fail("usage", `a level of ${width} × ${odd} channels`, "choose --width and --multipliers that give multiples of 8");
+    fail(
+      "usage",
+      `a level of ${width} × ${odd} channels`,
+      "choose --width and --multipliers that give multiples of 8",
+    );
   if (multipliers.length > 4)
-    fail("usage", `${multipliers.length} levels of a board of 8×8`, "give --multipliers at most four: 8, 4, 2, 1");
+    fail(
+      "usage",
+      `${multipliers.length} levels of a board of 8×8`,
+      "give --multipliers at most four: 8, 4, 2, 1",
+    );
   const level = attention.find((l) => l >= multipliers.length);
   if (level !== undefined)
     fail(
@@ -74,13 +85,28 @@ function checkLevels({ width, multipliers, attention }: NetworkOptions): void {
 }
 
 export function freshModel(options: NetworkOptions, positions: Positions): Model {
-  const { network, width, multipliers, blocks, attention, layers, heads, activation, predict, seed } = options;
+  const {
+    network,
+    width,
+    multipliers,
+    blocks,
+    attention,
+    layers,
+    heads,
+    activation,
+    predict,
+    seed,
+  } = options;
   const channels = CLASSES - 1;
   const sizes = { channels, outputs: parameterisations[predict].outputs(CLASSES, channels), width };
   const own: NetworkSpec =
     network === "unet"
       ? { kind: "unet", ...sizes, multipliers, blocks, groups: GROUPS, attention, position: [8, 8] }
       : { kind: "transformer", ...sizes, grid: [8, 8], layers, heads, activation };
-  const spec: ModelSpec = { network: own, parameterisation: predict, encoding: chessSpec(positions) };
+  const spec: ModelSpec = {
+    network: own,
+    parameterisation: predict,
+    encoding: chessSpec(positions),
+  };
   return fresh(spec, fold(key(seed), "parameters"));
 }

@@ -48,12 +48,21 @@ interface Made {
 function json({ boards: accepted, fens, about }: Made): string {
   const { positions, trace: _, rejected: rejectedSteps, ...report } = accepted;
   const boards = fens.map((fen, i) => ({ fen, flaws: flawsOf(boardAt(positions, i)) }));
-  const record = { ...about, ...report, rejectedSteps, shareRejected: shareRejected(accepted), boards };
+  const record = {
+    ...about,
+    ...report,
+    rejectedSteps,
+    shareRejected: shareRejected(accepted),
+    boards,
+  };
   return `${JSON.stringify(record, undefined, 1)}\n`;
 }
 
 /** How a picture in text fits where it is printed. */
-export const screen = ({ isTTY = false, columns = 80 }: Output) => ({ colour: isTTY, width: columns });
+export const screen = ({ isTTY = false, columns = 80 }: Output) => ({
+  colour: isTTY,
+  width: columns,
+});
 
 const formats = {
   ansi: ({ pictures }: Made, { stdout }: Io) => ansiBoards(pictures, screen(stdout)),
@@ -73,9 +82,16 @@ export interface OutputOptions extends DrawOptions {
 
 export const withOutputOptions = (command: Command): Command =>
   withDrawOptions(command)
-    .addOption(new Option("--format <format>", "what to print").choices(Object.keys(formats)).default("ansi"))
+    .addOption(
+      new Option("--format <format>", "what to print")
+        .choices(Object.keys(formats))
+        .default("ansi"),
+    )
     .option("--out <file>", "write to a file instead of the terminal")
-    .option("--trace <file>", "write frames of the reverse diffusion, each square's mixture of pieces, as JSON")
+    .option(
+      "--trace <file>",
+      "write frames of the reverse diffusion, each square's mixture of pieces, as JSON",
+    )
     .option("--frames <n>", "frames of the trace", integer(2, 100_000), 25)
     .addOption(forceOption());
 
@@ -99,7 +115,11 @@ export async function checkOutput(
   if (format === "png" && !out) fail("usage", "a PNG cannot be printed", "give --out FILE.png");
   if (!trace) refuseBeside(command, "no --trace", ["frames"]);
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
-    fail("usage", `a trace of ${count} boards in ${frames} frames is too large for a file`, "ask for fewer --frames");
+    fail(
+      "usage",
+      `a trace of ${count} boards in ${frames} frames is too large for a file`,
+      "ask for fewer --frames",
+    );
   checkConditions(options, command);
   const like = heads[format];
   const files = [
@@ -109,7 +129,9 @@ export async function checkOutput(
   await outputs(files.flat(), { inputs, force });
 }
 
-/** Prints or writes the boards and their trace, and says what rejection and clamping did to them. */
+/**
+ * Prints or writes the boards and their trace, and says what rejection and clamping did to them.
+ */
 export async function writeBoards(
   io: Io,
   boards: Accepted,
@@ -123,13 +145,19 @@ export async function writeBoards(
   if (positions.count > 0) {
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
-    const described = { ...about, ...recordOfGuide(options), conditions: conditions.map(({ text }) => text) };
+    const described = {
+      ...about,
+      ...recordOfGuide(options),
+      conditions: conditions.map(({ text }) => text),
+    };
     const made = await formats[format]({ boards, pictures, fens, about: described }, io);
     if (out) await writeFileAtomic(out, made);
     else io.stdout.write(made);
     if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));
   }
   if (boards.exits > 0)
-    io.stderr.write(`${boards.exits} steps left the simplex, ${boards.clamps} points were put back\n`);
+    io.stderr.write(
+      `${boards.exits} steps left the simplex, ${boards.clamps} points were put back\n`,
+    );
   reportRejection(io, boards, count, options);
 }

@@ -1,4 +1,7 @@
-/** Boards of a model as parts: boards `first` … of a key, packed at 32 bytes each, and what the sampler says of them. */
+/**
+ * Boards of a model as parts: boards `first` … of a key, packed at 32 bytes each, and what the
+ * sampler says of them.
+ */
 import { parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import type { Key } from "diffeo/random";
@@ -9,7 +12,8 @@ import * as v from "valibot";
 import { MOST } from "../shell/options.ts";
 import { type Group, RELEASE, type SizedPart } from "../shell/parts.ts";
 
-const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 const word = whole(0, 2 ** 32 - 1);
 
 /** Time grids by name. */
@@ -40,7 +44,9 @@ const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
   steps: whole(1, MOST.steps),
   w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
   grid: v.optional(v.picklist(GRIDS)),
-  guide: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(LONGEST_GUIDE))), v.maxLength(MOST_GUIDES))),
+  guide: v.optional(
+    v.pipe(v.array(v.pipe(v.string(), v.maxLength(LONGEST_GUIDE))), v.maxLength(MOST_GUIDES)),
+  ),
   guideStrength: v.optional(v.pipe(v.number(), v.finite())),
   key: v.strictTuple([word, word, word, word]),
   first: whole(0, 1e12),
@@ -88,7 +94,8 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
   make: ({ positions: { count, bytes }, trace: _, ...about }) =>
     Buffer.concat([Buffer.from(`${JSON.stringify({ count, ...about })}\n`), bytes]),
   parse: (bytes, source) => {
-    const broken = (): never => fail("data", `${source} is no boards`, "clear the queue or the folder, and run again");
+    const broken = (): never =>
+      fail("data", `${source} is no boards`, "clear the queue or the folder, and run again");
     const end = bytes.indexOf(LINE);
     const found = v.safeParse(
       v.pipe(v.string(), v.parseJson(), report),
@@ -98,7 +105,9 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
     const { count, ...about } = found.output;
     const positions = { count, bytes: bytes.slice(end + 1) };
     const isClass = (byte: number): boolean => (byte & 15) < CLASSES && byte >> 4 < CLASSES;
-    return positions.bytes.length === 32 * count && positions.bytes.every(isClass) ? { positions, ...about } : broken();
+    return positions.bytes.length === 32 * count && positions.bytes.every(isClass)
+      ? { positions, ...about }
+      : broken();
   },
 };
 
@@ -111,9 +120,16 @@ export interface BoardsRun extends Omit<BoardsPart, "key" | "first" | "count"> {
 }
 
 /** Boards `first` to `first` + `count` as one part. */
-export function boardsPart({ key, device, model, ...run }: BoardsRun, first: number, count: number): SizedPart {
+export function boardsPart(
+  { key, device, model, ...run }: BoardsRun,
+  first: number,
+  count: number,
+): SizedPart {
   const setting = { release: RELEASE, device, inputs: { model } };
-  return { part: partOf(boardsKind, { ...run, key: key.words, first, count }, setting), size: count };
+  return {
+    part: partOf(boardsKind, { ...run, key: key.words, first, count }, setting),
+    size: count,
+  };
 }
 
 /** `count` boards in parts of a batch each. */

@@ -10,7 +10,9 @@ import { pictureFiles, writePicture } from "../shell/pictures.ts";
 
 export const STUDY_FOLDER = "studies/drift-scale";
 
-/** What a report writes. A page of another kind, such as a project's own README, is not replaced. */
+/**
+ * What a report writes. A page of another kind, such as a project's own README, is not replaced.
+ */
 export const reportFiles = (out: string): Planned[] => [
   { path: join(out, "README.md"), like: /^# w against pieces and legality/ },
   ...pictureFiles(join(out, "drift-scale")),
@@ -19,7 +21,8 @@ export const reportFiles = (out: string): Planned[] => [
 /** Writes the page and the figure, as SVG and PNG. Prints the page, or the records. */
 export async function writeReport(io: Io, out: string, json: boolean): Promise<void> {
   const records = await readScaleRecords(out);
-  if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo chess study first");
+  if (records.length === 0)
+    fail("data", `${out} holds no records of runs`, "run diffeo chess study first");
   const page = studyPage(records, "drift-scale.png");
   const svg = await studyFigure(records);
   await writeFileAtomic(join(out, "README.md"), page);
@@ -27,7 +30,11 @@ export async function writeReport(io: Io, out: string, json: boolean): Promise<v
   io.stdout.write(json ? `${JSON.stringify(records, undefined, 1)}\n` : page);
 }
 
-async function report(io: Io, out: string, { json = false }: { readonly json?: boolean }): Promise<void> {
+async function report(
+  io: Io,
+  out: string,
+  { json = false }: { readonly json?: boolean },
+): Promise<void> {
   await outputs(reportFiles(out));
   await tidyTemporaries(join(out, "runs"));
   await writeReport(io, out, json);

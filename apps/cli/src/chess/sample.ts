@@ -24,22 +24,35 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
   const options = { ...given, ...(guide && { guide }) };
   await checkOutput(count, options, command, [options.model]);
   const settings = { count, steps, driftScale: w, space, method, ...(grid && { grid }) };
-  if (options.trace !== undefined) refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
+  if (options.trace !== undefined)
+    refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
   const boards =
     options.trace === undefined
       ? await drawSamples(io, options, settings, options.out && `${options.out}.parts`)
       : await drawTraced(io, options, settings, frames);
   if (!boards) return;
-  await writeBoards(io, boards, count, options, { model: await modelDigest(options.model), seed, space, method, w });
+  await writeBoards(io, boards, count, options, {
+    model: await modelDigest(options.model),
+    seed,
+    space,
+    method,
+    w,
+  });
 }
 
 export const declare: Declare = (command, io) => {
   command.option("--count <n>", "boards", integer(1, MOST.boards), 16);
   withAimOptions(command)
     .addOption(
-      new Option("--space <space>", "where the process lives").choices(["simplex", "logit"]).default("simplex"),
+      new Option("--space <space>", "where the process lives")
+        .choices(["simplex", "logit"])
+        .default("simplex"),
     )
-    .addOption(new Option("--method <name>", "integrator").choices(Object.keys(samplers)).default(BOARD_METHOD))
+    .addOption(
+      new Option("--method <name>", "integrator")
+        .choices(Object.keys(samplers))
+        .default(BOARD_METHOD),
+    )
     .addOption(
       new Option(
         "--grid <name>",

@@ -1,6 +1,6 @@
 /**
- * diffeo chess study: w against pieces and legality, by two samplers. What has a record is not run again, so a study that was
- * stopped continues with the same command.
+ * diffeo chess study: w against pieces and legality, by two samplers. What has a record is not run
+ * again, so a study that was stopped continues with the same command.
  */
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
@@ -19,9 +19,22 @@ import {
 import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
 import { sha256 } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { integer, integers, MOST, numbers, type RunOptions, withRunOptions } from "../shell/options.ts";
+import {
+  integer,
+  integers,
+  MOST,
+  numbers,
+  type RunOptions,
+  withRunOptions,
+} from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { doParts, type Failed, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
+import {
+  doParts,
+  type Failed,
+  type PartOptions,
+  requireNone,
+  withPartOptions,
+} from "../shell/parts.ts";
 import { modelOption } from "./aim.ts";
 import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind } from "./parts.ts";
 import { reportFiles, STUDY_FOLDER, writeReport } from "./report.ts";
@@ -36,7 +49,10 @@ interface StudyCommand extends RunOptions, PartOptions {
   readonly json?: boolean;
 }
 
-/** Runs the tasks that have no record, and keeps each record as it comes. Nothing is returned where there is none to collect. */
+/**
+ * Runs the tasks that have no record, and keeps each record as it comes. Nothing is returned where
+ * there is none to collect.
+ */
 async function runAll(
   io: Io,
   tasks: readonly StudyTask[],
@@ -48,7 +64,15 @@ async function runAll(
   const digest = sha256(model);
   const groups = tasks.map((task) => {
     const { method, w, steps, count, seed } = task;
-    const run: BoardsRun = { space: "simplex", method, w, steps, key: key(seed), device, model: digest };
+    const run: BoardsRun = {
+      space: "simplex",
+      method,
+      w,
+      steps,
+      key: key(seed),
+      device,
+      model: digest,
+    };
     const name = scaleTaskName(task);
     return { ...boardsGroup(name, run, count, batch), known: known.has(name) };
   });
@@ -58,7 +82,14 @@ async function runAll(
     io,
     options,
     {
-      ...{ what: "study", unit: "boards", kind: boardsKind, device, inputs: [model], signal: io.signal },
+      ...{
+        what: "study",
+        unit: "boards",
+        kind: boardsKind,
+        device,
+        inputs: [model],
+        signal: io.signal,
+      },
       ...{ folder: `${out}.parts`, ...(threads !== undefined && { threads }) },
     },
     groups,
@@ -76,13 +107,15 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   await outputs(reportFiles(out), { inputs: [options.model] });
   requireDrawable(await loadModel(options.model));
   const settings = { count, seed, steps, model: await modelDigest(options.model) };
-  const openNow = async (): Promise<StudyTask[]> => openScaleTasks(await readScaleRecords(out), w, settings);
+  const openNow = async (): Promise<StudyTask[]> =>
+    openScaleTasks(await readScaleRecords(out), w, settings);
   const run = async (): Promise<void> => {
     const known = new Set((await readScaleRecords(out)).map(scaleTaskName));
     await openNow(); // records that were made in another way are an error
     const failed = await runAll(io, openScaleTasks([], w, settings), known, options);
     if (!failed) return;
-    if (known.size > 0 || (await readScaleRecords(out)).length > 0) await writeReport(io, out, json);
+    if (known.size > 0 || (await readScaleRecords(out)).length > 0)
+      await writeReport(io, out, json);
     requireNone(io, failed);
   };
   if (options.shard || options.dryRun) return run();
@@ -90,7 +123,9 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     await tidyTemporaries(join(out, "runs"));
     await run().catch(async (error: unknown) => {
       if (io.signal.aborted)
-        io.stderr.write(`\n${(await openNow()).length} runs are still open; the same command continues\n`);
+        io.stderr.write(
+          `\n${(await openNow()).length} runs are still open; the same command continues\n`,
+        );
       throw error;
     });
   });
@@ -108,10 +143,18 @@ export const declare: Declare = (command, io) => {
   command
     .addOption(modelOption())
     .option("--out <folder>", "where records, table and figure go", STUDY_FOLDER)
-    .option("--w <list>", "drift scales", numbers, [0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1])
+    .option(
+      "--w <list>",
+      "drift scales",
+      numbers,
+      [0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1],
+    )
     .option("--count <n>", "boards for each sampler and w", integer(1, MOST.boards), 1000)
     .addOption(
-      new Option("--steps <list>", "steps of the domain-preserving sampler, and of Euler–Maruyama on the simplex")
+      new Option(
+        "--steps <list>",
+        "steps of the domain-preserving sampler, and of Euler–Maruyama on the simplex",
+      )
         .argParser(stepsOfBoth)
         .default({ domainPreserving: 250, eulerMaruyama: 1000 }, "250,1000"),
     )

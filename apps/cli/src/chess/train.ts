@@ -58,7 +58,8 @@ function identityOf({ count, bytes }: Positions): string {
 /** Options that describe any network. */
 const SHARED = ["network", "width", "predict"];
 
-const warmupOf = ({ warmup, steps }: TrainCommand): number => warmup ?? Math.min(500, Math.ceil(steps / 10));
+const warmupOf = ({ warmup, steps }: TrainCommand): number =>
+  warmup ?? Math.min(500, Math.ceil(steps / 10));
 
 /** Raises what is wrong with the options, before anything is read or made. */
 async function checkOptions(options: TrainCommand, command: Command): Promise<void> {
@@ -81,7 +82,8 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
       `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
       "give --samples-every a multiple of --save-every, or 0",
     );
-  if (init !== undefined) refuseBeside(command, "--init", [...SHARED, ...Object.values(boardNetworks).flat()]);
+  if (init !== undefined)
+    refuseBeside(command, "--init", [...SHARED, ...Object.values(boardNetworks).flat()]);
   else {
     refuseBeside(
       command,
@@ -91,12 +93,20 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
     checkNetwork(options);
   }
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
-  // A run has files of its own, which go on; where there is none, a model of that name is somebody's.
-  const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({ path: join(out, name) }));
+  // A run has files of its own, which go on; where there is none, a model of that name is
+  // somebody's.
+  const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({
+    path: join(out, name),
+  }));
   const isRun = existsSync(own[0].path);
-  if (options.resume && !isRun) fail("usage", `${out} holds no run`, "leave out --resume to begin one");
+  if (options.resume && !isRun)
+    fail("usage", `${out} holds no run`, "leave out --resume to begin one");
   if (!options.resume && isRun)
-    fail("usage", `${out} already holds a run`, "continue it with --resume, or choose another folder");
+    fail(
+      "usage",
+      `${out} already holds a run`,
+      "continue it with --resume, or choose another folder",
+    );
   await outputs(own, { inputs: [init, ...(options.data ?? [])], force: isRun });
 }
 
@@ -171,11 +181,19 @@ export const declare: Declare = (command, io) => {
         "--resume goes on to the very numbers that an uninterrupted run reaches.",
     )
     .optionsGroup("Run:")
-    .option("--data <files...>", "positions: CSV, FEN list, PGN or a packed set (default: random games)")
+    .option(
+      "--data <files...>",
+      "positions: CSV, FEN list, PGN or a packed set (default: random games)",
+    )
     .option("--out <folder>", "run folder", "runs/chess")
     .option("--resume", "continue the run in the folder")
     .option("--init <file>", "start from a model's weights, with its architecture and encoding")
-    .option("--steps <n>", "steps in all; the learning rate falls to zero over them", integer(1, 1e9), 2000)
+    .option(
+      "--steps <n>",
+      "steps in all; the learning rate falls to zero over them",
+      integer(1, 1e9),
+      2000,
+    )
     .option("--batch <n>", "boards a step", integer(2, MOST.batch), 128)
     .option("--save-every <n>", "steps between checkpoints", integer(1, 1e9), 500)
     .option(
@@ -187,14 +205,38 @@ export const declare: Declare = (command, io) => {
     .optionsGroup("Network:")
     .addOption(choice("--network <kind>", "what learns", Object.keys(boardNetworks), "unet"))
     .option("--width <n>", "channels of a square, of a U-Net at 8×8", integer(8, 4096), 32)
-    .option("--multipliers <list>", "U-Net: channels at 8×8, 4×4, … as multiples of the width", numbers, [1, 1, 1])
+    .option(
+      "--multipliers <list>",
+      "U-Net: channels at 8×8, 4×4, … as multiples of the width",
+      numbers,
+      [1, 1, 1],
+    )
     .option("--blocks <n>", "U-Net: residual blocks a level", integer(1, 64), 2)
-    .option("--attention <list>", "U-Net: levels with self-attention, 0 being 8×8", integers(0, 15), [0, 1])
+    .option(
+      "--attention <list>",
+      "U-Net: levels with self-attention, 0 being 8×8",
+      integers(0, 15),
+      [0, 1],
+    )
     .option("--layers <n>", "transformer: blocks of attention and two products", integer(1, 256), 4)
     .option("--heads <n>", "transformer: heads of attention", integer(1, 256), 4)
-    .addOption(choice("--activation <f>", "transformer: between the two products", ["relu2", "gelu", "silu"], "relu2"))
+    .addOption(
+      choice(
+        "--activation <f>",
+        "transformer: between the two products",
+        ["relu2", "gelu", "silu"],
+        "relu2",
+      ),
+    )
     .optionsGroup("Loss:")
-    .addOption(choice("--predict <what>", "what the network gives", Object.keys(parameterisations), "posterior"))
+    .addOption(
+      choice(
+        "--predict <what>",
+        "what the network gives",
+        Object.keys(parameterisations),
+        "posterior",
+      ),
+    )
     .addOption(
       choice(
         "--weight <kind>",
@@ -203,7 +245,12 @@ export const declare: Declare = (command, io) => {
         "none",
       ),
     )
-    .option("--bound <x>", "largest weight of a square's error, for --weight bounded", positive, BOUND)
+    .option(
+      "--bound <x>",
+      "largest weight of a square's error, for --weight bounded",
+      positive,
+      BOUND,
+    )
     .option(
       "--focus <from,to,share>",
       "draw a share of the times (default 0.85) from this part of (0, 1], where classes are decided",
@@ -211,7 +258,11 @@ export const declare: Declare = (command, io) => {
     )
     .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
-    .option("--warmup <n>", "steps of rising rate (default: a tenth of --steps, at most 500)", integer(1, 1e9))
+    .option(
+      "--warmup <n>",
+      "steps of rising rate (default: a tenth of --steps, at most 500)",
+      integer(1, 1e9),
+    )
     .option(
       "--fall <n>",
       "keep the peak rate until the last n steps; --resume may then ask for more --steps than before",

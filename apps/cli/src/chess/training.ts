@@ -1,4 +1,7 @@
-/** A training run in its folder: from its newest checkpoint to its last step, with models and sheets of boards on the way. */
+/**
+ * A training run in its folder: from its newest checkpoint to its last step, with models and sheets
+ * of boards on the way.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -61,22 +64,40 @@ const LOOK = { count: 8, steps: 50 };
 
 export const MODEL_FILE = "model.safetensors";
 
-/** Draws boards of the model as it is by now. That it cannot make any yet is no reason to stop training. */
-async function drawSheet(io: Io, path: string, model: Model, step: number, options: TrainCommand): Promise<void> {
+/**
+ * Draws boards of the model as it is by now. That it cannot make any yet is no reason to stop
+ * training.
+ */
+async function drawSheet(
+  io: Io,
+  path: string,
+  model: Model,
+  step: number,
+  options: TrainCommand,
+): Promise<void> {
   const { signal } = io;
   try {
     const boardKey = fold(key(options.seed), "samples");
-    const { positions } = await sampleBoards(model, { ...LOOK, key: boardKey, signal, ...engineOf(options) });
+    const { positions } = await sampleBoards(model, {
+      ...LOOK,
+      key: boardKey,
+      signal,
+      ...engineOf(options),
+    });
     const title = `After ${step} steps of training`;
     await writeFileAtomic(path, sheetSvg(judged(positions), { columns: 4, title }));
   } catch (error) {
     if (signal.aborted) return;
-    if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind))) throw error;
+    if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind)))
+      throw error;
     io.stderr.write(`step ${step}  no sample boards: ${error.message}\n`);
   }
 }
 
-/** What is kept beside a checkpoint: the model with averaged weights, and a sheet of its boards where one is due. */
+/**
+ * What is kept beside a checkpoint: the model with averaged weights, and a sheet of its boards
+ * where one is due.
+ */
 async function keepModel(
   io: Io,
   { options, model, samplesEvery }: TrainingPlan,
@@ -95,7 +116,9 @@ async function keepModel(
 const openRun = ({ options: { out, resume = false }, config }: TrainingPlan): Promise<RunFolder> =>
   resume
     ? RunFolder.open(out, config)
-    : RunFolder.create(out, config).catch(advise("continue it with --resume, or choose another folder"));
+    : RunFolder.create(out, config).catch(
+        advise("continue it with --resume, or choose another folder"),
+      );
 
 /** What can be done where numbers were lost, in the command's words. */
 const restart =
@@ -110,7 +133,10 @@ const restart =
     throw new DiffeoError("numerical", error.problem, remedy, { cause: error });
   };
 
-/** A rate that falls over the last steps has a run made longer; one that has begun to fall goes to the step it falls to. */
+/**
+ * A rate that falls over the last steps has a run made longer; one that has begun to fall goes to
+ * the step it falls to.
+ */
 function checkLonger({ step, metadata }: Checkpoint, { steps, fall = 0 }: TrainCommand): void {
   const falls = Number(metadata.falls ?? steps);
   const level = Math.min(falls, steps) - fall;
@@ -161,14 +187,22 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
       run: (state, s) =>
         step(
           state,
-          denoiserBatch(model, grids, { size: batch, key: key(seed), step: s, ...(focus && { focus }) }),
+          denoiserBatch(model, grids, {
+            size: batch,
+            key: key(seed),
+            step: s,
+            ...(focus && { focus }),
+          }),
           s,
           rate(s),
         ),
       reportEvery: Math.min(50, steps),
       saveEvery: options.saveEvery,
       store: folder,
-      metadata: { format: "diffeo-checkpoint-1", ...(fall !== undefined && { falls: String(steps) }) },
+      metadata: {
+        format: "diffeo-checkpoint-1",
+        ...(fall !== undefined && { falls: String(steps) }),
+      },
       signal: io.signal,
       ...(options.minutes !== undefined && { seconds: options.minutes * 60 }),
       onStep: (s) => bar.update(s, note),

@@ -50,7 +50,10 @@ interface FitCommand extends TableCommand {
   readonly force?: boolean;
 }
 
-/** What fit says of a density, in the units it was fitted in: those of the table, or those that whitening gave it. */
+/**
+ * What fit says of a density, in the units it was fitted in: those of the table, or those that
+ * whitening gave it.
+ */
 export function fitReport(
   m: Measures,
   steps: number,
@@ -73,7 +76,8 @@ export function fitReport(
         "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
       );
   }
-  if (m.annealed.effectiveSamples < ENOUGH_SAMPLES) lines.push("warning: the annealed estimate rests on few particles");
+  if (m.annealed.effectiveSamples < ENOUGH_SAMPLES)
+    lines.push("warning: the annealed estimate rests on few particles");
   lines.push(
     whiten
       ? `all in whitened units; in the table's own, as density score has them, the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
@@ -82,15 +86,27 @@ export function fitReport(
   return `${lines.join("\n")}\n`;
 }
 
-const filesIn = (out: string) => ({ model: join(out, MODEL_FILE), written: join(out, "report.json") });
+const filesIn = (out: string) => ({
+  model: join(out, MODEL_FILE),
+  written: join(out, "report.json"),
+});
 
 type PreparedTable = Awaited<ReturnType<typeof preparedTable>>;
 
-const preparedFor = ({ dequantise, whiten, noise, test, validation, ...options }: FitCommand, seed: number) =>
+const preparedFor = (
+  { dequantise, whiten, noise, test, validation, ...options }: FitCommand,
+  seed: number,
+) =>
   preparedTable(options.data, {
     ...options,
     seed,
-    preparation: { ...(dequantise !== undefined && { dequantise }), whiten, noise, test, validation },
+    preparation: {
+      ...(dequantise !== undefined && { dequantise }),
+      whiten,
+      noise,
+      test,
+      validation,
+    },
   });
 
 async function fit(io: Io, options: FitCommand): Promise<void> {
@@ -127,7 +143,12 @@ const trainingOf = ({ inducing, batch, epochs, patience, rate }: FitCommand) => 
 });
 
 /** The fit of one seed. */
-async function candidate(io: Io, options: FitCommand, seed: number, prepared: PreparedTable): Promise<Candidate> {
+async function candidate(
+  io: Io,
+  options: FitCommand,
+  seed: number,
+  prepared: PreparedTable,
+): Promise<Candidate> {
   const { loss, samples } = options;
   let bar: ReturnType<typeof progress> | undefined;
   const run = await runDensity(prepared.data, {
@@ -168,7 +189,10 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   const { steps, stopped, failure, chosen, curve } = found;
   const worth =
     measures && failure === undefined
-      ? await densityWorth({ spec, fitted: chosen }, data, { key: fold(key(seed), "worth"), signal: io.signal })
+      ? await densityWorth({ spec, fitted: chosen }, data, {
+          key: fold(key(seed), "worth"),
+          signal: io.signal,
+        })
       : undefined;
   const report = {
     data: table.source,
@@ -178,7 +202,9 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
     sha256: createHash("sha256").update(table.values).digest("hex"),
     loss,
     seed,
-    ...(seeds > 1 && { seeds: tried.map(({ seed: own, validation }) => ({ seed: own, validation })) }),
+    ...(seeds > 1 && {
+      seeds: tried.map(({ seed: own, validation }) => ({ seed: own, validation })),
+    }),
     preparation,
     training: trainingOf(options),
     samples,
@@ -192,9 +218,13 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   const json = `${JSON.stringify(report, undefined, 1)}\n`;
   await writeFileAtomic(written, json);
   const chose =
-    seeds > 1 ? `seed ${seed} of ${seeds}, by the likelihood of validation rows: ${best.validation.toFixed(3)}\n` : "";
+    seeds > 1
+      ? `seed ${seed} of ${seeds}, by the likelihood of validation rows: ${best.validation.toFixed(3)}\n`
+      : "";
   const lines = measures ? fitReport(measures.chosen, steps, data, whiten) : "";
-  io.stdout.write(options.json ? json : `${chose}${lines}${worth ? worthLines(worth) : ""}${model}\n`);
+  io.stdout.write(
+    options.json ? json : `${chose}${lines}${worth ? worthLines(worth) : ""}${model}\n`,
+  );
   if (failure !== undefined)
     fail(
       "numerical",
@@ -212,11 +242,18 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
 
 export const declare: Declare = (command, io) =>
   void withTableOptions(command)
-    .addOption(new Option("--loss <loss>", "what to minimise").choices(Object.keys(objectives)).default("gssm-vr"))
+    .addOption(
+      new Option("--loss <loss>", "what to minimise")
+        .choices(Object.keys(objectives))
+        .default("gssm-vr"),
+    )
     .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
     .option("--drop <columns...>", "columns to leave out, by name or number")
     .option("--prune <r>", "drop columns that correlate with another beyond this", share)
-    .option("--dequantise", "add noise of the size of a column's steps (default: for the wines alone)")
+    .option(
+      "--dequantise",
+      "add noise of the size of a column's steps (default: for the wines alone)",
+    )
     .option("--no-dequantise", "add none")
     .option("--no-whiten", "use the numbers as they are")
     .option("--noise <x>", "standard deviation of the noise added in the end", nonNegative, 0.05)
@@ -240,7 +277,10 @@ export const declare: Declare = (command, io) =>
       integer(1, 1000),
       1,
     )
-    .option("--accept", "exit with 0 even if a Gaussian is better or the mass of a cluster is wrong")
+    .option(
+      "--accept",
+      "exit with 0 even if a Gaussian is better or the mass of a cluster is wrong",
+    )
     .option("--json", "print the report as JSON")
     .addOption(forceOption())
     .action((options) => fit(io, options));

@@ -1,7 +1,17 @@
-/** A fit of the study of densities as a part: a dataset, a loss and a seed, from the table to the record of the run. */
+/**
+ * A fit of the study of densities as a part: a dataset, a loss and a seed, from the table to the
+ * record of the run.
+ */
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { type Kind, partOf } from "diffeo-queue";
-import { type DatasetName, type FitTask, isSynthetic, isUci, parseRecords, type RunRecord } from "diffeo-tables";
+import {
+  type DatasetName,
+  type FitTask,
+  isSynthetic,
+  isUci,
+  parseRecords,
+  type RunRecord,
+} from "diffeo-tables";
 import { runTask } from "diffeo-tables/node";
 import * as v from "valibot";
 import { MOST } from "../shell/options.ts";
@@ -15,8 +25,12 @@ export interface FitPart extends FitTask {
 const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MOST.seed));
 
 const parameters: v.GenericSchema<unknown, FitPart> = v.strictObject({
-  dataset: v.custom<DatasetName>((name) => typeof name === "string" && (isUci(name) || isSynthetic(name))),
-  loss: v.custom<ObjectiveName>((name) => typeof name === "string" && Object.hasOwn(objectives, name)),
+  dataset: v.custom<DatasetName>(
+    (name) => typeof name === "string" && (isUci(name) || isSynthetic(name)),
+  ),
+  loss: v.custom<ObjectiveName>(
+    (name) => typeof name === "string" && Object.hasOwn(objectives, name),
+  ),
   seed: natural,
   samples: v.pipe(natural, v.maxValue(1e9)),
 });

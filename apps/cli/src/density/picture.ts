@@ -14,7 +14,10 @@ interface PictureCommand extends TableCommand {
 }
 
 async function picture(io: Io, { models, out, force, ...options }: PictureCommand): Promise<void> {
-  await outputs(pictureFiles(out), { inputs: [...models, sourceFile(options.data, options.folder)], force });
+  await outputs(pictureFiles(out), {
+    inputs: [...models, sourceFile(options.data, options.folder)],
+    force,
+  });
   const loaded: DensityModel[] = [];
   for (const path of models) loaded.push(await loadDensity(path));
   const table = await tableOf(options.data, options, modelColumns(loaded[0]));

@@ -11,26 +11,43 @@ import { writePicture } from "../shell/pictures.ts";
 export const STUDY_FOLDER = "studies/uci";
 
 /** Where the table goes. A table of another kind is not replaced. */
-export const tableFile = (out: string) => ({ path: join(out, "table.md"), like: /^## [\w-]+: \d+ coordinates/ });
+export const tableFile = (out: string) => ({
+  path: join(out, "table.md"),
+  like: /^## [\w-]+: \d+ coordinates/,
+});
 
-/** Writes one file of records a dataset, the table, and each figure as SVG and PNG. Prints the table. */
-export async function writeReport(io: Io, out: string, records: readonly RunRecord[]): Promise<void> {
+/**
+ * Writes one file of records a dataset, the table, and each figure as SVG and PNG. Prints the
+ * table.
+ */
+export async function writeReport(
+  io: Io,
+  out: string,
+  records: readonly RunRecord[],
+): Promise<void> {
   for (const dataset of new Set(records.map((r) => r.dataset))) {
     const own = records.filter((r) => r.dataset === dataset);
-    await writeFileAtomic(join(out, `${dataset}.json`), `[\n${own.map((r) => JSON.stringify(r)).join(",\n")}\n]\n`);
+    await writeFileAtomic(
+      join(out, `${dataset}.json`),
+      `[\n${own.map((r) => JSON.stringify(r)).join(",\n")}\n]\n`,
+    );
   }
   const table = studyTable(records);
   await writeFileAtomic(join(out, "table.md"), table);
-  for (const [name, svg] of Object.entries(await studyFigures(records))) await writePicture(io, join(out, name), svg);
+  for (const [name, svg] of Object.entries(await studyFigures(records)))
+    await writePicture(io, join(out, name), svg);
   io.stdout.write(table);
 }
 
 async function report(io: Io, out: string): Promise<void> {
   await outputs([tableFile(out)]);
   const records = await readFitRecords(out);
-  if (records.length === 0) fail("data", `${out} holds no records of runs`, "run diffeo density study first");
+  if (records.length === 0)
+    fail("data", `${out} holds no records of runs`, "run diffeo density study first");
   await writeReport(io, out, records);
 }
 
 export const declare: Declare = (command, io) =>
-  void command.argument("[folder]", "the study's folder", STUDY_FOLDER).action((out) => report(io, out));
+  void command
+    .argument("[folder]", "the study's folder", STUDY_FOLDER)
+    .action((out) => report(io, out));

@@ -23,14 +23,22 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const { model: path, count, method, steps, seed, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
   const model = await loadDensity(path);
-  await writeCsv(io, await sampleRows(model, count, { method, steps, key: key(seed), signal: io.signal }), out);
+  await writeCsv(
+    io,
+    await sampleRows(model, count, { method, steps, key: key(seed), signal: io.signal }),
+    out,
+  );
 }
 
 export const declare: Declare = (command, io) =>
   void command
     .addOption(fittedOption())
     .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
-    .addOption(new Option("--method <method>", "the Markov chain").choices(["hmc", "langevin"]).default("hmc"))
+    .addOption(
+      new Option("--method <method>", "the Markov chain")
+        .choices(["hmc", "langevin"])
+        .default("hmc"),
+    )
     .option("--steps <n>", "transitions of every chain", integer(1, MOST.steps), 200)
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
     .option("--out <file>", "where the CSV goes (default: standard output)")

@@ -32,7 +32,10 @@ async function score(io: Io, { model: path, out, force, ...options }: ScoreComma
 }
 
 export const declare: Declare = (command, io) =>
-  void withTableOptions(command.addOption(fittedOption()), "a CSV file with the columns the model was fitted on")
+  void withTableOptions(
+    command.addOption(fittedOption()),
+    "a CSV file with the columns the model was fitted on",
+  )
     .option("--out <file>", "where the CSV goes (default: standard output)")
     .addOption(forceOption())
     .action((options) => score(io, options));

@@ -1,6 +1,6 @@
 /**
- * diffeo density study: datasets × losses × seeds, over the cores or over machines. What has a record is not run again, so a
- * study that was stopped continues with the same command.
+ * diffeo density study: datasets × losses × seeds, over the cores or over machines. What has a
+ * record is not run again, so a study that was stopped continues with the same command.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -24,7 +24,13 @@ import { readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { doParts, type Failed, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
+import {
+  doParts,
+  type Failed,
+  type PartOptions,
+  requireNone,
+  withPartOptions,
+} from "../shell/parts.ts";
 import { fitKind, fitPart } from "./parts.ts";
 import { STUDY_FOLDER, tableFile, writeReport } from "./report.ts";
 
@@ -39,7 +45,8 @@ export interface StudyCommand extends PartOptions {
 }
 
 /**
- * Runs the fits that have no record until none is left or the signal is set, and keeps each record as it comes.
+ * Runs the fits that have no record until none is left or the signal is set, and keeps each record
+ * as it comes.
  * @returns what became of those that failed; nothing where there is nothing to collect
  */
 async function runAll(
@@ -50,11 +57,16 @@ async function runAll(
 ): Promise<readonly Failed[] | undefined> {
   const { out, data, samples, datasets, losses, seeds, queue } = options;
   const files = new Map<string, Uint8Array>();
-  for (const dataset of datasets) if (isUci(dataset)) files.set(dataset, await uciFile(dataset, data));
+  for (const dataset of datasets)
+    if (isUci(dataset)) files.set(dataset, await uciFile(dataset, data));
   const digests = new Map([...files].map(([dataset, bytes]) => [dataset, sha256(bytes)]));
   const groups = openFitTasks([], datasets, losses, seeds).map((task) => {
     const name = fitTaskName(task);
-    return { name, parts: [fitPart(task, samples, digests.get(task.dataset))], known: known.has(name) };
+    return {
+      name,
+      parts: [fitPart(task, samples, digests.get(task.dataset))],
+      known: known.has(name),
+    };
   });
   const open = groups.filter((group) => !group.known).length;
   let done = 0;
@@ -62,7 +74,14 @@ async function runAll(
     io,
     { ...(queue === undefined && { workers: availableParallelism() }), ...options },
     {
-      ...{ what: "study", unit: "fits", kind: fitKind, device: "cpu", threads: 1, inputs: [...files.values()] },
+      ...{
+        what: "study",
+        unit: "fits",
+        kind: fitKind,
+        device: "cpu",
+        threads: 1,
+        inputs: [...files.values()],
+      },
       ...{ folder: `${out}.parts`, signal },
     },
     groups,
@@ -76,7 +95,10 @@ async function runAll(
 }
 
 /** Runs of one table are measured alike: those to come as those there are. */
-function requireSamples(records: readonly RunRecord[], { out, datasets, samples }: StudyCommand): void {
+function requireSamples(
+  records: readonly RunRecord[],
+  { out, datasets, samples }: StudyCommand,
+): void {
   for (const record of records.filter(({ dataset }) => datasets.includes(dataset))) {
     const draws = record.chosen.importance?.samples ?? samples;
     if (draws !== samples)
@@ -137,10 +159,24 @@ export const declare: Declare = (command, io) => {
   withPartOptions(command)
     .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
     .option("--out <folder>", "where records, table and figures go", STUDY_FOLDER)
-    .option("--datasets <list>", "which datasets", listOf(isDataset, [...sets, ...Object.keys(synthetics)]), sets)
+    .option(
+      "--datasets <list>",
+      "which datasets",
+      listOf(isDataset, [...sets, ...Object.keys(synthetics)]),
+      sets,
+    )
     .option("--losses <list>", "which losses", listOf(isLoss, losses), losses)
     .option("--seeds <n>", "seeds 0 … n − 1", integer(1, 10_000), 15)
-    .option("--minutes <x>", "stop after this long; runs that are not done begin anew next time", positive)
-    .option("--samples <n>", "draws of the plain normaliser, the same for all runs", integer(1000, 1e9), 1_000_000)
+    .option(
+      "--minutes <x>",
+      "stop after this long; runs that are not done begin anew next time",
+      positive,
+    )
+    .option(
+      "--samples <n>",
+      "draws of the plain normaliser, the same for all runs",
+      integer(1000, 1e9),
+      1_000_000,
+    )
     .action((options) => study(io, options));
 };

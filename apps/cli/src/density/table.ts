@@ -1,4 +1,7 @@
-/** Options that density commands share: those of a table that is read, and of a model that was fitted. */
+/**
+ * Options that density commands share: those of a table that is read, and of a model that was
+ * fitted.
+ */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { tableNames } from "diffeo-tables";
@@ -10,7 +13,9 @@ export const MODEL_FILE = "model.safetensors";
 
 /** --model: what density fit wrote. */
 export const fittedOption = (): Option =>
-  new Option("--model <file>", "a model that density fit wrote").default(join(FIT_FOLDER, MODEL_FILE));
+  new Option("--model <file>", "a model that density fit wrote").default(
+    join(FIT_FOLDER, MODEL_FILE),
+  );
 
 export interface TableCommand {
   readonly data: string;
@@ -19,11 +24,16 @@ export interface TableCommand {
   readonly header?: boolean;
 }
 
-/** Adds --data, with --folder and --rows, which named tables need, and --header, which files may. */
+/**
+ * Adds --data, with --folder and --rows, which named tables need, and --header, which files may.
+ */
 export const withTableOptions = (command: Command, file = "a CSV file"): Command =>
   command
     .requiredOption("--data <table>", `${file}, or one of ${tableNames.join(", ")}`)
     .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
     .option("--rows <n>", "rows of a generated table", integer(10, MOST.rows), 2000)
-    .option("--header", "the first line of the file is names, whatever it holds (default: if it holds no number)")
+    .option(
+      "--header",
+      "the first line of the file is names, whatever it holds (default: if it holds no number)",
+    )
     .option("--no-header", "the first line is a row as the others");

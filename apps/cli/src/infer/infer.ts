@@ -5,7 +5,15 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
-import { type ChainStore, type Data, infer, methods, metrics, type Origin, type PosteriorModel } from "diffeo/mcmc";
+import {
+  type ChainStore,
+  type Data,
+  infer,
+  methods,
+  metrics,
+  type Origin,
+  type PosteriorModel,
+} from "diffeo/mcmc";
 import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
@@ -40,7 +48,11 @@ async function configOf(model: string, options: InferCommand): Promise<RunConfig
 }
 
 /** How far each chain is, as shares. */
-function chainProgress(io: Io, chains: number, of: number): { onDraw: (c: number, done: number) => void; end(): void } {
+function chainProgress(
+  io: Io,
+  chains: number,
+  of: number,
+): { onDraw: (c: number, done: number) => void; end(): void } {
   const done = new Array<number>(chains).fill(0);
   const bar = progress(io.stderr, chains * of, "sampling");
   return {
@@ -54,7 +66,10 @@ function chainProgress(io: Io, chains: number, of: number): { onDraw: (c: number
   };
 }
 
-/** Where chains go on from: their folder, or, where parts of them are done elsewhere, their last draws. */
+/**
+ * Where chains go on from: their folder, or, where parts of them are done elsewhere, their last
+ * draws.
+ */
 async function storeFor(
   io: Io,
   model: PosteriorModel,
@@ -75,7 +90,11 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
   if (resume && !existsSync(join(out, "config.json")))
     fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
   if (resume && existsSync(join(out, "summary.json")))
-    fail("usage", `the run in ${out} is done`, "read its summary.json, or begin another with another --out");
+    fail(
+      "usage",
+      `the run in ${out} is done`,
+      "read its summary.json, or begin another with another --out",
+    );
   if (chains * draws > MOST.draws)
     fail(
       "usage",
@@ -87,7 +106,18 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
 }
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
-  const { data: dataFile, out, chains, draws, warmup, seed, resume = false, every, pictures, json } = options;
+  const {
+    data: dataFile,
+    out,
+    chains,
+    draws,
+    warmup,
+    seed,
+    resume = false,
+    every,
+    pictures,
+    json,
+  } = options;
   const { threads, block } = options;
   await requireBeginning(file, options);
   const model = await loadPosteriorModel(file);
@@ -119,7 +149,12 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       })
       .finally(bar.end);
     const seconds = (performance.now() - began) / 1000;
-    const origin: Origin = { model: file, seed, version, ...(dataFile !== undefined && { data: dataFile }) };
+    const origin: Origin = {
+      model: file,
+      seed,
+      version,
+      ...(dataFile !== undefined && { data: dataFile }),
+    };
     const files = await writePosterior(io, out, posterior, origin, pictures);
     await rm(chainsFile(out), { force: true });
     const [summary, warnings] = [posterior.summary(), posterior.warnings()];
@@ -137,7 +172,10 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
 
 export const declare: Declare = (command, io) =>
   void withPartOptions(command)
-    .argument("<model>", "a JavaScript module that exports parameters and logDensity(parameters, data)")
+    .argument(
+      "<model>",
+      "a JavaScript module that exports parameters and logDensity(parameters, data)",
+    )
     .option("--data <file>", "JSON: numbers and arrays of numbers by name")
     .requiredOption("--out <folder>", "where draws, summary and pictures go")
     .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
@@ -147,14 +185,39 @@ export const declare: Declare = (command, io) =>
       integer(1, 1024),
     )
     .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
-    .option("--warmup <n>", "transitions before them, in which steps are learned", integer(0, MOST.steps), 1000)
+    .option(
+      "--warmup <n>",
+      "transitions before them, in which steps are learned",
+      integer(0, MOST.steps),
+      1000,
+    )
     .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .addOption(new Option("--method <name>", "how chains move").choices(Object.keys(methods)).default("nuts"))
-    .addOption(new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"))
-    .option("--acceptance <x>", "what the step size is adapted to; larger means smaller steps", share)
-    .option("--max-depth <n>", "nuts: at most 2 to the power of this many steps", integer(1, 20), 10)
+    .addOption(
+      new Option("--method <name>", "how chains move")
+        .choices(Object.keys(methods))
+        .default("nuts"),
+    )
+    .addOption(
+      new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"),
+    )
+    .option(
+      "--acceptance <x>",
+      "what the step size is adapted to; larger means smaller steps",
+      share,
+    )
+    .option(
+      "--max-depth <n>",
+      "nuts: at most 2 to the power of this many steps",
+      integer(1, 20),
+      10,
+    )
     .option("--steps <n>", "hmc: steps a transition, on average", integer(1, 100_000), 10)
-    .option("--every <seconds>", "how often the chains are kept, to be continued", integer(0, 86_400), 10)
+    .option(
+      "--every <seconds>",
+      "how often the chains are kept, to be continued",
+      integer(0, 86_400),
+      10,
+    )
     .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
     .option("--no-pictures", "draw no pictures")
     .option("--resume", "continue the run in --out")

@@ -22,7 +22,12 @@ export async function loadPosteriorModel(path: string): Promise<PosteriorModel> 
     fail("data", `there is no model ${path}`, "name a file that exports parameters and logDensity");
   const found = (await importOwn(path).catch((error: unknown) => {
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    throw new DiffeoError("data", `${path} cannot be loaded: ${why}`, "see that Node can import it", { cause: error });
+    throw new DiffeoError(
+      "data",
+      `${path} cannot be loaded: ${why}`,
+      "see that Node can import it",
+      { cause: error },
+    );
   })) as Partial<PosteriorModel>;
   const { parameters, logDensity } = found;
   if (typeof parameters !== "function" && (typeof parameters !== "object" || parameters === null))
@@ -32,20 +37,28 @@ export async function loadPosteriorModel(path: string): Promise<PosteriorModel> 
       "export them by name, as in export const parameters = { mu: real() }",
     );
   if (typeof logDensity !== "function")
-    fail("usage", `${path} exports no function logDensity`, "export const logDensity = (parameters, data) => …");
+    fail(
+      "usage",
+      `${path} exports no function logDensity`,
+      "export const logDensity = (parameters, data) => …",
+    );
   return found as PosteriorModel;
 }
 
 /** A file of JSON with data by name. */
 export async function readData(path: string): Promise<Data> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", { cause: error });
+    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", {
+      cause: error,
+    });
   });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new DiffeoError("data", `${path} is no JSON: ${(error as Error).message}`, "correct it", { cause: error });
+    throw new DiffeoError("data", `${path} is no JSON: ${(error as Error).message}`, "correct it", {
+      cause: error,
+    });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     fail("data", `${path} holds no data by name`, 'write an object, as in {"y": [1.2, 0.7]}');

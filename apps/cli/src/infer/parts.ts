@@ -1,4 +1,7 @@
-/** Chains of a posterior as parts: a block of them each. The model travels as the ONNX file of its step, not as its code. */
+/**
+ * Chains of a posterior as parts: a block of them each. The model travels as the ONNX file of its
+ * step, not as its code.
+ */
 import {
   type ChainMethodName,
   type ChainState,
@@ -42,7 +45,15 @@ export interface InferCommand extends PartOptions {
 }
 
 /** How chains walk: what the numbers of one are made of, beside the model and its seed. */
-export const walkOf = ({ draws, warmup, method, metric, acceptance, maxDepth, steps }: InferCommand) => ({
+export const walkOf = ({
+  draws,
+  warmup,
+  method,
+  metric,
+  acceptance,
+  maxDepth,
+  steps,
+}: InferCommand) => ({
   draws,
   warmup,
   method,
@@ -52,7 +63,8 @@ export const walkOf = ({ draws, warmup, method, metric, acceptance, maxDepth, st
   steps,
 });
 
-const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
 export interface ChainsPart {
   readonly first: number;
@@ -73,7 +85,9 @@ const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
   seed: whole(0, MOST.seed),
   draws: whole(1, MOST.steps),
   warmup: whole(0, MOST.steps),
-  method: v.custom<ChainMethodName>((name) => typeof name === "string" && Object.hasOwn(methods, name)),
+  method: v.custom<ChainMethodName>(
+    (name) => typeof name === "string" && Object.hasOwn(methods, name),
+  ),
   metric: v.picklist(metrics),
   maxDepth: whole(1, 20),
   steps: whole(1, 100_000),
@@ -119,14 +133,24 @@ export async function drawInParts(
   const setting = { release: RELEASE, device: "cpu", inputs: { step: sha256(step) } };
   const parts = Array.from({ length: Math.ceil(chains / rows) }, (_, i) => {
     const count = Math.min(rows, chains - i * rows);
-    return { part: partOf(chainsKind, { ...shared, first: i * rows, count }, setting), size: count };
+    return {
+      part: partOf(chainsKind, { ...shared, first: i * rows, count }, setting),
+      size: count,
+    };
   });
   let states: readonly ChainState[] | undefined;
   const failed = await doParts<ChainsPart, readonly ChainState[]>(
     io,
     options,
     {
-      ...{ what: "sampling", unit: "chains", kind: chainsKind, device: "cpu", threads, inputs: [step] },
+      ...{
+        what: "sampling",
+        unit: "chains",
+        kind: chainsKind,
+        device: "cpu",
+        threads,
+        inputs: [step],
+      },
       ...{ folder: partsFolder(options), signal: io.signal },
     },
     [{ name: "chains", parts }],

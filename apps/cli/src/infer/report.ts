@@ -1,6 +1,17 @@
-/** What a run leaves: a file of draws a chain, all of them for ArviZ, the summary, and pictures; and what is printed of it. */
+/**
+ * What a run leaves: a file of draws a chain, all of them for ArviZ, the summary, and pictures; and
+ * what is printed of it.
+ */
 import { join } from "node:path";
-import { arvizJson, chainsOf, cmdStanCsv, elementNames, type Origin, type Posterior, type Summary } from "diffeo/mcmc";
+import {
+  arvizJson,
+  chainsOf,
+  cmdStanCsv,
+  elementNames,
+  type Origin,
+  type Posterior,
+  type Summary,
+} from "diffeo/mcmc";
 import { writeFileAtomic } from "diffeo/node";
 import type { Quantity } from "diffeo-picture/posterior";
 import type { Io } from "../shell/io.ts";
@@ -26,7 +37,9 @@ const PAIRED = 5;
 const number = (v: number): string => {
   if (!Number.isFinite(v)) return String(v);
   const size = Math.abs(v);
-  return size !== 0 && (size >= 1e5 || size < 1e-3) ? v.toExponential(2) : String(Number(v.toPrecision(4)));
+  return size !== 0 && (size >= 1e5 || size < 1e-3)
+    ? v.toExponential(2)
+    : String(Number(v.toPrecision(4)));
 };
 
 const columns: readonly (readonly [string, (row: Summary) => string])[] = [
@@ -44,13 +57,20 @@ const columns: readonly (readonly [string, (row: Summary) => string])[] = [
 /** A row a number. */
 export function summaryTable(summary: Readonly<Record<string, Summary>>, file: string): string {
   const rows = Object.entries(summary);
-  const shown = rows.slice(0, ROWS).map(([name, row]) => [name, ...columns.map(([, text]) => text(row))]);
+  const shown = rows
+    .slice(0, ROWS)
+    .map(([name, row]) => [name, ...columns.map(([, text]) => text(row))]);
   const cells = [["", ...columns.map(([name]) => name)], ...shown];
   // R̂ is one letter with a mark above.
-  const width = (text: string): number => [...text.normalize("NFD").replaceAll(/\p{M}/gu, "")].length;
+  const width = (text: string): number =>
+    [...text.normalize("NFD").replaceAll(/\p{M}/gu, "")].length;
   const widths = cells[0].map((_, k) => Math.max(...cells.map((row) => width(row[k]))));
   const lines = cells.map((row) =>
-    row.map((text, k) => (k === 0 ? text.padEnd(widths[0]) : " ".repeat(widths[k] - width(text)) + text)).join("  "),
+    row
+      .map((text, k) =>
+        k === 0 ? text.padEnd(widths[0]) : " ".repeat(widths[k] - width(text)) + text,
+      )
+      .join("  "),
   );
   const more = rows.length > ROWS ? [`and ${rows.length - ROWS} more: ${file}`] : [];
   return `${[...lines, ...more].join("\n")}\n`;
@@ -94,7 +114,9 @@ async function writePictures(io: Io, out: string, posterior: Posterior): Promise
   return files;
 }
 
-/** Writes everything; the summary last, so that where it is all is. Returns the names of the files. */
+/**
+ * Writes everything; the summary last, so that where it is all is. Returns the names of the files.
+ */
 export async function writePosterior(
   io: Io,
   out: string,
@@ -107,7 +129,8 @@ export async function writePosterior(
     await writeFileAtomic(join(out, name), pieces);
     files.push(name);
   };
-  for (const c of posterior.chains.keys()) await write(`chain-${c + 1}.csv`, cmdStanCsv(posterior, c, origin));
+  for (const c of posterior.chains.keys())
+    await write(`chain-${c + 1}.csv`, cmdStanCsv(posterior, c, origin));
   await write("draws.json", arvizJson(posterior));
   if (pictures) files.push(...(await writePictures(io, out, posterior)));
   const content = { summary: posterior.summary(), warnings: posterior.warnings() };

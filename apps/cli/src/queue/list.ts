@@ -14,7 +14,9 @@ function columns(rows: readonly (readonly (string | number)[])[]): string {
   const widths = rows[0].map((_, j) => Math.max(...rows.map((row) => String(row[j]).length)));
   const line = (row: readonly (string | number)[]): string =>
     row
-      .map((cell, j) => (typeof cell === "number" ? String(cell).padStart(widths[j]) : cell.padEnd(widths[j])))
+      .map((cell, j) =>
+        typeof cell === "number" ? String(cell).padStart(widths[j]) : cell.padEnd(widths[j]),
+      )
       .join("  ");
   return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
@@ -30,9 +32,11 @@ function text({ address, queues, workers, failures }: QueueOverview): string {
     workers.length > 0 &&
       columns([
         ["worker", "host", "device", "parts", "threads", "release", "active", "done", "failed"],
-        ...workers.map(({ name, host, pid, device, parts, threads, release, active, done, failed }) => [
-          ...[name, `${host}:${pid}`, device, parts, threads, release, active, done, failed],
-        ]),
+        ...workers.map(
+          ({ name, host, pid, device, parts, threads, release, active, done, failed }) => [
+            ...[name, `${host}:${pid}`, device, parts, threads, release, active, done, failed],
+          ],
+        ),
       ]),
     failures.length > 0 &&
       failures

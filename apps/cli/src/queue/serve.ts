@@ -1,4 +1,7 @@
-/** diffeo worker: does parts that commands put on a queue, until it is stopped or none is left. It listens on no port. */
+/**
+ * diffeo worker: does parts that commands put on a queue, until it is stopped or none is left. It
+ * listens on no port.
+ */
 import { availableParallelism, homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { Option } from "commander";
@@ -22,21 +25,35 @@ interface ServeCommand {
 }
 
 /** Where programs keep what they can fetch again. */
-const cacheFolder = (): string => join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "diffeo", "inputs");
+const cacheFolder = (): string =>
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "diffeo", "inputs");
 
 const GB = 1e9;
 
 async function serve(io: Io, options: ServeCommand): Promise<void> {
   const { name, device, threads, minutes, lease, cache, cacheSize, once = false } = options;
   const address = addressOf(options.queue);
-  const parts = options.parts ?? (device === "cpu" ? Math.max(1, Math.floor(availableParallelism() / threads)) : 1);
-  const bytes = options.memory === undefined ? Math.floor((0.9 * totalmem()) / parts) : options.memory * GB;
+  const parts =
+    options.parts ??
+    (device === "cpu" ? Math.max(1, Math.floor(availableParallelism() / threads)) : 1);
+  const bytes =
+    options.memory === undefined ? Math.floor((0.9 * totalmem()) / parts) : options.memory * GB;
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   say(
     `${name}: ${parts} ${parts === 1 ? "part" : "parts"} at a time on ${device}, ${threads} ${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ${minutes} min; ${address.shown}`,
   );
   const { done, failed } = await serveQueue({
-    ...{ address, name, device, parts, threads, release: RELEASE, script: processScript(), once, say },
+    ...{
+      address,
+      name,
+      device,
+      parts,
+      threads,
+      release: RELEASE,
+      script: processScript(),
+      once,
+      say,
+    },
     limits: { seconds: minutes * 60, bytes },
     cache: { folder: cache, bytes: cacheSize * GB },
     leaseSeconds: lease,
@@ -49,10 +66,22 @@ export const declare: Declare = (command, io) =>
   void command
     .addOption(queueOption().makeOptionMandatory())
     .option("--name <text>", "what the worker is called in lists", hostname())
-    .addOption(new Option("--device <name>", "whose parts to take").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
+    .addOption(
+      new Option("--device <name>", "whose parts to take")
+        .choices(["cpu", "webgpu", "cuda"])
+        .default("cpu"),
+    )
     .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
-    .option("--parts <n>", "parts at a time (default: as many as have cores; 1 on a GPU)", integer(1, 1024))
-    .option("--memory <gb>", "the most a part may take (default: its share of 90 % of this machine)", positive)
+    .option(
+      "--parts <n>",
+      "parts at a time (default: as many as have cores; 1 on a GPU)",
+      integer(1, 1024),
+    )
+    .option(
+      "--memory <gb>",
+      "the most a part may take (default: its share of 90 % of this machine)",
+      positive,
+    )
     .option("--minutes <x>", "the most a part may take", positive, 24 * 60)
     .option(
       "--lease <seconds>",

@@ -23,7 +23,10 @@ const inFlags = (text: string, { options }: Command): string =>
     return options.find((option) => option.attributeName() === own)?.long ?? quoted;
   });
 
-/** Says an error the way a person reads it: our own in one sentence, anything else with its stack. Returns the exit code. */
+/**
+ * Says an error the way a person reads it: our own in one sentence, anything else with its stack.
+ * Returns the exit code.
+ */
 export function reportError(error: unknown, stderr: Output, command: Command): number {
   if (error instanceof DiffeoError) {
     stderr.write(`diffeo: ${inFlags(error.message, command)}\n`);
@@ -33,11 +36,16 @@ export function reportError(error: unknown, stderr: Output, command: Command): n
     stderr.write("diffeo: interrupted\n");
     return 130;
   }
-  stderr.write(`diffeo: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  stderr.write(
+    `diffeo: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
   return 1;
 }
 
-/** Puts another remedy in place of the library's, where the command line has a better one. For a promise's `catch`. */
+/**
+ * Puts another remedy in place of the library's, where the command line has a better one. For a
+ * promise's `catch`.
+ */
 export const advise =
   (remedy: string) =>
   (error: unknown): never => {

@@ -1,8 +1,14 @@
-/** What a command sees of the world beside files: where it writes, where it reads, and what tells it to stop. */
+/**
+ * What a command sees of the world beside files: where it writes, where it reads, and what tells it
+ * to stop.
+ */
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
 
-/** A stream to write to. What cannot be written is its owner's to notice: no command ends for a line of progress. */
+/**
+ * A stream to write to. What cannot be written is its owner's to notice: no command ends for a line
+ * of progress.
+ */
 export interface Output {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
@@ -13,7 +19,10 @@ export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: Readable;
-  /** Set when the work should stop at the next safe point. Whoever does not look at it is ended where it stands. */
+  /**
+   * Set when the work should stop at the next safe point. Whoever does not look at it is ended
+   * where it stands.
+   */
   readonly signal: AbortSignal;
 }
 

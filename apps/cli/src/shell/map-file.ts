@@ -10,19 +10,28 @@ export interface MapFile {
   readonly from?: Bijector;
 }
 
-/** The default export of a module: three functions at least, or a bijector built from diffeo's own. */
-export async function mapFromFile(path: string, event: readonly number[] | undefined): Promise<MapFile> {
+/**
+ * The default export of a module: three functions at least, or a bijector built from diffeo's own.
+ */
+export async function mapFromFile(
+  path: string,
+  event: readonly number[] | undefined,
+): Promise<MapFile> {
   const module = await importOwn(path).catch((error: Error) => {
     const typescript = path.endsWith(".ts");
     throw new DiffeoError(
       "data",
       `cannot load ${path}: ${error.message}`,
-      typescript ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx" : "mend the module",
+      typescript
+        ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx"
+        : "mend the module",
       { cause: error },
     );
   });
   const map = module.default as Partial<Bijector> | undefined;
-  const missing = (["forward", "inverse", "logDet"] as const).filter((name) => typeof map?.[name] !== "function");
+  const missing = (["forward", "inverse", "logDet"] as const).filter(
+    (name) => typeof map?.[name] !== "function",
+  );
   if (!map || missing.length > 0)
     fail(
       "data",
@@ -31,6 +40,10 @@ export async function mapFromFile(path: string, event: readonly number[] | undef
     );
   const shape = event ?? (module.event as Shape | undefined);
   if (!shape)
-    fail("usage", `the size of one event of ${path} is not known`, "give --event 3, or export const event = [3]");
+    fail(
+      "usage",
+      `the size of one event of ${path} is not known`,
+      "give --event 3, or export const event = [3]",
+    );
   return { map: bijector({ ...(map as Bijector), name: map.name ?? path }), event: shape };
 }

@@ -11,7 +11,8 @@ export interface NumberRows {
 /** Numbers of a piece, about. */
 const PIECE = 4096;
 
-const quoted = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+const quoted = (name: string): string =>
+  /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
 
 /** The rows of each piece. */
 function* pieces({ columns, rows, values }: NumberRows): Generator<readonly TypedArray[]> {
@@ -30,7 +31,10 @@ export function* numberLines(table: NumberRows): Generator<string> {
 }
 
 /** JSON: columns and rows, and what is said beside them. */
-export function* numbersJson(table: NumberRows, beside: Readonly<Record<string, unknown>>): Generator<string> {
+export function* numbersJson(
+  table: NumberRows,
+  beside: Readonly<Record<string, unknown>>,
+): Generator<string> {
   yield `{"columns":${JSON.stringify(table.columns)},"rows":[`;
   let comma = "";
   for (const rows of pieces(table)) {

@@ -1,4 +1,7 @@
-/** A graph as an ONNX file: written, then run in ONNX Runtime beside the plain float64 evaluator, and only then said to be there. */
+/**
+ * A graph as an ONNX file: written, then run in ONNX Runtime beside the plain float64 evaluator,
+ * and only then said to be there.
+ */
 import { readFile } from "node:fs/promises";
 import { compile, openModel } from "diffeo/engine";
 import { fail, type NdArray, type OnnxModel, showShape, type Tensor } from "diffeo/graph";
@@ -12,9 +15,15 @@ export interface OnnxExport {
   readonly f: (...inputs: Tensor[]) => Tensor;
   /** What it is tried on, by the names of its inputs: a batch or several. */
   readonly feeds: Readonly<Record<string, NdArray>>;
-  /** Events of them that the plain evaluator computes as well; it is slow, and an event does not depend on the others. */
+  /**
+   * Events of them that the plain evaluator computes as well; it is slow, and an event does not
+   * depend on the others.
+   */
   readonly checked: number;
-  /** Whether each place of the last axis is held to its own largest value: they have scales of their own. Default false. */
+  /**
+   * Whether each place of the last axis is held to its own largest value: they have scales of their
+   * own. Default false.
+   */
   readonly apart?: boolean;
 }
 
@@ -24,11 +33,21 @@ interface Agreement {
   readonly largest: number;
 }
 
-/** The share of the largest value by which a type may differ from float64: some tens of layers of rounding. */
+/**
+ * The share of the largest value by which a type may differ from float64: some tens of layers of
+ * rounding.
+ */
 const TOLERANCE = { float32: 1e-3, float64: 1e-9 } as const;
 
-/** How far values are from those expected, in the worst of so many columns; not a number is worst of all. */
-function agreement(found: readonly number[], expected: readonly number[], columns: number): Agreement {
+/**
+ * How far values are from those expected, in the worst of so many columns; not a number is worst of
+ * all.
+ */
+function agreement(
+  found: readonly number[],
+  expected: readonly number[],
+  columns: number,
+): Agreement {
   const all = Array.from({ length: columns }, (_, column) => {
     let [difference, largest] = [0, 0];
     for (let i = column; i < expected.length; i += columns) {
@@ -43,16 +62,22 @@ function agreement(found: readonly number[], expected: readonly number[], column
   );
 }
 
-async function check(model: OnnxModel, { f, feeds, checked, apart = false }: OnnxExport): Promise<Agreement> {
+async function check(
+  model: OnnxModel,
+  { f, feeds, checked, apart = false }: OnnxExport,
+): Promise<Agreement> {
   const { inputs, outputs } = model;
   const batch = inputs[0].shape[0];
   const events = Math.min(checked, feeds[inputs[0].name].shape[0]);
-  const some = (from: number, count: number) => inputs.map(({ name }) => rowsOf(feeds[name], from, count));
+  const some = (from: number, count: number) =>
+    inputs.map(({ name }) => rowsOf(feeds[name], from, count));
   const session = await openModel(model);
   const found: number[] = [];
   for (let from = 0; from < events; from += batch) {
     const given = some(from, batch);
-    const answer = await session.run(Object.fromEntries(inputs.map(({ name }, i) => [name, given[i]])));
+    const answer = await session.run(
+      Object.fromEntries(inputs.map(({ name }, i) => [name, given[i]])),
+    );
     for (const value of answer[outputs[0].name].data) found.push(Number(value));
   }
   await session.dispose();
@@ -63,11 +88,20 @@ async function check(model: OnnxModel, { f, feeds, checked, apart = false }: Onn
   );
   const expected = await plain(...some(0, events));
   await plain.dispose();
-  return agreement(found, Array.from(expected.data, Number), apart ? (outputs[0].shape.at(-1) as number) : 1);
+  return agreement(
+    found,
+    Array.from(expected.data, Number),
+    apart ? (outputs[0].shape.at(-1) as number) : 1,
+  );
 }
 
 /** Writes a file, checks it, and says what it is. */
-export async function writeOnnxFile(io: Io, out: string, made: OnnxExport, json: boolean): Promise<void> {
+export async function writeOnnxFile(
+  io: Io,
+  out: string,
+  made: OnnxExport,
+  json: boolean,
+): Promise<void> {
   const { written } = made;
   await writeFileAtomic(out, written.bytes);
   const { difference, largest } = await check({ ...written, bytes: await readFile(out) }, made);

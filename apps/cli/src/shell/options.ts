@@ -1,4 +1,7 @@
-/** Turning words of the command line into values, with errors that name the option, and options that commands share. */
+/**
+ * Turning words of the command line into values, with errors that name the option, and options that
+ * commands share.
+ */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "diffeo/graph";
 
@@ -7,7 +10,9 @@ export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
-      throw new InvalidArgumentError(`give a whole number from ${least} to ${most.toLocaleString("en")}.`);
+      throw new InvalidArgumentError(
+        `give a whole number from ${least} to ${most.toLocaleString("en")}.`,
+      );
     return value;
   };
 }
@@ -29,12 +34,14 @@ export const MOST = {
 
 export function positive(text: string): number {
   const value = Number(text);
-  if (!(value > 0 && value < Number.POSITIVE_INFINITY)) throw new InvalidArgumentError("give a positive number.");
+  if (!(value > 0 && value < Number.POSITIVE_INFINITY))
+    throw new InvalidArgumentError("give a positive number.");
   return value;
 }
 
 /** A number from 0 up. */
-export const nonNegative = (text: string): number => (text.trim() !== "" && Number(text) === 0 ? 0 : positive(text));
+export const nonNegative = (text: string): number =>
+  text.trim() !== "" && Number(text) === 0 ? 0 : positive(text);
 
 /** A number between 0 and 1. */
 export function share(text: string): number {
@@ -44,7 +51,10 @@ export function share(text: string): number {
 }
 
 /** The values of an option that may be repeated. */
-export const repeated = (word: string, before: readonly string[] = []): readonly string[] => [...before, word];
+export const repeated = (word: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  word,
+];
 
 export const integers =
   (least: number, most: number) =>
@@ -67,12 +77,23 @@ export interface RunOptions extends EngineOptions {
 /** Adds --device and --threads. */
 export const withEngineOptions = (command: Command): Command =>
   command
-    .addOption(new Option("--device <name>", "where to run").choices(["cpu", "webgpu", "cuda"]).default("cpu"))
-    .option("--threads <n>", "threads of one operation (default: as many as there are cores)", integer(1, 1024));
+    .addOption(
+      new Option("--device <name>", "where to run")
+        .choices(["cpu", "webgpu", "cuda"])
+        .default("cpu"),
+    )
+    .option(
+      "--threads <n>",
+      "threads of one operation (default: as many as there are cores)",
+      integer(1, 1024),
+    );
 
 /** Adds --seed, --device and --threads. */
-export const withRunOptions = (command: Command, seed: number, about = "seed of everything that is drawn"): Command =>
-  withEngineOptions(command.option("--seed <n>", about, integer(0, MOST.seed), seed));
+export const withRunOptions = (
+  command: Command,
+  seed: number,
+  about = "seed of everything that is drawn",
+): Command => withEngineOptions(command.option("--seed <n>", about, integer(0, MOST.seed), seed));
 
 /** Where to run, as `compile` takes it. */
 export const engineOf = ({ device, threads }: EngineOptions): EngineOptions => ({
@@ -80,15 +101,22 @@ export const engineOf = ({ device, threads }: EngineOptions): EngineOptions => (
   ...(threads !== undefined && { threads }),
 });
 
-/** Raises an error where one of the named options was given: it would change nothing beside `what`. */
+/**
+ * Raises an error where one of the named options was given: it would change nothing beside `what`.
+ */
 export function refuseBeside(command: Command, what: string, names: readonly string[]): void {
   const given = command.options.filter((option) => {
     const name = option.attributeName();
     return names.includes(name) && command.getOptionValueSource(name) === "cli";
   });
   if (given.length > 0)
-    fail("usage", `${given.map(({ long }) => long).join(", ")} would change nothing beside ${what}`, "leave it out");
+    fail(
+      "usage",
+      `${given.map(({ long }) => long).join(", ")} would change nothing beside ${what}`,
+      "leave it out",
+    );
 }
 
 /** --force, for commands whose results a person would mourn. */
-export const forceOption = (): Option => new Option("--force", "replace files that are there already");
+export const forceOption = (): Option =>
+  new Option("--force", "replace files that are there already");

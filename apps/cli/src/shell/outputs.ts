@@ -1,6 +1,7 @@
 /**
- * Files that a command will write, looked at before its work: none is one of its inputs, no two are one file, each can be
- * written, and nothing that a person would mourn is replaced unasked. Leaves nothing behind.
+ * Files that a command will write, looked at before its work: none is one of its inputs, no two are
+ * one file, each can be written, and nothing that a person would mourn is replaced unasked. Leaves
+ * nothing behind.
  */
 import { access, constants, open, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -9,7 +10,9 @@ import { cannotWrite, tidyTemporaries } from "diffeo/node";
 
 export interface Planned {
   readonly path: string;
-  /** What the first bytes of an earlier result look like: such a file is made again without asking. */
+  /**
+   * What the first bytes of an earlier result look like: such a file is made again without asking.
+   */
   readonly like?: RegExp;
 }
 
@@ -25,12 +28,17 @@ export const PNG = /^\x89PNG/;
 
 const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** A file's place, so that two names of one file give one: its number on the disk, or where it would be made. */
+/**
+ * A file's place, so that two names of one file give one: its number on the disk, or where it would
+ * be made.
+ */
 async function placeOf(path: string): Promise<string> {
   const there = await stat(path, { bigint: true }).catch(() => undefined);
   if (there) return `${there.dev}:${there.ino}`;
   const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
-  return folder === undefined ? resolve(path) : join(folder, resolve(path).slice(dirname(resolve(path)).length));
+  return folder === undefined
+    ? resolve(path)
+    : join(folder, resolve(path).slice(dirname(resolve(path)).length));
 }
 
 /** Raises what creating a file there would raise. */
@@ -66,13 +74,21 @@ async function beginsLike(path: string, like: RegExp): Promise<boolean> {
   }
 }
 
-export async function outputs(files: readonly Planned[], { inputs = [], force = false }: Around = {}): Promise<void> {
+export async function outputs(
+  files: readonly Planned[],
+  { inputs = [], force = false }: Around = {},
+): Promise<void> {
   const read = new Map<string, string>();
-  for (const path of inputs) if (path !== undefined && path !== "-") read.set(await placeOf(path), path);
+  for (const path of inputs)
+    if (path !== undefined && path !== "-") read.set(await placeOf(path), path);
   const written = new Set<string>();
   for (const { path, like } of files) {
     if (path === "-")
-      fail("usage", "- is no file to write", "leave the option out where a command prints, or write to /dev/stdout");
+      fail(
+        "usage",
+        "- is no file to write",
+        "leave the option out where a command prints, or write to /dev/stdout",
+      );
     const place = await placeOf(path);
     const source = read.get(place);
     if (source !== undefined)
@@ -81,7 +97,8 @@ export async function outputs(files: readonly Planned[], { inputs = [], force = 
         `${path} is ${source === path ? "" : `${source}, `}what is read`,
         "name another file for the result",
       );
-    if (written.has(place)) fail("usage", `two results would go to ${path}`, "name a file for each");
+    if (written.has(place))
+      fail("usage", `two results would go to ${path}`, "name a file for each");
     written.add(place);
     const there = await requireWritable(path).catch((error: unknown) => {
       throw cannotWrite(path, error);
@@ -89,5 +106,6 @@ export async function outputs(files: readonly Planned[], { inputs = [], force = 
     if (there && !force && !(like && (await beginsLike(path, like))))
       fail("usage", `${path} is there already`, "name another file, or give --force to replace it");
   }
-  for (const folder of new Set(files.map(({ path }) => dirname(path)))) await tidyTemporaries(folder);
+  for (const folder of new Set(files.map(({ path }) => dirname(path))))
+    await tidyTemporaries(folder);
 }

@@ -1,6 +1,6 @@
 /**
- * A module of the user's: a map, a model. Wherever it lies, `diffeo/…` is this program's own: tensors of another copy would be
- * strangers to it, and there need be none where the file is.
+ * A module of the user's: a map, a model. Wherever it lies, `diffeo/…` is this program's own:
+ * tensors of another copy would be strangers to it, and there need be none where the file is.
  */
 import { register } from "node:module";
 import { resolve } from "node:path";

@@ -1,13 +1,29 @@
 /**
- * Commands whose work is cut in parts: --queue lets workers anywhere do them, --shard does some of them into a folder that
- * machines share, and without either local processes do them. Who does a part changes nothing in what comes of it.
+ * Commands whose work is cut in parts: --queue lets workers anywhere do them, --shard does some of
+ * them into a folder that machines share, and without either local processes do them. Who does a
+ * part changes nothing in what comes of it.
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DiffeoError, fail } from "diffeo/graph";
-import { type Executor, type Kind, ofShard, type Part, type PartResult, parseShard, type Shard } from "diffeo-queue";
-import { inputsOf, openLocal, openQueue, type ProcessScript, parseAddress, withFolder } from "diffeo-queue/node";
+import {
+  type Executor,
+  type Kind,
+  ofShard,
+  type Part,
+  type PartResult,
+  parseShard,
+  type Shard,
+} from "diffeo-queue";
+import {
+  inputsOf,
+  openLocal,
+  openQueue,
+  type ProcessScript,
+  parseAddress,
+  withFolder,
+} from "diffeo-queue/node";
 import type { Io } from "./io.ts";
 import { integer } from "./options.ts";
 import { progress } from "./progress.ts";
@@ -39,23 +55,41 @@ export const withPartOptions = (command: Command): Command =>
   command
     .addOption(queueOption().helpGroup("Many machines:"))
     .addOption(
-      new Option("--shard <i/n>", "do every n-th part, beginning with the i-th; the command without it collects")
+      new Option(
+        "--shard <i/n>",
+        "do every n-th part, beginning with the i-th; the command without it collects",
+      )
         .argParser(shard)
         .helpGroup("Many machines:"),
     )
     .addOption(
-      new Option("--parts <folder>", "where shards leave their parts (default: --out with .parts)").helpGroup(
-        "Many machines:",
-      ),
+      new Option(
+        "--parts <folder>",
+        "where shards leave their parts (default: --out with .parts)",
+      ).helpGroup("Many machines:"),
     )
     .addOption(
-      new Option("--workers <n>", "processes on this machine").argParser(integer(1, 1024)).helpGroup("Many machines:"),
+      new Option("--workers <n>", "processes on this machine")
+        .argParser(integer(1, 1024))
+        .helpGroup("Many machines:"),
     )
-    .addOption(new Option("--dry-run", "say which parts there are, and end").helpGroup("Many machines:"));
+    .addOption(
+      new Option("--dry-run", "say which parts there are, and end").helpGroup("Many machines:"),
+    );
 
-/** Whether there are parts to be done elsewhere than in this process, or left by shards in their folder. */
-export const inParts = ({ queue, shard, parts, workers = 1, dryRun }: PartOptions, folder: string): boolean =>
-  queue !== undefined || shard !== undefined || workers > 1 || dryRun === true || existsSync(parts ?? folder);
+/**
+ * Whether there are parts to be done elsewhere than in this process, or left by shards in their
+ * folder.
+ */
+export const inParts = (
+  { queue, shard, parts, workers = 1, dryRun }: PartOptions,
+  folder: string,
+): boolean =>
+  queue !== undefined ||
+  shard !== undefined ||
+  workers > 1 ||
+  dryRun === true ||
+  existsSync(parts ?? folder);
 
 /** The address of a queue as options and environment have it. */
 export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
@@ -66,7 +100,8 @@ export const RELEASE = version;
 
 /** What a process that does parts runs; from its source, Node needs what reads it. */
 export function processScript(): ProcessScript {
-  if (!import.meta.url.endsWith(".ts")) return { url: new URL("../queue/worker.js", import.meta.url) };
+  if (!import.meta.url.endsWith(".ts"))
+    return { url: new URL("../queue/worker.js", import.meta.url) };
   const execArgv = ["--conditions=diffeo-source", "--import", "tsx"];
   return { url: new URL("../queue/worker.ts", import.meta.url), execArgv };
 }
@@ -108,12 +143,23 @@ export interface Made<R> {
 
 const count = (n: number): string => n.toLocaleString("en");
 
-function folderOf({ parts }: PartOptions, { folder }: { readonly folder?: string | undefined }): string {
-  return parts ?? folder ?? fail("usage", "--shard needs a folder for its parts", "give --parts FOLDER, or --out");
+function folderOf(
+  { parts }: PartOptions,
+  { folder }: { readonly folder?: string | undefined },
+): string {
+  return (
+    parts ??
+    folder ??
+    fail("usage", "--shard needs a folder for its parts", "give --parts FOLDER, or --out")
+  );
 }
 
-/** Processes on this machine: those asked for, no more than there are parts; by default this one alone. */
-const workersFor = ({ workers = 1 }: PartOptions, parts: number): number => Math.max(1, Math.min(workers, parts));
+/**
+ * Processes on this machine: those asked for, no more than there are parts; by default this one
+ * alone.
+ */
+const workersFor = ({ workers = 1 }: PartOptions, parts: number): number =>
+  Math.max(1, Math.min(workers, parts));
 
 /** Threads of one operation: as asked for; where processes share the machine, their share of it. */
 function threadsFor(workers: number, threads?: number): { threads?: number } {
@@ -134,8 +180,13 @@ export async function openExecutor<P, R>(
   if (options.queue !== undefined && options.shard)
     fail("usage", "--queue and --shard both say who does the parts", "give one of them");
   if (options.queue !== undefined && options.workers !== undefined)
-    fail("usage", "--workers are processes on this machine, and --queue has workers of its own", "leave one out");
-  if (options.queue !== undefined) return openQueue({ address: addressOf(options.queue), device, inputs, signal, say });
+    fail(
+      "usage",
+      "--workers are processes on this machine, and --queue has workers of its own",
+      "leave one out",
+    );
+  if (options.queue !== undefined)
+    return openQueue({ address: addressOf(options.queue), device, inputs, signal, say });
   const workers = workersFor(options, parts);
   const local = openLocal({
     kinds: { [kind.name]: async () => kind as Kind<unknown, unknown> },
@@ -148,19 +199,28 @@ export async function openExecutor<P, R>(
   });
   if (options.shard) return withFolder(local, folderOf(options, work), { write: true });
   const folder = options.parts ?? work.folder;
-  return folder !== undefined && existsSync(folder) ? withFolder(local, folder, { write: false }) : local;
+  return folder !== undefined && existsSync(folder)
+    ? withFolder(local, folder, { write: false })
+    : local;
 }
 
 /** Says which parts there are. */
-function writePlan<P, R>(io: Io, options: PartOptions, work: Work<P, R>, groups: readonly Group[]): void {
+function writePlan<P, R>(
+  io: Io,
+  options: PartOptions,
+  work: Work<P, R>,
+  groups: readonly Group[],
+): void {
   const all = groups.flatMap(({ parts }) => parts);
   const known = groups.filter((group) => group.known).flatMap(({ parts }) => parts);
-  const sizeOf = (parts: readonly SizedPart[]): number => parts.reduce((sum, { size }) => sum + size, 0);
+  const sizeOf = (parts: readonly SizedPart[]): number =>
+    parts.reduce((sum, { size }) => sum + size, 0);
   const line = (parts: readonly SizedPart[]): string =>
     `${count(parts.length)} parts, ${count(sizeOf(parts))} ${work.unit}`;
   const largest = Math.max(...all.map(({ size }) => size));
   const inputs = [...inputsOf(work.inputs)].map(
-    ([digest, bytes]) => `input ${digest.slice(0, 12)}…: ${(bytes.length / 1e6).toFixed(1)} MB, sent once\n`,
+    ([digest, bytes]) =>
+      `input ${digest.slice(0, 12)}…: ${(bytes.length / 1e6).toFixed(1)} MB, sent once\n`,
   );
   io.stdout.write(
     [
@@ -168,7 +228,9 @@ function writePlan<P, R>(io: Io, options: PartOptions, work: Work<P, R>, groups:
       ...inputs,
       ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
       ...(options.shard
-        ? [`shard ${options.shard.index}/${options.shard.of}: ${line(ofShard(all, options.shard))}\n`]
+        ? [
+            `shard ${options.shard.index}/${options.shard.of}: ${line(ofShard(all, options.shard))}\n`,
+          ]
         : []),
       ...(options.queue === undefined ? [] : [`on ${addressOf(options.queue).shown}\n`]),
     ].join(""),
@@ -185,7 +247,10 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
     const done = whole + [...shares.values()].reduce((a, b) => a + b, 0);
     const rate = done / ((performance.now() - began) / 1000);
     const people = workers();
-    bar.update(Math.floor(done), `${people} ${people === 1 ? "worker" : "workers"}, ${rate.toPrecision(2)} ${unit}/s`);
+    bar.update(
+      Math.floor(done),
+      `${people} ${people === 1 ? "worker" : "workers"}, ${rate.toPrecision(2)} ${unit}/s`,
+    );
   };
   const timer = io.stderr.isTTY ? setInterval(show, 1000) : undefined;
   return {
@@ -206,7 +271,12 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
 }
 
 /** One shard's parts, into the folder. */
-async function doShard<P, R>(io: Io, options: PartOptions, work: Work<P, R>, groups: readonly Group[]): Promise<void> {
+async function doShard<P, R>(
+  io: Io,
+  options: PartOptions,
+  work: Work<P, R>,
+  groups: readonly Group[],
+): Promise<void> {
   const own = new Set(
     ofShard(
       groups.flatMap(({ parts }) => parts),
@@ -227,8 +297,10 @@ async function doShard<P, R>(io: Io, options: PartOptions, work: Work<P, R>, gro
 }
 
 /**
- * Does work in parts. Groups are handed over as they are done, in whatever order, their results in the order of their parts.
- * @returns what became of the groups that failed; nothing where there is nothing to collect: a dry run, or one shard of many
+ * Does work in parts. Groups are handed over as they are done, in whatever order, their results in
+ * the order of their parts.
+ * @returns what became of the groups that failed; nothing where there is nothing to collect: a dry
+ * run, or one shard of many
  */
 export async function doParts<P, R>(
   io: Io,
@@ -260,7 +332,9 @@ async function doGroups<P, R>(
     executor.workers,
   );
   const runOne = async (sized: SizedPart): Promise<PartResult> => {
-    const result = await executor.run(sized.part, { onProgress: (share) => bar.progress(sized, share) });
+    const result = await executor.run(sized.part, {
+      onProgress: (share) => bar.progress(sized, share),
+    });
     bar.done(sized);
     return result;
   };
@@ -284,7 +358,8 @@ async function doGroups<P, R>(
       end.status === "rejected" ? [{ group: groups[i].name, error: end.reason as Error }] : [],
     );
   } catch (error) {
-    if (options.queue !== undefined) io.stderr.write("parts stay on the queue; the same command continues\n");
+    if (options.queue !== undefined)
+      io.stderr.write("parts stay on the queue; the same command continues\n");
     throw error;
   } finally {
     bar.end();
@@ -302,7 +377,9 @@ export interface Failed {
 export function requireNone(io: Io, failed: readonly Failed[]): void {
   if (failed.length === 0) return;
   for (const { group, error } of failed) io.stderr.write(`${group}: ${error.message}\n`);
-  const [kind, ...others] = new Set(failed.map(({ error }) => (error instanceof DiffeoError ? error.kind : "data")));
+  const [kind, ...others] = new Set(
+    failed.map(({ error }) => (error instanceof DiffeoError ? error.kind : "data")),
+  );
   throw new DiffeoError(
     others.length === 0 ? kind : "data",
     `${failed.length} of the parts failed`,

@@ -10,7 +10,8 @@ export const pictureFiles = (name: string): Planned[] => [
 ];
 
 /**
- * An SVG as PNG. A machine without a font cannot write its captions, which is said: a figure without words looks finished.
+ * An SVG as PNG. A machine without a font cannot write its captions, which is said: a figure
+ * without words looks finished.
  * @param name what the picture is called where that is said
  */
 export async function pngOf(io: Io, svg: string, name: string): Promise<Uint8Array> {

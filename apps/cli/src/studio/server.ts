@@ -1,8 +1,8 @@
 /**
- * Static files for this machine alone. It listens on 127.0.0.1, answers only to that name and localhost's (a page of another
- * name that points here is refused: DNS rebinding), and serves the files that were in its folder when it started, by their
- * names, so that no path leads out of it. The headers are those that threads of WebAssembly need, and let the page fetch from
- * here alone.
+ * Static files for this machine alone. It listens on 127.0.0.1, answers only to that name and
+ * localhost's (a page of another name that points here is refused: DNS rebinding), and serves the
+ * files that were in its folder when it started, by their names, so that no path leads out of it.
+ * The headers are those that threads of WebAssembly need, and let the page fetch from here alone.
  */
 import { createReadStream, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -37,12 +37,16 @@ const HEADERS: Readonly<Record<string, string>> = {
 async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => statSync(join(folder, name)).isFile());
-  const byPath = files.map((name) => [`/${name.split(sep).join("/")}`, join(folder, name)] as const);
+  const byPath = files.map(
+    (name) => [`/${name.split(sep).join("/")}`, join(folder, name)] as const,
+  );
   return new Map([...byPath, ["/", join(folder, "index.html")]]);
 }
 
 function say(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { ...HEADERS, "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+  response
+    .writeHead(status, { ...HEADERS, "content-type": "text/plain; charset=utf-8" })
+    .end(`${text}\n`);
 }
 
 function send(response: ServerResponse, path: string, file: string, head: boolean): void {
@@ -51,7 +55,9 @@ function send(response: ServerResponse, path: string, file: string, head: boolea
     "content-type": TYPES[extname(file)] ?? "application/octet-stream",
     "content-length": statSync(file).size,
     // Names of assets change with their content.
-    "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+    "cache-control": path.startsWith("/assets/")
+      ? "public, max-age=31536000, immutable"
+      : "no-cache",
   });
   if (head) response.end();
   else
@@ -73,14 +79,24 @@ function pathOf({ url = "/" }: IncomingMessage): string | undefined {
 const isLocal = ({ headers: { host = "" } }: IncomingMessage): boolean =>
   /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
 
-function answer(files: ReadonlyMap<string, string>, request: IncomingMessage, response: ServerResponse): void {
+function answer(
+  files: ReadonlyMap<string, string>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { method = "GET" } = request;
   const path = pathOf(request);
   const file = path === undefined ? undefined : files.get(path);
   if (!isLocal(request))
-    say(response, 403, "This server answers to 127.0.0.1 and localhost alone. Open the address that it printed.");
-  else if (method !== "GET" && method !== "HEAD") say(response, 405, "There is nothing here but files to read.");
-  else if (path === undefined || file === undefined) say(response, 404, "There is no such file. Begin at /");
+    say(
+      response,
+      403,
+      "This server answers to 127.0.0.1 and localhost alone. Open the address that it printed.",
+    );
+  else if (method !== "GET" && method !== "HEAD")
+    say(response, 405, "There is nothing here but files to read.");
+  else if (path === undefined || file === undefined)
+    say(response, 404, "There is no such file. Begin at /");
   else send(response, path, file, method === "HEAD");
 }
 

@@ -1,4 +1,7 @@
-/** diffeo studio: the web app, served to this machine until it is stopped. All of its computing happens in the browser. */
+/**
+ * diffeo studio: the web app, served to this machine until it is stopped. All of its computing
+ * happens in the browser.
+ */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,9 +18,16 @@ interface StudioOptions {
 
 /** Where the built files are. */
 function studioFolder(): string {
-  const folder = join(dirname(createRequire(import.meta.url).resolve("diffeo-studio/package.json")), "dist");
+  const folder = join(
+    dirname(createRequire(import.meta.url).resolve("diffeo-studio/package.json")),
+    "dist",
+  );
   if (!existsSync(join(folder, "index.html")))
-    fail("data", `the studio is not built: ${folder} is empty`, "run npm run build in the repository first");
+    fail(
+      "data",
+      `the studio is not built: ${folder} is empty`,
+      "run npm run build in the repository first",
+    );
   return folder;
 }
 
@@ -38,7 +48,8 @@ async function serve({ stdout, signal }: Io, { port, open }: StudioOptions): Pro
   const { url, close } = await serveFolder(studioFolder(), port);
   stdout.write(`diffeo studio: ${url}\nCtrl-C ends it.\n`);
   if (open) openBrowser(url);
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await close();
 }
 

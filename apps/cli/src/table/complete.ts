@@ -1,4 +1,7 @@
-/** diffeo table complete: the empty cells of a CSV file, drawn given the others of their row, several times. */
+/**
+ * diffeo table complete: the empty cells of a CSV file, drawn given the others of their row,
+ * several times.
+ */
 import type { Cell } from "diffeo/domain";
 import { requireCompletable, type TableModel } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
@@ -25,7 +28,10 @@ interface CompleteCommand extends DrawOptions, EvaluationOptions, NumbersOptions
 /** Completed rows that are drawn at once. */
 const AT_ONCE = 10_000;
 
-/** Completed rows of a file: its own columns stay, and those of the model that it lacks come after them. */
+/**
+ * Completed rows of a file: its own columns stay, and those of the model that it lacks come after
+ * them.
+ */
 async function* completed(
   io: Io,
   model: TableModel,
@@ -39,7 +45,10 @@ async function* completed(
     const how = { draws, evaluations, seed, first, signal: io.signal };
     const { rows } = await model.complete(holes, how);
     yield rows.flatMap((some, i) =>
-      some.map((row, k): Cell[] => [k + 1, ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at]))]),
+      some.map((row, k): Cell[] => [
+        k + 1,
+        ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at])),
+      ]),
     );
   }
 }

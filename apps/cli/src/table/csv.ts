@@ -28,7 +28,9 @@ export async function writeCells(
     yield cellLines([columns]);
     for await (const rows of batches) {
       if (json && rows.length > 0)
-        io.stdout.write(`${count > 0 ? "," : ""}${rows.map((row) => JSON.stringify(row)).join(",")}`);
+        io.stdout.write(
+          `${count > 0 ? "," : ""}${rows.map((row) => JSON.stringify(row)).join(",")}`,
+        );
       count += rows.length;
       yield cellLines(rows);
     }

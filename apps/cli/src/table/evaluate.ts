@@ -30,8 +30,23 @@ interface EvaluateCommand extends DrawOptions {
 }
 
 async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise<void> {
-  const { model: path, train, samples, scored, seed, complete, hidden: most, draws, report, json, force } = options;
-  await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], { inputs: [path, file, train], force });
+  const {
+    model: path,
+    train,
+    samples,
+    scored,
+    seed,
+    complete,
+    hidden: most,
+    draws,
+    report,
+    json,
+    force,
+  } = options;
+  await outputs(report === undefined ? [] : [{ path: report, like: REPORT }], {
+    inputs: [path, file, train],
+    force,
+  });
   const model = await loadTableModel(path, engineOf(options));
   if (complete) {
     requireSecondNetwork(model);
@@ -40,8 +55,13 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   const all = rowsIn(await readCells(file), model.domain);
   const rows = wholeRows(all);
   if (rows.length < 2)
-    fail("data", `${file}: ${rows.length} rows without empty cells are too few to measure on`, "give at least 2");
-  const training = train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
+    fail(
+      "data",
+      `${file}: ${rows.length} rows without empty cells are too few to measure on`,
+      "give at least 2",
+    );
+  const training =
+    train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
   const how = { signal: io.signal };
   const { evaluation: measured, drawn } = await evaluateTable(modelLaw(model, how), model.domain, {
     rows,
@@ -55,7 +75,10 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     ...(complete && { completion: await completionOf(model, { rows, most, draws, seed, ...how }) }),
   };
   if (report !== undefined)
-    await writeReport({ path: report, source: file, model: path, rows }, model, { evaluation, drawn });
+    await writeReport({ path: report, source: file, model: path, rows }, model, {
+      evaluation,
+      drawn,
+    });
   if (json) io.stdout.write(`${JSON.stringify(evaluation, undefined, 1)}\n`);
   else io.stdout.write(`${leftOut(all.length, rows.length)}${evaluationText(evaluation)}`);
 }
@@ -68,14 +91,32 @@ export const declare: Declare = (command, io) =>
         "--train <file>",
         "the CSV file it was fitted to: baselines learn from it, and copies of its rows are looked for",
       )
-      .option("--samples <n>", "rows to draw (default: five a row, from 300 to 5,000)", integer(100, MOST.rows))
-      .option("--scored <n>", "rows whose likelihood is taken, at most", integer(10, MOST.rows), 1000)
-      .option("--complete", "hide cells of the rows, complete them, and say how often the truth is where it should be")
-      .option("--hidden <n>", "rows whose cells --complete hides, at most", integer(2, MOST.rows), 300)
+      .option(
+        "--samples <n>",
+        "rows to draw (default: five a row, from 300 to 5,000)",
+        integer(100, MOST.rows),
+      )
+      .option(
+        "--scored <n>",
+        "rows whose likelihood is taken, at most",
+        integer(10, MOST.rows),
+        1000,
+      )
+      .option(
+        "--complete",
+        "hide cells of the rows, complete them, and say how often the truth is where it should be",
+      )
+      .option(
+        "--hidden <n>",
+        "rows whose cells --complete hides, at most",
+        integer(2, MOST.rows),
+        300,
+      )
       .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)
       .option("--report <file>", "write all of it as one HTML file")
       .option("--json", "print the numbers as JSON"),
   ).action((file, options: EvaluateCommand, own: Command) => {
-    if (!options.complete) refuseBeside(own, "an evaluation without --complete", ["hidden", "draws"]);
+    if (!options.complete)
+      refuseBeside(own, "an evaluation without --complete", ["hidden", "draws"]);
     return evaluate(io, file, options);
   });

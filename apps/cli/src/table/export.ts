@@ -1,4 +1,7 @@
-/** diffeo table export: the score of a model of a table, or its map from x to rows, as an ONNX file, checked once it is written. */
+/**
+ * diffeo table export: the score of a model of a table, or its map from x to rows, as an ONNX file,
+ * checked once it is written.
+ */
 import { Option } from "commander";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { fold, key, normal } from "diffeo/random";
@@ -19,14 +22,20 @@ interface ExportCommand {
   readonly force?: boolean;
 }
 
-/** Rows that the plain evaluator computes as well, from data, where the noise is e⁻⁴ of a standard deviation, to noise. */
+/**
+ * Rows that the plain evaluator computes as well, from data, where the noise is e⁻⁴ of a standard
+ * deviation, to noise.
+ */
 const CHECKED = 16;
 const LEAST_TIME = 0.0025;
 
 const timesOf = (rows: number): NdArray => ({
   shape: [rows],
   dtype: "float32",
-  data: Float32Array.from({ length: rows }, (_, i) => LEAST_TIME ** (1 - (i % CHECKED) / (CHECKED - 1))),
+  data: Float32Array.from(
+    { length: rows },
+    (_, i) => LEAST_TIME ** (1 - (i % CHECKED) / (CHECKED - 1)),
+  ),
 });
 
 async function exportModel(io: Io, options: ExportCommand): Promise<void> {
@@ -34,7 +43,9 @@ async function exportModel(io: Io, options: ExportCommand): Promise<void> {
   await outputs([{ path: out }], { inputs: [options.model], force });
   const model = await loadTableModel(options.model);
   const tried = batch * Math.ceil(CHECKED / batch);
-  const x = normal(fold(key("export"), "x"), [tried, model.domain.dimension], { dtype: tableExports[what].type });
+  const x = normal(fold(key("export"), "x"), [tried, model.domain.dimension], {
+    dtype: tableExports[what].type,
+  });
   const f = exportedTable(model, what);
   const made = {
     written: exportTable(model, options),
@@ -51,7 +62,10 @@ export const declare: Declare = (command, io) =>
   void withModel(command)
     .requiredOption("--out <file>", "the file to write")
     .addOption(
-      new Option("--what <what>", "the score of x, the mean of what was noised, or the map from x to rows")
+      new Option(
+        "--what <what>",
+        "the score of x, the mean of what was noised, or the map from x to rows",
+      )
         .choices(Object.keys(tableExports))
         .default("score"),
     )

@@ -23,7 +23,8 @@ import type { Io } from "../shell/io.ts";
 import { engineOf, MOST, type RunOptions } from "../shell/options.ts";
 import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
 
-const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
 export interface TableFitPart {
   readonly seed: number;
@@ -45,13 +46,20 @@ const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
   columns: byName(v.unknown()),
 });
 
-const table = v.pipe(v.string(), v.parseJson(), v.array(v.array(v.nullable(v.union([v.string(), v.number()])))));
+const table = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.array(v.array(v.nullable(v.union([v.string(), v.number()])))),
+);
 
 export const tableFitKind: Kind<TableFitPart, TableModel> = {
   name: "table/fit",
   version: 2,
   parameters,
-  run: async ({ seed, steps, given, network, flow, columns }, { input, device, threads, report, signal }) => {
+  run: async (
+    { seed, steps, given, network, flow, columns },
+    { input, device, threads, report, signal },
+  ) => {
     const rows = v.safeParse(table, new TextDecoder().decode(await input("rows")));
     if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the part again");
     return fitTable(rows.output, {
@@ -86,7 +94,10 @@ export const partsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${ou
 export async function fitInParts(
   io: Io,
   rows: readonly Row[],
-  { columns, flow }: { readonly columns: Readonly<Record<string, Domain>>; readonly flow?: FlowKind },
+  {
+    columns,
+    flow,
+  }: { readonly columns: Readonly<Record<string, Domain>>; readonly flow?: FlowKind },
   options: SeedsCommand,
 ): Promise<SeedsFit | undefined> {
   const { seed: first, seeds, steps, given, network, device, threads } = options;
@@ -105,14 +116,24 @@ export async function fitInParts(
       ...(flow && { flow }),
       ...(steps !== undefined && { steps }),
     };
-    return { name: `seed ${first + i}`, parts: [{ part: partOf(tableFitKind, part, setting), size: 1 }] };
+    return {
+      name: `seed ${first + i}`,
+      parts: [{ part: partOf(tableFitKind, part, setting), size: 1 }],
+    };
   });
   const models: TableModel[] = [];
   const failed = await doParts<TableFitPart, TableModel>(
     io,
     options,
     {
-      ...{ what: "fitting", unit: "seeds", kind: tableFitKind, device, inputs: [input], signal: io.signal },
+      ...{
+        what: "fitting",
+        unit: "seeds",
+        kind: tableFitKind,
+        device,
+        inputs: [input],
+        signal: io.signal,
+      },
       ...{ folder: partsFolder(options), ...(threads !== undefined && { threads }) },
     },
     groups,
@@ -122,7 +143,12 @@ export async function fitInParts(
   );
   if (!failed) return undefined;
   requireNone(io, failed);
-  const tried = models.map(({ training }) => ({ seed: training.seed, validation: training.validation }));
-  const best = models.reduce((kept, one) => (one.training.validation < kept.training.validation ? one : kept));
+  const tried = models.map(({ training }) => ({
+    seed: training.seed,
+    validation: training.validation,
+  }));
+  const best = models.reduce((kept, one) =>
+    one.training.validation < kept.training.validation ? one : kept,
+  );
   return { model: openTable(best, engineOf(options)), tried };
 }

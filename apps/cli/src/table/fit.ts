@@ -20,7 +20,15 @@ import {
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { forceOption, integer, MOST, positive, refuseBeside, repeated, withRunOptions } from "../shell/options.ts";
+import {
+  forceOption,
+  integer,
+  MOST,
+  positive,
+  refuseBeside,
+  repeated,
+  withRunOptions,
+} from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitting.ts";
@@ -44,7 +52,10 @@ function inferenceLines(inferred: readonly Inferred[]): string {
     Math.max(...inferred.map((i) => i.domain.kind.length)),
   ];
   return inferred
-    .map(({ domain, reason }, i) => `${names[i].padEnd(wide)}  ${domain.kind.padEnd(kinds)}  ${reason}\n`)
+    .map(
+      ({ domain, reason }, i) =>
+        `${names[i].padEnd(wide)}  ${domain.kind.padEnd(kinds)}  ${reason}\n`,
+    )
     .join("");
 }
 
@@ -57,7 +68,11 @@ const reportOf = (
   evaluation: TableEvaluation | undefined,
 ) => ({
   data: source,
-  columns: inferred.map(({ columns, domain, reason }) => ({ columns, domain: domain.spec, reason })),
+  columns: inferred.map(({ columns, domain, reason }) => ({
+    columns,
+    domain: domain.spec,
+    reason,
+  })),
   ...training,
   ...(tried.length > 1 && { seeds: tried }),
   ...(maps.length > 0 && { maps }),
@@ -69,7 +84,10 @@ const reportOf = (
 /** Rows without empty cells, held out and seen, below which there is nothing to measure on. */
 const LEAST = { held: 2, seen: 10 };
 
-/** What a model is worth on the rows that its fit held out; nothing where too few of them have all their cells. */
+/**
+ * What a model is worth on the rows that its fit held out; nothing where too few of them have all
+ * their cells.
+ */
 async function worthOf(
   io: Io,
   model: TableModel,
@@ -78,10 +96,14 @@ async function worthOf(
   say: (text: string) => void,
 ): Promise<Evaluated | undefined> {
   const split = heldOut(rows.length);
-  const [held, training] = [split.held, split.seen].map((order) => wholeRows(Array.from(order, (i) => rows[i])));
+  const [held, training] = [split.held, split.seen].map((order) =>
+    wholeRows(Array.from(order, (i) => rows[i])),
+  );
   say(leftOut(rows.length, held.length + training.length));
   if (held.length < LEAST.held || training.length < LEAST.seen) {
-    say("not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n");
+    say(
+      "not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n",
+    );
     return undefined;
   }
   const law = modelLaw(model, { signal: io.signal });
@@ -93,13 +115,18 @@ function fittedLines({ model, tried }: Fitted, rows: number, seconds: number, ou
   const { seed, step, validation } = model.training;
   const seeds = tried.length > 1 ? tried : [];
   return [
-    ...seeds.map((one) => `seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === seed ? ", kept" : ""}\n`),
+    ...seeds.map(
+      (one) =>
+        `seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === seed ? ", kept" : ""}\n`,
+    ),
     `${rows} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n`,
     `${out}\n`,
   ].join("");
 }
 
-/** The rows of a file, and what its columns were taken to be; the texts of their cells are let go. */
+/**
+ * The rows of a file, and what its columns were taken to be; the texts of their cells are let go.
+ */
 async function readRows(file: string, rules: readonly string[], say: (text: string) => void) {
   const table = await readCells(file);
   const inferred = inferColumns(table, rules);
@@ -109,10 +136,13 @@ async function readRows(file: string, rules: readonly string[], say: (text: stri
 
 async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const { out, column = [], accept, report, json, force } = options;
-  await outputs([{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])], {
-    inputs: [file],
-    force,
-  });
+  await outputs(
+    [{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])],
+    {
+      inputs: [file],
+      force,
+    },
+  );
   const say = (text: string): void => void (json || io.stdout.write(text));
   const { inferred, rows } = await readRows(file, column, say);
   const began = performance.now();
@@ -131,7 +161,11 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
         path: report,
         source: file,
         model: out,
-        columns: inferred.map(({ columns: names, domain, reason }) => ({ columns: names, kind: domain.kind, reason })),
+        columns: inferred.map(({ columns: names, domain, reason }) => ({
+          columns: names,
+          kind: domain.kind,
+          reason,
+        })),
         seconds,
         maps: fitted.maps,
         rows: wholeRows(rows),
@@ -140,7 +174,9 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
       evaluated,
     );
   if (json)
-    io.stdout.write(`${JSON.stringify(reportOf(file, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`);
+    io.stdout.write(
+      `${JSON.stringify(reportOf(file, inferred, fitted, seconds, out, evaluation), undefined, 1)}\n`,
+    );
   else if (evaluation) say(evaluationText(evaluation));
   if (evaluation && !accept)
     requireWorth(
@@ -160,9 +196,22 @@ export const declare: Declare = (command, io) =>
           "what a column is: age=between:0:120, start<end, sand+silt+clay=100, ward=category, id=drop; may be repeated",
           repeated,
         )
-        .option("--minutes <x>", "about how long training may take, at the pace it begins with", positive)
-        .option("--steps <n>", "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)", integer(1, MOST.steps))
-        .option("--seeds <n>", "fit so many, from --seed on, and keep the best on rows held out", integer(1, 1000), 1)
+        .option(
+          "--minutes <x>",
+          "about how long training may take, at the pace it begins with",
+          positive,
+        )
+        .option(
+          "--steps <n>",
+          "steps of 512 rows (default: 400 passes, from 2,000 to 20,000)",
+          integer(1, MOST.steps),
+        )
+        .option(
+          "--seeds <n>",
+          "fit so many, from --seed on, and keep the best on rows held out",
+          integer(1, 1000),
+          1,
+        )
         .addOption(
           new Option(
             "--map <which>",
@@ -171,12 +220,28 @@ export const declare: Declare = (command, io) =>
             .choices(mapChoices)
             .default("usual"),
         )
-        .addOption(new Option("--network <kind>", "what is trained on rows").choices(networkKinds).default("residual"))
-        .option("--run <folder>", "keep the run there; the same command continues one that was interrupted")
-        .option("--accept", "exit with 0 even if a baseline is better or the mass of a cluster is wrong")
+        .addOption(
+          new Option("--network <kind>", "what is trained on rows")
+            .choices(networkKinds)
+            .default("residual"),
+        )
+        .option(
+          "--run <folder>",
+          "keep the run there; the same command continues one that was interrupted",
+        )
+        .option(
+          "--accept",
+          "exit with 0 even if a baseline is better or the mass of a cluster is wrong",
+        )
         .option("--report <file>", "write all of it as one HTML file")
-        .option("--no-evaluate", "end when the model is written, without measuring what it is worth")
-        .option("--no-given", "do without the second network, by which cells can be given and completed")
+        .option(
+          "--no-evaluate",
+          "end when the model is written, without measuring what it is worth",
+        )
+        .option(
+          "--no-given",
+          "do without the second network, by which cells can be given and completed",
+        )
         .option("--json", "print the report as JSON")
         .addOption(forceOption()),
       0,

@@ -1,4 +1,7 @@
-/** The fits that one command asks for: maps that are chosen first, several seeds, all kept in a folder if it says so. */
+/**
+ * The fits that one command asks for: maps that are chosen first, several seeds, all kept in a
+ * folder if it says so.
+ */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +30,10 @@ import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
 import { fitInParts, partsFolder } from "./fit-parts.ts";
 
-/** The maps that one can ask for: those of the columns, what short fits choose, or a flow after those of the columns. */
+/**
+ * The maps that one can ask for: those of the columns, what short fits choose, or a flow after
+ * those of the columns.
+ */
 export const mapChoices = ["usual", "auto", "affine-flow", "spline-flow"] as const;
 
 export interface FittingCommand extends RunOptions, PartOptions {
@@ -62,10 +68,16 @@ function digestOf(rows: readonly Row[]): string {
   return `${rows.length} rows, SHA-256 ${hash.digest("hex").slice(0, 12)}…`;
 }
 
-const specsOf = (columns: Columns): Record<string, unknown> => mapValues(columns, ({ spec }) => spec);
+const specsOf = (columns: Columns): Record<string, unknown> =>
+  mapValues(columns, ({ spec }) => spec);
 
 /** What shapes the numbers of a run. */
-const configOf = (rows: readonly Row[], { columns, flow }: Maps, seed: number, options: FittingCommand): RunConfig => {
+const configOf = (
+  rows: readonly Row[],
+  { columns, flow }: Maps,
+  seed: number,
+  options: FittingCommand,
+): RunConfig => {
   const { minutes, steps, seeds, network } = options;
   return {
     version,
@@ -81,7 +93,9 @@ const configOf = (rows: readonly Row[], { columns, flow }: Maps, seed: number, o
 
 /** The folder of a seed's run: as it was left, or new. */
 async function runOf(path: string, config: RunConfig): Promise<RunFolder> {
-  return existsSync(join(path, "config.json")) ? RunFolder.open(path, config) : RunFolder.create(path, config);
+  return existsSync(join(path, "config.json"))
+    ? RunFolder.open(path, config)
+    : RunFolder.create(path, config);
 }
 
 // JSON has no NaN, which is what a map that could not be compared has gained.
@@ -101,7 +115,9 @@ const mapsFile = {
     network: v.string(),
     columns: byName(v.unknown()),
     flow: v.exactOptional(v.picklist(flowKinds)),
-    maps: v.array(v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() })),
+    maps: v.array(
+      v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() }),
+    ),
   }),
   what: "file of chosen maps",
   remedy: "move it away, and they are chosen anew",
@@ -111,8 +127,16 @@ const mapsFile = {
 async function keptMaps(path: string, now: Readonly<Record<string, unknown>>): Promise<Maps> {
   const { columns, flow, maps, ...before } = await readJson(path, mapsFile);
   if (canonical(before) !== canonical(now))
-    fail("usage", `the maps of ${path} were chosen for other rows or settings`, "give the same, or another --run");
-  return { columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)), maps, ...(flow && { flow }) };
+    fail(
+      "usage",
+      `the maps of ${path} were chosen for other rows or settings`,
+      "give the same, or another --run",
+    );
+  return {
+    columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
+    maps,
+    ...(flow && { flow }),
+  };
 }
 
 const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
@@ -182,7 +206,10 @@ async function fitting(
     ...(steps !== undefined && { steps }),
     ...(run !== undefined && {
       storeOf: (one, part) =>
-        runOf(join(run, `seed-${one}${part === "whole" ? "" : `-${part}`}`), configOf(rows, chosen, one, options)),
+        runOf(
+          join(run, `seed-${one}${part === "whole" ? "" : `-${part}`}`),
+          configOf(rows, chosen, one, options),
+        ),
     }),
     signal: io.signal,
     onSeed: (one) => {
@@ -192,13 +219,15 @@ async function fitting(
     },
     onProgress: ({ network: part, step, steps: all, loss, validation }) => {
       if (part !== stage) bar?.end();
-      if (part !== stage || !bar) bar = progress(io.stderr, all, `fitting ${fitted[part]}${what}`, step);
+      if (part !== stage || !bar)
+        bar = progress(io.stderr, all, `fitting ${fitted[part]}${what}`, step);
       stage = part;
       planned = all;
       bar.update(step, `loss ${loss.toFixed(3)}, held out ${validation.toFixed(3)}`);
     },
   }).finally(() => bar?.end());
-  if (io.signal.aborted && run !== undefined) say(`interrupted; the same command continues it: ${run}\n`);
+  if (io.signal.aborted && run !== undefined)
+    say(`interrupted; the same command continues it: ${run}\n`);
   io.signal.throwIfAborted();
   const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length);
   if (minutes !== undefined && planned > 0 && planned < wanted / 2)
@@ -209,8 +238,8 @@ async function fitting(
 }
 
 /**
- * Fits as the command says; `say` is told what a person should read. Nothing is returned where there is nothing to collect: a
- * dry run, or one shard of many.
+ * Fits as the command says; `say` is told what a person should read. Nothing is returned where
+ * there is nothing to collect: a dry run, or one shard of many.
  */
 export async function fitAsAsked(
   io: Io,
@@ -220,7 +249,10 @@ export async function fitAsAsked(
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
   const { run } = options;
-  if (inParts(options, partsFolder(options)) && (run !== undefined || options.minutes !== undefined))
+  if (
+    inParts(options, partsFolder(options)) &&
+    (run !== undefined || options.minutes !== undefined)
+  )
     fail(
       "usage",
       `${run === undefined ? "a fit that ends by the clock is not the same twice, and no part" : "--run keeps fits of this process"}`,
@@ -228,6 +260,11 @@ export async function fitAsAsked(
     );
   if (run === undefined) return fitting(io, rows, columns, options, say);
   const own = Object.entries(columns).find(([, { spec }]) => !spec);
-  if (own) fail("usage", `"${own[0]}" has a domain of one's own, which no folder can hold`, "leave out --run");
+  if (own)
+    fail(
+      "usage",
+      `"${own[0]}" has a domain of one's own, which no folder can hold`,
+      "leave out --run",
+    );
   return inFolder(run, () => fitting(io, rows, columns, options, say));
 }

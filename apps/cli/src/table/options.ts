@@ -2,7 +2,13 @@
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";
 import type { FittedTable } from "diffeo-tables";
-import { type EngineOptions, forceOption, integer, MOST, withEngineOptions } from "../shell/options.ts";
+import {
+  type EngineOptions,
+  forceOption,
+  integer,
+  MOST,
+  withEngineOptions,
+} from "../shell/options.ts";
 
 /** What every such command is told. */
 export interface ModelOptions extends EngineOptions {
@@ -26,16 +32,26 @@ export const withModel = (command: Command): Command =>
   command.requiredOption("--model <file>", "a model that table fit wrote");
 
 /** Adds --device, --threads and --force, which come last. */
-export const withModelOptions = (command: Command): Command => withEngineOptions(command).addOption(forceOption());
+export const withModelOptions = (command: Command): Command =>
+  withEngineOptions(command).addOption(forceOption());
 
 /** Adds --seed before those. */
 export const withDrawOptions = (command: Command): Command =>
-  withModelOptions(command.option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0));
+  withModelOptions(
+    command.option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0),
+  );
 
-/** Raises an error where a model cannot be given cells since its fit was told so; the library says of all others why they cannot. */
+/**
+ * Raises an error where a model cannot be given cells since its fit was told so; the library says
+ * of all others why they cannot.
+ */
 export function requireSecondNetwork({ given, domain }: FittedTable): void {
   if (!given && domain.parts.length > 1)
-    fail("usage", "the model was fitted without a network of given cells", "fit it again without --no-given");
+    fail(
+      "usage",
+      "the model was fitted without a network of given cells",
+      "fit it again without --no-given",
+    );
 }
 
 /** How rows are drawn. */
@@ -52,4 +68,5 @@ export const withNumbersOptions = (
   command: Command,
   out = "where the CSV goes",
   json = "print the numbers as JSON",
-): Command => command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);
+): Command =>
+  command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);

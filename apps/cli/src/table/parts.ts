@@ -1,4 +1,7 @@
-/** Rows of a model of a table as parts: rows `first` … of a seed, as JSON, in which a number is read back as itself. */
+/**
+ * Rows of a model of a table as parts: rows `first` … of a seed, as JSON, in which a number is read
+ * back as itself.
+ */
 import { fail } from "diffeo/graph";
 import { byName } from "diffeo/host";
 import { type Kind, partOf } from "diffeo-queue";
@@ -10,7 +13,8 @@ import { type Group, RELEASE } from "../shell/parts.ts";
 /** Rows of a part. */
 const ROWS = 10_000;
 
-const whole = (least: number, most: number) => v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
 export interface RowsPart {
   readonly first: number;
@@ -45,7 +49,10 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
     const model = await work.keep(
       `table ${work.inputDigest("model")} ${device} ${threads}`,
       async () =>
-        parseTableModel(await work.input("model"), undefined, { device, ...(threads !== undefined && { threads }) }),
+        parseTableModel(await work.input("model"), undefined, {
+          device,
+          ...(threads !== undefined && { threads }),
+        }),
       (kept) => kept.dispose(),
     );
     let step = 0;
@@ -57,15 +64,25 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
   },
   make: (rows) => Buffer.from(JSON.stringify(rows)),
   parse: (bytes, source) => {
-    const found = v.safeParse(v.pipe(v.string(), v.parseJson(), drawn), new TextDecoder().decode(bytes));
+    const found = v.safeParse(
+      v.pipe(v.string(), v.parseJson(), drawn),
+      new TextDecoder().decode(bytes),
+    );
     return found.success
       ? found.output
       : fail("data", `${source} is no rows`, "clear the queue or the folder, and run again");
   },
 };
 
-/** A group a part: rows are handed over as they are drawn. @param model the SHA-256 of the model's file */
-export function rowsGroups({ count, ...run }: Omit<RowsPart, "first">, model: string, device: string): Group[] {
+/**
+ * A group a part: rows are handed over as they are drawn. @param model the SHA-256 of the model's
+ * file
+ */
+export function rowsGroups(
+  { count, ...run }: Omit<RowsPart, "first">,
+  model: string,
+  device: string,
+): Group[] {
   const setting = { release: RELEASE, device, inputs: { model } };
   return Array.from({ length: Math.ceil(count / ROWS) }, (_, i) => {
     const [first, size] = [i * ROWS, Math.min(ROWS, count - i * ROWS)];

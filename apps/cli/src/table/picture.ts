@@ -1,4 +1,6 @@
-/** diffeo table picture: columns of a table beside rows drawn from its model, and likelihood ranks. */
+/**
+ * diffeo table picture: columns of a table beside rows drawn from its model, and likelihood ranks.
+ */
 import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
@@ -21,13 +23,15 @@ interface PictureCommand extends DrawOptions {
 async function picture(io: Io, options: PictureCommand): Promise<void> {
   const { model: path, data, out, columns, samples, ranks, seed, force } = options;
   const isPng = out.endsWith(".png");
-  if (!isPng && !out.endsWith(".svg")) fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
+  if (!isPng && !out.endsWith(".svg"))
+    fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path, engineOf(options));
   const rows = wholeRows(rowsIn(await readCells(data), model.domain));
   // A column that is none is said before any work.
   chosenPlaces(model.domain, columns);
-  // Ranks by whatever is a function of a row are even if the model is right: one value of a whole number's interval is enough.
+  // Ranks by whatever is a function of a row are even if the model is right: one value of a whole
+  // number's interval is enough.
   const law = modelLaw(model, { signal: io.signal, spread: 1 });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
@@ -47,8 +51,10 @@ export const declare: Declare = (command, io) =>
     withModel(command)
       .requiredOption("--data <file>", "a CSV file with the columns of the model")
       .requiredOption("--out <file>", "where the picture goes, .svg or .png")
-      .option("--columns <names>", "columns to draw, at most twelve, as a,b,c (default: the first twelve)", (text) =>
-        text.split(",").map((name) => name.trim()),
+      .option(
+        "--columns <names>",
+        "columns to draw, at most twelve, as a,b,c (default: the first twelve)",
+        (text) => text.split(",").map((name) => name.trim()),
       )
       .option(
         "--samples <n>",

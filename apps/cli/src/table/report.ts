@@ -15,7 +15,8 @@ import {
 } from "diffeo-tables";
 
 /** What the first bytes of an earlier report look like. */
-export const REPORT = /^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/;
+export const REPORT =
+  /^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/;
 
 /** Raises an error where a baseline is better or clusters have the wrong mass. */
 export function requireWorth(evaluation: TableEvaluation, remedy: string): void {
@@ -23,7 +24,10 @@ export function requireWorth(evaluation: TableEvaluation, remedy: string): void 
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
 }
 
-/** Says how many of the rows that a model is measured on have empty cells, and are therefore left out. */
+/**
+ * Says how many of the rows that a model is measured on have empty cells, and are therefore left
+ * out.
+ */
 export const leftOut = (all: number, whole: number): string =>
   whole === all
     ? ""
@@ -60,7 +64,9 @@ export async function writeReport(
   const html = htmlReport({
     source: basename(source),
     model: name,
-    columns: file.columns ?? domain.parts.map((part) => ({ columns: part.columns, kind: part.domain.kind })),
+    columns:
+      file.columns ??
+      domain.parts.map((part) => ({ columns: part.columns, kind: part.domain.kind })),
     training: [
       ["rows", training.rows.toLocaleString("en")],
       ["weights of step", training.step.toLocaleString("en")],

@@ -1,4 +1,7 @@
-/** Rows of a CSV file on their way through a model, a batch at a time: memory does not grow with the file. */
+/**
+ * Rows of a CSV file on their way through a model, a batch at a time: memory does not grow with the
+ * file.
+ */
 import { stat } from "node:fs/promises";
 import type { Product } from "diffeo/domain";
 import { type CellTable, type OpenCell, type RowsOptions, rowsIn } from "diffeo-tables";
@@ -21,7 +24,10 @@ export interface FileRows {
   readonly batches: (io: Io, what: string) => AsyncGenerator<RowBatch>;
 }
 
-/** Looks at all rows of a file, so that one that is wrong is said before any work, and gives them in batches. */
+/**
+ * Looks at all rows of a file, so that one that is wrong is said before any work, and gives them in
+ * batches.
+ */
 export async function openRows(
   path: string,
   domain: Product,

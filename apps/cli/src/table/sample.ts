@@ -30,10 +30,16 @@ interface SampleCommand extends PartOptions, DrawOptions, EvaluationOptions, Num
 function givenCells({ domain }: TableModel, words: readonly string[]): Record<string, Cell> {
   const found = new Map<string, Cell>();
   for (const word of words) {
-    const part = domain.parts.find(({ columns }) => columns.some((name) => word.startsWith(`${name}=`)));
+    const part = domain.parts.find(({ columns }) =>
+      columns.some((name) => word.startsWith(`${name}=`)),
+    );
     const name = part?.columns.find((one) => word.startsWith(`${one}=`));
     if (!part || name === undefined)
-      return fail("usage", `--given ${word}: no column of the model is named so`, `use ${domain.columns.join(", ")}`);
+      return fail(
+        "usage",
+        `--given ${word}: no column of the model is named so`,
+        `use ${domain.columns.join(", ")}`,
+      );
     if (found.has(name)) fail("usage", `--given ${word}: ${name} is given twice`, "give it once");
     const text = word.slice(name.length + 1);
     const isLabel = part.domain.kind === "category" && part.domain.fault([text]) === undefined;
@@ -96,7 +102,11 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
         ...{ what: "drawing", unit: "rows", kind: rowsKind, inputs: [model], signal },
         ...{ folder: out && `${out}.parts`, ...engineOf(options) },
       },
-      rowsGroups({ count, evaluations, seed, ...(given.length > 0 && { given: cells }) }, sha256(model), device),
+      rowsGroups(
+        { count, evaluations, seed, ...(given.length > 0 && { given: cells }) },
+        sha256(model),
+        device,
+      ),
       async ({ results: [drawn] }, i) => add(i, drawn),
     ).finally(end);
     if (failed) requireNone(io, failed);
@@ -111,7 +121,12 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
     await drawing;
   }
   try {
-    await writeCells(io, { columns: parsed.domain.columns, beside: { evaluations } }, drawn(), options);
+    await writeCells(
+      io,
+      { columns: parsed.domain.columns, beside: { evaluations } },
+      drawn(),
+      options,
+    );
   } finally {
     stop.abort();
     await ended;

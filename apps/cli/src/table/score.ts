@@ -1,10 +1,19 @@
-/** diffeo table score: the log-likelihood of rows under a model of a table, in nats and the units of the table. */
+/**
+ * diffeo table score: the log-likelihood of rows under a model of a table, in nats and the units of
+ * the table.
+ */
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import { type ModelOptions, type NumbersOptions, withModel, withModelOptions, withNumbersOptions } from "./options.ts";
+import {
+  type ModelOptions,
+  type NumbersOptions,
+  withModel,
+  withModelOptions,
+  withNumbersOptions,
+} from "./options.ts";
 import { openRows } from "./rows.ts";
 
 interface ScoreCommand extends ModelOptions, NumbersOptions {
@@ -17,7 +26,10 @@ const AT_ONCE = 10_000;
 
 const meanOf = (values: Float64Array): number => values.reduce((s, v) => s + v, 0) / values.length;
 
-/** What is said of all rows: their mean, or which have no chance, as a count beyond all that the model knows, and the others' mean. */
+/**
+ * What is said of all rows: their mean, or which have no chance, as a count beyond all that the
+ * model knows, and the others' mean.
+ */
 function summaryOf(values: Float64Array) {
   const noChance = Array.from(values.keys()).filter((i) => values[i] === -Infinity);
   const others = values.filter((v) => v > -Infinity);
@@ -33,8 +45,14 @@ function summaryText({ noChance, mean }: ReturnType<typeof summaryOf>, rows: num
   return `${none}${nats && `; mean of the others ${nats}`}\n`;
 }
 
-/** The same as JSON, in which there is no −Infinity: it is null, of a row and of the mean, and the rows it is of are listed. */
-const summaryJson = ({ noChance, mean }: ReturnType<typeof summaryOf>, values: Float64Array): string =>
+/**
+ * The same as JSON, in which there is no −Infinity: it is null, of a row and of the mean, and the
+ * rows it is of are listed.
+ */
+const summaryJson = (
+  { noChance, mean }: ReturnType<typeof summaryOf>,
+  values: Float64Array,
+): string =>
   JSON.stringify({
     rows: values.length,
     mean: noChance.length === 0 ? mean : null,
@@ -63,7 +81,8 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
   }
   const columns = ["log likelihood"];
   if (!json) await writeCells(io, { columns }, scored(), options);
-  else if (out !== undefined) await writeCells({ ...io, stdout: io.stderr }, { columns }, scored(), { out });
+  else if (out !== undefined)
+    await writeCells({ ...io, stdout: io.stderr }, { columns }, scored(), { out });
   else for await (const _ of scored()); // what it says is in values
   const summary = summaryOf(values);
   if (json) io.stdout.write(`${summaryJson(summary, values)}\n`);
@@ -74,13 +93,21 @@ export const declare: Declare = (command, io) =>
   void withModelOptions(
     withNumbersOptions(
       withModel(command)
-        .argument("<file>", "a CSV file with the columns of the model; empty cells are left out of a row's likelihood")
+        .argument(
+          "<file>",
+          "a CSV file with the columns of the model; empty cells are left out of a row's likelihood",
+        )
         .option(
           "--evaluations <n>",
           "evaluations of the network a row (default: 100, or as many more as it takes to be within 0.001 nats)",
           integer(13, 100_000),
         )
-        .option("--spread <n>", "values within its interval that a whole number is scored at", integer(1, 1000), 8),
+        .option(
+          "--spread <n>",
+          "values within its interval that a whole number is scored at",
+          integer(1, 1000),
+          8,
+        ),
       "where the CSV goes; a row that has no chance under the model is -Infinity in it",
       "print the numbers as JSON; a row that has no chance is null in it, and its number, from 1, is in noChance",
     ),

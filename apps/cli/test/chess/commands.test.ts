@@ -19,7 +19,17 @@ const run = (...words: string[]): Promise<string> => printed("chess", ...words);
 describe("diffeo chess data", () => {
   it("makes positions of random games, splits and packs them, and says so", async () => {
     const out = join(folder, "a.bin");
-    const text = await run("data", "--playouts", "1000", "--seed", "3", "--out", out, "--held-out", "0.2");
+    const text = await run(
+      "data",
+      "--playouts",
+      "1000",
+      "--seed",
+      "3",
+      "--out",
+      out,
+      "--held-out",
+      "0.2",
+    );
     const train = await readDataset(out);
     const heldOut = await readDataset(join(folder, "a.held-out.bin"));
     expect(train.count + heldOut.count).toBe(1000);
@@ -58,7 +68,9 @@ describe("diffeo chess data", () => {
 
   it("refuses names that do not tell what to write, and those that cannot be written", async () => {
     for (const name of ["x.csv", "x.fen.gz", "x"])
-      await expect(run("data", "--out", join(folder, name))).rejects.toThrow("End it in .bin to pack, or in .fen");
+      await expect(run("data", "--out", join(folder, name))).rejects.toThrow(
+        "End it in .bin to pack, or in .fen",
+      );
     await mkdir(join(folder, "y.held-out.bin"));
     const split = run("data", "--out", join(folder, "y.bin"), "--held-out", "0.2");
     await expect(split).rejects.toThrow("y.held-out.bin (EISDIR)");
@@ -69,7 +81,9 @@ describe("diffeo chess data", () => {
     const path = join(folder, "c.fen");
     await writeFile(path, "4k3/8/8/8/8/8/8/4K3\nnonsense\n");
     await expect(run("data", path)).rejects.toThrow("line 2, column 2");
-    expect(await run("data", path, "--skip-bad")).toContain("1 bad rows were left out; the first:\n");
+    expect(await run("data", path, "--skip-bad")).toContain(
+      "1 bad rows were left out; the first:\n",
+    );
   });
 
   it("makes no more positions of random games than the limit", async () => {
@@ -87,11 +101,15 @@ describe("diffeo chess data", () => {
   it("refuses options that make no sense", async () => {
     await expect(run("data", "--held-out", "0.1")).rejects.toThrow("there is no file to write");
     await expect(run("data", "--limit", "none")).rejects.toThrow("give a whole number");
-    await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow("--skip-bad, --per-game would change");
+    await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow(
+      "--skip-bad, --per-game would change",
+    );
     await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
       "--playouts would change nothing beside files",
     );
-    await expect(run("data", "--format", "doc")).rejects.toThrow("Allowed choices are csv, fen, pgn, positions");
+    await expect(run("data", "--format", "doc")).rejects.toThrow(
+      "Allowed choices are csv, fen, pgn, positions",
+    );
   });
 });
 
@@ -104,7 +122,14 @@ describe("diffeo chess evaluate", () => {
     const words = ["evaluate", samples, "--reference", real, "--neighbours", "50"];
     const table = await run(...words);
     const json = JSON.parse(await run(...words, "--json"));
-    expect(Object.keys(json)).toEqual(["source", "skipped", "samples", "real", "independent", "tooFew"]);
+    expect(Object.keys(json)).toEqual([
+      "source",
+      "skipped",
+      "samples",
+      "real",
+      "independent",
+      "tooFew",
+    ]);
     expect(json.samples.legal).toBe(1);
     expect(table).toContain(json.samples.covarianceCosine.toFixed(3));
     expect(table).toContain(json.independent.auc.toFixed(3));
@@ -128,7 +153,14 @@ describe("diffeo chess evaluate", () => {
     expect(nearest(fewer.samples)).not.toEqual(nearest(plain));
     expect(fewer.independent.legal).not.toBe(others.independent.legal);
     const errors = { ...plain.errors, copies: trained.samples.errors.copies };
-    expect(trained.samples).toEqual({ ...plain, copies: 1, nearest5: 0, nearestMedian: 0, nearest95: 0, errors });
+    expect(trained.samples).toEqual({
+      ...plain,
+      copies: 1,
+      nearest5: 0,
+      nearestMedian: 0,
+      nearest95: 0,
+      errors,
+    });
   });
 
   it("has no covariance to compare where all boards are one", async () => {
@@ -151,7 +183,18 @@ describe("diffeo chess evaluate", () => {
     const real = join(folder, "few.bin");
     await saveTinyModel(model);
     await run("data", "--playouts", "300", "--seed", "2", "--out", real);
-    const words = ["evaluate", "--model", model, "--count", "12", "--steps", "4", "--reference", real, "--json"];
+    const words = [
+      "evaluate",
+      "--model",
+      model,
+      "--count",
+      "12",
+      "--steps",
+      "4",
+      "--reference",
+      real,
+      "--json",
+    ];
     const whole = JSON.parse(await run(...words));
     expect(whole.samples.count).toBe(12);
     expect(whole.source).toContain("w = 1, 4 steps, seed 0");
@@ -162,9 +205,22 @@ describe("diffeo chess evaluate", () => {
 
   it("measures samples that meet conditions, and says what share did not", async () => {
     const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "few.bin")];
-    const words = ["evaluate", "--model", model, "--count", "6", "--steps", "4", "--reference", real, "--json"];
+    const words = [
+      "evaluate",
+      "--model",
+      model,
+      "--count",
+      "6",
+      "--steps",
+      "4",
+      "--reference",
+      real,
+      "--json",
+    ];
     const most = Math.floor(JSON.parse(await run(...words)).samples.piecesMean);
-    const { conditions, shareRejected, samples } = JSON.parse(await run(...words, "--require", `pieces<=${most}`));
+    const { conditions, shareRejected, samples } = JSON.parse(
+      await run(...words, "--require", `pieces<=${most}`),
+    );
     expect(conditions).toEqual([`pieces<=${most}`]);
     expect(samples.piecesMean).toBeLessThanOrEqual(most);
     // Some of the first six have more than the mean.
@@ -178,8 +234,12 @@ describe("diffeo chess evaluate", () => {
     await run("data", "--playouts", "30", "--out", real);
     await appendFile(real, "nonsense\n");
     const words = ["evaluate", "--model", model, "--count", "4", "--reference", real];
-    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(/line 31.*leave bad rows out with --skip-bad/);
-    expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain("positions");
+    await expect(run(...words, "--steps", "1000000")).rejects.toThrow(
+      /line 31.*leave bad rows out with --skip-bad/,
+    );
+    expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain(
+      "positions",
+    );
     await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
       "--w, --steps would change nothing beside a file of positions",
     );

@@ -1,4 +1,7 @@
-/** diffeo chess sample, complete and calibrate as a person uses them, on a network that knows nothing. */
+/**
+ * diffeo chess sample, complete and calibrate as a person uses them, on a network that knows
+ * nothing.
+ */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +41,9 @@ describe("diffeo chess sample", () => {
     expect(err).toBe("");
     expect(out).toBe((await led("--guide", "pieces=24")).out);
     expect(out).not.toBe((await sampled("--steps", "3")).out);
-    const strong = JSON.parse((await led("--pieces", "24", "--guide-strength", "2", "--format", "json")).out);
+    const strong = JSON.parse(
+      (await led("--pieces", "24", "--guide-strength", "2", "--format", "json")).out,
+    );
     expect(strong).toMatchObject({ guide: ["Q<1", "pieces=24"], guideStrength: 2, conditions: [] });
     const placements = (fens: readonly string[]): string[] => fens.map(placementOf);
     const stronger = placements(strong.boards.map(({ fen }: { fen: string }) => fen));
@@ -47,18 +52,29 @@ describe("diffeo chess sample", () => {
   });
 
   it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
-    const report = async (...words: string[]) => JSON.parse((await sampled("--format", "json", ...words)).out);
+    const report = async (...words: string[]) =>
+      JSON.parse((await sampled("--format", "json", ...words)).out);
     const plain = await report();
     expect(plain).toMatchObject({ method: "exponentialSde", scoreEvaluations: 50 });
     await writeDataset(at("measured.positions"), playouts(6, key("measured")));
-    const measured = ["--data", at("measured.positions"), "--count", "5", "--out", at("measured.safetensors")];
+    const measured = [
+      "--data",
+      at("measured.positions"),
+      "--count",
+      "5",
+      "--out",
+      at("measured.safetensors"),
+    ];
     const { out } = await run("calibrate", "--model", at("a.safetensors"), ...measured);
-    expect(out).toMatch(/^5 boards; half of 49 steps lie between t = 0\.\d{3} and 0\.\d{3}: .*measured/m);
+    expect(out).toMatch(
+      /^5 boards; half of 49 steps lie between t = 0\.\d{3} and 0\.\d{3}: .*measured/m,
+    );
     const { errors } = await loadModel(at("measured.safetensors"));
     expect(errors?.times).toHaveLength(64);
     const again = ["calibrate", "--model", at("a.safetensors"), ...measured, "--force", "--json"];
     const found: string[] = [];
-    for (const words of [[], ["--count", "6"], ["--seed", "8"]]) found.push((await run(...again, ...words)).out);
+    for (const words of [[], ["--count", "6"], ["--seed", "8"]])
+      found.push((await run(...again, ...words)).out);
     expect(new Set(found).size).toBe(3);
     expect(JSON.parse(found[0])).toEqual(errors);
     await run(...again);
@@ -82,21 +98,29 @@ describe("diffeo chess sample", () => {
       expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     };
     const fitted = ["sample", "--model", at("a.safetensors"), "--grid", "fitted"];
-    const unmeasured = ["a model whose errors were not measured. Measure them with diffeo chess calibrate"];
+    const unmeasured = [
+      "a model whose errors were not measured. Measure them with diffeo chess calibrate",
+    ];
     await refused(fitted, ...unmeasured);
     await refused([...fitted, "--trace", at("none.json")], ...unmeasured);
     await expect(run("sample", "--model", "smal")).rejects.toThrow(
       "smal: there is no such file, nor a shipped model of that name. Check the path, or name one of transformer, small",
     );
     await saveModel(at("noise.safetensors"), tinyModel("noise"));
-    await refused(["sample", "--model", at("noise.safetensors"), "--pieces", "9"], "gives no posterior of classes");
+    await refused(
+      ["sample", "--model", at("noise.safetensors"), "--pieces", "9"],
+      "gives no posterior of classes",
+    );
     await saveModel(
       at("letters.safetensors"),
       await trainGrid(Uint8Array.of(0, 1, 1, 0), { classes: 2, grid: [2], steps: 1 }),
     );
     const letters = ["--model", at("letters.safetensors")];
     for (const command of ["sample", "figure", "study", "calibrate"])
-      await refused([command, ...letters, "--out", at("none")], "a model of 2 classes on a grid [2], not of chess");
+      await refused(
+        [command, ...letters, "--out", at("none")],
+        "a model of 2 classes on a grid [2], not of chess",
+      );
   });
 
   it("rejects boards that do not meet conditions, and says how many", async () => {
@@ -114,17 +138,36 @@ describe("diffeo chess sample", () => {
 
   it("gives what it found and fails where the limit is reached", async () => {
     const none = sampled("--steps", "4", "--require", "Q=64", "--tries", "7");
-    await expect(none).rejects.toThrow(/rejected is 1\.000\n.*only 0 of 3 boards met Q=64 in 7 draws/);
+    await expect(none).rejects.toThrow(
+      /rejected is 1\.000\n.*only 0 of 3 boards met Q=64 in 7 draws/,
+    );
   });
 
   it("writes a trace of the boards it prints", async () => {
-    const words = ["--steps", "4", "--trace", at("trace.json"), "--frames", "3", "--require", "pieces>=0"];
+    const words = [
+      "--steps",
+      "4",
+      "--trace",
+      at("trace.json"),
+      "--frames",
+      "3",
+      "--require",
+      "pieces>=0",
+    ];
     const { out } = await sampled(...words);
     const trace = JSON.parse(await readFile(at("trace.json"), "utf8"));
     expect(trace.fen).toEqual(out.trim().split("\n").map(placementOf));
     expect(trace.frames).toHaveLength(3);
     // What leads with next to no strength leads nowhere.
-    const idle = await sampled(...words, "--trace", at("idle.json"), "--guide", "pieces<5", "--guide-strength", "1e-9");
+    const idle = await sampled(
+      ...words,
+      "--trace",
+      at("idle.json"),
+      "--guide",
+      "pieces<5",
+      "--guide-strength",
+      "1e-9",
+    );
     expect(idle.out).toBe(out);
   });
 
@@ -134,7 +177,16 @@ describe("diffeo chess sample", () => {
   });
 
   it("says in JSON what the boards are and how they came about", async () => {
-    const { out } = await sampled("--steps", "4", "--require", "pieces>=0", "--require", "Q>=0", "--format", "json");
+    const { out } = await sampled(
+      "--steps",
+      "4",
+      "--require",
+      "pieces>=0",
+      "--require",
+      "Q>=0",
+      "--format",
+      "json",
+    );
     const { boards, ...about } = JSON.parse(out);
     expect(boards).toHaveLength(3);
     expect(about).toMatchObject({
@@ -165,15 +217,30 @@ describe("diffeo chess sample", () => {
     await refusal(...many.flat()).toThrow(
       "21 conditions to lead boards by, the longest of 10 letters. Give at most 20",
     );
-    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("21 conditions to lead boards by");
-    await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow("of 108 letters. Give at most 20 of 100 letters");
-    await refusal("--pieces", "12", "--require", "pieces>20").toThrow("no board has pieces=12 and pieces>20");
+    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow(
+      "21 conditions to lead boards by",
+    );
+    await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow(
+      "of 108 letters. Give at most 20 of 100 letters",
+    );
+    await refusal("--pieces", "12", "--require", "pieces>20").toThrow(
+      "no board has pieces=12 and pieces>20",
+    );
     await refusal("--frames", "7").toThrow("--frames would change nothing beside no --trace");
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
   });
 
   it("names w where the numbers run away", async () => {
-    const ended = await diffeo("chess", "sample", "--model", at("a.safetensors"), "--steps", "4", "--w", "1e30");
+    const ended = await diffeo(
+      "chess",
+      "sample",
+      "--model",
+      at("a.safetensors"),
+      "--steps",
+      "4",
+      "--w",
+      "1e30",
+    );
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/drift was scaled by w = 1e\+30: try one nearer/);
   });
@@ -181,13 +248,23 @@ describe("diffeo chess sample", () => {
 
 describe("diffeo chess complete", () => {
   const given = "4k3/pppppppp/????????/????????/8/8/PPPPPPPP/4K2?";
-  const complete = (...words: string[]) => run("complete", "--model", at("a.safetensors"), "--steps", "3", ...words);
+  const complete = (...words: string[]) =>
+    run("complete", "--model", at("a.safetensors"), "--steps", "3", ...words);
 
   it("fills in unknown squares and keeps the others", async () => {
     const known = parseFen(given, { unknown: true });
     for (const method of ["guided", "particles", "resample", "replacement"]) {
       const many = method === "particles" ? ["--particles", "4"] : [];
-      const { out } = await complete(given, "--count", "2", "--format", "json", "--method", method, ...many);
+      const { out } = await complete(
+        given,
+        "--count",
+        "2",
+        "--format",
+        "json",
+        "--method",
+        method,
+        ...many,
+      );
       const { boards, ...about } = JSON.parse(out);
       expect(about).toMatchObject({ given, method, w: 1, drawn: 2 });
       expect(boards).toHaveLength(2);
@@ -211,7 +288,8 @@ describe("diffeo chess complete", () => {
       ...[particles, [...particles, "--guidance", "9"], [...particles, "--w", "1.3"]],
     ];
     const found: string[] = [];
-    for (const words of ways) found.push((await complete(given, "--count", "4", "--format", "fen", ...words)).out);
+    for (const words of ways)
+      found.push((await complete(given, "--count", "4", "--format", "fen", ...words)).out);
     expect(new Set(found).size).toBe(ways.length);
   });
 
@@ -221,18 +299,44 @@ describe("diffeo chess complete", () => {
     const { out } = await complete(`${given} b - - 3 20`, ...words, "fen");
     expect(out.trim().split("\n").map(after)).toEqual([" b - - 3 20", " b - - 3 20"]);
     const { boards } = JSON.parse((await complete(`${given} b `, ...words, "json")).out);
-    expect(boards.map(({ fen }: { fen: string }) => after(fen))).toEqual([" b - - 0 1", " b - - 0 1"]);
+    expect(boards.map(({ fen }: { fen: string }) => after(fen))).toEqual([
+      " b - - 0 1",
+      " b - - 0 1",
+    ]);
   });
 
   it("aims and rejects as sample does", async () => {
-    const words = ["--pieces", "24", "--guide-strength", "2", "--require", "P>=8", "--format", "json", "--count", "2"];
+    const words = [
+      "--pieces",
+      "24",
+      "--guide-strength",
+      "2",
+      "--require",
+      "P>=8",
+      "--format",
+      "json",
+      "--count",
+      "2",
+    ];
     const { out, err } = await complete(given, ...words);
     const { boards, ...about } = JSON.parse(out);
     expect(boards.map(({ fen }: { fen: string }) => piecesOf(fen))).toEqual([24, 24]);
     expect(about).toMatchObject({ guide: ["pieces=24"], guideStrength: 2 });
-    expect(err).toMatch(/^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/);
+    expect(err).toMatch(
+      /^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/,
+    );
     const led = (strength: string) =>
-      complete(given, "--guide", "pieces<20", "--guide-strength", strength, "--format", "fen", "--count", "2");
+      complete(
+        given,
+        "--guide",
+        "pieces<20",
+        "--guide-strength",
+        strength,
+        "--format",
+        "fen",
+        "--count",
+        "2",
+      );
     const free = await complete(given, "--format", "fen", "--count", "2");
     expect((await led("1e-9")).out).toBe(free.out);
     expect((await led("1")).out).not.toBe(free.out);
@@ -250,9 +354,15 @@ describe("diffeo chess complete", () => {
 
   it("refuses options that would have no effect", async () => {
     const refusal = (...words: string[]) => expect(complete(...words)).rejects;
-    await refusal(given, "--json", "--hide", "0.3").toThrow("--hide, --json would change nothing beside a FEN");
-    await refusal(given, "--method", "replacement", "--resample", "2").toThrow("beside the method replacement");
-    await refusal(given, "--method", "resample", "--guidance", "2").toThrow("beside the method resample");
+    await refusal(given, "--json", "--hide", "0.3").toThrow(
+      "--hide, --json would change nothing beside a FEN",
+    );
+    await refusal(given, "--method", "replacement", "--resample", "2").toThrow(
+      "beside the method replacement",
+    );
+    await refusal(given, "--method", "resample", "--guidance", "2").toThrow(
+      "beside the method resample",
+    );
     await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
       "--pieces, --format would change nothing beside --evaluate",
     );
@@ -262,7 +372,9 @@ describe("diffeo chess complete", () => {
     await expect(complete("8/8/8/8/8/8/8/???x????")).rejects.toThrow('column 18: "x" is no piece');
     await expect(complete("8/8/8/8/8/8/8/???")).rejects.toThrow("column 18: rank 1 has 3 squares");
     await expect(complete("8/8/8/8/8/8/8/8")).rejects.toThrow("has no unknown square");
-    await expect(complete()).rejects.toThrow("give a FEN with ? squares, or --evaluate FILE".replace("give", "Give"));
+    await expect(complete()).rejects.toThrow(
+      "give a FEN with ? squares, or --evaluate FILE".replace("give", "Give"),
+    );
   });
 
   it("is measured on real boards beside plain replacement", async () => {
@@ -286,13 +398,25 @@ describe("diffeo chess calibrate", () => {
   it("keeps the model as it is but for what was measured, the same in any batch", async () => {
     await writeDataset(at("six.positions"), playouts(6, key("measured")));
     const words = ["calibrate", "--data", at("six.positions"), "--count", "6", "--json"];
-    const one = JSON.parse((await run(...words, "--model", at("a.safetensors"), "--out", at("one.safetensors"))).out);
-    const again = ["--model", at("one.safetensors"), "--out", at("two.safetensors"), "--batch", "4"];
+    const one = JSON.parse(
+      (await run(...words, "--model", at("a.safetensors"), "--out", at("one.safetensors"))).out,
+    );
+    const again = [
+      "--model",
+      at("one.safetensors"),
+      "--out",
+      at("two.safetensors"),
+      "--batch",
+      "4",
+    ];
     const two = JSON.parse((await run(...words, ...again)).out);
     two.values.forEach((value: number, i: number) => {
       expect(value / one.values[i]).toBeCloseTo(1, 4);
     });
-    const [before, after] = [await readFile(at("a.safetensors")), await readFile(at("two.safetensors"))];
+    const [before, after] = [
+      await readFile(at("a.safetensors")),
+      await readFile(at("two.safetensors")),
+    ];
     const sizeOf = (file: Buffer): number => Number(file.readBigUInt64LE(0)) + 8;
     expect(after.subarray(sizeOf(after)).equals(before.subarray(sizeOf(before)))).toBe(true);
     expect(sizeOf(after) % 8).toBe(0);

@@ -1,7 +1,16 @@
-/** Completion: where the joint law is known exactly, so that the right conditional is too, and on whole boards. */
+/**
+ * Completion: where the joint law is known exactly, so that the right conditional is too, and on
+ * whole boards.
+ */
 
 import { alignToEvent } from "diffeo/bijector";
-import { type Categorical, categorical, knownSites, siteLikelihood, standardise } from "diffeo/categorical";
+import {
+  type Categorical,
+  categorical,
+  knownSites,
+  siteLikelihood,
+  standardise,
+} from "diffeo/categorical";
 import {
   add,
   constant,
@@ -38,7 +47,10 @@ import { tinyModel } from "../../../../packages/chess/test/tiny.ts";
 const CLASSES = 3;
 const N = CLASSES - 1;
 
-/** A law over the classes of a few sites in a row, with its exact score and exact posteriors at every time. */
+/**
+ * A law over the classes of a few sites in a row, with its exact score and exact posteriors at
+ * every time.
+ */
 async function exactLaw(sites: number, weightOf: (classes: readonly number[]) => number) {
   const states = Array.from({ length: CLASSES ** sites }, (_, s) =>
     Array.from({ length: sites }, (_, i) => Math.floor(s / CLASSES ** i) % CLASSES),
@@ -51,7 +63,9 @@ async function exactLaw(sites: number, weightOf: (classes: readonly number[]) =>
   );
   const encoding: Categorical = categorical(standardise(shares, { grid: [sites] }));
   const sde = vp({ eventRank: 2 });
-  const points = states.map((state) => state.flatMap((k) => [...encoding.points.subarray(k * N, (k + 1) * N)]));
+  const points = states.map((state) =>
+    state.flatMap((k) => [...encoding.points.subarray(k * N, (k + 1) * N)]),
+  );
   const { meanFactor, std } = sde.transition;
   /** log p(state | x_t): p(state | x_t) ∝ p(state) exp(−|x − m c|²/2σ²). */
   const logState = (x: Tensor, t: Tensor): Tensor => {
@@ -88,7 +102,11 @@ async function exactLaw(sites: number, weightOf: (classes: readonly number[]) =>
     likelihood: siteLikelihood(encoding, logPosterior),
   });
   /** How far the shares of states that are drawn are from Bayes' rule, given what is known. */
-  const compare = async (known: readonly number[], method: { strength: 0 | 1; resample: number }, count: number) => {
+  const compare = async (
+    known: readonly number[],
+    method: { strength: 0 | 1; resample: number },
+    count: number,
+  ) => {
     const partial = new Uint8Array(count * sites);
     for (let i = 0; i < count; i++) partial.set(known, i * sites);
     const { samples } = await draw({
@@ -104,10 +122,14 @@ async function exactLaw(sites: number, weightOf: (classes: readonly number[]) =>
       const state = drawn.subarray(i * sites, (i + 1) * sites);
       found[state.reduce((s, k, j) => s + k * CLASSES ** j, 0)] += 1 / count;
     }
-    const agrees = (state: readonly number[]): boolean => known.every((k, i) => k >= CLASSES || k === state[i]);
+    const agrees = (state: readonly number[]): boolean =>
+      known.every((k, i) => k >= CLASSES || k === state[i]);
     const exact = states.map((state, s) => (agrees(state) ? p[s] : 0));
     const mass = exact.reduce((a, b) => a + b, 0);
-    expect(found.reduce((sum, share, s) => sum + (agrees(states[s]) ? share : 0), 0)).toBeCloseTo(1, 10);
+    expect(found.reduce((sum, share, s) => sum + (agrees(states[s]) ? share : 0), 0)).toBeCloseTo(
+      1,
+      10,
+    );
     return exact.reduce((tv, share, s) => tv + Math.abs(share / mass - found[s]) / 2, 0);
   };
   return { compare, dispose: draw.dispose };
@@ -118,15 +140,21 @@ const transposed = (rows: readonly (readonly number[])[]): number[][] =>
 
 describe("sites of a law that is known exactly", () => {
   const count = 2000;
-  // A share of 2,000 draws has a standard deviation of at most 0.011, and TV is at most the sum of two such errors.
+  // A share of 2,000 draws has a standard deviation of at most 0.011, and TV is at most the sum of
+  // two such errors.
   const chance = 0.035;
 
   it("follow the conditional law in one guided pass, where one other is known", async () => {
-    const { compare, dispose } = await exactLaw(2, ([a, b]) => (a === b ? 0.8 : 0.1) * [3, 2, 1][a]);
+    const { compare, dispose } = await exactLaw(
+      2,
+      ([a, b]) => (a === b ? 0.8 : 0.1) * [3, 2, 1][a],
+    );
     const guided = await compare([2, UNKNOWN], { strength: 1, resample: 1 }, count);
     const naive = await compare([2, UNKNOWN], { strength: 0, resample: 1 }, count);
     const repeated = await compare([2, UNKNOWN], { strength: 0, resample: 5 }, count);
-    console.log(`distance from the conditional law: guided ${guided}, repeated ${repeated}, replacement ${naive}`);
+    console.log(
+      `distance from the conditional law: guided ${guided}, repeated ${repeated}, replacement ${naive}`,
+    );
     await dispose();
     expect(guided).toBeLessThan(chance);
     expect(repeated).toBeLessThan(naive / 2);
@@ -143,7 +171,9 @@ describe("sites of a law that is known exactly", () => {
 
   it("come closer to it than by replacement where several are known", async () => {
     // Exactly one site is of class 0, as a side has exactly one king.
-    const { compare, dispose } = await exactLaw(3, (state) => (state.filter((k) => k === 0).length === 1 ? 1 : 0.001));
+    const { compare, dispose } = await exactLaw(3, (state) =>
+      state.filter((k) => k === 0).length === 1 ? 1 : 0.001,
+    );
     const guided = await compare([1, 2, UNKNOWN], { strength: 1, resample: 1 }, count);
     const naive = await compare([1, 2, UNKNOWN], { strength: 0, resample: 1 }, count);
     console.log(`two of three known: guided ${guided}, replacement ${naive}`);
@@ -167,30 +197,35 @@ describe("completeBoards", () => {
     await noise.dispose();
   });
 
-  it.each(COMPLETIONS)("keeps every known square, other ones on each board (%s)", async (completion) => {
-    const { positions } = await completeBoards(posterior, partial, { ...options, completion });
-    expect(completionMeasures(positions, partial, real).kept).toBe(1);
-    const made = unpack(positions);
-    expect(made.some((k, i) => partial[i] === UNKNOWN && k !== EMPTY)).toBe(true);
-    const { positions: again } = await completeBoards(posterior, partial.subarray(128), {
-      ...options,
-      completion,
-      first: 2,
-      batch: 2,
-    });
-    expect(unpack(again)).toEqual(made.slice(128));
-  });
+  it.each(COMPLETIONS)(
+    "keeps every known square, other ones on each board (%s)",
+    async (completion) => {
+      const { positions } = await completeBoards(posterior, partial, { ...options, completion });
+      expect(completionMeasures(positions, partial, real).kept).toBe(1);
+      const made = unpack(positions);
+      expect(made.some((k, i) => partial[i] === UNKNOWN && k !== EMPTY)).toBe(true);
+      const { positions: again } = await completeBoards(posterior, partial.subarray(128), {
+        ...options,
+        completion,
+        first: 2,
+        batch: 2,
+      });
+      expect(unpack(again)).toEqual(made.slice(128));
+    },
+  );
 
   it("is guided where the network gives posteriors, and repeats steps where not", async () => {
-    const evaluations = async (draw: BoardSampler) => (await completeBoards(draw, partial, options)).scoreEvaluations;
+    const evaluations = async (draw: BoardSampler) =>
+      (await completeBoards(draw, partial, options)).scoreEvaluations;
     expect(await evaluations(posterior)).toBe(4 + 1);
     expect(await evaluations(noise)).toBe(4 * 4 + 1);
-    const led = async (how: object) => (await completeBoards(posterior, partial, { ...options, ...how })).positions;
+    const led = async (how: object) =>
+      (await completeBoards(posterior, partial, { ...options, ...how })).positions;
     expect(await led({})).toEqual(await led({ guidance: 3 }));
     expect(await led({})).not.toEqual(await led({ guidance: 1 }));
-    await expect(completeBoards(noise, partial, { ...options, completion: "guided" })).rejects.toThrow(
-      "gives no posterior to be guided by",
-    );
+    await expect(
+      completeBoards(noise, partial, { ...options, completion: "guided" }),
+    ).rejects.toThrow("gives no posterior to be guided by");
   });
 
   it("hides the same number of squares on every board, and others on each", () => {
@@ -198,7 +233,9 @@ describe("completeBoards", () => {
     for (const board of hidden) expect(board.filter((k) => k === UNKNOWN)).toHaveLength(32);
     // 25.6 of 64.
     expect(hideSquares(real, 0.4, key(1)).filter((k) => k === UNKNOWN)).toHaveLength(6 * 26);
-    expect(new Set(hidden.map((board) => board.map((k) => (k === UNKNOWN ? "?" : ".")).join(""))).size).toBe(6);
+    expect(
+      new Set(hidden.map((board) => board.map((k) => (k === UNKNOWN ? "?" : ".")).join(""))).size,
+    ).toBe(6);
     expect(partial.filter((k, i) => k !== UNKNOWN && k !== unpack(real)[i])).toHaveLength(0);
   });
 

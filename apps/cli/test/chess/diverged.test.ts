@@ -11,7 +11,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 it("names the options to change, and ends with the code of lost numbers", async () => {
   const out = join(folder, "run");
-  const small = ["--width", "8", "--multipliers", "1,1", "--blocks", "1", "--attention", "1", "--batch", "8"];
+  const small = [
+    "--width",
+    "8",
+    "--multipliers",
+    "1,1",
+    "--blocks",
+    "1",
+    "--attention",
+    "1",
+    "--batch",
+    "8",
+  ];
   const often = ["--steps", "20", "--save-every", "1", "--samples-every", "0", "--warmup", "1"];
   const { stderr, code } = await diffeo(
     "chess",
@@ -28,6 +39,8 @@ it("names the options to change, and ends with the code of lost numbers", async 
     "1e30",
   );
   expect(stderr).toMatch(/Begin a run in another folder with a smaller --rate or --clip/);
-  expect(stderr.includes(`--init ${join(out, "model.safetensors")}`)).toBe(existsSync(join(out, "model.safetensors")));
+  expect(stderr.includes(`--init ${join(out, "model.safetensors")}`)).toBe(
+    existsSync(join(out, "model.safetensors")),
+  );
   expect(code).toBe(3);
 });

@@ -1,8 +1,16 @@
-/** A trained network as an ONNX file, checked by ONNX and run by ONNX Runtime past all of diffeo. */
+/**
+ * A trained network as an ONNX file, checked by ONNX and run by ONNX Runtime past all of diffeo.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { denoiserMean, denoiserScore, type ModelSpec, modelOf, type Parameterisation } from "diffeo/categorical";
+import {
+  denoiserMean,
+  denoiserScore,
+  type ModelSpec,
+  modelOf,
+  type Parameterisation,
+} from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import { frozen, networkOf, parameterCount } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
@@ -48,15 +56,22 @@ async function networkFile(parameterisation: Parameterisation): Promise<string> 
 }
 
 /** What the command prints as JSON. */
-const run = async (...words: string[]) => JSON.parse(await printed("chess", "export", "--json", ...words));
+const run = async (...words: string[]) =>
+  JSON.parse(await printed("chess", "export", "--json", ...words));
 
 const x = normal(key("x"), [BATCH, 8, 8, 12]);
 const t = uniform(key("t"), [BATCH], { low: 0.05, high: 1 });
 
 /** One output of a file in ONNX Runtime. */
 async function inOnnxRuntime(path: string, name: string): Promise<Float32Array> {
-  const session = await ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 });
-  const feeds = { x: new ort.Tensor("float32", x.data, x.shape), t: new ort.Tensor("float32", t.data, t.shape) };
+  const session = await ort.InferenceSession.create(path, {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 4,
+  });
+  const feeds = {
+    x: new ort.Tensor("float32", x.data, x.shape),
+    t: new ort.Tensor("float32", t.data, t.shape),
+  };
   const result = await session.run(feeds);
   await session.release();
   return result[name].data as Float32Array;
@@ -121,12 +136,29 @@ describe("diffeo chess export", () => {
 
   it("writes class probabilities, of a network that has them alone", async () => {
     const out = join(folder, "p.onnx");
-    await run("--model", await networkFile("posterior"), "--out", out, "--what", "posterior", "--batch", `${BATCH}`);
+    await run(
+      "--model",
+      await networkFile("posterior"),
+      "--out",
+      out,
+      "--what",
+      "posterior",
+      "--batch",
+      `${BATCH}`,
+    );
     const p = await inOnnxRuntime(out, "posterior");
     expect(p).toHaveLength(BATCH * 64 * 13);
-    for (let at = 0; at < p.length; at += 13) expect(p.subarray(at, at + 13).reduce((a, b) => a + b)).toBeCloseTo(1, 5);
+    for (let at = 0; at < p.length; at += 13)
+      expect(p.subarray(at, at + 13).reduce((a, b) => a + b)).toBeCloseTo(1, 5);
     await expect(
-      run("--model", await networkFile("noise"), "--what", "posterior", "--out", join(folder, "none.onnx")),
+      run(
+        "--model",
+        await networkFile("noise"),
+        "--what",
+        "posterior",
+        "--out",
+        join(folder, "none.onnx"),
+      ),
     ).rejects.toThrow("a network that predicts noise gives no class probabilities");
   });
 

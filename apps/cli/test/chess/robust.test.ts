@@ -15,7 +15,15 @@ import { gzipSync } from "node:zlib";
 import { RunFolder, readSafetensors, writeSafetensors } from "diffeo/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, diffeoUnder, startDiffeo } from "../run.ts";
-import { checkpointsOf, outcomeOf, STEPS, temporariesOf, trainWords, until, writeBoards } from "./train-run.ts";
+import {
+  checkpointsOf,
+  outcomeOf,
+  STEPS,
+  temporariesOf,
+  trainWords,
+  until,
+  writeBoards,
+} from "./train-run.ts";
 
 let folder: string;
 let data: string;
@@ -26,10 +34,21 @@ let expected: Record<string, Buffer>;
 const words = (out: string, ...more: readonly string[]): string[] =>
   trainWords(data, out, "--save-every", "4", "--samples-every", "0", ...more);
 
-/** Ends a run at once, with no word of warning, when a checkpoint is being written. Returns whether it caught one. */
-async function killInCheckpoint(run: readonly string[], out: string, atStep: number): Promise<boolean> {
+/**
+ * Ends a run at once, with no word of warning, when a checkpoint is being written. Returns whether
+ * it caught one.
+ */
+async function killInCheckpoint(
+  run: readonly string[],
+  out: string,
+  atStep: number,
+): Promise<boolean> {
   const { child, ended } = startDiffeo(...run);
-  await until(() => existsSync(out) && ((checkpointsOf(out).at(-1) ?? 0) >= atStep || child.exitCode !== null), 10);
+  await until(
+    () =>
+      existsSync(out) && ((checkpointsOf(out).at(-1) ?? 0) >= atStep || child.exitCode !== null),
+    10,
+  );
   await until(() => temporariesOf(out).length > 0 || child.exitCode !== null, 1);
   child.kill("SIGKILL");
   await ended;
@@ -50,7 +69,11 @@ describe("kill −9", () => {
   it("in the middle of a checkpoint loses nothing that was saved, however often", async () => {
     let caught = 0;
     for (let round = 0, before = 0; round < 3; round++) {
-      const torn = await killInCheckpoint(words(killed, ...(round > 0 ? ["--resume"] : [])), killed, before + 4);
+      const torn = await killInCheckpoint(
+        words(killed, ...(round > 0 ? ["--resume"] : [])),
+        killed,
+        before + 4,
+      );
       if (torn) caught++;
       const steps = checkpointsOf(killed);
       for (const step of steps) {
@@ -61,7 +84,8 @@ describe("kill −9", () => {
       before = steps.at(-1) as number;
     }
     expect(caught).toBeGreaterThan(0);
-    // A killed process leaves its lock, which holds nobody off: rounds after the first began with one.
+    // A killed process leaves its lock, which holds nobody off: rounds after the first began with
+    // one.
     expect(existsSync(join(killed, ".lock"))).toBe(true);
     expect(checkpointsOf(killed).at(-1)).toBeLessThan(STEPS);
   });
@@ -69,7 +93,10 @@ describe("kill −9", () => {
   it("leaves a run that ends as if nothing had happened", async () => {
     const run = join(folder, "continued");
     cpSync(killed, run, { recursive: true });
-    writeFileSync(join(run, "step-56.safetensors.4711.tmp"), readFileSync(join(run, "config.json")));
+    writeFileSync(
+      join(run, "step-56.safetensors.4711.tmp"),
+      readFileSync(join(run, "config.json")),
+    );
     appendFileSync(join(run, "metrics.jsonl"), `{"step":50,"loss":1}\n{"step":6`);
     expect(await diffeo(...words(run, "--resume"))).toMatchObject({ code: 0 });
     expect(outcomeOf(run)).toEqual(expected);
@@ -102,7 +129,9 @@ describe("a full disk", () => {
 describe("a checkpoint of another architecture", () => {
   it("is refused by the settings of its run", async () => {
     const { code, stderr } = await diffeo(...words(killed, "--resume", "--width", "24"));
-    expect(stderr).toContain("was begun with spec.network.width = 16, now it is 24. Give the same settings");
+    expect(stderr).toContain(
+      "was begun with spec.network.width = 16, now it is 24. Give the same settings",
+    );
     expect(code).toBe(2);
   });
 
@@ -113,7 +142,9 @@ describe("a checkpoint of another architecture", () => {
     const arrays = { theta: numbers, m: numbers, v: numbers, ema: numbers };
     await writeSafetensors(join(run, "step-58.safetensors"), { arrays, metadata: {} });
     const { code, stderr } = await diffeo(...words(run, "--resume"));
-    expect(stderr).toMatch(/step-58.*: theta has 7 numbers, this architecture has \d+\. Use the settings/);
+    expect(stderr).toMatch(
+      /step-58.*: theta has 7 numbers, this architecture has \d+\. Use the settings/,
+    );
     expect(code).toBe(1);
   });
 
@@ -139,7 +170,20 @@ describe("other data", () => {
     const run = join(folder, "from-init");
     const small = ["--batch", "2", "--focus", "0.2,0.5"];
     const from = (file: string, ...more: readonly string[]) =>
-      diffeo("chess", "train", "--data", file, "--out", run, "--init", init, "--steps", "2", ...small, ...more);
+      diffeo(
+        "chess",
+        "train",
+        "--data",
+        file,
+        "--out",
+        run,
+        "--init",
+        init,
+        "--steps",
+        "2",
+        ...small,
+        ...more,
+      );
     expect(await from(data, "--samples-every", "0")).toMatchObject({ code: 0 });
     const config = JSON.parse(readFileSync(join(run, "config.json"), "utf8"));
     expect(config).toMatchObject({ warmup: 1, focus: { from: 0.2, to: 0.5, share: 0.85 } });
@@ -149,7 +193,9 @@ describe("other data", () => {
     writeFileSync(changed, [first.replace(/^\S+/, "4k3/8/8/8/8/8/8/4K3"), ...rest].join("\n"));
     expect(await from(moved, "--resume")).toMatchObject({ code: 0 });
     const { code, stderr } = await from(changed, "--resume");
-    expect(stderr).toMatch(/begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/);
+    expect(stderr).toMatch(
+      /begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/,
+    );
     expect(code).toBe(2);
     expect((await from(data, "--resume", "--width", "8")).stderr).toContain(
       "--width would change nothing beside --init",
@@ -167,7 +213,10 @@ describe("a folder that holds a run", () => {
       "--out",
       join(folder, "whole"),
     );
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/already holds a run\. Continue it with --resume/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/already holds a run\. Continue it with --resume/),
+    ]);
   });
 });
 

@@ -20,7 +20,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Nats a square of a Ruy Lopez under noise at these times, as the weights were left. */
-const NATS: Readonly<Record<keyof typeof shippedModels, readonly (readonly [t: number, nats: number])[]>> = {
+const NATS: Readonly<
+  Record<keyof typeof shippedModels, readonly (readonly [t: number, nats: number])[]>
+> = {
   transformer: [
     [0.2, 0],
     [0.4, 0.1233],
@@ -61,7 +63,8 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
     const board = parseFen("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R");
     const classes = { shape: [1, 8, 8], dtype: "int32", data: Int32Array.from(board) } as const;
     const loss = compile(
-      (c: Tensor, t: Tensor, noise: Tensor) => denoiserLoss(denoiser, frozen(parameters), c, t, noise),
+      (c: Tensor, t: Tensor, noise: Tensor) =>
+        denoiserLoss(denoiser, frozen(parameters), c, t, noise),
       [{ shape: [1, 8, 8], dtype: "int32" }, [1], [1, 8, 8, 12]],
       { threads: 1, once: true },
     );
@@ -78,8 +81,20 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
 
 describe("the shipped models", () => {
   it("are called by name", async () => {
-    const words = ["chess", "sample", "--steps", "2", "--count", "1", "--format", "json", "--threads", "1"];
-    const digest = async (...more: string[]) => JSON.parse((await diffeo(...words, ...more)).stdout).model;
+    const words = [
+      "chess",
+      "sample",
+      "--steps",
+      "2",
+      "--count",
+      "1",
+      "--format",
+      "json",
+      "--threads",
+      "1",
+    ];
+    const digest = async (...more: string[]) =>
+      JSON.parse((await diffeo(...words, ...more)).stdout).model;
     expect(await digest()).toBe(await modelDigest(shippedModels.transformer));
     for (const name of ["small", "unet"] as const)
       expect(await digest("--model", name)).toBe(await modelDigest(shippedModels[name]));
@@ -87,7 +102,18 @@ describe("the shipped models", () => {
 
   it("draw the figure without being named", async () => {
     const out = join(folder, "figure");
-    const words = ["chess", "figure", "--w", "0.95,1.05", "--boards", "1", "--steps", "3", "--out", out];
+    const words = [
+      "chess",
+      "figure",
+      "--w",
+      "0.95,1.05",
+      "--boards",
+      "1",
+      "--steps",
+      "3",
+      "--out",
+      out,
+    ];
     const { code, stdout } = await diffeo(...words, "--threads", "1");
     expect(code).toBe(0);
     expect(stdout).toContain(`Written to ${out}.svg and ${out}.png`);

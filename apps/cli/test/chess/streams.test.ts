@@ -1,4 +1,7 @@
-/** Real processes whose streams break, whose terminal goes away, or that meet in one folder: no step and no sheet is lost. */
+/**
+ * Real processes whose streams break, whose terminal goes away, or that meet in one folder: no step
+ * and no sheet is lost.
+ */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +27,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("training goes on to its end", () => {
   const bare = ["--samples-every", "0"];
   it("where stderr is full", () => {
-    expect(diffeoUnder('exec "$@" 2>/dev/full', ...words("full", ...bare))).toMatchObject({ code: 0, stderr: "" });
+    expect(diffeoUnder('exec "$@" 2>/dev/full', ...words("full", ...bare))).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
     expect(outcomeOf(join(folder, "full"))).toEqual(expected);
   });
 
@@ -37,22 +43,28 @@ describe("training goes on to its end", () => {
 });
 
 describe("a terminal that goes away, or a request to end", () => {
-  it.each(["SIGHUP", "SIGTERM"] as const)("stops training with a checkpoint (%s)", async (signal) => {
-    const out = join(folder, signal);
-    const run = words(signal, "--steps", "100000");
-    const { child, ended } = startDiffeo(...run);
-    await until(() => existsSync(join(out, "step-20.safetensors")), 10);
-    // While it runs, nobody else enters its folder.
-    const second = await diffeo(...run, "--resume");
-    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining(`in use by process ${child.pid}. Wait`)]);
-    child.kill(signal);
-    const { code, stdout } = await ended;
-    expect(code).toBe(130);
-    expect(stdout).toBe(
-      `stopped at step ${checkpointsOf(out).at(-1)} of 100000; continue with the same command and --resume\n`,
-    );
-    expect(readdirSync(out)).not.toContain(".lock");
-  });
+  it.each(["SIGHUP", "SIGTERM"] as const)(
+    "stops training with a checkpoint (%s)",
+    async (signal) => {
+      const out = join(folder, signal);
+      const run = words(signal, "--steps", "100000");
+      const { child, ended } = startDiffeo(...run);
+      await until(() => existsSync(join(out, "step-20.safetensors")), 10);
+      // While it runs, nobody else enters its folder.
+      const second = await diffeo(...run, "--resume");
+      expect([second.code, second.stderr]).toEqual([
+        2,
+        expect.stringContaining(`in use by process ${child.pid}. Wait`),
+      ]);
+      child.kill(signal);
+      const { code, stdout } = await ended;
+      expect(code).toBe(130);
+      expect(stdout).toBe(
+        `stopped at step ${checkpointsOf(out).at(-1)} of 100000; continue with the same command and --resume\n`,
+      );
+      expect(readdirSync(out)).not.toContain(".lock");
+    },
+  );
 });
 
 describe("a folder with a run in it", () => {

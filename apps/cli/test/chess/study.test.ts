@@ -32,7 +32,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const record = (method: StudyRecord["method"], w: number, mean: number, legal = 0.5): StudyRecord => ({
+const record = (
+  method: StudyRecord["method"],
+  w: number,
+  mean: number,
+  legal = 0.5,
+): StudyRecord => ({
   method,
   w,
   steps: method === "domainPreserving" ? 250 : 1000,
@@ -48,21 +53,32 @@ const record = (method: StudyRecord["method"], w: number, mean: number, legal = 
   clamps: 0,
   device: "cpu",
 });
-const settings = { count: 400, seed: 7, model: "0123456789ab", steps: { domainPreserving: 250, eulerMaruyama: 1000 } };
+const settings = {
+  count: 400,
+  seed: 7,
+  model: "0123456789ab",
+  steps: { domainPreserving: 250, eulerMaruyama: 1000 },
+};
 
 describe("a run", () => {
   it("records what the boards are like", async () => {
     const model = await loadModel(at("model.safetensors"));
     for (const method of STUDY_METHODS) {
       const task = { method, w: 0.97, steps: 12, count: 6, seed: 3, model: "x" };
-      const boards = await sampleBoards(model, { ...{ count: 6, steps: 12, method, driftScale: 0.97 }, key: key(3) });
+      const boards = await sampleBoards(model, {
+        ...{ count: 6, steps: 12, method, driftScale: 0.97 },
+        key: key(3),
+      });
       const { positions, exits, clamps } = boards;
       const found = scaleRecord(task, boards, "cpu");
       const each = Array.from({ length: 6 }, (_, i) => boardAt(positions, i));
       const pieces = each.map((board) => board.filter((k) => k !== EMPTY).length);
       const mean = pieces.reduce((a, b) => a + b) / 6;
       expect(found.pieces.mean).toBeCloseTo(mean, 12);
-      expect(found.pieces.sd).toBeCloseTo(Math.sqrt(pieces.reduce((s, n) => s + (n - mean) ** 2, 0) / 6), 12);
+      expect(found.pieces.sd).toBeCloseTo(
+        Math.sqrt(pieces.reduce((s, n) => s + (n - mean) ** 2, 0) / 6),
+        12,
+      );
       expect(found.legal).toBe(each.filter(isLegal).length / 6);
       expect(found).toMatchObject({ ...task, exits, clamps, device: "cpu" });
       if (method === "domainPreserving") expect([exits, clamps]).toEqual([0, 0]);
@@ -83,12 +99,18 @@ describe("a study", () => {
 
   it.each([
     ["count", { ...settings, count: 500 }, /count 400, now it is 500/],
-    ["steps", { ...settings, steps: { ...settings.steps, domainPreserving: 9 } }, /steps 250, now it is 9/],
+    [
+      "steps",
+      { ...settings, steps: { ...settings.steps, domainPreserving: 9 } },
+      /steps 250, now it is 9/,
+    ],
     ["model", { ...settings, model: "other" }, /model 0123456789ab, now it is other/],
     ["seed", { ...settings, seed: 8 }, /seed 7, now it is 8/],
   ])("does not mix records of another %s", (_, other, message) => {
     expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [1], other)).toThrow(message);
-    expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(message);
+    expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(
+      message,
+    );
   });
 
   async function diffeo(...words: string[]): Promise<{ out: string; err: string }> {
@@ -97,20 +119,32 @@ describe("a study", () => {
     return { out, err };
   }
   const quick = (): string[] => {
-    const words = ["study", "--model", at("model.safetensors"), "--out", at("study"), "--w", "0.95,1"];
+    const words = [
+      "study",
+      "--model",
+      at("model.safetensors"),
+      "--out",
+      at("study"),
+      "--w",
+      "0.95,1",
+    ];
     return [...words, "--count", "4", "--batch", "2", "--steps", "3,5", "--seed", "2"];
   };
   const runs = async (): Promise<Record<string, string>> => {
     const names = (await readdir(at("study/runs"))).sort();
     return Object.fromEntries(
-      await Promise.all(names.map(async (name) => [name, await readFile(at(`study/runs/${name}`), "utf8")])),
+      await Promise.all(
+        names.map(async (name) => [name, await readFile(at(`study/runs/${name}`), "utf8")]),
+      ),
     );
   };
 
   it("runs, continues with what is missing, and reports from its records", async () => {
     const { out, err } = await diffeo(...quick());
     expect(err.match(/^\d of 4: /gm)).toHaveLength(4);
-    expect(out).toMatch(/## domain-preserving, 3 steps[\s\S]*## Euler–Maruyama on the simplex, clamped, 5 steps/);
+    expect(out).toMatch(
+      /## domain-preserving, 3 steps[\s\S]*## Euler–Maruyama on the simplex, clamped, 5 steps/,
+    );
     const before = await runs();
     expect(Object.keys(before)).toEqual([
       "domainPreserving-0.95.json",
@@ -121,7 +155,9 @@ describe("a study", () => {
 
     await rm(at("study/runs/eulerMaruyama-1.json"));
     const again = await diffeo(...quick(), "--json");
-    expect(again.err.match(/^\d of \d: .*/gm)).toEqual([expect.stringMatching(/^1 of 1: eulerMaruyama-1: /)]);
+    expect(again.err.match(/^\d of \d: .*/gm)).toEqual([
+      expect.stringMatching(/^1 of 1: eulerMaruyama-1: /),
+    ]);
     const after = await runs();
     expect(after).toEqual(before);
     expect(JSON.parse(again.out)).toEqual(Object.values(after).map((text) => JSON.parse(text)));
@@ -131,17 +167,30 @@ describe("a study", () => {
     await rm(at("study/drift-scale.svg"));
     const report = await diffeo("report", at("study"));
     expect(report.out).toBe(page);
-    expect(report.err).toMatch(hasFont() ? /^$/ : /drift-scale\.png has no captions, for this machine has no font/);
-    expect((await readdir(at("study"))).sort()).toEqual(["README.md", "drift-scale.png", "drift-scale.svg", "runs"]);
+    expect(report.err).toMatch(
+      hasFont() ? /^$/ : /drift-scale\.png has no captions, for this machine has no font/,
+    );
+    expect((await readdir(at("study"))).sort()).toEqual([
+      "README.md",
+      "drift-scale.png",
+      "drift-scale.svg",
+      "runs",
+    ]);
     expect((await readFile(at("study/drift-scale.png"))).subarray(1, 4).toString()).toBe("PNG");
 
-    await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(/count 4, now it is 5.*another folder/);
+    await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(
+      /count 4, now it is 5.*another folder/,
+    );
     await writeFile(at("study/runs/eulerMaruyama-1.json"), '{"method":"eulerMaruyama","w":1}');
-    await expect(diffeo("report", at("study"))).rejects.toThrow(/eulerMaruyama-1.json is no record/);
+    await expect(diffeo("report", at("study"))).rejects.toThrow(
+      /eulerMaruyama-1.json is no record/,
+    );
   });
 
   it("says what it cannot use", async () => {
-    await expect(diffeo("report", at("nowhere"))).rejects.toThrow(/holds no records.*chess study first/);
+    await expect(diffeo("report", at("nowhere"))).rejects.toThrow(
+      /holds no records.*chess study first/,
+    );
     await expect(diffeo("study", "--model", at("none"), "--out", at("x"))).rejects.toThrow(
       /none: there is no such file, nor a shipped model/,
     );
@@ -185,12 +234,15 @@ describe("its report", () => {
     const [pieces, legal] = svg.split(/font-weight="bold">(?=Pieces|Strictly)/).slice(1);
     /** Marks of the panel by their titles: discs have a centre, diamonds are moved to it. */
     const marks = (panel: string) =>
-      [...panel.matchAll(/<(?:circle|path)([^>]*)><title>w = ([\d.]+): ([\d.]+)</g)].map(([, place, w, value]) => {
-        const [x, y] = [/(?:cx="|translate\()([\d.]+)/, /(?:cy="|translate\([\d.]+,)([\d.]+)/].map((pattern) =>
-          Number(pattern.exec(place)?.[1]),
-        );
-        return { x, y, w: Number(w), value: Number(value) };
-      });
+      [...panel.matchAll(/<(?:circle|path)([^>]*)><title>w = ([\d.]+): ([\d.]+)</g)].map(
+        ([, place, w, value]) => {
+          const [x, y] = [
+            /(?:cx="|translate\()([\d.]+)/,
+            /(?:cy="|translate\([\d.]+,)([\d.]+)/,
+          ].map((pattern) => Number(pattern.exec(place)?.[1]));
+          return { x, y, w: Number(w), value: Number(value) };
+        },
+      );
     /** Where a tick's label stands. */
     const tick = (panel: string, axis: "x" | "y", label: string): number[] => {
       const [, labels] = panel.split(`aria-label="${axis}-axis tick label"`);
@@ -199,12 +251,16 @@ describe("its report", () => {
     };
     for (const panel of [pieces, legal]) {
       expect(marks(panel)).toHaveLength(6);
-      for (const { x, w } of marks(panel)) expect(x).toBeCloseTo(tick(panel, "x", w.toFixed(2))[0], 6);
+      for (const { x, w } of marks(panel))
+        expect(x).toBeCloseTo(tick(panel, "x", w.toFixed(2))[0], 6);
     }
-    for (const { y, value } of marks(pieces).slice(0, 3)) expect(y).toBeCloseTo(tick(pieces, "y", `${value}`)[1], 6);
+    for (const { y, value } of marks(pieces).slice(0, 3))
+      expect(y).toBeCloseTo(tick(pieces, "y", `${value}`)[1], 6);
     for (const { y, value } of marks(legal).slice(0, 3))
       expect(y).toBeCloseTo(tick(legal, "y", value.toFixed(1))[1], 6);
     for (const colour of [COLOURS.blue, COLOURS.vermilion]) expect(pieces).toContain(colour);
-    expect(svg).toMatch(/domain-preserving, 250 steps.*Euler–Maruyama on the simplex, clamped, 1000 steps/s);
+    expect(svg).toMatch(
+      /domain-preserving, 250 steps.*Euler–Maruyama on the simplex, clamped, 1000 steps/s,
+    );
   });
 });

@@ -22,10 +22,13 @@ const steps = (path: string): number[] =>
 describe("diffeo chess train", () => {
   it("stopped by Ctrl-C writes a checkpoint, and with --resume ends where an uninterrupted run does", async () => {
     const [whole, stopped] = [join(folder, "whole"), join(folder, "stopped")];
-    const words = (out: string): string[] => trainWords(data, out, "--save-every", "20", "--weight", "bounded");
+    const words = (out: string): string[] =>
+      trainWords(data, out, "--save-every", "20", "--weight", "bounded");
     const uninterrupted: Ended = await diffeo(...words(whole), "--samples-every", "40");
     expect(uninterrupted).toMatchObject({ code: 0 });
-    expect(uninterrupted.stdout).toMatch(/^60 steps of 4 boards, \d+ parameters: .*model\.safetensors\n$/);
+    expect(uninterrupted.stdout).toMatch(
+      /^60 steps of 4 boards, \d+ parameters: .*model\.safetensors\n$/,
+    );
 
     const { child, ended } = startDiffeo(...words(stopped), "--samples-every", "0");
     await until(() => existsSync(join(stopped, "step-20.safetensors")), 5);
@@ -35,9 +38,13 @@ describe("diffeo chess train", () => {
     const reached = checkpointsOf(stopped).at(-1) as number;
     expect(reached).toBeGreaterThanOrEqual(20);
     expect(reached).toBeLessThan(STEPS);
-    expect(stdout).toBe(`stopped at step ${reached} of 60; continue with the same command and --resume\n`);
+    expect(stdout).toBe(
+      `stopped at step ${reached} of 60; continue with the same command and --resume\n`,
+    );
 
-    expect(await diffeo(...words(stopped), "--resume", "--samples-every", "60")).toMatchObject({ code: 0 });
+    expect(await diffeo(...words(stopped), "--resume", "--samples-every", "60")).toMatchObject({
+      code: 0,
+    });
     expect(outcomeOf(stopped)).toEqual(outcomeOf(whole));
     expect(steps(stopped)).toEqual(steps(whole));
   });
@@ -49,7 +56,8 @@ describe("diffeo chess train", () => {
         .sort();
     expect(sheetsOf("whole")).toEqual(["samples-000040.svg", "samples-000060.svg"]);
     expect(sheetsOf("stopped")).toEqual(["samples-000060.svg"]);
-    const last = (out: string): string => readFileSync(join(folder, out, "samples-000060.svg"), "utf8");
+    const last = (out: string): string =>
+      readFileSync(join(folder, out, "samples-000060.svg"), "utf8");
     expect(last("whole")).toContain("After 60 steps of training");
     expect(last("stopped")).toBe(last("whole"));
   });
@@ -70,7 +78,18 @@ describe("diffeo chess train", () => {
         "--threads",
         "1",
       ],
-      ...["--network", "transformer", "--width", "16", "--layers", "2", "--heads", "2", "--beta2", "0.99"],
+      ...[
+        "--network",
+        "transformer",
+        "--width",
+        "16",
+        "--layers",
+        "2",
+        "--heads",
+        "2",
+        "--beta2",
+        "0.99",
+      ],
       ...["--focus", "0.1,0.7,0.8", "--samples-every", "0", "--warmup", "2"],
       ...["--fall", "4", "--save-every", "4", ...more],
     ];
@@ -78,7 +97,8 @@ describe("diffeo chess train", () => {
     expect(await diffeo(...words("attentive"))).toMatchObject({ code: 0 });
     // Halted at step 4, before its rate falls. Of two --steps the later counts.
     expect(await diffeo(...words("halted", "--steps", "8"))).toMatchObject({ code: 0 });
-    for (const name of ["step-8.safetensors", "model.safetensors"]) rmSync(join(folder, "halted", name));
+    for (const name of ["step-8.safetensors", "model.safetensors"])
+      rmSync(join(folder, "halted", name));
     expect(checkpointsOf(join(folder, "halted")).at(-1)).toBe(4);
     // A run whose rate falls at the end alone may be made longer until it falls.
     expect(await diffeo(...words("halted", "--resume"))).toMatchObject({ code: 0 });
@@ -98,7 +118,18 @@ describe("diffeo chess train", () => {
     let runs = 0;
     const trained = async (...more: readonly string[]): Promise<string> => {
       const out = join(folder, `shaped-${runs++}`);
-      const words = ["--network", "transformer", "--width", "8", "--layers", "1", "--heads", "1", "--steps", "3"];
+      const words = [
+        "--network",
+        "transformer",
+        "--width",
+        "8",
+        "--layers",
+        "1",
+        "--heads",
+        "1",
+        "--steps",
+        "3",
+      ];
       const rest = ["--batch", "2", "--warmup", "1", "--samples-every", "0", "--threads", "1"];
       await printed("chess", "train", "--data", data, "--out", out, ...words, ...rest, ...more);
       return readFileSync(join(out, "model.safetensors"), "latin1");
@@ -119,7 +150,16 @@ describe("diffeo chess train", () => {
     const model = join(folder, "whole", "model.safetensors");
     const sampled = async (...more: readonly string[]): Promise<string> => {
       const out = join(folder, `drawn-${runs++}.fen`);
-      const words = ["--count", "8", "--steps", "12", "--method", "eulerMaruyama", "--threads", "1"];
+      const words = [
+        "--count",
+        "8",
+        "--steps",
+        "12",
+        "--method",
+        "eulerMaruyama",
+        "--threads",
+        "1",
+      ];
       await printed("chess", "sample", "--model", model, "--out", out, ...words, ...more);
       return readFileSync(out, "utf8");
     };
@@ -137,7 +177,11 @@ describe("diffeo chess train", () => {
       await printed("chess", "figure", "--model", model, "--out", out, ...words, ...more);
       return readFileSync(`${out}.svg`, "utf8").replaceAll(/w = [\d.]+/g, "w");
     };
-    const figures = [await figured("--w", "1"), await figured("--w", "0.8"), await figured("--w", "1", "--seed", "8")];
+    const figures = [
+      await figured("--w", "1"),
+      await figured("--w", "0.8"),
+      await figured("--w", "1", "--seed", "8"),
+    ];
     expect(new Set(figures).size).toBe(figures.length);
   });
 
@@ -148,18 +192,26 @@ describe("diffeo chess train", () => {
       expect(existsSync(join(folder, "none"))).toBe(false);
       return stderr;
     };
-    expect(await refusal("--network", "residual")).toContain("Allowed choices are unet, transformer.");
+    expect(await refusal("--network", "residual")).toContain(
+      "Allowed choices are unet, transformer.",
+    );
     expect(await refusal("--width", "12")).toContain("a level of 12 × 1 channels");
     expect(await refusal("--attention", "0,5")).toContain(
       "attention at level 5 of a network of 2. Give --attention levels",
     );
-    expect(await refusal("--bound", "5")).toContain("--bound would change nothing beside --weight none");
+    expect(await refusal("--bound", "5")).toContain(
+      "--bound would change nothing beside --weight none",
+    );
     expect(await refusal("--warmup", "60")).toContain(
       "rises for 60 steps of 60 never falls to zero. Give a --warmup below",
     );
     expect(await refusal("--fall", "56")).toContain("rises for 5 steps and falls for 56 within 60");
     expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
-    expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain("a multiple of --save-every");
-    expect(await refusal("--weight", "most")).toContain("Allowed choices are none, jacobian, bounded");
+    expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain(
+      "a multiple of --save-every",
+    );
+    expect(await refusal("--weight", "most")).toContain(
+      "Allowed choices are none, jacobian, bounded",
+    );
   });
 });

@@ -1,6 +1,14 @@
 /** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key } from "diffeo/random";
@@ -16,12 +24,41 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 // A fit takes as long as the mixture of its normaliser has components, one for every training row.
 const ROWS = 40;
-const hasty = ["--inducing", "6", "--batch", "20", "--epochs", "5", "--rows", String(ROWS), "--samples", "1000"];
+const hasty = [
+  "--inducing",
+  "6",
+  "--batch",
+  "20",
+  "--epochs",
+  "5",
+  "--rows",
+  String(ROWS),
+  "--samples",
+  "1000",
+];
 const quick = [...hasty, "--accept"];
 
 describe("diffeo density", () => {
-  const prepared = ["--drop", "id", "constant", "--dequantise", "--noise", "0.02", "--patience", "150"];
-  const fitting = ["density", "fit", "--data", at("table.csv"), ...prepared, "--loss", "ssm-vr", ...hasty];
+  const prepared = [
+    "--drop",
+    "id",
+    "constant",
+    "--dequantise",
+    "--noise",
+    "0.02",
+    "--patience",
+    "150",
+  ];
+  const fitting = [
+    "density",
+    "fit",
+    "--data",
+    at("table.csv"),
+    ...prepared,
+    "--loss",
+    "ssm-vr",
+    ...hasty,
+  ];
   const SEED = 5;
   let fit: Ended;
   beforeAll(async () => {
@@ -41,7 +78,8 @@ describe("diffeo density", () => {
     const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
     expect(report.columns).toEqual(["height", "weight"]);
     expect(report.measures.annealed.effectiveSamples).toBeGreaterThan(1000);
-    // What the report says is enough to make the fit again. Its curve ends before the ridge is looked for.
+    // What the report says is enough to make the fit again. Its curve ends before the ridge is
+    // looked for.
     const table = await readTable(report.data, without(["id", "constant"]));
     expect(report.sha256).toBe(createHash("sha256").update(table.values).digest("hex"));
     const data = prepare(table, fold(key(report.seed), "data"), report.preparation);
@@ -49,8 +87,20 @@ describe("diffeo density", () => {
     const { curve } = await fitDensity(data, { loss, seed, ...training, ridgeSteps: 1 });
     expect(report.curve).toEqual(curve);
     expect([report.rows, report.samples]).toEqual([ROWS, 1000]);
-    expect(report.preparation).toEqual({ dequantise: true, whiten: true, noise: 0.02, test: 0.1, validation: 0.1 });
-    expect(training).toEqual({ inducing: 6, batch: 20, epochs: 5, patience: 150, rate: protocol.rate });
+    expect(report.preparation).toEqual({
+      dequantise: true,
+      whiten: true,
+      noise: 0.02,
+      test: 0.1,
+      validation: 0.1,
+    });
+    expect(training).toEqual({
+      inducing: 6,
+      batch: 20,
+      epochs: 5,
+      patience: 150,
+      rate: protocol.rate,
+    });
 
     const model = at("fit/model.safetensors");
     const score = await diffeo(
@@ -82,32 +132,64 @@ describe("diffeo density", () => {
     expect(readFileSync(at("picture.svg"), "utf8").match(/ssm-vr/g)).toHaveLength(2);
     expect(readFileSync(at("picture.png")).subarray(1, 4).toString()).toBe("PNG");
 
-    const drawn = await diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    const drawn = await diffeo(
+      "density",
+      "sample",
+      "--model",
+      model,
+      "--count",
+      "50",
+      "--steps",
+      "20",
+      "--seed",
+      "3",
+    );
     expect(drawn.code).toBe(0);
     expect(parseTable(drawn.stdout, "samples").rows).toBe(50);
-    const again = await diffeo("density", "sample", "--model", model, "--count", "50", "--steps", "20", "--seed", "3");
+    const again = await diffeo(
+      "density",
+      "sample",
+      "--model",
+      model,
+      "--count",
+      "50",
+      "--steps",
+      "20",
+      "--seed",
+      "3",
+    );
     expect(again.stdout).toBe(drawn.stdout);
   });
 
   it("keeps the seed that validation rows like best, says when the mass of modes is wrong, and enters no folder with a fit in it", async () => {
     const into = (...more: string[]): string[] => [...fitting, "--out", at("seeds"), ...more];
     // A folder with a fit in it is free when that one is killed, not before.
-    const { child, ended } = startDiffeo(...into("--epochs", "100000", "--patience", "100000", "--seed", "0"));
+    const { child, ended } = startDiffeo(
+      ...into("--epochs", "100000", "--patience", "100000", "--seed", "0"),
+    );
     // The lock has another name for a moment.
-    const isLocked = (): boolean => existsSync(at("seeds")) && readdirSync(at("seeds")).join() === ".lock";
+    const isLocked = (): boolean =>
+      existsSync(at("seeds")) && readdirSync(at("seeds")).join() === ".lock";
     while (!isLocked()) await new Promise((done) => setTimeout(done, 20));
     const met = await diffeo(...into("--force"));
-    expect([met.code, met.stderr]).toEqual([2, expect.stringContaining(`in use by process ${child.pid}. Wait`)]);
+    expect([met.code, met.stderr]).toEqual([
+      2,
+      expect.stringContaining(`in use by process ${child.pid}. Wait`),
+    ]);
     child.kill("SIGKILL");
     await ended;
 
     // The second is the better one.
-    const { code, stdout, stderr } = await diffeo(...into("--seed", String(SEED - 1), "--seeds", "2"));
+    const { code, stdout, stderr } = await diffeo(
+      ...into("--seed", String(SEED - 1), "--seeds", "2"),
+    );
     expect(code).toBe(3);
     expect(stderr).toMatch(
       /^diffeo: .*samples put \d+(\.\d)? % into the cluster that holds \d+(\.\d)? % of the rows.* the model is written; try several fits by --seeds 5/i,
     );
-    expect(stdout).toMatch(/^a fitted Gaussian +-\d\.\d{3} {3}\(the model has \d\.\d{3} ± \d\.\d{3} (more|less)\)$/m);
+    expect(stdout).toMatch(
+      /^a fitted Gaussian +-\d\.\d{3} {3}\(the model has \d\.\d{3} ± \d\.\d{3} (more|less)\)$/m,
+    );
     expect(readdirSync(at("seeds")).sort()).toEqual(["model.safetensors", "report.json"]);
     const report = JSON.parse(readFileSync(at("seeds/report.json"), "utf8"));
     const { seeds, seed, worth } = report as {
@@ -123,17 +205,26 @@ describe("diffeo density", () => {
     // The same seed alone is the same fit, and was accepted as it is.
     const alone = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
     expect([alone.seed, alone.worth]).toEqual([SEED, worth]);
-    expect(readFileSync(at("fit/model.safetensors"))).toEqual(readFileSync(at("seeds/model.safetensors")));
+    expect(readFileSync(at("fit/model.safetensors"))).toEqual(
+      readFileSync(at("seeds/model.safetensors")),
+    );
   });
 
   it("answers a name that is none with those there are", async () => {
     const result = await diffeo("density", "fit", "--data", "redwine");
-    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/redwine is neither .* red-wine, white-/)]);
+    expect([result.code, result.stderr]).toEqual([
+      1,
+      expect.stringMatching(/redwine is neither .* red-wine, white-/),
+    ]);
   });
 
   it.each([
     ["a,b\n1,x\n", 1, /line 2, column 2 \("b"\): "x" is not a number/],
-    [`a,b\n${Array.from({ length: 90 }, (_, i) => `${i},5`).join("\n")}`, 1, /column 2 \("b"\) is 5 in every row/],
+    [
+      `a,b\n${Array.from({ length: 90 }, (_, i) => `${i},5`).join("\n")}`,
+      1,
+      /column 2 \("b"\) is 5 in every row/,
+    ],
     [
       `a,b\n${Array.from({ length: 90 }, (_, i) => `${i},${(i * i) % 17}`).join("\n")}`,
       1,
@@ -155,7 +246,16 @@ describe("diffeo density", () => {
     expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
     expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
     const model = at("lost/model.safetensors");
-    const scored = await diffeo("density", "score", "--model", model, "--data", "two-moons", "--rows", "20");
+    const scored = await diffeo(
+      "density",
+      "score",
+      "--model",
+      model,
+      "--data",
+      "two-moons",
+      "--rows",
+      "20",
+    );
     expect(parseTable(scored.stdout, "scores").rows).toBe(20);
   });
 
@@ -173,9 +273,20 @@ describe("diffeo density", () => {
       ...quick,
     );
     expect(result.code).toBe(3);
-    expect(result.stderr).toMatch(/became NaN at step 1.* has no normaliser. Leave out --no-whiten/);
-    expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(/became NaN at step 1/);
-    const scored = await diffeo("density", "score", "--model", at("vast/model.safetensors"), "--data", at("vast.csv"));
+    expect(result.stderr).toMatch(
+      /became NaN at step 1.* has no normaliser. Leave out --no-whiten/,
+    );
+    expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(
+      /became NaN at step 1/,
+    );
+    const scored = await diffeo(
+      "density",
+      "score",
+      "--model",
+      at("vast/model.safetensors"),
+      "--data",
+      at("vast.csv"),
+    );
     expect([scored.code, scored.stderr]).toEqual([1, expect.stringMatching(/no normaliser/)]);
   });
 
@@ -197,10 +308,14 @@ describe("diffeo density", () => {
         ...more,
       );
     const two = (loss: "ssm" | "gssm", scoreMatching: number, effective = 1500) =>
-      record({ loss }, { scoreMatching, effective, plain: { likelihood: -2, effective: 9, samples: 2000 } });
+      record(
+        { loss },
+        { scoreMatching, effective, plain: { likelihood: -2, effective: 9, samples: 2000 } },
+      );
     mkdirSync(at("study"));
     writeFileSync(at("study/two-moons.json"), `[${JSON.stringify(two("ssm", -20))}]`);
-    // Long enough for the fit to have begun, too short for it to end. The one that is open is done in this process.
+    // Long enough for the fit to have begun, too short for it to end. The one that is open is done
+    // in this process.
     const stopped = await study("--seeds", "1", "--minutes", "0.005");
     expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
@@ -209,9 +324,13 @@ describe("diffeo density", () => {
     const done = await study("--seeds", "1");
     expect(done.code).toBe(0);
     expect(done.stdout).toMatch(/\| score matching \| -20.00 \| -15.00 \|/);
-    expect(done.stdout).toMatch(/\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/);
+    expect(done.stdout).toMatch(
+      /\| effective samples, annealed, chosen by score matching \| .*1500 \| .*400 \|/,
+    );
     expect(done.stdout).toMatch(/effective samples, plain \(of 2,000\)/);
-    expect(done.stdout).toMatch(/\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/);
+    expect(done.stdout).toMatch(
+      /\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/,
+    );
     expect(done.stdout).not.toMatch(/\nssm, seed 0/);
     const report = await diffeo("density", "report", at("study"));
     expect(report.stdout).toBe(done.stdout);
@@ -224,7 +343,9 @@ describe("diffeo density", () => {
       "table.md",
       "two-moons.json",
     ]);
-    expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(/^<svg .*two-moons.*gssm.*<\/svg>\n$/s);
+    expect(readFileSync(at("study/score-matching.svg"), "utf8")).toMatch(
+      /^<svg .*two-moons.*gssm.*<\/svg>\n$/s,
+    );
   });
 
   it.each([
@@ -233,9 +354,9 @@ describe("diffeo density", () => {
     [["--no-header"], /one of "column 1", "column 2"/],
   ])("takes a line of numbers with %j for what it is", async (said, message) => {
     writeFileSync(at("years.csv"), "1990,1991\n1,2\n");
-    expect((await diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none")).stderr).toMatch(
-      message,
-    );
+    expect(
+      (await diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none")).stderr,
+    ).toMatch(message);
   });
 
   it("reports on records alone", async () => {
@@ -245,13 +366,19 @@ describe("diffeo density", () => {
     mkdirSync(at("foreign"));
     writeFileSync(at("foreign/package.json"), '{"name": "x"}');
     const foreign = await diffeo("density", "report", at("foreign"));
-    expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/package\.json is no record of a run/)]);
+    expect([foreign.code, foreign.stderr]).toEqual([
+      1,
+      expect.stringMatching(/package\.json is no record of a run/),
+    ]);
   });
 
   it.each([
     [["fit"], /required option '--data/],
     [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
-    [["fit", "--data", "rings", "--batch", "41", "--out", at("odd")], /a batch of 41 has no halves/],
+    [
+      ["fit", "--data", "rings", "--batch", "41", "--out", at("odd")],
+      /a batch of 41 has no halves/,
+    ],
     [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
     [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
     [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
@@ -269,12 +396,22 @@ describe("what a fit says of itself", () => {
   const data = { test, whitening: { mean: [0, 0], matrix: [2, 0, 0, 2], logDet: Math.log(4) } };
   const plain = (effective: number) => ({ likelihood: -2.5, effective, samples: 5000 });
   const warnings = (effective: number, effectivePlain: number) =>
-    fitReport(measures({ scoreMatching: -3, effective, plain: plain(effectivePlain) }), 9, data, true)
+    fitReport(
+      measures({ scoreMatching: -3, effective, plain: plain(effectivePlain) }),
+      9,
+      data,
+      true,
+    )
       .split("\n")
       .filter((line) => line.startsWith("warning"));
 
   it("has a unit Gaussian on the same points, and its units", () => {
-    const whitened = fitReport(measures({ scoreMatching: -3, median: -4, likelihood: -2 }), 90, data, true);
+    const whitened = fitReport(
+      measures({ scoreMatching: -3, median: -4, likelihood: -2 }),
+      90,
+      data,
+      true,
+    );
     expect(whitened).toBe(`chosen at step 10 of 90
 test score matching   -3.000   (median -4.000; a unit Gaussian has 4.50)
 test log-likelihood   -2.000   (annealed, 1500 effective of 4096 particles; a unit Gaussian has -8.34)

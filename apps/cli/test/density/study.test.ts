@@ -56,7 +56,10 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
         upperQuartile: quantile(values, 0.75),
       });
   }
-  expect([kept.chosen.importance?.samples, kept.chosenByExact.importance]).toEqual([1000, undefined]);
+  expect([kept.chosen.importance?.samples, kept.chosenByExact.importance]).toEqual([
+    1000,
+    undefined,
+  ]);
   const { loss, exact } = found.curve;
   const rounded = (v: number): number => Number(v.toPrecision(6));
   // Steps 10, 20, 30, 40: the loss is that of every step, exact score matching that of every fifth.
@@ -79,7 +82,10 @@ function give(out: string, task: FitTask, record: RunRecord): void {
 
 const study = (...words: string[]) =>
   diffeo("density", "study", "--datasets", "two-moons", "--samples", "2000", ...words);
-const answering = (task: FitTask): RunRecord => ({ ...record({ loss: "sm" }, { scoreMatching: -15 }), ...task });
+const answering = (task: FitTask): RunRecord => ({
+  ...record({ loss: "sm" }, { scoreMatching: -15 }),
+  ...task,
+});
 
 describe("a study", () => {
   it("goes on and reports when a record is none or a run fails, and takes any time given", async () => {
@@ -87,11 +93,25 @@ describe("a study", () => {
     const task = (loss: FitTask["loss"]): FitTask => ({ dataset: "two-moons", loss, seed: 0 });
     give(out, task("gssm"), answering(task("gssm")));
     // A name that is none: its file would lie elsewhere.
-    give(out, task("ssm"), { ...answering(task("ssm")), dataset: "../../evil" as FitTask["dataset"] });
+    give(out, task("ssm"), {
+      ...answering(task("ssm")),
+      dataset: "../../evil" as FitTask["dataset"],
+    });
     // A table that is too small: its fits fail.
     writeFileSync(at("winequality-red.csv"), '"a";"b"\n1;2\n3;5\n');
     const { stdout, stderr, code } = await study(
-      ...["--out", out, "--losses", "ssm,gssm", "--seeds", "1", "--minutes", "40000", "--workers", "1"],
+      ...[
+        "--out",
+        out,
+        "--losses",
+        "ssm,gssm",
+        "--seeds",
+        "1",
+        "--minutes",
+        "40000",
+        "--workers",
+        "1",
+      ],
       ...["--data", folder, "--datasets", "two-moons,red-wine"],
     );
     expect(stderr).toMatch(/^1\/4 two-moons-gssm-0: /m);
@@ -107,10 +127,15 @@ describe("a study", () => {
     const out = at("other");
     mkdirSync(out);
     const plain = { likelihood: -2, effective: 900, samples: 5000 };
-    writeFileSync(join(out, "two-moons.json"), JSON.stringify([record({ loss: "ssm" }, { scoreMatching: -9, plain })]));
+    writeFileSync(
+      join(out, "two-moons.json"),
+      JSON.stringify([record({ loss: "ssm" }, { scoreMatching: -9, plain })]),
+    );
     const words = ["--out", out, "--losses", "ssm", "--seeds", "1"];
     const refused = await study(...words);
-    expect(refused.stderr).toMatch(/two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/);
+    expect(refused.stderr).toMatch(
+      /two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/,
+    );
     expect((await study(...words, "--samples", "5000")).code).toBe(0);
     expect((await study(...words, "--datasets", "rings", "--dry-run")).stdout).toMatch(
       /^density\/fit, .*: 1 parts, 1 fits/,

@@ -1,4 +1,7 @@
-/** A density in use, without a fit: its mass on raw rows, its file, and its rows and pictures from the command line. */
+/**
+ * A density in use, without a fit: its mass on raw rows, its file, and its rows and pictures from
+ * the command line.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +42,10 @@ const modelWith = (logZ: number): DensityModel => ({
 });
 const model = modelWith(4.25);
 
-/** The middles of cells × cells cells of [−across, across] × [−up, up] about a place, and the size of a cell. */
+/**
+ * The middles of cells × cells cells of [−across, across] × [−up, up] about a place, and the size
+ * of a cell.
+ */
 function grid(
   cells: number,
   across: number,
@@ -63,7 +69,11 @@ const total = (logs: Float64Array): number => logs.reduce((sum, v) => sum + Math
 
 it("has mass 1 over raw rows", async () => {
   const white = grid(200, 12, 12);
-  const points: NdArray = { shape: [200 ** 2, 2], dtype: "float32", data: Float32Array.from(white.values) };
+  const points: NdArray = {
+    shape: [200 ** 2, 2],
+    dtype: "float32",
+    data: Float32Array.from(white.values),
+  };
   const logZ = Math.log(total((await measurePoints(fitted, points)).logDensity) * white.cell);
   const raw = grid(300, 6, 60, whitening.mean);
   const { logDensity } = await scoreRows(modelWith(logZ), rowsOf(raw.values));
@@ -91,18 +101,38 @@ describe("the file of a model", () => {
   });
   const settings = /the settings of the model are missing or not whole.*fit again/;
   it.each<[string, (file: Tensors) => Tensors, RegExp]>([
-    ["another format", (file) => ({ ...file, metadata: { format: "x" } }), /is no density of diffeo/],
+    [
+      "another format",
+      (file) => ({ ...file, metadata: { format: "x" } }),
+      /is no density of diffeo/,
+    ],
     ["no settings", (file) => ({ ...file, metadata: { format: file.metadata.format } }), settings],
-    ["settings cut off", (file) => ({ ...file, metadata: { ...file.metadata, spec: '{"loss":' } }), settings],
+    [
+      "settings cut off",
+      (file) => ({ ...file, metadata: { ...file.metadata, spec: '{"loss":' } }),
+      settings,
+    ],
     ["no whitening", withSpec({ whitening: undefined }), settings],
     ["a short mean", withSpec({ whitening: { ...whitening, mean: [0] } }), settings],
     ["a short matrix", withSpec({ whitening: { ...whitening, matrix: [1, 0, 1] } }), settings],
     ["a normaliser that is no number", withSpec({ logZ: null }), settings],
     ["a name that is none", withSpec({ columns: ["a", 2] }), settings],
     ["a short α", withArray("alpha", [5]), /alpha has shape \[5\], all else says \[6\].*fit again/],
-    ["points of three columns", withArray("inducing", [6, 3]), /inducing has shape \[6, 3\], all else says \[6, 2\]/],
-    ["a layer too wide", withArray("w2", [2, 5, 6]), /w2 has shape \[2, 5, 6\], all else says \[2, 5, 5\]/],
-    ["no mixture", ({ arrays: { mixture: _, ...arrays }, metadata }) => ({ arrays, metadata }), /"mixture" is missing/],
+    [
+      "points of three columns",
+      withArray("inducing", [6, 3]),
+      /inducing has shape \[6, 3\], all else says \[6, 2\]/,
+    ],
+    [
+      "a layer too wide",
+      withArray("w2", [2, 5, 6]),
+      /w2 has shape \[2, 5, 6\], all else says \[2, 5, 5\]/,
+    ],
+    [
+      "no mixture",
+      ({ arrays: { mixture: _, ...arrays }, metadata }) => ({ arrays, metadata }),
+      /"mixture" is missing/,
+    ],
   ])("is refused by name with %s", async (_, change, message) => {
     const damaged = at("damaged.safetensors");
     await writeSafetensors(damaged, change(await readSafetensors(path)));
@@ -113,7 +143,18 @@ describe("the file of a model", () => {
 
   it("serves commands that lose no digit", async () => {
     const drawn = await sampleRows(model, 30, { steps: 5, key: key(6) });
-    const sample = await diffeo("density", "sample", "--model", path, "--count", "30", "--steps", "5", "--seed", "6");
+    const sample = await diffeo(
+      "density",
+      "sample",
+      "--model",
+      path,
+      "--count",
+      "30",
+      "--steps",
+      "5",
+      "--seed",
+      "6",
+    );
     expect(parseTable(sample.stdout, "samples").values).toEqual(drawn.values);
 
     writeFileSync(at("rows.csv"), sample.stdout);
@@ -127,7 +168,9 @@ describe("the file of a model", () => {
 
 it("draws no picture of one row, for it has no range", async () => {
   const one = rowsOf(Float64Array.of(1.7e9, -3));
-  await expect(densityPicture(one, [model])).rejects.toThrow(/rows: column "a" is 1700000000 in every row/);
+  await expect(densityPicture(one, [model])).rejects.toThrow(
+    /rows: column "a" is 1700000000 in every row/,
+  );
 });
 
 it("draws densities and scores where they are", async () => {
@@ -135,11 +178,19 @@ it("draws densities and scores where they are", async () => {
   const [, points, field] = svg.split("<g transform");
   expect(points).toContain('d="M34.6 265.4h0M265.4 34.6h0"'); // 0.15 of the range on each side, up being up
   const [side, cells] = [300, 100];
-  const at = (x: number, y: number): number[] => [1.7e9 - 2.6 + (5.2 * x) / side, 2.2 - (10.4 * y) / side];
-  const middles = Array.from({ length: cells * cells }, (_, i) => [(i % cells) + 0.5, Math.floor(i / cells) + 0.5]);
+  const at = (x: number, y: number): number[] => [
+    1.7e9 - 2.6 + (5.2 * x) / side,
+    2.2 - (10.4 * y) / side,
+  ];
+  const middles = Array.from({ length: cells * cells }, (_, i) => [
+    (i % cells) + 0.5,
+    Math.floor(i / cells) + 0.5,
+  ]);
   const { logDensity } = await scoreRows(
     model,
-    rowsOf(Float64Array.from(middles.flatMap(([x, y]) => at((x * side) / cells, (y * side) / cells)))),
+    rowsOf(
+      Float64Array.from(middles.flatMap(([x, y]) => at((x * side) / cells, (y * side) / cells))),
+    ),
   );
   // The darkest of 40 shades has at least (39.5/40)² of what 50 of 10,000 cells exceed.
   const dark = new Set<number>();
@@ -153,7 +204,9 @@ it("draws densities and scores where they are", async () => {
   });
   // Arrows go where the density grows, across and up.
   const [, arrows] = / d="([^"]*)" fill="none"/.exec(field) ?? [];
-  const ends = [...arrows.matchAll(/M(\S+) ([^L]+)L(\S+) ([^M]+)M[^M]*/g)].map((found) => found.slice(1).map(Number));
+  const ends = [...arrows.matchAll(/M(\S+) ([^L]+)L(\S+) ([^M]+)M[^M]*/g)].map((found) =>
+    found.slice(1).map(Number),
+  );
   expect(ends).toHaveLength(17 * 17);
   for (const axis of [0, 1]) {
     const long = ends.filter((end) => Math.abs(end[2 + axis] - end[axis]) > 0.3);
@@ -188,9 +241,26 @@ describe("a place that cannot be written to", () => {
     ["score", ["--model", lost, "--data", at("table.csv"), "--out", at("file/score.csv")]],
     ["sample", ["--model", lost, "--out", at("file/sample.csv")]],
     ["picture", ["--models", lost, "--data", at("table.csv"), "--out", at("file/picture")]],
-    ["study", ["--data", folder, "--datasets", "red-wine", "--losses", "ssm", "--seeds", "1", "--out", at("study")]],
+    [
+      "study",
+      [
+        "--data",
+        folder,
+        "--datasets",
+        "red-wine",
+        "--losses",
+        "ssm",
+        "--seeds",
+        "1",
+        "--out",
+        at("study"),
+      ],
+    ],
   ])("is known to %s before the work", async (command, args) => {
     const result = await diffeo("density", command, ...args);
-    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/^diffeo: cannot write /)]);
+    expect([result.code, result.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^diffeo: cannot write /),
+    ]);
   });
 });

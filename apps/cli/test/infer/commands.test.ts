@@ -1,4 +1,7 @@
-/** diffeo infer as a person runs it: draws, summary and pictures; stopped at any moment and continued; errors that say where. */
+/**
+ * diffeo infer as a person runs it: draws, summary and pictures; stopped at any moment and
+ * continued; errors that say where.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -71,25 +74,65 @@ describe("infer", () => {
     };
     mkdirSync(at("mine"));
     for (const [name, text] of Object.entries(files)) writeFileSync(at(`mine/${name}`), text);
-    const given = ["infer", at("model.mjs"), "--out", at("mine"), "--draws", "5", "--warmup", "5", "--no-pictures"];
+    const given = [
+      "infer",
+      at("model.mjs"),
+      "--out",
+      at("mine"),
+      "--draws",
+      "5",
+      "--warmup",
+      "5",
+      "--no-pictures",
+    ];
     const refused = async (message: RegExp, ...more: readonly string[]): Promise<void> => {
       const { code, stderr } = await diffeo(...given, ...more);
       expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-      for (const [name, text] of Object.entries(files)) expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
+      for (const [name, text] of Object.entries(files))
+        expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
       expect(readdirSync(at("mine"))).toHaveLength(3);
     };
     await refused(/summary\.json is what is read/, "--data", at("mine/summary.json"), "--force");
     await refused(/chains\.json is what is read/, "--data", at("mine/chains.json"), "--force");
     await refused(/chains\.json is there already.*--force/, "--data", at("data.json"));
-    await refused(/10000 chains of 10000000 draws are more than 100,000,000/, "--chains", "1e4", "--draws", "1e7");
-    const how = ["--method", "hmc", "--steps", "3", "--acceptance", "0.7", "--metric", "dense", "--max-depth", "4"];
+    await refused(
+      /10000 chains of 10000000 draws are more than 100,000,000/,
+      "--chains",
+      "1e4",
+      "--draws",
+      "1e7",
+    );
+    const how = [
+      "--method",
+      "hmc",
+      "--steps",
+      "3",
+      "--acceptance",
+      "0.7",
+      "--metric",
+      "dense",
+      "--max-depth",
+      "4",
+    ];
     const asked = [...how, "--chains", "3", "--block", "2", "--seed", "9"];
-    expect(await infer(...given, "--data", at("data.json"), "--force", ...asked)).toMatchObject({ code: 0 });
+    expect(await infer(...given, "--data", at("data.json"), "--force", ...asked)).toMatchObject({
+      code: 0,
+    });
     expect(JSON.parse(readFileSync(at("mine/config.json"), "utf8"))).toMatchObject({
-      ...{ method: "hmc", steps: 3, acceptance: 0.7, metric: "dense", maxDepth: 4, draws: 5, warmup: 5 },
+      ...{
+        method: "hmc",
+        steps: 3,
+        acceptance: 0.7,
+        metric: "dense",
+        maxDepth: 4,
+        draws: 5,
+        warmup: 5,
+      },
       ...{ chains: 3, block: 2, seed: 9 },
     });
-    expect(JSON.parse(readFileSync(at("mine/summary.json"), "utf8")).summary.mu.mean).toBeTypeOf("number");
+    expect(JSON.parse(readFileSync(at("mine/summary.json"), "utf8")).summary.mu.mean).toBeTypeOf(
+      "number",
+    );
   });
 
   it("ended by the system at any moment, continues to the same draws", async () => {
@@ -106,7 +149,10 @@ describe("infer", () => {
     const model = readFileSync(at("model.mjs"), "utf8");
     writeFileSync(at("model.mjs"), `${model}// Another.\n`);
     const changed = await infer(...words("killed", "--resume"));
-    expect([changed.code, changed.stderr]).toEqual([2, expect.stringMatching(/was begun with model = /)]);
+    expect([changed.code, changed.stderr]).toEqual([
+      2,
+      expect.stringMatching(/was begun with model = /),
+    ]);
     writeFileSync(at("model.mjs"), model);
     const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
@@ -117,14 +163,19 @@ describe("infer", () => {
 
   it("leaves nothing behind where nobody does its parts", async () => {
     const { code, stderr } = await infer(...words("unqueued", "--queue", "nowhere"));
-    expect([code, stderr]).toEqual([2, expect.stringContaining("the address of the queue is no URL")]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("the address of the queue is no URL"),
+    ]);
     expect(existsSync(at("unqueued"))).toBe(false);
   });
 
   it("begins no run over another, and continues none that is done", async () => {
     const again = await diffeo(...words("whole"));
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain("already holds a run. Give --resume to continue it, or another --out");
+    expect(again.stderr).toContain(
+      "already holds a run. Give --resume to continue it, or another --out",
+    );
     const done = await diffeo(...words("whole", "--resume"));
     expect(done.code).toBe(2);
     expect(done.stderr).toMatch(/the run in .*whole is done/);
@@ -137,7 +188,8 @@ describe("infer", () => {
       writeFileSync(at("wrong.mjs"), text);
       return at("wrong.mjs");
     };
-    const use = 'import { real } from "diffeo/domain"; import { log, neg, square } from "diffeo/graph";';
+    const use =
+      'import { real } from "diffeo/domain"; import { log, neg, square } from "diffeo/graph";';
     const none = await diffeo("infer", model("export const parameters = {};"), "--out", at("none"));
     expect(none.code).toBe(2);
     expect(none.stderr).toContain("exports no function logDensity");

@@ -1,4 +1,7 @@
-/** The same work on one process, on shards and on workers of a queue: the same bytes, whoever did what. */
+/**
+ * The same work on one process, on shards and on workers of a queue: the same bytes, whoever did
+ * what.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +36,18 @@ const study = (out: string): string[] => [
   ...["--count", "4", "--batch", "2", "--steps", "3,5", "--seed", "2", "--json"],
 ];
 const boards = (...more: string[]): string[] => [
-  ...["chess", "sample", "--model", at("model.safetensors"), "--count", "11", "--batch", "3", "--steps", "3"],
+  ...[
+    "chess",
+    "sample",
+    "--model",
+    at("model.safetensors"),
+    "--count",
+    "11",
+    "--batch",
+    "3",
+    "--steps",
+    "3",
+  ],
   ...["--format", "fen", ...more],
 ];
 
@@ -44,7 +58,9 @@ describe("work in parts", () => {
     for (const shard of ["1/3", "3/3"]) {
       const said = await printed(...boards("--out", out, "--shard", shard));
       expect(said).toMatch(
-        new RegExp(`^shard ${shard}: [12] parts in .*boards.fen.parts; the command without --shard`),
+        new RegExp(
+          `^shard ${shard}: [12] parts in .*boards.fen.parts; the command without --shard`,
+        ),
       );
     }
     // The shard that is missing is done here.
@@ -62,17 +78,50 @@ describe("work in parts", () => {
     writeFileSync(at("rows.csv"), `x,y\n${rows.join("\n")}\n`);
     // Of two seeds the better one, fitted one after the other, or each as a part.
     const fit = (out: string, ...more: string[]): string[] => [
-      ...["table", "fit", at("rows.csv"), "--out", at(out), "--steps", "1", "--seeds", "2", "--threads", "1"],
-      ...["--map", "affine-flow", "--network", "transformer", "--no-given", "--no-evaluate", ...more],
+      ...[
+        "table",
+        "fit",
+        at("rows.csv"),
+        "--out",
+        at(out),
+        "--steps",
+        "1",
+        "--seeds",
+        "2",
+        "--threads",
+        "1",
+      ],
+      ...[
+        "--map",
+        "affine-flow",
+        "--network",
+        "transformer",
+        "--no-given",
+        "--no-evaluate",
+        ...more,
+      ],
     ];
     await printed(...fit("seeds.model"));
     await printed(...fit("seed-parts.model", "--shard", "1/2"));
-    await printed(...fit("seed-parts.model", "--parts", at("seed-parts.model.parts"), "--shard", "2/2"));
-    expect(await diffeo(...fit("no.model", "--queue", "redis://h", "--minutes", "1"))).toMatchObject({ code: 2 });
+    await printed(
+      ...fit("seed-parts.model", "--parts", at("seed-parts.model.parts"), "--shard", "2/2"),
+    );
+    expect(
+      await diffeo(...fit("no.model", "--queue", "redis://h", "--minutes", "1")),
+    ).toMatchObject({ code: 2 });
     await printed(...fit("seed-parts.model"));
     expect(readdirSync(at("seed-parts.model.parts"))).toHaveLength(2);
     expect(readFileSync(at("seed-parts.model")).equals(readFileSync(at("seeds.model")))).toBe(true);
-    const sample = ["table", "sample", "--model", at("seeds.model"), "--count", "10001", "--evaluations", "2"];
+    const sample = [
+      "table",
+      "sample",
+      "--model",
+      at("seeds.model"),
+      "--count",
+      "10001",
+      "--evaluations",
+      "2",
+    ];
     const whole = await printed(...sample);
     expect(whole.trim().split("\n")).toHaveLength(10_002);
     await printed(...sample, "--parts", at("row-parts"), "--shard", "2/2");
@@ -90,8 +139,25 @@ describe("work in parts", () => {
     );
     // A process of its own each: the model's imports are the command's.
     const infer = async (out: string, ...more: string[]): Promise<void> => {
-      const words = ["--chains", "3", "--block", "1", "--draws", "20", "--warmup", "20", "--no-pictures", ...more];
-      const { code, stderr } = await startDiffeo("infer", at("model.mjs"), "--out", at(out), ...words).ended;
+      const words = [
+        "--chains",
+        "3",
+        "--block",
+        "1",
+        "--draws",
+        "20",
+        "--warmup",
+        "20",
+        "--no-pictures",
+        ...more,
+      ];
+      const { code, stderr } = await startDiffeo(
+        "infer",
+        at("model.mjs"),
+        "--out",
+        at(out),
+        ...words,
+      ).ended;
       expect([code, stderr]).toEqual([0, ""]);
     };
     await infer("posterior");
@@ -118,7 +184,9 @@ describe("work in parts", () => {
       ],
       ...["--out", at("million.fen")],
     );
-    expect(plan).toMatch(/^chess\/boards, version 1, on cpu: 15,625 parts, 1,000,000 boards, up to 64 a part$/m);
+    expect(plan).toMatch(
+      /^chess\/boards, version 1, on cpu: 15,625 parts, 1,000,000 boards, up to 64 a part$/m,
+    );
     expect(plan).toMatch(/^input [0-9a-f]{12}…: \d+\.\d MB, sent once$/m);
     expect(plan).toMatch(/^shard 7\/1000: 16 parts, 1,024 boards$/m);
     expect(readdirSync(folder)).not.toContain("million.fen.parts");
@@ -141,7 +209,9 @@ describe("work in parts", () => {
   });
 });
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () => expect(hasServer).toBe(false));
+it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+  expect(hasServer).toBe(false),
+);
 
 describe.runIf(hasServer)("a queue", () => {
   let server: Server;
@@ -152,19 +222,34 @@ describe.runIf(hasServer)("a queue", () => {
 
   it("gives two workers the study that one process does: the same bytes", async () => {
     const workers = ["a", "b"].map((name) =>
-      startDiffeo("worker", "--queue", server.url, "--name", name, "--parts", "1", "--cache", at("cache")),
+      startDiffeo(
+        "worker",
+        "--queue",
+        server.url,
+        "--name",
+        name,
+        "--parts",
+        "1",
+        "--cache",
+        at("cache"),
+      ),
     );
     const listed = async () => JSON.parse(await printed("queue", "--queue", server.url, "--json"));
-    while ((await listed()).workers.length < workers.length) await new Promise((done) => setTimeout(done, 200));
+    while ((await listed()).workers.length < workers.length)
+      await new Promise((done) => setTimeout(done, 200));
     await printed(...study("shared"), "--queue", server.url);
     expect(filesIn(at("shared"))).toEqual(filesIn(at("alone")));
     expect(await printed(...boards("--queue", server.url))).toBe(alone.boards);
     const strict = ["--require", "K=1", "--count", "2"];
-    expect(await printed(...boards(...strict, "--queue", server.url))).toBe(await printed(...boards(...strict)));
+    expect(await printed(...boards(...strict, "--queue", server.url))).toBe(
+      await printed(...boards(...strict)),
+    );
     const { workers: there, queues, failures } = await listed();
     expect(there.map(({ name }: { name: string }) => name)).toEqual(["a", "b"]);
     expect([queues, failures]).toEqual([[{ device: "cpu", waiting: 0, active: 0, failed: 0 }], []]);
-    expect(await printed("queue", "--queue", server.url, "--clear")).toMatch(/^cpu +0 +0 +0\n\nworker +host/m);
+    expect(await printed("queue", "--queue", server.url, "--clear")).toMatch(
+      /^cpu +0 +0 +0\n\nworker +host/m,
+    );
     for (const { child } of workers) child.kill("SIGTERM");
     const done = (await Promise.all(workers.map(({ ended }) => ended))).map(({ code, stderr }) => {
       expect(code).toBe(0);

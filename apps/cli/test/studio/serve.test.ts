@@ -31,7 +31,11 @@ interface Answer {
 }
 
 /** A request as it is written: `fetch` would tidy the path and set the host. */
-const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<Answer> =>
+const ask = (
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  method = "GET",
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(serving.url);
     request({ hostname, port, path, headers, method }, (response) => {
@@ -39,7 +43,9 @@ const ask = (path: string, headers: Readonly<Record<string, string>> = {}, metho
       response.on("data", (data) => {
         body += data;
       });
-      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode, headers: response.headers, body }),
+      );
     })
       .on("error", reject)
       .end();
@@ -73,14 +79,23 @@ describe("a folder that is served", () => {
     "/%00",
     "/index.html/",
   ])("has nothing at %s", async (path) => {
-    expect(await ask(path)).toMatchObject({ status: 404, body: "There is no such file. Begin at /\n" });
+    expect(await ask(path)).toMatchObject({
+      status: 404,
+      body: "There is no such file. Begin at /\n",
+    });
   });
 
   it("refuses requests under another name, and anything but reading", async () => {
     const { port } = new URL(serving.url);
-    for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example:80"])
+    for (const host of [
+      "evil.example",
+      `evil.example:${port}`,
+      "127.0.0.1.evil.example",
+      "localhost.evil.example:80",
+    ])
       expect((await ask("/", { host })).status).toBe(403);
-    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) expect((await ask("/", { host })).status).toBe(200);
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
+      expect((await ask("/", { host })).status).toBe(200);
     expect((await ask("/", {}, "POST")).status).toBe(405);
   });
 });

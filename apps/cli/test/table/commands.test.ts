@@ -12,7 +12,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const bytesOf = (name: string): Buffer => readFileSync(at(name));
 
-/** size = e^a, share = 1/(1 + e^{-b}), from < to, of two modes: a model after a step knows nothing of them. */
+/**
+ * size = e^a, share = 1/(1 + e^{-b}), from < to, of two modes: a model after a step knows nothing
+ * of them.
+ */
 const rowsFrom = (first: number, count: number): (string | number)[][] =>
   Array.from({ length: count }, (_, k) => {
     const i = first + k;
@@ -25,7 +28,18 @@ const scaledRows = rows.map(([id, size, ...rest]) => [id, 1000 * Number(size), .
 const heading = "id,size,share,from,to";
 const csvOf = (some: readonly (readonly (string | number)[])[]): string =>
   `${heading}\n${some.map((row) => row.join(",")).join("\n")}\n`;
-const fitting = ["--column", "id=drop", "--column", "from<to", "--steps", "1", "--threads", "1", "--seed", "5"];
+const fitting = [
+  "--column",
+  "id=drop",
+  "--column",
+  "from<to",
+  "--steps",
+  "1",
+  "--threads",
+  "1",
+  "--seed",
+  "5",
+];
 const fitAlone = [...fitting, "--no-evaluate"];
 
 describe("table", () => {
@@ -36,7 +50,15 @@ describe("table", () => {
     fit = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitting);
     // Sizes in other units, and no network of given cells.
     writeFileSync(at("scaled.csv"), csvOf(scaledRows));
-    const scaled = ["table", "fit", at("scaled.csv"), "--out", at("scaled.model"), "--no-given", ...fitAlone];
+    const scaled = [
+      "table",
+      "fit",
+      at("scaled.csv"),
+      "--out",
+      at("scaled.model"),
+      "--no-given",
+      ...fitAlone,
+    ];
     expect((await diffeo(...scaled)).code).toBe(0);
   });
 
@@ -45,27 +67,49 @@ describe("table", () => {
     expect(stdout).toMatch(/^size +positive +all above 0, from /m);
     expect(stdout).toMatch(/^share +between +all between 0 and 1, from /m);
     expect(stdout).toMatch(/^from, to +ordered +as was said$/m);
-    expect(stdout).toMatch(/^120 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m);
+    expect(stdout).toMatch(
+      /^120 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m,
+    );
     expect(stdout).toContain(`\n${at("a.model")}\n12 rows that training did not see`);
   });
 
   it("fit ends with what the model is worth, with code 3 where a baseline is better, and as JSON the same for the same seed", async () => {
-    expect(fit.stdout).toMatch(/^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(12 rows\)$/m);
-    expect(fit.stdout).toMatch(/^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m);
+    expect(fit.stdout).toMatch(
+      /^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(12 rows\)$/m,
+    );
+    expect(fit.stdout).toMatch(
+      /^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m,
+    );
     expect(fit.code).toBe(3);
     expect(fit.stderr).toMatch(
       /^diffeo: a Gaussian copula has a log-likelihood of .* nats a row more than the model; .*/,
     );
     expect(fit.stderr).toContain("The model is written; train longer");
     const said = fit.stdout.trimEnd().split("\n").at(-1) ?? "";
-    expect(said.replace("worse than it should be", "diffeo")).toBe(fit.stderr.slice(0, said.length - 17));
-    // The model is kept, whatever it is worth; it is the same for the same seed, and its report comes as JSON and as a page.
+    expect(said.replace("worse than it should be", "diffeo")).toBe(
+      fit.stderr.slice(0, said.length - 17),
+    );
+    // The model is kept, whatever it is worth; it is the same for the same seed, and its report
+    // comes as JSON and as a page.
     const page = ["--accept", "--json", "--report", at("accepted.html")];
-    const accepted = await diffeo("table", "fit", at("rows.csv"), "--out", at("accepted.model"), ...fitting, ...page);
+    const accepted = await diffeo(
+      "table",
+      "fit",
+      at("rows.csv"),
+      "--out",
+      at("accepted.model"),
+      ...fitting,
+      ...page,
+    );
     expect([accepted.code, accepted.stderr]).toEqual([0, ""]);
     expect(bytesOf("accepted.model").equals(bytesOf("a.model"))).toBe(true);
     const report = JSON.parse(accepted.stdout);
-    expect(report).toMatchObject({ data: at("rows.csv"), rows: 120, seed: 5, model: at("accepted.model") });
+    expect(report).toMatchObject({
+      data: at("rows.csv"),
+      rows: 120,
+      seed: 5,
+      model: at("accepted.model"),
+    });
     expect(readFileSync(at("accepted.html"), "utf8")).toMatch(
       /^<!doctype html>.*<h1>rows\.csv<\/h1>.*all between 0 and 1, from .*accepted\.model.*<\/html>\n$/s,
     );
@@ -76,7 +120,9 @@ describe("table", () => {
       ["seed", "5"],
       ["seconds", report.seconds.toFixed(0)],
     ])
-      expect(readFileSync(at("accepted.html"), "utf8")).toContain(`<td>${name}</td><td>${value}</td>`);
+      expect(readFileSync(at("accepted.html"), "utf8")).toContain(
+        `<td>${name}</td><td>${value}</td>`,
+      );
     expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
@@ -89,7 +135,14 @@ describe("table", () => {
     const fresh = rowsFrom(5000, 20);
     writeFileSync(at("fresh.csv"), csvOf(fresh.slice(0, 10)));
     writeFileSync(at("open.csv"), csvOf([...fresh, ["hole", "", 0.5, -9, -8]]));
-    const evaluateOf = (name: string) => ["table", "evaluate", at(name), "--model", at("a.model"), ...small];
+    const evaluateOf = (name: string) => [
+      "table",
+      "evaluate",
+      at(name),
+      "--model",
+      at("a.model"),
+      ...small,
+    ];
     const small = ["--samples", "100", "--threads", "1"];
     const evaluate = evaluateOf("fresh.csv");
     const { stdout, code } = await diffeo(...evaluateOf("open.csv"), "--scored", "15");
@@ -101,17 +154,34 @@ describe("table", () => {
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
     const complete = ["--complete", "--hidden", "6", "--draws", "5"];
     const page = ["--json", "--report", at("fresh.html"), "--seed", "3"];
-    const report = JSON.parse((await diffeo(...evaluate, "--train", at("rows.csv"), ...complete, ...page)).stdout);
-    expect(report).toMatchObject({ rows: 10, training: 120, privacy: { among: 120, samples: { copies: 0 } } });
+    const report = JSON.parse(
+      (await diffeo(...evaluate, "--train", at("rows.csv"), ...complete, ...page)).stdout,
+    );
+    expect(report).toMatchObject({
+      rows: 10,
+      training: 120,
+      privacy: { among: 120, samples: { copies: 0 } },
+    });
     const { alone, several, ...asked } = report.completion;
     expect(asked).toEqual({ rows: 6, draws: 5 });
-    expect(alone.columns.map(({ column, cells }: { column: string; cells: number }) => [column, cells])).toEqual(
-      ["size", "share", "from", "to"].map((column) => [column, 6]),
-    );
+    expect(
+      alone.columns.map(({ column, cells }: { column: string; cells: number }) => [column, cells]),
+    ).toEqual(["size", "share", "from", "to"].map((column) => [column, 6]));
     expect(alone.numbers.cells).toBe(24);
     expect(several.numbers.cells).toBeGreaterThanOrEqual(6);
     // Samples are those of its seed.
-    const sample = ["table", "sample", "--model", at("a.model"), "--count", "100", "--seed", "3", "--threads", "1"];
+    const sample = [
+      "table",
+      "sample",
+      "--model",
+      at("a.model"),
+      "--count",
+      "100",
+      "--seed",
+      "3",
+      "--threads",
+      "1",
+    ];
     const samples: number[][] = JSON.parse((await diffeo(...sample, "--json")).stdout).rows;
     for (const [j, name] of ["size", "share", "from", "to"].entries())
       expect(report.model.columns).toContainEqual(
@@ -126,9 +196,22 @@ describe("table", () => {
     expect(readFileSync(at("fresh.html"), "utf8")).toMatch(
       /<h2>Completion<\/h2>.*all numbers.*Cells of 6 held-out rows/s,
     );
-    expect((await diffeo(...evaluate, "--draws", "5")).stderr).toContain("--draws would change nothing beside");
+    expect((await diffeo(...evaluate, "--draws", "5")).stderr).toContain(
+      "--draws would change nothing beside",
+    );
     const { mean } = JSON.parse(
-      (await diffeo("table", "score", at("fresh.csv"), "--model", at("a.model"), "--threads", "1", "--json")).stdout,
+      (
+        await diffeo(
+          "table",
+          "score",
+          at("fresh.csv"),
+          "--model",
+          at("a.model"),
+          "--threads",
+          "1",
+          "--json",
+        )
+      ).stdout,
     );
     expect(report.likelihood.mean).toBeCloseTo(mean, 6);
   });
@@ -156,7 +239,9 @@ describe("table", () => {
     const fit = ["table", "fit", at("rows.csv"), "--out", at("alone.model"), ...fitAlone];
     const { code, stdout } = await diffeo(...fit);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/alone\.model\nnot measured; diffeo table evaluate measures it on other rows\n$/);
+    expect(stdout).toMatch(
+      /alone\.model\nnot measured; diffeo table evaluate measures it on other rows\n$/,
+    );
     expect(bytesOf("alone.model").equals(bytesOf("a.model"))).toBe(true);
     const refused = await diffeo(...fit, "--accept", "--force");
     expect(refused.code).toBe(2);
@@ -165,10 +250,25 @@ describe("table", () => {
 
   it("fit says where a row breaks what a column is said to be", async () => {
     writeFileSync(at("bad.csv"), csvOf([...rows.slice(0, 20), ["x", 1, 0.5, 3, 2]]));
-    const { code, stderr } = await diffeo("table", "fit", at("bad.csv"), "--out", at("d.model"), ...fitAlone);
+    const { code, stderr } = await diffeo(
+      "table",
+      "fit",
+      at("bad.csv"),
+      "--out",
+      at("d.model"),
+      ...fitAlone,
+    );
     expect(code).toBe(1);
     expect(stderr).toMatch(/bad\.csv, line 22, column 4 \("from"\): /);
-    const unknown = await diffeo("table", "fit", at("rows.csv"), "--out", at("d.model"), "--column", "age=real");
+    const unknown = await diffeo(
+      "table",
+      "fit",
+      at("rows.csv"),
+      "--out",
+      at("d.model"),
+      "--column",
+      "age=real",
+    );
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('there is no column "age"');
   });
@@ -241,7 +341,9 @@ describe("table", () => {
     // A picture is made again without asking.
     const some = ["--no-ranks", "--columns", "size,to"];
     expect((await diffeo(...draw, at("a.svg"), ...some)).code).toBe(0);
-    expect(readFileSync(at("a.svg"), "utf8")).toMatch(/Pair plot of size, to: .*Left out: share, from\./s);
+    expect(readFileSync(at("a.svg"), "utf8")).toMatch(
+      /Pair plot of size, to: .*Left out: share, from\./s,
+    );
     for (const other of [
       ["--seed", "1"],
       ["--samples", "11"],
@@ -259,7 +361,15 @@ describe("table", () => {
 
   it("sample draws rows with given cells", async () => {
     const draw = ["table", "sample", "--model", at("a.model"), "--count", "20", "--threads", "1"];
-    const { stdout, code } = await diffeo(...draw, "--given", "share=0.25", "--given", "from=-9", "--given", "to=-8.5");
+    const { stdout, code } = await diffeo(
+      ...draw,
+      "--given",
+      "share=0.25",
+      "--given",
+      "from=-9",
+      "--given",
+      "to=-8.5",
+    );
     expect(code).toBe(0);
     for (const line of stdout.trimEnd().split("\n").slice(1))
       expect(line.split(",").slice(1)).toEqual(["0.25", "-9", "-8.5"]);
@@ -269,15 +379,33 @@ describe("table", () => {
     const unknown = await diffeo(...draw, "--given", "age=3");
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("--given age=3: no column of the model is named so");
-    expect((await diffeo(...draw, "--given", "size=big")).stderr).toContain("--given size=big: big is no number");
+    expect((await diffeo(...draw, "--given", "size=big")).stderr).toContain(
+      "--given size=big: big is no number",
+    );
     const twice = await diffeo(...draw, "--given", "size=1", "--given", "size=2");
-    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("--given size=2: size is given twice")]);
+    expect([twice.code, twice.stderr]).toEqual([
+      2,
+      expect.stringContaining("--given size=2: size is given twice"),
+    ]);
     expect((await diffeo(...draw, "--given", "size=-1")).stderr).toContain("-1 is not above 0");
   });
 
   it("complete fills empty cells several times, and keeps all others", async () => {
-    writeFileSync(at("holes.csv"), "id,from,to,share\nfirst,-9,-8,NA\nsecond,,,0.5\nthird,-9,-8,0.25\n");
-    const fill = ["table", "complete", at("holes.csv"), "--model", at("a.model"), "--draws", "3", "--threads", "1"];
+    writeFileSync(
+      at("holes.csv"),
+      "id,from,to,share\nfirst,-9,-8,NA\nsecond,,,0.5\nthird,-9,-8,0.25\n",
+    );
+    const fill = [
+      "table",
+      "complete",
+      at("holes.csv"),
+      "--model",
+      at("a.model"),
+      "--draws",
+      "3",
+      "--threads",
+      "1",
+    ];
     const { stdout, code, stderr } = await diffeo(...fill);
     expect(stderr).toBe("");
     expect(code).toBe(0);
@@ -288,7 +416,9 @@ describe("table", () => {
       ["first", "second", "third"].flatMap((id) => ["1", "2", "3"].map((draw) => [draw, id])),
     );
     for (const [, id, from, to, share, size] of cells) {
-      expect(Number(size) > 0 && Number(share) > 0 && Number(share) < 1 && Number(from) < Number(to)).toBe(true);
+      expect(
+        Number(size) > 0 && Number(share) > 0 && Number(share) < 1 && Number(from) < Number(to),
+      ).toBe(true);
       if (id !== "second") expect([from, to]).toEqual(["-9", "-8"]);
       if (id !== "first") expect(share).toBe(id === "second" ? "0.5" : "0.25");
     }
@@ -304,8 +434,19 @@ describe("table", () => {
     expect([columns, ...filled].map((row) => row.join(",")).join("\n")).toBe(stdout.trimEnd());
     // Rows of the next batch are drawn by numbers of their own.
     writeFileSync(at("twice.csv"), "from,to,share\n-9,-8,0.5\n-9,-8,0.5\n");
-    const batches = ["--model", at("a.model"), "--draws", "5001", "--evaluations", "2", "--threads", "1"];
-    const drawn = (await diffeo("table", "complete", at("twice.csv"), ...batches)).stdout.trimEnd().split("\n");
+    const batches = [
+      "--model",
+      at("a.model"),
+      "--draws",
+      "5001",
+      "--evaluations",
+      "2",
+      "--threads",
+      "1",
+    ];
+    const drawn = (await diffeo("table", "complete", at("twice.csv"), ...batches)).stdout
+      .trimEnd()
+      .split("\n");
     expect(drawn).toHaveLength(1 + 2 * 5001);
     expect(drawn.slice(1, 4)).not.toEqual(drawn.slice(5002, 5005));
     writeFileSync(at("torn.csv"), "from,to\n-9,-8\n-9,\n");
@@ -313,7 +454,9 @@ describe("table", () => {
     expect(torn.code).toBe(1);
     // What is wrong in the last line is said before anything is written.
     expect(torn.stdout).toBe("");
-    expect(torn.stderr).toContain('torn.csv, line 3: of "from", "to" some are there and some are not');
+    expect(torn.stderr).toContain(
+      'torn.csv, line 3: of "from", "to" some are there and some are not',
+    );
   });
 
   it("fit takes empty cells, and score rows that have some", async () => {
@@ -321,25 +464,64 @@ describe("table", () => {
       row.map((cell, j) => ((j === 1 && i % 9 === 0) || (j > 2 && i % 9 === 1) ? "" : cell)),
     );
     writeFileSync(at("open.csv"), csvOf(holes));
-    const { stdout, code } = await diffeo("table", "fit", at("open.csv"), "--out", at("open.model"), ...fitAlone);
+    const { stdout, code } = await diffeo(
+      "table",
+      "fit",
+      at("open.csv"),
+      "--out",
+      at("open.model"),
+      ...fitAlone,
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^size +positive +all above 0, from .*; 14 of 120 cells are empty$/m);
     const few = ["--evaluations", "25", "--threads", "1", "--json"];
-    const scored = await diffeo("table", "score", at("open.csv"), "--model", at("open.model"), ...few);
+    const scored = await diffeo(
+      "table",
+      "score",
+      at("open.csv"),
+      "--model",
+      at("open.model"),
+      ...few,
+    );
     expect(JSON.parse(scored.stdout).logLikelihood.filter(Number.isFinite)).toHaveLength(120);
-    const complete = await diffeo("table", "evaluate", at("scaled.csv"), "--model", at("scaled.model"), "--complete");
+    const complete = await diffeo(
+      "table",
+      "evaluate",
+      at("scaled.csv"),
+      "--model",
+      at("scaled.model"),
+      "--complete",
+    );
     expect(complete).toMatchObject({ code: 2, stdout: "" });
     expect(complete.stderr).toContain("fitted without a network of given cells");
-    const refused = await diffeo("table", "sample", "--model", at("scaled.model"), "--given", "share=0.5");
+    const refused = await diffeo(
+      "table",
+      "sample",
+      "--model",
+      at("scaled.model"),
+      "--given",
+      "share=0.5",
+    );
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("fitted without a network of given cells. Fit it again without --no-given.");
+    expect(refused.stderr).toContain(
+      "fitted without a network of given cells. Fit it again without --no-given.",
+    );
   });
 
   it("a device that is not there draws, completes and scores nothing", async () => {
     writeFileSync(at("hole.csv"), csvOf([["hole", "", 0.5, -9, -8]]));
     for (const words of [["sample"], ["complete", at("hole.csv")], ["score", at("hole.csv")]]) {
       const out = at(`${words[0]} elsewhere.csv`);
-      const { code } = await diffeo("table", ...words, "--model", at("a.model"), "--device", "cuda", "--out", out);
+      const { code } = await diffeo(
+        "table",
+        ...words,
+        "--model",
+        at("a.model"),
+        "--device",
+        "cuda",
+        "--out",
+        out,
+      );
       expect(existsSync(out)).toBe(code === 0);
     }
   });

@@ -1,4 +1,7 @@
-/** A model of a table as ONNX files from the command line, checked by ONNX and drawn from by diffeo sample. */
+/**
+ * A model of a table as ONNX files from the command line, checked by ONNX and drawn from by diffeo
+ * sample.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +38,9 @@ describe("diffeo table export", () => {
     ["rows", ["x"], 4, 1e-13],
   ] as const)("writes %s, checked in ONNX Runtime", async (what, inputs, size, share) => {
     const out = at(`${what}.onnx`);
-    const report = JSON.parse(await printed(...words("--out", out, "--what", what, "--batch", "5", "--json")));
+    const report = JSON.parse(
+      await printed(...words("--out", out, "--what", what, "--batch", "5", "--json")),
+    );
     const dtype = what === "rows" ? "float64" : "float32";
     expect(report).toMatchObject({
       file: out,
@@ -53,10 +58,26 @@ describe("diffeo table export", () => {
     const { domain, standard } = JSON.parse(metadata.spec);
     const own = parseTableModel(readFileSync(model));
     expect(standard).toEqual(own.standard);
-    expect(domain.parts.map(({ name }: { name: string }) => name)).toEqual(["size", "share", "ward"]);
+    expect(domain.parts.map(({ name }: { name: string }) => name)).toEqual([
+      "size",
+      "share",
+      "ward",
+    ]);
     expect(JSON.parse(metadata.columns)).toEqual([
-      { name: "size", columns: ["size"], kind: own.domain.parts[0].domain.kind, x: [0, 1], y: [0, 1] },
-      { name: "share", columns: ["share"], kind: own.domain.parts[1].domain.kind, x: [1, 2], y: [1, 2] },
+      {
+        name: "size",
+        columns: ["size"],
+        kind: own.domain.parts[0].domain.kind,
+        x: [0, 1],
+        y: [0, 1],
+      },
+      {
+        name: "share",
+        columns: ["share"],
+        kind: own.domain.parts[1].domain.kind,
+        x: [1, 2],
+        y: [1, 2],
+      },
       { name: "ward", columns: ["ward"], kind: "category", x: [2, 4], y: [2, 4] },
     ]);
   });
@@ -67,13 +88,24 @@ describe("diffeo table export", () => {
       /usual\.onnx: 0\.\d MiB, x \[1024, 4\], t \[1024\] → score \[1024, 4\]\nONNX Runtime beside plain float64: values up to /,
     );
     const drawn = await printed(
-      ...["sample", "--score", out, "--predicts", "score", "--method", "exponential", "--grid", "logSnr"],
+      ...[
+        "sample",
+        "--score",
+        out,
+        "--predicts",
+        "score",
+        "--method",
+        "exponential",
+        "--grid",
+        "logSnr",
+      ],
       ...["--steps", "5", "--denoise", "--count", "3", "--threads", "1"],
     );
     const [heading, ...lines] = drawn.trimEnd().split("\n");
     expect(heading).toBe("y1,y2,y3,y4");
     expect(lines).toHaveLength(3);
-    for (const line of lines) expect(line.split(",").every((cell) => Math.abs(Number(cell)) < 10)).toBe(true);
+    for (const line of lines)
+      expect(line.split(",").every((cell) => Math.abs(Number(cell)) < 10)).toBe(true);
   });
 
   it("keeps the model, and files that are there", async () => {
@@ -88,7 +120,9 @@ describe("diffeo table export", () => {
       stderr: expect.stringMatching(/mine\.onnx is there already\. .*--force/),
     });
     expect(readFileSync(at("mine.onnx"), "utf8")).toBe("mine");
-    expect((await diffeo(...words("--out", at("mine.onnx"), "--force", "--batch", "1"))).code).toBe(0);
+    expect((await diffeo(...words("--out", at("mine.onnx"), "--force", "--batch", "1"))).code).toBe(
+      0,
+    );
     expect(readFileSync(model)).toEqual(before);
   });
 
@@ -101,6 +135,9 @@ describe("diffeo table export", () => {
         code: 2,
         stderr: expect.stringContaining(message),
       });
-    expect(await diffeo(...words())).toMatchObject({ code: 2, stderr: expect.stringContaining("--out") });
+    expect(await diffeo(...words())).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--out"),
+    });
   });
 });

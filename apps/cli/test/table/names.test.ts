@@ -1,4 +1,7 @@
-/** Columns that are called as what every object has, columns as the others on all ways a table takes; and columns of a damaged file. */
+/**
+ * Columns that are called as what every object has, columns as the others on all ways a table
+ * takes; and columns of a damaged file.
+ */
 import { between, product, real } from "diffeo/domain";
 import { networkOf } from "diffeo/model";
 import { key } from "diffeo/random";
@@ -10,7 +13,8 @@ import { tableFitKind } from "../../src/table/fit-parts.ts";
 import { rowsKind } from "../../src/table/parts.ts";
 
 const names = ["__proto__", "constructor", "toString"];
-const by = <T>(value: T): Record<string, T> => Object.fromEntries(names.map((name) => [name, value]));
+const by = <T>(value: T): Record<string, T> =>
+  Object.fromEntries(names.map((name) => [name, value]));
 const setting = { release: "1", device: "cpu" };
 
 it("are in the parts of a fit and in the cells that parts of rows are given", () => {
@@ -19,7 +23,9 @@ it("are in the parts of a fit and in the cells that parts of rows are given", ()
     Object.entries(fit.columns),
   );
   const rows = { first: 0, count: 1, evaluations: 2, seed: 0, given: by(1) };
-  expect(Object.entries(partOf(rowsKind, rows, setting).parameters.given as object)).toEqual(Object.entries(by(1)));
+  expect(Object.entries(partOf(rowsKind, rows, setting).parameters.given as object)).toEqual(
+    Object.entries(by(1)),
+  );
 });
 
 /** The bytes of a model of the columns, as a file has them or with its spec changed. */
@@ -33,7 +39,9 @@ function model(change: (spec: string) => string = (spec) => spec): Uint8Array {
     training: { seed: 0, rows: 20, step: 5, validation: 0.5 },
   });
   const { arrays, metadata } = parseSafetensors(Buffer.concat(bytes), "f");
-  return Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, spec: change(metadata.spec) } }));
+  return Buffer.concat(
+    makeSafetensors({ arrays, metadata: { ...metadata, spec: change(metadata.spec) } }),
+  );
 }
 
 it("are not given where nobody gave them", () => {
@@ -51,7 +59,9 @@ it("with a domain whose numbers do not go together are a fault of the file", () 
   expect(read).toThrow(
     expect.objectContaining({
       kind: "data",
-      message: expect.stringMatching(/^a\.model: the domain of "__proto__" is none \(between: 2 and 1 .* fit again\.$/),
+      message: expect.stringMatching(
+        /^a\.model: the domain of "__proto__" is none \(between: 2 and 1 .* fit again\.$/,
+      ),
     }),
   );
 });

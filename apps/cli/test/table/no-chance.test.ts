@@ -22,7 +22,17 @@ const model = ["--model", at("a.model"), "--threads", "1"];
 
 describe("a count that has no chance under a model, of 0 to 3 and what is as far beyond", () => {
   beforeAll(async () => {
-    const fit = ["table", "fit", write("rows.csv", rows), "--out", at("a.model"), "--steps", "1", "--threads", "1"];
+    const fit = [
+      "table",
+      "fit",
+      write("rows.csv", rows),
+      "--out",
+      at("a.model"),
+      "--steps",
+      "1",
+      "--threads",
+      "1",
+    ];
     await printed(...fit, "--no-evaluate");
   });
 
@@ -45,7 +55,9 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     expect(given.stderr).toContain(
       'given: "visits": 40 has no chance under the model, 0 to 14 have one. Give one of these.',
     );
-    expect(await printed("table", "sample", "--given", "visits=14", "--count", "1", ...model)).toMatch(/\n14,.*\n$/);
+    expect(
+      await printed("table", "sample", "--given", "visits=14", "--count", "1", ...model),
+    ).toMatch(/\n14,.*\n$/);
     // A row of which nothing is drawn stays as it is, and so do the names of its columns.
     writeFileSync(at("drawn.csv"), "draw,draw number,visits,a,b\nx,y,3,0.5,1\n");
     expect(await printed("table", "complete", at("drawn.csv"), ...model)).toBe(
@@ -106,7 +118,8 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
       /^worse than it should be: 1 of 21 rows has no chance under the model: a whole number is beyond all that it knows/,
     );
     expect(stdout).not.toMatch(/NaN|Infinity/);
-    // Of 21 rows three columns are hidden alone, two of them in 20: nothing is drawn given the count of the last.
+    // Of 21 rows three columns are hidden alone, two of them in 20: nothing is drawn given the
+    // count of the last.
     expect(stdout).toMatch(/^ {2}hidden alone .* \(61 numbers\)$/m);
     const { likelihood } = JSON.parse(await printed(...evaluate, "--json"));
     expect(likelihood).toMatchObject({ rows: 20, noChance: 1, mean: expect.any(Number) });
@@ -115,10 +128,22 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
 
 describe("counts of a wide range and labels that are numbers", () => {
   it("are scored at as many values as was said, and given as what they are", async () => {
-    const lines = rows.map(([n, a], i) => `${Math.round(1000 * Math.exp(a))},${n % 2}${i % 3 === 0 ? 0 : ""}`);
+    const lines = rows.map(
+      ([n, a], i) => `${Math.round(1000 * Math.exp(a))},${n % 2}${i % 3 === 0 ? 0 : ""}`,
+    );
     writeFileSync(at("wide.csv"), `cost,ward\n${lines.join("\n")}\n`);
     const own = ["--model", at("wide.model"), "--threads", "1"];
-    const fit = ["table", "fit", at("wide.csv"), "--out", at("wide.model"), "--steps", "1", "--threads", "1"];
+    const fit = [
+      "table",
+      "fit",
+      at("wide.csv"),
+      "--out",
+      at("wide.model"),
+      "--steps",
+      "1",
+      "--threads",
+      "1",
+    ];
     await printed(...fit, "--column", "ward=category", "--no-evaluate");
     writeFileSync(at("few.csv"), `cost,ward\n${lines.slice(0, 2).join("\n")}\n`);
     const score = (...how: string[]) => printed("table", "score", at("few.csv"), ...how, ...own);

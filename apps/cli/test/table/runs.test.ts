@@ -1,5 +1,15 @@
-/** Fits of tables that take several goes: runs that are killed, several seeds, maps that are chosen. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * Fits of tables that take several goes: runs that are killed, several seeds, maps that are chosen.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
@@ -20,7 +30,10 @@ const fit = (out: string, ...more: readonly string[]): string[] => [
 
 beforeAll(() => {
   const { data } = normal(key("rows"), [200, 2], { dtype: "float64" });
-  const rows = Array.from({ length: 200 }, (_, i) => `${data[2 * i]},${data[2 * i + 1] + data[2 * i]}`);
+  const rows = Array.from(
+    { length: 200 },
+    (_, i) => `${data[2 * i]},${data[2 * i + 1] + data[2 * i]}`,
+  );
   writeFileSync(at("rows.csv"), `a,b\n${rows.join("\n")}\n`);
 });
 
@@ -31,8 +44,11 @@ describe("a run in a folder", () => {
     expect((await diffeo(...whole)).code).toBe(0);
     const { child, ended } = startDiffeo(...parts);
     const checkpoints = (): string[] =>
-      existsSync(at("run/seed-0")) ? readdirSync(at("run/seed-0")).filter((name) => /^step-\d+\./.test(name)) : [];
-    while (checkpoints().length === 0 && child.exitCode === null) await new Promise((done) => setTimeout(done, 5));
+      existsSync(at("run/seed-0"))
+        ? readdirSync(at("run/seed-0")).filter((name) => /^step-\d+\./.test(name))
+        : [];
+    while (checkpoints().length === 0 && child.exitCode === null)
+      await new Promise((done) => setTimeout(done, 5));
     child.kill("SIGKILL");
     await ended;
     expect(existsSync(at("parts.model"))).toBe(false);
@@ -48,9 +64,17 @@ describe("a run in a folder", () => {
 
 describe("maps that a run wrote down", () => {
   it.each([
-    ["are no file of them", "{", /maps\.json is no file of chosen maps: it is no JSON\. Move it away/],
+    [
+      "are no file of them",
+      "{",
+      /maps\.json is no file of chosen maps: it is no JSON\. Move it away/,
+    ],
     ["are nothing", "null", /maps\.json is no file of chosen maps: expected/],
-    ["lack their columns", '{"columns":null}', /maps\.json is no file of chosen maps: at data, expected/],
+    [
+      "lack their columns",
+      '{"columns":null}',
+      /maps\.json is no file of chosen maps: at data, expected/,
+    ],
     [
       "are those of other rows",
       '{"data":"3 rows","asked":{},"seed":0,"network":"residual","columns":{},"maps":[]}',
@@ -59,7 +83,9 @@ describe("maps that a run wrote down", () => {
   ])("are refused where they %s", async (_, text, message) => {
     mkdirSync(at("maps"), { recursive: true });
     writeFileSync(at("maps/maps.json"), text);
-    const { code, stderr } = await diffeo(...fit("maps.model", "--steps", "4", "--map", "auto", "--run", at("maps")));
+    const { code, stderr } = await diffeo(
+      ...fit("maps.model", "--steps", "4", "--map", "auto", "--run", at("maps")),
+    );
     expect(code).toBeGreaterThan(0);
     expect(stderr).toMatch(message);
     expect(stderr.trim().split("\n")).toHaveLength(1);
@@ -69,7 +95,10 @@ describe("maps that a run wrote down", () => {
 describe("a run with maps that short fits chose", () => {
   it("goes on with those that are written down", async () => {
     const maps = [{ map: "affine flow", gain: 0.25, error: 0.1, kept: true }];
-    const columns = { a: { kind: "real" }, b: { kind: "bent", domain: { kind: "real" }, bend: sinh } };
+    const columns = {
+      a: { kind: "real" },
+      b: { kind: "bent", domain: { kind: "real" }, bend: sinh },
+    };
     // Rows and columns as those of the run above.
     const { data, columns: asked } = JSON.parse(readFileSync(at("run/seed-0/config.json"), "utf8"));
     mkdirSync(at("mapped"));
@@ -77,7 +106,17 @@ describe("a run with maps that short fits chose", () => {
       at("mapped/maps.json"),
       JSON.stringify({ data, asked, seed: 0, network: "residual", columns, flow: "affine", maps }),
     );
-    const again = fit("mapped.model", "--map", "auto", "--run", at("mapped"), "--steps", "1", "--no-given", "--json");
+    const again = fit(
+      "mapped.model",
+      "--map",
+      "auto",
+      "--run",
+      at("mapped"),
+      "--steps",
+      "1",
+      "--no-given",
+      "--json",
+    );
     const { code, stdout, stderr } = await diffeo(...again);
     expect([code, stderr]).toEqual([0, ""]);
     expect(JSON.parse(stdout).maps).toEqual(maps);
@@ -97,7 +136,9 @@ describe("a fit that ends by the clock", () => {
       /the time was enough for (1 step|\d\d? steps), and 2000 are usual for so many rows: more --minutes/,
     );
     // Half of what was asked for is not little, whatever is usual.
-    const two = await diffeo(...fit("two.model", "--minutes", "0.0001", "--steps", "2", "--no-given"));
+    const two = await diffeo(
+      ...fit("two.model", "--minutes", "0.0001", "--steps", "2", "--no-given"),
+    );
     expect([two.code, two.stdout]).toEqual([0, expect.not.stringContaining("the time was enough")]);
   });
 });
@@ -105,15 +146,38 @@ describe("a fit that ends by the clock", () => {
 describe("several seeds", () => {
   it("of rows with holes are fitted by shards to the same model", async () => {
     const [names, ...lines] = readFileSync(at("rows.csv"), "utf8").trimEnd().split("\n");
-    const holes = lines.slice(0, 60).map((line, i) => (i % 5 === 0 ? line.replace(/,.*/, ",") : line));
+    const holes = lines
+      .slice(0, 60)
+      .map((line, i) => (i % 5 === 0 ? line.replace(/,.*/, ",") : line));
     writeFileSync(at("holes.csv"), `${[names, ...holes].join("\n")}\n`);
-    const asked = ["table", "fit", at("holes.csv"), "--no-evaluate", "--threads", "1", "--steps", "1", "--seeds", "2"];
+    const asked = [
+      "table",
+      "fit",
+      at("holes.csv"),
+      "--no-evaluate",
+      "--threads",
+      "1",
+      "--steps",
+      "1",
+      "--seeds",
+      "2",
+    ];
     expect(await diffeo(...asked, "--out", at("holes.model"))).toMatchObject({ code: 0 });
-    expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({ code: 0 });
+    expect(await diffeo(...asked, "--out", at("shards.model"), "--shard", "1/1")).toMatchObject({
+      code: 0,
+    });
     expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
     expect(bytesOf("shards.model").equals(bytesOf("holes.model"))).toBe(true);
     // A flow of what one seed drew into the holes would have others wait for it.
-    const flow = await diffeo(...asked, "--map", "affine-flow", "--out", at("flow.model"), "--shard", "1/2");
+    const flow = await diffeo(
+      ...asked,
+      "--map",
+      "affine-flow",
+      "--out",
+      at("flow.model"),
+      "--shard",
+      "1/2",
+    );
     expect([flow.code, flow.stderr]).toEqual([
       2,
       expect.stringContaining("share the flow that the first of them learns"),

@@ -1,4 +1,7 @@
-/** What there is to see, for pages that lead to others: the frame gives it, so that no page has to know of all. */
+/**
+ * What there is to see, for pages that lead to others: the frame gives it, so that no page has to
+ * know of all.
+ */
 import { createContext } from "svelte";
 
 export interface Entry {

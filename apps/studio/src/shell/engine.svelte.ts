@@ -1,6 +1,7 @@
 /**
- * What computes: the GPU where the browser offers a real one, WebAssembly otherwise, on several threads where the host sends
- * the headers for it. The reader may choose; the badge in the page's head says what it is and why.
+ * What computes: the GPU where the browser offers a real one, WebAssembly otherwise, on several
+ * threads where the host sends the headers for it. The reader may choose; the badge in the page's
+ * head says what it is and why.
  */
 
 export const wishes = ["auto", "webgpu", "cpu"] as const;
@@ -64,11 +65,15 @@ async function find(wish: Wish): Promise<Engine> {
   const adapter = await gpu?.requestAdapter().catch(() => null);
   if (!adapter) return webAssembly("This browser offers the page no WebGPU.");
   const software = adapter.info?.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false;
-  if (software && wish === "auto") return webAssembly("The browser's WebGPU is software here, which is slower.");
+  if (software && wish === "auto")
+    return webAssembly("The browser's WebGPU is software here, which is slower.");
   return webGpu();
 }
 
-const state = $state<{ wish: Wish; engine: Engine | undefined }>({ wish: storedWish(), engine: undefined });
+const state = $state<{ wish: Wish; engine: Engine | undefined }>({
+  wish: storedWish(),
+  engine: undefined,
+});
 let finding: Promise<Engine> | undefined;
 
 /** The engine to compute with; found once. */
@@ -86,7 +91,9 @@ export function engine(): Promise<Engine> {
  */
 export const shownEngine = (gpu: boolean): Engine | undefined =>
   state.engine?.device === "webgpu" && !gpu
-    ? webAssembly("What this page does is small or in double precision; the graphics processor makes chess positions.")
+    ? webAssembly(
+        "What this page does is small or in double precision; the graphics processor makes chess positions.",
+      )
     : state.engine;
 export const engineWish = (): Wish => state.wish;
 

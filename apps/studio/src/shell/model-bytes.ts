@@ -1,6 +1,7 @@
 /**
- * The bytes of a model that is served beside the page, with progress as they come. The browser keeps them under their address,
- * which changes with their content, so that the next visit does not wait; what it keeps has been read as a model once.
+ * The bytes of a model that is served beside the page, with progress as they come. The browser
+ * keeps them under their address, which changes with their content, so that the next visit does not
+ * wait; what it keeps has been read as a model once.
  */
 import { joined } from "diffeo/host";
 
@@ -10,7 +11,9 @@ const CACHE = "diffeo-models";
 const openCache = (): Promise<Cache | undefined> =>
   "caches" in globalThis ? caches.open(CACHE).catch(() => undefined) : Promise.resolve(undefined);
 
-/** A size to show progress by where the host does not tell one: that of the shipped model, about. */
+/**
+ * A size to show progress by where the host does not tell one: that of the shipped model, about.
+ */
 const USUAL = 2 ** 24;
 
 async function read(response: Response, onProgress: (share: number) => void): Promise<Uint8Array> {
@@ -29,9 +32,13 @@ async function read(response: Response, onProgress: (share: number) => void): Pr
 /** The address without the mark of its content. */
 const nameOf = (url: string): string => url.replace(/-[\w-]+(\.\w+)$/, "$1");
 
-/** Keeps a model's bytes in place of older ones of its name. No room is no trouble: they will be fetched again. */
+/**
+ * Keeps a model's bytes in place of older ones of its name. No room is no trouble: they will be
+ * fetched again.
+ */
 async function keep(cache: Cache, url: string, bytes: Uint8Array): Promise<void> {
-  for (const { url: old } of await cache.keys()) if (nameOf(old) === nameOf(url)) await cache.delete(old);
+  for (const { url: old } of await cache.keys())
+    if (nameOf(old) === nameOf(url)) await cache.delete(old);
   const headers = { "content-length": String(bytes.length) };
   await cache.put(url, new Response(bytes as BlobPart, { headers })).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the reader is: `#/chess?seed=7` is the page `chess` with the query `seed=7`. Behind the #, because then any host of
- * static files will do.
+ * Where the reader is: `#/chess?seed=7` is the page `chess` with the query `seed=7`. Behind the #,
+ * because then any host of static files will do.
  */
 
 export interface Place {
@@ -27,8 +27,9 @@ export const place = (): Place => current;
 export const addressOf = (path: string, query = ""): string => `#/${path}${query && `?${query}`}`;
 
 /**
- * Puts a query into the address bar, in place of the one that is there: a slider is no page that one goes back to. A reader who has
- * gone elsewhere keeps the new address: the page hears of it later than the address bar.
+ * Puts a query into the address bar, in place of the one that is there: a slider is no page that
+ * one goes back to. A reader who has gone elsewhere keeps the new address: the page hears of it
+ * later than the address bar.
  */
 export function replaceQuery(query: string): void {
   if (location.hash !== heard.hash) return;

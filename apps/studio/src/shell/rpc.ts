@@ -1,12 +1,13 @@
 /**
- * Tasks in a worker, called from the page as functions. A task may tell the page of its progress, and the page may stop it:
+ * Tasks in a worker, called from the page as functions. A task may tell the page of its progress,
+ * and the page may stop it:
  *
  *     // tasks.ts, in the worker               // in the page
  *     export const draw = task<Ask, Told, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
  *       async (ask, { tell, signal }) => …);           const answer = await worker.call("draw", ask, { onTell, signal });
  *
- * Arrays whose buffers are listed in `tell(event, transfer)` move without a copy. Errors come back with what was wrong and
- * what to do about it.
+ * Arrays whose buffers are listed in `tell(event, transfer)` move without a copy. Errors come back
+ * with what was wrong and what to do about it.
  */
 
 /** An error as a sentence with a way on. */
@@ -25,8 +26,9 @@ interface Context<E> {
 export type Task<I, E, O> = (input: I, context: Context<E>) => Promise<O>;
 
 /**
- * A turn of the worker's own clock, in which it hears of what the page no longer wants: runs of the engine block it, and what
- * they give comes before messages do. A timer would wait for some milliseconds.
+ * A turn of the worker's own clock, in which it hears of what the page no longer wants: runs of the
+ * engine block it, and what they give comes before messages do. A timer would wait for some
+ * milliseconds.
  */
 export const turn = (): Promise<void> =>
   new Promise((resolve) => {
@@ -63,7 +65,12 @@ export type Request =
 export type Reply =
   | { readonly kind: "told"; readonly call: number; readonly event: unknown }
   | { readonly kind: "done"; readonly call: number; readonly output: unknown }
-  | { readonly kind: "failed"; readonly call: number; readonly trouble: Trouble; readonly aborted: boolean };
+  | {
+      readonly kind: "failed";
+      readonly call: number;
+      readonly trouble: Trouble;
+      readonly aborted: boolean;
+    };
 
 /** What a task that the page has stopped ends with. */
 class Stopped extends Error {
@@ -86,7 +93,8 @@ export function troubleOf(error: unknown): Trouble {
   return { message: error.message, ...(typeof kind === "string" && { kind }) };
 }
 
-export const isStopped = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";
+export const isStopped = (error: unknown): boolean =>
+  error instanceof Error && error.name === "AbortError";
 
 interface CallOptions<E> {
   readonly onTell?: (event: E) => void;
@@ -112,7 +120,10 @@ interface Pending {
 const DEAD =
   "The computing part of this page ended, most likely for want of memory. Load the page again, or ask for less.";
 
-/** A worker of the studio that runs the tasks of a row of `worker.ts`, on so many threads of WebAssembly. */
+/**
+ * A worker of the studio that runs the tasks of a row of `worker.ts`, on so many threads of
+ * WebAssembly.
+ */
 export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
   const worker = new Worker(new URL("../worker.ts", import.meta.url), { type: "module" });
   const pending = new Map<number, Pending>();
@@ -127,16 +138,22 @@ export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
     if (data.kind === "told") return asked?.onTell?.(data.event as never);
     pending.delete(data.call);
     if (data.kind === "done") asked?.resolve(data.output as never);
-    else asked?.reject(data.aborted ? new Stopped(data.trouble.message) : new TaskError(data.trouble));
+    else
+      asked?.reject(data.aborted ? new Stopped(data.trouble.message) : new TaskError(data.trouble));
   };
-  worker.onerror = ({ message }) => failAll(new TaskError({ message: message ? `${message}. ${DEAD}` : DEAD }));
+  worker.onerror = ({ message }) =>
+    failAll(new TaskError({ message: message ? `${message}. ${DEAD}` : DEAD }));
   const send = (request: Request): void => worker.postMessage(request);
   return {
     call: (name, input, { onTell, signal } = {}) =>
       new Promise((resolve, reject) => {
         if (closed || signal?.aborted) return reject(new Stopped("stopped before it began"));
         const call = next++;
-        pending.set(call, { resolve: resolve as Pending["resolve"], reject, onTell: onTell as Pending["onTell"] });
+        pending.set(call, {
+          resolve: resolve as Pending["resolve"],
+          reject,
+          onTell: onTell as Pending["onTell"],
+        });
         signal?.addEventListener("abort", () => send({ kind: "stop", call }), { once: true });
         send({ kind: "call", call, module, name, input, threads });
       }),

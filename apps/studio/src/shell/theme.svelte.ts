@@ -1,4 +1,7 @@
-/** Light or dark: as the reader's system says, until the reader says otherwise. Kept in this browser. */
+/**
+ * Light or dark: as the reader's system says, until the reader says otherwise. Kept in this
+ * browser.
+ */
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];

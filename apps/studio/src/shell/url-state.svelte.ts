@@ -3,8 +3,8 @@
  *
  *     const settings = urlState({ seed: whole(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
  *
- * `settings.w` is read and set like a variable. What is at its default is not written. What an address says that is no value is
- * taken as the default: an old link still opens.
+ * `settings.w` is read and set like a variable. What is at its default is not written. What an
+ * address says that is no value is taken as the default: an old link still opens.
  */
 import { place, replaceQuery } from "./route.svelte.ts";
 
@@ -14,7 +14,12 @@ export interface Field<T> {
   readonly format: (value: T) => string;
 }
 
-const numeric = (initial: number, least: number, most: number, fits: (value: number) => boolean): Field<number> => ({
+const numeric = (
+  initial: number,
+  least: number,
+  most: number,
+  fits: (value: number) => boolean,
+): Field<number> => ({
   initial,
   parse: (text) => {
     const value = Number(text);
@@ -32,14 +37,20 @@ export const whole = (initial: number, least: number, most: number): Field<numbe
   numeric(initial, least, most, Number.isInteger);
 
 /** One of some words, the first of them by default. */
-export const oneOf = <const T extends string>(words: readonly T[], initial: T = words[0]): Field<T> => ({
+export const oneOf = <const T extends string>(
+  words: readonly T[],
+  initial: T = words[0],
+): Field<T> => ({
   initial,
   parse: (text) => words.find((word) => word === text),
   format: (word) => word,
 });
 
 /** Any text that a test lets through. */
-export const text = (initial: string, fits: (value: string) => boolean = () => true): Field<string> => ({
+export const text = (
+  initial: string,
+  fits: (value: string) => boolean = () => true,
+): Field<string> => ({
   initial,
   parse: (value) => (fits(value) ? value : undefined),
   format: (value) => value,
@@ -49,7 +60,9 @@ interface AnyField extends Omit<Field<unknown>, "format"> {
   readonly format: (value: never) => string;
 }
 type Fields = Readonly<Record<string, AnyField>>;
-type Values<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+type Values<F extends Fields> = {
+  -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
+};
 
 function valuesIn<F extends Fields>(fields: F, query: string): Values<F> {
   const words = new URLSearchParams(query);
@@ -67,7 +80,10 @@ function queryOf<F extends Fields>(fields: F, values: Values<F>): string {
   return words.toString();
 }
 
-/** How long a slider rests before the address follows: browsers refuse pages that write there too often. */
+/**
+ * How long a slider rests before the address follows: browsers refuse pages that write there too
+ * often.
+ */
 const REST = 150;
 
 /** The state of the page whose component calls this while it is made. */

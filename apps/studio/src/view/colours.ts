@@ -1,4 +1,7 @@
-/** The colours of the style sheet for what is drawn on a canvas: they know of light and dark, and change with them. */
+/**
+ * The colours of the style sheet for what is drawn on a canvas: they know of light and dark, and
+ * change with them.
+ */
 
 export interface Colours {
   readonly ink: string;

@@ -1,6 +1,6 @@
 /**
- * Fields on a canvas: a density as shade and level lines, a bent grid, arrows, paths. Lines are as wide and arrows as long as they
- * look, whatever the window's size.
+ * Fields on a canvas: a density as shade and level lines, a bent grid, arrows, paths. Lines are as
+ * wide and arrows as long as they look, whatever the window's size.
  */
 import type { Colours } from "./colours.ts";
 import type { Frame } from "./frame.ts";
@@ -25,7 +25,8 @@ function outlinePath(brush: Brush): Path2D | undefined {
   const { outline } = brush.frame;
   if (!outline) return undefined;
   const path = new Path2D();
-  for (let i = 0; i < outline.length; i += 2) path.lineTo(...placed(brush, outline[i], outline[i + 1]));
+  for (let i = 0; i < outline.length; i += 2)
+    path.lineTo(...placed(brush, outline[i], outline[i + 1]));
   path.closePath();
   return path;
 }
@@ -48,7 +49,10 @@ export function drawOutline(brush: Brush): void {
   brush.context.stroke(path);
 }
 
-/** Values that are no numbers take those of their neighbours, twice: the outline cuts what is too much. */
+/**
+ * Values that are no numbers take those of their neighbours, twice: the outline cuts what is too
+ * much.
+ */
 function grown(values: Float32Array, n: number): Float32Array {
   let from = values;
   for (let pass = 0; pass < 2; pass++) {
@@ -66,15 +70,22 @@ function grown(values: Float32Array, n: number): Float32Array {
   return from;
 }
 
-/** The height that is shown as the highest: all but the thinnest peaks, which a density may have at a boundary. */
+/**
+ * The height that is shown as the highest: all but the thinnest peaks, which a density may have at
+ * a boundary.
+ */
 function heightOf(values: Float32Array): number {
   const finite = values.filter(Number.isFinite).sort();
   return finite.length > 0 ? finite[Math.floor(0.997 * (finite.length - 1))] : 0;
 }
 
-const channels = (colour: string): number[] => (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
+const channels = (colour: string): number[] =>
+  (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
 
-/** A log density over the window, n × n values from below: shade, and lines where it is e^(−k²/2) of its height. */
+/**
+ * A log density over the window, n × n values from below: shade, and lines where it is e^(−k²/2) of
+ * its height.
+ */
 export function drawDensity(brush: Brush, values: Float32Array, strength = 0.55): void {
   const n = Math.sqrt(values.length);
   const filled = grown(values, n);
@@ -136,7 +147,11 @@ function levelLine(values: Float32Array, n: number, level: number, side: number)
 export function drawLines(
   brush: Brush,
   lines: readonly ArrayLike<number>[],
-  { colour, width, alpha = 1 }: { readonly colour: string; readonly width: number; readonly alpha?: number },
+  {
+    colour,
+    width,
+    alpha = 1,
+  }: { readonly colour: string; readonly width: number; readonly alpha?: number },
 ): void {
   const { context, ratio } = brush;
   context.save();
@@ -160,7 +175,13 @@ export function drawLines(
 }
 
 /** The points of an arrow that widens from its tail to a head at the end, in pixels. */
-export function arrowShape(x: number, y: number, dx: number, dy: number, width: number): [number, number][] {
+export function arrowShape(
+  x: number,
+  y: number,
+  dx: number,
+  dy: number,
+  width: number,
+): [number, number][] {
   const length = Math.hypot(dx, dy);
   if (!(length > 0)) return [];
   const [ax, ay] = [dx / length, dy / length];
@@ -181,8 +202,16 @@ export function arrowShape(x: number, y: number, dx: number, dy: number, width: 
   ];
 }
 
-/** Arrows centred at points. Directions are theirs; lengths grow more slowly than they do, so that none leaves its cell. */
-export function drawArrows(brush: Brush, points: Float32Array, arrows: Float32Array, cells: number): void {
+/**
+ * Arrows centred at points. Directions are theirs; lengths grow more slowly than they do, so that
+ * none leaves its cell.
+ */
+export function drawArrows(
+  brush: Brush,
+  points: Float32Array,
+  arrows: Float32Array,
+  cells: number,
+): void {
   const { context, side, ratio, colours } = brush;
   const lengths = Float32Array.from({ length: points.length / 2 }, (_, i) =>
     Math.hypot(arrows[2 * i], arrows[2 * i + 1]),
@@ -210,7 +239,13 @@ export function drawArrows(brush: Brush, points: Float32Array, arrows: Float32Ar
   context.restore();
 }
 
-export function drawPoints(brush: Brush, points: ArrayLike<number>, colour: string, radius: number, alpha = 1): void {
+export function drawPoints(
+  brush: Brush,
+  points: ArrayLike<number>,
+  colour: string,
+  radius: number,
+  alpha = 1,
+): void {
   const { context, ratio } = brush;
   context.save();
   context.fillStyle = colour;

@@ -1,6 +1,7 @@
 /**
- * What a panel shows: a square window onto a plane, and in it the domain's outline. A frame knows the plane's coordinates u alone;
- * that a point of a sphere or of a triangle has three is the business of who made it.
+ * What a panel shows: a square window onto a plane, and in it the domain's outline. A frame knows
+ * the plane's coordinates u alone; that a point of a sphere or of a triangle has three is the
+ * business of who made it.
  */
 
 export interface Frame {
@@ -22,7 +23,10 @@ export function lattice({ low, size }: Frame, n: number): Float64Array {
   return out;
 }
 
-/** Horizontal and vertical lines through the whole numbers of steps of a window, `along` points each. */
+/**
+ * Horizontal and vertical lines through the whole numbers of steps of a window, `along` points
+ * each.
+ */
 export function gridLines({ low, size }: Frame, lines: number, along: number): Float64Array[] {
   const out: Float64Array[] = [];
   for (let k = 0; k <= lines; k++)
@@ -42,13 +46,27 @@ const MARGIN = 0.08;
 /** A window around a domain with these corners. */
 export function around(outline: readonly number[]): Frame {
   const [us, vs] = [0, 1].map((axis) => outline.filter((_, i) => i % 2 === axis));
-  const [left, right, below, above] = [Math.min(...us), Math.max(...us), Math.min(...vs), Math.max(...vs)];
+  const [left, right, below, above] = [
+    Math.min(...us),
+    Math.max(...us),
+    Math.min(...vs),
+    Math.max(...vs),
+  ];
   const size = Math.max(right - left, above - below) * (1 + 2 * MARGIN);
   return { low: [(left + right - size) / 2, (below + above - size) / 2], size, outline };
 }
 
 /** The corners of a box, and of a circle around 0. */
-export const boxOutline = (a: number, b: number, c: number, d: number): number[] => [a, c, b, c, b, d, a, d];
+export const boxOutline = (a: number, b: number, c: number, d: number): number[] => [
+  a,
+  c,
+  b,
+  c,
+  b,
+  d,
+  a,
+  d,
+];
 export const circleOutline = (radius: number): number[] =>
   Array.from({ length: 180 }, (_, k) => [
     radius * Math.cos((k * Math.PI) / 90),

@@ -16,7 +16,9 @@ function certain(fen: string): Uint8Array {
 }
 
 /** Every square half empty, half a white pawn. */
-const torn = Uint8Array.from({ length: BYTES }, (_, i) => (i % CLASSES === 0 || i % CLASSES === EMPTY ? 127.5 : 0));
+const torn = Uint8Array.from({ length: BYTES }, (_, i) =>
+  i % CLASSES === 0 || i % CLASSES === EMPTY ? 127.5 : 0,
+);
 
 describe("a frame", () => {
   const frame = { t: 0.5, mixture: new Uint8Array([...certain(START), ...torn]) };
@@ -37,11 +39,16 @@ describe("a frame", () => {
   });
 
   it("shows known squares as known on the way, and as they came out at its end", () => {
-    const known = parseFen("????????/????????/????????/????????/????????/????????/????????/QQQQQQQQ", {
-      unknown: true,
-    });
+    const known = parseFen(
+      "????????/????????/????????/????????/????????/????????/????????/QQQQQQQQ",
+      {
+        unknown: true,
+      },
+    );
     const shown = withKnown(frame, known);
-    expect(makeFen(argmax(mixtureOf(shown, 0)))).toBe("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/QQQQQQQQ");
+    expect(makeFen(argmax(mixtureOf(shown, 0)))).toBe(
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/QQQQQQQQ",
+    );
     expect(makeFen(argmax(mixtureOf(shown, 1)))).toBe("8/8/8/8/8/8/8/QQQQQQQQ");
     expect(withKnown({ ...frame, t: 0 }, known).mixture).toEqual(frame.mixture);
   });

@@ -1,6 +1,6 @@
 /**
- * Which squares a side attacks, looked at from the square: a knight's jump, a king's step, a pawn's capture backwards,
- * and along each of eight rays the first piece that stands there.
+ * Which squares a side attacks, looked at from the square: a knight's jump, a king's step, a pawn's
+ * capture backwards, and along each of eight rays the first piece that stands there.
  */
 import { type Board, EMPTY } from "./position.ts";
 
@@ -46,24 +46,35 @@ const walks = ([rows, files]: Step, length: number): readonly Uint8Array[] =>
 
 const together = (steps: readonly Step[]): readonly Uint8Array[] => {
   const each = steps.map((step) => walks(step, 1));
-  return Array.from({ length: 64 }, (_, square) => Uint8Array.from(each.flatMap((targets) => [...targets[square]])));
+  return Array.from({ length: 64 }, (_, square) =>
+    Uint8Array.from(each.flatMap((targets) => [...targets[square]])),
+  );
 };
 
 /** RAYS[d][square]: d < 4 along ranks and files, d ≥ 4 along diagonals. */
-export const RAYS: readonly (readonly Uint8Array[])[] = [...STRAIGHT, ...DIAGONAL].map((step) => walks(step, 7));
+export const RAYS: readonly (readonly Uint8Array[])[] = [...STRAIGHT, ...DIAGONAL].map((step) =>
+  walks(step, 7),
+);
 export const KNIGHT_MOVES = together(KNIGHT_STEPS);
 export const KING_MOVES = together([...STRAIGHT, ...DIAGONAL]);
-/** Where a pawn on the square captures: white's towards row 0 (the eighth rank), black's towards row 7. */
+/**
+ * Where a pawn on the square captures: white's towards row 0 (the eighth rank), black's towards row
+ * 7.
+ */
 export const PAWN_CAPTURES = {
   white: together(DIAGONAL.filter(([rows]) => rows < 0)),
   black: together(DIAGONAL.filter(([rows]) => rows > 0)),
 };
 
-/** Whether a piece of the side `byWhite` attacks the square. What stands on the square itself does not matter. */
+/**
+ * Whether a piece of the side `byWhite` attacks the square. What stands on the square itself does
+ * not matter.
+ */
 export function isAttacked(board: Board, square: number, byWhite: boolean): boolean {
   const base = sideBase(byWhite);
   // A white pawn captures from where a black pawn on the square would capture to.
-  if (stands(board, (byWhite ? PAWN_CAPTURES.black : PAWN_CAPTURES.white)[square], base + PAWN)) return true;
+  if (stands(board, (byWhite ? PAWN_CAPTURES.black : PAWN_CAPTURES.white)[square], base + PAWN))
+    return true;
   if (stands(board, KNIGHT_MOVES[square], base + KNIGHT)) return true;
   if (stands(board, KING_MOVES[square], base + KING)) return true;
   for (let d = 0; d < 8; d++) {

@@ -3,8 +3,9 @@
  *
  *   parseFen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1") ↔ makeFen(board) = "8/8/8/4k3/8/8/4P3/4K3"
  *
- * Only the placement becomes a position; the other fields are checked where they are there. `scanFen` returns a problem
- * with its column, so that a reader of files can add the file and the line, or skip the row; `parseFen` raises it.
+ * Only the placement becomes a position; the other fields are checked where they are there.
+ * `scanFen` returns a problem with its column, so that a reader of files can add the file and the
+ * line, or skip the row; `parseFen` raises it.
  */
 import { fail } from "diffeo/graph";
 import { type Board, EMPTY, PIECES, SQUARES, UNKNOWN } from "./position.ts";
@@ -23,14 +24,22 @@ export interface FenOptions {
   readonly operations?: boolean;
 }
 
-const problem = (column: number, cause: string, remedy: string): TextProblem => ({ column, cause, remedy });
+const problem = (column: number, cause: string, remedy: string): TextProblem => ({
+  column,
+  cause,
+  remedy,
+});
 
 /** The class of a character code, or 255. */
 const classOfCode = new Uint8Array(128).fill(255);
 for (let k = 0; k < PIECES.length; k++) classOfCode[PIECES.charCodeAt(k)] = k;
 
 /** Reads a FEN into `board`; the problem if it is not one, else nothing. */
-export function scanFen(text: string, board: Board, options: FenOptions = {}): TextProblem | undefined {
+export function scanFen(
+  text: string,
+  board: Board,
+  options: FenOptions = {},
+): TextProblem | undefined {
   const end = scanPlacement(text, board, options.unknown ?? false);
   return typeof end === "number" ? scanFields(text, end, options.operations ?? false) : end;
 }
@@ -48,7 +57,8 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
     const column = at + 1;
     const rank = 9 - rankEnd / 8;
     if (code === 47) {
-      if (square !== rankEnd) return problem(column, `rank ${rank} has ${square - rankEnd + 8} squares, not 8`, ranks);
+      if (square !== rankEnd)
+        return problem(column, `rank ${rank} has ${square - rankEnd + 8} squares, not 8`, ranks);
       if (rankEnd === SQUARES) return problem(column, "a ninth rank begins", ranks);
       rankEnd += 8;
       afterDigit = false;
@@ -75,11 +85,16 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
         `use ${PIECES} for pieces, 1 to 8 for empty squares${unknown ? ", ? for unknown ones" : ""}`,
       );
     if (square === rankEnd)
-      return problem(column, `rank ${rank} has more than 8 squares`, "shorten it to 8, or begin the next rank with /");
+      return problem(
+        column,
+        `rank ${rank} has more than 8 squares`,
+        "shorten it to 8, or begin the next rank with /",
+      );
     board[square++] = piece === 255 ? UNKNOWN : piece;
     afterDigit = false;
   }
-  if (at === 0) return problem(1, text === "" ? "the FEN is empty" : "the FEN begins with a blank", ranks);
+  if (at === 0)
+    return problem(1, text === "" ? "the FEN is empty" : "the FEN begins with a blank", ranks);
   if (square !== SQUARES) {
     const rank = 9 - rankEnd / 8;
     const short = square - rankEnd + 8;
@@ -90,13 +105,22 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
   return at;
 }
 
-const FIELDS: readonly { readonly name: string; readonly form: RegExp; readonly remedy: string }[] = [
-  { name: "side to move", form: /^[wb]$/, remedy: "write w or b" },
-  { name: "castling field", form: /^(-|[KQA-H]{0,2}[kqa-h]{0,2})$/, remedy: "write letters of KQkq, or -" },
-  { name: "en passant field", form: /^(-|[a-h][36])$/, remedy: "write a square of rank 3 or 6, or -" },
-  { name: "half-move count", form: /^\d+$/, remedy: "write a whole number" },
-  { name: "move number", form: /^\d+$/, remedy: "write a whole number" },
-];
+const FIELDS: readonly { readonly name: string; readonly form: RegExp; readonly remedy: string }[] =
+  [
+    { name: "side to move", form: /^[wb]$/, remedy: "write w or b" },
+    {
+      name: "castling field",
+      form: /^(-|[KQA-H]{0,2}[kqa-h]{0,2})$/,
+      remedy: "write letters of KQkq, or -",
+    },
+    {
+      name: "en passant field",
+      form: /^(-|[a-h][36])$/,
+      remedy: "write a square of rank 3 or 6, or -",
+    },
+    { name: "half-move count", form: /^\d+$/, remedy: "write a whole number" },
+    { name: "move number", form: /^\d+$/, remedy: "write a whole number" },
+  ];
 
 /** An operation of EPD: its code, its operands, and the semicolon that ends it. */
 const OPERATION = /[a-z]\w*(?: +(?:"[^"]*"|[^\s;"]+))* *; */iy;
@@ -109,7 +133,10 @@ function scanOperations(text: string, from: number): number {
   return at;
 }
 
-/** The fields after the placement, which may stop at any point. With `operations`, those may follow the third. */
+/**
+ * The fields after the placement, which may stop at any point. With `operations`, those may follow
+ * the third.
+ */
 function scanFields(text: string, from: number, operations: boolean): TextProblem | undefined {
   let at = from;
   for (let field = 0; at < text.length; field++) {
@@ -129,9 +156,18 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
         "write operations as bm e4; with a semicolon after each, or end the row before it",
       );
     }
-    if (!rule) return problem(at + 1, `${JSON.stringify(word)} follows the sixth field`, "end the FEN before it");
+    if (!rule)
+      return problem(
+        at + 1,
+        `${JSON.stringify(word)} follows the sixth field`,
+        "end the FEN before it",
+      );
     if (!rule.form.test(word))
-      return problem(at + 1, `${JSON.stringify(word)} is no ${rule.name}`, `${rule.remedy}, or end the FEN before it`);
+      return problem(
+        at + 1,
+        `${JSON.stringify(word)} is no ${rule.name}`,
+        `${rule.remedy}, or end the FEN before it`,
+      );
     at = end;
   }
   return undefined;
@@ -141,7 +177,8 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
 export function parseFen(text: string, options: FenOptions = {}): Board {
   const board = new Uint8Array(SQUARES);
   const bad = scanFen(text, board, options);
-  if (bad) fail("usage", `FEN ${JSON.stringify(text)}, column ${bad.column}: ${bad.cause}`, bad.remedy);
+  if (bad)
+    fail("usage", `FEN ${JSON.stringify(text)}, column ${bad.column}: ${bad.cause}`, bad.remedy);
   return board;
 }
 

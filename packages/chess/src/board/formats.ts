@@ -17,7 +17,10 @@ export interface LineBatch {
 
 export type TextFormat = "csv" | "fen" | "pgn";
 
-/** What becomes of the rows. `bad` raises, or counts, as the caller wished; `full` asks the walk to stop. */
+/**
+ * What becomes of the rows. `bad` raises, or counts, as the caller wished; `full` asks the walk to
+ * stop.
+ */
 export interface Sink {
   readonly full: boolean;
   /** @param game a number that positions of one game share, where games are known */
@@ -42,12 +45,14 @@ export const walkCsv: LineWalk = async (batches, sink) => {
         sink.bad(first + i, {
           column: 1,
           cause: `the header ${JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line)} has no column FEN`,
-          remedy: "begin the file with FEN,Evaluation; for a list of FENs without a header use the format fen",
+          remedy:
+            "begin the file with FEN,Evaluation; for a list of FENs without a header use the format fen",
         });
         return;
       }
       let from = 0;
-      for (let skip = fenColumn; skip > 0 && from >= 0; skip--) from = line.indexOf(",", from) + 1 || -1;
+      for (let skip = fenColumn; skip > 0 && from >= 0; skip--)
+        from = line.indexOf(",", from) + 1 || -1;
       if (from < 0) {
         const remedy = `give each row at least ${fenColumn + 1} fields`;
         sink.bad(first + i, { column: line.length + 1, cause: "the row has no FEN field", remedy });
@@ -73,7 +78,14 @@ export const walkFen: LineWalk = async (batches, sink) => {
     }
 };
 
-function scanRow(fen: string, offset: number, line: number, board: Board, sink: Sink, operations: boolean): void {
+function scanRow(
+  fen: string,
+  offset: number,
+  line: number,
+  board: Board,
+  sink: Sink,
+  operations: boolean,
+): void {
   const problem = scanFen(fen, board, { operations });
   if (problem) sink.bad(line, { ...problem, column: problem.column + offset });
   else sink.row(board, sideOf(fen));
@@ -83,7 +95,8 @@ function scanRow(fen: string, offset: number, line: number, board: Board, sink: 
 export function textFormat(name: string, head: string): TextFormat | undefined {
   const extension = /\.(csv|fen|epd|pgn)(\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (extension) return extension === "epd" ? "fen" : (extension as TextFormat);
-  const line = head.split(/\r\n|\r|\n/).find((l) => l.trim() !== "" && l[0] !== "#" && l[0] !== "%") ?? "";
+  const line =
+    head.split(/\r\n|\r|\n/).find((l) => l.trim() !== "" && l[0] !== "#" && l[0] !== "%") ?? "";
   if (/^\[\w+\s+"/.test(line) || /^1\.\s*\S/.test(line)) return "pgn";
   if (/(^|,)\s*"?fen"?\s*(,|$)/i.test(line)) return "csv";
   return /^([^\s/,]+\/){3}/.test(line) ? "fen" : undefined;

@@ -16,7 +16,10 @@ import { type Board, type Positions, SQUARES, unpack } from "./position.ts";
 export const FLAWS = { kings: 1, adjacent: 2, pawns: 4, material: 8, checks: 16 } as const;
 export type Flaw = keyof typeof FLAWS;
 
-/** The flaws of a board as a sum of bits. Those between kings are looked for only where there is one king each. */
+/**
+ * The flaws of a board as a sum of bits. Those between kings are looked for only where there is one
+ * king each.
+ */
 export function flawBits(board: Board): number {
   const counts = new Uint8Array(13);
   for (let square = 0; square < board.length; square++) counts[board[square]]++;
@@ -29,7 +32,10 @@ export function flawBits(board: Board): number {
   if (counts[KING] !== 1 || counts[6 + KING] !== 1) return bits | FLAWS.kings;
   const white = board.indexOf(KING);
   const black = board.indexOf(6 + KING);
-  const apart = Math.max(Math.abs((white >> 3) - (black >> 3)), Math.abs((white & 7) - (black & 7)));
+  const apart = Math.max(
+    Math.abs((white >> 3) - (black >> 3)),
+    Math.abs((white & 7) - (black & 7)),
+  );
   if (apart < 2) bits |= FLAWS.adjacent;
   if (isAttacked(board, white, false) && isAttacked(board, black, true)) bits |= FLAWS.checks;
   return bits;
@@ -98,7 +104,8 @@ export function mayMove(board: Board, white: boolean): boolean {
 
 /**
  * All six fields, for programs that want them.
- * @param fields those after the placement that are known, from the side to move on; by default a side that may be to move
+ * @param fields those after the placement that are known, from the side to move on; by default a
+ * side that may be to move
  *   (white if both may), and no castling
  */
 export function makeFullFen(board: Board, fields: readonly string[] = []): string {

@@ -1,6 +1,6 @@
 /**
- * What is on the boards, counted once for all measures: pieces by type, bishops by the colour of their square, pawns by
- * file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
+ * What is on the boards, counted once for all measures: pieces by type, bishops by the colour of
+ * their square, pawns by file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
  */
 import { BISHOP, PAWN } from "./attack.ts";
 import { type Board, EMPTY, isLight, type Positions, SQUARES, TYPES, unpack } from "./position.ts";

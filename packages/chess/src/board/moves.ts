@@ -1,6 +1,7 @@
 /**
- * Legal moves on a board, without castling and en passant, every promotion to a queen. A game without these moves is a
- * legal game all the same, so the positions of playouts (playout.ts) are reachable ones.
+ * Legal moves on a board, without castling and en passant, every promotion to a queen. A game
+ * without these moves is a legal game all the same, so the positions of playouts (playout.ts) are
+ * reachable ones.
  */
 import {
   BISHOP,
@@ -30,7 +31,10 @@ export const MOST_MOVES = 256;
 export const promotes = (board: Board, move: Move): boolean =>
   (toOf(move) < 8 || toOf(move) >= 56) && board[fromOf(move)] % 6 === PAWN;
 
-/** Makes a move and returns the class it captured (`EMPTY` if none) and whether a pawn became a queen, for `undo`. */
+/**
+ * Makes a move and returns the class it captured (`EMPTY` if none) and whether a pawn became a
+ * queen, for `undo`.
+ */
 export function make(board: Board, move: Move): number {
   const from = fromOf(move);
   const to = toOf(move);
@@ -52,8 +56,9 @@ export function undo(board: Board, move: Move, made: number): void {
 /**
  * Writes the legal moves into `out` and returns how many there are.
  *
- * A king that is not in check comes into it by another piece's move only where that piece was pinned: every other attack was there
- * before. So only moves of the king and of pinned pieces, and those out of check, have to be tried.
+ * A king that is not in check comes into it by another piece's move only where that piece was
+ * pinned: every other attack was there before. So only moves of the king and of pinned pieces, and
+ * those out of check, have to be tried.
  */
 export function legalMoves(board: Board, white: boolean, out: Uint16Array): number {
   const base = sideBase(white);
@@ -114,7 +119,8 @@ function pseudoLegalMoves(board: Board, white: boolean, out: Uint16Array): numbe
       const ahead = white ? -8 : 8;
       if (board[from + ahead] === EMPTY) {
         add(from, from + ahead);
-        if (from >> 3 === (white ? 6 : 1) && board[from + 2 * ahead] === EMPTY) add(from, from + 2 * ahead);
+        if (from >> 3 === (white ? 6 : 1) && board[from + 2 * ahead] === EMPTY)
+          add(from, from + 2 * ahead);
       }
       const captures = (white ? PAWN_CAPTURES.white : PAWN_CAPTURES.black)[from];
       for (let i = 0; i < captures.length; i++)

@@ -1,6 +1,7 @@
 /**
- * PGN: games are cut out of the stream one at a time, replayed by chess.js, and sampled by ply. A game's number is a hash
- * of its moves, so the same game found twice is one game, and a split by game keeps it on one side.
+ * PGN: games are cut out of the stream one at a time, replayed by chess.js, and sampled by ply. A
+ * game's number is a hash of its moves, so the same game found twice is one game, and a split by
+ * game keeps it on one side.
  */
 import { Chess } from "chess.js";
 import { choice, fold, type Key } from "diffeo/random";
@@ -40,12 +41,15 @@ export const walkPgn =
       for (let i = 0; i < lines.length; i++) {
         if (sink.full) return;
         const line = lines[i].startsWith("%") ? "" : lines[i];
-        // A tag after moves begins the next game; inside a comment, [%clk …] may begin a line too, but not the first tag.
+        // A tag after moves begins the next game; inside a comment, [%clk …] may begin a line too,
+        // but not the first tag.
         const isTag = line.startsWith(comment ? '[Event "' : "[");
         if (isTag && hasMoves) finish();
         if (game.length === 0) start = first + i;
         if (!isTag && line.trim() !== "") hasMoves = true;
-        const { text, open } = isTag ? { text: line, open: 0 } : withoutComments(line, comment !== undefined);
+        const { text, open } = isTag
+          ? { text: line, open: 0 }
+          : withoutComments(line, comment !== undefined);
         game.push(text);
         if (open === 0) comment = undefined;
         else if (open > 0) comment = { line: first + i, column: open };
@@ -56,14 +60,21 @@ export const walkPgn =
 /**
  * A line with blanks for its comments, so that the rest keeps its columns.
  * @param inside whether it begins within a comment
- * @returns also the column of the comment that it leaves open: 0 for none, −1 for that which it began within
+ * @returns also the column of the comment that it leaves open: 0 for none, −1 for that which it
+ * began within
  */
-function withoutComments(line: string, inside: boolean): { readonly text: string; readonly open: number } {
+function withoutComments(
+  line: string,
+  inside: boolean,
+): { readonly text: string; readonly open: number } {
   let open = 0;
-  const text = `${inside ? "{" : " "}${line}`.replaceAll(/\{[^}]*\}?|;.*/g, (comment, at: number) => {
-    if (comment.startsWith("{") && !comment.endsWith("}")) open = at || -1;
-    return " ".repeat(comment.length);
-  });
+  const text = `${inside ? "{" : " "}${line}`.replaceAll(
+    /\{[^}]*\}?|;.*/g,
+    (comment, at: number) => {
+      if (comment.startsWith("{") && !comment.endsWith("}")) open = at || -1;
+      return " ".repeat(comment.length);
+    },
+  );
   return { text: text.slice(1), open };
 }
 
@@ -103,30 +114,45 @@ function replay(
 /** Games of these are standard chess, the one that is replayed. */
 const STANDARD = /^(standard|chess|normal|from position)?$/i;
 
-/** chess.js names the move it cannot play after `played` others, or the place where the text is no PGN. */
+/**
+ * chess.js names the move it cannot play after `played` others, or the place where the text is no
+ * PGN.
+ */
 function explain(
   error: unknown,
   lines: readonly string[],
   start: number,
   played: number,
 ): Parameters<Parameters<LineWalk>[1]["bad"]> {
-  const { message, location } = error as Error & { location?: { start: { line: number; column: number } } };
+  const { message, location } = error as Error & {
+    location?: { start: { line: number; column: number } };
+  };
   const game = `the game that begins on line ${start}`;
   const row = lines.findIndex((line) => /^\[Variant "/i.test(line));
   const variant = lines[row]?.split('"')[1] ?? "";
   if (!STANDARD.test(variant))
     return [
       start + row,
-      { column: 1, cause: `${game} is ${variant}, which cannot be replayed`, remedy: "leave it out, or give its FENs" },
+      {
+        column: 1,
+        cause: `${game} is ${variant}, which cannot be replayed`,
+        remedy: "leave it out, or give its FENs",
+      },
     ];
   const remedy = "correct the game";
   const move = /^Invalid move in PGN: (\S+)$/.exec(message)?.[1];
   if (move) {
     const [line, column] = placeOf(lines, played);
-    return [start + line, { column, cause: `the move ${move} cannot be played in ${game}`, remedy }];
+    return [
+      start + line,
+      { column, cause: `the move ${move} cannot be played in ${game}`, remedy },
+    ];
   }
   const { line = 1, column = 1 } = location?.start ?? {};
-  return [start + line - 1, { column, cause: `${game} is no PGN: ${message.replace(/\.$/, "")}`, remedy }];
+  return [
+    start + line - 1,
+    { column, cause: `${game} is no PGN: ${message.replace(/\.$/, "")}`, remedy },
+  ];
 }
 
 /** A parenthesis or a move, as chess.js reads them. */

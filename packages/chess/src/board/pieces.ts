@@ -1,7 +1,8 @@
 /**
- * The six pieces, drawn for this project on a square of 100 × 100. A piece is the union of a few simple shapes; drawn once
- * wide in the outline's colour and once in the body's, they get one common outline. White and black differ in lightness
- * alone, so that no colour has to be told from another.
+ * The six pieces, drawn for this project on a square of 100 × 100. A piece is the union of a few
+ * simple shapes; drawn once wide in the outline's colour and once in the body's, they get one
+ * common outline. White and black differ in lightness alone, so that no colour has to be told from
+ * another.
  */
 import { PIECES } from "./position.ts";
 
@@ -63,7 +64,9 @@ export function pieceSvg(k: number, id?: string): string {
     `<path d="${body}" fill="${paint.body}"/>`,
   ];
   if (lines)
-    parts.push(`<path d="${lines}" fill="none" stroke="${paint.outline}" stroke-width="3" stroke-linecap="round"/>`);
+    parts.push(
+      `<path d="${lines}" fill="none" stroke="${paint.outline}" stroke-width="3" stroke-linecap="round"/>`,
+    );
   if (dots) parts.push(`<path d="${dots}" fill="${paint.outline}"/>`);
   return `<g${id ? ` id="${id}"` : ""} transform="translate(-4 -5) scale(1.08)">${parts.join("")}</g>`;
 }

@@ -1,11 +1,12 @@
 /**
- * Positions that the project makes itself, so that everything runs without a download: seeded games in which a move m is
- * drawn with probability
+ * Positions that the project makes itself, so that everything runs without a download: seeded games
+ * in which a move m is drawn with probability
  *
  *   P(m) ∝ exp(α·[m captures] − β·√|balance after m|),   balance in pawns (P1 N3 B3 R5 Q9)
  *
- * Captures favoured by α spread the number of pieces from the full board to bare endgames. Without β, random captures
- * drive the two sides' material apart; with it the side that is behind takes back, as in a trade.
+ * Captures favoured by α spread the number of pieces from the full board to bare endgames. Without
+ * β, random captures drive the two sides' material apart; with it the side that is behind takes
+ * back, as in a trade.
  */
 import { choice, fold, type Key, uniform } from "diffeo/random";
 import { PAWN, QUEEN } from "./attack.ts";
@@ -34,7 +35,9 @@ export function playouts(count: number, key: Key, options: PlayoutOptions = {}):
   const set = new PositionSet();
   for (let game = 0; set.count < count; game++) {
     const own = fold(key, game);
-    const kept = new Set(choice(fold(own, "kept"), plies, Math.min(perGame, plies), { replace: false }).data);
+    const kept = new Set(
+      choice(fold(own, "kept"), plies, Math.min(perGame, plies), { replace: false }).data,
+    );
     const last = Math.max(...kept);
     const draws = uniform(fold(own, "moves"), plies, { dtype: "float64" }).data;
     const board = parseFen(START);
@@ -49,7 +52,12 @@ export function playouts(count: number, key: Key, options: PlayoutOptions = {}):
 }
 
 /** The move at height u, 0 < u < 1, of the distribution; none where the game is over. */
-export function drawMove(board: Board, white: boolean, u: number, options: PlayoutOptions = {}): Move | undefined {
+export function drawMove(
+  board: Board,
+  white: boolean,
+  u: number,
+  options: PlayoutOptions = {},
+): Move | undefined {
   const { capture = 2.3, balance: even = 2 } = options;
   const moves = new Uint16Array(MOST_MOVES);
   const count = legalMoves(board, white, moves);

@@ -1,11 +1,14 @@
 /**
- * A chess position is 64 squares in FEN's reading order (a8 … h8, a7 … h7, …, a1 … h1), each one of 13 classes:
+ * A chess position is 64 squares in FEN's reading order (a8 … h8, a7 … h7, …, a1 … h1), each one of
+ * 13 classes:
  *
  *   class   0 1 2 3 4 5   6 7 8 9 10 11   12
  *           P N B R Q K   p n b r q  k    empty
  *
- * 'Empty' is the last class because it is the coordinate that the simplex of `sec:chess_diffusion` leaves out.
- * Many positions are packed at 32 bytes each, four bits a square:  byte i = class(2i) + 16·class(2i + 1).
+ * 'Empty' is the last class because it is the coordinate that the simplex of `sec:chess_diffusion`
+ * leaves out.
+ * Many positions are packed at 32 bytes each, four bits a square:  byte i = class(2i) + 16·class(2i
+ * + 1).
  * The side to move, castling rights and counters of a FEN are no part of a position here.
  */
 import { fail } from "diffeo/graph";
@@ -32,7 +35,11 @@ export interface Positions {
 /** Packs boards that lie one after the other. */
 export function pack(classes: Uint8Array): Positions {
   if (classes.length % SQUARES !== 0)
-    fail("shape", `pack: ${classes.length} squares are not whole boards`, "give 64 classes a board");
+    fail(
+      "shape",
+      `pack: ${classes.length} squares are not whole boards`,
+      "give 64 classes a board",
+    );
   const bytes = new Uint8Array(classes.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = classes[2 * i] | (classes[2 * i + 1] << 4);
   return { count: classes.length / SQUARES, bytes };
@@ -49,7 +56,8 @@ export function unpack({ bytes }: Positions): Uint8Array {
 }
 
 /** One position's board. */
-export const boardAt = (positions: Positions, index: number): Board => unpack(range(positions, index, index + 1));
+export const boardAt = (positions: Positions, index: number): Board =>
+  unpack(range(positions, index, index + 1));
 
 /** Positions `from` up to, not including, `to`; a view, not a copy. */
 export function range({ count, bytes }: Positions, from: number, to: number): Positions {
@@ -77,7 +85,8 @@ export function wordsOf({ bytes }: Positions): Uint32Array {
 }
 
 /** The name of a square from its index: 0 is a8, 63 is h1. */
-export const squareName = (square: number): string => `${"abcdefgh"[square & 7]}${8 - (square >> 3)}`;
+export const squareName = (square: number): string =>
+  `${"abcdefgh"[square & 7]}${8 - (square >> 3)}`;
 
 /** Whether a square is light: a8 is. */
 export const isLight = (square: number): boolean => (((square >> 3) + square) & 1) === 0;

@@ -1,9 +1,10 @@
 /**
- * Distinct positions in the order they came: a hash table of indices into the packed bytes. 32 bytes and two table
- * entries a position, so that ten million fit in half a gigabyte.
+ * Distinct positions in the order they came: a hash table of indices into the packed bytes. 32
+ * bytes and two table entries a position, so that ten million fit in half a gigabyte.
  *
- * The hash is MurmurHash3 (x86, 32 bits; A. Appleby, public domain) of the eight words: every bit of a position moves
- * every bit of it, so it also serves to split positions at random that a file's order does not mix.
+ * The hash is MurmurHash3 (x86, 32 bits; A. Appleby, public domain) of the eight words: every bit
+ * of a position moves every bit of it, so it also serves to split positions at random that a file's
+ * order does not mix.
  */
 import { POSITION_BYTES, type Positions, wordsOf } from "./position.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Positions completed: known squares are kept, unknown ones filled in by the reverse diffusion, which sees the known ones
- * noised as it sees everything.
+ * Positions completed: known squares are kept, unknown ones filled in by the reverse diffusion,
+ * which sees the known ones noised as it sees everything.
  *
  *   guided        the score of the conditional law, by the gradient of the posterior of the known squares (known-sites.ts)
  *   resample      each step repeated, so that the unknown squares can answer to the known (RePaint)
@@ -28,20 +28,31 @@ export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" 
   readonly guidance?: number;
 }
 
-/** 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and more hidden pieces are recovered up to here. */
+/**
+ * 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and more
+ * hidden pieces are recovered up to here.
+ */
 const GUIDANCE = 3;
 
 /** The way a model's positions are completed unless told otherwise. */
 export const defaultCompletion = ({ spec }: Pick<Model, "spec">): Completion =>
   spec.parameterisation === "posterior" ? "guided" : "resample";
 
-/** Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is to be filled in. */
+/**
+ * Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is to be
+ * filled in.
+ */
 export async function completeBoards(
   draw: BoardSampler,
   partial: Uint8Array,
   options: CompleteOptions,
 ): Promise<Boards> {
-  const { completion = defaultCompletion(draw.model), resample, guidance = GUIDANCE, ...rest } = options;
+  const {
+    completion = defaultCompletion(draw.model),
+    resample,
+    guidance = GUIDANCE,
+    ...rest
+  } = options;
   if (!COMPLETIONS.includes(completion))
     fail("usage", `there is no completion "${completion}"`, `use one of ${COMPLETIONS.join(", ")}`);
   if (completion === "guided" && draw.model.spec.parameterisation !== "posterior")
@@ -83,7 +94,11 @@ export interface CompletionMeasures {
 }
 
 /** What completions of `partial` are like, beside the boards it was made from. */
-export function completionMeasures(completed: Positions, partial: Uint8Array, truth: Positions): CompletionMeasures {
+export function completionMeasures(
+  completed: Positions,
+  partial: Uint8Array,
+  truth: Positions,
+): CompletionMeasures {
   const made = unpack(completed);
   const real = unpack(truth);
   const tally = { known: 0, kept: 0, hidden: 0, right: 0, pieces: 0, found: 0 };

@@ -6,8 +6,9 @@
  *   pieces<=20      all of them; white and black: one side's
  *   balance>0       material, P1 N3 B3 R5 Q9, white minus black
  *
- * Boards that do not meet them are rejected and others drawn: what remains has the model's law given the conditions. All but
- * legality and != are bounds on a sum over squares, and so can guide the process (`siteSum` of diffeo/categorical).
+ * Boards that do not meet them are rejected and others drawn: what remains has the model's law
+ * given the conditions. All but legality and != are bounds on a sum over squares, and so can guide
+ * the process (`siteSum` of diffeo/categorical).
  */
 import { type SiteSum, siteSum } from "diffeo/categorical";
 import { add, fail, mul, type Tensor } from "diffeo/graph";
@@ -28,7 +29,8 @@ interface GuidingSum extends SiteSum {
 }
 
 /** What a square adds to a subject, by its class. */
-const counting = (of: (k: number) => boolean): number[] => Array.from({ length: CLASSES }, (_, k) => (of(k) ? 1 : 0));
+const counting = (of: (k: number) => boolean): number[] =>
+  Array.from({ length: CLASSES }, (_, k) => (of(k) ? 1 : 0));
 
 const SUBJECTS: Readonly<Record<string, readonly number[]>> = {
   pieces: counting((k) => k < EMPTY),
@@ -53,16 +55,23 @@ const RELATIONS: Readonly<
 
 export function parseCondition(text: string): BoardCondition {
   if (text.trim() === "legal") return { text, holds: isLegal };
-  const [, name, relation = "", number = ""] = /^\s*([A-Za-z]+)\s*(?:([=!<>]+)\s*(-?\d+)\s*)?$/.exec(text) ?? [];
+  const [, name, relation = "", number = ""] =
+    /^\s*([A-Za-z]+)\s*(?:([=!<>]+)\s*(-?\d+)\s*)?$/.exec(text) ?? [];
   const values = Object.hasOwn(SUBJECTS, name ?? "") ? SUBJECTS[name] : undefined;
   const remedy = `write legal, a piece (${PIECES}) or pieces, white, black, balance with =, !=, <, >, <= or >= and a number, such as Q, q=1, pieces<=20`;
   if (!values) fail("usage", `${JSON.stringify(text)} is no condition on a board`, remedy);
   if (relation === "" && name.length > 1)
     fail("usage", `the condition ${JSON.stringify(text)} compares ${name} with nothing`, remedy);
   const total = (board: Board): number => board.reduce((sum, k) => sum + values[k], 0);
-  if (relation === "") return { text, holds: (board) => total(board) >= 1, sum: { subject: name, values, least: 1 } };
+  if (relation === "")
+    return { text, holds: (board) => total(board) >= 1, sum: { subject: name, values, least: 1 } };
   const found = Object.hasOwn(RELATIONS, relation) ? RELATIONS[relation] : undefined;
-  if (!found) fail("usage", `the condition ${JSON.stringify(text)} has ${JSON.stringify(relation)} in it`, remedy);
+  if (!found)
+    fail(
+      "usage",
+      `the condition ${JSON.stringify(text)} has ${JSON.stringify(relation)} in it`,
+      remedy,
+    );
   const { holds, bounds } = found;
   const wanted = Number(number);
   return {
@@ -72,12 +81,18 @@ export function parseCondition(text: string): BoardCondition {
   };
 }
 
-/** Refuses conditions that no board meets: a sum beyond what 64 squares can be, or bounds that leave nothing between them. */
+/**
+ * Refuses conditions that no board meets: a sum beyond what 64 squares can be, or bounds that leave
+ * nothing between them.
+ */
 export function requirePossible(conditions: readonly BoardCondition[]): void {
   const bounds = new Map<string, { least: number; most: number; texts: string[] }>();
   for (const { text, sum } of conditions) {
     if (!sum) continue;
-    const range = { least: SQUARES * Math.min(...sum.values), most: SQUARES * Math.max(...sum.values) };
+    const range = {
+      least: SQUARES * Math.min(...sum.values),
+      most: SQUARES * Math.max(...sum.values),
+    };
     const before = bounds.get(sum.subject) ?? { ...range, texts: [] };
     const least = Math.max(before.least, sum.least ?? range.least);
     const most = Math.min(before.most, sum.most ?? range.most);
@@ -104,8 +119,14 @@ export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
   );
 }
 
-/** What conditions ask for as a sampler's `aims`: which sums are bounded, in the names, and where and how strongly, in the numbers. */
-export function aimsOf(conditions: readonly BoardCondition[], strength = 1): Readonly<Record<string, number>> {
+/**
+ * What conditions ask for as a sampler's `aims`: which sums are bounded, in the names, and where
+ * and how strongly, in the numbers.
+ */
+export function aimsOf(
+  conditions: readonly BoardCondition[],
+  strength = 1,
+): Readonly<Record<string, number>> {
   requirePossible(conditions);
   const bounds = conditions
     .map(guidingSum)
@@ -117,7 +138,10 @@ export function aimsOf(conditions: readonly BoardCondition[], strength = 1): Rea
 }
 
 /** log ψ of such aims, from log p(k | x_t) of all classes of every square: a sampler's `aim`. */
-export function boardAim(logPosterior: Tensor, { strength, ...bounds }: Readonly<Record<string, Tensor>>): Tensor {
+export function boardAim(
+  logPosterior: Tensor,
+  { strength, ...bounds }: Readonly<Record<string, Tensor>>,
+): Tensor {
   const sums = new Map<string, SiteSum<Tensor>>();
   for (const [name, bound] of Object.entries(bounds)) {
     const [i, subject, side] = name.split(" ");

@@ -1,5 +1,14 @@
-/** Chess positions as points: the 13 classes of 64 squares as x of shape [positions, 8, 8, 12], and back. */
-import { type Categorical, type CategoricalSpec, categorical, type Grids, standardise } from "diffeo/categorical";
+/**
+ * Chess positions as points: the 13 classes of 64 squares as x of shape [positions, 8, 8, 12], and
+ * back.
+ */
+import {
+  type Categorical,
+  type CategoricalSpec,
+  categorical,
+  type Grids,
+  standardise,
+} from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { CLASSES, type Positions, pack, select, unpack } from "../board/position.ts";
 

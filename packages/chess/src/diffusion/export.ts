@@ -1,12 +1,14 @@
 /**
- * A denoiser as an ONNX model, parameters and all: x [batch, rows, columns, n] and t [batch] in, one of these out.
+ * A denoiser as an ONNX model, parameters and all: x [batch, rows, columns, n] and t [batch] in,
+ * one of these out.
  *
  *   score      ∇ log p_t(x)            [batch, rows, columns, n]
  *   denoise    x̂₀ = E[x₀ | x_t]        [batch, rows, columns, n]
  *   posterior  p(k | x_t)              [batch, rows, columns, n + 1], of a network that gives it
  *
- * Shapes of a graph are concrete, so a file serves one size of batch. Its metadata say what the numbers are: the spec of
- * the model, by which x of classes and classes of x are found, and how time runs.
+ * Shapes of a graph are concrete, so a file serves one size of batch. Its metadata say what the
+ * numbers are: the spec of the model, by which x of classes and classes of x are found, and how
+ * time runs.
  */
 
 import type { Model } from "diffeo/categorical";
@@ -14,21 +16,34 @@ import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categoric
 import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
 import { frozen } from "diffeo/model";
 
-export const exports = { score: denoiserScore, denoise: denoiserMean, posterior: denoiserPosterior } as const;
+export const exports = {
+  score: denoiserScore,
+  denoise: denoiserMean,
+  posterior: denoiserPosterior,
+} as const;
 
 export type ExportName = keyof typeof exports;
 
 /** What is exported, as a function of x and t. */
-export function exported({ denoiser, parameters }: Model, what: ExportName): (x: Tensor, t: Tensor) => Tensor {
+export function exported(
+  { denoiser, parameters }: Model,
+  what: ExportName,
+): (x: Tensor, t: Tensor) => Tensor {
   if (!Object.hasOwn(exports, what))
-    fail("usage", `a network has no output "${what}"`, `export one of ${Object.keys(exports).join(", ")}`);
+    fail(
+      "usage",
+      `a network has no output "${what}"`,
+      `export one of ${Object.keys(exports).join(", ")}`,
+    );
   return exports[what](denoiser, frozen(parameters));
 }
 
 interface ExportOptions {
   readonly what: ExportName;
   readonly batch: number;
-  /** The form that runs best there: convolutions as products of gathered patches, or as they are. */
+  /**
+   * The form that runs best there: convolutions as products of gathered patches, or as they are.
+   */
   readonly target: Target;
 }
 
@@ -36,7 +51,12 @@ export function exportOnnx(model: Model, { what, batch, target }: ExportOptions)
   const { spec, encoding, denoiser } = model;
   const f = exported(model, what);
   const shapes = [[batch, ...encoding.grid, encoding.channels], [batch]];
-  const { outputs, inputs } = trace((x: Tensor, t: Tensor) => ({ [what]: f(x, t) }), shapes, "float32", ["x", "t"]);
+  const { outputs, inputs } = trace(
+    (x: Tensor, t: Tensor) => ({ [what]: f(x, t) }),
+    shapes,
+    "float32",
+    ["x", "t"],
+  );
   const metadata = {
     format: "diffeo-denoiser-1",
     spec: JSON.stringify(spec),

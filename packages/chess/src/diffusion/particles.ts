@@ -1,13 +1,21 @@
 /**
- * A position completed by particles: many boards at once move under the posterior of its known squares, are weighed by how well
- * the network's own steps explain theirs, and drawn by their weights (diffeo/sampler, particles.ts):
+ * A position completed by particles: many boards at once move under the posterior of its known
+ * squares, are weighed by how well the network's own steps explain theirs, and drawn by their
+ * weights (diffeo/sampler, particles.ts):
  *
  *   log ψ_t(x) = Σ_known log p(k | x_t)
  *
- * Guidance alone has one board for each and cannot tell a good one from another. Here known squares are nowhere put in: what
- * the weights leave holds them by itself, and `kept` says how often it does before they are set.
+ * Guidance alone has one board for each and cannot tell a good one from another. Here known squares
+ * are nowhere put in: what the weights leave holds them by itself, and `kept` says how often it
+ * does before they are set.
  */
-import { type Categorical, denoiserLogPosterior, denoiserScore, type Model, siteLikelihood } from "diffeo/categorical";
+import {
+  type Categorical,
+  denoiserLogPosterior,
+  denoiserScore,
+  type Model,
+  siteLikelihood,
+} from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
 import { frozen } from "diffeo/model";
@@ -19,7 +27,9 @@ import { requireChess } from "./encoding.ts";
 /** What decides the graphs. */
 export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly driftScale?: number;
-  /** What the gradient that moves boards is multiplied by; weights do not depend on it. Default 1. */
+  /**
+   * What the gradient that moves boards is multiplied by; weights do not depend on it. Default 1.
+   */
   readonly guidance?: number;
 }
 
@@ -29,7 +39,10 @@ export type ParticleBoardCall = Omit<ParticleCall, "observed" | "tEnd">;
 export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
 export interface ParticleBoards
-  extends Pick<ParticleResult, "ess" | "ancestors" | "logEvidence" | "resampled" | "scoreEvaluations" | "times"> {
+  extends Pick<
+    ParticleResult,
+    "ess" | "ancestors" | "logEvidence" | "resampled" | "scoreEvaluations" | "times"
+  > {
   /** As many as there were particles, drawn by their weights, with the known squares set. */
   readonly positions: Positions;
   /** The share of known squares that held before they were set. */
@@ -43,7 +56,10 @@ export interface ParticleCompleter {
 }
 
 /** Opened once for a model: other boards compile nothing. */
-export function openParticleBoards(model: Model, options: OpenParticleBoardOptions = {}): ParticleCompleter {
+export function openParticleBoards(
+  model: Model,
+  options: OpenParticleBoardOptions = {},
+): ParticleCompleter {
   const { driftScale = 1, guidance = 1, ...engine } = options;
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireChess(encoding);
@@ -56,7 +72,10 @@ export function openParticleBoards(model: Model, options: OpenParticleBoardOptio
   const parameters = frozen(arrays);
   const shape = [...encoding.grid, encoding.channels];
   const likelihood = siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters));
-  const process = scaleDrift(reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters)), driftScale);
+  const process = scaleDrift(
+    reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters)),
+    driftScale,
+  );
   const given = ({ points, mask }: Readonly<Record<string, Tensor>>): TwistedProcess => {
     const log = (x: Tensor, t: Tensor): Tensor =>
       likelihood(x, t, { points: expand(points, x.shape), mask: expand(mask, x.shape) });
@@ -70,7 +89,8 @@ export function openParticleBoards(model: Model, options: OpenParticleBoardOptio
     observed: { points: { shape, dtype: "float32" }, mask: { shape, dtype: "bool" } },
   });
   const complete = async (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards> => {
-    if (board.length !== SQUARES) fail("shape", `a board of ${board.length} squares`, "give 64 classes");
+    if (board.length !== SQUARES)
+      fail("shape", `a board of ${board.length} squares`, "give 64 classes");
     const found = await draw({ ...call, observed: knownArrays(encoding, board) });
     const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
     return {
@@ -82,16 +102,24 @@ export function openParticleBoards(model: Model, options: OpenParticleBoardOptio
 }
 
 /** The known squares of a board in x, and where they are. */
-function knownArrays(encoding: Categorical, board: Uint8Array): { readonly points: NdArray; readonly mask: NdArray } {
+function knownArrays(
+  encoding: Categorical,
+  board: Uint8Array,
+): { readonly points: NdArray; readonly mask: NdArray } {
   const { grid, channels, classes } = encoding;
   const shape = [...grid, channels];
   const data = encoding.encode(board.map((k) => Math.min(k, classes - 1)));
-  const known = Uint8Array.from(data, (_, i) => (board[Math.floor(i / channels)] < classes ? 1 : 0));
+  const known = Uint8Array.from(data, (_, i) =>
+    board[Math.floor(i / channels)] < classes ? 1 : 0,
+  );
   return { points: { shape, dtype: "float32", data }, mask: { shape, dtype: "bool", data: known } };
 }
 
 /** Boards with the known squares set, and the share of them that held before. */
-function settled(classes: Uint8Array, board: Uint8Array): Pick<ParticleBoards, "positions" | "kept"> {
+function settled(
+  classes: Uint8Array,
+  board: Uint8Array,
+): Pick<ParticleBoards, "positions" | "kept"> {
   let [held, all] = [0, 0];
   classes.forEach((k, i) => {
     const own = board[i % SQUARES];

@@ -1,6 +1,7 @@
 /**
- * Boards that meet conditions, by rejection: boards are drawn in their order until enough have passed. Which ones do is a
- * function of the key alone, whatever the size of a batch; the share that was rejected is part of the result.
+ * Boards that meet conditions, by rejection: boards are drawn in their order until enough have
+ * passed. Which ones do is a function of the key alone, whatever the size of a batch; the share
+ * that was rejected is part of the result.
  */
 
 import { joined } from "diffeo/host";
@@ -57,7 +58,11 @@ export async function drawAccepted(
 }
 
 /** Which of the first boards meet all conditions. */
-function passing(positions: Positions, looked: number, conditions: readonly BoardCondition[]): number[] {
+function passing(
+  positions: Positions,
+  looked: number,
+  conditions: readonly BoardCondition[],
+): number[] {
   const numbers = Array.from({ length: looked }, (_, i) => i);
   return numbers.filter((i) => {
     const board = boardAt(positions, i);

@@ -1,6 +1,7 @@
 /**
- * Positions from a trained denoiser: the reverse process on the simplex or in logits, opened once and called often. A call is
- * for boards from noise, or, with `partial`, for boards whose known squares are kept.
+ * Positions from a trained denoiser: the reverse process on the simplex or in logits, opened once
+ * and called often. A call is for boards from noise, or, with `partial`, for boards whose known
+ * squares are kept.
  *
  *     const draw = await openBoards(model);
  *     const { positions } = await draw({ count: 16, key: key(7), driftScale: 1.02 });
@@ -41,13 +42,18 @@ import { type BoardTrace, traceRecorder } from "./trace.ts";
 
 /** What decides the graphs. */
 export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type"> {
-  /** Where the process lives: on the simplex (default), or in the logits the network was trained in. */
+  /**
+   * Where the process lives: on the simplex (default), or in the logits the network was trained in.
+   */
   readonly space?: "simplex" | "logit";
   /** Default exponentialSde. */
   readonly method?: MethodName;
 }
 
-/** The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the last by the denoising. */
+/**
+ * The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the
+ * last by the denoising.
+ */
 export const BOARD_METHOD: MethodName = "exponentialSde";
 export const BOARD_STEPS = 49;
 
@@ -58,7 +64,10 @@ export type BoardGrid = GridName | "fitted" | readonly number[];
 export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal"> {
   /** Default 49. */
   readonly steps?: number;
-  /** Default fitted for exponential methods, w = 1 and a model whose errors were measured, the method's own otherwise. */
+  /**
+   * Default fitted for exponential methods, w = 1 and a model whose errors were measured, the
+   * method's own otherwise.
+   */
   readonly grid?: BoardGrid;
   /** How many boards; those of `partial` if that is given. */
   readonly count?: number;
@@ -69,9 +78,15 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   readonly first?: number;
   /** Boards to complete, 64 classes each, `UNKNOWN` where a square is to be filled in. */
   readonly partial?: Uint8Array;
-  /** With `partial`: how often each step is taken, and how strongly the posterior of the known squares guides. */
+  /**
+   * With `partial`: how often each step is taken, and how strongly the posterior of the known
+   * squares guides.
+   */
   readonly known?: Pick<Known, "resample" | "strength">;
-  /** Conditions to guide by: boards then meet them more often, not always. For models that give a posterior of classes. */
+  /**
+   * Conditions to guide by: boards then meet them more often, not always. For models that give a
+   * posterior of classes.
+   */
   readonly guide?: readonly BoardCondition[];
   /** What the pull of `guide` is multiplied by. 1, the default, is Bayes' rule. */
   readonly guideStrength?: number;
@@ -86,14 +101,20 @@ export interface Boards extends Omit<SampleResult, "samples"> {
   readonly trace?: BoardTrace;
 }
 
-/** Draws boards. Board i is a function of (model, options, key, i): batches change speed, not boards. */
+/**
+ * Draws boards. Board i is a function of (model, options, key, i): batches change speed, not
+ * boards.
+ */
 export interface BoardSampler {
   (options: BoardOptions): Promise<Boards>;
   readonly model: Model;
   dispose(): Promise<void>;
 }
 
-/** How far from a face a step of y that left the simplex is put back; what it did is in `exits` and `clamps`. */
+/**
+ * How far from a face a step of y that left the simplex is put back; what it did is in `exits` and
+ * `clamps`.
+ */
 const onExit = clampToSimplex(1e-6);
 
 /** Methods that step on the simplex put boards back there. */
@@ -103,21 +124,36 @@ const METHODS: Partial<Record<MethodName, Method>> = {
 };
 
 /** Raises what a model cannot draw, before anything is compiled. */
-export function requireDrawable({ encoding, spec }: Model, { guide = [] }: Pick<BoardOptions, "guide"> = {}): void {
+export function requireDrawable(
+  { encoding, spec }: Model,
+  { guide = [] }: Pick<BoardOptions, "guide"> = {},
+): void {
   requireChess(encoding);
   if (guide.length > 0 && spec.parameterisation !== "posterior")
-    fail("usage", "guide: the model gives no posterior of classes", "use a model of parameterisation posterior");
+    fail(
+      "usage",
+      "guide: the model gives no posterior of classes",
+      "use a model of parameterisation posterior",
+    );
 }
 
-export async function openBoards(model: Model, options: OpenBoardsOptions = {}): Promise<BoardSampler> {
+export async function openBoards(
+  model: Model,
+  options: OpenBoardsOptions = {},
+): Promise<BoardSampler> {
   const { space = "simplex", method = BOARD_METHOD, ...engine } = options;
-  if (space !== "simplex" && space !== "logit") fail("usage", `there is no space "${space}"`, "use simplex or logit");
+  if (space !== "simplex" && space !== "logit")
+    fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireDrawable(model);
   const parameters = frozen(arrays);
   const score = denoiserScore(denoiser, parameters);
-  const logPosterior = spec.parameterisation === "posterior" && denoiserLogPosterior(denoiser, parameters);
-  const process = space === "logit" ? reverse(denoiser.sde, score) : reversePush(denoiser.sde, encoding.phi, score);
+  const logPosterior =
+    spec.parameterisation === "posterior" && denoiserLogPosterior(denoiser, parameters);
+  const process =
+    space === "logit"
+      ? reverse(denoiser.sde, score)
+      : reversePush(denoiser.sde, encoding.phi, score);
   const draw = await openSampler(process, {
     // A GPU then moves while the host draws the next step's noise.
     worker: engine.device !== undefined && engine.device !== "cpu",
@@ -128,14 +164,26 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     denoise: true,
     ...(logPosterior && {
       likelihood: siteLikelihood(encoding, logPosterior),
-      aim: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) => boardAim(logPosterior(x, t), aims),
+      aim: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) =>
+        boardAim(logPosterior(x, t), aims),
     }),
   });
   const [decode, mixture] =
-    space === "logit" ? [encoding.decode, encoding.mixture] : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
+    space === "logit"
+      ? [encoding.decode, encoding.mixture]
+      : [encoding.decodeSimplex, encoding.mixtureOfSimplex];
 
   const boards = async (call: BoardOptions): Promise<Boards> => {
-    const { batch = 64, steps = BOARD_STEPS, frames, onStep, partial, known, grid: asked, ...others } = call;
+    const {
+      batch = 64,
+      steps = BOARD_STEPS,
+      frames,
+      onStep,
+      partial,
+      known,
+      grid: asked,
+      ...others
+    } = call;
     const grid = asked ?? usualTimes(model, method, steps, call);
     const { guide = [], guideStrength, ...rest } = others;
     requireDrawable(model, { guide });
@@ -143,7 +191,10 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
       fail("usage", "boards are completed on the simplex, not in logits", "leave space out");
     const count = partial ? boardsIn(partial, call.count) : call.count;
     if (count === undefined) fail("usage", "count is missing", "say how many boards");
-    const recorder = frames === undefined ? undefined : traceRecorder(frames, steps, count, call.first ?? 0, mixture);
+    const recorder =
+      frames === undefined
+        ? undefined
+        : traceRecorder(frames, steps, count, call.first ?? 0, mixture);
     const { samples, ...report } = await draw({
       ...rest,
       count,
@@ -159,13 +210,20 @@ export async function openBoards(model: Model, options: OpenBoardsOptions = {}):
     });
     const classes = decode(samples.data);
     if (partial) requireKept(classes, partial);
-    return { positions: pack(classes), ...report, ...(recorder && { trace: recorder.end(samples) }) };
+    return {
+      positions: pack(classes),
+      ...report,
+      ...(recorder && { trace: recorder.end(samples) }),
+    };
   };
   return Object.assign(boards, { model, dispose: draw.dispose });
 }
 
 /** One call of a sampler that is opened for it. */
-export async function sampleBoards(model: Model, options: OpenBoardsOptions & BoardOptions): Promise<Boards> {
+export async function sampleBoards(
+  model: Model,
+  options: OpenBoardsOptions & BoardOptions,
+): Promise<Boards> {
   const { space, method, device, threads, worker, checkFinite, ...call } = options;
   const draw = await openBoards(model, {
     ...(space && { space }),
@@ -181,14 +239,24 @@ export async function sampleBoards(model: Model, options: OpenBoardsOptions & Bo
 /** How many boards are to be completed. */
 function boardsIn(partial: Uint8Array, count = partial.length / SQUARES): number {
   if (partial.length === 0 || partial.length % SQUARES !== 0)
-    fail("shape", `complete: ${partial.length} squares are not whole boards`, "give 64 classes a board");
+    fail(
+      "shape",
+      `complete: ${partial.length} squares are not whole boards`,
+      "give 64 classes a board",
+    );
   if (count !== partial.length / SQUARES)
-    fail("shape", `complete: ${partial.length / SQUARES} boards, count is ${count}`, "leave count out");
+    fail(
+      "shape",
+      `complete: ${partial.length / SQUARES} boards, count is ${count}`,
+      "leave count out",
+    );
   return count;
 }
 
 function requireKept(made: Uint8Array, partial: Uint8Array): void {
   for (let i = 0; i < made.length; i++)
     if (partial[i] !== UNKNOWN && made[i] !== partial[i])
-      throw new Error(`internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`);
+      throw new Error(
+        `internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`,
+      );
 }

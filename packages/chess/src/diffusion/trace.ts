@@ -1,12 +1,14 @@
 /**
- * Frames of a reverse diffusion: each square's mixture of the 13 classes on its way from noise to a board, as bytes,
+ * Frames of a reverse diffusion: each square's mixture of the 13 classes on its way from noise to a
+ * board, as bytes,
  * p = byte/255. The file is JSON that a page reads without help:
  *
  *   { "format": "diffeo-trace-1", "classes": "PNBRQKpnbrqk.", "grid": [8, 8], "boards": 16,
  *     "times": [0.96, …, 0], "frames": ["base64 of boards × 64 × 13 bytes", …], "fen": ["…", …] }
  *
- * Squares are in FEN's reading order, '.' is empty. The last frame is the board itself, at time 0: the likeliest class of
- * a square is the one that `fen` has. The largest byte of a square is always that of its likeliest class.
+ * Squares are in FEN's reading order, '.' is empty. The last frame is the board itself, at time 0:
+ * the likeliest class of a square is the one that `fen` has. The largest byte of a square is always
+ * that of its likeliest class.
  */
 import { fail, type NdArray } from "diffeo/graph";
 import { joined } from "diffeo/host";
@@ -24,7 +26,10 @@ export interface BoardTrace {
 const FORMAT = "diffeo-trace-1";
 const BYTES = SQUARES * CLASSES;
 
-/** Probabilities, 13 a square, as bytes; 'empty' wins a tie for the greatest, then the first, as in decoding. */
+/**
+ * Probabilities, 13 a square, as bytes; 'empty' wins a tie for the greatest, then the first, as in
+ * decoding.
+ */
 export function quantised(mixture: Float32Array): Uint8Array {
   const bytes = Uint8Array.from(mixture, (p) => Math.round(255 * Math.min(1, Math.max(0, p))));
   for (let at = 0; at < bytes.length; at += CLASSES) {
@@ -34,25 +39,34 @@ export function quantised(mixture: Float32Array): Uint8Array {
       if (mixture[i] > mixture[best]) best = i;
       most = Math.max(most, bytes[i]);
     }
-    // Rounding must not make another class as great: one of two equal ones is at most a half, so there is room.
+    // Rounding must not make another class as great: one of two equal ones is at most a half, so
+    // there is room.
     const rivals = bytes.subarray(at, at + CLASSES).filter((byte) => byte === most).length;
     if (rivals > 1) bytes[best] = most + 1;
   }
   return bytes;
 }
 
-/** Collects frames of a run of `steps` steps on `boards` boards, the first of which has the number `first`. */
+/**
+ * Collects frames of a run of `steps` steps on `boards` boards, the first of which has the number
+ * `first`.
+ */
 export function traceRecorder(
   frames: number,
   steps: number,
   boards: number,
   first: number,
   mixture: (points: Float32Array) => Float32Array,
-): { readonly take: (progress: Progress) => Promise<void>; readonly end: (samples: NdArray) => BoardTrace } {
+): {
+  readonly take: (progress: Progress) => Promise<void>;
+  readonly end: (samples: NdArray) => BoardTrace;
+} {
   if (!(Number.isInteger(frames) && frames >= 2))
     fail("usage", `a trace of ${frames} frames`, "ask for 2 or more: the first step and the board");
-  // All but the last frame lie evenly between the first step and the last; there are no more of them than steps.
-  const stepOf = (frame: number): number => Math.round(1 + (frame * (steps - 1)) / Math.max(1, frames - 2));
+  // All but the last frame lie evenly between the first step and the last; there are no more of
+  // them than steps.
+  const stepOf = (frame: number): number =>
+    Math.round(1 + (frame * (steps - 1)) / Math.max(1, frames - 2));
   const wanted = [...new Set(Array.from({ length: frames - 1 }, (_, frame) => stepOf(frame)))];
   const kept = wanted.map(() => new Uint8Array(boards * BYTES));
   const times: number[] = [];
@@ -64,12 +78,18 @@ export function traceRecorder(
       kept[frame].set(quantised(mixture(data as Float32Array)), (progress.first - first) * BYTES);
       times[frame] = progress.t;
     },
-    end: ({ data }) => ({ times: [...times, 0], frames: [...kept, quantised(mixture(data as Float32Array))] }),
+    end: ({ data }) => ({
+      times: [...times, 0],
+      frames: [...kept, quantised(mixture(data as Float32Array))],
+    }),
   };
 }
 
 /** The trace of some of the boards. */
-export const selectTrace = ({ times, frames }: BoardTrace, boards: readonly number[]): BoardTrace => ({
+export const selectTrace = (
+  { times, frames }: BoardTrace,
+  boards: readonly number[],
+): BoardTrace => ({
   times,
   frames: frames.map((frame) => {
     const out = new Uint8Array(boards.length * BYTES);
@@ -108,6 +128,7 @@ export function makeTrace({ times, frames }: BoardTrace, positions: Positions): 
 function base64(bytes: Uint8Array): string {
   let text = "";
   // In pieces: a call takes only so many arguments.
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  for (let at = 0; at < bytes.length; at += 8192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return btoa(text);
 }

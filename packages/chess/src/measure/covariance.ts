@@ -1,16 +1,21 @@
 /**
- * How squares go together: Σ_{sk,rl} = P(k on s, l on r) − P(k on s)·P(l on r) for different squares s, r and the 12
- * pieces k, l: 768 × 768 numbers, those of one square with itself left out. Two sets of positions are compared by
+ * How squares go together: Σ_{sk,rl} = P(k on s, l on r) − P(k on s)·P(l on r) for different
+ * squares s, r and the 12 pieces k, l: 768 × 768 numbers, those of one square with itself left out.
+ * Two sets of positions are compared by
  *
  *   cosine = ⟨Σ, Σ′⟩ / (‖Σ‖ ‖Σ′‖)        error = ‖Σ − Σ′‖ / ‖Σ′‖
  *
- * The cosine of two samples of one law grows with their size; that of independent squares is 0 up to noise.
+ * The cosine of two samples of one law grows with their size; that of independent squares is 0 up
+ * to noise.
  */
 import { EMPTY, type Positions, SQUARES, TYPES, unpack } from "../board/position.ts";
 
 const N = SQUARES * TYPES;
 
-/** The entries with s before r, as a 768 × 768 array of which only those are set; the rest follows by symmetry. */
+/**
+ * The entries with s before r, as a 768 × 768 array of which only those are set; the rest follows
+ * by symmetry.
+ */
 export function crossCovariance(positions: Positions): Float64Array {
   const { count } = positions;
   const boards = unpack(positions);
@@ -23,7 +28,8 @@ export function crossCovariance(positions: Positions): Float64Array {
       const k = boards[at++];
       if (k < EMPTY) here[pieces++] = first + k;
     }
-    // A board has one class a square, so each of its P²/2 pairs of pieces is one entry, and no square meets itself.
+    // A board has one class a square, so each of its P²/2 pairs of pieces is one entry, and no
+    // square meets itself.
     for (let a = 0; a < pieces; a++) {
       singles[here[a]]++;
       const row = N * here[a];
@@ -33,7 +39,8 @@ export function crossCovariance(positions: Positions): Float64Array {
   const covariance = new Float64Array(N * N);
   for (let a = 0; a < N; a++)
     for (let b = TYPES * (Math.floor(a / TYPES) + 1); b < N; b++)
-      covariance[N * a + b] = pairs[N * a + b] / count - (singles[a] / count) * (singles[b] / count);
+      covariance[N * a + b] =
+        pairs[N * a + b] / count - (singles[a] / count) * (singles[b] / count);
   return covariance;
 }
 
@@ -41,7 +48,10 @@ export function covarianceCosine(a: Float64Array, b: Float64Array): number {
   return inner(a, b) / Math.sqrt(inner(a, a) * inner(b, b));
 }
 
-/** ‖a − b‖² = ‖a‖² − 2⟨a, b⟩ + ‖b‖², whose cancellation at equality is about 1e−8 of ‖b‖: below any sampling error. */
+/**
+ * ‖a − b‖² = ‖a‖² − 2⟨a, b⟩ + ‖b‖², whose cancellation at equality is about 1e−8 of ‖b‖: below any
+ * sampling error.
+ */
 export function covarianceError(a: Float64Array, b: Float64Array): number {
   const square = inner(a, a) - 2 * inner(a, b) + inner(b, b);
   return Math.sqrt(Math.max(square, 0) / inner(b, b));

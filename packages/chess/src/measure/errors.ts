@@ -1,5 +1,6 @@
 /**
- * How far a measure of n boards may be from that of the law they are drawn from, one standard error:
+ * How far a measure of n boards may be from that of the law they are drawn from, one standard
+ * error:
  *
  *   a share p     √(p̃(1 − p̃)/n), p̃ = (np + 1)/(n + 2), so that none of 200 is not taken for never
  *   a mean        sd/√n
@@ -29,4 +30,7 @@ export function sdError(values: ArrayLike<number>): number {
 }
 
 export const aucError = (a: number, n: number, m: number): number =>
-  Math.sqrt((a * (1 - a) + (n - 1) * (a / (2 - a) - a * a) + (m - 1) * ((2 * a * a) / (1 + a) - a * a)) / (n * m));
+  Math.sqrt(
+    (a * (1 - a) + (n - 1) * (a / (2 - a) - a * a) + (m - 1) * ((2 * a * a) / (1 + a) - a * a)) /
+      (n * m),
+  );

@@ -5,11 +5,20 @@
  */
 export { quantiles } from "diffeo/host";
 
-/** Shares of the values of every `stride`-th number from `offset` on; values of `size` − 1 and more share the last bin. */
-export function histogram(values: ArrayLike<number>, size: number, offset = 0, stride = 1): Float64Array {
+/**
+ * Shares of the values of every `stride`-th number from `offset` on; values of `size` − 1 and more
+ * share the last bin.
+ */
+export function histogram(
+  values: ArrayLike<number>,
+  size: number,
+  offset = 0,
+  stride = 1,
+): Float64Array {
   const bins = new Float64Array(size);
   let count = 0;
-  for (let i = offset; i < values.length; i += stride, count++) bins[Math.min(values[i], size - 1)]++;
+  for (let i = offset; i < values.length; i += stride, count++)
+    bins[Math.min(values[i], size - 1)]++;
   return bins.map((n) => n / count);
 }
 
@@ -29,7 +38,10 @@ export function wasserstein(p: ArrayLike<number>, q: ArrayLike<number>): number 
   return sum;
 }
 
-export function meanAndSd(values: ArrayLike<number>): { readonly mean: number; readonly sd: number } {
+export function meanAndSd(values: ArrayLike<number>): {
+  readonly mean: number;
+  readonly sd: number;
+} {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];
   const mean = sum / values.length;

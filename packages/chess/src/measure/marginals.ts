@@ -1,6 +1,7 @@
 /**
- * Each square's own law: p_s(k), how often class k stands on square s; and the trivial model that draws every square from
- * it, all independent. It passes every test that looks at squares one at a time, so it stands beside every measure.
+ * Each square's own law: p_s(k), how often class k stands on square s; and the trivial model that
+ * draws every square from it, all independent. It passes every test that looks at squares one at a
+ * time, so it stands beside every measure.
  */
 import { type Key, uniform } from "diffeo/random";
 import { CLASSES, POSITION_BYTES, type Positions, pack, SQUARES } from "../board/position.ts";

@@ -1,7 +1,8 @@
 /**
- * How like real positions a set of samples is. Each measure is blind to something: independent squares pass marginals,
- * rejection repairs legality, memorising passes everything but the distance to the training set. So all are taken
- * together, beside the same number of real positions and beside independent squares (`measureAll`).
+ * How like real positions a set of samples is. Each measure is blind to something: independent
+ * squares pass marginals, rejection repairs legality, memorising passes everything but the distance
+ * to the training set. So all are taken together, beside the same number of real positions and
+ * beside independent squares (`measureAll`).
  */
 import { fail } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
@@ -28,7 +29,10 @@ export interface BoardMeasures {
   readonly legal: number;
   /** Mean over squares of the total variation between the square's law and the real one. */
   readonly marginalDistance: number;
-  /** Of the cross-square covariance (covariance.ts); null where it vanishes, as that of equal boards does. */
+  /**
+   * Of the cross-square covariance (covariance.ts); null where it vanishes, as that of equal boards
+   * does.
+   */
   readonly covarianceCosine: number | null;
   readonly covarianceError: number | null;
   readonly piecesMean: number;
@@ -39,11 +43,20 @@ export interface BoardMeasures {
   readonly typesDistance: number;
   readonly balanceMean: number;
   readonly balanceSd: number;
-  /** Among sides with exactly two bishops, the share with one on each colour; null where no side has two. */
+  /**
+   * Among sides with exactly two bishops, the share with one on each colour; null where no side has
+   * two.
+   */
   readonly bishopPairsOpposite: number | null;
-  /** Area under the curve of the logistic two-sample test against real positions; null for fewer than 4 positions. */
+  /**
+   * Area under the curve of the logistic two-sample test against real positions; null for fewer
+   * than 4 positions.
+   */
   readonly auc: number | null;
-  /** Hamming distance to the nearest of the first 100,000 training positions: median, and 5th and 95th percentile. */
+  /**
+   * Hamming distance to the nearest of the first 100,000 training positions: median, and 5th and
+   * 95th percentile.
+   */
   readonly nearestMedian: number;
   readonly nearest5: number;
   readonly nearest95: number;
@@ -83,11 +96,16 @@ export interface Reference {
   readonly known: PositionSet;
 }
 
-/** More would find nearer neighbours: a distance means something beside others to as many positions only. */
+/**
+ * More would find nearer neighbours: a distance means something beside others to as many positions
+ * only.
+ */
 const MOST_NEIGHBOURS = 100_000;
 
 export interface BoardMeasureOptions {
-  /** What draws the halves of the two-sample test and its real positions, and independent squares. */
+  /**
+   * What draws the halves of the two-sample test and its real positions, and independent squares.
+   */
   readonly key: Key;
   /** How many samples look for their nearest training position. Default 1,000. */
   readonly neighbours?: number;
@@ -98,7 +116,8 @@ const typeHistograms = ({ types }: Material): Float64Array[] =>
 
 /** @param training what samples may be copies of; by default the positions themselves */
 export function referenceOf(positions: Positions, training = positions): Reference {
-  if (positions.count === 0) fail("data", "there are no real positions to compare with", "give at least one");
+  if (positions.count === 0)
+    fail("data", "there are no real positions to compare with", "give at least one");
   const material = materialOf(positions);
   return {
     positions,
@@ -114,7 +133,11 @@ export function referenceOf(positions: Positions, training = positions): Referen
 const firstOf = (positions: Positions, count: number): Positions =>
   range(positions, 0, Math.min(count, positions.count));
 
-export function measure(samples: Positions, reference: Reference, options: BoardMeasureOptions): BoardMeasures {
+export function measure(
+  samples: Positions,
+  reference: Reference,
+  options: BoardMeasureOptions,
+): BoardMeasures {
   const { count } = samples;
   if (count === 0) fail("data", "there are no positions to measure", "give at least one");
   const { key, neighbours = 1000 } = options;
@@ -129,7 +152,9 @@ export function measure(samples: Positions, reference: Reference, options: Board
   const opponents = Math.min(count, reference.positions.count);
   const bishops = oppositePairs(material);
   const auc =
-    opponents < 4 ? null : twoSampleAuc(material, materialOf(drawn(reference.positions, opponents, key)), key);
+    opponents < 4
+      ? null
+      : twoSampleAuc(material, materialOf(drawn(reference.positions, opponents, key)), key);
   const copies = exactCopies(samples, reference.known) / count;
   return {
     count,
@@ -142,7 +167,8 @@ export function measure(samples: Positions, reference: Reference, options: Board
     piecesMean: pieces.mean,
     piecesSd: pieces.sd,
     piecesDistance: wasserstein(histogram(material.pieces, SQUARES + 1), reference.pieces),
-    typesDistance: types.reduce((sum, h, k) => sum + totalVariation(h, reference.types[k]), 0) / types.length,
+    typesDistance:
+      types.reduce((sum, h, k) => sum + totalVariation(h, reference.types[k]), 0) / types.length,
     balanceMean: balance.mean,
     balanceSd: balance.sd,
     bishopPairsOpposite: bishops.share,
@@ -172,7 +198,10 @@ const ofSeveral = (error: number, count: number): number | null => (count < 2 ? 
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
-function oppositePairs({ count, types, bishops }: Material): { share: number | null; pairs: number } {
+function oppositePairs({ count, types, bishops }: Material): {
+  share: number | null;
+  pairs: number;
+} {
   let pairs = 0;
   let opposite = 0;
   for (let i = 0; i < count; i++)
@@ -185,7 +214,10 @@ function oppositePairs({ count, types, bishops }: Material): { share: number | n
 }
 
 const drawn = (positions: Positions, count: number, key: Key): Positions =>
-  select(positions, choice(fold(key, "opponents"), positions.count, count, { replace: false }).data);
+  select(
+    positions,
+    choice(fold(key, "opponents"), positions.count, count, { replace: false }).data,
+  );
 
 export interface Comparison {
   readonly samples: BoardMeasures;
@@ -194,8 +226,9 @@ export interface Comparison {
 }
 
 /**
- * The samples beside as many real positions, set apart from those they are compared with, and beside as many boards of
- * independent squares. Where there are not twice as many real positions as samples, half of them are set apart.
+ * The samples beside as many real positions, set apart from those they are compared with, and
+ * beside as many boards of independent squares. Where there are not twice as many real positions as
+ * samples, half of them are set apart.
  */
 export function measureAll(
   samples: Positions,
@@ -204,11 +237,21 @@ export function measureAll(
 ): Comparison {
   const { key, training } = options;
   if (positions.count < 2)
-    fail("data", `${positions.count} real positions cannot be split to be compared`, "give more real positions");
+    fail(
+      "data",
+      `${positions.count} real positions cannot be split to be compared`,
+      "give more real positions",
+    );
   const aside = Math.min(samples.count, positions.count >> 1);
-  const order = choice(fold(key, "aside"), positions.count, positions.count, { replace: false }).data;
+  const order = choice(fold(key, "aside"), positions.count, positions.count, {
+    replace: false,
+  }).data;
   const reference = referenceOf(select(positions, order.subarray(aside)), training);
-  const independent = independentSquares(reference.marginals, samples.count, fold(key, "independent"));
+  const independent = independentSquares(
+    reference.marginals,
+    samples.count,
+    fold(key, "independent"),
+  );
   return {
     samples: measure(samples, reference, options),
     real: measure(select(positions, order.subarray(0, aside)), reference, options),

@@ -1,9 +1,12 @@
 /**
- * Whether samples are copies: the Hamming distance, the number of squares that differ, to the nearest training position.
+ * Whether samples are copies: the Hamming distance, the number of squares that differ, to the
+ * nearest training position.
  *
- * Eight squares are a word of eight 4-bit classes. x = a ⊕ b has a nonzero nibble where they differ; x | x≫2 and then
+ * Eight squares are a word of eight 4-bit classes. x = a ⊕ b has a nonzero nibble where they
+ * differ; x | x≫2 and then
  * | ≫1 gathers a nibble's four bits in its lowest one without touching its neighbour's, and & 0x11111111 leaves one bit a
- * square. Those words are added: no nibble exceeds 8. At the end neighbouring nibbles are added and then the four bytes.
+ * square. Those words are added: no nibble exceeds 8. At the end neighbouring nibbles are added and
+ * then the four bytes.
  */
 import { POSITION_BYTES, type Positions, wordsOf } from "../board/position.ts";
 import { PositionSet } from "../board/set.ts";
@@ -12,7 +15,9 @@ const WORDS = POSITION_BYTES / 4;
 const EACH_NIBBLE = 0x11111111;
 const LOW_NIBBLES = 0x0f0f0f0f;
 
-/** The distance of each sample to the nearest of the training positions; 64 where there are none. */
+/**
+ * The distance of each sample to the nearest of the training positions; 64 where there are none.
+ */
 export function nearestDistances(samples: Positions, training: Positions): Uint8Array {
   const a = wordsOf(samples);
   const b = wordsOf(training);
@@ -21,7 +26,10 @@ export function nearestDistances(samples: Positions, training: Positions): Uint8
   return distances;
 }
 
-/** Looks at four ranks first: most training positions differ there in more squares than the best does in all. */
+/**
+ * Looks at four ranks first: most training positions differ there in more squares than the best
+ * does in all.
+ */
 function nearest(a: Uint32Array, at: number, b: Uint32Array): number {
   const a0 = a[at];
   const a1 = a[at + 1];
@@ -34,7 +42,10 @@ function nearest(a: Uint32Array, at: number, b: Uint32Array): number {
   let best = 64;
   for (let from = 0; from < b.length && best > 0; from += WORDS) {
     const half =
-      differing(a0 ^ b[from]) + differing(a1 ^ b[from + 1]) + differing(a6 ^ b[from + 6]) + differing(a7 ^ b[from + 7]);
+      differing(a0 ^ b[from]) +
+      differing(a1 ^ b[from + 1]) +
+      differing(a6 ^ b[from + 6]) +
+      differing(a7 ^ b[from + 7]);
     if (total(half) >= best) continue;
     const distance = total(
       half +
@@ -55,7 +66,8 @@ function differing(x: number): number {
 }
 
 /** The sum of a word's nibbles. */
-const total = (x: number): number => Math.imul((x & LOW_NIBBLES) + ((x >>> 4) & LOW_NIBBLES), 0x01010101) >>> 24;
+const total = (x: number): number =>
+  Math.imul((x & LOW_NIBBLES) + ((x >>> 4) & LOW_NIBBLES), 0x01010101) >>> 24;
 
 /** How many samples are among the known positions, square for square. */
 export function exactCopies(samples: Positions, known: PositionSet): number {
@@ -66,4 +78,5 @@ export function exactCopies(samples: Positions, known: PositionSet): number {
 }
 
 /** The share of positions that are not copies of an earlier one among themselves. */
-export const distinctShare = (positions: Positions): number => PositionSet.of(positions).count / positions.count;
+export const distinctShare = (positions: Positions): number =>
+  PositionSet.of(positions).count / positions.count;

@@ -1,13 +1,23 @@
 /**
- * The target statistics of a set of positions: numbers of pieces, counts by type, legality, balance, bishops and the 64 × 13
- * marginals. Keys and layout are those of the statistics file that goes with the public data set, so that the two compare
- * line by line; its order of classes puts 'empty' first.
+ * The target statistics of a set of positions: numbers of pieces, counts by type, legality,
+ * balance, bishops and the 64 × 13 marginals. Keys and layout are those of the statistics file that
+ * goes with the public data set, so that the two compare line by line; its order of classes puts
+ * 'empty' first.
  */
 
 import { BISHOP } from "../board/attack.ts";
 import { legalityShares, mayMove } from "../board/legality.ts";
 import { type Material, materialOf } from "../board/material.ts";
-import { CLASSES, EMPTY, PIECES, type Positions, SQUARES, squareName, TYPES, unpack } from "../board/position.ts";
+import {
+  CLASSES,
+  EMPTY,
+  PIECES,
+  type Positions,
+  SQUARES,
+  squareName,
+  TYPES,
+  unpack,
+} from "../board/position.ts";
 import { histogram, meanAndSd, quantiles } from "./histogram.ts";
 import { squareMarginals } from "./marginals.ts";
 
@@ -31,7 +41,11 @@ export interface Statistics {
   /** Where the side to move is known. */
   readonly share_legal_with_own_side_to_move?: number;
   readonly share_white_to_move?: number;
-  readonly material_balance: { readonly mean: number; readonly sd: number; readonly values: string };
+  readonly material_balance: {
+    readonly mean: number;
+    readonly sd: number;
+    readonly values: string;
+  };
   readonly bishops: Readonly<Record<string, number>>;
   readonly square_marginals: Readonly<Record<string, readonly number[]>>;
 }
@@ -64,7 +78,9 @@ export function statisticsOf(positions: Positions, sides?: Uint8Array): Statisti
       for (let i = k; i < material.types.length; i += TYPES) sum += material.types[i];
       return round(sum / positions.count, 4);
     }),
-    count_histogram_by_type: byType((k) => list(histogram(material.types, k % 6 === 0 ? 10 : 5, k, TYPES))),
+    count_histogram_by_type: byType((k) =>
+      list(histogram(material.types, k % 6 === 0 ? 10 : 5, k, TYPES)),
+    ),
     share_exactly_one_king_each: round(shares.oneKingEach),
     share_no_pawn_on_rank_1_or_8: round(shares.pawnsInside),
     share_material_feasible: round(shares.feasibleMaterial),
@@ -104,7 +120,14 @@ function sideShares(
 }
 
 function bishopShares({ count, bishops, types }: Material): Record<string, number> {
-  const tally = { whitePair: 0, whiteOpposite: 0, white3: 0, blackPair: 0, blackOpposite: 0, black3: 0 };
+  const tally = {
+    whitePair: 0,
+    whiteOpposite: 0,
+    white3: 0,
+    blackPair: 0,
+    blackOpposite: 0,
+    black3: 0,
+  };
   const colours = [0, 0, 0, 0];
   let oneEach = 0;
   let oneEachOpposite = 0;
@@ -120,7 +143,8 @@ function bishopShares({ count, bishops, types }: Material): Record<string, numbe
     if (black === 2 && blackLight === 1) tally.blackOpposite++;
     if (black > 2) tally.black3++;
     if (white === 1 && black === 1) oneEach++;
-    if (white === 1 && black === 1 && whiteLight === blackDark && whiteDark === blackLight) oneEachOpposite++;
+    if (white === 1 && black === 1 && whiteLight === blackDark && whiteDark === blackLight)
+      oneEachOpposite++;
   }
   const share = (n: number, of = count): number => (of === 0 ? 0 : round(n / of, 4));
   return {

@@ -30,7 +30,10 @@ const ROWS: readonly (readonly [label: string, show: Shown])[] = [
   ["mean TV of the counts by type", (m) => share(m.typesDistance)],
   ["material balance, mean", (m, e) => within(two(m.balanceMean), e.balanceMean, 2)],
   ["material balance, SD", (m, e) => within(two(m.balanceSd), e.balanceSd, 2)],
-  ["bishop pairs on opposite colours", (m, e) => within(share(m.bishopPairsOpposite), e.bishopPairsOpposite)],
+  [
+    "bishop pairs on opposite colours",
+    (m, e) => within(share(m.bishopPairsOpposite), e.bishopPairsOpposite),
+  ],
   ["AUC of the two-sample test", (m, e) => within(share(m.auc), e.auc)],
   [
     "nearest training position, median (5–95 %)",
@@ -40,33 +43,56 @@ const ROWS: readonly (readonly [label: string, show: Shown])[] = [
   ["distinct", (m) => share(m.distinct)],
 ];
 
-/** The two-sample test fits about two hundred numbers: of fewer boards than ten for each it sees less than there is. */
+/**
+ * The two-sample test fits about two hundred numbers: of fewer boards than ten for each it sees
+ * less than there is.
+ */
 const AUC_BOARDS = 2000;
 const AUC = "the AUC";
 
-/** Distances from real positions, how they are called, and what of the samples' they leave to chance. */
-const DISTANCES: readonly (readonly [label: string, distance: (m: BoardMeasures) => number | null])[] = [
+/**
+ * Distances from real positions, how they are called, and what of the samples' they leave to
+ * chance.
+ */
+const DISTANCES: readonly (readonly [
+  label: string,
+  distance: (m: BoardMeasures) => number | null,
+])[] = [
   ["a square's marginal", (m) => m.marginalDistance],
   ["the covariance", (m) => m.covarianceError],
   ["the piece-count W₁", (m) => m.piecesDistance],
   ["the counts by type", (m) => m.typesDistance],
 ];
 
-/** What so few samples cannot tell: distances of which as many real positions have more than half, and the AUC. */
+/**
+ * What so few samples cannot tell: distances of which as many real positions have more than half,
+ * and the AUC.
+ */
 export function tooFew({ samples, real }: Comparison): string[] {
-  const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(([label]) => label);
+  const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(
+    ([label]) => label,
+  );
   return samples.count < AUC_BOARDS ? [...chance, AUC] : chance;
 }
 
-/** The measures of the samples, with standard errors, beside those of real positions and of independent squares. */
+/**
+ * The measures of the samples, with standard errors, beside those of real positions and of
+ * independent squares.
+ */
 export function measureTable(comparison: Comparison): string {
   const { samples, real, independent } = comparison;
   const table = layOut([
     ["measure", "samples", "real", "independent"],
-    ...ROWS.map(([label, show]) => [label, show(samples, samples.errors), show(real, {}), show(independent, {})]),
+    ...ROWS.map(([label, show]) => [
+      label,
+      show(samples, samples.errors),
+      show(real, {}),
+      show(independent, {}),
+    ]),
   ]);
   const few = tooFew(comparison);
-  const count = samples.count === 1 ? "1 sample is" : `${samples.count.toLocaleString("en")} samples are`;
+  const count =
+    samples.count === 1 ? "1 sample is" : `${samples.count.toLocaleString("en")} samples are`;
   const said = (labels: readonly string[], why: string): string =>
     labels.length === 0 ? "" : `${count} too few for ${labels.join(", ")}: ${why}\n`;
   return [
@@ -97,7 +123,8 @@ export function statisticsTable(s: Statistics): string {
     ["white pairs of bishops; on opposite colours", pair(s, "white")],
     ["black pairs of bishops; on opposite colours", pair(s, "black")],
   ];
-  if (s.share_white_to_move !== undefined) rows.push(["white to move", share(s.share_white_to_move)]);
+  if (s.share_white_to_move !== undefined)
+    rows.push(["white to move", share(s.share_white_to_move)]);
   if (s.share_legal_with_own_side_to_move !== undefined)
     rows.push(["legal with the side to move", share(s.share_legal_with_own_side_to_move)]);
   const counts = layOut([
@@ -117,7 +144,9 @@ const pair = ({ bishops }: Statistics, side: string): string =>
 /** Columns as wide as their widest cell, the first to the left, the others to the right. */
 export function layOut(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, j) => Math.max(...rows.map((row) => row[j]?.length ?? 0)));
+  const widths = Array.from({ length: columns }, (_, j) =>
+    Math.max(...rows.map((row) => row[j]?.length ?? 0)),
+  );
   const line = (row: readonly string[]): string =>
     row.map((cell, j) => (j === 0 ? cell.padEnd(widths[j]) : cell.padStart(widths[j]))).join("  ");
   return `${rows.map((row) => line(row).trimEnd()).join("\n")}\n`;

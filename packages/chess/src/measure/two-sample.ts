@@ -1,11 +1,13 @@
 /**
- * A two-sample test that learns: can a logistic regression on the material of a board tell samples from real positions?
+ * A two-sample test that learns: can a logistic regression on the material of a board tell samples
+ * from real positions?
  *
  *   P(real | board) = 1/(1 + e^{−θ·f}),   f the indicators of: each type's count, bishops of each colour on each colour of
  *   square, pawns of each colour on each file, and the material balance
  *
- * Indicators, because independent squares have the right mean of every count and only their laws are wrong; those of a group
- * sum to 1, so the intercept is among them. The figure is the area under the ROC curve on boards it was not fitted to.
+ * Indicators, because independent squares have the right mean of every count and only their laws
+ * are wrong; those of a group sum to 1, so the intercept is among them. The figure is the area
+ * under the ROC curve on boards it was not fitted to.
  */
 import { type FeatureRows, linearScores, logisticRegression } from "diffeo/host";
 import type { Key } from "diffeo/random";
@@ -21,7 +23,10 @@ const FILE_BINS = 5;
 /** Balances from −12 to 12, the ends open. */
 const MOST_BALANCE = 12;
 
-/** How many indicators of a board are 1: one for each type, 4 kinds of bishops, 16 pawn files, and the balance. */
+/**
+ * How many indicators of a board are 1: one for each type, 4 kinds of bishops, 16 pawn files, and
+ * the balance.
+ */
 const ACTIVE = TYPES + 4 + 16 + 1;
 
 /** The indicators of boards that are 1. */

@@ -37,7 +37,9 @@ export async function readDataset(path: string): Promise<Positions> {
     return decodeDataset(await readFile(path), path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new DiffeoError("data", `${path}: there is no such file`, "check the path", { cause: error });
+    throw new DiffeoError("data", `${path}: there is no such file`, "check the path", {
+      cause: error,
+    });
   }
 }
 
@@ -45,12 +47,21 @@ export async function readDataset(path: string): Promise<Positions> {
 export function decodeDataset(file: Uint8Array, name: string): Positions {
   const again = "make it again with diffeo chess data";
   if (!datasetFormat(file))
-    fail("data", `${name} does not begin as a file of packed positions`, "convert positions with diffeo chess data");
-  if (file.length < HEADER_BYTES) fail("data", `${name}: the header ends after ${file.length} of 32 bytes`, again);
+    fail(
+      "data",
+      `${name} does not begin as a file of packed positions`,
+      "convert positions with diffeo chess data",
+    );
+  if (file.length < HEADER_BYTES)
+    fail("data", `${name}: the header ends after ${file.length} of 32 bytes`, again);
   const view = new DataView(file.buffer, file.byteOffset, file.length);
   const version = view.getUint32(8, true);
   if (version !== VERSION)
-    fail("data", `${name} has version ${version} of the format, this program reads ${VERSION}`, again);
+    fail(
+      "data",
+      `${name} has version ${version} of the format, this program reads ${VERSION}`,
+      again,
+    );
   const count = Number(view.getBigUint64(16, true));
   const bytes = file.subarray(HEADER_BYTES);
   if (bytes.length !== count * POSITION_BYTES)
@@ -60,7 +71,11 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
       `copy it again, or ${again}`,
     );
   if (crc32(bytes) !== view.getUint32(12, true))
-    fail("data", `${name}: the checksum does not fit, some bytes have changed`, `copy it again, or ${again}`);
+    fail(
+      "data",
+      `${name}: the checksum does not fit, some bytes have changed`,
+      `copy it again, or ${again}`,
+    );
   for (let i = 0; i < bytes.length; i++)
     if ((bytes[i] & 15) > EMPTY || bytes[i] >>> 4 > EMPTY)
       fail(

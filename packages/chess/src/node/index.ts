@@ -1,5 +1,15 @@
-/** diffeo-chess/node: files of positions and of the study of w, and the models that come with the package. */
+/**
+ * diffeo-chess/node: files of positions and of the study of w, and the models that come with the
+ * package.
+ */
 export { decodeDataset, readDataset, writeDataset } from "./dataset.ts";
-export { type Format, type Reading, type ReadOptions, readPositions, splitPositions, splitRows } from "./read.ts";
+export {
+  type Format,
+  type Reading,
+  type ReadOptions,
+  readPositions,
+  splitPositions,
+  splitRows,
+} from "./read.ts";
 export { shippedModel, shippedModels } from "./shipped.ts";
 export { parseRecord, readScaleRecords, saveScaleRecord } from "./study-records.ts";

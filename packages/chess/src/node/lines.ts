@@ -1,6 +1,7 @@
 /**
- * A text file as batches of lines, streamed: plain or gzip, told apart by the first two bytes, from a path or, as "-",
- * from standard input. Lines may end in \n, \r\n or \r; a byte order mark at the start is dropped.
+ * A text file as batches of lines, streamed: plain or gzip, told apart by the first two bytes, from
+ * a path or, as "-", from standard input. Lines may end in \n, \r\n or \r; a byte order mark at the
+ * start is dropped.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
@@ -21,10 +22,20 @@ export async function openFile(path: string, stdin: Readable = process.stdin): P
   const raw: Readable = path === "-" ? stdin : createReadStream(path, { highWaterMark: 1 << 18 });
   const packed = await peek(raw, name);
   if (startsWith(packed.head, [0x28, 0xb5, 0x2f, 0xfd]))
-    fail("data", `${name} is compressed with Zstandard, which is not read here`, "unpack it first with zstd -d");
-  const file = startsWith(packed.head, [0x1f, 0x8b]) ? await peek(unzip(packed.chunks), name) : packed;
+    fail(
+      "data",
+      `${name} is compressed with Zstandard, which is not read here`,
+      "unpack it first with zstd -d",
+    );
+  const file = startsWith(packed.head, [0x1f, 0x8b])
+    ? await peek(unzip(packed.chunks), name)
+    : packed;
   if (inUtf16(file.head))
-    fail("data", `${name} is text in UTF-16, which is not read here`, "save it as UTF-8: iconv -f UTF-16 -t UTF-8");
+    fail(
+      "data",
+      `${name} is text in UTF-16, which is not read here`,
+      "save it as UTF-8: iconv -f UTF-16 -t UTF-8",
+    );
   return { name, ...file };
 }
 
@@ -56,7 +67,11 @@ export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
       pieces.push(last);
       length += last.length;
       if (length > LONGEST_LINE)
-        fail("data", `${file.name}: line ${first} has no end within ${LONGEST_LINE} letters`, "check what the file is");
+        fail(
+          "data",
+          `${file.name}: line ${first} has no end within ${LONGEST_LINE} letters`,
+          "check what the file is",
+        );
     }
   } catch (error) {
     throw atLine(error, file.name, first - 1);
@@ -67,9 +82,12 @@ export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
 
 /** A byte order mark of two bytes, or a letter of which one is 0. */
 const inUtf16 = (head: Uint8Array): boolean =>
-  startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]) || head.subarray(0, 2).includes(0);
+  startsWith(head, [0xff, 0xfe]) ||
+  startsWith(head, [0xfe, 0xff]) ||
+  head.subarray(0, 2).includes(0);
 
-const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((b, i) => bytes[i] === b);
+const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean =>
+  magic.every((b, i) => bytes[i] === b);
 
 /** Reads until there are enough bytes to tell formats apart, and puts them back in front. */
 async function peek(
@@ -92,7 +110,8 @@ async function peek(
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     try {
       yield* seen;
-      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next())
+        yield next.value;
     } finally {
       await iterator.return?.();
     }
@@ -109,7 +128,8 @@ function atLine(error: unknown, name: string, line: number): Error {
   if (error instanceof DiffeoError) return error;
   const { code = "", message = String(error) } = error as NodeJS.ErrnoException;
   const read = line > 0 ? `; ${line.toLocaleString("en")} lines came whole` : "";
-  const say = (cause: string, remedy: string): DiffeoError => new DiffeoError("data", cause, remedy, { cause: error });
+  const say = (cause: string, remedy: string): DiffeoError =>
+    new DiffeoError("data", cause, remedy, { cause: error });
   switch (code) {
     case "ENOENT":
       return say(`${name}: there is no such file`, "check the path");

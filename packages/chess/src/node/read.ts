@@ -1,12 +1,20 @@
 /**
- * Positions from files of any format: streamed, each placement kept once, bad rows raised or counted, and split into
- * training and held-out positions by game where games are known and by a hash of the placement where not.
+ * Positions from files of any format: streamed, each placement kept once, bad rows raised or
+ * counted, and split into training and held-out positions by game where games are known and by a
+ * hash of the placement where not.
  */
 import type { Readable } from "node:stream";
 import { DiffeoError, fail } from "diffeo/graph";
 import { fold, type Key, key } from "diffeo/random";
 import type { TextProblem } from "../board/fen.ts";
-import { type LineWalk, type Sink, type TextFormat, textFormat, walkCsv, walkFen } from "../board/formats.ts";
+import {
+  type LineWalk,
+  type Sink,
+  type TextFormat,
+  textFormat,
+  walkCsv,
+  walkFen,
+} from "../board/formats.ts";
 import { walkPgn } from "../board/pgn.ts";
 import { type Positions, pack, select, unpack, wordsOf } from "../board/position.ts";
 import { hashWords, PositionSet } from "../board/set.ts";
@@ -38,9 +46,16 @@ export interface Reading {
   readonly positions: Positions;
   /** The side to move of each: 0 white, 1 black, 2 unknown. */
   readonly sides: Uint8Array;
-  /** The number of each one's game, where there are games; a position without one is a game of its own. */
+  /**
+   * The number of each one's game, where there are games; a position without one is a game of its
+   * own.
+   */
   readonly games?: Uint32Array;
-  readonly files: readonly { readonly name: string; readonly format: Format; readonly rows: number }[];
+  readonly files: readonly {
+    readonly name: string;
+    readonly format: Format;
+    readonly rows: number;
+  }[];
   /** Rows whose placement had come before. */
   readonly duplicates: number;
   /** Bad rows that were passed over, and what the first few said. */
@@ -51,7 +66,10 @@ export interface Reading {
 const SHOWN_PROBLEMS = 5;
 
 /** Reads one file or several. */
-export async function readPositions(paths: string | readonly string[], options: ReadOptions = {}): Promise<Reading> {
+export async function readPositions(
+  paths: string | readonly string[],
+  options: ReadOptions = {},
+): Promise<Reading> {
   const { skipBad = false, distinct = true, limit = Infinity, key: plies = key(0) } = options;
   const set = new PositionSet();
   const kept: Uint8Array[] = [];
@@ -107,7 +125,11 @@ const remedyFor = ({ remedy }: TextProblem, rows: number): string =>
 
 function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   if (file.head.length === 0)
-    fail("data", `${file.name} is empty`, "give a file with positions: CSV with a FEN column, FEN, EPD or PGN");
+    fail(
+      "data",
+      `${file.name} is empty`,
+      "give a file with positions: CSV with a FEN column, FEN, EPD or PGN",
+    );
   if (wanted) return wanted;
   const text = new TextDecoder().decode(file.head);
   return (
@@ -121,7 +143,11 @@ function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   );
 }
 
-function walkOf(format: Format, file: OpenFile, options: ReadOptions & { readonly key: Key }): LineWalk {
+function walkOf(
+  format: Format,
+  file: OpenFile,
+  options: ReadOptions & { readonly key: Key },
+): LineWalk {
   if (format === "csv") return walkCsv;
   if (format === "fen") return walkFen;
   if (format === "pgn") return walkPgn(options);
@@ -129,7 +155,8 @@ function walkOf(format: Format, file: OpenFile, options: ReadOptions & { readonl
     const chunks: Uint8Array[] = [];
     for await (const chunk of file.chunks) chunks.push(chunk);
     const boards = unpack(decodeDataset(Buffer.concat(chunks), file.name));
-    for (let at = 0; at < boards.length && !sink.full; at += 64) sink.row(boards.subarray(at, at + 64), undefined);
+    for (let at = 0; at < boards.length && !sink.full; at += 64)
+      sink.row(boards.subarray(at, at + 64), undefined);
   };
 }
 

@@ -1,4 +1,6 @@
-/** Records of the study of w on disk: one JSON file a sampler and a w, written whole or not at all. */
+/**
+ * Records of the study of w on disk: one JSON file a sampler and a w, written whole or not at all.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
@@ -38,19 +40,30 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
 };
 
 export const saveScaleRecord = (out: string, record: StudyRecord): Promise<void> =>
-  writeFileAtomic(join(runsFolder(out), `${scaleTaskName(record)}.json`), `${JSON.stringify(record)}\n`);
+  writeFileAtomic(
+    join(runsFolder(out), `${scaleTaskName(record)}.json`),
+    `${JSON.stringify(record)}\n`,
+  );
 
 /** The record that a text is; `path` names its file in errors. */
-export const parseRecord = (content: string, path: string): StudyRecord => parseJson(content, path, recordKind);
+export const parseRecord = (content: string, path: string): StudyRecord =>
+  parseJson(content, path, recordKind);
 
 /** Records of a study's folder, by sampler and w. */
 export async function readScaleRecords(out: string): Promise<StudyRecord[]> {
   const found = await readdir(runsFolder(out)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw new DiffeoError("data", `cannot read ${runsFolder(out)} (${error.code})`, "check the path", { cause: error });
+    throw new DiffeoError(
+      "data",
+      `cannot read ${runsFolder(out)} (${error.code})`,
+      "check the path",
+      { cause: error },
+    );
   });
   const names = found.filter((name) => name.endsWith(".json"));
-  const records = await Promise.all(names.map((name) => readJson(join(runsFolder(out), name), recordKind)));
+  const records = await Promise.all(
+    names.map((name) => readJson(join(runsFolder(out), name), recordKind)),
+  );
   const order = ({ method }: StudyRecord): number => STUDY_METHODS.indexOf(method);
   return records.sort((a, b) => order(a) - order(b) || a.w - b.w);
 }

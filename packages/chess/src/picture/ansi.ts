@@ -1,6 +1,7 @@
 /**
- * Boards in a terminal: two columns a square, ♟-shaped glyphs on coloured squares where colours are wanted, letters and
- * dots where not. A mixture shows the likeliest piece of each square, paler as it is less probable.
+ * Boards in a terminal: two columns a square, ♟-shaped glyphs on coloured squares where colours are
+ * wanted, letters and dots where not. A mixture shows the likeliest piece of each square, paler as
+ * it is less probable.
  */
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 import type { Picture } from "./svg.ts";
@@ -22,10 +23,14 @@ const GLYPHS = ["♟", "♞", "♝", "♜", "♛", "♚"];
 const GAP = 3;
 
 /** What a square shows: a class (or `EMPTY`, `UNKNOWN`) and how sure it is. */
-function shown(board: ArrayLike<number>, square: number): { readonly k: number; readonly p: number } {
+function shown(
+  board: ArrayLike<number>,
+  square: number,
+): { readonly k: number; readonly p: number } {
   if (board.length === SQUARES) return { k: board[square], p: 1 };
   let k = 0;
-  for (let j = 1; j < EMPTY; j++) if (board[square * CLASSES + j] > board[square * CLASSES + k]) k = j;
+  for (let j = 1; j < EMPTY; j++)
+    if (board[square * CLASSES + j] > board[square * CLASSES + k]) k = j;
   return { k, p: Math.min(1, Math.max(0, board[square * CLASSES + k])) };
 }
 
@@ -64,7 +69,10 @@ function wrapped(text: string, width: number): string[] {
 }
 
 /** The text of boards with captions, ready to print. */
-export function ansiBoards(pictures: readonly Picture[], { colour = true, width = 80 }: AnsiOptions = {}): string {
+export function ansiBoards(
+  pictures: readonly Picture[],
+  { colour = true, width = 80 }: AnsiOptions = {},
+): string {
   const cell = 16;
   const columns = Math.max(1, Math.floor((width + GAP) / (cell + GAP)));
   const rows: string[] = [];
@@ -72,7 +80,9 @@ export function ansiBoards(pictures: readonly Picture[], { colour = true, width 
     const row = pictures.slice(at, at + columns);
     for (let rank = 0; rank < 8; rank++)
       rows.push(row.map(({ board }) => rankOf(board, rank, colour)).join(" ".repeat(GAP)));
-    const captions = row.map(({ caption }) => caption?.split("\n").flatMap((text) => wrapped(text, cell)) ?? []);
+    const captions = row.map(
+      ({ caption }) => caption?.split("\n").flatMap((text) => wrapped(text, cell)) ?? [],
+    );
     for (let line = 0; line < Math.max(...captions.map((c) => c.length)); line++)
       rows.push(
         captions

@@ -12,10 +12,14 @@ const SAID: Readonly<Record<Flaw, string>> = {
 };
 
 /** @param about lines above the verdict */
-export const judged = (positions: Positions, about: (board: Board) => string = () => ""): Picture[] =>
+export const judged = (
+  positions: Positions,
+  about: (board: Board) => string = () => "",
+): Picture[] =>
   Array.from({ length: positions.count }, (_, i) => {
     const board = boardAt(positions, i);
     const flaws = flawsOf(board);
-    const verdict = flaws.length === 0 ? "✓ legal" : `✗ ${flaws.map((flaw) => SAID[flaw]).join(",\n")}`;
+    const verdict =
+      flaws.length === 0 ? "✓ legal" : `✗ ${flaws.map((flaw) => SAID[flaw]).join(",\n")}`;
     return { board, caption: `${about(board)}${verdict}` };
   });

@@ -1,6 +1,7 @@
 /**
- * Boards as SVG: one, or a sheet of several with captions. A board is either 64 classes or a mixture, 64 × 13 probabilities,
- * whose pieces are drawn as opaque as they are probable: a frame of a diffusion.
+ * Boards as SVG: one, or a sheet of several with captions. A board is either 64 classes or a
+ * mixture, 64 × 13 probabilities, whose pieces are drawn as opaque as they are probable: a frame of
+ * a diffusion.
  */
 
 import { fail } from "diffeo/graph";
@@ -52,7 +53,10 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
   const edge = coordinates ? Math.round(size / 16) : 0;
   const text = Math.max(9, Math.round(size / 18));
   const lines = Math.max(...pictures.map(({ caption }) => caption?.split("\n").length ?? 0));
-  const cell = { width: size + edge + gap, height: size + edge + Math.round(lines * text * 1.35) + gap };
+  const cell = {
+    width: size + edge + gap,
+    height: size + edge + Math.round(lines * text * 1.35) + gap,
+  };
   const top = gap + (title ? Math.round(2.4 * text) : 0);
   const shown = Math.min(columns, pictures.length);
   const width = gap + shown * cell.width;
@@ -70,31 +74,46 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escaped(title ?? "Chess positions")}</title><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
 }
 
-const pieceId = (k: number): string => `diffeo-${k < 6 ? "white" : "black"}-${PIECES[k % 6].toLowerCase()}`;
+const pieceId = (k: number): string =>
+  `diffeo-${k < 6 ? "white" : "black"}-${PIECES[k % 6].toLowerCase()}`;
 
 const isMixture = (board: ArrayLike<number>): boolean => board.length === SQUARES * CLASSES;
 
 /** The pieces that a board shows. */
 function classesIn(board: ArrayLike<number>): number[] {
   if (!isMixture(board) && board.length !== SQUARES)
-    fail("shape", `a board of ${board.length} numbers`, "give 64 classes, or 64 × 13 probabilities");
+    fail(
+      "shape",
+      `a board of ${board.length} numbers`,
+      "give 64 classes, or 64 × 13 probabilities",
+    );
   const classes = Array.from(board);
   if (!isMixture(board)) return classes.filter((k) => k < EMPTY);
-  return classes.flatMap((p, i) => (i % CLASSES < EMPTY && p >= LEAST_OPACITY ? [i % CLASSES] : []));
+  return classes.flatMap((p, i) =>
+    i % CLASSES < EMPTY && p >= LEAST_OPACITY ? [i % CLASSES] : [],
+  );
 }
 
-function drawn({ board, caption, marked }: Picture, size: number, edge: number, text: number): string {
+function drawn(
+  { board, caption, marked }: Picture,
+  size: number,
+  edge: number,
+  text: number,
+): string {
   const parts: string[] = [`<g transform="scale(${size / 800})">`];
   parts.push(`<rect width="800" height="800" fill="${COLOURS.light}"/>`);
   const dark: string[] = [];
-  for (let square = 0; square < SQUARES; square++) if (!isLight(square)) dark.push(`M${corner(square)}h100v100h-100Z`);
+  for (let square = 0; square < SQUARES; square++)
+    if (!isLight(square)) dark.push(`M${corner(square)}h100v100h-100Z`);
   parts.push(`<path d="${dark.join("")}" fill="${COLOURS.dark}"/>`);
   for (const square of marked ?? [])
     parts.push(
       `<rect x="${100 * (square & 7) + 4}" y="${100 * (square >> 3) + 4}" width="92" height="92" fill="none" stroke="${COLOURS.marked}" stroke-width="7"/>`,
     );
   for (let square = 0; square < SQUARES; square++) parts.push(squareSvg(board, square));
-  parts.push(`<rect width="800" height="800" fill="none" stroke="${COLOURS.ink}" stroke-width="5"/></g>`);
+  parts.push(
+    `<rect width="800" height="800" fill="none" stroke="${COLOURS.ink}" stroke-width="5"/></g>`,
+  );
   if (edge > 0) parts.push(coordinatesSvg(size, edge));
   caption?.split("\n").forEach((line, i) => {
     const y = size + edge + Math.round((1 + 1.35 * i) * text * 1.15);
@@ -134,5 +153,10 @@ function coordinatesSvg(size: number, edge: number): string {
   }).join("");
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => ENTITIES[c]);

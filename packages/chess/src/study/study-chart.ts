@@ -1,9 +1,14 @@
-/** The figure of a study of w: mean pieces and the share of legal boards against w, one colour and mark a sampler. */
+/**
+ * The figure of a study of w: mean pieces and the share of legal boards against w, one colour and
+ * mark a sampler.
+ */
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import { STUDY_METHODS, type StudyMethod, type StudyRecord } from "./study.ts";
 import { METHOD_NAMES, ofMethod } from "./study-report.ts";
 
-const LOOK: Readonly<Record<StudyMethod, { readonly colour: string; readonly symbol: "circle" | "diamond2" }>> = {
+const LOOK: Readonly<
+  Record<StudyMethod, { readonly colour: string; readonly symbol: "circle" | "diamond2" }>
+> = {
   domainPreserving: { colour: COLOURS.blue, symbol: "circle" },
   eulerMaruyama: { colour: COLOURS.vermilion, symbol: "diamond2" },
 };
@@ -56,9 +61,10 @@ const shade = (own: readonly StudyRecord[], { range }: Quantity, colour: string)
 
 function panelOf(records: readonly StudyRecord[], quantity: Quantity): Panel {
   const { heading, axis, ticks, top, of } = quantity;
-  const present = STUDY_METHODS.map((method) => ({ own: ofMethod(records, method), ...LOOK[method] })).filter(
-    ({ own }) => own.length > 0,
-  );
+  const present = STUDY_METHODS.map((method) => ({
+    own: ofMethod(records, method),
+    ...LOOK[method],
+  })).filter(({ own }) => own.length > 0);
   const scales = records.map(({ w }) => w);
   const title = (r: StudyRecord): string => `w = ${r.w}: ${Number(of(r).toFixed(3))}`;
   return {
@@ -72,7 +78,16 @@ function panelOf(records: readonly StudyRecord[], quantity: Quantity): Panel {
       ...present.map(({ own, colour }) => shade(own, quantity, colour)),
       ...present.flatMap(({ own, colour, symbol }) => [
         Plot.lineY(own, { x: "w", y: of, stroke: colour, strokeWidth: 1.8 }),
-        Plot.dot(own, { x: "w", y: of, symbol, r: 4, fill: colour, stroke: "#ffffff", strokeWidth: 1, title }),
+        Plot.dot(own, {
+          x: "w",
+          y: of,
+          symbol,
+          r: 4,
+          fill: colour,
+          stroke: "#ffffff",
+          strokeWidth: 1,
+          title,
+        }),
       ]),
       Plot.ruleY([0], { stroke: FAINT }),
     ],
@@ -83,7 +98,9 @@ function panelOf(records: readonly StudyRecord[], quantity: Quantity): Panel {
 export function studyChart(records: readonly StudyRecord[]): string {
   const legend = STUDY_METHODS.flatMap((method) => {
     const [first] = ofMethod(records, method);
-    return first ? [{ label: `${METHOD_NAMES[method]}, ${first.steps} steps`, ...LOOK[method] }] : [];
+    return first
+      ? [{ label: `${METHOD_NAMES[method]}, ${first.steps} steps`, ...LOOK[method] }]
+      : [];
   });
   return chart({
     title: `Scaling the drift on the simplex: ${records[0].count.toLocaleString("en")} boards for each w`,

@@ -1,4 +1,7 @@
-/** The page of a study of w, from its records alone: what was run, the table, and whether pieces rise with w. */
+/**
+ * The page of a study of w, from its records alone: what was run, the table, and whether pieces
+ * rise with w.
+ */
 import { STUDY_METHODS, type StudyMethod, type StudyRecord } from "./study.ts";
 
 export const METHOD_NAMES: Readonly<Record<StudyMethod, string>> = {
@@ -17,13 +20,31 @@ export const fallsOf = (records: readonly StudyRecord[]): [number, number][] =>
       i > 0 && !(r.pieces.mean > all[i - 1].pieces.mean) ? [[all[i - 1].w, r.w]] : [],
     );
 
-const cells = ({ w, pieces, oneKingEach, feasibleMaterial, legal, exits, count, steps }: StudyRecord): string[] => [
+const cells = ({
+  w,
+  pieces,
+  oneKingEach,
+  feasibleMaterial,
+  legal,
+  exits,
+  count,
+  steps,
+}: StudyRecord): string[] => [
   String(w),
   `${pieces.mean.toFixed(1)} (${pieces.sd.toFixed(1)})`,
-  ...[oneKingEach, feasibleMaterial, legal, exits / (count * steps)].map((share) => share.toFixed(3)),
+  ...[oneKingEach, feasibleMaterial, legal, exits / (count * steps)].map((share) =>
+    share.toFixed(3),
+  ),
 ];
 
-const HEAD = ["w", "pieces (SD)", "one king each", "feasible material", "strictly legal", "steps off the simplex"];
+const HEAD = [
+  "w",
+  "pieces (SD)",
+  "one king each",
+  "feasible material",
+  "strictly legal",
+  "steps off the simplex",
+];
 
 const markdown = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => `| ${row.join(" | ")} |`).join("\n");

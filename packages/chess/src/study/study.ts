@@ -1,7 +1,8 @@
 /**
- * The study of w, which scales the reverse drift on the simplex, f̂_w = w f̂ (the paper's "Controlling Piece Density"): boards
- * at every w by two samplers of one process, one record a sampler and a w. A record is a function of its task; it is one JSON
- * file written whole or not at all, and what has a file is not run again.
+ * The study of w, which scales the reverse drift on the simplex, f̂_w = w f̂ (the paper's
+ * "Controlling Piece Density"): boards at every w by two samplers of one process, one record a
+ * sampler and a w. A record is a function of its task; it is one JSON file written whole or not at
+ * all, and what has a file is not run again.
  *
  *   domainPreserving   steps in logits, mapped to the simplex
  *   eulerMaruyama      steps on the simplex itself; what leaves it is put back
@@ -28,7 +29,9 @@ export interface StudyTask {
 
 export interface StudyRecord extends StudyTask, LegalityShares {
   readonly pieces: { readonly mean: number; readonly sd: number };
-  /** How often a step took a board off the simplex, and how often one was changed to put it back. */
+  /**
+   * How often a step took a board off the simplex, and how often one was changed to put it back.
+   */
   readonly exits: number;
   readonly clamps: number;
   readonly device: string;
@@ -41,7 +44,8 @@ interface StudyOptions {
   readonly model: string;
 }
 
-export const scaleTaskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string => `${method}-${w}`;
+export const scaleTaskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string =>
+  `${method}-${w}`;
 
 /** What is still to be run. A record made in another way is an error: the two would not compare. */
 export function openScaleTasks(
@@ -49,7 +53,12 @@ export function openScaleTasks(
   scales: readonly number[],
   { steps, ...settings }: StudyOptions,
 ): StudyTask[] {
-  const taskOf = (method: StudyMethod, w: number): StudyTask => ({ method, w, steps: steps[method], ...settings });
+  const taskOf = (method: StudyMethod, w: number): StudyTask => ({
+    method,
+    w,
+    steps: steps[method],
+    ...settings,
+  });
   for (const record of records) {
     const now = taskOf(record.method, record.w);
     for (const name of ["model", "count", "steps", "seed"] as const)
@@ -66,7 +75,11 @@ export function openScaleTasks(
 }
 
 /** What is kept of a task: what its boards are like. All tasks start from the same noise. */
-export const scaleRecord = (task: StudyTask, { positions, exits, clamps }: Boards, device: string): StudyRecord => ({
+export const scaleRecord = (
+  task: StudyTask,
+  { positions, exits, clamps }: Boards,
+  device: string,
+): StudyRecord => ({
   ...task,
   pieces: meanAndSd(materialOf(positions).pieces),
   ...legalityShares(positions),

@@ -36,15 +36,21 @@ const total = (x: Tensor): Tensor => sum(x, -1, { keepDims: true });
 const normaliser = (x: Tensor): Tensor => softplus(logSumExp(x, -1, { keepDims: true }));
 
 /**
- * vᵢ − E[v] and v₀ − E[v] under the weights y₁ … y_n, y₀. Both are the same for v − c, any c; with c the v of the
- * heaviest coordinate, its own term is exactly 0 and near a vertex nothing cancels. The value does not depend on c, so
- * neither do derivatives: they need not pass through the choice.
+ * vᵢ − E[v] and v₀ − E[v] under the weights y₁ … y_n, y₀. Both are the same for v − c, any c; with
+ * c the v of the heaviest coordinate, its own term is exactly 0 and near a vertex nothing cancels.
+ * The value does not depend on c, so neither do derivatives: they need not pass through the choice.
  */
-function deviations(x: Tensor, v: Tensor, v0: Operand): { readonly each: Tensor; readonly omitted: Tensor } {
+function deviations(
+  x: Tensor,
+  v: Tensor,
+  v0: Operand,
+): { readonly each: Tensor; readonly omitted: Tensor } {
   const l = normaliser(x);
   const heaviest = cast(equal(x, maximum(max(x, -1, { keepDims: true }), 0)), x.dtype);
   const ties = total(heaviest);
-  const c = stopGradient(where(less(ties, 0.5), v0, div(total(mul(heaviest, v)), maximum(ties, 1))));
+  const c = stopGradient(
+    where(less(ties, 0.5), v0, div(total(mul(heaviest, v)), maximum(ties, 1))),
+  );
   const [shifted, shifted0] = [sub(v, c), sub(v0, c)];
   const mean = add(total(mul(exp(sub(x, l)), shifted)), mul(exp(neg(l)), shifted0));
   return { each: sub(shifted, mean), omitted: sub(shifted0, mean) };
@@ -68,7 +74,8 @@ export function additiveLogistic(): Bijector {
     forward,
     inverse: (y) => sub(log(y), log(omitted(y))),
     contains: inOpenSimplex,
-    // det(diag(y) − yyᵀ) = Πyᵢ (1 − Σy) = y₀ Πyᵢ, so log|det J| = Σ log yᵢ + log y₀ = Σxᵢ − (n + 1)L.
+    // det(diag(y) − yyᵀ) = Πyᵢ (1 − Σy) = y₀ Πyᵢ, so log|det J| = Σ log yᵢ + log y₀ = Σxᵢ − (n +
+    // 1)L.
     logDet: (x) => sub(sum(x, -1), mul(sum(normaliser(x), -1), (x.shape.at(-1) as number) + 1)),
     pushVector: along,
     pullCovector: along,
@@ -77,8 +84,9 @@ export function additiveLogistic(): Bijector {
     // ∂L/∂xⱼ = yⱼ
     gradLogDet: (x) => sub(1, mul(forward(x), (x.shape.at(-1) as number) + 1)),
     /**
-     * D²yᵢ[v, v] = yᵢ(dᵢ² − E[d²]), d = v − E[v]: the square of (log yᵢ)′ = dᵢ, and its derivative −Var[v] = −E[d²].
-     * For columns gₖeₖ along the axes, the sum over k is yᵢ(gᵢ²(1 − 2yᵢ) − Σ yₖgₖ²(1 − 2yₖ)) = (J g²(1 − 2y))ᵢ.
+     * D²yᵢ[v, v] = yᵢ(dᵢ² − E[d²]), d = v − E[v]: the square of (log yᵢ)′ = dᵢ, and its derivative
+     * −Var[v] = −E[d²]. For columns gₖeₖ along the axes, the sum over k is yᵢ(gᵢ²(1 − 2yᵢ) − Σ
+     * yₖgₖ²(1 − 2yₖ)) = (J g²(1 − 2y))ᵢ.
      */
     itoTrace: (x, diffusion) => {
       const y = forward(x);
@@ -87,7 +95,8 @@ export function additiveLogistic(): Bijector {
       const { each, omitted } = deviations(x, columnsOf(diffusion, x, 1), 0);
       return mul(y, deviations(x, sum(square(each), 0), sum(square(omitted), 0)).each);
     },
-    // yᵢ(qᵢ − E[q]) = (J(q − q₀))ᵢ for any weights q and q₀: the deviations of q − q₀, which is 0 for y₀, are those of q.
+    // yᵢ(qᵢ − E[q]) = (J(q − q₀))ᵢ for any weights q and q₀: the deviations of q − q₀, which is 0
+    // for y₀, are those of q.
     pullItoTrace: (x, diffusion) => {
       if (diffusion.kind !== "matrix")
         return mul(rowSquares(diffusion, [x.shape.at(-1) as number]), sub(1, mul(forward(x), 2)));

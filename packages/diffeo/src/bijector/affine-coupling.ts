@@ -3,8 +3,8 @@
  *
  *   y_a = x_a     y_b = x_b ∘ e^{s(x_a)} + m(x_a)     x_b = (y_b − m(y_a)) ∘ e^{−s(y_a)}     log|det J| = Σ s(x_a)
  *
- * s and m are any functions of tensors, e.g. networks with learned parameters. The inverse is as explicit as the map,
- * so autodiff of the two is exact and no closed form could do better.
+ * s and m are any functions of tensors, e.g. networks with learned parameters. The inverse is as
+ * explicit as the map, so autodiff of the two is exact and no closed form could do better.
  */
 import {
   add,
@@ -25,17 +25,24 @@ import type { Bijector } from "./bijector.ts";
 
 export interface AffineCouplingOptions {
   /**
-   * Which coordinates stay: a number of them, the first ones; or a mask with one entry a coordinate, true where it stays.
-   * A coupling changes only the others: alternate masks in a `chain`, or put a `permutation` between two.
+   * Which coordinates stay: a number of them, the first ones; or a mask with one entry a
+   * coordinate, true where it stays. A coupling changes only the others: alternate masks in a
+   * `chain`, or put a `permutation` between two.
    */
   readonly keep: number | readonly (boolean | number)[];
-  /** s and m of the coordinates that stay, in their order, each of the size of those that change. */
+  /**
+   * s and m of the coordinates that stay, in their order, each of the size of those that change.
+   */
   readonly conditioner: (kept: Tensor) => { readonly logScale: Tensor; readonly shift: Tensor };
   /** Of a number, keep the last ones instead; of a mask, those it does not name. */
   readonly flip?: boolean;
 }
 
-export function affineCoupling({ keep, conditioner, flip = false }: AffineCouplingOptions): Bijector {
+export function affineCoupling({
+  keep,
+  conditioner,
+  flip = false,
+}: AffineCouplingOptions): Bijector {
   /** Where the coordinates that stay, and the others, are among n. */
   const places = (x: Tensor): readonly [number[], number[]] => {
     const n = x.shape.at(-1) as number;

@@ -28,7 +28,10 @@ import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 import { batchOf, filled } from "./event.ts";
 
-/** Numbers that are constants of a map are checked when it is made; tensors (learned parameters) cannot be. */
+/**
+ * Numbers that are constants of a map are checked when it is made; tensors (learned parameters)
+ * cannot be.
+ */
 const valuesOf = (value: Operand): Float64Array | undefined =>
   value instanceof Tensor ? undefined : reference([asTensor(value, "float64")], new Map())[0];
 
@@ -41,7 +44,11 @@ export interface AffineOptions {
 
 export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))
-    fail("numerical", `affine: the scale ${show(scale)} has no inverse`, "use finite numbers other than 0");
+    fail(
+      "numerical",
+      `affine: the scale ${show(scale)} has no inverse`,
+      "use finite numbers other than 0",
+    );
   // What was given follows the type of the graph.
   const a = (x: Tensor): Tensor => asTensor(scale, x.dtype);
   const b = (x: Tensor): Tensor => asTensor(shift, x.dtype);
@@ -67,13 +74,19 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     );
   const a = asTensor(matrix, "float64");
   const [inv] = reference([inverse(a)], new Map());
-  // Where Σ|Aᵢⱼ (A⁻¹)ⱼᵢ| reaches 1/ε, A is singular to rounding, whatever the units of x and y are: they cancel in each product,
-  // and it is at most ‖A‖‖A⁻¹‖. A zero pivot leaves NaN, which compares as false.
+  // Where Σ|Aᵢⱼ (A⁻¹)ⱼᵢ| reaches 1/ε, A is singular to rounding, whatever the units of x and y are:
+  // they cancel in each product, and it is at most ‖A‖‖A⁻¹‖. A zero pivot leaves NaN, which
+  // compares as false.
   const n = a.shape.at(-1) as number;
-  const across = (at: number): number => at - (at % (n * n)) + (at % n) * n + (Math.floor(at / n) % n);
+  const across = (at: number): number =>
+    at - (at % (n * n)) + (at % n) * n + (Math.floor(at / n) % n);
   const gain = values.reduce((s, v, at) => s + Math.abs(v * inv[across(at)]), 0);
   if (!(gain < 1e15))
-    fail("numerical", `affineMatrix: the matrix ${show(matrix)} is singular`, "use one with linearly independent rows");
+    fail(
+      "numerical",
+      `affineMatrix: the matrix ${show(matrix)} is singular`,
+      "use one with linearly independent rows",
+    );
   const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
   return linearMap(
     "affine matrix",
@@ -114,6 +127,8 @@ const apply = (m: Tensor, v: Tensor): Tensor => {
 };
 
 const show = (value: Operand): string => {
-  const text = JSON.stringify(value, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v as Float64Array) : v));
+  const text = JSON.stringify(value, (_, v) =>
+    ArrayBuffer.isView(v) ? Array.from(v as Float64Array) : v,
+  );
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };

@@ -1,9 +1,10 @@
 /**
  * The contract of a map y = φ(x, t), and what diffeo derives from it.
  *
- * The last `eventRank` axes are the event, everything before them is batch, and every function accepts any batch
- * shape. `x` is the space a score is trained in, `y` the space it is sampled in. A time `t` has shape [] or one that
- * broadcasts against the batch.
+ * The last `eventRank` axes are the event, everything before them is batch, and every function
+ * accepts any batch
+ * shape. `x` is the space a score is trained in, `y` the space it is sampled in. A time `t` has
+ * shape [] or one that broadcasts against the batch.
  */
 import { fail, type Tensor } from "../graph/index.ts";
 
@@ -15,7 +16,10 @@ export interface Bijector {
   readonly forward: (x: Tensor, t?: Tensor) => Tensor;
   /** x = φ⁻¹(y, t) */
   readonly inverse: (y: Tensor, t?: Tensor) => Tensor;
-  /** log|det J_φ(x, t)|, one number an event; ½ log det JᵀJ where φ embeds into a space of more dimensions. */
+  /**
+   * log|det J_φ(x, t)|, one number an event; ½ log det JᵀJ where φ embeds into a space of more
+   * dimensions.
+   */
   readonly logDet: (x: Tensor, t?: Tensor) => Tensor;
   /** Whether φ depends on t. Absent: it does not. */
   readonly timeDependent?: boolean;
@@ -40,15 +44,17 @@ export interface Bijector {
   /** ∂ₜφ */
   readonly timeDerivative?: (x: Tensor, t: Tensor) => Tensor;
   /**
-   * Whether each y lies in the image of φ, one bool an event. Absent: where φ⁻¹(y) is a number, which a GPU may not tell
-   * from NaN; a map whose process is stepped in y there should compare y with its bounds.
+   * Whether each y lies in the image of φ, one bool an event. Absent: where φ⁻¹(y) is a number,
+   * which a GPU may not tell from NaN; a map whose process is stepped in y there should compare y
+   * with its bounds.
    */
   readonly contains?: (y: Tensor, t?: Tensor) => Tensor;
 }
 
 /**
- * The closed forms: everything of a map but what it cannot do without and the two things it may claim. The laws of
- * `check/` are a record over these names, so that a new one without a law does not compile.
+ * The closed forms: everything of a map but what it cannot do without and the two things it may
+ * claim. The laws of `check/` are a record over these names, so that a new one without a law does
+ * not compile.
  */
 export type ClosedForm = Exclude<
   keyof Bijector,
@@ -56,9 +62,11 @@ export type ClosedForm = Exclude<
 >;
 
 /**
- * A diffusion coefficient G at given points: one number for all coordinates (shape of the batch, or []),
- * one for each (shape of the event), or a matrix […, n, k] whose k columns are driven by independent noise, n the
- * number of coordinates of a flattened event. Each may have batch axes, which broadcast against the points'.
+ * A diffusion coefficient G at given points: one number for all coordinates (shape of the batch, or
+ * []),
+ * one for each (shape of the event), or a matrix […, n, k] whose k columns are driven by
+ * independent noise, n the number of coordinates of a flattened event. Each may have batch axes,
+ * which broadcast against the points'.
  */
 export type Diffusion =
   | { readonly kind: "scalar"; readonly value: Tensor }
@@ -66,7 +74,8 @@ export type Diffusion =
   | { readonly kind: "matrix"; readonly value: Tensor };
 
 /**
- * A map from its three functions and, if known, closed forms. Events are vectors unless `eventRank` says otherwise.
+ * A map from its three functions and, if known, closed forms. Events are vectors unless `eventRank`
+ * says otherwise.
  *
  *     const cube = bijector({
  *       name: "x + x³",
@@ -75,9 +84,12 @@ export type Diffusion =
  *       logDet: (x) => sum(log(add(mul(square(x), 3), 1)), -1),
  *     });
  *
- * `checkMap` holds it to its laws. For a function of one variable, `coordinatewise` derives every closed form.
+ * `checkMap` holds it to its laws. For a function of one variable, `coordinatewise` derives every
+ * closed form.
  */
-export function bijector(definition: Omit<Bijector, "eventRank"> & { readonly eventRank?: number }): Bijector {
+export function bijector(
+  definition: Omit<Bijector, "eventRank"> & { readonly eventRank?: number },
+): Bijector {
   const phi = { eventRank: 1, ...definition };
   for (const part of ["forward", "inverse", "logDet"] as const)
     if (typeof phi[part] !== "function")

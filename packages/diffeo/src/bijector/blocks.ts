@@ -1,5 +1,6 @@
 /**
- * Different maps on consecutive parts of a vector: J is block diagonal, ℓ the sum over blocks, and every other
+ * Different maps on consecutive parts of a vector: J is block diagonal, ℓ the sum over blocks, and
+ * every other
  * quantity is each block's own, side by side.
  */
 import { addAll, concat, fail, logicalAnd, showShape, slice, type Tensor } from "../graph/index.ts";
@@ -28,7 +29,11 @@ export function blocks(parts: readonly Block[]): Bijector {
   if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
   const odd = parts.find(({ map }) => map.eventRank !== 1);
   if (odd)
-    fail("shape", `blocks: "${odd.map.name}" acts on events of ${odd.map.eventRank} axes`, "use maps of vectors");
+    fail(
+      "shape",
+      `blocks: "${odd.map.name}" acts on events of ${odd.map.eventRank} axes`,
+      "use maps of vectors",
+    );
   const sizesX = parts.map((b) => b.size);
   const sizesY = parts.map((b) => b.sizeY ?? b.size);
 
@@ -49,7 +54,8 @@ export function blocks(parts: readonly Block[]): Bijector {
       return slice(v, ...v.shape.map((_, i) => (i === a ? range : null)));
     });
   };
-  const own = (phi: Bijector, t?: Tensor): Tensor | undefined => (phi.timeDependent ? t : undefined);
+  const own = (phi: Bijector, t?: Tensor): Tensor | undefined =>
+    phi.timeDependent ? t : undefined;
   /** f on each block of x, with the matching piece of v if there is one. */
   const over = (
     x: Tensor,
@@ -66,7 +72,12 @@ export function blocks(parts: readonly Block[]): Bijector {
     if (kind === "scalar") return diffusion;
     return { kind, value: cut(value, sizesX, kind === "matrix" ? -2 : -1)[i] };
   };
-  const overDiffusion = (f: typeof itoTrace, x: Tensor, diffusion: Diffusion, t?: Tensor): Tensor => {
+  const overDiffusion = (
+    f: typeof itoTrace,
+    x: Tensor,
+    diffusion: Diffusion,
+    t?: Tensor,
+  ): Tensor => {
     const xs = cut(x, sizesX);
     return concat(parts.map(({ map }, i) => f(map, xs[i], diffusionOf(diffusion, i), t)));
   };

@@ -41,7 +41,10 @@ const coupling = (flip: boolean): Bijector =>
   affineCoupling({
     keep: 2,
     flip,
-    conditioner: (kept) => ({ logScale: mul(tanh(kept), 0.8), shift: add(sin(kept), mul(kept, 0.3)) }),
+    conditioner: (kept) => ({
+      logScale: mul(tanh(kept), 0.8),
+      shift: add(sin(kept), mul(kept, 0.3)),
+    }),
   });
 /** Every other coordinate by those the mask keeps. */
 const masked = (keep: readonly number[]): Bijector =>
@@ -78,7 +81,12 @@ const matrix = [
 
 export const catalogue: readonly MapEntry[] = [
   { name: "identity", map: identity(), event: [3], domain: "Rⁿ" },
-  { name: "affine", map: affine({ scale: [2, -0.5, 1.5], shift: [1, 0, -2] }), event: [3], domain: "Rⁿ" },
+  {
+    name: "affine",
+    map: affine({ scale: [2, -0.5, 1.5], shift: [1, 0, -2] }),
+    event: [3],
+    domain: "Rⁿ",
+  },
   { name: "affineMatrix", map: affineMatrix(matrix, [0.5, -1, 2]), event: [3], domain: "Rⁿ" },
   { name: "expMap", map: expMap(), event: [3], domain: "y > 0" },
   { name: "softplusMap", map: softplusMap(), event: [3], domain: "y > 0" },
@@ -87,12 +95,32 @@ export const catalogue: readonly MapEntry[] = [
   { name: "additiveLogistic", map: additiveLogistic(), event: [4], domain: simplex },
   { name: "isometricLogRatio", map: isometricLogRatio(), event: [4], domain: simplex },
   { name: "stickBreaking", map: stickBreaking(), event: [4], domain: simplex },
-  { name: "stickBreakingPlain", map: stickBreaking({ centred: false }), event: [4], domain: simplex },
+  {
+    name: "stickBreakingPlain",
+    map: stickBreaking({ centred: false }),
+    event: [4],
+    domain: simplex,
+  },
   { name: "ordered", map: ordered(), event: [4], domain: "y₁ < y₂ < … < y_n" },
   { name: "unitBall", map: unitBall(), event: [3], domain: "‖y‖ < 1" },
-  { name: "stereographic", map: stereographic(), event: [3], domain: "‖y‖ = 1 in Rⁿ⁺¹, less one pole" },
-  { name: "logCholesky", map: logCholesky(), event: [6], domain: "lower triangles of positive-definite matrices" },
-  { name: "correlationMap", map: correlationMap(), event: [3], domain: "correlations of a positive-definite matrix" },
+  {
+    name: "stereographic",
+    map: stereographic(),
+    event: [3],
+    domain: "‖y‖ = 1 in Rⁿ⁺¹, less one pole",
+  },
+  {
+    name: "logCholesky",
+    map: logCholesky(),
+    event: [6],
+    domain: "lower triangles of positive-definite matrices",
+  },
+  {
+    name: "correlationMap",
+    map: correlationMap(),
+    event: [3],
+    domain: "correlations of a positive-definite matrix",
+  },
   { name: "affineCoupling", map: coupling(false), event: [4], domain: "Rⁿ" },
   { name: "affineCouplingMask", map: masked([1, 0, 0, 1, 0]), event: [5], domain: "Rⁿ" },
   { name: "permutation", map: permutation([2, 0, 3, 1]), event: [4], domain: "Rⁿ" },
@@ -103,7 +131,12 @@ export const catalogue: readonly MapEntry[] = [
     event: [3],
     domain: "Rⁿ",
   },
-  { name: "chain", map: chain(coupling(false), coupling(true), additiveLogistic()), event: [4], domain: simplex },
+  {
+    name: "chain",
+    map: chain(coupling(false), coupling(true), additiveLogistic()),
+    event: [4],
+    domain: simplex,
+  },
   {
     name: "chainStereographic",
     map: chain(affineMatrix(matrix), stereographic()),
@@ -126,7 +159,10 @@ export const catalogue: readonly MapEntry[] = [
   },
   {
     name: "eachTimeAffine",
-    map: each(chain(timeAffine({ scale: (t) => add(mul(t, 0.5), 1), shift: (t) => sin(t) }), sigmoidMap()), 1),
+    map: each(
+      chain(timeAffine({ scale: (t) => add(mul(t, 0.5), 1), shift: (t) => sin(t) }), sigmoidMap()),
+      1,
+    ),
     event: [2, 3],
     domain: "0 < y < 1",
   },
@@ -157,4 +193,8 @@ export const catalogue: readonly MapEntry[] = [
 /** The entry of a name, or an error that lists all of them. */
 export const mapNamed = (name: string): MapEntry =>
   catalogue.find((entry) => entry.name === name) ??
-  fail("usage", `there is no map "${name}"`, `choose one of ${catalogue.map((entry) => entry.name).join(", ")}`);
+  fail(
+    "usage",
+    `there is no map "${name}"`,
+    `choose one of ${catalogue.map((entry) => entry.name).join(", ")}`,
+  );

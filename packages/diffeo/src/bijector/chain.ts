@@ -4,7 +4,8 @@
  *   J = J_k ⋯ J₁     log|det J| = Σ log|det Jᵢ|(xᵢ₋₁)     ∇(ℓ₁ + ℓ₂∘φ₁) = ∇ℓ₁ + J₁ᵀ∇ℓ₂
  *   D²(φ₂∘φ₁)[g, g] = D²φ₂[J₁g, J₁g] + J₂ D²φ₁[g, g]     ∂ₜ(φ₂∘φ₁) = ∂ₜφ₂ + J₂ ∂ₜφ₁
  *
- * Only the last map may embed: how another stretches the image, which is thinner than its space, log|det J₂| cannot tell.
+ * Only the last map may embed: how another stretches the image, which is thinner than its space,
+ * log|det J₂| cannot tell.
  */
 import { add, addAll, fail, logicalAnd, showShape, type Tensor } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
@@ -24,7 +25,8 @@ import {
 import { eventOf } from "./event.ts";
 
 export function chain(...maps: readonly Bijector[]): Bijector {
-  if (maps.length === 0) fail("usage", "chain: no maps", "give at least one, the first to act first");
+  if (maps.length === 0)
+    fail("usage", "chain: no maps", "give at least one, the first to act first");
   const { eventRank } = maps[0];
   const odd = maps.find((phi) => phi.eventRank !== eventRank);
   if (odd)
@@ -33,7 +35,8 @@ export function chain(...maps: readonly Bijector[]): Bijector {
       `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ${odd.eventRank}`,
       "bring them to one event rank with each",
     );
-  const times = (phi: Bijector, t?: Tensor): Tensor | undefined => (phi.timeDependent ? t : undefined);
+  const times = (phi: Bijector, t?: Tensor): Tensor | undefined =>
+    phi.timeDependent ? t : undefined;
   const forward = (phi: Bijector, x: Tensor, t?: Tensor): Tensor => phi.forward(x, times(phi, t));
   /** Each map with the point it acts on. */
   const path = (x: Tensor, t?: Tensor): { readonly phi: Bijector; readonly x: Tensor }[] => {
@@ -60,9 +63,12 @@ export function chain(...maps: readonly Bijector[]): Bijector {
     inverse: (y, t) => maps.reduceRight((point, phi) => phi.inverse(point, times(phi, t)), y),
     logDet: (x, t) => addAll(path(x, t).map(({ phi, x: at }) => phi.logDet(at, times(phi, t)))),
     pushVector: (x, v, t) => path(x, t).reduce((w, { phi, x: at }) => pushVector(phi, at, w, t), v),
-    pushCovector: (x, u, t) => path(x, t).reduce((w, { phi, x: at }) => pushCovector(phi, at, w, t), u),
-    pullVector: (x, v, t) => path(x, t).reduceRight((w, { phi, x: at }) => pullVector(phi, at, w, t), v),
-    pullCovector: (x, u, t) => path(x, t).reduceRight((w, { phi, x: at }) => pullCovector(phi, at, w, t), u),
+    pushCovector: (x, u, t) =>
+      path(x, t).reduce((w, { phi, x: at }) => pushCovector(phi, at, w, t), u),
+    pullVector: (x, v, t) =>
+      path(x, t).reduceRight((w, { phi, x: at }) => pullVector(phi, at, w, t), v),
+    pullCovector: (x, u, t) =>
+      path(x, t).reduceRight((w, { phi, x: at }) => pullCovector(phi, at, w, t), u),
     gradLogDet: (x, t) =>
       path(x, t).reduceRight<Tensor | undefined>((later, { phi, x: at }) => {
         const own = gradLogDet(phi, at, t);

@@ -52,7 +52,9 @@ export function columnsOf(diffusion: Diffusion, x: Tensor, eventRank: number): T
 
 /** The matrix […, n, k] of columns [k, …, ...event]. */
 export const matrixOf = (columns: Tensor, eventRank: number): Tensor =>
-  firstLast(reshape(columns, [...batchOf(columns, eventRank), sizeOf(eventOf(columns, eventRank))]));
+  firstLast(
+    reshape(columns, [...batchOf(columns, eventRank), sizeOf(eventOf(columns, eventRank))]),
+  );
 
 /** (GGᵀ)ᵢᵢ = Σₖ Gᵢₖ², to broadcast against an event. */
 export function rowSquares(diffusion: Diffusion, event: Shape): Tensor {
@@ -80,7 +82,9 @@ export function applyPlainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tens
 
 /** Gᵀ u, one number a column. */
 export const applyPlainTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
-  g.kind === "matrix" ? matvec(transpose(g.value), flattenEvent(u, event.length)) : applyPlainDiffusion(g, u, event);
+  g.kind === "matrix"
+    ? matvec(transpose(g.value), flattenEvent(u, event.length))
+    : applyPlainDiffusion(g, u, event);
 
 /** G Gᵀ u */
 export const applyPlainCovariance = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
@@ -104,7 +108,10 @@ export function movedDiffusion(
   return { kind: "matrix", value: matrixOf(apply(columnsOf(diffusion, x, eventRank)), eventRank) };
 }
 
-/** A = GGᵀ seen by a vector x: A x, Tr A and xᵀA x, the last two with an axis of size 1 for the event. */
+/**
+ * A = GGᵀ seen by a vector x: A x, Tr A and xᵀA x, the last two with an axis of size 1 for the
+ * event.
+ */
 export function formsOf(
   diffusion: Diffusion,
   x: Tensor,
@@ -123,5 +130,9 @@ export function formsOf(
   }
   const squares = rowSquares(diffusion, [n]);
   const ax = mul(squares, x);
-  return { ax, trace: kind === "scalar" ? mul(squares, n) : sum(squares, -1, { keepDims: true }), xax: dotted(ax, x) };
+  return {
+    ax,
+    trace: kind === "scalar" ? mul(squares, n) : sum(squares, -1, { keepDims: true }),
+    xax: dotted(ax, x),
+  };
 }

@@ -1,5 +1,6 @@
 /**
- * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and ℓ(x) = log|f′(x)| says everything else:
+ * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and ℓ(x) = log|f′(x)| says
+ * everything else:
  *
  *   log|det J| = Σ ℓ(xᵢ)    ∇ log|det J| = ℓ′(x)    J v = f′v    J⁻¹v = v/f′
  *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′;  hence J⁻¹Tr[GᵀHG] = ℓ′(GGᵀ)ᵢᵢ
@@ -28,7 +29,8 @@ export interface Coordinate {
 /** A map of vectors from a function of one variable; `each` takes it to grids. */
 export function coordinatewise(f: Coordinate): Bijector {
   const { contains } = f;
-  const everywhere = (x: Tensor, t?: Tensor): Tensor => add(filled(x.shape, 0, x.dtype), f.logSlope(x, t));
+  const everywhere = (x: Tensor, t?: Tensor): Tensor =>
+    add(filled(x.shape, 0, x.dtype), f.logSlope(x, t));
   const slope = f.slope ?? ((x: Tensor, t?: Tensor) => exp(f.logSlope(x, t)));
   const inverseSlope = (x: Tensor, t?: Tensor): Tensor =>
     f.slope ? div(1, f.slope(x, t)) : exp(neg(f.logSlope(x, t)));
@@ -52,9 +54,15 @@ export function coordinatewise(f: Coordinate): Bijector {
     ...(contains && { contains: (y: Tensor) => everyCoordinate(contains(y), y.dtype) }),
     itoTrace: (x, diffusion, t) => {
       const second = mul(slope(x, t), derivative(x, t));
-      return add(filled(x.shape, 0, x.dtype), mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])));
+      return add(
+        filled(x.shape, 0, x.dtype),
+        mul(second, rowSquares(diffusion, [x.shape.at(-1) as number])),
+      );
     },
     pullItoTrace: (x, diffusion, t) =>
-      add(filled(x.shape, 0, x.dtype), mul(derivative(x, t), rowSquares(diffusion, [x.shape.at(-1) as number]))),
+      add(
+        filled(x.shape, 0, x.dtype),
+        mul(derivative(x, t), rowSquares(diffusion, [x.shape.at(-1) as number])),
+      ),
   };
 }

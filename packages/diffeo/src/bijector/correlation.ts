@@ -1,6 +1,7 @@
 /**
- * Correlation matrices, k×k, as the k(k − 1)/2 entries below the diagonal, row by row: R = L Lᵀ with rows of length 1. From
- * partial correlations z = tanh x (D. Lewandowski, D. Kurowicka, H. Joe, 2009), with j < i:
+ * Correlation matrices, k×k, as the k(k − 1)/2 entries below the diagonal, row by row: R = L Lᵀ
+ * with rows of length 1. From partial correlations z = tanh x (D. Lewandowski, D. Kurowicka, H.
+ * Joe, 2009), with j < i:
  *
  *   Lᵢⱼ = zᵢⱼ rᵢⱼ     Lᵢᵢ = rᵢᵢ     rᵢⱼ² = Πₗ<ⱼ (1 − zᵢₗ²) = Σₗ≥ⱼ Lᵢₗ²
  *
@@ -40,7 +41,11 @@ function orderOf(v: Tensor): number {
   const size = v.shape.at(-1) as number;
   const k = Math.round((Math.sqrt(8 * size + 1) + 1) / 2);
   if ((k * (k - 1)) / 2 !== size)
-    fail("shape", `correlation: ${size} numbers are no triangle`, "use k(k − 1)/2 for a k×k matrix: 1, 3, 6, 10, …");
+    fail(
+      "shape",
+      `correlation: ${size} numbers are no triangle`,
+      "use k(k − 1)/2 for a k×k matrix: 1, 3, 6, 10, …",
+    );
   return k;
 }
 
@@ -49,7 +54,9 @@ const pairs = (k: number): (readonly [number, number])[] =>
   Array.from({ length: k }, (_, i) => Array.from({ length: i }, (_, j) => [i, j] as const)).flat();
 const place = (i: number, j: number): number => (i * (i - 1)) / 2 + j;
 
-/** A vector below the diagonal of a matrix, one number on it, and above it 0, or the vector again. */
+/**
+ * A vector below the diagonal of a matrix, one number on it, and above it 0, or the vector again.
+ */
 function matrix(v: Tensor, diagonal: number, above: "zero" | "mirrored"): Tensor {
   const k = orderOf(v);
   const [zero, on] = [place(k, 0), place(k, 0) + 1];
@@ -78,11 +85,13 @@ function below(m: Tensor): Tensor {
 /** a = −2 log cosh x, log cosh x = x + log(1 + e^{−2x}) − log 2. */
 const logRest = (x: Tensor): Tensor => mul(sub(Math.LN2, add(x, softplus(mul(x, -2)))), 2);
 /** log r, at every place of the matrix. */
-const logRoots = (x: Tensor): Tensor => mul(cumsum(matrix(logRest(x), 0, "zero"), -1, { exclusive: true }), 0.5);
+const logRoots = (x: Tensor): Tensor =>
+  mul(cumsum(matrix(logRest(x), 0, "zero"), -1, { exclusive: true }), 0.5);
 const factor = (x: Tensor): Tensor => mul(matrix(tanh(x), 1, "zero"), exp(logRoots(x)));
 
 /**
- * dR = dL Lᵀ + L dLᵀ gives dL (`choleskyTangent`). From Lᵢⱼ = zᵢⱼrᵢⱼ and d log rᵢⱼ = −sᵢⱼ, sᵢⱼ = Σₗ<ⱼ LᵢₗdLᵢₗ/rᵢⱼ²:
+ * dR = dL Lᵀ + L dLᵀ gives dL (`choleskyTangent`). From Lᵢⱼ = zᵢⱼrᵢⱼ and d log rᵢⱼ = −sᵢⱼ, sᵢⱼ =
+ * Σₗ<ⱼ LᵢₗdLᵢₗ/rᵢⱼ²:
  *
  *   dxᵢⱼ = (wᵢⱼ + zᵢⱼsᵢⱼ)/(1 − zᵢⱼ²)     sᵢⱼ₊₁ = (sᵢⱼ + zᵢⱼwᵢⱼ)/(1 − zᵢⱼ²)     wᵢⱼ = dLᵢⱼ/rᵢⱼ
  *
@@ -93,7 +102,8 @@ function against(x: Tensor, v: Tensor): Tensor {
   const dl = choleskyTangent(factor(x), matrix(v, 0, "mirrored"));
   const w = mul(dl, exp(neg(logRoots(x))));
   const [z, grown] = [matrix(tanh(x), 0, "zero"), exp(neg(matrix(logRest(x), 0, "zero")))];
-  const column = (m: Tensor, j: number): Tensor => slice(m, ...m.shape.slice(0, -1).map(() => null), [j, j + 1]);
+  const column = (m: Tensor, j: number): Tensor =>
+    slice(m, ...m.shape.slice(0, -1).map(() => null), [j, j + 1]);
   const columns: Tensor[] = [];
   let s = mul(column(w, 0), 0);
   for (let j = 0; j < k; j++) {
@@ -130,12 +140,15 @@ export function correlationMap(): Bijector {
     contains: (y) => {
       const { pivots } = choleskyWithPivots(matrix(y, 1, "mirrored"));
       const k = orderOf(y);
-      return everyCoordinate(greater(reshape(concat(pivots, -1), [...y.shape.slice(0, -1), k]), 0), y.dtype);
+      return everyCoordinate(
+        greater(reshape(concat(pivots, -1), [...y.shape.slice(0, -1), k]), 0),
+        y.dtype,
+      );
     },
     /**
-     * Row by row J is triangular: ∂Rᵢⱼ/∂xᵢⱼ = (1 − zᵢⱼ²) rᵢⱼ Lⱼⱼ. In log|det J| = Σ aᵢⱼ + log rᵢⱼ + log Lⱼⱼ the number aᵢⱼ
-     * stands once itself, half in each of the i − 1 − j later rᵢₗ of its row, half in Lᵢᵢ for each of the k − 1 − i later rows:
-     * (k − j)/2 times, j from 0.
+     * Row by row J is triangular: ∂Rᵢⱼ/∂xᵢⱼ = (1 − zᵢⱼ²) rᵢⱼ Lⱼⱼ. In log|det J| = Σ aᵢⱼ + log rᵢⱼ +
+     * log Lⱼⱼ the number aᵢⱼ stands once itself, half in each of the i − 1 − j later rᵢₗ of its
+     * row, half in Lᵢᵢ for each of the k − 1 − i later rows: (k − j)/2 times, j from 0.
      */
     logDet: (x) => mul(sum(mul(logRest(x), powers(x)), -1), 0.5),
     gradLogDet: (x) => neg(mul(tanh(x), powers(x))),

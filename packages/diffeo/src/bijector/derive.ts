@@ -5,8 +5,10 @@
  *   pullVector   J⁻¹v                                   pushCovector  J⁻ᵀu
  *   gradLogDet   ∇ₓℓ      itoTrace  Σₖ D²φ[Gₖ, Gₖ]       timeDerivative  ∂ₜφ
  *
- * Each is the map's closed form where it has one and autodiff elsewhere. J⁻¹ is then the Jacobian of φ⁻¹ at φ(x),
- * as accurate as y leaves room for: near the boundary of a bounded domain a closed form, written in x, does better.
+ * Each is the map's closed form where it has one and autodiff elsewhere. J⁻¹ is then the Jacobian
+ * of φ⁻¹ at φ(x),
+ * as accurate as y leaves room for: near the boundary of a bounded domain a closed form, written in
+ * x, does better.
  */
 import {
   abs,
@@ -29,7 +31,14 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
-import { applyPlainCovariance, columnsOf, matrixOf, movedDiffusion, rowSquares, units } from "./coefficient.ts";
+import {
+  applyPlainCovariance,
+  columnsOf,
+  matrixOf,
+  movedDiffusion,
+  rowSquares,
+  units,
+} from "./coefficient.ts";
 import { aligned, batchOf, eventOf, everyCoordinate, filled, flattenEvent } from "./event.ts";
 
 /** J v. Batch axes of x and v broadcast. */
@@ -98,41 +107,71 @@ export function itoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?:
   return sum(jvp((z: Tensor) => slope(z, columns), points, columns)[1], 0);
 }
 
-/** J⁻¹Tr[GᵀHG], a drift in x: a number also near the boundary, where Tr[GᵀHG] vanishes and J⁻¹ grows without bound. */
-export function pullItoTrace(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Tensor {
+/**
+ * J⁻¹Tr[GᵀHG], a drift in x: a number also near the boundary, where Tr[GᵀHG] vanishes and J⁻¹ grows
+ * without bound.
+ */
+export function pullItoTrace(
+  phi: Bijector,
+  at: Tensor,
+  diffusion: Diffusion,
+  time?: Tensor,
+): Tensor {
   const { x, t } = aligned(phi, at, time);
-  return phi.pullItoTrace?.(x, diffusion, t) ?? pullVector(phi, x, itoTrace(phi, x, diffusion, t), t);
+  return (
+    phi.pullItoTrace?.(x, diffusion, t) ?? pullVector(phi, x, itoTrace(phi, x, diffusion, t), t)
+  );
 }
 
 /** ∂ₜφ(x, t) at fixed x; zeros where φ does not depend on t. */
 export function timeDerivative(phi: Bijector, at: Tensor, time: Tensor): Tensor {
   const { x } = aligned(phi, at, time);
   if (!phi.timeDependent) return filled(phi.forward(x).shape, 0, x.dtype);
-  return phi.timeDerivative?.(x, time) ?? jvp((s: Tensor) => phi.forward(x, s), time, onesLike(time))[1];
-}
-
-/** G̃ = J G (`eq:transformed_diffusion`), diagonal where φ acts on each coordinate alone and G does too. */
-export function pushDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
-  const { x, t } = aligned(phi, at, time);
-  return movedDiffusion(diffusion, x, phi.eventRank, phi.coordinatewise ?? false, (v) => pushVector(phi, x, v, t));
-}
-
-/** J⁻¹ G for a G given in y, at y = φ(x). */
-export function pullDiffusion(phi: Bijector, at: Tensor, diffusion: Diffusion, time?: Tensor): Diffusion {
-  const { x, t } = aligned(phi, at, time);
-  const y = phi.forward(x, t);
-  return movedDiffusion(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) => pullVector(phi, x, v, t));
+  return (
+    phi.timeDerivative?.(x, time) ?? jvp((s: Tensor) => phi.forward(x, s), time, onesLike(time))[1]
+  );
 }
 
 /**
- * ∇_y·(G̃G̃ᵀ) of G̃ = J G at y = φ(x), from ∇ₓ·(GGᵀ): nothing is differentiated through φ⁻¹, and near a boundary no
- * digit is lost.
+ * G̃ = J G (`eq:transformed_diffusion`), diagonal where φ acts on each coordinate alone and G does
+ * too.
+ */
+export function pushDiffusion(
+  phi: Bijector,
+  at: Tensor,
+  diffusion: Diffusion,
+  time?: Tensor,
+): Diffusion {
+  const { x, t } = aligned(phi, at, time);
+  return movedDiffusion(diffusion, x, phi.eventRank, phi.coordinatewise ?? false, (v) =>
+    pushVector(phi, x, v, t),
+  );
+}
+
+/** J⁻¹ G for a G given in y, at y = φ(x). */
+export function pullDiffusion(
+  phi: Bijector,
+  at: Tensor,
+  diffusion: Diffusion,
+  time?: Tensor,
+): Diffusion {
+  const { x, t } = aligned(phi, at, time);
+  const y = phi.forward(x, t);
+  return movedDiffusion(diffusion, y, phi.eventRank, phi.coordinatewise ?? false, (v) =>
+    pullVector(phi, x, v, t),
+  );
+}
+
+/**
+ * ∇_y·(G̃G̃ᵀ) of G̃ = J G at y = φ(x), from ∇ₓ·(GGᵀ): nothing is differentiated through φ⁻¹, and
+ * near a boundary no digit is lost.
  *
  *   Claim:  ∇_y·(JAJᵀ) = Tr[GᵀHG] + J(∇ₓ·A + A∇ₓℓ),   A = GGᵀ
  *   Proof:  ∂/∂yⱼ = Σₖ (J⁻¹)ₖⱼ∂ₖ, and Σⱼ (J⁻¹)ₖⱼ Jⱼᵦ = δₖᵦ, so Σⱼₖ (J⁻¹)ₖⱼ ∂ₖ(JᵢₐAₐᵦJⱼᵦ) = ∂ᵦ(JᵢₐAₐᵦ) + JᵢₐAₐᵦ cᵦ with
  *           cᵦ = Σⱼₖ (J⁻¹)ₖⱼ ∂ₖJⱼᵦ = Tr(J⁻¹∂ᵦJ) = ∂ᵦℓ, as ∂ₖJⱼᵦ = ∂ᵦJⱼₖ; and ∂ᵦ(JᵢₐAₐᵦ) = (Hᵢ)ₐᵦAₐᵦ + Jᵢₐ(∇ₓ·A)ₐ.  ∎
  *
- * Where φ embeds, J⁺ in place of J⁻¹ makes it the divergence along the image: Tr(J⁺∂ᵦJ) = ½∂ᵦ log det JᵀJ = ∂ᵦℓ too.
+ * Where φ embeds, J⁺ in place of J⁻¹ makes it the divergence along the image: Tr(J⁺∂ᵦJ) = ½∂ᵦ log
+ * det JᵀJ = ∂ᵦℓ too.
  */
 export function pushedCovarianceDivergence(
   phi: Bijector,
@@ -142,13 +181,17 @@ export function pushedCovarianceDivergence(
   time?: Tensor,
 ): Tensor {
   const { x, t } = aligned(phi, at, time);
-  const weighted = applyPlainCovariance(diffusion, gradLogDet(phi, x, t), eventOf(x, phi.eventRank));
+  const weighted = applyPlainCovariance(
+    diffusion,
+    gradLogDet(phi, x, t),
+    eventOf(x, phi.eventRank),
+  );
   return add(itoTrace(phi, x, diffusion, t), pushVector(phi, x, add(divergenceX, weighted), t));
 }
 
 /**
- * Whether each y is in the image of φ, one bool an event: where φ⁻¹(y) is a finite number, unless φ knows better. An
- * image that is thinner than its space holds only what φ leads back to.
+ * Whether each y is in the image of φ, one bool an event: where φ⁻¹(y) is a finite number, unless φ
+ * knows better. An image that is thinner than its space holds only what φ leads back to.
  */
 export function contains(phi: Bijector, at: Tensor, time?: Tensor): Tensor {
   const { x: y, t } = aligned(phi, at, time);

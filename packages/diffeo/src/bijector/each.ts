@@ -1,6 +1,7 @@
 /**
- * The same map on every site of a grid: an event […sites, …] of φ's events. J is block diagonal and ℓ is the sum over
- * sites; to φ the sites are only more batch, so a time or a noise level of the batch gets axes of size 1 for them.
+ * The same map on every site of a grid: an event […sites, …] of φ's events. J is block diagonal and
+ * ℓ is the sum over sites; to φ the sites are only more batch, so a time or a noise level of the
+ * batch gets axes of size 1 for them.
  */
 import { cast, greater, reshape, type Shape, sum, type Tensor } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
@@ -37,7 +38,8 @@ export function each(phi: Bijector, siteRank = 1): Bijector {
     pullVector: (x, v, t) => pullVector(phi, x, v, time(t)),
     pushCovector: (x, u, t) => pushCovector(phi, x, u, time(t)),
     gradLogDet: (x, t) => gradLogDet(phi, x, time(t)),
-    itoTrace: (x, diffusion, t) => itoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
+    itoTrace: (x, diffusion, t) =>
+      itoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
     pullItoTrace: (x, diffusion, t) =>
       pullItoTrace(phi, x, perSite(diffusion, x.shape, phi.eventRank, siteRank), time(t)),
     timeDerivative: (x, t) => timeDerivative(phi, x, at(t)),
@@ -50,7 +52,12 @@ export function each(phi: Bijector, siteRank = 1): Bijector {
 }
 
 /** G as each site sees it: the rows of a matrix that move the site. */
-function perSite(diffusion: Diffusion, shape: Shape, eventRank: number, siteRank: number): Diffusion {
+function perSite(
+  diffusion: Diffusion,
+  shape: Shape,
+  eventRank: number,
+  siteRank: number,
+): Diffusion {
   const { kind, value } = diffusion;
   if (kind === "scalar") return { kind, value: alignToEvent(value, siteRank) };
   if (kind === "diagonal") return diffusion;

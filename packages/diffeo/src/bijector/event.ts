@@ -1,4 +1,7 @@
-/** Batch and event axes: the last `eventRank` axes of a tensor are one event, everything before them is batch. */
+/**
+ * Batch and event axes: the last `eventRank` axes of a tensor are one event, everything before them
+ * is batch.
+ */
 import {
   cast,
   type DType,
@@ -17,15 +20,21 @@ import {
 import { broadcastShapes, sameShape } from "../graph/ndarray.ts";
 import type { Bijector } from "./bijector.ts";
 
-export const batchOf = (x: Tensor, eventRank: number): Shape => x.shape.slice(0, x.shape.length - eventRank);
-export const eventOf = (x: Tensor, eventRank: number): Shape => x.shape.slice(x.shape.length - eventRank);
+export const batchOf = (x: Tensor, eventRank: number): Shape =>
+  x.shape.slice(0, x.shape.length - eventRank);
+export const eventOf = (x: Tensor, eventRank: number): Shape =>
+  x.shape.slice(x.shape.length - eventRank);
 
-/** A value of shape [] or of the batch (a time, a noise level) with axes of size 1 for the event: it multiplies x. */
+/**
+ * A value of shape [] or of the batch (a time, a noise level) with axes of size 1 for the event: it
+ * multiplies x.
+ */
 export const alignToEvent = (value: Tensor, eventRank: number): Tensor =>
   reshape(value, [...value.shape, ...Array<number>(eventRank).fill(1)]);
 
 /** One value everywhere, without storing it. */
-export const filled = (shape: Shape, value: number, dtype: DType): Tensor => expand(fill([], value, dtype), shape);
+export const filled = (shape: Shape, value: number, dtype: DType): Tensor =>
+  expand(fill([], value, dtype), shape);
 
 /** Σ over the event. */
 export const sumEvent = (x: Tensor, eventRank: number): Tensor =>
@@ -44,14 +53,22 @@ export const flattenEvent = (x: Tensor, eventRank: number): Tensor =>
 
 /** The time, which a map that depends on it cannot do without. */
 export const requireTime = (t: Tensor | undefined, name: string): Tensor =>
-  t ?? fail("usage", `${name}: depends on time and was given none`, "pass t, of shape [] or of the batch");
+  t ??
+  fail(
+    "usage",
+    `${name}: depends on time and was given none`,
+    "pass t, of shape [] or of the batch",
+  );
 
 const withBatch = (x: Tensor, eventRank: number, batch: Shape): Tensor => {
   const shape = [...batch, ...eventOf(x, eventRank)];
   return sameShape(shape, x.shape) ? x : expand(x, shape);
 };
 
-/** Events of x and v over one batch, to which t's shape belongs too; t itself only where φ depends on it. */
+/**
+ * Events of x and v over one batch, to which t's shape belongs too; t itself only where φ depends
+ * on it.
+ */
 export function aligned(
   phi: Bijector,
   x: Tensor,

@@ -1,10 +1,11 @@
 /**
- * The isometric log-ratio map: x are coordinates of clr(y) = log y − mean(log y) in an orthonormal basis V of the
- * vectors that sum to 0, for the n + 1 shares (y₁ … y_n, y₀ = 1 − Σy).
+ * The isometric log-ratio map: x are coordinates of clr(y) = log y − mean(log y) in an orthonormal
+ * basis V of the vectors that sum to 0, for the n + 1 shares (y₁ … y_n, y₀ = 1 − Σy).
  *
  *   (y, y₀) = softmax(V x)     x = Vᵀ log(y, y₀)
  *
- * Distances in x are Aitchison distances of y. V is Helmert's: column j is (1, …, 1, −j, 0, …)/√(j(j + 1)).
+ * Distances in x are Aitchison distances of y. V is Helmert's: column j is (1, …, 1, −j, 0,
+ * …)/√(j(j + 1)).
  */
 import { constant } from "../graph/index.ts";
 import { additiveLogistic } from "./additive-logistic.ts";
@@ -22,8 +23,10 @@ const helmert = (n: number): number[][] =>
   );
 
 /**
- * Softmax ignores a common shift, so V x less its last entry goes through the additive logistic map: φ = alr ∘ A with
- * A = V₁…ₙ − 1·Vₙ₊₁. Its inverse is V₁…ₙᵀ: Vᵀ of (z, 0) shifted by any constant, because VᵀV = I and Vᵀ1 = 0.
+ * Softmax ignores a common shift, so V x less its last entry goes through the additive logistic
+ * map: φ = alr ∘ A with
+ * A = V₁…ₙ − 1·Vₙ₊₁. Its inverse is V₁…ₙᵀ: Vᵀ of (z, 0) shifted by any constant, because VᵀV = I
+ * and Vᵀ1 = 0.
  */
 export function isometricLogRatio(): Bijector {
   const rotate = linearMap(

@@ -1,11 +1,12 @@
 /**
- * Symmetric positive-definite k×k matrices: Σ = L Lᵀ, L lower triangular with diagonal e^{xᵢᵢ}, as the k(k + 1)/2
- * entries of the lower triangle, row by row (vech). x holds the entries of L the same way, its diagonal in logarithms.
+ * Symmetric positive-definite k×k matrices: Σ = L Lᵀ, L lower triangular with diagonal e^{xᵢᵢ}, as
+ * the k(k + 1)/2 entries of the lower triangle, row by row (vech). x holds the entries of L the
+ * same way, its diagonal in logarithms.
  *
  *   y = vech(L Lᵀ)     dΣ = dL Lᵀ + L dLᵀ     dL = L Φ(L⁻¹ dΣ L⁻ᵀ)
  *
- * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is lower triangular. What is
- * computed is the same dL column by column, without an inverse.
+ * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is
+ * lower triangular. What is computed is the same dL column by column, without an inverse.
  */
 import {
   add,
@@ -36,7 +37,9 @@ import { everyCoordinate, filled } from "./event.ts";
 
 /** Positions (i, j), i ≥ j, row by row. */
 const lowerPairs = (k: number): (readonly [number, number])[] =>
-  Array.from({ length: k }, (_, i) => Array.from({ length: i + 1 }, (_, j) => [i, j] as const)).flat();
+  Array.from({ length: k }, (_, i) =>
+    Array.from({ length: i + 1 }, (_, j) => [i, j] as const),
+  ).flat();
 
 function orderOf(v: Tensor): number {
   const size = v.shape.at(-1) as number;
@@ -60,7 +63,9 @@ const overPairs = (v: Tensor, f: (i: number, j: number, k: number) => number): T
 };
 
 const gather = (v: Tensor, k: number, position: (i: number, j: number) => number): Tensor => {
-  const index = Array.from({ length: k }, (_, i) => Array.from({ length: k }, (_, j) => position(i, j)));
+  const index = Array.from({ length: k }, (_, i) =>
+    Array.from({ length: k }, (_, j) => position(i, j)),
+  );
   return take(v, constant(index, "int32"), -1);
 };
 const place = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
@@ -72,7 +77,8 @@ const lower = (v: Tensor): Tensor => {
   return gather(concat([v, zero]), k, (i, j) => (i >= j ? place(i, j) : place(k, 0)));
 };
 /** The symmetric matrix of a vector. */
-const symmetric = (v: Tensor): Tensor => gather(v, orderOf(v), (i, j) => (i >= j ? place(i, j) : place(j, i)));
+const symmetric = (v: Tensor): Tensor =>
+  gather(v, orderOf(v), (i, j) => (i >= j ? place(i, j) : place(j, i)));
 
 /** The lower triangle of a matrix, row by row. */
 const vech = (m: Tensor): Tensor => {
@@ -99,8 +105,14 @@ const entries = (x: Tensor): Tensor => {
 /** ∂L/∂x, one factor an entry: Lᵢᵢ on the diagonal, 1 elsewhere. */
 const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
 
-/** L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves; and those roots' squares. */
-export function choleskyWithPivots(sigma: Tensor): { readonly l: Tensor; readonly pivots: readonly Tensor[] } {
+/**
+ * L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves;
+ * and those roots' squares.
+ */
+export function choleskyWithPivots(sigma: Tensor): {
+  readonly l: Tensor;
+  readonly pivots: readonly Tensor[];
+} {
   const whole = sigma.shape.slice(0, -2).map(() => null);
   const columns: Tensor[] = [];
   const pivots: Tensor[] = [];
@@ -112,7 +124,9 @@ export function choleskyWithPivots(sigma: Tensor): { readonly l: Tensor; readonl
     pivots.push(pivot);
     const column = div(slice(rest, ...whole, null, [0, 1]), sqrt(pivot));
     const padded =
-      j === 0 ? column : concat([filled([...column.shape.slice(0, -2), j, 1], 0, sigma.dtype), column], -2);
+      j === 0
+        ? column
+        : concat([filled([...column.shape.slice(0, -2), j, 1], 0, sigma.dtype), column], -2);
     columns.push(padded);
     if (size === 1) break;
     const below = slice(column, ...whole, [1, size]);
@@ -126,18 +140,22 @@ const wholeOf = (m: Tensor): null[] => m.shape.slice(0, -2).map(() => null);
 const columnFrom = (m: Tensor, j: number, from: number): Tensor =>
   slice(m, ...wholeOf(m), [from, m.shape.at(-2) as number], [j, j + 1]);
 const head = (column: Tensor): Tensor => slice(column, ...wholeOf(column), [0, 1]);
-const tail = (column: Tensor): Tensor => slice(column, ...wholeOf(column), [1, column.shape.at(-2) as number]);
+const tail = (column: Tensor): Tensor =>
+  slice(column, ...wholeOf(column), [1, column.shape.at(-2) as number]);
 /** n rows of zeros above a matrix. */
 const under = (n: number, m: Tensor): Tensor =>
-  n === 0 ? m : concat([filled([...m.shape.slice(0, -2), n, m.shape.at(-1) as number], 0, m.dtype), m], -2);
+  n === 0
+    ? m
+    : concat([filled([...m.shape.slice(0, -2), n, m.shape.at(-1) as number], 0, m.dtype), m], -2);
 
 /**
- * dL of a symmetric dΣ, column by column as `cholesky` finds L. Of what column j leaves, d(l lᵀ) = dl lᵀ + l dlᵀ goes on, and
+ * dL of a symmetric dΣ, column by column as `cholesky` finds L. Of what column j leaves, d(l lᵀ) =
+ * dl lᵀ + l dlᵀ goes on, and
  *
  *   2lⱼⱼ dlⱼⱼ = dΣⱼⱼ     lⱼⱼ dl = dΣ.ⱼ − l dlⱼⱼ
  *
- * The same as LΦ(L⁻¹dΣ L⁻ᵀ), but an entry that no float32 holds takes only those with it that are made of it: L⁻¹ of a narrow
- * matrix is beyond float32 from k = 4 on, and 0 times it is not 0.
+ * The same as LΦ(L⁻¹dΣ L⁻ᵀ), but an entry that no float32 holds takes only those with it that are
+ * made of it: L⁻¹ of a narrow matrix is beyond float32 from k = 4 on, and 0 times it is not 0.
  */
 export function choleskyTangent(l: Tensor, sigma: Tensor): Tensor {
   const k = l.shape.at(-1) as number;
@@ -158,8 +176,9 @@ export function choleskyTangent(l: Tensor, sigma: Tensor): Tensor {
 }
 
 /**
- * The transpose of that, last column first: Q lower triangular with Σᵢ≥ⱼ QᵢⱼdΣᵢⱼ = ⟨C, dL⟩. Column j of dL takes −(Q + Qᵀ)l of
- * the columns after it, and gives q = that/lⱼⱼ below the diagonal and half of (cⱼⱼ − l·q)/lⱼⱼ on it.
+ * The transpose of that, last column first: Q lower triangular with Σᵢ≥ⱼ QᵢⱼdΣᵢⱼ = ⟨C, dL⟩. Column
+ * j of dL takes −(Q + Qᵀ)l of the columns after it, and gives q = that/lⱼⱼ below the diagonal and
+ * half of (cⱼⱼ − l·q)/lⱼⱼ on it.
  */
 function choleskyCotangent(l: Tensor, c: Tensor): Tensor {
   const k = l.shape.at(-1) as number;
@@ -189,18 +208,23 @@ export function logCholesky(): Bijector {
       // 1 off the diagonal, whose logarithm is the 0 that is added there.
       return add(mul(l, offDiagonal(y)), log(add(mul(l, diagonal), offDiagonal(y))));
     },
-    // The first pivot that is not positive comes of positive ones alone, so it is a number even where roots are not.
+    // The first pivot that is not positive comes of positive ones alone, so it is a number even
+    // where roots are not.
     contains: (y) => {
       const pivots = reshape(concat(choleskyWithPivots(symmetric(y)).pivots, -1), [
         ...y.shape.slice(0, -1),
         orderOf(y),
       ]);
-      return everyCoordinate(logicalAnd(greater(pivots, 0), less(pivots, Number.POSITIVE_INFINITY)), y.dtype);
+      return everyCoordinate(
+        logicalAnd(greater(pivots, 0), less(pivots, Number.POSITIVE_INFINITY)),
+        y.dtype,
+      );
     },
     /**
-     * ∂Σᵢⱼ/∂Lᵢⱼ = Lⱼⱼ (twice that on the diagonal) and Σᵢⱼ needs no later entry of L, row by row: the Jacobian of
-     * vech L ↦ vech Σ is triangular, with determinant Πᵢ 2Lᵢᵢ · Πⱼ Lⱼⱼ^(k−1−j), j from 0. dLⱼⱼ = Lⱼⱼ dxⱼⱼ adds one
-     * power more: log|det J| = k log 2 + Σⱼ (k + 1 − j) xⱼⱼ.
+     * ∂Σᵢⱼ/∂Lᵢⱼ = Lⱼⱼ (twice that on the diagonal) and Σᵢⱼ needs no later entry of L, row by row:
+     * the Jacobian of
+     * vech L ↦ vech Σ is triangular, with determinant Πᵢ 2Lᵢᵢ · Πⱼ Lⱼⱼ^(k−1−j), j from 0. dLⱼⱼ =
+     * Lⱼⱼ dxⱼⱼ adds one power more: log|det J| = k log 2 + Σⱼ (k + 1 − j) xⱼⱼ.
      */
     logDet: (x) => {
       const weights = overPairs(x, (i, j, k) => (i === j ? k + 1 - j : 0));
@@ -226,10 +250,16 @@ export function logCholesky(): Bijector {
     itoTrace: (x, diffusion) => {
       const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
       const squares = rowSquares(diffusion, [x.shape.at(-1) as number]);
-      const m = matmul(lower(mul(mul(entries(x), onDiagonal(x)), squares)), transpose(lower(entries(x))));
+      const m = matmul(
+        lower(mul(mul(entries(x), onDiagonal(x)), squares)),
+        transpose(lower(entries(x))),
+      );
       return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
     },
-    /** Of D²Σ the part d²L Lᵀ + L d²Lᵀ is that of d²L itself, diagonal: dL = d²L and that of 2 dL dLᵀ, over the slopes of x. */
+    /**
+     * Of D²Σ the part d²L Lᵀ + L d²Lᵀ is that of d²L itself, diagonal: dL = d²L and that of 2 dL
+     * dLᵀ, over the slopes of x.
+     */
     pullItoTrace: (x, diffusion) => {
       const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
       const middle = mul(sum(matmul(dl, transpose(dl)), 0), 2);

@@ -47,8 +47,8 @@ function differencesBack(v: Tensor): Tensor {
 }
 
 /**
- * J = C D, C the lower triangle of ones (running sums) and D = diag(1, eˣ², …, eˣⁿ); so J⁻¹ = D⁻¹ × differences,
- * log|det J| = x₂ + … + x_n, and D²φ[v, v] = C(0, eˣ²v₂², …).
+ * J = C D, C the lower triangle of ones (running sums) and D = diag(1, eˣ², …, eˣⁿ); so J⁻¹ = D⁻¹ ×
+ * differences, log|det J| = x₂ + … + x_n, and D²φ[v, v] = C(0, eˣ²v₂², …).
  */
 export function ordered(): Bijector {
   /** log D: (0, x₂, …, x_n) */
@@ -84,10 +84,14 @@ export function ordered(): Bijector {
     pushCovector: (x, u) => differencesBack(mul(exp(neg(logSlopes(x))), u)),
     gradLogDet: (x) => expand(gaps(x), x.shape),
     itoTrace: (x, diffusion) => {
-      const bends = mul(mul(exp(logSlopes(x)), gaps(x)), rowSquares(diffusion, [x.shape.at(-1) as number]));
+      const bends = mul(
+        mul(exp(logSlopes(x)), gaps(x)),
+        rowSquares(diffusion, [x.shape.at(-1) as number]),
+      );
       return cumsum(bends, -1);
     },
     // D⁻¹C⁻¹C(0, eˣ²v₂², …) = (0, v₂², …)
-    pullItoTrace: (x, diffusion) => expand(mul(gaps(x), rowSquares(diffusion, [x.shape.at(-1) as number])), x.shape),
+    pullItoTrace: (x, diffusion) =>
+      expand(mul(gaps(x), rowSquares(diffusion, [x.shape.at(-1) as number])), x.shape),
   };
 }

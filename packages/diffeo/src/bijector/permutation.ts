@@ -1,5 +1,6 @@
 /**
- * yᵢ = x_{π(i)}: the coordinates in another order. J is the matrix of π, so J⁻¹ = Jᵀ, log|det J| = 0 and H = 0.
+ * yᵢ = x_{π(i)}: the coordinates in another order. J is the matrix of π, so J⁻¹ = Jᵀ, log|det J| =
+ * 0 and H = 0.
  * Between couplings, it lets every coordinate see every other.
  */
 import { constant, fail, type Tensor, take } from "../graph/index.ts";
@@ -11,12 +12,20 @@ export function permutation(order: readonly number[]): Bijector {
   const n = order.length;
   const back = order.map((_, i) => order.indexOf(i));
   if (n === 0 || back.includes(-1))
-    fail("usage", `permutation: [${order}] is no order of 0 … ${n - 1}`, "name every coordinate once, counted from 0");
+    fail(
+      "usage",
+      `permutation: [${order}] is no order of 0 … ${n - 1}`,
+      "name every coordinate once, counted from 0",
+    );
   const reorder =
     (by: readonly number[]) =>
     (v: Tensor): Tensor => {
       if (v.shape.at(-1) !== n)
-        fail("shape", `permutation: ${v.shape.at(-1)} coordinates for an order of ${n}`, `give vectors of ${n}`);
+        fail(
+          "shape",
+          `permutation: ${v.shape.at(-1)} coordinates for an order of ${n}`,
+          `give vectors of ${n}`,
+        );
       return take(v, constant(by, "int32"), -1);
     };
   const [along, against] = [reorder(order), reorder(back)];

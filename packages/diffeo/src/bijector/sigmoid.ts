@@ -1,15 +1,33 @@
 /** y = a + (b − a) σ(x): R → (a, b). */
-import { add, fail, greater, less, log, logicalAnd, logSigmoid, mul, neg, sigmoid, sub, tanh } from "../graph/index.ts";
+import {
+  add,
+  fail,
+  greater,
+  less,
+  log,
+  logicalAnd,
+  logSigmoid,
+  mul,
+  neg,
+  sigmoid,
+  sub,
+  tanh,
+} from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
 /**
- * f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x) = −tanh(x/2):
+ * f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x) =
+ * −tanh(x/2):
  * no difference of nearly equal numbers at either end.
  */
 export function sigmoidMap(low = 0, high = 1): Bijector {
   if (!(low < high && Number.isFinite(high - low)))
-    fail("usage", `sigmoidMap: (${low}, ${high}) is no interval`, "give two finite numbers, low < high");
+    fail(
+      "usage",
+      `sigmoidMap: (${low}, ${high}) is no interval`,
+      "give two finite numbers, low < high",
+    );
   return coordinatewise({
     name: "sigmoid",
     forward: (x) => add(mul(sigmoid(x), high - low), low),

@@ -1,8 +1,9 @@
 /**
  * What y ∈ {y > 0, Σy < 1} leaves of 1: rᵢ = 1 − Σⱼ≤ᵢ yⱼ, to the digits that y has.
  *
- * Near a face of the simplex the last r is as small as 1e-11, and a sum that is rounded at 1 leaves it 5 digits. So the
- * rounding error of each step of the running sum is found and added up beside it (Ogita, Rump and Oishi's Sum2):
+ * Near a face of the simplex the last r is as small as 1e-11, and a sum that is rounded at 1 leaves
+ * it 5 digits. So the rounding error of each step of the running sum is found and added up beside
+ * it (Ogita, Rump and Oishi's Sum2):
  *
  *   s = fl(a + b),  b′ = fl(s − a),  error = (a − (s − b′)) + (b − b′), exactly   (Knuth)
  */
@@ -42,6 +43,11 @@ export function omitted(y: Tensor): Tensor {
   return part(remainders(y), n - 1, n);
 }
 
-/** y > 0 and Σy < 1, by comparison: a GPU need not make NaN of the logarithm of a negative number. */
+/**
+ * y > 0 and Σy < 1, by comparison: a GPU need not make NaN of the logarithm of a negative number.
+ */
 export const inOpenSimplex = (y: Tensor): Tensor =>
-  logicalAnd(everyCoordinate(greater(y, 0), y.dtype), everyCoordinate(greater(omitted(y), 0), y.dtype));
+  logicalAnd(
+    everyCoordinate(greater(y, 0), y.dtype),
+    everyCoordinate(greater(omitted(y), 0), y.dtype),
+  );

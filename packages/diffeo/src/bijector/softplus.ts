@@ -1,11 +1,23 @@
 /** y = log(1 + eˣ): R → (0, ∞), close to x where x is large. */
-import { add, expm1, greater, less, log, logicalAnd, logSigmoid, neg, sigmoid, softplus } from "../graph/index.ts";
+import {
+  add,
+  expm1,
+  greater,
+  less,
+  log,
+  logicalAnd,
+  logSigmoid,
+  neg,
+  sigmoid,
+  softplus,
+} from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
 /**
  * f′ = σ(x), so ℓ = log σ(x) and ℓ′ = σ(−x).
- * eʸ = 1 + eˣ gives x = log(eʸ − 1) = y + log(1 − e⁻ʸ), exact for small y as −expm1(−y) and for large y as y.
+ * eʸ = 1 + eˣ gives x = log(eʸ − 1) = y + log(1 − e⁻ʸ), exact for small y as −expm1(−y) and for
+ * large y as y.
  */
 export const softplusMap = (): Bijector =>
   coordinatewise({

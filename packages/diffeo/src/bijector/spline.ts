@@ -1,11 +1,14 @@
 /**
- * Monotone rational-quadratic splines (Durkan et al. 2019), one for each coordinate, the identity outside [−B, B].
- * In the bin [xₖ, xₖ₊₁] of width w and height h, with ξ = (x − xₖ)/w, s = h/w and slopes δₖ, δₖ₊₁ at its ends:
+ * Monotone rational-quadratic splines (Durkan et al. 2019), one for each coordinate, the identity
+ * outside [−B, B].
+ * In the bin [xₖ, xₖ₊₁] of width w and height h, with ξ = (x − xₖ)/w, s = h/w and slopes δₖ, δₖ₊₁
+ * at its ends:
  *
  *   y = yₖ + h(sξ² + δₖξ(1 − ξ))/D     D = s + (δₖ₊₁ + δₖ − 2s)ξ(1 − ξ)
  *   y′ = s²(δₖ₊₁ξ² + 2sξ(1 − ξ) + δₖ(1 − ξ)²)/D²
  *
- * y′ is continuous, y″ jumps at the knots: theorem 1 holds between them, which is almost everywhere.
+ * y′ is continuous, y″ jumps at the knots: theorem 1 holds between them, which is almost
+ * everywhere.
  */
 import {
   abs,
@@ -38,7 +41,10 @@ import { coordinatewise } from "./coordinatewise.ts";
 import { filled } from "./event.ts";
 
 export interface SplineOptions {
-  /** […, n, K] before a softmax makes them widths of the K bins that fill [−B, B]. All equal: equal widths. */
+  /**
+   * […, n, K] before a softmax makes them widths of the K bins that fill [−B, B]. All equal: equal
+   * widths.
+   */
   readonly widths: Operand;
   /** […, n, K] the same for heights. */
   readonly heights: Operand;
@@ -48,12 +54,19 @@ export interface SplineOptions {
   readonly bound?: number;
 }
 
-/** No bin is narrower, and no slope smaller, than this share: the inverse stays well conditioned. */
+/**
+ * No bin is narrower, and no slope smaller, than this share: the inverse stays well conditioned.
+ */
 const LEAST = 1e-3;
 /** softplus(0 + UNIT) + LEAST = 1 */
 const UNIT = Math.log(Math.expm1(1 - LEAST));
 
-export function rationalQuadraticSpline({ widths, heights, slopes, bound = 3 }: SplineOptions): Bijector {
+export function rationalQuadraticSpline({
+  widths,
+  heights,
+  slopes,
+  bound = 3,
+}: SplineOptions): Bijector {
   if (!(bound > 0 && Number.isFinite(bound)))
     fail("usage", `spline: the bound ${bound} is no half-width`, "use a positive number");
 
@@ -73,13 +86,17 @@ export function rationalQuadraticSpline({ widths, heights, slopes, bound = 3 }: 
     return [concat([end, inner]), concat([inner, end])];
   };
 
-  /** What the bin of each coordinate says, for values located on the x axis (`widths`) or the y axis (`heights`). */
+  /**
+   * What the bin of each coordinate says, for values located on the x axis (`widths`) or the y axis
+   * (`heights`).
+   */
   const locate = (value: Tensor, axis: "x" | "y") => {
     const horizontal = bins(widths, value);
     const vertical = bins(heights, value);
     const { starts } = axis === "x" ? horizontal : vertical;
     const k = starts.shape.at(-1) as number;
-    if (k < 2) fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
+    if (k < 2)
+      fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
     const at = expandDims(value, -1);
     // One-hot by differences of steps; the first bin has no lower end and the last no upper one.
     const reached = cast(
@@ -118,7 +135,10 @@ export function rationalQuadraticSpline({ widths, heights, slopes, bound = 3 }: 
       const bottom = add(s, mul(sub(add(d1, d0), mul(s, 2)), bend));
       return where(inside(x), add(y0, div(top, bottom)), x);
     },
-    /** y − yₖ = η: aξ² + bξ + c = 0, and the root in [0, 1] without cancellation is 2c/(−b − √(b² − 4ac)). */
+    /**
+     * y − yₖ = η: aξ² + bξ + c = 0, and the root in [0, 1] without cancellation is 2c/(−b − √(b² −
+     * 4ac)).
+     */
     inverse: (y) => {
       const z = held(y);
       const { x0, y0, w, h, s, d0, d1 } = locate(z, "y");

@@ -4,7 +4,8 @@
  *   y = (2x, ‖x‖² − 1)/s     x = (y₁ … y_n)/(1 − y_{n+1})
  *
  * An embedding: J is (n + 1) × n, conformal, JᵀJ = λ²I with λ = 2/s. So the volume factor is
- * ½ log det JᵀJ = n log λ, the pseudo-inverse J⁺ = Jᵀ/λ², and densities on the sphere are with respect to its area.
+ * ½ log det JᵀJ = n log λ, the pseudo-inverse J⁺ = Jᵀ/λ², and densities on the sphere are with
+ * respect to its area.
  * A score pushed by (J⁺)ᵀ is the gradient along the sphere: it is tangent, y·s_y = 0.
  */
 import {
@@ -72,7 +73,8 @@ export function stereographic(): Bijector {
       const b = div(sub(div(mul(xax, 8), s(x)), mul(trace, 2)), s2);
       return concat([sub(mul(mul(x, b), 2), div(mul(ax, 8), s2)), mul(b, -2)]);
     },
-    // Jᵀ of it is 2(−8Ax/s² + 2xb)/s + 4x(−2bs + 8xᵀAx/s²)/s², and times 1/λ² = s²/4: (2Tr(A)x − 4Ax)/s.
+    // Jᵀ of it is 2(−8Ax/s² + 2xb)/s + 4x(−2bs + 8xᵀAx/s²)/s², and times 1/λ² = s²/4: (2Tr(A)x −
+    // 4Ax)/s.
     pullItoTrace: (x, diffusion) => {
       const { ax, trace } = formsOf(diffusion, x);
       return div(sub(mul(mul(x, trace), 2), mul(ax, 4)), s(x));

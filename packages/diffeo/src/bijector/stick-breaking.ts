@@ -1,9 +1,11 @@
 /**
- * Stick-breaking onto the open simplex {y > 0, Σy < 1}: a stick of length 1 loses the share zᵢ of what remains.
+ * Stick-breaking onto the open simplex {y > 0, Σy < 1}: a stick of length 1 loses the share zᵢ of
+ * what remains.
  *
  *   zᵢ = σ(uᵢ)   uᵢ = xᵢ − oᵢ   yᵢ = zᵢ rᵢ₋₁   rᵢ = Πⱼ≤ᵢ (1 − zⱼ) = 1 − Σⱼ≤ᵢ yⱼ
  *
- * The centring offset oᵢ = log(n + 1 − i) sends x = 0 to equal shares; without it, to halves of halves.
+ * The centring offset oᵢ = log(n + 1 − i) sends x = 0 to equal shares; without it, to halves of
+ * halves.
  * In logarithms: log yᵢ = log σ(uᵢ) + Σⱼ<ᵢ log σ(−uⱼ), log rᵢ = Σⱼ≤ᵢ log σ(−uⱼ).
  */
 import {
@@ -74,8 +76,10 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     },
     // xᵢ = log yᵢ − log rᵢ + oᵢ with rᵢ = 1 − Σⱼ≤ᵢ yⱼ: (J⁻¹v)ᵢ = vᵢ/yᵢ + Σⱼ≤ᵢ vⱼ/rᵢ.
     pullVector: (x, v) => add(mul(v, exp(neg(logShares(x)))), mul(upTo(v), exp(neg(logRests(x))))),
-    pushCovector: (x, u) => add(mul(u, exp(neg(logShares(x)))), from(mul(u, exp(neg(logRests(x)))))),
-    // In ℓ = Σᵢ log zᵢ + (n − i + 1) log(1 − zᵢ) every later stick counts 1 − zᵢ once: ℓ′ᵢ = 1 − (n − i + 2)zᵢ.
+    pushCovector: (x, u) =>
+      add(mul(u, exp(neg(logShares(x)))), from(mul(u, exp(neg(logRests(x)))))),
+    // In ℓ = Σᵢ log zᵢ + (n − i + 1) log(1 − zᵢ) every later stick counts 1 − zᵢ once: ℓ′ᵢ = 1 − (n
+    // − i + 2)zᵢ.
     gradLogDet: (x) => {
       const n = sizeOf(x);
       const counts = constant(
@@ -86,24 +90,28 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     },
     /**
      * D²yᵢ[v, v] = yᵢ((d log yᵢ)² + d² log yᵢ), d² log yᵢ = −Σⱼ≤ᵢ zⱼ(1 − zⱼ)vⱼ².
-     * For columns dₖeₖ along the axes the sum over k is yᵢ((1 − zᵢ)(1 − 2zᵢ)dᵢ² + Σⱼ<ᵢ zⱼ(2zⱼ − 1)dⱼ²), which is
+     * For columns dₖeₖ along the axes the sum over k is yᵢ((1 − zᵢ)(1 − 2zᵢ)dᵢ² + Σⱼ<ᵢ zⱼ(2zⱼ −
+     * 1)dⱼ²), which is
      * J applied to d²(1 − 2z).
      */
     itoTrace: (x, diffusion) => {
       const u = logits(x);
       const squares = rowSquares(diffusion, [sizeOf(x)]);
-      if (diffusion.kind !== "matrix") return along(x, mul(squares, sub(sigmoid(neg(u)), sigmoid(u))));
+      if (diffusion.kind !== "matrix")
+        return along(x, mul(squares, sub(sigmoid(neg(u)), sigmoid(u))));
       const slopes = sum(square(logAlong(x, columnsOf(diffusion, x, 1))), 0);
       const bends = upTo(mul(mul(sigmoid(u), sigmoid(neg(u))), squares));
       return mul(forward(x), sub(slopes, bends));
     },
     /**
-     * xᵢ = log yᵢ − log rᵢ + oᵢ and D²f/f = (d log f)² + d² log f, so (J⁻¹D²y)ᵢ = D²yᵢ/yᵢ − D²rᵢ/rᵢ. With S = Σⱼ≤ᵢ zⱼvⱼ,
-     * d log rᵢ = −S and d log yᵢ = vᵢ − S, while d² log is the same for both: (vᵢ − S)² − S² = vᵢ(vᵢ − 2S).
+     * xᵢ = log yᵢ − log rᵢ + oᵢ and D²f/f = (d log f)² + d² log f, so (J⁻¹D²y)ᵢ = D²yᵢ/yᵢ −
+     * D²rᵢ/rᵢ. With S = Σⱼ≤ᵢ zⱼvⱼ, d log rᵢ = −S and d log yᵢ = vᵢ − S, while d² log is the same
+     * for both: (vᵢ − S)² − S² = vᵢ(vᵢ − 2S).
      */
     pullItoTrace: (x, diffusion) => {
       const z = sigmoid(logits(x));
-      if (diffusion.kind !== "matrix") return mul(rowSquares(diffusion, [sizeOf(x)]), sub(sigmoid(neg(logits(x))), z));
+      if (diffusion.kind !== "matrix")
+        return mul(rowSquares(diffusion, [sizeOf(x)]), sub(sigmoid(neg(logits(x))), z));
       const v = columnsOf(diffusion, x, 1);
       return sum(mul(v, sub(v, mul(upTo(mul(z, v)), 2))), 0);
     },

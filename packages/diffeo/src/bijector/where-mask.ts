@@ -1,10 +1,20 @@
 /**
  * One map where a mask holds, another (the identity) elsewhere.
  *
- * For maps that act on each coordinate alone the mask chooses coordinates, and broadcasts against an event. For others
- * it chooses whole events, and broadcasts against the batch: under `each`, the sites of a grid.
+ * For maps that act on each coordinate alone the mask chooses coordinates, and broadcasts against
+ * an event. For others it chooses whole events, and broadcasts against the batch: under `each`, the
+ * sites of a grid.
  */
-import { abs, constant, fail, log, logicalAnd, type Nested, Tensor, where } from "../graph/index.ts";
+import {
+  abs,
+  constant,
+  fail,
+  log,
+  logicalAnd,
+  type Nested,
+  Tensor,
+  where,
+} from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import {
   contains,
@@ -21,7 +31,11 @@ import { alignToEvent, filled, sumEvent } from "./event.ts";
 import { identity } from "./identity.ts";
 
 /** @param mask 0 and 1 in nested numbers, or a bool tensor */
-export function whereMask(mask: Nested | Tensor, inside: Bijector, outside: Bijector = identity()): Bijector {
+export function whereMask(
+  mask: Nested | Tensor,
+  inside: Bijector,
+  outside: Bijector = identity(),
+): Bijector {
   const { eventRank } = inside;
   if (outside.eventRank !== eventRank)
     fail(
@@ -32,10 +46,14 @@ export function whereMask(mask: Nested | Tensor, inside: Bijector, outside: Bije
   const chosen = mask instanceof Tensor ? mask : constant(mask, "bool");
   const coordinatewise = (inside.coordinatewise && outside.coordinatewise) ?? false;
   const here = coordinatewise ? chosen : alignToEvent(chosen, eventRank);
-  const own = (phi: Bijector, t?: Tensor): Tensor | undefined => (phi.timeDependent ? t : undefined);
+  const own = (phi: Bijector, t?: Tensor): Tensor | undefined =>
+    phi.timeDependent ? t : undefined;
   const both = (f: (phi: Bijector) => Tensor): Tensor => where(here, f(inside), f(outside));
 
-  /** y where `phi` is to invert it and a point of its image elsewhere: no NaN from the branch not taken. */
+  /**
+   * y where `phi` is to invert it and a point of its image elsewhere: no NaN from the branch not
+   * taken.
+   */
   const safe = (phi: Bijector, y: Tensor, t?: Tensor): Tensor => {
     const image = phi.forward(filled(y.shape, 0, y.dtype), own(phi, t));
     return phi === inside ? where(here, y, image) : where(here, image, y);
@@ -48,7 +66,8 @@ export function whereMask(mask: Nested | Tensor, inside: Bijector, outside: Bije
     forward: (x, t) => both((phi) => phi.forward(x, own(phi, t))),
     inverse: (y, t) => both((phi) => phi.inverse(safe(phi, y, t), own(phi, t))),
     logDet: (x, t) => {
-      if (!coordinatewise) return where(chosen, inside.logDet(x, own(inside, t)), outside.logDet(x, own(outside, t)));
+      if (!coordinatewise)
+        return where(chosen, inside.logDet(x, own(inside, t)), outside.logDet(x, own(outside, t)));
       // J is diagonal, so J·1 holds the slope of each coordinate.
       const ones = filled(x.shape, 1, x.dtype);
       return sumEvent(log(abs(both((phi) => pushVector(phi, x, ones, t)))), eventRank);
@@ -61,6 +80,10 @@ export function whereMask(mask: Nested | Tensor, inside: Bijector, outside: Bije
     itoTrace: (x, diffusion, t) => both((phi) => itoTrace(phi, x, diffusion, t)),
     pullItoTrace: (x, diffusion, t) => both((phi) => pullItoTrace(phi, x, diffusion, t)),
     timeDerivative: (x, t) => both((phi) => timeDerivative(phi, x, t)),
-    contains: (y, t) => logicalAnd(contains(inside, safe(inside, y, t), t), contains(outside, safe(outside, y, t), t)),
+    contains: (y, t) =>
+      logicalAnd(
+        contains(inside, safe(inside, y, t), t),
+        contains(outside, safe(outside, y, t), t),
+      ),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * A network as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ + σ(t) ε, and what the
- * network gives becomes a mean of x₀ and a score s, which Tweedie's formula ties together, s = (m x̂₀ − x)/σ²:
+ * A network as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ +
+ * σ(t) ε, and what the network gives becomes a mean of x₀ and a score s, which Tweedie's formula
+ * ties together, s = (m x̂₀ − x)/σ²:
  *
  *              network gives   x̂₀              s                 plain loss
  *   noise      ε̂(x, t)         (x − σε̂)/m      −ε̂/σ              ‖ε̂ − ε‖²
@@ -8,10 +9,11 @@
  *   x0         x̂₀(x, t)        x̂₀              (m x̂₀ − x)/σ²     ‖x̂₀ − x₀‖²
  *   posterior  p̂(k | x, t)     Σₖ p̂ₖ c_k       (m x̂₀ − x)/σ²     −log p̂(k₀), the cross-entropy of the true class
  *
- * A weighted loss asks for the score alone and is the same for all four: the error of s is measured on the simplex,
- * σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² (eq:weighted_loss_multidim), as `denoising` in diffeo/matching has it. J is block diagonal, so
- * that is a sum over sites. A bound holds for each site alone: one that is near the boundary leaves the others their
- * weight. Like any weight of (x_t, t) it keeps the minimiser, the true score; for the posterior it replaces cross-entropy.
+ * A weighted loss asks for the score alone and is the same for all four: the error of s is measured
+ * on the simplex, σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² (eq:weighted_loss_multidim), as `denoising` in
+ * diffeo/matching has it. J is block diagonal, so that is a sum over sites. A bound holds for each
+ * site alone: one that is near the boundary leaves the others their weight. Like any weight of
+ * (x_t, t) it keeps the minimiser, the true score; for the posterior it replaces cross-entropy.
  */
 import { alignToEvent, type Bijector } from "../bijector/index.ts";
 import {
@@ -66,7 +68,8 @@ interface Convention {
 }
 
 const channels = (_: number, n: number): number => n;
-const tweedie = (x0: Tensor, { x, m, sigma }: Noisy): Tensor => div(sub(mul(m, x0), x), square(sigma));
+const tweedie = (x0: Tensor, { x, m, sigma }: Noisy): Tensor =>
+  div(sub(mul(m, x0), x), square(sigma));
 const expectedCode = (logits: Tensor, { codes }: Noisy): Tensor => matmul(softmax(logits), codes);
 
 export const parameterisations = {
@@ -93,7 +96,9 @@ export const parameterisations = {
     mean: expectedCode,
     score: (logits, at) => tweedie(expectedCode(logits, at), at),
     loss: (logits, _, { classes }) =>
-      neg(mean(dot(oneHot(classes, logits.shape.at(-1) as number, logits.dtype), logSoftmax(logits)))),
+      neg(
+        mean(dot(oneHot(classes, logits.shape.at(-1) as number, logits.dtype), logSoftmax(logits))),
+      ),
   },
 } as const satisfies Readonly<Record<string, Convention>>;
 
@@ -109,21 +114,33 @@ export interface Denoiser {
   readonly sde: GaussianSde;
 }
 
-/** How a loss weighs errors of the score: not at all, by the Jacobian, or by the Jacobian with a bound. */
+/**
+ * How a loss weighs errors of the score: not at all, by the Jacobian, or by the Jacobian with a
+ * bound.
+ */
 export const weights = ["none", "jacobian", "bounded"] as const;
 
-/** Where a site's weight begins to flatten: data have 2·10³ on an empty square, 3·10⁴ on a piece; noise up to 10¹⁴. */
+/**
+ * Where a site's weight begins to flatten: data have 2·10³ on an empty square, 3·10⁴ on a piece;
+ * noise up to 10¹⁴.
+ */
 export const BOUND = 1e4;
 
 export interface LossOptions {
   /** Default none: the parameterisation's own loss. */
   readonly weight?: (typeof weights)[number];
-  /** For `bounded`: the most that a site's squared error is multiplied by, on average over directions. Default `BOUND`. */
+  /**
+   * For `bounded`: the most that a site's squared error is multiplied by, on average over
+   * directions. Default `BOUND`.
+   */
   readonly bound?: number;
 }
 
 /** m(t) and σ(t), to multiply grids by. */
-const levels = ({ sde: { transition, eventRank } }: Denoiser, t: Tensor): Pick<Noisy, "m" | "sigma"> => ({
+const levels = (
+  { sde: { transition, eventRank } }: Denoiser,
+  t: Tensor,
+): Pick<Noisy, "m" | "sigma"> => ({
   m: alignToEvent(transition.meanFactor(t), eventRank),
   sigma: alignToEvent(transition.std(t), eventRank),
 });
@@ -135,23 +152,36 @@ const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
 });
 
 /** What the network itself gives, for x [batch, ...grid, n] and t of shape [] or [batch]. */
-const outputAt = ({ network }: Denoiser, parameters: Parameters<Tensor>, x: Tensor, t: Tensor): Tensor =>
-  network.apply(parameters, x, expand(t, x.shape.slice(0, 1)));
+const outputAt = (
+  { network }: Denoiser,
+  parameters: Parameters<Tensor>,
+  x: Tensor,
+  t: Tensor,
+): Tensor => network.apply(parameters, x, expand(t, x.shape.slice(0, 1)));
 
 /** ∇ log p_t with the given parameters. */
 export const denoiserScore =
   (denoiser: Denoiser, parameters: Parameters<Tensor>): MarginalScore =>
   (x, t) =>
-    parameterisations[denoiser.parameterisation].score(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
+    parameterisations[denoiser.parameterisation].score(
+      outputAt(denoiser, parameters, x, t),
+      noisyAt(denoiser, x, t),
+    );
 
 /** E[x₀ | x_t] with the given parameters. */
 export const denoiserMean =
   (denoiser: Denoiser, parameters: Parameters<Tensor>): MarginalScore =>
   (x, t) =>
-    parameterisations[denoiser.parameterisation].mean(outputAt(denoiser, parameters, x, t), noisyAt(denoiser, x, t));
+    parameterisations[denoiser.parameterisation].mean(
+      outputAt(denoiser, parameters, x, t),
+      noisyAt(denoiser, x, t),
+    );
 
 /** A function of (x, t): the logits of every site's classes, from a network that gives them. */
-function classLogits(denoiser: Denoiser, parameters: Parameters<Tensor>): (x: Tensor, t: Tensor) => Tensor {
+function classLogits(
+  denoiser: Denoiser,
+  parameters: Parameters<Tensor>,
+): (x: Tensor, t: Tensor) => Tensor {
   if (denoiser.parameterisation !== "posterior")
     fail(
       "usage",
@@ -179,7 +209,10 @@ export const denoiserLogPosterior = (
   return (x, t) => logSoftmax(logits(x, t));
 };
 
-/** The denoising loss of a batch: classes [batch, ...grid], times [batch], noise [batch, ...grid, n]. */
+/**
+ * The denoising loss of a batch: classes [batch, ...grid], times [batch], noise [batch, ...grid,
+ * n].
+ */
 export function denoiserLoss(
   denoiser: Denoiser,
   parameters: Parameters<Tensor>,
@@ -197,7 +230,15 @@ export function denoiserLoss(
     return parameterisations[parameterisation].loss(out, at, { classes, x0, noise });
   }
   // To a map of one site, the axes of the grid are only more batch.
-  const loss = denoising({ ...sde, eventRank: 1 }, { through: site, ...(weight === "bounded" && { bound }) });
-  const perSite = loss((x) => denoiserScore(denoiser, parameters)(x, t), x0, alignToEvent(t, sde.eventRank - 1), noise);
+  const loss = denoising(
+    { ...sde, eventRank: 1 },
+    { through: site, ...(weight === "bounded" && { bound }) },
+  );
+  const perSite = loss(
+    (x) => denoiserScore(denoiser, parameters)(x, t),
+    x0,
+    alignToEvent(t, sde.eventRank - 1),
+    noise,
+  );
   return mul(mean(perSite), 1 / codes.shape[1]);
 }

@@ -1,6 +1,7 @@
 /**
- * The squared error of a denoiser by time, e(t) = E‖x₀ − x̂₀(x_t, t)‖² of a whole grid: what a time grid is fitted to (fittedGrid of
- * diffeo/sampler). The same grids with the same noise at every time, so that what differs between times is the time.
+ * The squared error of a denoiser by time, e(t) = E‖x₀ − x̂₀(x_t, t)‖² of a whole grid: what a time
+ * grid is fitted to (fittedGrid of diffeo/sampler). The same grids with the same noise at every
+ * time, so that what differs between times is the time.
  */
 import { sumEvent } from "../bijector/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
@@ -32,7 +33,11 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
 }
 
 /** @param classes of grids that the model is to be measured on, one after the other */
-export async function errorsByTime(model: Model, classes: Uint8Array, options: ErrorOptions): Promise<ErrorByTime> {
+export async function errorsByTime(
+  model: Model,
+  classes: Uint8Array,
+  options: ErrorOptions,
+): Promise<ErrorByTime> {
   const { key, times: count = 64, batch = 64, onStep, signal, ...engine } = options;
   const { denoiser, encoding } = model;
   const { sde, codes } = denoiser;
@@ -69,24 +74,39 @@ export async function errorsByTime(model: Model, classes: Uint8Array, options: E
   return { times, values };
 }
 
-/** The share of the error at T below which a grid is known: the last evaluation, which gives x̂₀, is best made there. */
+/**
+ * The share of the error at T below which a grid is known: the last evaluation, which gives x̂₀, is
+ * best made there.
+ */
 const KNOWN = 1e-6;
 
-/** Times of so many steps from T down to where x_t says what x₀ is, fitted to the errors of a model that were measured. */
+/**
+ * Times of so many steps from T down to where x_t says what x₀ is, fitted to the errors of a model
+ * that were measured.
+ */
 export function fittedTimes(
   { errors, denoiser: { sde } }: Pick<Model, "errors" | "denoiser">,
   steps: number,
 ): number[] {
   if (!errors)
-    fail("usage", "a time grid fitted to a model whose errors were not measured", "measure them with errorsByTime");
+    fail(
+      "usage",
+      "a time grid fitted to a model whose errors were not measured",
+      "measure them with errorsByTime",
+    );
   const { times, values } = errors;
   const unknown = values.findIndex((value) => value > KNOWN * values[values.length - 1]);
-  return fittedGrid(sde.transition, errors, { from: sde.horizon, to: times[Math.max(0, unknown - 1)], steps });
+  return fittedGrid(sde.transition, errors, {
+    from: sde.horizon,
+    to: times[Math.max(0, unknown - 1)],
+    steps,
+  });
 }
 
 /**
- * The times of a draw that names none: fitted ones, where the model's errors were measured, the method takes them and the drift is
- * that of the process, for a scaled one has more to step over than the network. Undefined leaves it to the method's own grid.
+ * The times of a draw that names none: fitted ones, where the model's errors were measured, the
+ * method takes them and the drift is that of the process, for a scaled one has more to step over
+ * than the network. Undefined leaves it to the method's own grid.
  */
 export const usualTimes = (
   model: Pick<Model, "errors" | "denoiser">,
@@ -94,4 +114,6 @@ export const usualTimes = (
   steps: number,
   { driftScale = 1 }: Pick<DrawOptions, "driftScale">,
 ): number[] | undefined =>
-  model.errors && methodOf(method).takesFitted && driftScale === 1 ? fittedTimes(model, steps) : undefined;
+  model.errors && methodOf(method).takesFitted && driftScale === 1
+    ? fittedTimes(model, steps)
+    : undefined;

@@ -1,6 +1,6 @@
 /**
- * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them with its training, and known
- * sites; all of it runs in a page too. Files are in files.ts.
+ * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them
+ * with its training, and known sites; all of it runs in a page too. Files are in files.ts.
  */
 export {
   type Categorical,

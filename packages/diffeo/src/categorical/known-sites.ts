@@ -1,12 +1,14 @@
 /**
- * Sites whose class is known, as a sampler's `Known` on the simplex: whole sites of a grid, other ones in every sample. With a posterior
- * p(k | x_t) of each site the unknown sites hear of the known ones by the gradient of
+ * Sites whose class is known, as a sampler's `Known` on the simplex: whole sites of a grid, other
+ * ones in every sample. With a posterior p(k | x_t) of each site the unknown sites hear of the
+ * known ones by the gradient of
  *
  *   log p(known | x_t) ≈ Σ_known log p(k | x_t),
  *
- * which is exact for one known site, and for several where x_t leaves nothing to be learned about one from another: it
- * becomes so as t falls. The posterior of a known site sees that site's own noise and the rest of the grid; what the rest
- * says against the known class is what the gradient mends.
+ * which is exact for one known site, and for several where x_t leaves nothing to be learned about
+ * one from another: it becomes so as t falls. The posterior of a known site sees that site's own
+ * noise and the rest of the grid; what the rest says against the known class is what the gradient
+ * mends.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -28,7 +30,10 @@ import type { Known, KnownPoints } from "../sampler/index.ts";
 import type { Categorical } from "./categorical.ts";
 
 /** @param classes of grids one after the other; a class beyond the encoding's is an unknown site */
-export function knownSites(encoding: Categorical, classes: Uint8Array): Pick<Known, "mask" | "value"> {
+export function knownSites(
+  encoding: Categorical,
+  classes: Uint8Array,
+): Pick<Known, "mask" | "value"> {
   const { grid, channels: n } = encoding;
   const last = encoding.classes - 1;
   const mixture = encoding.mixture(encoding.encode(classes.map((k) => Math.min(k, last))));
@@ -41,14 +46,24 @@ export function knownSites(encoding: Categorical, classes: Uint8Array): Pick<Kno
   };
 }
 
-/** log p(known | x_t), from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]: a sampler's `likelihood`. */
+/**
+ * log p(known | x_t), from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]:
+ * a sampler's `likelihood`.
+ */
 export const siteLikelihood =
   (encoding: Categorical, logPosterior: (x: Tensor, t: Tensor) => Tensor) =>
   (x: Tensor, t: Tensor, known: KnownPoints): Tensor =>
     logLikelihood(logPosterior(x, t), encoding, known);
 
-/** Σ over known sites of the log-posterior of their class, which is that of the code point nearest to x₀. */
-function logLikelihood(posterior: Tensor, encoding: Categorical, { points, mask }: KnownPoints): Tensor {
+/**
+ * Σ over known sites of the log-posterior of their class, which is that of the code point nearest
+ * to x₀.
+ */
+function logLikelihood(
+  posterior: Tensor,
+  encoding: Categorical,
+  { points, mask }: KnownPoints,
+): Tensor {
   const { classes, channels: n, grid } = encoding;
   const codes: NdArray = { shape: [classes, n], dtype: "float64", data: encoding.points };
   const c = constant(codes, points.dtype);

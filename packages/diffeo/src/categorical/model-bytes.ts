@@ -1,5 +1,6 @@
 /**
- * A trained denoiser as the bytes of one safetensors file: parameters by name and its spec beside them.
+ * A trained denoiser as the bytes of one safetensors file: parameters by name and its spec beside
+ * them.
  *
  *   diffeo-denoiser-1   a U-Net under VP, its options without a `kind`
  *   diffeo-denoiser-2   any network and any SDE, both by name
@@ -18,7 +19,10 @@ import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
 const FORMAT = "diffeo-denoiser-2";
 const FIRST = "diffeo-denoiser-1";
 
-/** The bytes of a model, in parts to be written one after another; parameters in half precision unless told otherwise. */
+/**
+ * The bytes of a model, in parts to be written one after another; parameters in half precision
+ * unless told otherwise.
+ */
 export function makeModel(
   { spec, parameters, errors }: Pick<Model, "spec" | "parameters" | "errors">,
   type: StoredType = "F16",
@@ -32,12 +36,17 @@ export function makeModel(
     isNdArray,
   );
   const measured = errors && { errors: JSON.stringify(errors) };
-  return makeSafetensors({ arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec), ...measured } }, type);
+  return makeSafetensors(
+    { arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec), ...measured } },
+    type,
+  );
 }
 
 const number = v.pipe(v.number(), v.finite());
 
-/** What a spec must be before anything is made of it; networks and SDEs have schemas of their own. */
+/**
+ * What a spec must be before anything is made of it; networks and SDEs have schemas of their own.
+ */
 const specSchema = v.strictObject({
   network: v.looseObject({}),
   parameterisation: v.picklist(Object.keys(parameterisations) as Parameterisation[]),
@@ -65,14 +74,20 @@ const upgraded = (format: string, spec: unknown): unknown =>
     ? { ...spec, network: { kind: "unet", ...(spec.network as object) } }
     : spec;
 
-/** A spec as it stands in a file, and the shapes of its network, which is no larger than the file. */
+/**
+ * A spec as it stands in a file, and the shapes of its network, which is no larger than the file.
+ */
 function parseSpec(
   { format, spec: text }: Readonly<Record<string, string>>,
   limit: Limit,
   path: string,
 ): Pick<Model, "spec" | "denoiser" | "encoding"> & { shapes: Parameters<Shaped> } {
   try {
-    const spec = checked(specSchema, upgraded(format, JSON.parse(text)), "the spec") as unknown as ModelSpec;
+    const spec = checked(
+      specSchema,
+      upgraded(format, JSON.parse(text)),
+      "the spec",
+    ) as unknown as ModelSpec;
     const made = denoiserOf(spec);
     return { spec, ...made, shapes: made.denoiser.network.shapes(limit) };
   } catch (error) {
@@ -92,7 +107,11 @@ function parseSpec(
 export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT && metadata.format !== FIRST)
-    fail("data", `${path} is no denoiser of diffeo`, "give a file that saveModel or a training run wrote");
+    fail(
+      "data",
+      `${path} is no denoiser of diffeo`,
+      "give a file that saveModel or a training run wrote",
+    );
   const held = Object.values(arrays);
   const limit = { arrays: held.length, numbers: held.reduce((n, { data }) => n + data.length, 0) };
   const { shapes, ...rest } = parseSpec(metadata, limit, path);
@@ -115,12 +134,21 @@ function parseErrors(text: string | undefined, path: string): ErrorByTime | unde
   try {
     return checked(errorsSchema, JSON.parse(text), "the errors by time");
   } catch (error) {
-    throw new DiffeoError("data", `${path}: its errors by time are none`, "measure them anew", { cause: error });
+    throw new DiffeoError("data", `${path}: its errors by time are none`, "measure them anew", {
+      cause: error,
+    });
   }
 }
 
-/** The bytes of the same model with these errors in place of those it had, its parameters bit for bit what they were. */
-export function withErrors(bytes: Uint8Array, errors: ErrorByTime, path = "the model"): Uint8Array[] {
+/**
+ * The bytes of the same model with these errors in place of those it had, its parameters bit for
+ * bit what they were.
+ */
+export function withErrors(
+  bytes: Uint8Array,
+  errors: ErrorByTime,
+  path = "the model",
+): Uint8Array[] {
   parseModel(bytes, path);
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));

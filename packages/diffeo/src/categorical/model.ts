@@ -1,4 +1,7 @@
-/** A denoiser with all that is needed to use it: what the network is, how classes became points, and its parameters. */
+/**
+ * A denoiser with all that is needed to use it: what the network is, how classes became points, and
+ * its parameters.
+ */
 import { fail, type NdArray, sizeOf } from "../graph/index.ts";
 import {
   mapShapes,
@@ -14,7 +17,10 @@ import { type SdeSpec, sdeOf } from "../sde/index.ts";
 import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
 import { type Denoiser, type Parameterisation, parameterisations } from "./denoiser.ts";
 
-/** Plain data that says what a network is, what it gives, how classes became points and how these are noised. */
+/**
+ * Plain data that says what a network is, what it gives, how classes became points and how these
+ * are noised.
+ */
 export interface ModelSpec {
   readonly network: NetworkSpec;
   readonly parameterisation: Parameterisation;
@@ -28,7 +34,10 @@ export interface Model {
   readonly encoding: Categorical;
   readonly denoiser: Denoiser;
   readonly parameters: Parameters<NdArray>;
-  /** How far it is from x₀ at which time, where that was measured (errors.ts): what time grids are fitted to. */
+  /**
+   * How far it is from x₀ at which time, where that was measured (errors.ts): what time grids are
+   * fitted to.
+   */
   readonly errors?: ErrorByTime;
 }
 
@@ -54,14 +63,21 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   network.requireGrid(grid);
   const codes: NdArray = { shape: [classes, channels], dtype: "float64", data: encoding.points };
   const process = sdeOf(sde, grid.length + 1);
-  return { encoding, denoiser: { network, parameterisation, codes, site: encoding.site, sde: process } };
+  return {
+    encoding,
+    denoiser: { network, parameterisation, codes, site: encoding.site, sde: process },
+  };
 }
 
 /** Parameters cut out of a flat vector. */
 function cut(shapes: Parameters<Shaped>, flat: Float32Array): Parameters<NdArray> {
   const count = parameterCount(shapes);
   if (flat.length !== count)
-    fail("shape", `${flat.length} numbers for a network of ${count}`, "give the parameters of this network, flattened");
+    fail(
+      "shape",
+      `${flat.length} numbers for a network of ${count}`,
+      "give the parameters of this network, flattened",
+    );
   let at = 0;
   return mapShapes(shapes, (shape): NdArray => {
     at += sizeOf(shape);

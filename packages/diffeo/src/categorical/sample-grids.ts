@@ -1,4 +1,7 @@
-/** Grids out of a trained model: its reverse process on the simplex, ended at the mean of x₀, and the class of every site. */
+/**
+ * Grids out of a trained model: its reverse process on the simplex, ended at the mean of x₀, and
+ * the class of every site.
+ */
 import type { CompileOptions } from "../engine/index.ts";
 import { frozen } from "../model/index.ts";
 import { type DrawOptions, type Known, type MethodName, sample } from "../sampler/index.ts";
@@ -12,16 +15,23 @@ export interface SampleGridsOptions
   extends Omit<CompileOptions, "keep" | "type" | "checkFinite">,
     Pick<DrawOptions, "key" | "steps" | "batch" | "first" | "driftScale" | "onStep" | "signal"> {
   readonly count: number;
-  /** Default domainPreserving. The exponential methods take times fitted to the model's errors, where those were measured. */
+  /**
+   * Default domainPreserving. The exponential methods take times fitted to the model's errors,
+   * where those were measured.
+   */
   readonly method?: MethodName;
   /**
-   * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the model. A model that gives
-   * class probabilities lets the unknown sites hear of the known ones by them.
+   * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the
+   * model. A model that gives class probabilities lets the unknown sites hear of the known ones by
+   * them.
    */
   readonly known?: { readonly classes: Uint8Array } & Pick<Known, "resample" | "strength">;
 }
 
-/** The classes of `count` grids, one grid after the other: 100 steps and 64 grids at a time, unless told otherwise. */
+/**
+ * The classes of `count` grids, one grid after the other: 100 steps and 64 grids at a time, unless
+ * told otherwise.
+ */
 export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
   const { denoiser, encoding, spec } = model;
   const { known, steps = 100, ...rest } = options;

@@ -1,6 +1,7 @@
 /**
- * What is asked of a sum over sites, S = Σ v(class of the site): how many are of a class, what they are worth. Seen from the noisy
- * grid x_t, with the posterior p(k | x_t) of each site and sites taken as independent given x_t, S has
+ * What is asked of a sum over sites, S = Σ v(class of the site): how many are of a class, what they
+ * are worth. Seen from the noisy grid x_t, with the posterior p(k | x_t) of each site and sites
+ * taken as independent given x_t, S has
  *
  *   mean μ = Σ_sites Σ_k p_k v_k        variance τ² = Σ_sites (Σ_k p_k v_k² − (Σ_k p_k v_k)²)
  *
@@ -8,8 +9,9 @@
  *
  *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)],   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u.
  *
- * The 0.2 keeps the pull bounded where all sites are decided and S is not what was asked for: one off is e⁵ times less likely. Sites are not quite independent, so
- * this is a guide: what it does wrong is small where classes are nearly decided, and `particles` weighs it away.
+ * The 0.2 keeps the pull bounded where all sites are decided and S is not what was asked for: one
+ * off is e⁵ times less likely. Sites are not quite independent, so this is a guide: what it does
+ * wrong is small where classes are nearly decided, and `particles` weighs it away.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -57,11 +59,17 @@ function logNormal(z: Tensor): Tensor {
   const far = minimum(z, TAIL);
   const w = div(1, square(far));
   const series = mul(w, add(mul(w, add(mul(w, -15), 3)), -1));
-  const tail = add(sub(mul(square(far), -0.5), log(mul(far, -Math.sqrt(2 * Math.PI)))), log1p(series));
+  const tail = add(
+    sub(mul(square(far), -0.5), log(mul(far, -Math.sqrt(2 * Math.PI)))),
+    log1p(series),
+  );
   return where(greater(z, TAIL), middle, tail);
 }
 
-/** log[Φ(b) − Φ(a)] for a < b. Both are taken to the side where Φ is small: there a difference keeps its digits. */
+/**
+ * log[Φ(b) − Φ(a)] for a < b. Both are taken to the side where Φ is small: there a difference keeps
+ * its digits.
+ */
 function logBetween(a: Tensor, b: Tensor): Tensor {
   const above = greater(add(a, b), 0);
   const upper = logNormal(where(above, neg(a), b));
@@ -69,20 +77,38 @@ function logBetween(a: Tensor, b: Tensor): Tensor {
   return add(upper, log(neg(expm1(sub(lower, upper)))));
 }
 
-/** log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]; one number a grid. */
-export function siteSum(logPosterior: Tensor, { values, least, most }: SiteSum<number | Tensor>): Tensor {
+/**
+ * log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes];
+ * one number a grid.
+ */
+export function siteSum(
+  logPosterior: Tensor,
+  { values, least, most }: SiteSum<number | Tensor>,
+): Tensor {
   const shape = logPosterior.shape;
   const classes = shape.at(-1) as number;
   if (values.length !== classes || !values.every(Number.isSafeInteger))
-    fail("usage", `a sum over sites of ${values.length} values`, `give ${classes} whole numbers, one a class`);
+    fail(
+      "usage",
+      `a sum over sites of ${values.length} values`,
+      `give ${classes} whole numbers, one a class`,
+    );
   if (least === undefined && most === undefined)
     fail("usage", "a sum over sites of which nothing is asked", "give `least`, `most` or both");
   if (typeof least === "number" && typeof most === "number" && least > most)
-    fail("usage", `a sum over sites of at least ${least} and at most ${most}`, "give `least` below `most`");
+    fail(
+      "usage",
+      `a sum over sites of at least ${least} and at most ${most}`,
+      "give `least` below `most`",
+    );
   const p = exp(logPosterior);
   const column = (f: (v: number) => number): Tensor =>
-    constant({ shape: [classes, 1], dtype: "float64", data: Float64Array.from(values, f) }, p.dtype);
-  const moment = (f: (v: number) => number): Tensor => reshape(matmul(p, column(f)), shape.slice(0, -1));
+    constant(
+      { shape: [classes, 1], dtype: "float64", data: Float64Array.from(values, f) },
+      p.dtype,
+    );
+  const moment = (f: (v: number) => number): Tensor =>
+    reshape(matmul(p, column(f)), shape.slice(0, -1));
   const mean = moment((v) => v);
   const sites = shape.length - 2;
   const mu = sumEvent(mean, sites);

@@ -1,18 +1,29 @@
 /**
- * The short road: grids or sequences of classes in, a trained model out. What is not said is chosen from the data: the
- * encoding from the shares of the classes, the size of the network from the number of sites, and a learning rate that falls
- * with its width.
+ * The short road: grids or sequences of classes in, a trained model out. What is not said is chosen
+ * from the data: the encoding from the shares of the classes, the size of the network from the
+ * number of sites, and a learning rate that falls with its width.
  */
 import type { CompileOptions } from "../engine/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { type NetworkSpec, parameterCount } from "../model/index.ts";
 import { fold, key } from "../random/index.ts";
-import { initialState, memoryStore, type RunStore, rateAt, stateOf, type TrainReport, train } from "../train/index.ts";
+import {
+  initialState,
+  memoryStore,
+  type RunStore,
+  rateAt,
+  stateOf,
+  type TrainReport,
+  train,
+} from "../train/index.ts";
 import { gridCount, standardise } from "./categorical.ts";
 import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 import { compileDenoiserStep, denoiserBatch, type Focus, gridsOf } from "./training.ts";
 
-/** Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a processor. */
+/**
+ * Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a
+ * processor.
+ */
 export const gridNetworks = {
   small: { width: 32, layers: 3, heads: 4 },
   medium: { width: 64, layers: 4, heads: 4 },
@@ -26,7 +37,10 @@ export const suggestedNetwork = (grid: Shape): GridNetwork =>
   sizeOf(grid) <= 36 ? "small" : sizeOf(grid) <= 100 ? "medium" : "large";
 
 export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
-  /** How many classes a site may have; data hold 0 to classes − 1. The last is best the most frequent. */
+  /**
+   * How many classes a site may have; data hold 0 to classes − 1. The last is best the most
+   * frequent.
+   */
   readonly classes: number;
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
@@ -40,7 +54,10 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly rate?: number;
   /** Of weights, batches and noise; a seed, for it is stored with the run. Default 0. */
   readonly seed?: number;
-  /** Where the run keeps what it has reached: one that holds a checkpoint of this run goes on from it. Default memory. */
+  /**
+   * Where the run keeps what it has reached: one that holds a checkpoint of this run goes on from
+   * it. Default memory.
+   */
   readonly store?: RunStore;
   /** Steps between checkpoints. Default a fifth of all. */
   readonly saveEvery?: number;
@@ -52,35 +69,58 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly seconds?: number;
 }
 
-/** Most times of a step are those at which standardised classes are decided under VP: before it all is noise, after it known. */
+/**
+ * Most times of a step are those at which standardised classes are decided under VP: before it all
+ * is noise, after it known.
+ */
 const FOCUS: Focus = { from: 0.1, to: 0.7, share: 0.8 };
 
-const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && (value as number) >= least;
+const isWhole = (value: unknown, least: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= least;
 
 /** Refuses what describes no grids of classes. */
 function checkGrids(
   data: Uint8Array,
   { classes, grid, network }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
 ): void {
-  if (!(data instanceof Uint8Array)) fail("type", "the data are no Uint8Array", "make one, with one class a site");
-  if (!isWhole(classes, 2)) fail("usage", `\`classes\` is ${classes}`, "say how many a site may have, two or more");
+  if (!(data instanceof Uint8Array))
+    fail("type", "the data are no Uint8Array", "make one, with one class a site");
+  if (!isWhole(classes, 2))
+    fail("usage", `\`classes\` is ${classes}`, "say how many a site may have, two or more");
   if (!Array.isArray(grid) || grid.length === 0 || !grid.every((d) => isWhole(d, 1)))
-    fail("usage", `\`grid\` is ${JSON.stringify(grid)}`, "give its sizes: [8, 8] for a board, [length] for a sequence");
+    fail(
+      "usage",
+      `\`grid\` is ${JSON.stringify(grid)}`,
+      "give its sizes: [8, 8] for a board, [length] for a sequence",
+    );
   if (typeof network === "string" && !Object.hasOwn(gridNetworks, network))
-    fail("usage", `there is no network "${network}"`, `name one of ${Object.keys(gridNetworks).join(", ")}`);
+    fail(
+      "usage",
+      `there is no network "${network}"`,
+      `name one of ${Object.keys(gridNetworks).join(", ")}`,
+    );
 }
 
 /** Refuses numbers that make no run. */
-function checkRun({ steps, batch, rate, saveEvery }: Record<"steps" | "batch" | "rate" | "saveEvery", number>): void {
+function checkRun({
+  steps,
+  batch,
+  rate,
+  saveEvery,
+}: Record<"steps" | "batch" | "rate" | "saveEvery", number>): void {
   for (const [name, value] of Object.entries({ steps, batch, saveEvery }))
-    if (!isWhole(value, 1)) fail("usage", `\`${name}\` is ${value}`, "give a whole number, at least 1");
-  if (!(rate > 0 && rate < Infinity)) fail("usage", `\`rate\` is ${rate}`, "give a positive number");
+    if (!isWhole(value, 1))
+      fail("usage", `\`${name}\` is ${value}`, "give a whole number, at least 1");
+  if (!(rate > 0 && rate < Infinity))
+    fail("usage", `\`rate\` is ${rate}`, "give a positive number");
 }
 
 /** Sites of which one string is made. */
 const CHUNK = 8192;
 
-/** What tells data from other data: a key that every site has a part in, as 32 hexadecimal digits. */
+/**
+ * What tells data from other data: a key that every site has a part in, as 32 hexadecimal digits.
+ */
 function digestOf(data: Uint8Array): string {
   let digest = key(data.length);
   for (let at = 0; at < data.length; at += CHUNK)
@@ -92,14 +132,18 @@ function digestOf(data: Uint8Array): string {
 function sharesOf(data: Uint8Array, classes: number): number[] {
   const counts = new Array<number>(classes).fill(0);
   data.forEach((k, i) => {
-    if (k >= classes) fail("data", `site ${i} has class ${k} of ${classes}`, `use classes 0 to ${classes - 1}`);
+    if (k >= classes)
+      fail("data", `site ${i} has class ${k} of ${classes}`, `use classes 0 to ${classes - 1}`);
     counts[k]++;
   });
   return counts.map((n) => n / data.length);
 }
 
 /** What a run of these data and options trains. */
-export function gridSpec(data: Uint8Array, options: Pick<TrainGridOptions, "classes" | "grid" | "network">): ModelSpec {
+export function gridSpec(
+  data: Uint8Array,
+  options: Pick<TrainGridOptions, "classes" | "grid" | "network">,
+): ModelSpec {
   checkGrids(data, options);
   const { classes, grid, network = suggestedNetwork(grid) } = options;
   if (data.length === 0 || gridCount(data.length, grid) < 2)
@@ -108,20 +152,33 @@ export function gridSpec(data: Uint8Array, options: Pick<TrainGridOptions, "clas
   return {
     parameterisation: "posterior",
     encoding: standardise(sharesOf(data, classes), { grid }),
-    network: typeof network === "string" ? { kind: "transformer", ...gridNetworks[network], ...sizes } : network,
+    network:
+      typeof network === "string"
+        ? { kind: "transformer", ...gridNetworks[network], ...sizes }
+        : network,
   };
 }
 
 /**
- * Trains a diffusion of grids: `data` are their classes, one grid after the other. Stopped by `signal` or `seconds`, it gives
- * the model as it is by then; called again with the same store, it goes on to the numbers it would have reached.
+ * Trains a diffusion of grids: `data` are their classes, one grid after the other. Stopped by
+ * `signal` or `seconds`, it gives the model as it is by then; called again with the same store, it
+ * goes on to the numbers it would have reached.
  */
 export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Promise<Model> {
-  const { steps = 1000, batch = 64, seed = 0, store = memoryStore(), onReport, signal, seconds } = options;
+  const {
+    steps = 1000,
+    batch = 64,
+    seed = 0,
+    store = memoryStore(),
+    onReport,
+    signal,
+    seconds,
+  } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));
   // Those by name have a width; one of one's own may have none.
-  const { width = Number.POSITIVE_INFINITY }: { readonly kind: string; readonly width?: number } = spec.network;
+  const { width = Number.POSITIVE_INFINITY }: { readonly kind: string; readonly width?: number } =
+    spec.network;
   const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / width } = options;
   const { saveEvery = every(1 / 5) } = options;
   checkRun({ steps, batch, rate, saveEvery });
@@ -149,26 +206,29 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   const grids = gridsOf(fresh.encoding, data);
   const size = parameterCount(fresh.parameters);
   try {
-    const { state } = await train(reached ? stateOf(reached, size, "the store") : initialState(fresh.parameters), {
-      from: reached?.step ?? 0,
-      steps,
-      batchSize: batch,
-      rate: (s) => rateAt(s, schedule),
-      run: (now, s) =>
-        step(
-          now,
-          denoiserBatch(fresh, grids, { size: batch, key: root, step: s, focus: FOCUS }),
-          s,
-          rateAt(s, schedule),
-        ),
-      reportEvery: every(1 / 20),
-      saveEvery,
-      store,
-      metadata: { run: asked },
-      ...(onReport && { onReport }),
-      ...(signal && { signal }),
-      ...(seconds !== undefined && { seconds }),
-    });
+    const { state } = await train(
+      reached ? stateOf(reached, size, "the store") : initialState(fresh.parameters),
+      {
+        from: reached?.step ?? 0,
+        steps,
+        batchSize: batch,
+        rate: (s) => rateAt(s, schedule),
+        run: (now, s) =>
+          step(
+            now,
+            denoiserBatch(fresh, grids, { size: batch, key: root, step: s, focus: FOCUS }),
+            s,
+            rateAt(s, schedule),
+          ),
+        reportEvery: every(1 / 20),
+        saveEvery,
+        store,
+        metadata: { run: asked },
+        ...(onReport && { onReport }),
+        ...(signal && { signal }),
+        ...(seconds !== undefined && { seconds }),
+      },
+    );
     return modelOf(spec, state.ema.data as Float32Array);
   } finally {
     await step.dispose();

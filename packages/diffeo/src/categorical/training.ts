@@ -1,7 +1,8 @@
 /**
- * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (key, step) alone.
- * Noise comes in antithetic pairs (ε, −ε) on different grids and times are stratified over (0, T]: both lower the
- * variance of the gradient, and the first halves the numbers to be drawn.
+ * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (key,
+ * step) alone.
+ * Noise comes in antithetic pairs (ε, −ε) on different grids and times are stratified over (0, T]:
+ * both lower the variance of the gradient, and the first halves the numbers to be drawn.
  */
 import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
 import type { Parameters } from "../model/index.ts";
@@ -63,15 +64,25 @@ function antithetic(k: Key, count: number, event: readonly number[]): NdArray {
   return { shape: [count, ...event], dtype: "float32", data: all };
 }
 
-/** A part of (0, T] and the share of times that is drawn from it on top of those drawn from all of (0, T]. */
+/**
+ * A part of (0, T] and the share of times that is drawn from it on top of those drawn from all of
+ * (0, T].
+ */
 export interface Focus {
   readonly from: number;
   readonly to: number;
   readonly share: number;
 }
 
-/** The u-th time, u in [0, 1): any density of times has the same best network, and less to learn where it is low. */
-const timeAt = (u: number, horizon: number, focus: Focus = { from: T_MIN, to: horizon, share: 0 }): number =>
+/**
+ * The u-th time, u in [0, 1): any density of times has the same best network, and less to learn
+ * where it is low.
+ */
+const timeAt = (
+  u: number,
+  horizon: number,
+  focus: Focus = { from: T_MIN, to: horizon, share: 0 },
+): number =>
   u < focus.share
     ? focus.from + (focus.to - focus.from) * (u / focus.share)
     : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
@@ -96,8 +107,11 @@ export function denoiserBatch(
   const classes = Int32Array.from(grids.select(chosen.data));
   const offset = uniform(fold(k, "time"), [1], { dtype: "float64" }).data[0];
   const { horizon } = denoiser.sde;
-  // Multiples of the golden ratio fill the interval evenly in any order, so partners get unlike times.
-  const t = Float32Array.from({ length: size }, (_, i) => timeAt((i * GOLDEN + offset) % 1, horizon, focus));
+  // Multiples of the golden ratio fill the interval evenly in any order, so partners get unlike
+  // times.
+  const t = Float32Array.from({ length: size }, (_, i) =>
+    timeAt((i * GOLDEN + offset) % 1, horizon, focus),
+  );
   return [
     { shape: [size, ...grid], dtype: "int32", data: classes },
     { shape: [size], dtype: "float32", data: t },

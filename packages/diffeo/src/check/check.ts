@@ -1,6 +1,6 @@
 /**
- * `checkMap` holds a map to its laws, at random points and where |x| is large, and says how far off the worst was and
- * where: what to run before trusting a map of one's own.
+ * `checkMap` holds a map to its laws, at random points and where |x| is large, and says how far off
+ * the worst was and where: what to run before trusting a map of one's own.
  */
 import { type Bijector, jacobianOf, withoutClosedForms } from "../bijector/index.ts";
 import {
@@ -19,12 +19,24 @@ import { sameShape } from "../graph/ndarray.ts";
 import { fold, type Key, key, normal } from "../random/index.ts";
 import { fromX, type Law, type Probe } from "./law.ts";
 import { laws } from "./map-laws.ts";
-import { directions, evaluateAt, type Found, moved, patterns, repeated, withinCondition, withMoved } from "./probe.ts";
+import {
+  directions,
+  evaluateAt,
+  type Found,
+  moved,
+  patterns,
+  repeated,
+  withinCondition,
+  withMoved,
+} from "./probe.ts";
 
 export interface CheckOptions {
   /** The shape of one event of x, e.g. [12]. */
   readonly event: Shape;
-  /** A map from Rⁿ onto the domain of φ, where that is not all of Rⁿ. Laws far out are then left out. */
+  /**
+   * A map from Rⁿ onto the domain of φ, where that is not all of Rⁿ. Laws far out are then left
+   * out.
+   */
   readonly from?: Bijector;
   /** How many points. Default 16. */
   readonly count?: number;
@@ -40,12 +52,19 @@ export interface CheckOptions {
 
 export interface LawResult {
   readonly law: string;
-  /** The largest error among the points, relative as the law says; for laws about finiteness, how many values fail. */
+  /**
+   * The largest error among the points, relative as the law says; for laws about finiteness, how
+   * many values fail.
+   */
   readonly worst: number;
   readonly tolerance: number;
   readonly pass: boolean;
   /** The event of x with the largest error, its y, both flattened, and its time. */
-  readonly where: { readonly x: readonly number[]; readonly y: readonly number[]; readonly t: number };
+  readonly where: {
+    readonly x: readonly number[];
+    readonly y: readonly number[];
+    readonly t: number;
+  };
   /** What a failure means; absent where the law holds. */
   readonly remedy?: string;
 }
@@ -56,10 +75,16 @@ export interface MapReport {
   readonly laws: readonly LawResult[];
 }
 
-/** Where φ shrinks or stretches lengths more than this, rounding leaves fewer digits than are asked for. */
+/**
+ * Where φ shrinks or stretches lengths more than this, rounding leaves fewer digits than are asked
+ * for.
+ */
 const CONDITION_LIMIT = 1e10;
 const HARD_TOLERANCE = 1e-5;
-/** How often points are moved to see how far the right side of a law is determined, and how many times further off is too far. */
+/**
+ * How often points are moved to see how far the right side of a law is determined, and how many
+ * times further off is too far.
+ */
 const [MOVES, ROUNDING] = [11, 16];
 const LARGEST_EVENT = 64;
 /** The root of what float32 can hold: values below may be squared on the way. */
@@ -69,10 +94,15 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
   const { event, from, count = 16, extreme = 20, device = "cpu" } = options;
   const seed = options.key ?? key("diffeo check");
   const embeds = requireShapes(phi, event, from);
-  const own = [...laws, ...(options.more ?? [])].filter((law) => law.applies?.(phi, embeds) ?? true);
+  const own = [...laws, ...(options.more ?? [])].filter(
+    (law) => law.applies?.(phi, embeds) ?? true,
+  );
   const random = directions(phi, event, count, fold(seed, "directions"));
-  const at = <Y>(type: FloatType, z: readonly NdArray[], f: (probe: Probe) => Y): Promise<Found<Y>[]> =>
-    evaluateAt(phi, from, random, { device, type }, z, f);
+  const at = <Y>(
+    type: FloatType,
+    z: readonly NdArray[],
+    f: (probe: Probe) => Y,
+  ): Promise<Found<Y>[]> => evaluateAt(phi, from, random, { device, type }, z, f);
 
   const plain = withoutClosedForms(phi);
   const spread = normal(fold(seed, "points"), [count, ...event], { dtype: "float64" });
@@ -96,13 +126,19 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
     const eased = { ...law, law: `|x| ≤ ${extreme}: ${law.law}`, tolerance: HARD_TOLERANCE };
     if (law.hard) results.push(judge(eased, count, distant, distant.result[i]));
   });
-  // A value that is small at a point and beyond float32 beside it is a difference of parts that no float32 holds.
+  // A value that is small at a point and beyond float32 beside it is a difference of parts that no
+  // float32 holds.
   const beside = moved(far, 2 ** -23, fold(seed, "beside"));
   const [double, around] = await at("float64", [far, beside], (probe) => fromX(phi, probe));
   results.push(judgeFinite(`|x| = ${extreme}: finite in float64`, double, []));
   if (device !== "reference") {
     const [single] = await at("float32", [far], (probe) => fromX(phi, probe));
-    results.push(judgeFinite(`|x| = ${extreme}: finite in float32, where the value fits`, single, [double, around]));
+    results.push(
+      judgeFinite(`|x| = ${extreme}: finite in float32, where the value fits`, single, [
+        double,
+        around,
+      ]),
+    );
   }
   return report(phi, results);
 }
@@ -113,7 +149,10 @@ const report = (phi: Bijector, results: readonly LawResult[]): MapReport => ({
   laws: results,
 });
 
-/** Builds φ on a batch of an odd shape before anything runs, and says in the map's terms what does not fit. */
+/**
+ * Builds φ on a batch of an odd shape before anything runs, and says in the map's terms what does
+ * not fit.
+ */
 function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
   if (event.length !== phi.eventRank)
     fail(
@@ -129,7 +168,12 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
     );
   const z = input("x", [2, 3, ...event], "float64");
   const t = input("t", [2, 3], "float64");
-  const attempt = (part: string, f: () => Tensor, batch: Shape | undefined, whole?: Shape): Tensor => {
+  const attempt = (
+    part: string,
+    f: () => Tensor,
+    batch: Shape | undefined,
+    whole?: Shape,
+  ): Tensor => {
     let made: Tensor;
     try {
       made = f();
@@ -142,12 +186,16 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
         { cause: error },
       );
     }
-    const fits = whole ? sameShape(made.shape, whole) : batch && sameShape(made.shape.slice(0, batch.length), batch);
+    const fits = whole
+      ? sameShape(made.shape, whole)
+      : batch && sameShape(made.shape.slice(0, batch.length), batch);
     if (!fits || made.shape.length !== (whole?.length ?? 2 + phi.eventRank))
       fail(
         "shape",
         `${part} of "${phi.name}" takes ${showShape(z.shape)} to ${showShape(made.shape)}`,
-        whole ? `return shape ${showShape(whole)}` : `keep the batch axes [2, 3] and make ${phi.eventRank} event axes`,
+        whole
+          ? `return shape ${showShape(whole)}`
+          : `keep the batch axes [2, 3] and make ${phi.eventRank} event axes`,
       );
     return made;
   };
@@ -159,12 +207,18 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
 }
 
 /**
- * The largest error of a law among the events of a batch, relative to the size of the right side. Terms of it may cancel, to
- * nothing even: the trace of an additive logistic map where two shares are equal, J⁻¹ of it on a sphere in R³. What is left is
- * rounding of the terms, and no digit of it means anything. How large that is, the right side says itself at points that are
- * the same up to rounding; the left side is not asked, so that a closed form that loses digits is found.
+ * The largest error of a law among the events of a batch, relative to the size of the right side.
+ * Terms of it may cancel, to nothing even: the trace of an additive logistic map where two shares
+ * are equal, J⁻¹ of it on a sphere in R³. What is left is rounding of the terms, and no digit of it
+ * means anything. How large that is, the right side says itself at points that are the same up to
+ * rounding; the left side is not asked, so that a closed form that loses digits is found.
  */
-function judge(law: Law, count: number, points: Found<unknown>, sides: readonly [NdArray, NdArray]): LawResult {
+function judge(
+  law: Law,
+  count: number,
+  points: Found<unknown>,
+  sides: readonly [NdArray, NdArray],
+): LawResult {
   const [got, wanted] = sides.map((a) => toFloat64(a.data));
   const size = got.length / points.x.shape[0];
   const errors = Array.from({ length: count }, (_, row) => {
@@ -182,8 +236,15 @@ function judge(law: Law, count: number, points: Found<unknown>, sides: readonly 
   return outcome(law.law, errors, law.tolerance, points, law.remedy);
 }
 
-/** Counts, event by event, the values that are not numbers although float32 could hold all of the exact ones, if there are any. */
-function judgeFinite(law: string, found: Found<NamedTensors>, exact: readonly Found<NamedTensors>[]): LawResult {
+/**
+ * Counts, event by event, the values that are not numbers although float32 could hold all of the
+ * exact ones, if there are any.
+ */
+function judgeFinite(
+  law: string,
+  found: Found<NamedTensors>,
+  exact: readonly Found<NamedTensors>[],
+): LawResult {
   const count = found.x.shape[0];
   const bad = new Set<string>();
   const errors = Array.from({ length: count }, (_, row) =>
@@ -193,12 +254,22 @@ function judgeFinite(law: string, found: Found<NamedTensors>, exact: readonly Fo
       const size = values.length / count;
       let here = 0;
       for (let i = row * size; i < (row + 1) * size; i++)
-        if (!Number.isFinite(values[i]) && !references.some((own) => Math.abs(own[i]) > FLOAT32_RANGE)) here++;
+        if (
+          !Number.isFinite(values[i]) &&
+          !references.some((own) => Math.abs(own[i]) > FLOAT32_RANGE)
+        )
+          here++;
       if (here > 0) bad.add(name);
       return failures + here;
     }, 0),
   );
-  return outcome(law, errors, 0, found, `not a number: ${[...bad].join(", ")}; a closed form in log space may help`);
+  return outcome(
+    law,
+    errors,
+    0,
+    found,
+    `not a number: ${[...bad].join(", ")}; a closed form in log space may help`,
+  );
 }
 
 type NamedTensors = Readonly<Record<string, Tensor>>;

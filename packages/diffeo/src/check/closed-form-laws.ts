@@ -1,6 +1,7 @@
 /**
- * A closed form says what autodiff of φ, φ⁻¹ and log|det J| would: one law for each, or one for each kind of argument.
- * The record has a line for every closed form that a map may have; leaving one out does not compile.
+ * A closed form says what autodiff of φ, φ⁻¹ and log|det J| would: one law for each, or one for
+ * each kind of argument. The record has a line for every closed form that a map may have; leaving
+ * one out does not compile.
  */
 import {
   type Bijector,
@@ -24,12 +25,19 @@ interface Form {
   readonly symbol: string;
   /** The closed form where the map has it, autodiff where it has not. */
   readonly of: (phi: Bijector, probe: Probe) => Tensor;
-  /** Whether autodiff is accurate enough to be compared with where |x| is large: not if it goes through φ⁻¹. */
+  /**
+   * Whether autodiff is accurate enough to be compared with where |x| is large: not if it goes
+   * through φ⁻¹.
+   */
   readonly hard?: boolean;
 }
 
 /** One form for each kind of diffusion coefficient. */
-const ofDiffusion = (symbol: string, f: typeof itoTrace, more: Pick<Form, "hard"> = {}): readonly Form[] =>
+const ofDiffusion = (
+  symbol: string,
+  f: typeof itoTrace,
+  more: Pick<Form, "hard"> = {},
+): readonly Form[] =>
   (["scalar", "diagonal", "matrix"] as const).map((kind) => ({
     symbol: `${symbol}, ${kind} G`,
     of: (phi, probe) => f(phi, probe.x, probe[kind], probe.t),
@@ -38,10 +46,14 @@ const ofDiffusion = (symbol: string, f: typeof itoTrace, more: Pick<Form, "hard"
 
 const forms: Readonly<Record<ClosedForm, readonly Form[]>> = {
   pushVector: [{ symbol: "J v", of: (phi, { x, v, t }) => pushVector(phi, x, v, t), hard: true }],
-  pullCovector: [{ symbol: "Jᵀu", of: (phi, { x, w, t }) => pullCovector(phi, x, w, t), hard: true }],
+  pullCovector: [
+    { symbol: "Jᵀu", of: (phi, { x, w, t }) => pullCovector(phi, x, w, t), hard: true },
+  ],
   pullVector: [{ symbol: "J⁻¹v", of: (phi, { x, w, t }) => pullVector(phi, x, w, t) }],
   pushCovector: [{ symbol: "J⁻ᵀu", of: (phi, { x, s, t }) => pushCovector(phi, x, s, t) }],
-  gradLogDet: [{ symbol: "∇ log|det J|", of: (phi, { x, t }) => gradLogDet(phi, x, t), hard: true }],
+  gradLogDet: [
+    { symbol: "∇ log|det J|", of: (phi, { x, t }) => gradLogDet(phi, x, t), hard: true },
+  ],
   itoTrace: ofDiffusion("Tr[GᵀHG]", itoTrace, { hard: true }),
   pullItoTrace: ofDiffusion("J⁻¹Tr[GᵀHG]", pullItoTrace),
   timeDerivative: [{ symbol: "∂ₜφ", of: (phi, { x, t }) => timeDerivative(phi, x, t), hard: true }],
@@ -60,7 +72,8 @@ export const closedFormLaws: readonly Law[] = Object.entries(forms).flatMap(([pa
       law: `${symbol}: closed form = autodiff`,
       of: part as ClosedForm,
       applies: (phi) =>
-        phi[part as ClosedForm] !== undefined && (part !== "timeDerivative" || phi.timeDependent === true),
+        phi[part as ClosedForm] !== undefined &&
+        (part !== "timeDerivative" || phi.timeDependent === true),
       sides: (phi, probe) => [of(phi, probe), of(withoutClosedForms(phi), probe)],
       tolerance: part === "contains" ? 0 : 1e-9,
       floor: part === "contains" ? 1 : 1e-12,

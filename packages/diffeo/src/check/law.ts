@@ -1,6 +1,6 @@
 /**
- * What a law of maps is: a pair of expressions that must agree, whatever φ is. A law is about one event; the pairs hold
- * a batch of them.
+ * What a law of maps is: a pair of expressions that must agree, whatever φ is. A law is about one
+ * event; the pairs hold a batch of them.
  */
 import {
   type Bijector,
@@ -51,7 +51,10 @@ export interface Law {
   readonly remedy: string;
 }
 
-/** ∂f along v by central differences of fourth order; their error is about 1e-16 h⁻¹ + h⁴ in units of f. */
+/**
+ * ∂f along v by central differences of fourth order; their error is about 1e-16 h⁻¹ + h⁴ in units
+ * of f.
+ */
 export function difference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor, h = 1e-5): Tensor {
   const step = (k: number): Tensor => f(add(x, mul(v, k * h)));
   return mul(sub(mul(sub(step(1), step(-1)), 8), sub(step(2), step(-2))), 1 / (12 * h));
@@ -66,7 +69,10 @@ export function secondDifference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor,
 }
 
 /** What is computed from x alone, and must be a number wherever x is. */
-export function fromX(phi: Bijector, { x, t, v, s, w, scalar, matrix }: Probe): Readonly<Record<string, Tensor>> {
+export function fromX(
+  phi: Bijector,
+  { x, t, v, s, w, scalar, matrix }: Probe,
+): Readonly<Record<string, Tensor>> {
   return {
     "φ(x)": phi.forward(x, t),
     "log|det J|": phi.logDet(x, t),

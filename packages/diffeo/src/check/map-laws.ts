@@ -57,11 +57,13 @@ const arsinh = coordinatewise({
   inverse: (z) => mul(sub(exp(z), exp(neg(z))), 0.5),
   logSlope: (y) => mul(log(add(square(y), 1)), -0.5),
 });
-const followed = (phi: Bijector): Bijector => chain(phi, phi.eventRank > 1 ? each(arsinh, phi.eventRank - 1) : arsinh);
+const followed = (phi: Bijector): Bijector =>
+  chain(phi, phi.eventRank > 1 ? each(arsinh, phi.eventRank - 1) : arsinh);
 const thereAndBack = (phi: Bijector): Bijector => chain(phi, invert(phi));
 
 /** Column k of a matrix diffusion as an event. */
-const column = (diffusion: Diffusion, x: Tensor, k: number): Tensor => reshape(at(diffusion.value, k, -1), x.shape);
+const column = (diffusion: Diffusion, x: Tensor, k: number): Tensor =>
+  reshape(at(diffusion.value, k, -1), x.shape);
 
 /** What has no two-sided inverse is left out. */
 const squareOnly = (_: Bijector, embeds: boolean): boolean => !embeds;
@@ -91,23 +93,31 @@ export const laws: readonly Law[] = [
     },
     tolerance: 0,
     floor: 1,
-    remedy: "the map's own `contains` rejects a point that the map reaches, or its inverse is not a number there",
+    remedy:
+      "the map's own `contains` rejects a point that the map reaches, or its inverse is not a number there",
   },
   {
     law: "log|det J| = log|det| of the dense J",
     sides: (phi, { x, t }) => {
       const j = jacobianOf(withoutClosedForms(phi), x, t);
-      const volume = j.shape.at(-1) === j.shape.at(-2) ? logAbsDet(j) : mul(logAbsDet(matmul(transpose(j), j)), 0.5);
+      const volume =
+        j.shape.at(-1) === j.shape.at(-2)
+          ? logAbsDet(j)
+          : mul(logAbsDet(matmul(transpose(j), j)), 0.5);
       return [phi.logDet(x, t), volume];
     },
     tolerance: EXACT,
     floor: 1,
     hard: true,
-    remedy: "logDet is not the logarithm of the volume that the map stretches, or J is singular there",
+    remedy:
+      "logDet is not the logarithm of the volume that the map stretches, or J is singular there",
   },
   {
     law: "J v = finite differences of φ",
-    sides: (phi, { x, v, t }) => [pushVector(phi, x, v, t), difference((z) => phi.forward(z, t), x, v)],
+    sides: (phi, { x, v, t }) => [
+      pushVector(phi, x, v, t),
+      difference((z) => phi.forward(z, t), x, v),
+    ],
     tolerance: 1e-7,
     floor: 1e-3,
     remedy: "the map is not smooth there, or its own pushVector is wrong",
@@ -141,7 +151,10 @@ export const laws: readonly Law[] = [
   {
     law: "∂ₜφ = finite differences",
     applies: (phi) => phi.timeDependent === true,
-    sides: (phi, { x, t }) => [timeDerivative(phi, x, t), difference((z) => phi.forward(x, z), t, onesLike(t))],
+    sides: (phi, { x, t }) => [
+      timeDerivative(phi, x, t),
+      difference((z) => phi.forward(x, z), t, onesLike(t)),
+    ],
     tolerance: 1e-7,
     floor: 1e-3,
     remedy: "the map's own timeDerivative is wrong",
@@ -160,7 +173,9 @@ export const laws: readonly Law[] = [
     law: "Tr[GᵀHG] = second differences of φ",
     sides: (phi, { x, matrix, t }) => [
       itoTrace(phi, x, matrix, t),
-      addAll([0, 1].map((k) => secondDifference((z) => phi.forward(z, t), x, column(matrix, x, k)))),
+      addAll(
+        [0, 1].map((k) => secondDifference((z) => phi.forward(z, t), x, column(matrix, x, k))),
+      ),
     ],
     tolerance: 1e-5,
     floor: 0.1,
@@ -186,7 +201,8 @@ export const laws: readonly Law[] = [
     remedy: "the map's Jacobian products do not undo each other",
   },
   {
-    // With log p = −½‖x‖². Along the image of an embedding, gradients in the surrounding space agree once pulled back.
+    // With log p = −½‖x‖². Along the image of an embedding, gradients in the surrounding space
+    // agree once pulled back.
     law: "pushed score = gradient of the pushed log density",
     sides: (phi, { x, t }) => {
       const y = phi.forward(x, t);
@@ -224,11 +240,17 @@ export const laws: readonly Law[] = [
     applies: squareOnly,
     sides: (phi, { x, v, matrix, t }) => {
       const round = thereAndBack(phi);
-      const side = (...parts: readonly Tensor[]): Tensor => concat(parts.map((p) => reshape(p, [x.shape[0], -1])));
+      const side = (...parts: readonly Tensor[]): Tensor =>
+        concat(parts.map((p) => reshape(p, [x.shape[0], -1])));
       const zero = zerosLike(x);
       const volume = round.logDet(x, t);
       return [
-        side(pushVector(round, x, v, t), gradLogDet(round, x, t), itoTrace(round, x, matrix, t), volume),
+        side(
+          pushVector(round, x, v, t),
+          gradLogDet(round, x, t),
+          itoTrace(round, x, matrix, t),
+          volume,
+        ),
         side(v, zero, zero, zerosLike(volume)),
       ];
     },

@@ -1,4 +1,6 @@
-/** Points to hold a map's laws at, random directions there, and the evaluation of graphs on them. */
+/**
+ * Points to hold a map's laws at, random directions there, and the evaluation of graphs on them.
+ */
 import type { Bijector } from "../bijector/index.ts";
 import { type Arrays, compile } from "../engine/index.ts";
 import {
@@ -18,7 +20,8 @@ import type { Probe } from "./law.ts";
 export type Directions = readonly NdArray[];
 
 export function directions(phi: Bijector, event: Shape, count: number, seed: Key): Directions {
-  const draw = (name: string, shape: Shape): NdArray => normal(fold(seed, name), shape, { dtype: "float64" });
+  const draw = (name: string, shape: Shape): NdArray =>
+    normal(fold(seed, name), shape, { dtype: "float64" });
   const y = phi.forward(input("x", [count, ...event], "float64"), input("t", [count], "float64"));
   return [
     uniform(fold(seed, "t"), [count], { low: 0.1, high: 1, dtype: "float64" }),
@@ -31,7 +34,10 @@ export function directions(phi: Bijector, event: Shape, count: number, seed: Key
   ];
 }
 
-/** Corners of the cube |x| ≤ extreme: all +, all −, alternating, one coordinate alone, and random signs. */
+/**
+ * Corners of the cube |x| ≤ extreme: all +, all −, alternating, one coordinate alone, and random
+ * signs.
+ */
 export function patterns(event: Shape, count: number, extreme: number, seed: Key): NdArray {
   const n = sizeOf(event);
   const { data } = rademacher(seed, [count, n], { dtype: "float64" });
@@ -59,8 +65,9 @@ export const repeated = ({ shape, dtype, data }: NdArray, times: number): NdArra
 };
 
 /**
- * Points, and after them so many times the same points, each moved by a few units in the last place of its largest
- * coordinate (or of 1): where what is computed from them changes, its further digits are not determined by the point.
+ * Points, and after them so many times the same points, each moved by a few units in the last place
+ * of its largest coordinate (or of 1): where what is computed from them changes, its further digits
+ * are not determined by the point.
  */
 export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
   const all = repeated(points, times + 1);
@@ -98,7 +105,11 @@ export async function evaluateAt<Y>(
   batches: readonly NdArray[],
   f: (probe: Probe) => Y,
 ): Promise<Found<Y>[]> {
-  const typed = (a: NdArray): NdArray => ({ ...a, dtype: where.type, data: convert(toFloat64(a.data), where.type) });
+  const typed = (a: NdArray): NdArray => ({
+    ...a,
+    dtype: where.type,
+    data: convert(toFloat64(a.data), where.type),
+  });
   const graph = (...[z, t, v, s, w, scalar, diagonal, matrix]: Tensor[]) => {
     const x = from ? from.forward(z) : z;
     const probe: Probe = {
@@ -124,7 +135,10 @@ export async function evaluateAt<Y>(
   return found;
 }
 
-/** Of each point the largest multiple where no length shrinks, nor any ratio of lengths changes, more than `limit`. */
+/**
+ * Of each point the largest multiple where no length shrinks, nor any ratio of lengths changes,
+ * more than `limit`.
+ */
 export async function withinCondition(
   points: NdArray,
   limit: number,
@@ -148,9 +162,14 @@ export async function withinCondition(
   return { ...points, data: out };
 }
 
-/** The largest (or 1) over the smallest diagonal of R in J = QR, columns orthogonalised longest first. */
+/**
+ * The largest (or 1) over the smallest diagonal of R in J = QR, columns orthogonalised longest
+ * first.
+ */
 function conditionOf(j: Float64Array, m: number, n: number): number {
-  const columns = Array.from({ length: n }, (_, k) => Array.from({ length: m }, (_, i) => j[i * n + k]));
+  const columns = Array.from({ length: n }, (_, k) =>
+    Array.from({ length: m }, (_, i) => j[i * n + k]),
+  );
   const lengths: number[] = [];
   while (columns.length > 0) {
     const norms = columns.map((c) => Math.hypot(...c));

@@ -1,5 +1,6 @@
 /**
- * The banana: a Gaussian bent along a parabola. x₁ = a ε₁ and x₂ = ε₂ + b(x₁² − a²), so with r = x₂ − b(x₁² − a²)
+ * The banana: a Gaussian bent along a parabola. x₁ = a ε₁ and x₂ = ε₂ + b(x₁² − a²), so with r = x₂
+ * − b(x₁² − a²)
  *
  *   log p = −x₁²/2a² − r²/2 − log 2πa     ∇ log p = (−x₁/a² + 2b x₁r, −r)
  *
@@ -18,7 +19,11 @@ export interface BananaOptions {
 
 export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribution {
   if (!(length > 0 && Number.isFinite(length) && Number.isFinite(bend)))
-    fail("usage", `banana: length ${length} and bend ${bend}`, "use a positive length and a finite bend");
+    fail(
+      "usage",
+      `banana: length ${length} and bend ${bend}`,
+      "use a positive length and a finite bend",
+    );
   const parts = (x: Tensor): { readonly x1: Tensor; readonly r: Tensor } => {
     const x1 = at(x, 0, -1);
     return { x1, r: sub(at(x, 1, -1), mul(sub(square(x1), length * length), bend)) };
@@ -28,7 +33,10 @@ export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribu
     dimension: 2,
     logDensity: (x) => {
       const { x1, r } = parts(x);
-      return sub(mul(add(square(mul(x1, 1 / length)), square(r)), -0.5), Math.log(2 * Math.PI * length));
+      return sub(
+        mul(add(square(mul(x1, 1 / length)), square(r)), -0.5),
+        Math.log(2 * Math.PI * length),
+      );
     },
     score: (x) => {
       const { x1, r } = parts(x);

@@ -59,7 +59,8 @@ export function gaussian({ mean, covariance = 1 }: GaussianOptions): Diffusible 
   };
 }
 
-const squareOf = (v: number | Tensor): number | Tensor => (typeof v === "number" ? v * v : square(v));
+const squareOf = (v: number | Tensor): number | Tensor =>
+  typeof v === "number" ? v * v : square(v);
 
 /** Qᵀv */
 export function alongAxes({ axes }: Principal, v: Tensor): Tensor {
@@ -70,7 +71,8 @@ export function fromAxes({ axes }: Principal, v: Tensor): Tensor {
   return axes ? rotate(transpose(constant(axes, v.dtype)), v) : v;
 }
 /** Mᵀv for each row v. */
-const rotate = (m: Tensor, v: Tensor): Tensor => (v.shape.length > 1 ? matmul(v, m) : matvec(transpose(m), v));
+const rotate = (m: Tensor, v: Tensor): Tensor =>
+  v.shape.length > 1 ? matmul(v, m) : matvec(transpose(m), v);
 
 /** μ + QΛ^½ ε, one row a key; ε scaled by `stretch` for row i if given. */
 export function drawEllipse(
@@ -86,7 +88,9 @@ export function drawEllipse(
     const factor = stretch(row);
     for (let i = 0; i < n; i++) {
       let step = 0;
-      if (axes) for (let k = 0; k < n; k++) step += axes[i][k] * Math.sqrt(variances[k]) * data[row * n + k];
+      if (axes)
+        for (let k = 0; k < n; k++)
+          step += axes[i][k] * Math.sqrt(variances[k]) * data[row * n + k];
       else step = Math.sqrt(variances[i]) * data[row * n + i];
       out[row * n + i] = mean[i] + factor * step;
     }

@@ -1,11 +1,24 @@
 /**
- * Mixtures p = Σ wₖpₖ: log p = log Σ exp(log wₖ + log pₖ), and with the responsibilities rₖ = wₖpₖ/p
+ * Mixtures p = Σ wₖpₖ: log p = log Σ exp(log wₖ + log pₖ), and with the responsibilities rₖ =
+ * wₖpₖ/p
  *
  *   ∇ log p = Σ rₖ ∇ log pₖ
  *
- * A Gaussian transition mixes as it diffuses: the marginal of a mixture is the mixture of the marginals.
+ * A Gaussian transition mixes as it diffuses: the marginal of a mixture is the mixture of the
+ * marginals.
  */
-import { add, addAll, at, expandDims, fail, logSumExp, mul, softmax, stack, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  addAll,
+  at,
+  expandDims,
+  fail,
+  logSumExp,
+  mul,
+  softmax,
+  stack,
+  type Tensor,
+} from "../graph/index.ts";
 import { fold, type Keys, uniform } from "../random/index.ts";
 import type { Density, Diffusible } from "./distribution.ts";
 
@@ -21,9 +34,18 @@ export function mixture(components: readonly Component<Diffusible>[]): Diffusibl
   const weights = components.map((c) => c.weight ?? 1);
   const n = parts[0].dimension;
   const odd = parts.find((d) => d.dimension !== n);
-  if (odd) fail("shape", `mixture: components of ${n} and ${odd.dimension} dimensions`, "give them one dimension");
+  if (odd)
+    fail(
+      "shape",
+      `mixture: components of ${n} and ${odd.dimension} dimensions`,
+      "give them one dimension",
+    );
   if (weights.some((w) => !(w > 0 && Number.isFinite(w))))
-    fail("usage", `mixture: the weights [${weights.join(", ")}] are not all positive`, "leave out what has no weight");
+    fail(
+      "usage",
+      `mixture: the weights [${weights.join(", ")}] are not all positive`,
+      "leave out what has no weight",
+    );
   const total = weights.reduce((s, w) => s + w, 0);
   const logWeights = weights.map((w) => Math.log(w / total));
 
@@ -38,7 +60,9 @@ export function mixture(components: readonly Component<Diffusible>[]): Diffusibl
       logDensity: (x) => logSumExp(joint(x), -1),
       score: (x) => {
         const responsibilities = softmax(joint(x), -1);
-        return addAll(densities.map((d, k) => mul(expandDims(at(responsibilities, k, -1), -1), d.score(x))));
+        return addAll(
+          densities.map((d, k) => mul(expandDims(at(responsibilities, k, -1), -1), d.score(x))),
+        );
       },
     };
   };

@@ -1,6 +1,7 @@
 /**
- * A symmetric positive-definite matrix by its principal axes, S = QΛQᵀ: then m²S + σ²I = Q(m²Λ + σ²)Qᵀ has its inverse,
- * its root and its determinant for every m and σ without another decomposition.
+ * A symmetric positive-definite matrix by its principal axes, S = QΛQᵀ: then m²S + σ²I = Q(m²Λ +
+ * σ²)Qᵀ has its inverse, its root and its determinant for every m and σ without another
+ * decomposition.
  */
 import { fail } from "../graph/index.ts";
 
@@ -16,28 +17,41 @@ export type Covariance = number | readonly number[] | readonly (readonly number[
 
 export function principalAxes(covariance: Covariance, n: number, name: string): Principal {
   const bad = (problem: string): never =>
-    fail("usage", `${name}: the covariance ${problem}`, "give a positive number, n of them, or a symmetric n×n matrix");
+    fail(
+      "usage",
+      `${name}: the covariance ${problem}`,
+      "give a positive number, n of them, or a symmetric n×n matrix",
+    );
   const rows = typeof covariance === "number" ? Array<number>(n).fill(covariance) : covariance;
   if (rows.length !== n) bad(`has ${rows.length} rows for a mean of ${n} numbers`);
   if (isVector(rows)) {
-    if (rows.some((v) => !(v > 0 && Number.isFinite(v)))) bad(`[${rows.join(", ")}] is not positive`);
+    if (rows.some((v) => !(v > 0 && Number.isFinite(v))))
+      bad(`[${rows.join(", ")}] is not positive`);
     return { variances: rows };
   }
   const matrix = rows as readonly (readonly number[])[];
   if (matrix.some((row) => row.length !== n)) bad("is not square");
   const scale = Math.max(...matrix.flat().map(Math.abs));
   if (!Number.isFinite(scale)) bad("is not finite");
-  if (matrix.some((row, i) => row.some((v, j) => Math.abs(v - matrix[j][i]) > 1e-9 * scale))) bad("is not symmetric");
+  if (matrix.some((row, i) => row.some((v, j) => Math.abs(v - matrix[j][i]) > 1e-9 * scale)))
+    bad("is not symmetric");
   const { values, vectors } = jacobi(matrix);
   if (values.some((v) => !(v > 1e-14 * scale)))
     bad(`has the eigenvalue ${Number(Math.min(...values).toPrecision(6))}: not positive definite`);
   return { variances: values, axes: vectors };
 }
 
-const isVector = (rows: readonly unknown[]): rows is readonly number[] => rows.every((r) => typeof r === "number");
+const isVector = (rows: readonly unknown[]): rows is readonly number[] =>
+  rows.every((r) => typeof r === "number");
 
-/** Eigenvalues and eigenvectors (columns) of a symmetric matrix by Jacobi's rotations, cyclic until nothing is left. */
-export function jacobi(symmetric: readonly (readonly number[])[]): { values: number[]; vectors: number[][] } {
+/**
+ * Eigenvalues and eigenvectors (columns) of a symmetric matrix by Jacobi's rotations, cyclic until
+ * nothing is left.
+ */
+export function jacobi(symmetric: readonly (readonly number[])[]): {
+  values: number[];
+  vectors: number[][];
+} {
   const n = symmetric.length;
   const a = symmetric.map((row) => [...row]);
   const q = a.map((_, i) => a.map((_, j): number => (i === j ? 1 : 0)));
@@ -52,9 +66,12 @@ export function jacobi(symmetric: readonly (readonly number[])[]): { values: num
         const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1));
         const c = 1 / Math.hypot(t, 1);
         const s = t * c;
-        for (let k = 0; k < n; k++) [a[k][p], a[k][r]] = [c * a[k][p] - s * a[k][r], s * a[k][p] + c * a[k][r]];
-        for (let k = 0; k < n; k++) [a[p][k], a[r][k]] = [c * a[p][k] - s * a[r][k], s * a[p][k] + c * a[r][k]];
-        for (let k = 0; k < n; k++) [q[k][p], q[k][r]] = [c * q[k][p] - s * q[k][r], s * q[k][p] + c * q[k][r]];
+        for (let k = 0; k < n; k++)
+          [a[k][p], a[k][r]] = [c * a[k][p] - s * a[k][r], s * a[k][p] + c * a[k][r]];
+        for (let k = 0; k < n; k++)
+          [a[p][k], a[r][k]] = [c * a[p][k] - s * a[r][k], s * a[p][k] + c * a[r][k]];
+        for (let k = 0; k < n; k++)
+          [q[k][p], q[k][r]] = [c * q[k][p] - s * q[k][r], s * q[k][p] + c * q[k][r]];
       }
   return { values: a.map((row, i) => row[i]), vectors: q };
 }

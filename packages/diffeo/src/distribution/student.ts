@@ -1,13 +1,25 @@
 /**
- * Student's t in n dimensions with ν degrees of freedom, centre μ and shape S = QΛQᵀ: the Gaussian N(μ, S) with its
- * deviation divided by √(χ²_ν/ν). With δ² = (x − μ)ᵀS⁻¹(x − μ):
+ * Student's t in n dimensions with ν degrees of freedom, centre μ and shape S = QΛQᵀ: the Gaussian
+ * N(μ, S) with its deviation divided by √(χ²_ν/ν). With δ² = (x − μ)ᵀS⁻¹(x − μ):
  *
  *   log p = log Γ((ν+n)/2) − log Γ(ν/2) − (n/2) log νπ − ½ log det S − ((ν+n)/2) log(1 + δ²/ν)
  *   ∇ log p = −(ν + n)/(ν + δ²) S⁻¹(x − μ)
  *
  * Its tails fall like a power of ‖x‖, so its score fades with distance where a Gaussian's grows.
  */
-import { add, constant, div, expandDims, fail, log1p, mul, neg, sub, sum, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  constant,
+  div,
+  expandDims,
+  fail,
+  log1p,
+  mul,
+  neg,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
 import { fold, type Keys, normal, uniform } from "../random/index.ts";
 import type { Distribution } from "./distribution.ts";
 import { logStudentPeak } from "./gamma.ts";
@@ -55,9 +67,11 @@ export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribu
 }
 
 /**
- * One Gamma(a, 1) number a key, by Marsaglia and Tsang's rejection (2000): d(1 + cz)³ is accepted where
- * log u < ½z² + d − dv + d log v, v = (1 + cz)³, d = a − ⅓, c = 1/√(9d). For a < 1, Gamma(a) = Gamma(a + 1) U^{1/a}.
- * Try k of a row reads stream k of its key, so no row depends on another's luck.
+ * One Gamma(a, 1) number a key, by Marsaglia and Tsang's rejection (2000): d(1 + cz)³ is accepted
+ * where
+ * log u < ½z² + d − dv + d log v, v = (1 + cz)³, d = a − ⅓, c = 1/√(9d). For a < 1, Gamma(a) =
+ * Gamma(a + 1) U^{1/a}. Try k of a row reads stream k of its key, so no row depends on another's
+ * luck.
  */
 function drawGamma(keys: Keys, a: number): Float64Array {
   const d = (a < 1 ? a + 1 : a) - 1 / 3;
@@ -68,7 +82,11 @@ function drawGamma(keys: Keys, a: number): Float64Array {
     const { data: u } = uniform(fold(fold(keys, attempt), "uniform"), [], { dtype: "float64" });
     for (let i = 0; i < out.length; i++) {
       const v = (1 + c * z[i]) ** 3;
-      if (Number.isNaN(out[i]) && v > 0 && Math.log(u[i]) < z[i] * z[i] * 0.5 + d - d * v + d * Math.log(v))
+      if (
+        Number.isNaN(out[i]) &&
+        v > 0 &&
+        Math.log(u[i]) < z[i] * z[i] * 0.5 + d - d * v + d * Math.log(v)
+      )
         out[i] = d * v;
     }
   }

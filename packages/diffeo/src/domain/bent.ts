@@ -1,14 +1,33 @@
 /**
- * A domain whose map begins with an increasing function of every coordinate, so that data look lighter-tailed, or Gaussian, to
- * what works in x. With z of the domain's own map:
+ * A domain whose map begins with an increasing function of every coordinate, so that data look
+ * lighter-tailed, or Gaussian, to what works in x. With z of the domain's own map:
  *
  *   sinh      z = c + s sinh x                          nearly linear within s of c, and beyond it x grows as log|z − c|
  *   spline    z = l + (h − l)(f(x) + B)/2B              f a rational-quadratic spline of [−B, B], equal bins in x
  *
  * Outside [−B, B] a spline goes on with the mean slope of its inside.
  */
-import { affine, type Bijector, chain, coordinatewise, rationalQuadraticSpline } from "../bijector/index.ts";
-import { add, asinh, constant, div, fail, log, log1p, mul, sinh, square, sub, type Tensor } from "../graph/index.ts";
+import {
+  affine,
+  type Bijector,
+  chain,
+  coordinatewise,
+  rationalQuadraticSpline,
+} from "../bijector/index.ts";
+import {
+  add,
+  asinh,
+  constant,
+  div,
+  fail,
+  log,
+  log1p,
+  mul,
+  sinh,
+  square,
+  sub,
+  type Tensor,
+} from "../graph/index.ts";
 import { type Domain, startOf } from "./domain.ts";
 import { type Bend, LEAST_HEIGHT, type PlainSpec } from "./spec.ts";
 
@@ -29,7 +48,8 @@ const sinhMap = (centre: readonly number[], scale: readonly number[]): Bijector 
 
 /** The spline's parameter p of a slope: softplus(p + softplus⁻¹(1 − LEAST)) + LEAST. */
 const slopeParameter = (slope: number): number =>
-  Math.log(Math.expm1(Math.max(slope - LEAST_HEIGHT, LEAST_HEIGHT))) - Math.log(Math.expm1(1 - LEAST_HEIGHT));
+  Math.log(Math.expm1(Math.max(slope - LEAST_HEIGHT, LEAST_HEIGHT))) -
+  Math.log(Math.expm1(1 - LEAST_HEIGHT));
 
 function splineMap({ low, high, heights, slopes }: Extract<Bend, { kind: "spline" }>): Bijector {
   const spline = rationalQuadraticSpline({
@@ -44,7 +64,10 @@ function splineMap({ low, high, heights, slopes }: Extract<Bend, { kind: "spline
 
 /** Why a bend is none of n coordinates. */
 function fault(bend: Bend, n: number): string | undefined {
-  const lists = bend.kind === "sinh" ? [bend.centre, bend.scale] : [bend.low, bend.high, bend.heights, bend.slopes];
+  const lists =
+    bend.kind === "sinh"
+      ? [bend.centre, bend.scale]
+      : [bend.low, bend.high, bend.heights, bend.slopes];
   const odd = lists.find((list) => list.length !== n);
   if (odd) return `${odd.length} numbers where ${n} coordinates are`;
   if (bend.kind === "sinh") return undefined;
@@ -62,7 +85,10 @@ export function bent(domain: Domain, bend: Bend): Domain {
   if (wrong !== undefined) fail("usage", `bent: ${wrong}`, "give every coordinate its numbers");
   if (domain.spec && ["category", "bent", "product"].includes(domain.spec.kind))
     fail("usage", `bent: a ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
-  const map = chain(bend.kind === "sinh" ? sinhMap(bend.centre, bend.scale) : splineMap(bend), domain.map);
+  const map = chain(
+    bend.kind === "sinh" ? sinhMap(bend.centre, bend.scale) : splineMap(bend),
+    domain.map,
+  );
   return {
     ...domain,
     ...(domain.spec && { spec: { kind: "bent", domain: domain.spec as PlainSpec, bend } }),

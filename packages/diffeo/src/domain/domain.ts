@@ -1,12 +1,12 @@
 /**
- * Where a value lives: a set in Rⁿ, the map φ from Rᵐ onto its inside, what is inside, and how a raw value, cells of a table
- * or numbers of a parameter, gets in and out:
+ * Where a value lives: a set in Rⁿ, the map φ from Rᵐ onto its inside, what is inside, and how a
+ * raw value, cells of a table or numbers of a parameter, gets in and out:
  *
  *   cells  → encode →  y  → φ⁻¹ →  x ∈ Rᵐ        x  → φ →  y  → decode →  cells
  *
- * For most domains cells are y. An integer is spread over its interval, a category is a corner of a simplex, an angle a point
- * of the circle. Nothing that comes out is outside, whatever rounding did: what falls on a bound is moved to the nearest number
- * within.
+ * For most domains cells are y. An integer is spread over its interval, a category is a corner of a
+ * simplex, an angle a point of the circle. Nothing that comes out is outside, whatever rounding
+ * did: what falls on a bound is moved to the nearest number within.
  */
 import type { Bijector } from "../bijector/index.ts";
 import { fail, input, reference, type Tensor } from "../graph/index.ts";
@@ -59,7 +59,10 @@ export interface DomainDefinition {
   readonly names?: readonly string[];
   /** Default 0. */
   readonly noise?: number;
-  /** Whether numbers are inside; that they are finite numbers is known. For cells of text, see `faultOfCells`. */
+  /**
+   * Whether numbers are inside; that they are finite numbers is known. For cells of text, see
+   * `faultOfCells`.
+   */
   readonly fault: (y: readonly number[]) => string | undefined;
   /** Instead of `fault`, where cells are not all numbers. */
   readonly faultOfCells?: (cells: readonly Cell[]) => string | undefined;
@@ -81,15 +84,32 @@ export interface DomainDefinition {
  *     });
  */
 export function domain(definition: DomainDefinition): Domain {
-  const { kind, spec, map, dimension, names, noise = 0, logUnit = 0, fault, faultOfCells, values: seen } = definition;
+  const {
+    kind,
+    spec,
+    map,
+    dimension,
+    names,
+    noise = 0,
+    logUnit = 0,
+    fault,
+    faultOfCells,
+    values: seen,
+  } = definition;
   const { size = dimension } = definition;
   const { cells = size } = definition;
-  if (map.eventRank !== 1) fail("shape", `${kind}: its map acts on ${map.eventRank} axes`, "use a map of vectors");
+  if (map.eventRank !== 1)
+    fail("shape", `${kind}: its map acts on ${map.eventRank} axes`, "use a map of vectors");
   const start = startOf(map, dimension);
   if (start.length !== size)
-    fail("shape", `${kind}: its map makes ${start.length} coordinates of ${dimension}, not ${size}`, "say its size");
+    fail(
+      "shape",
+      `${kind}: its map makes ${start.length} coordinates of ${dimension}, not ${size}`,
+      "say its size",
+    );
   const ofNumbers = (values: readonly Cell[]): string | undefined =>
-    values.map(numberFault).find((found) => found !== undefined) ?? fault(values as readonly number[]);
+    values.map(numberFault).find((found) => found !== undefined) ??
+    fault(values as readonly number[]);
   return {
     kind,
     ...(spec && { spec }),
@@ -114,12 +134,16 @@ export function domain(definition: DomainDefinition): Domain {
 /** φ(0) */
 export function startOf(map: Bijector, dimension: number): number[] {
   const zero = input("x", [1, dimension], "float64");
-  return Array.from(reference([map.forward(zero)], new Map([[zero, new Float64Array(dimension)]]))[0]);
+  return Array.from(
+    reference([map.forward(zero)], new Map([[zero, new Float64Array(dimension)]]))[0],
+  );
 }
 
 /** Why a cell is no finite number. */
 export const numberFault = (cell: Cell): string | undefined =>
-  typeof cell === "number" && Number.isFinite(cell) ? undefined : `${shown(cell)} is no finite number`;
+  typeof cell === "number" && Number.isFinite(cell)
+    ? undefined
+    : `${shown(cell)} is no finite number`;
 
 /** A cell in an error, of bounded length. */
 export const shown = (cell: Cell): string =>
@@ -156,5 +180,9 @@ export function partCount(parts: number | readonly string[], least: number, what
 /** Two ends of an interval, low < high. */
 export function requireInterval(low: number, high: number, what: string): void {
   if (!(Number.isFinite(low) && Number.isFinite(high) && low < high && above(low) < high))
-    fail("usage", `${what}: ${low} and ${high} have no number between them`, "give two finite numbers, low < high");
+    fail(
+      "usage",
+      `${what}: ${low} and ${high} have no number between them`,
+      "give two finite numbers, low < high",
+    );
 }

@@ -1,11 +1,22 @@
-/** diffeo/domain: where values live, one vocabulary for columns of tables and for parameters of models. */
+/**
+ * diffeo/domain: where values live, one vocabulary for columns of tables and for parameters of
+ * models.
+ */
 export { bent, SPLINE_BOUND } from "./bent.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
 export { correlation, covariance } from "./matrix.ts";
 export { type OrderedOptions, ordered } from "./ordered.ts";
 export { type Product, type ProductPart, product } from "./product.ts";
 export { type AngleOptions, angle, ball, sphere } from "./round.ts";
-export { between, count, type IntegerOptions, integer, type PositiveOptions, positive, real } from "./scalar.ts";
+export {
+  between,
+  count,
+  type IntegerOptions,
+  integer,
+  type PositiveOptions,
+  positive,
+  real,
+} from "./scalar.ts";
 export { type CategoryOptions, category, type SimplexOptions, simplex } from "./simplex.ts";
 export {
   type Bend,

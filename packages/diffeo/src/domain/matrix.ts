@@ -1,4 +1,7 @@
-/** Matrices spread over numbers: the entries of the lower triangle, row by row, without the diagonal where that is all ones. */
+/**
+ * Matrices spread over numbers: the entries of the lower triangle, row by row, without the diagonal
+ * where that is all ones.
+ */
 import { correlationMap, logCholesky } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
 import { cholesky } from "../host/index.ts";
@@ -15,7 +18,12 @@ const isPositive = (order: number, entry: (i: number, j: number) => number): boo
   ) !== undefined;
 
 /** The order k of a matrix that is said by number, or by the names of its k(k ± 1)/2 entries. */
-function orderOf(entries: number | readonly string[], least: number, diagonal: 0 | 1, what: string): number {
+function orderOf(
+  entries: number | readonly string[],
+  least: number,
+  diagonal: 0 | 1,
+  what: string,
+): number {
   if (typeof entries === "number") {
     requireCount(entries, least, `${what}: order`);
     return entries;
@@ -32,7 +40,10 @@ function orderOf(entries: number | readonly string[], least: number, diagonal: 0
   return rows + 1 - diagonal;
 }
 
-/** k×k correlation matrices, as k(k − 1)/2 numbers: (2,1), (3,1), (3,2), …; by k, or by the names of the numbers. */
+/**
+ * k×k correlation matrices, as k(k − 1)/2 numbers: (2,1), (3,1), (3,2), …; by k, or by the names of
+ * the numbers.
+ */
 export function correlation(entries: number | readonly string[]): Domain {
   const order = orderOf(entries, 2, 0, "correlation");
   return domain({
@@ -52,7 +63,8 @@ export function correlation(entries: number | readonly string[]): Domain {
 }
 
 /**
- * k×k positive-definite matrices, as k(k + 1)/2 numbers: (1,1), (2,1), (2,2), (3,1), …; by k, or by the names of the numbers.
+ * k×k positive-definite matrices, as k(k + 1)/2 numbers: (1,1), (2,1), (2,2), (3,1), …; by k, or by
+ * the names of the numbers.
  */
 export function covariance(entries: number | readonly string[]): Domain {
   const order = orderOf(entries, 1, 1, "covariance");

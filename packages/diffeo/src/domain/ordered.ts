@@ -4,7 +4,13 @@
  *   free          y₁ = x₁, yᵢ = yᵢ₋₁ + eˣⁱ           above a   yᵢ = a + Σⱼ≤ᵢ eˣʲ           below b   yᵢ = b − Σⱼ≥ᵢ eˣʲ
  *   between them  yᵢ = Σⱼ≤ᵢ sⱼ, s the first n of the n + 1 shares of the interval that the gaps have; cells are a + (b − a)y
  */
-import { affineMatrix, type Bijector, chain, expMap, ordered as orderedMap } from "../bijector/index.ts";
+import {
+  affineMatrix,
+  type Bijector,
+  chain,
+  expMap,
+  ordered as orderedMap,
+} from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
 import { type Domain, domain, above as next, requireCount, requireInterval } from "./domain.ts";
 import { shareMap } from "./simplex.ts";
@@ -21,10 +27,13 @@ export interface OrderedOptions {
 
 /** The matrix of sums of what comes up to each place, or less what comes from it on. */
 const sums = (n: number, sign: 1 | -1): number[][] =>
-  Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => ((sign > 0 ? j <= i : j >= i) ? sign : 0)));
+  Array.from({ length: n }, (_, i) =>
+    Array.from({ length: n }, (_, j) => ((sign > 0 ? j <= i : j >= i) ? sign : 0)),
+  );
 
 function mapOf(n: number, { above, below, map = "additiveLogistic" }: OrderedOptions): Bijector {
-  if (above !== undefined && below !== undefined) return chain(shareMap(map), affineMatrix(sums(n, 1)));
+  if (above !== undefined && below !== undefined)
+    return chain(shareMap(map), affineMatrix(sums(n, 1)));
   if (above !== undefined) return chain(expMap(), affineMatrix(sums(n, 1), above));
   if (below !== undefined) return chain(expMap(), affineMatrix(sums(n, -1), below));
   return orderedMap();

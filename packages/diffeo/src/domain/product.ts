@@ -1,4 +1,7 @@
-/** Several domains side by side, by name: the blocks of a row of a table, or of all parameters of a model. */
+/**
+ * Several domains side by side, by name: the blocks of a row of a table, or of all parameters of a
+ * model.
+ */
 import { blocks } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
 import { type Cell, type Domain, domain } from "./domain.ts";
@@ -44,13 +47,17 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
   const parts = laidOut(domains);
   if (parts.length === 0) fail("usage", "product: no domains", "give at least one by name");
   const inner = parts.find((part) => "parts" in part.domain);
-  if (inner) fail("usage", `product: "${inner.name}" is a product itself`, "give its domains one by one");
+  if (inner)
+    fail("usage", `product: "${inner.name}" is a product itself`, "give its domains one by one");
   const columns = parts.flatMap((part) => part.columns);
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
-  if (twice !== undefined) fail("usage", `product: two columns are called "${twice}"`, "give other names");
+  if (twice !== undefined)
+    fail("usage", `product: two columns are called "${twice}"`, "give other names");
   const cellsOf = ({ domain: own, at }: ProductPart, cells: readonly Cell[]): readonly Cell[] =>
     cells.slice(at.cells, at.cells + own.cells);
-  const specs = parts.flatMap(({ name, domain: own }) => (own.spec ? [{ name, domain: own.spec as SingleSpec }] : []));
+  const specs = parts.flatMap(({ name, domain: own }) =>
+    own.spec ? [{ name, domain: own.spec as SingleSpec }] : [],
+  );
   let drawn = 0;
   const noiseAt = parts.map((part) => {
     drawn += part.domain.noise;
@@ -59,7 +66,9 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
   const whole = domain({
     kind: "product",
     ...(specs.length === parts.length && { spec: { kind: "product", parts: specs } }),
-    map: blocks(parts.map(({ domain: own }) => ({ map: own.map, size: own.dimension, sizeY: own.size }))),
+    map: blocks(
+      parts.map(({ domain: own }) => ({ map: own.map, size: own.dimension, sizeY: own.size })),
+    ),
     dimension: total(parts, (own) => own.dimension),
     size: total(parts, (own) => own.size),
     cells: columns.length,
@@ -83,7 +92,9 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
         ),
       ),
     decode: (y) =>
-      parts.flatMap(({ domain: own, at }) => own.decode(Array.from({ length: own.size }, (_, i) => y[at.y + i]))),
+      parts.flatMap(({ domain: own, at }) =>
+        own.decode(Array.from({ length: own.size }, (_, i) => y[at.y + i])),
+      ),
   });
   return {
     ...whole,

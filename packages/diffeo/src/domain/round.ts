@@ -5,11 +5,12 @@
  *   sphere   ‖y‖ = 1 in Rⁿ, by stereographic projection of Rⁿ⁻¹ from the pole opposite to `centre`
  *   angle    the circle, the sphere of R²: θ ↦ (sin(θ − c), −cos(θ − c))
  *
- * No chart of Rᵐ covers a sphere. What is lost: the pole itself, to which no finite x belongs; near it a density that is
- * smooth on the sphere has tails in x like ‖x‖^{−2m}, and a model in x need not meet itself there from all sides. So the pole
- * belongs where there is least mass: `centre` is the direction, or the angle, that data are around. A raw value closer to the
- * pole than 10⁻⁵ goes in as one at that distance. Densities are with respect to area on the sphere, and for angles to the
- * angle.
+ * No chart of Rᵐ covers a sphere. What is lost: the pole itself, to which no finite x belongs; near
+ * it a density that is smooth on the sphere has tails in x like ‖x‖^{−2m}, and a model in x need
+ * not meet itself there from all sides. So the pole belongs where there is least mass: `centre` is
+ * the direction, or the angle, that data are around. A raw value closer to the pole than 10⁻⁵ goes
+ * in as one at that distance. Densities are with respect to area on the sphere, and for angles to
+ * the angle.
  */
 import { affine, chain, stereographic, unitBall } from "../bijector/index.ts";
 import { fail, matmul } from "../graph/index.ts";
@@ -18,16 +19,25 @@ import { type Cell, type Domain, domain, partCount } from "./domain.ts";
 const norm = (values: readonly number[]): number => Math.hypot(...values);
 
 /** Points of Rⁿ within a radius of 0; their coordinates by number or by name. */
-export function ball(parts: number | readonly string[], { radius = 1 }: { readonly radius?: number } = {}): Domain {
+export function ball(
+  parts: number | readonly string[],
+  { radius = 1 }: { readonly radius?: number } = {},
+): Domain {
   const size = partCount(parts, 1, "ball");
-  if (!(radius > 0 && Number.isFinite(radius))) fail("usage", `ball: the radius is ${radius}`, "give a number above 0");
+  if (!(radius > 0 && Number.isFinite(radius)))
+    fail("usage", `ball: the radius is ${radius}`, "give a number above 0");
   return domain({
     kind: "ball",
-    spec: { kind: "ball", size: typeof parts === "number" ? parts : [...parts], ...(radius !== 1 && { radius }) },
+    spec: {
+      kind: "ball",
+      size: typeof parts === "number" ? parts : [...parts],
+      ...(radius !== 1 && { radius }),
+    },
     ...(typeof parts !== "number" && { names: parts }),
     map: radius === 1 ? unitBall() : chain(unitBall(), affine({ scale: radius })),
     dimension: size,
-    fault: (y) => (norm(y) < radius ? undefined : `a point ${norm(y)} away from 0 is not within ${radius}`),
+    fault: (y) =>
+      norm(y) < radius ? undefined : `a point ${norm(y)} away from 0 is not within ${radius}`,
     decode: (y) => {
       const length = norm(Array.from(y));
       // A few roundings of a sum of squares inside.
@@ -65,7 +75,10 @@ export function sphere(
     map: stereographic(),
     dimension: size - 1,
     size,
-    fault: (y) => (Math.abs(norm(y) - 1) > TOLERANCE ? `a vector of length ${norm(y)} is no unit vector` : undefined),
+    fault: (y) =>
+      Math.abs(norm(y) - 1) > TOLERANCE
+        ? `a vector of length ${norm(y)} is no unit vector`
+        : undefined,
     encode: (cells: readonly Cell[]) => offPole(turn(unit(cells as readonly number[]))),
     decode: (y) => unit(turn(Array.from(y))),
     // A reflection is linear: row i is where the i-th direction goes, and it is its own inverse.
@@ -79,7 +92,10 @@ export function sphere(
   });
 }
 
-/** Angles nearer to the pole than this go in as this, so that x and what is computed from it have digits left. */
+/**
+ * Angles nearer to the pole than this go in as this, so that x and what is computed from it have
+ * digits left.
+ */
 const NEAREST = 1e-5;
 
 /** A unit vector, or the nearest that is not too near to the pole (0, …, 0, 1). */
@@ -108,7 +124,10 @@ export interface AngleOptions {
   readonly period?: number;
   /** The angle that data are around, opposite to where the circle is cut. Default 0. */
   readonly centre?: number;
-  /** The least angle that comes out; all are within a period from it. Default half a period below the centre. */
+  /**
+   * The least angle that comes out; all are within a period from it. Default half a period below
+   * the centre.
+   */
   readonly from?: number;
 }
 
@@ -117,7 +136,8 @@ export function angle(options: AngleOptions = {}): Domain {
   const { period = 2 * Math.PI, centre = 0, from } = options;
   if (!(period > 0 && Number.isFinite(period)))
     fail("usage", `angle: the period is ${period}`, "give a number above 0");
-  if (!Number.isFinite(centre)) fail("usage", `angle: the centre is ${centre}`, "give a finite number");
+  if (!Number.isFinite(centre))
+    fail("usage", `angle: the centre is ${centre}`, "give a finite number");
   if (from !== undefined && !Number.isFinite(from))
     fail("usage", `angle: what comes out is from ${from}`, "give a finite number");
   /** Between 0 and a whole turn, the end not in it. */
@@ -132,7 +152,8 @@ export function angle(options: AngleOptions = {}): Domain {
     cells: 1,
     logUnit: Math.log((2 * Math.PI) / period),
     fault: () => undefined,
-    encode: ([cell]) => offPole([Math.sin(radians(cell as number)), -Math.cos(radians(cell as number))]),
+    encode: ([cell]) =>
+      offPole([Math.sin(radians(cell as number)), -Math.cos(radians(cell as number))]),
     decode: (y) => {
       const cell = centre + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
       if (from === undefined) return [cell];

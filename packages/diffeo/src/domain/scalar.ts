@@ -6,7 +6,15 @@
  */
 import { affine, chain, expMap, identity, sigmoidMap, softplusMap } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
-import { type Cell, type Domain, domain, numberFault, requireCount, requireInterval, within } from "./domain.ts";
+import {
+  type Cell,
+  type Domain,
+  domain,
+  numberFault,
+  requireCount,
+  requireInterval,
+  within,
+} from "./domain.ts";
 import { type PositiveMap, positiveMaps } from "./spec.ts";
 
 /** Any numbers. */
@@ -34,11 +42,16 @@ export interface PositiveOptions {
 export function positive(options: PositiveOptions = {}): Domain {
   const { below, map = "exp" } = options;
   if (below !== undefined && options.above !== undefined)
-    fail("usage", "positive: above and below are both given", "use between for numbers with two bounds");
+    fail(
+      "usage",
+      "positive: above and below are both given",
+      "use between for numbers with two bounds",
+    );
   if (!positiveMaps.includes(map))
     fail("usage", `positive: there is no map "${map}"`, `use one of ${positiveMaps.join(", ")}`);
   const bound = below ?? options.above ?? 0;
-  if (!Number.isFinite(bound)) fail("usage", `positive: the bound is ${bound}`, "give a finite number, or use real");
+  if (!Number.isFinite(bound))
+    fail("usage", `positive: the bound is ${bound}`, "give a finite number, or use real");
   const sign = below === undefined ? 1 : -1;
   const grown = map === "exp" ? expMap() : softplusMap();
   const inside = (y: number): boolean => sign * (y - bound) > 0;
@@ -47,9 +60,14 @@ export function positive(options: PositiveOptions = {}): Domain {
     spec: { kind: "positive", ...options },
     map: bound === 0 && sign === 1 ? grown : chain(grown, affine({ scale: sign, shift: bound })),
     dimension: 1,
-    fault: ([y]) => (inside(y) ? undefined : boundFault(y, [bound], `not ${sign === 1 ? "above" : "below"} ${bound}`)),
+    fault: ([y]) =>
+      inside(y)
+        ? undefined
+        : boundFault(y, [bound], `not ${sign === 1 ? "above" : "below"} ${bound}`),
     decode: (y) => [
-      sign === 1 ? within(y[0], bound, Number.POSITIVE_INFINITY) : within(y[0], Number.NEGATIVE_INFINITY, bound),
+      sign === 1
+        ? within(y[0], bound, Number.POSITIVE_INFINITY)
+        : within(y[0], Number.NEGATIVE_INFINITY, bound),
     ],
   });
 }
@@ -66,7 +84,10 @@ export function between(low: number, high: number): Domain {
     spec: { kind: "between", low, high },
     map: sigmoidMap(low, high),
     dimension: 1,
-    fault: ([y]) => (y > low && y < high ? undefined : boundFault(y, [low, high], `not between ${low} and ${high}`)),
+    fault: ([y]) =>
+      y > low && y < high
+        ? undefined
+        : boundFault(y, [low, high], `not between ${low} and ${high}`),
     decode: (y) => [within(y[0], low, high)],
   });
 }
@@ -89,7 +110,8 @@ export function integer(options: IntegerOptions = {}): Domain {
   for (const [name, bound] of Object.entries(options))
     if (!Number.isSafeInteger(bound))
       fail("usage", `integer: ${name} is ${bound}`, "give a whole number, or leave it out");
-  if (least > most) fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
+  if (least > most)
+    fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
   const under = spread(options);
   return domain({
     kind: "integer",

@@ -1,11 +1,16 @@
 /**
- * Parts of a whole: cells > 0 that sum to a total. y are their shares of it but one, the rest, which the others leave; φ is any
- * map onto {y > 0, Σy < 1}.
+ * Parts of a whole: cells > 0 that sum to a total. y are their shares of it but one, the rest,
+ * which the others leave; φ is any map onto {y > 0, Σy < 1}.
  *
- * A category of K labels is a point near a corner of the simplex of its K probabilities: the label's own is 1 − ε, each other
- * ε/(K − 1); the label of a point is that of its largest part.
+ * A category of K labels is a point near a corner of the simplex of its K probabilities: the
+ * label's own is 1 − ε, each other ε/(K − 1); the label of a point is that of its largest part.
  */
-import { additiveLogistic, type Bijector, isometricLogRatio, stickBreaking } from "../bijector/index.ts";
+import {
+  additiveLogistic,
+  type Bijector,
+  isometricLogRatio,
+  stickBreaking,
+} from "../bijector/index.ts";
 import { concat, fail, mul, slice, sub, sum, type Tensor } from "../graph/index.ts";
 import { type Cell, type Domain, domain, partCount, requireCount, shown } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
@@ -13,7 +18,11 @@ import { type SimplexMap, simplexMaps } from "./spec.ts";
 /** φ onto {y > 0, Σy < 1} by its name. */
 export function shareMap(name: SimplexMap): Bijector {
   if (!simplexMaps.includes(name))
-    fail("usage", `there is no map "${name}" onto a simplex`, `use one of ${simplexMaps.join(", ")}`);
+    fail(
+      "usage",
+      `there is no map "${name}" onto a simplex`,
+      `use one of ${simplexMaps.join(", ")}`,
+    );
   return { additiveLogistic, isometricLogRatio, stickBreaking }[name]();
 }
 
@@ -21,16 +30,19 @@ export interface SimplexOptions {
   /** What the parts sum to. Default 1. */
   readonly total?: number;
   /**
-   * The part that is left out of y, by name or by number from 0. Default the last. It is known to the digits that the sum of
-   * the others leaves, 10⁻¹⁶ of the total: choose one that is not tiny.
+   * The part that is left out of y, by name or by number from 0. Default the last. It is known to
+   * the digits that the sum of the others leaves, 10⁻¹⁶ of the total: choose one that is not tiny.
    */
   readonly rest?: string | number;
   /**
-   * Exact zeros: a part of 0 stands for one somewhere below this share of the total, and what comes out below it is 0. Without
-   * it a part of 0 is not inside.
+   * Exact zeros: a part of 0 stands for one somewhere below this share of the total, and what comes
+   * out below it is 0. Without it a part of 0 is not inside.
    */
   readonly zeros?: number;
-  /** How far the sum of a raw value may be from the total, relative to it: rounded cells. Default 10⁻⁶. */
+  /**
+   * How far the sum of a raw value may be from the total, relative to it: rounded cells. Default
+   * 10⁻⁶.
+   */
   readonly tolerance?: number;
   /** Default additiveLogistic. */
   readonly map?: SimplexMap;
@@ -54,8 +66,10 @@ function restOf(parts: number | readonly string[], n: number, rest: string | num
 export function simplex(parts: number | readonly string[], options: SimplexOptions = {}): Domain {
   const n = partCount(parts, 2, "simplex");
   const { total = 1, zeros = 0, tolerance = 1e-6, map = "additiveLogistic" } = options;
-  if (!(total > 0 && Number.isFinite(total))) fail("usage", `simplex: the total is ${total}`, "give a number above 0");
-  if (!(zeros >= 0 && zeros * n < 1)) fail("usage", `simplex: zeros is ${zeros}`, `give a share below 1/${n}, or 0`);
+  if (!(total > 0 && Number.isFinite(total)))
+    fail("usage", `simplex: the total is ${total}`, "give a number above 0");
+  if (!(zeros >= 0 && zeros * n < 1))
+    fail("usage", `simplex: zeros is ${zeros}`, `give a share below 1/${n}, or 0`);
   const rest = restOf(parts, n, options.rest ?? n - 1);
 
   const fault = (cells: readonly number[]): string | undefined => {
@@ -64,7 +78,9 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
       return "a part is 0, the bound itself; say by zeros below which share of the total a part is called 0";
     if (wrong !== undefined) return `the part ${wrong} is not above 0`;
     const sum = cells.reduce((a, b) => a + b, 0);
-    return Math.abs(sum / total - 1) <= tolerance ? undefined : `the parts sum to ${sum}, not to ${total}`;
+    return Math.abs(sum / total - 1) <= tolerance
+      ? undefined
+      : `the parts sum to ${sum}, not to ${total}`;
   };
   const encode = (cells: readonly Cell[], u: ArrayLike<number>): number[] => {
     const spread = (cells as readonly number[]).map((v, i) => (v === 0 ? u[i] * zeros * total : v));
@@ -128,9 +144,14 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
   requireCount(k, 2, "category: the number of labels");
   const { soften = 0.01, map = "additiveLogistic" } = options;
   if (!(soften > 0 && soften < 1 - 1 / k))
-    fail("usage", `category: soften is ${soften}`, `give a share between 0 and 1 − 1/${k}, where all labels are alike`);
+    fail(
+      "usage",
+      `category: soften is ${soften}`,
+      `give a share between 0 and 1 − 1/${k}, where all labels are alike`,
+    );
   const places = new Map(labels.map((label, i) => [label, i]));
-  if (places.size !== k) fail("usage", "category: two labels are the same", "give every label once");
+  if (places.size !== k)
+    fail("usage", "category: two labels are the same", "give every label once");
   return domain({
     kind: "category",
     spec: { kind: "category", labels: [...labels], ...options },
@@ -143,7 +164,9 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
         ? undefined
         : `${shown(label)} is none of ${labels.slice(0, 20).map(shown).join(", ")}${k > 20 ? ", …" : ""}`,
     encode: ([label]) =>
-      Array.from({ length: k - 1 }, (_, i) => (places.get(label) === i ? 1 - soften : soften / (k - 1))),
+      Array.from({ length: k - 1 }, (_, i) =>
+        places.get(label) === i ? 1 - soften : soften / (k - 1),
+      ),
     decode: (y) => {
       const shares = Array.from(y);
       shares.push(shares.reduce((a, b) => a - b, 1));

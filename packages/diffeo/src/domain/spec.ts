@@ -46,7 +46,11 @@ const plain = v.variant("kind", [
     map: v.exactOptional(v.picklist(positiveMaps)),
   }),
   v.strictObject({ kind: v.literal("between"), low: finite, high: finite }),
-  v.strictObject({ kind: v.literal("integer"), least: v.exactOptional(finite), most: v.exactOptional(finite) }),
+  v.strictObject({
+    kind: v.literal("integer"),
+    least: v.exactOptional(finite),
+    most: v.exactOptional(finite),
+  }),
   v.strictObject({
     kind: v.literal("simplex"),
     parts,
@@ -76,7 +80,11 @@ const plain = v.variant("kind", [
     from: v.exactOptional(finite),
   }),
   v.strictObject({ kind: v.literal("ball"), size: parts, radius: v.exactOptional(finite) }),
-  v.strictObject({ kind: v.literal("sphere"), size: parts, centre: v.exactOptional(v.array(finite)) }),
+  v.strictObject({
+    kind: v.literal("sphere"),
+    size: parts,
+    centre: v.exactOptional(v.array(finite)),
+  }),
   v.strictObject({ kind: v.literal("correlation"), order: entries }),
   v.strictObject({ kind: v.literal("covariance"), order: entries }),
 ]);

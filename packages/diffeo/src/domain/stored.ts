@@ -42,8 +42,14 @@ function single(spec: SingleSpec): Domain {
   }
 }
 
-const without = <T extends object, K extends keyof T>(value: T, ...keys: readonly K[]): Omit<T, K> =>
-  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key as K))) as Omit<T, K>;
+const without = <T extends object, K extends keyof T>(
+  value: T,
+  ...keys: readonly K[]
+): Omit<T, K> =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key as K))) as Omit<
+    T,
+    K
+  >;
 
 const made = (spec: DomainSpec): Domain =>
   spec.kind === "product"

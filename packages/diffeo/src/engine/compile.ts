@@ -1,6 +1,7 @@
 /**
- * From a function on tensors to a function on arrays. The function is traced once for every combination of input
- * shapes, differentiated and simplified as a graph, written as ONNX, and from then on only run.
+ * From a function on tensors to a function on arrays. The function is traced once for every
+ * combination of input shapes, differentiated and simplified as a graph, written as ONNX, and from
+ * then on only run.
  */
 import {
   allocate,
@@ -36,7 +37,13 @@ import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
-import { type Create, type OpeningOptions, requireThreads, type Session, type SessionOptions } from "./session.ts";
+import {
+  type Create,
+  type OpeningOptions,
+  requireThreads,
+  type Session,
+  type SessionOptions,
+} from "./session.ts";
 import { callsOutside, splitSession } from "./split.ts";
 import { sweepOf, sweepSession } from "./sweep.ts";
 
@@ -51,30 +58,46 @@ export interface CompileOptions extends SessionOptions {
   /** The float type of inputs that do not state their own. Default float32. */
   readonly type?: FloatType;
   /**
-   * For debugging: refuse a NaN in an argument, and on a NaN or infinity in a result, also in one that is kept on its
-   * device, find and name the operation that made the first one. Default false.
+   * For debugging: refuse a NaN in an argument, and on a NaN or infinity in a result, also in one
+   * that is kept on its device, find and name the operation that made the first one. Default false.
    */
   readonly checkFinite?: boolean;
 }
 
-/** What a compiled function accepts for one tensor. Typed arrays must have the graph's type; plain numbers are converted. */
+/**
+ * What a compiled function accepts for one tensor. Typed arrays must have the graph's type; plain
+ * numbers are converted.
+ */
 export type ArrayInput = NdArray | TypedArray | Nested;
 
 /** The tree of arrays a function returns for its tree of tensors. */
 export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: Arrays<T[K]> };
 
-/** The tree of arrays a function takes for a tree of tensors. A leaf is whatever may be a tensor, as an operand may. */
-export type ArrayInputs<T> = [Tensor] extends [T] ? ArrayInput : { readonly [K in keyof T]: ArrayInputs<T[K]> };
+/**
+ * The tree of arrays a function takes for a tree of tensors. A leaf is whatever may be a tensor, as
+ * an operand may.
+ */
+export type ArrayInputs<T> = [Tensor] extends [T]
+  ? ArrayInput
+  : { readonly [K in keyof T]: ArrayInputs<T[K]> };
 
-/** The tree of shapes a function is compiled for. `[]` is a scalar: a list without tensors has no spec, leave it out. */
-export type OpenSpecs<T> = [Tensor] extends [T] ? OpenSpec : { readonly [K in keyof T]: OpenSpecs<T[K]> };
+/**
+ * The tree of shapes a function is compiled for. `[]` is a scalar: a list without tensors has no
+ * spec, leave it out.
+ */
+export type OpenSpecs<T> = [Tensor] extends [T]
+  ? OpenSpec
+  : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 export interface Compiled<X extends readonly unknown[], Y> {
-  /** Runs it. Arrays are not copied, and are read while it runs: change none before the result is there. */
+  /**
+   * Runs it. Arrays are not copied, and are read while it runs: change none before the result is
+   * there.
+   */
   (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
   /**
-   * Frees every session. Calls under way finish first or, on a worker, are rejected: it ends as soon as the runtime
-   * comes back. Calling the function afterwards is an error.
+   * Frees every session. Calls under way finish first or, on a worker, are rejected: it ends as
+   * soon as the runtime comes back. Calling the function afterwards is an error.
    */
   dispose(): Promise<void>;
 }
@@ -114,12 +137,19 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
   return open.map((d) => d ?? size);
 }
 
-/** An argument as an array of the spec's type, or an error that says which argument and what it should have been. */
+/**
+ * An argument as an array of the spec's type, or an error that says which argument and what it
+ * should have been.
+ */
 function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
   const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
   if (value instanceof KeptArray) {
     if (value.dtype !== dtype)
-      fail("type", `${where}: a ${value.dtype} array given to a ${dtype} graph`, "compile for its type");
+      fail(
+        "type",
+        `${where}: a ${value.dtype} array given to a ${dtype} graph`,
+        "compile for its type",
+      );
     return checkShape(value, open, where);
   }
   if (isNested(value)) {
@@ -142,7 +172,8 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
   return checkShape({ ...value, dtype }, open, where);
 }
 
-const isNested = (value: unknown): value is Nested => typeof value === "number" || Array.isArray(value);
+const isNested = (value: unknown): value is Nested =>
+  typeof value === "number" || Array.isArray(value);
 
 const noArray = (value: unknown, where: string): never =>
   fail(
@@ -173,7 +204,13 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
 }
 
 /** Walks an argument beside its spec, so that a leaf of the spec may be any kind of array. */
-function bindArgument(value: unknown, spec: unknown, type: FloatType, where: string, into: NdArray[]): void {
+function bindArgument(
+  value: unknown,
+  spec: unknown,
+  type: FloatType,
+  where: string,
+  into: NdArray[],
+): void {
   if (isSpec(spec)) return void into.push(asArray(value, spec as OpenSpec, type, where));
   const [wanted, given] = [spec, value] as Record<string, unknown>[];
   const remedy = "pass the same structure the function was compiled for";
@@ -186,7 +223,8 @@ function bindArgument(value: unknown, spec: unknown, type: FloatType, where: str
   for (const key of Object.keys(given))
     if (!Object.hasOwn(wanted, key) && given[key] !== undefined)
       fail("type", `${where}.${key}: ${describe(given[key])} given where nothing belongs`, remedy);
-  for (const [key, child] of Object.entries(wanted)) bindArgument(given[key], child, type, `${where}.${key}`, into);
+  for (const [key, child] of Object.entries(wanted))
+    bindArgument(given[key], child, type, `${where}.${key}`, into);
 }
 
 /**
@@ -200,8 +238,13 @@ export function compile<X extends readonly unknown[], Y>(
   specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
   options: CompileOptions & OpeningOptions = {},
 ): Compiled<X, Y> {
-  const { device = "cpu", type = device === "reference" ? "float64" : "float32", checkFinite = false } = options;
-  if (!isFloat(type)) fail("type", `there is no float type "${type}"`, 'compile with type "float32" or "float64"');
+  const {
+    device = "cpu",
+    type = device === "reference" ? "float64" : "float32",
+    checkFinite = false,
+  } = options;
+  if (!isFloat(type))
+    fail("type", `there is no float type "${type}"`, 'compile with type "float32" or "float64"');
   requireThreads(options);
   const entries = new Map<string, Promise<Entry<Y>>>();
   const open = opener(device, options);
@@ -209,7 +252,9 @@ export function compile<X extends readonly unknown[], Y>(
 
   const build = async (arrays: readonly NdArray[]): Promise<Entry<Y>> => {
     let next = 0;
-    const concrete = specs.map((spec: unknown) => mapTree<OpenSpec, Spec>(spec, () => specOf(arrays[next++]), isSpec));
+    const concrete = specs.map((spec: unknown) =>
+      mapTree<OpenSpec, Spec>(spec, () => specOf(arrays[next++]), isSpec),
+    );
     const traced = trace(f as unknown as (...args: never[]) => Y, concrete, type);
     return { trace: traced, session: await open(traced) };
   };
@@ -217,14 +262,22 @@ export function compile<X extends readonly unknown[], Y>(
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
     if (disposed) fail("disposed", "this compiled function was disposed", "compile it again");
     if (args.length !== specs.length)
-      fail("usage", `${args.length} arguments given, ${specs.length} expected`, "call it as it was compiled");
+      fail(
+        "usage",
+        `${args.length} arguments given, ${specs.length} expected`,
+        "call it as it was compiled",
+      );
     const arrays: NdArray[] = [];
     args.forEach((arg, i) => {
       bindArgument(arg, specs[i], type, `argument ${i}`, arrays);
     });
     for (const a of arrays)
       if (a instanceof KeptArray && (a.device !== device || options.worker))
-        fail("usage", `an array that ${a.device} keeps was given to a function elsewhere`, "read it with toHost first");
+        fail(
+          "usage",
+          `an array that ${a.device} keeps was given to a function elsewhere`,
+          "read it with toHost first",
+        );
     const key = arrays.map((a) => a.shape.join("×")).join(" ");
     let entry = entries.get(key);
     if (!entry) {
@@ -255,11 +308,18 @@ export function compile<X extends readonly unknown[], Y>(
   }) as Compiled<X, Y>;
 }
 
-/** What opens the sessions of one compiled function: on this thread, or all of them on one worker. */
-function opener(name: string, options: OpeningOptions): (traced: Trace<unknown>) => Promise<Session> {
+/**
+ * What opens the sessions of one compiled function: on this thread, or all of them on one worker.
+ */
+function opener(
+  name: string,
+  options: OpeningOptions,
+): (traced: Trace<unknown>) => Promise<Session> {
   let create: Promise<Create> | undefined;
   const start = async (model: OnnxModel, own: OpeningOptions): Promise<Session> => {
-    create ??= loadRuntime().then((runtime) => (options.worker ? runtime.thread() : runtime.create));
+    create ??= loadRuntime().then((runtime) =>
+      options.worker ? runtime.thread() : runtime.create,
+    );
     return (await create)(model, name === "reference" ? "cpu" : name, own);
   };
   const { keep: _, ...unkept } = options;
@@ -269,17 +329,26 @@ function opener(name: string, options: OpeningOptions): (traced: Trace<unknown>)
   };
   const open = async (traced: Trace<unknown>): Promise<Session> => {
     if (callsOutside(traced)) return splitSession(traced, open, place);
-    const sweep = name === "cpu" && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
+    const sweep =
+      name === "cpu" && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
     if (sweep) return sweepSession(sweep, open);
     const device = await deviceNamed(name);
     if (name === "reference") {
       if (options.worker)
-        fail("usage", 'worker: device "reference" runs where it is called', 'leave "worker" out, or use device "cpu"');
+        fail(
+          "usage",
+          'worker: device "reference" runs where it is called',
+          'leave "worker" out, or use device "cpu"',
+        );
       return referenceSession(traced);
     }
     const model = writeOnnx(traced.outputs, device.target);
     if (model.types.has("float64") && !device.types.includes("float64"))
-      fail("type", `device "${name}" does not compute in float64`, 'compile with type "float32", or use device "cpu"');
+      fail(
+        "type",
+        `device "${name}" does not compute in float64`,
+        'compile with type "float32", or use device "cpu"',
+      );
     if (options.worker && options.keep)
       fail("usage", "results of a worker cannot be kept on the device", "leave out worker or keep");
     return start(model, options);
@@ -289,28 +358,37 @@ function opener(name: string, options: OpeningOptions): (traced: Trace<unknown>)
 
 const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });
 
-/** Whether a value is no tree of arrays; a list is one if the first thing in it, however deep, is an object. */
+/**
+ * Whether a value is no tree of arrays; a list is one if the first thing in it, however deep, is an
+ * object.
+ */
 const isArrayInput = (value: unknown): boolean => {
   let first = value;
   while (Array.isArray(first) && first.length > 0) first = first[0];
   if (Array.isArray(value)) return typeof first !== "object" || Array.isArray(first);
-  return typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value);
+  return (
+    typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value)
+  );
 };
 
 /** An array of its own shape and type, float64 for every float. */
 function widened(value: unknown, where: string): NdArray {
   if (isNested(value)) return ndarray(value, "float64");
-  const dtype = dtypes.find((d) => ArrayBuffer.isView(value) && allocate(d, 0).constructor === value.constructor);
-  const array = dtype ? { shape: [(value as TypedArray).length], dtype, data: value as TypedArray } : value;
+  const dtype = dtypes.find(
+    (d) => ArrayBuffer.isView(value) && allocate(d, 0).constructor === value.constructor,
+  );
+  const array = dtype
+    ? { shape: [(value as TypedArray).length], dtype, data: value as TypedArray }
+    : value;
   if (!isNdArray(array)) return noArray(value, where);
   requireType(array.data, array.dtype, where);
   return isFloat(array.dtype) ? { ...array, dtype: "float64", data: toFloat64(array.data) } : array;
 }
 
 /**
- * Runs `f` once on arrays or trees of arrays, in float64 on the CPU: for a first try, a notebook, a test. Floats become
- * float64, integers and booleans stay. Numbers in lists, however deep, are one array: in a list of arrays, write them as
- * `ndarray([…])`.
+ * Runs `f` once on arrays or trees of arrays, in float64 on the CPU: for a first try, a notebook, a
+ * test. Floats become float64, integers and booleans stay. Numbers in lists, however deep, are one
+ * array: in a list of arrays, write them as `ndarray([…])`.
  */
 export async function evaluate<X extends readonly unknown[], Y>(
   f: (...args: X) => Y,
@@ -325,5 +403,7 @@ export async function evaluate<X extends readonly unknown[], Y>(
     threads: 1,
     once: true,
   });
-  return compiled(...(arrays as { [I in keyof X]: ArrayInputs<X[I]> })).finally(() => compiled.dispose());
+  return compiled(...(arrays as { [I in keyof X]: ArrayInputs<X[I]> })).finally(() =>
+    compiled.dispose(),
+  );
 }

@@ -1,4 +1,7 @@
-/** Where a NaN or infinity came from: every float value of the graph is looked at, in order of computation. */
+/**
+ * Where a NaN or infinity came from: every float value of the graph is looked at, in order of
+ * computation.
+ */
 import { fail, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
 import { toHost } from "./kept.ts";
 import type { Session } from "./session.ts";
@@ -26,7 +29,10 @@ async function anyOf(arrays: Arrays, bad: Bad): Promise<boolean> {
 /** Whether some number is NaN or infinite. */
 export const hasNonFinite = (arrays: Arrays): Promise<boolean> => anyOf(arrays, "NaN or infinite");
 
-/** Refuses the first argument in which a number is bad. The inputs of a compiled function are `x0`, `x1.w`, …. */
+/**
+ * Refuses the first argument in which a number is bad. The inputs of a compiled function are `x0`,
+ * `x1.w`, ….
+ */
 async function refuse(feeds: Arrays, bad: Bad): Promise<void> {
   for (const [name, array] of Object.entries(feeds)) {
     const found = await find(array, bad);
@@ -39,12 +45,16 @@ async function refuse(feeds: Arrays, bad: Bad): Promise<void> {
   }
 }
 
-/** Operations may lose a NaN: a comparison with one is false, and a runtime's maximum may pass over it. */
+/**
+ * Operations may lose a NaN: a comparison with one is false, and a runtime's maximum may pass over
+ * it.
+ */
 export const requireNoNaN = (feeds: Arrays): Promise<void> => refuse(feeds, "NaN");
 
 /**
- * Raises the error for results that are not finite. Where they hold a NaN, that is what it looks for: an infinity may be
- * meant, as the logarithm of a mask. `open` makes a session whose outputs are all values of the graph.
+ * Raises the error for results that are not finite. Where they hold a NaN, that is what it looks
+ * for: an infinity may be meant, as the logarithm of a mask. `open` makes a session whose outputs
+ * are all values of the graph.
  */
 export async function blame<Y>(
   traced: Trace<Y>,
@@ -54,8 +64,13 @@ export async function blame<Y>(
 ): Promise<never> {
   const bad = (await anyOf(results, "NaN")) ? "NaN" : "NaN or infinite";
   await refuse(feeds, bad);
-  const nodes = topological(traced.outputs.map((o) => o.tensor)).filter((t) => isFloat(t.dtype) && t.inputs.length > 0);
-  const session = await open({ ...traced, outputs: nodes.map((tensor, i) => ({ name: `probe${i}`, tensor })) });
+  const nodes = topological(traced.outputs.map((o) => o.tensor)).filter(
+    (t) => isFloat(t.dtype) && t.inputs.length > 0,
+  );
+  const session = await open({
+    ...traced,
+    outputs: nodes.map((tensor, i) => ({ name: `probe${i}`, tensor })),
+  });
   try {
     const values = await session.run(feeds);
     for (let i = 0; i < nodes.length; i++) {

@@ -1,12 +1,17 @@
 /**
- * Arrays that stay on the device that made them: parameters and moments of a training step, fed back without crossing
- * the bus. On a device without memory of its own, what is kept is an ordinary array, whose memory may serve again.
+ * Arrays that stay on the device that made them: parameters and moments of a training step, fed
+ * back without crossing the bus. On a device without memory of its own, what is kept is an ordinary
+ * array, whose memory may serve again.
  */
 import { type DType, fail, type NdArray, type Shape } from "../graph/index.ts";
 
-const released = (): never => fail("disposed", "this array was released", "release an array after its last use");
+const released = (): never =>
+  fail("disposed", "this array was released", "release an array after its last use");
 
-/** An array in a device's memory. It can be passed to compiled functions of the same device; `toHost` reads it. */
+/**
+ * An array in a device's memory. It can be passed to compiled functions of the same device;
+ * `toHost` reads it.
+ */
 export class KeptArray implements NdArray {
   readonly shape: Shape;
   readonly dtype: DType;
@@ -57,7 +62,11 @@ export class KeptArray implements NdArray {
 const giveBack = new WeakMap<NdArray, () => void>();
 
 /** An ordinary array whose memory `free` gets when it is released. */
-export function reusable(shape: Shape, data: Float32Array, free: (data: Float32Array) => void): NdArray {
+export function reusable(
+  shape: Shape,
+  data: Float32Array,
+  free: (data: Float32Array) => void,
+): NdArray {
   let own: Float32Array | undefined = data;
   const array: NdArray = {
     shape,
@@ -79,7 +88,10 @@ export async function toHost(array: NdArray): Promise<NdArray> {
   return giveBack.has(array) ? { ...array, data: array.data.slice() } : array;
 }
 
-/** Frees the memory of an array that was kept: it must not be read afterwards, nor its numbers where they were taken out of it. */
+/**
+ * Frees the memory of an array that was kept: it must not be read afterwards, nor its numbers where
+ * they were taken out of it.
+ */
 export function release(array: NdArray): void {
   if (array instanceof KeptArray) array.dispose();
   else giveBack.get(array)?.();

@@ -1,6 +1,7 @@
 /**
- * Elementwise expressions as one WebAssembly function: four numbers at a time, every operation in float32 and in the order
- * in which the graph has it, so that the results are those of a runtime bit for bit.
+ * Elementwise expressions as one WebAssembly function: four numbers at a time, every operation in
+ * float32 and in the order in which the graph has it, so that the results are those of a runtime
+ * bit for bit.
  *
  *   yₖ[i] = fₖ(a₁[i], …, aₘ[i], c₁, …, cₙ)        one load an array, one store a result
  *
@@ -33,7 +34,9 @@ export interface Expression {
   readonly results: readonly Tensor[];
 }
 
-/** Numbers of an array that are worked on at a time: with a few arrays, what a second cache holds. */
+/**
+ * Numbers of an array that are worked on at a time: with a few arrays, what a second cache holds.
+ */
 const BLOCK = 16_384;
 const BLOCK_BYTES = 4 * BLOCK;
 const PAGE_BYTES = 65_536;
@@ -48,15 +51,29 @@ function leb(value: number): number[] {
   }
 }
 
-const list = (items: readonly (readonly number[])[]): number[] => [...leb(items.length), ...items.flat()];
-const section = (id: number, body: readonly number[]): number[] => [id, ...leb(body.length), ...body];
+const list = (items: readonly (readonly number[])[]): number[] => [
+  ...leb(items.length),
+  ...items.flat(),
+];
+const section = (id: number, body: readonly number[]): number[] => [
+  id,
+  ...leb(body.length),
+  ...body,
+];
 const text = (name: string): number[] => list([...name].map((c) => [c.charCodeAt(0)]));
-const vector = (instruction: number, ...operands: number[]): number[] => [0xfd, ...leb(instruction), ...operands];
+const vector = (instruction: number, ...operands: number[]): number[] => [
+  0xfd,
+  ...leb(instruction),
+  ...operands,
+];
 const get = (local: number): number[] => [0x20, ...leb(local)];
 const set = (local: number): number[] => [0x21, ...leb(local)];
 const splat = vector(0x13);
 
-/** The function's code: parameters are how many bytes of each there are, where arrays and results lie, and the scalars. */
+/**
+ * The function's code: parameters are how many bytes of each there are, where arrays and results
+ * lie, and the scalars.
+ */
 function code({ arrays, scalars, nodes, results }: Expression): number[] {
   const places = arrays.length + results.length;
   const at = 1 + places + scalars.length;
@@ -108,7 +125,11 @@ function code({ arrays, scalars, nodes, results }: Expression): number[] {
 function moduleOf(expression: Expression): Uint8Array<ArrayBuffer> {
   const { arrays, scalars, results } = expression;
   const body = code(expression);
-  const parameters = [[I32], ...[...arrays, ...results].map(() => [I32]), ...scalars.map(() => [F32])];
+  const parameters = [
+    [I32],
+    ...[...arrays, ...results].map(() => [I32]),
+    ...scalars.map(() => [F32]),
+  ];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, list([[0x60, ...list(parameters), 0]])),
@@ -121,8 +142,15 @@ function moduleOf(expression: Expression): Uint8Array<ArrayBuffer> {
 
 export interface Kernel {
   /** Computes the results. An array may lie in several places, one part after another. */
-  run(arrays: readonly (readonly Float32Array[])[], scalars: readonly number[], into: readonly Float32Array[]): void;
-  /** Arrays for results in the function's own memory, from which and into which nothing is copied: a few. */
+  run(
+    arrays: readonly (readonly Float32Array[])[],
+    scalars: readonly number[],
+    into: readonly Float32Array[],
+  ): void;
+  /**
+   * Arrays for results in the function's own memory, from which and into which nothing is copied: a
+   * few.
+   */
   readonly rooms: readonly Float32Array[];
 }
 
@@ -147,12 +175,16 @@ export async function kernelOf(expression: Expression, size: number): Promise<Ke
   // Four numbers at a time may reach beyond the last.
   const room = 16 * Math.ceil(size / 4);
   // Every result twice: what comes in and what goes out.
-  const rooms = Math.min(2 * results.length, Math.floor((MOST_BYTES - blocks * BLOCK_BYTES) / room));
+  const rooms = Math.min(
+    2 * results.length,
+    Math.floor((MOST_BYTES - blocks * BLOCK_BYTES) / room),
+  );
   const bytes = blocks * BLOCK_BYTES + rooms * room;
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
   const { instance } = await WebAssembly.instantiate(moduleOf(expression), { host: { memory } });
   const sweep = instance.exports.sweep as (bytes: number, ...operands: number[]) => void;
-  const block = (k: number): Float32Array => new Float32Array(memory.buffer, k * BLOCK_BYTES, BLOCK);
+  const block = (k: number): Float32Array =>
+    new Float32Array(memory.buffer, k * BLOCK_BYTES, BLOCK);
   const inside = (a: Float32Array): boolean => a.buffer === memory.buffer;
   return {
     rooms: Array.from(
@@ -165,7 +197,9 @@ export async function kernelOf(expression: Expression, size: number): Promise<Ke
           ? { from: parts[0].byteOffset }
           : { read: reader(parts), block: block(k) },
       );
-      const targets = into.map((a, k) => (inside(a) ? { from: a.byteOffset } : { block: block(given.length + k) }));
+      const targets = into.map((a, k) =>
+        inside(a) ? { from: a.byteOffset } : { block: block(given.length + k) },
+      );
       for (let at = 0; at < size; at += BLOCK) {
         const count = Math.min(BLOCK, size - at);
         for (const { read, block: own } of sources) read?.(own, count);
@@ -173,7 +207,8 @@ export async function kernelOf(expression: Expression, size: number): Promise<Ke
           ({ from, block: own }) => own?.byteOffset ?? (from as number) + 4 * at,
         );
         sweep(4 * count, ...places, ...scalars);
-        for (const [k, { block: own }] of targets.entries()) if (own) into[k].set(own.subarray(0, count), at);
+        for (const [k, { block: own }] of targets.entries())
+          if (own) into[k].set(own.subarray(0, count), at);
       }
     },
   };

@@ -1,4 +1,7 @@
-/** Runs an ONNX model as it is, without a graph: one that was written before, or was read from a file. */
+/**
+ * Runs an ONNX model as it is, without a graph: one that was written before, or was read from a
+ * file.
+ */
 import type { OnnxModel } from "../graph/index.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
 import { requireThreads, type Session, type SessionOptions } from "./session.ts";

@@ -1,4 +1,7 @@
-/** What both ONNX Runtimes, Node's and the browser's, share: options, arrays to tensors and back, one run at a time. */
+/**
+ * What both ONNX Runtimes, Node's and the browser's, share: options, arrays to tensors and back,
+ * one run at a time.
+ */
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { NdArray, OnnxModel } from "../graph/index.ts";
 import { add, DiffeoError, input, writeOnnx } from "../graph/index.ts";
@@ -29,39 +32,53 @@ export const sessionOptions = (
   provider: string,
   { threads, keep = [], once = false }: OpeningOptions,
 ): InferenceSession.SessionOptions => ({
-  // Buffers are kept by their exact size: a training step asks for the same ones every time, and the default, which keeps
-  // only those near a few fixed sizes, makes the rest anew (halves the step of a U-Net on an NVIDIA card).
-  executionProviders: [provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider],
+  // Buffers are kept by their exact size: a training step asks for the same ones every time, and
+  // the default, which keeps only those near a few fixed sizes, makes the rest anew (halves the
+  // step of a U-Net on an NVIDIA card).
+  executionProviders: [
+    provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider,
+  ],
   graphOptimizationLevel: once ? "disabled" : "all",
   // What goes wrong comes back as an error; the log would say it a second time.
   logSeverityLevel: FATAL,
   ...(threads !== undefined && { intraOpNumThreads: threads }),
-  ...(provider === "webgpu" && keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
+  ...(provider === "webgpu" &&
+    keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
   extra: {
     optimization: { disable_specified_optimizers: unwanted(model, provider).join(";") },
-    // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep between runs. By default they spin
-    // for a millisecond and on after a run, while the host draws noise or takes a step of its own: twice the processor's time
-    // for the same boards (docs/performance.md), taken from whatever else runs. Without any spinning every small operation
-    // waits for a thread to wake, a fifth of a table's step.
-    session: { intra_op: { allow_spinning: "1", spin_duration_us: "50" }, force_spinning_stop: "1" },
+    // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep
+    // between runs. By default they spin for a millisecond and on after a run, while the host draws
+    // noise or takes a step of its own: twice the processor's time for the same boards
+    // (docs/performance.md), taken from whatever else runs. Without any spinning every small
+    // operation waits for a thread to wake, a fifth of a table's step.
+    session: {
+      intra_op: { allow_spinning: "1", spin_duration_us: "50" },
+      force_spinning_stop: "1",
+    },
   },
 });
 
 /** What the runtime would do to a graph that is better left as it is. */
 const unwanted = (model: OnnxModel, provider: string): string[] => [
-  // x·σ(x) into an operator that it has in float32 alone, and the factor of a product into an attribute that is a float32
-  // number whatever the product's type is.
+  // x·σ(x) into an operator that it has in float32 alone, and the factor of a product into an
+  // attribute that is a float32 number whatever the product's type is.
   ...(model.types.has("float64") ? ["QuickGeluFusion", "MatMulScaleFusion"] : []),
-  // A sum with the layer normalisation after it into an operator that is four times slower than the two on a CPU, and on a
-  // GPU has no r to give to the backward pass.
+  // A sum with the layer normalisation after it into an operator that is four times slower than the
+  // two on a CPU, and on a GPU has no r to give to the backward pass.
   "SkipLayerNormFusion",
-  // A factor that was turned on purpose, back into a product with a transposed factor, which is 3.6 times slower on a GPU.
+  // A factor that was turned on purpose, back into a product with a transposed factor, which is 3.6
+  // times slower on a GPU.
   ...(provider === "webgpu" ? ["GemmTransposeFusion"] : []),
 ];
 
 /** Where every result of a model goes. */
-const locations = (model: OnnxModel, keep: readonly string[]): Record<string, "gpu-buffer" | "cpu"> =>
-  Object.fromEntries(model.outputs.map(({ name }) => [name, keeps(keep, name) ? "gpu-buffer" : "cpu"]));
+const locations = (
+  model: OnnxModel,
+  keep: readonly string[],
+): Record<string, "gpu-buffer" | "cpu"> =>
+  Object.fromEntries(
+    model.outputs.map(({ name }) => [name, keeps(keep, name) ? "gpu-buffer" : "cpu"]),
+  );
 
 function toOrt(ort: OrtModule, array: NdArray): OrtTensor {
   if (array instanceof KeptArray) return array.handle as OrtTensor;
@@ -88,8 +105,9 @@ function fromOrt(t: OrtTensor, read: Read): NdArray {
 export type StartModel = (model: OnnxModel) => Promise<Session>;
 
 /**
- * Reads arrays off the device. The runtime's own download ends the process (1.30); a graph that gives its input back
- * reads as well. Its session, one for every shape, stays until `dispose`; after that, each read has its own.
+ * Reads arrays off the device. The runtime's own download ends the process (1.30); a graph that
+ * gives its input back reads as well. Its session, one for every shape, stays until `dispose`;
+ * after that, each read has its own.
  */
 function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => Promise<void> } {
   const sessions = new Map<string, Session>();
@@ -115,8 +133,9 @@ function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => P
 }
 
 /**
- * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for. Only reading what it
- * keeps on its device goes through `guard`: the session itself is for the caller to guard.
+ * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for.
+ * Only reading what it keeps on its device goes through `guard`: the session itself is for the
+ * caller to guard.
  */
 export function wrapSession(
   ort: OrtModule,
@@ -129,7 +148,9 @@ export function wrapSession(
   const kept = reader(start, guard);
   return {
     run: (feeds) => {
-      const tensors = Object.fromEntries(model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]));
+      const tensors = Object.fromEntries(
+        model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]),
+      );
       const results = session.run(tensors);
       // Not the outcomes themselves: they would hold every result there ever was.
       last = Promise.allSettled([last, results]).then(() => undefined);
@@ -165,14 +186,19 @@ const said = (message: string): string =>
     .replace(/^\S+\.(?:cc|h):\d+ \S+ /, "")
     .replace(/\.$/, "");
 
-/** What to raise when a run failed: a graph may ask for what only its numbers forbid, as an entry that is not there. */
+/**
+ * What to raise when a run failed: a graph may ask for what only its numbers forbid, as an entry
+ * that is not there.
+ */
 function runError(error: unknown): unknown {
   if (error instanceof DiffeoError) return error;
   const { message } = error as Error;
   const [, operator] = /while running (\w+) node/.exec(message) ?? [];
   const cause = `the runtime failed${operator ? ` in the ONNX operator ${operator}` : ""}: ${said(message)}`;
   if (/out of memory|failed to allocate|alloc_failed|bad_alloc/i.test(message))
-    return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", { cause: error });
+    return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", {
+      cause: error,
+    });
   return new DiffeoError(
     "numerical",
     cause,
@@ -193,8 +219,8 @@ export const refusal = (error: unknown, device: string): unknown =>
       );
 
 /**
- * What to raise when a device refused a graph: that the device is missing, with a remedy, if it refuses x + 1 too;
- * otherwise that it refused.
+ * What to raise when a device refused a graph: that the device is missing, with a remedy, if it
+ * refuses x + 1 too; otherwise that it refused.
  */
 export async function startError(
   error: unknown,
@@ -207,8 +233,13 @@ export async function startError(
     await trivial.dispose();
     return refusal(error, device);
   } catch (cause) {
-    return new DiffeoError("device", `device "${device}" did not start: ${said((cause as Error).message)}`, remedy, {
-      cause,
-    });
+    return new DiffeoError(
+      "device",
+      `device "${device}" did not start: ${said((cause as Error).message)}`,
+      remedy,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** The device `reference`: the pure TypeScript evaluator of `diffeo/graph`, in float64. Slow, independent, exact to rounding. */
+/**
+ * The device `reference`: the pure TypeScript evaluator of `diffeo/graph`, in float64. Slow,
+ * independent, exact to rounding.
+ */
 import {
   convert,
   type DType,
@@ -11,7 +14,10 @@ import {
 } from "../graph/index.ts";
 import type { Session } from "./session.ts";
 
-/** Values of a result in its own type. An integer that came of a NaN, as from an index out of range, is none. */
+/**
+ * Values of a result in its own type. An integer that came of a NaN, as from an index out of range,
+ * is none.
+ */
 function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
   const bad = isFloat(dtype) ? undefined : values.find((v) => !Number.isFinite(v));
   if (bad !== undefined)
@@ -26,7 +32,9 @@ function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
 export function referenceSession({ inputs, outputs }: Trace<unknown>): Session {
   return {
     run: async (feeds) => {
-      const given = new Map(inputs.map((t) => [t, toFloat64(feeds[t.attributes.name as string].data)]));
+      const given = new Map(
+        inputs.map((t) => [t, toFloat64(feeds[t.attributes.name as string].data)]),
+      );
       const values = reference(
         outputs.map((o) => o.tensor),
         given,

@@ -2,7 +2,8 @@
 import { fail } from "../graph/index.ts";
 import type { Device, Runtime } from "./session.ts";
 
-// The package's `imports` field says which file `#runtime` is: Node's runtime in Node, the browser's elsewhere.
+// The package's `imports` field says which file `#runtime` is: Node's runtime in Node, the
+// browser's elsewhere.
 export const loadRuntime = async (): Promise<Runtime> => (await import("#runtime")).runtime;
 
 const referenceDevice: Device = {
@@ -13,12 +14,19 @@ const referenceDevice: Device = {
 };
 
 /** Devices this runtime knows by name. That one is listed does not mean its driver is installed. */
-export const devices = async (): Promise<readonly Device[]> => [...(await loadRuntime()).devices, referenceDevice];
+export const devices = async (): Promise<readonly Device[]> => [
+  ...(await loadRuntime()).devices,
+  referenceDevice,
+];
 
 export async function deviceNamed(name: string): Promise<Device> {
   const all = await devices();
   return (
     all.find((d) => d.name === name) ??
-    fail("device", `there is no device "${name}"`, `use one of ${all.map((d) => d.name).join(", ")}`)
+    fail(
+      "device",
+      `there is no device "${name}"`,
+      `use one of ${all.map((d) => d.name).join(", ")}`,
+    )
   );
 }

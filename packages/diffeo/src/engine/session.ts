@@ -3,19 +3,20 @@ import { type FloatType, fail, type NdArray, type OnnxModel, type Target } from 
 
 export interface SessionOptions {
   /**
-   * Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on one. Browsers have one
-   * pool for the whole page, which `configureWeb` sizes instead.
+   * Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on
+   * one. Browsers have one pool for the whole page, which `configureWeb` sizes instead.
    */
   readonly threads?: number;
   /**
-   * Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive: in Node, ONNX Runtime blocks the
-   * thread it is called from. In a page it is a Web Worker, one for all such functions.
+   * Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive: in Node, ONNX
+   * Runtime blocks the thread it is called from. In a page it is a Web Worker, one for all such
+   * functions.
    */
   readonly worker?: boolean;
   /**
-   * Results that are fed back, by name or by the name of the object that holds them: state, say. They stay on a GPU, as
-   * arrays whose numbers `toHost` reads. On the CPU they are ordinary arrays whose memory is used again once they are
-   * released.
+   * Results that are fed back, by name or by the name of the object that holds them: state, say.
+   * They stay on a GPU, as arrays whose numbers `toHost` reads. On the CPU they are ordinary arrays
+   * whose memory is used again once they are released.
    */
   readonly keep?: readonly string[];
 }
@@ -23,8 +24,8 @@ export interface SessionOptions {
 /** Of a session, beside what any work on sessions may be told. */
 export interface OpeningOptions extends SessionOptions {
   /**
-   * Runs once or a few times: the session opens in half the time, for the runtime looks for nothing in the graph that it
-   * could run faster. For `compile` alone: what samples or trains runs often.
+   * Runs once or a few times: the session opens in half the time, for the runtime looks for nothing
+   * in the graph that it could run faster. For `compile` alone: what samples or trains runs often.
    */
   readonly once?: boolean;
 }
@@ -58,7 +59,11 @@ export interface Device {
   readonly description: string;
 }
 
-export type Create = (model: OnnxModel, device: string, options: OpeningOptions) => Promise<Session>;
+export type Create = (
+  model: OnnxModel,
+  device: string,
+  options: OpeningOptions,
+) => Promise<Session>;
 
 export interface Runtime {
   readonly devices: readonly Device[];

@@ -3,9 +3,10 @@
  *
  *   piece₀ → calls₁ → piece₁ → calls₂ → … → pieceₖ
  *
- * Calls of level l need the results of calls of lower levels alone. A value is computed in the first piece that needs it and
- * carried to later ones that do, so nothing is computed twice; what calls do not need waits for the last piece. A piece that
- * only repeats and reshapes, as one that gives every sample its time, is done on the host without a session.
+ * Calls of level l need the results of calls of lower levels alone. A value is computed in the
+ * first piece that needs it and carried to later ones that do, so nothing is computed twice; what
+ * calls do not need waits for the last piece. A piece that only repeats and reshapes, as one that
+ * gives every sample its time, is done on the host without a session.
  */
 import {
   input,
@@ -45,9 +46,14 @@ function planOf(outputs: readonly Tensor[]): Plan {
   const order = topological(outputs);
   const level = new Map<Tensor, number>();
   for (const node of order)
-    level.set(node, Math.max(0, ...node.inputs.map((t) => level.get(t) as number)) + (node.op.outside ? 1 : 0));
+    level.set(
+      node,
+      Math.max(0, ...node.inputs.map((t) => level.get(t) as number)) + (node.op.outside ? 1 : 0),
+    );
   const last = Math.max(...outputs.map((t) => level.get(t) as number));
-  const calls = Array.from({ length: last }, (_, l) => order.filter((n) => n.op.outside && level.get(n) === l + 1));
+  const calls = Array.from({ length: last }, (_, l) =>
+    order.filter((n) => n.op.outside && level.get(n) === l + 1),
+  );
   const pieces: Piece[] = [];
   const madeIn = new Map<Tensor, Piece>();
   for (let l = 0; l <= last; l++) {
@@ -84,8 +90,14 @@ interface OpenPiece {
 
 const placeholder = (t: Tensor, i: number): Tensor => input(`·given${i}`, t.shape, t.dtype);
 
-/** The trace of a piece by itself; `wanted` carry the names of the trace's own outputs where they are such. */
-function traceOf({ given, nodes, wanted }: Piece, names: ReadonlyMap<Tensor, string>): Trace<unknown> {
+/**
+ * The trace of a piece by itself; `wanted` carry the names of the trace's own outputs where they
+ * are such.
+ */
+function traceOf(
+  { given, nodes, wanted }: Piece,
+  names: ReadonlyMap<Tensor, string>,
+): Trace<unknown> {
   const map = new Map<Tensor, Tensor>([...given].map((t, i) => [t, placeholder(t, i)]));
   const inputs = [...map.values()];
   for (const node of nodes)
@@ -96,7 +108,10 @@ function traceOf({ given, nodes, wanted }: Piece, names: ReadonlyMap<Tensor, str
         node.inputs.map((t) => map.get(t) as Tensor),
       ),
     );
-  const outputs = [...wanted].map((t, i) => ({ name: names.get(t) ?? `·wanted${i}`, tensor: map.get(t) as Tensor }));
+  const outputs = [...wanted].map((t, i) => ({
+    name: names.get(t) ?? `·wanted${i}`,
+    tensor: map.get(t) as Tensor,
+  }));
   return { inputs, outputs, result: undefined };
 }
 
@@ -122,12 +137,18 @@ export async function splitSession(
     for (const piece of pieces) {
       const own = traceOf(piece, names);
       const onHost = piece.nodes.every((node) => light.has(node.op.name));
-      const session = piece.wanted.size === 0 ? undefined : keep(onHost ? referenceSession(own) : await open(own));
+      const session =
+        piece.wanted.size === 0
+          ? undefined
+          : keep(onHost ? referenceSession(own) : await open(own));
       parts.push({ given: [...piece.given], wanted: [...piece.wanted], session });
     }
     const between = new Map<Tensor, OutsideCall>();
     for (const call of calls.flat()) between.set(call, keep(await call.op.outside!.open(place)));
-    return { run: (feeds) => runSplit(traced, outputs, parts, calls, between, names, feeds), dispose };
+    return {
+      run: (feeds) => runSplit(traced, outputs, parts, calls, between, names, feeds),
+      dispose,
+    };
   } catch (error) {
     await dispose();
     throw error;
@@ -148,7 +169,9 @@ async function runSplit(
   for (const t of traced.inputs) values.set(t, feeds[t.attributes.name as string]);
   for (const [l, { given, wanted, session }] of parts.entries()) {
     if (session) {
-      const results = await session.run(Object.fromEntries(given.map((t, i) => [`·given${i}`, of(t)])));
+      const results = await session.run(
+        Object.fromEntries(given.map((t, i) => [`·given${i}`, of(t)])),
+      );
       wanted.forEach((t, i) => {
         values.set(t, results[names.get(t) ?? `·wanted${i}`]);
       });

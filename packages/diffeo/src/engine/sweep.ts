@@ -1,11 +1,12 @@
 /**
- * The elementwise end of a graph in one pass over memory. A step of training ends in Adam and the average of parameters, a
- * dozen operations on vectors as long as the network is large:
+ * The elementwise end of a graph in one pass over memory. A step of training ends in Adam and the
+ * average of parameters, a dozen operations on vectors as long as the network is large:
  *
  *   runtime: inputs → a, c, other results        sweep: yₖ[i] = fₖ(a[i], x[i], c)
  *
- * A runtime would go through memory once for each, and give every result in memory of its own that nobody has touched yet,
- * page by page. Here they are one function, whose results lie where those that were released did.
+ * A runtime would go through memory once for each, and give every result in memory of its own that
+ * nobody has touched yet, page by page. Here they are one function, whose results lie where those
+ * that were released did.
  */
 import {
   input,
@@ -31,15 +32,26 @@ type Output = Trace<unknown>["outputs"][number];
 
 export interface Sweep {
   readonly expression: Expression;
-  /** What its arrays and numbers are called, among inputs and what the runtime computes; an array may be several. */
-  readonly operands: { readonly arrays: readonly (readonly string[])[]; readonly scalars: readonly string[] };
+  /**
+   * What its arrays and numbers are called, among inputs and what the runtime computes; an array
+   * may be several.
+   */
+  readonly operands: {
+    readonly arrays: readonly (readonly string[])[];
+    readonly scalars: readonly string[];
+  };
   /** The results it gives, and the names of the others. */
   readonly swept: readonly Output[];
   readonly others: readonly string[];
   /** What the runtime is left with: other results, and operands that are no inputs. */
   readonly rest: readonly Output[];
   /** Parts of inputs that the runtime is given as they lie in memory. */
-  readonly views: readonly { readonly name: string; readonly of: string; readonly from: number; readonly to: number }[];
+  readonly views: readonly {
+    readonly name: string;
+    readonly of: string;
+    readonly from: number;
+    readonly to: number;
+  }[];
 }
 
 const nameOf = (t: Tensor): string => t.attributes.name as string;
@@ -79,10 +91,16 @@ function viewed(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
     const inputs = node.inputs.map((t) => map.get(t) as Tensor);
     map.set(node, inputs.every((t, i) => t === node.inputs[i]) ? node : rebuild(node, inputs));
   }
-  return { rest: outputs.map(({ name, tensor }) => ({ name, tensor: map.get(tensor) as Tensor })), views };
+  return {
+    rest: outputs.map(({ name, tensor }) => ({ name, tensor: map.get(tensor) as Tensor })),
+    views,
+  };
 }
 
-/** How a trace ends in a sweep over results that are kept, if it does and fewer arrays cross for it than it gives. */
+/**
+ * How a trace ends in a sweep over results that are kept, if it does and fewer arrays cross for it
+ * than it gives.
+ */
 export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): Sweep | undefined {
   // Most graphs keep nothing: they are simplified when they are written, and need not be here.
   const long = (tensor: Tensor): boolean => sizeOf(tensor.shape) >= LEAST;
@@ -94,7 +112,8 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
   const { shape } = able[0].tensor;
   const swept = able.filter(({ tensor }) => sameShape(tensor.shape, shape));
   const expression = expressionOf([...new Set(swept.map((o) => o.tensor))], shape);
-  if (expression.arrays.filter((t) => !isInput(t)).length >= expression.results.length) return undefined;
+  if (expression.arrays.filter((t) => !isInput(t)).length >= expression.results.length)
+    return undefined;
   const others = all.filter((o) => !swept.includes(o));
   const carried: Output[] = [];
   const named = (tensor: Tensor): string => {
@@ -119,14 +138,20 @@ export async function sweepSession(
   { expression: { results }, expression, operands, swept, others, rest, views }: Sweep,
   open: (traced: Trace<unknown>) => Promise<Session>,
 ): Promise<Session> {
-  const session = rest.length > 0 ? await open({ inputs: [], outputs: rest, result: undefined }) : undefined;
+  const session =
+    rest.length > 0 ? await open({ inputs: [], outputs: rest, result: undefined }) : undefined;
   const size = sizeOf(results[0].shape);
   const kernel = await kernelOf(expression, size);
   const free = [...kernel.rooms];
   return {
     run: async (feeds) => {
-      const parts = views.map(({ name, of, from, to }) => [name, partOf(feeds[of], from, to)] as const);
-      const values = { ...feeds, ...(await session?.run({ ...feeds, ...Object.fromEntries(parts) })) };
+      const parts = views.map(
+        ({ name, of, from, to }) => [name, partOf(feeds[of], from, to)] as const,
+      );
+      const values = {
+        ...feeds,
+        ...(await session?.run({ ...feeds, ...Object.fromEntries(parts) })),
+      };
       const of = (name: string): Float32Array => values[name].data as Float32Array;
       const into = results.map(() => free.pop() ?? new Float32Array(size));
       const arrays = operands.arrays.map((names) => names.map(of));
@@ -135,10 +160,14 @@ export async function sweepSession(
         operands.scalars.map((name) => of(name)[0]),
         into,
       );
-      const made = into.map((data, i) => reusable(results[i].shape, data, (done) => free.push(done)));
+      const made = into.map((data, i) =>
+        reusable(results[i].shape, data, (done) => free.push(done)),
+      );
       return {
         ...Object.fromEntries(others.map((name) => [name, values[name]])),
-        ...Object.fromEntries(swept.map(({ name, tensor }) => [name, made[results.indexOf(tensor)]])),
+        ...Object.fromEntries(
+          swept.map(({ name, tensor }) => [name, made[results.indexOf(tensor)]]),
+        ),
       };
     },
     dispose: async () => {

@@ -1,17 +1,21 @@
 /**
- * Sessions in a worker of the page, so that the page itself never waits: one worker for all of them, started with the
- * first, because each has its own copy of the runtime. Arrays go there as copies and come back without one.
+ * Sessions in a worker of the page, so that the page itself never waits: one worker for all of
+ * them, started with the first, because each has its own copy of the runtime. Arrays go there as
+ * copies and come back without one.
  */
 import { DiffeoError, type ErrorKind, type NdArray, type OnnxModel } from "../graph/index.ts";
 import type { Create, Session, SessionOptions } from "./session.ts";
 
 export interface WebOptions {
   /**
-   * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a bundler puts them beside
-   * the script.
+   * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a
+   * bundler puts them beside the script.
    */
   readonly wasmPaths?: string;
-  /** Threads of the page's one pool: by default half of the cores, at most 4. One where the page is not cross-origin isolated. */
+  /**
+   * Threads of the page's one pool: by default half of the cores, at most 4. One where the page is
+   * not cross-origin isolated.
+   */
   readonly threads?: number;
 }
 
@@ -24,13 +28,21 @@ export type Request =
       readonly options: SessionOptions;
       readonly page: WebOptions;
     }
-  | { readonly kind: "run"; readonly number: number; readonly feeds: Readonly<Record<string, NdArray>> }
+  | {
+      readonly kind: "run";
+      readonly number: number;
+      readonly feeds: Readonly<Record<string, NdArray>>;
+    }
   | { readonly kind: "dispose"; readonly number: number };
 
 interface Reply {
   readonly call: number;
   readonly results?: Record<string, NdArray>;
-  readonly error?: { readonly message: string; readonly kind?: ErrorKind; readonly remedy?: string };
+  readonly error?: {
+    readonly message: string;
+    readonly kind?: ErrorKind;
+    readonly remedy?: string;
+  };
 }
 
 interface Call {
@@ -74,7 +86,10 @@ export function inWorker(page: () => WebOptions): Create {
     return made;
   };
 
-  const ask = (request: Request, transfer: readonly ArrayBufferLike[] = []): Promise<Record<string, NdArray>> => {
+  const ask = (
+    request: Request,
+    transfer: readonly ArrayBufferLike[] = [],
+  ): Promise<Record<string, NdArray>> => {
     worker ??= open();
     const call = nextCall++;
     const to = worker;
@@ -89,11 +104,20 @@ export function inWorker(page: () => WebOptions): Create {
     const ports = (list: OnnxModel["inputs"]): OnnxModel["inputs"] =>
       list.map(({ name, shape, dtype }) => ({ name, shape, dtype }));
     const bytes = model.bytes.slice();
-    const sent = { bytes, types: model.types, inputs: ports(model.inputs), outputs: ports(model.outputs) };
-    await ask({ kind: "create", number, model: sent, device, options, page: page() }, [bytes.buffer]);
+    const sent = {
+      bytes,
+      types: model.types,
+      inputs: ports(model.inputs),
+      outputs: ports(model.outputs),
+    };
+    await ask({ kind: "create", number, model: sent, device, options, page: page() }, [
+      bytes.buffer,
+    ]);
     return {
       run: (feeds) => {
-        const copies = Object.entries(feeds).map(([name, a]) => [name, { ...a, data: a.data.slice() }] as const);
+        const copies = Object.entries(feeds).map(
+          ([name, a]) => [name, { ...a, data: a.data.slice() }] as const,
+        );
         return ask(
           { kind: "run", number, feeds: Object.fromEntries(copies) },
           copies.map(([, { data }]) => data.buffer),

@@ -1,6 +1,6 @@
 /**
- * The script of a page's worker: sessions by number, as `web-thread.ts` asks for them. In JavaScript so that its address is
- * the same in the sources and in what is built from them.
+ * The script of a page's worker: sessions by number, as `web-thread.ts` asks for them. In
+ * JavaScript so that its address is the same in the sources and in what is built from them.
  */
 import { configureWeb, runtime } from "./web.ts";
 
@@ -14,7 +14,10 @@ const sessions = new Map();
 async function answer(request) {
   if (request.kind === "create") {
     if (sessions.size === 0 && request.number === 0) configureWeb(request.page);
-    sessions.set(request.number, await runtime.create(request.model, request.device, request.options));
+    sessions.set(
+      request.number,
+      await runtime.create(request.model, request.device, request.options),
+    );
     return {};
   }
   const session = sessions.get(request.number);
@@ -27,10 +30,14 @@ async function answer(request) {
 globalThis.addEventListener("message", async ({ data: { call, request } }) => {
   try {
     const results = await answer(request);
-    const buffers = new Set(Object.values(results).map(({ data }) => /** @type {ArrayBuffer} */ (data.buffer)));
+    const buffers = new Set(
+      Object.values(results).map(({ data }) => /** @type {ArrayBuffer} */ (data.buffer)),
+    );
     postMessage({ call, results }, { transfer: [...buffers] });
   } catch (error) {
-    const { message, kind, remedy } = /** @type {import("../graph/index.ts").DiffeoError} */ (error);
+    const { message, kind, remedy } = /** @type {import("../graph/index.ts").DiffeoError} */ (
+      error
+    );
     postMessage({ call, error: { message, kind, remedy } });
   }
 });

@@ -1,6 +1,7 @@
 /**
- * ONNX Runtime in the browser, in two builds that are fetched when first used: `cpu` is WebAssembly (14 MB, a quarter of
- * it compressed), on several threads where the page is cross-origin isolated; `webgpu` is the GPU (27 MB).
+ * ONNX Runtime in the browser, in two builds that are fetched when first used: `cpu` is WebAssembly
+ * (14 MB, a quarter of it compressed), on several threads where the page is cross-origin isolated;
+ * `webgpu` is the GPU (27 MB).
  */
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
@@ -16,8 +17,18 @@ import {
 import { inWorker, type WebOptions } from "./web-thread.ts";
 
 const devices: readonly Device[] = [
-  { name: "cpu", target: "cpu", types: ["float32", "float64"], description: "ONNX Runtime in WebAssembly" },
-  { name: "webgpu", target: "gpu", types: ["float32"], description: "ONNX Runtime on the GPU through WebGPU" },
+  {
+    name: "cpu",
+    target: "cpu",
+    types: ["float32", "float64"],
+    description: "ONNX Runtime in WebAssembly",
+  },
+  {
+    name: "webgpu",
+    target: "gpu",
+    types: ["float32"],
+    description: "ONNX Runtime on the GPU through WebGPU",
+  },
 ];
 
 const remedies: Readonly<Record<string, string>> = {
@@ -30,12 +41,18 @@ const builds: Readonly<Record<string, () => Promise<typeof Ort>>> = {
   webgpu: () => import("onnxruntime-web/webgpu"),
 };
 
-// A page has one WebAssembly memory and one thread pool a build, so this is the page's state and not a caller's.
+// A page has one WebAssembly memory and one thread pool a build, so this is the page's state and
+// not a caller's.
 const page: { options: WebOptions; started: boolean } = { options: {}, started: false };
 
 /** Settings of the page. Call it before anything is compiled. */
 export function configureWeb(options: WebOptions): void {
-  if (page.started) fail("usage", "configureWeb came after the first session", "call it before the first computation");
+  if (page.started)
+    fail(
+      "usage",
+      "configureWeb came after the first session",
+      "call it before the first computation",
+    );
   requireThreads(options);
   page.options = options;
 }
@@ -45,14 +62,17 @@ function threadCount({ threads }: WebOptions): number {
     readonly crossOriginIsolated?: boolean;
     readonly navigator?: { readonly hardwareConcurrency?: number };
   };
-  return crossOriginIsolated ? (threads ?? Math.min(4, Math.ceil((navigator?.hardwareConcurrency ?? 1) / 2))) : 1;
+  return crossOriginIsolated
+    ? (threads ?? Math.min(4, Math.ceil((navigator?.hardwareConcurrency ?? 1) / 2)))
+    : 1;
 }
 
 /**
- * The script that WebAssembly's threads start from must be a file of its own: the runtime's default is its own module,
- * and in a bundle that would run the whole page again on every thread. Bundlers that know `new URL(…, import.meta.url)`
- * emit the file and rewrite these addresses; where one did not, and this module was bundled all the same, the answer is
- * `undefined`. Without a bundler the default is right.
+ * The script that WebAssembly's threads start from must be a file of its own: the runtime's default
+ * is its own module, and in a bundle that would run the whole page again on every thread. Bundlers
+ * that know `new URL(…, import.meta.url)` emit the file and rewrite these addresses; where one did
+ * not, and this module was bundled all the same, the answer is `undefined`. Without a bundler the
+ * default is right.
  */
 function threadScript(): Ort.Env.WasmPrefixOrFilePaths | "default" | undefined {
   const mjs = new URL("onnxruntime-web/ort-wasm-simd-threaded.mjs", import.meta.url).href;
@@ -79,7 +99,10 @@ const create: Create = async (model, device, { keep, once }) => {
   const provider = device === "cpu" ? "wasm" : device;
   const start = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> => {
     const ort = await load(device);
-    const session = await ort.InferenceSession.create(m.bytes, sessionOptions(m, provider, options));
+    const session = await ort.InferenceSession.create(
+      m.bytes,
+      sessionOptions(m, provider, options),
+    );
     return wrapSession(ort, session, m, start, oneAtATime);
   };
   const open = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> =>

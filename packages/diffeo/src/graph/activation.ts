@@ -5,7 +5,8 @@
  *   silu(x) = x σ(x) = x/(1 + e⁻ˣ)
  *   gelu(x) = x Φ(x) = x (1 + erf(x/√2))/2, or with tanh(√(2/π)(x + 0.044715 x³)) for the erf
  *
- * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where silu's takes four and gelu's nine.
+ * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where silu's takes four and
+ * gelu's nine.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
 import { unary } from "./elementwise.ts";
@@ -13,7 +14,14 @@ import { erf, erfValue } from "./erf.ts";
 import { internal } from "./error.ts";
 import { greater } from "./logic.ts";
 import { mapUnary } from "./loops.ts";
-import { asTensor, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 import { exp, sigmoid, sigmoidValue, tanh } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
@@ -48,8 +56,9 @@ const squaredReluNode: Make = primitive({
 export const squaredRelu = (x: Operand): Tensor => squaredReluNode([asTensor(x)], {});
 
 /**
- * σ as the factor of an activation: in float32 to a rounding error of 1, not of itself, as the runtime's own operator has it
- * (on a CPU, where it is 0 below −18 and a third of the time that `sigmoid` takes).
+ * σ as the factor of an activation: in float32 to a rounding error of 1, not of itself, as the
+ * runtime's own operator has it (on a CPU, where it is 0 below −18 and a third of the time that
+ * `sigmoid` takes).
  */
 const gateNode: Make = unary("gate", {
   f: sigmoidValue,
@@ -65,7 +74,8 @@ const siluNode: Make = unary("silu", {
     const s = gateNode([x], {});
     return mul(g, add(s, mul(y, sub(1, s))));
   },
-  // Where nothing else wants σ, which is where no derivative is taken, the runtime makes one operator of the two.
+  // Where nothing else wants σ, which is where no derivative is taken, the runtime makes one
+  // operator of the two.
   lower: (x) => mul(x, gateNode([x], {})),
   emit: () => internal("silu is lowered before it is written"),
 });

@@ -1,6 +1,6 @@
 /**
- * Arithmetic, with NumPy's broadcasting. The derivative stands beside each operation as one line of mathematics; the
- * algebraic identities beside them keep the graphs of derivatives small.
+ * Arithmetic, with NumPy's broadcasting. The derivative stands beside each operation as one line of
+ * mathematics; the algebraic identities beside them keep the graphs of derivatives small.
  */
 import { binary, unary } from "./elementwise.ts";
 import { equal, greater } from "./logic.ts";
@@ -73,8 +73,8 @@ export const mulNode = binary("mul", {
       return mul(a.inputs[0], mul(a.inputs[1], b));
     if (is(a, negNode)) return neg(mul(a.inputs[0], b));
     if (is(b, negNode)) return neg(mul(a, b.inputs[0]));
-    // (x·c)·y = (x·y)·c: numbers wander outwards, meet, and end in a sum or a product of matrices. Not where x is the
-    // smaller: there c is cheap.
+    // (x·c)·y = (x·y)·c: numbers wander outwards, meet, and end in a sum or a product of matrices.
+    // Not where x is the smaller: there c is cheap.
     if (c !== undefined) return undefined;
     const [x, y] = [unscaled(a), unscaled(b)];
     if (x && sizeOf(a.shape) >= sizeOf(b.shape)) return mul(mul(x.tensor, b), x.factor);
@@ -83,7 +83,9 @@ export const mulNode = binary("mul", {
   },
 });
 /** x and c of x·c, c a number. */
-export function unscaled(t: Tensor): { readonly tensor: Tensor; readonly factor: number } | undefined {
+export function unscaled(
+  t: Tensor,
+): { readonly tensor: Tensor; readonly factor: number } | undefined {
   if (!is(t, mulNode) || t.inputs[1].shape.length > 0) return undefined;
   const factor = uniformValue(t.inputs[1]);
   return factor === undefined ? undefined : { tensor: t.inputs[0], factor };
@@ -107,7 +109,8 @@ const divNode = binary("div", {
     if (is(a, negNode)) return neg(div(a.inputs[0], b));
     return undefined;
   },
-  // ONNX Runtime (1.30) breaks some graphs when it fuses (1/b)·c into c/b; a Reciprocal it leaves alone.
+  // ONNX Runtime (1.30) breaks some graphs when it fuses (1/b)·c into c/b; a Reciprocal it leaves
+  // alone.
   emit: ({ inputs: [a, b], shape, dtype }, [x, y], emitter) =>
     uniformValue(a) === 1 && isFloat(dtype) && sizeOf(b.shape) === sizeOf(shape)
       ? emitter.reshape(emitter.node("Reciprocal", [y]), b.shape, shape)
@@ -132,8 +135,10 @@ export const sub = (a: Operand, b: Operand): Tensor => subNode(asTensors(a, b, "
 export const mul = (a: Operand, b: Operand): Tensor => mulNode(asTensors(a, b, "mul"), {});
 /** Integer operands divide with truncation. */
 export const div = (a: Operand, b: Operand): Tensor => divNode(asTensors(a, b, "div"), {});
-export const maximum = (a: Operand, b: Operand): Tensor => maximumNode(asTensors(a, b, "maximum"), {});
-export const minimum = (a: Operand, b: Operand): Tensor => minimumNode(asTensors(a, b, "minimum"), {});
+export const maximum = (a: Operand, b: Operand): Tensor =>
+  maximumNode(asTensors(a, b, "maximum"), {});
+export const minimum = (a: Operand, b: Operand): Tensor =>
+  minimumNode(asTensors(a, b, "minimum"), {});
 export const square = (x: Operand): Tensor => {
   const t = asTensor(x);
   return mul(t, t);

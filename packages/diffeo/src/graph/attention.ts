@@ -1,11 +1,13 @@
 /**
- * Attention in several heads, as one operation with its derivative written out. With Q, K, V the rows of a head,
+ * Attention in several heads, as one operation with its derivative written out. With Q, K, V the
+ * rows of a head,
  *
  *   O = P V,   P = softmax(s Q Kᵀ + B),   s = 1/√d
  *   dV = Pᵀ dO,   dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),   dQ = s dS K,   dK = s dSᵀ Q,   dB = Σ_batch dS
  *
- * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ wherever the transposed
- * result is turned anyway to give the heads back: so no matrix of site by site is ever turned.
+ * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ
+ * wherever the transposed result is turned anyway to give the heads back: so no matrix of site by
+ * site is ever turned.
  */
 import { add, mul, sub } from "./arithmetic.ts";
 import { sum } from "./broadcast.ts";
@@ -14,7 +16,15 @@ import { matmul } from "./linalg.ts";
 import { sameShape, showShape } from "./ndarray.ts";
 import { softmax } from "./reduce.ts";
 import { reshape, transpose } from "./shape.ts";
-import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
 type Heads = { heads: number; scale: number };
 
@@ -22,10 +32,12 @@ type Heads = { heads: number; scale: number };
 const rows = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 1, 3]);
 /** The same with columns for rows, [batch, heads, d, sites]. */
 const columns = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 3, 1]);
-const apart = (t: Tensor, heads: number): Tensor => reshape(t, [t.shape[0], t.shape[1], heads, t.shape[2] / heads]);
+const apart = (t: Tensor, heads: number): Tensor =>
+  reshape(t, [t.shape[0], t.shape[1], heads, t.shape[2] / heads]);
 const fromRows = (t: Tensor): Tensor => together(transpose(t, [0, 2, 1, 3]));
 const fromColumns = (t: Tensor): Tensor => together(transpose(t, [0, 3, 1, 2]));
-const together = (t: Tensor): Tensor => reshape(t, [t.shape[0], t.shape[1], t.shape[2] * t.shape[3]]);
+const together = (t: Tensor): Tensor =>
+  reshape(t, [t.shape[0], t.shape[1], t.shape[2] * t.shape[3]]);
 
 /** P, [batch, heads, sites, sites]. Written once, so that forward and backward share it. */
 function probabilities([q, k, , bias]: readonly Tensor[], { heads, scale }: Heads): Tensor {
@@ -48,7 +60,10 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
     const p = probabilities(inputs, attributes);
     if (i === 2) return fromColumns(matmul(columns(g, heads), p));
     const [grad, out] = [rows(g, heads), rows(node, heads)];
-    const ds = mul(p, sub(matmul(grad, columns(v, heads)), sum(mul(grad, out), -1, { keepDims: true })));
+    const ds = mul(
+      p,
+      sub(matmul(grad, columns(v, heads)), sum(mul(grad, out), -1, { keepDims: true })),
+    );
     if (i === 3) return sum(ds, 0);
     return i === 0
       ? fromRows(matmul(ds, rows(mul(k, scale), heads)))
@@ -80,7 +95,8 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
           const total = p.reduce((x, y) => x + y, 0);
           for (let j = 0; j < m; j++)
             for (let c = 0; c < e; c++)
-              out[(a * n + i) * wide + h * e + c] += (p[j] / total) * dv[(a * m + j) * wide + h * e + c];
+              out[(a * n + i) * wide + h * e + c] +=
+                (p[j] / total) * dv[(a * m + j) * wide + h * e + c];
         }
     return out;
   },
@@ -95,10 +111,15 @@ export interface AttentionOptions {
 }
 
 /**
- * softmax(s QKᵀ + B)V in several heads, for queries [batch, n, width], keys [batch, m, width] and values [batch, m, width′];
- * the result is [batch, n, width′].
+ * softmax(s QKᵀ + B)V in several heads, for queries [batch, n, width], keys [batch, m, width] and
+ * values [batch, m, width′]; the result is [batch, n, width′].
  */
-export function attention(q: Operand, k: Operand, v: Operand, { heads, scale, bias }: AttentionOptions): Tensor {
+export function attention(
+  q: Operand,
+  k: Operand,
+  v: Operand,
+  { heads, scale, bias }: AttentionOptions,
+): Tensor {
   const query = asTensor(q);
   requireFloat(query, "attention");
   const [key, value, ...rest] = [k, v, ...(bias === undefined ? [] : [bias])].map(
@@ -116,7 +137,12 @@ export function attention(q: Operand, k: Operand, v: Operand, { heads, scale, bi
       `attention: queries, keys and values of shapes ${shapes.map(showShape).join(", ")}`,
       "give [batch, n, width], [batch, m, width] and [batch, m, width′]",
     );
-  if (!Number.isInteger(heads) || heads < 1 || query.shape[2] % heads !== 0 || value.shape[2] % heads !== 0)
+  if (
+    !Number.isInteger(heads) ||
+    heads < 1 ||
+    query.shape[2] % heads !== 0 ||
+    value.shape[2] % heads !== 0
+  )
     fail(
       "shape",
       `attention: ${query.shape[2]} and ${value.shape[2]} channels do not divide into ${heads} heads`,
@@ -129,5 +155,8 @@ export function attention(q: Operand, k: Operand, v: Operand, { heads, scale, bi
         `attention: a bias of shape ${showShape(shape)} for ${heads} heads of ${query.shape[1]} by ${key.shape[1]} sites`,
         "give [heads, n, m]",
       );
-  return attentionNode([query, key, value, ...rest], { heads, scale: scale ?? Math.sqrt(heads / query.shape[2]) });
+  return attentionNode([query, key, value, ...rest], {
+    heads,
+    scale: scale ?? Math.sqrt(heads / query.shape[2]),
+  });
 }

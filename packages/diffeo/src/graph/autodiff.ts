@@ -1,15 +1,25 @@
 /**
- * Derivatives of any order, all from one rule a primitive: its vector–Jacobian product, written in primitives.
+ * Derivatives of any order, all from one rule a primitive: its vector–Jacobian product, written in
+ * primitives.
  *
  *   vjp       u ↦ uᵀJ           a walk backwards through the graph
  *   jvp       v ↦ Jv            the vjp of u ↦ uᵀJ, which is linear in u: its own transpose is J
  *   hvp       v ↦ Hv            the jvp of the gradient
  *
  * Points, directions and results are trees of tensors: one tensor, or lists and objects of them.
- * Per-sample functions take the event on the last axis and any batch before it; then the gradient of their sum is
+ * Per-sample functions take the event on the last axis and any batch before it; then the gradient
+ * of their sum is
  * the gradient of each, and a new leading axis is only more batch.
  */
-import { backward, directionsOf, isolate, orZero, paired, pushForward, resultOf } from "./backward.ts";
+import {
+  backward,
+  directionsOf,
+  isolate,
+  orZero,
+  paired,
+  pushForward,
+  resultOf,
+} from "./backward.ts";
 import { sum } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { describe, isFloat, showShape } from "./ndarray.ts";
@@ -31,7 +41,11 @@ function pull<T, R extends readonly unknown[]>(
       "return a float scalar",
     );
   if (y.shape.length !== 0)
-    fail("shape", `${name}: the function returned shape ${showShape(y.shape)}, not a scalar`, "sum it, or use vjp");
+    fail(
+      "shape",
+      `${name}: the function returned shape ${showShape(y.shape)}, not a scalar`,
+      "sum it, or use vjp",
+    );
   return [y, withLeaves(x, orZero(backward([y], [onesLike(y)], leaves), leaves)) as T];
 }
 
@@ -43,7 +57,9 @@ export function valueAndGrad<T, R extends readonly unknown[]>(
 }
 
 /** Gradient of a scalar function in its first argument, a tree of tensors. */
-export function grad<T, R extends readonly unknown[]>(f: (x: T, ...rest: R) => Tensor): (x: T, ...rest: R) => T {
+export function grad<T, R extends readonly unknown[]>(
+  f: (x: T, ...rest: R) => Tensor,
+): (x: T, ...rest: R) => T {
   return (x, ...rest) => pull("grad", f, x, ...rest)[1];
 }
 
@@ -82,7 +98,12 @@ export const eachGradient =
     pull(name, (z: X) => sum(f(z)), x)[1];
 
 /** Gradient of a per-sample scalar function: f maps […, n], or a tree of such, to […]. */
-export const gradEach = <X = Tensor>(f: (x: X) => Tensor): ((x: X) => X) => eachGradient("gradEach", f);
+export const gradEach = <X = Tensor>(f: (x: X) => Tensor): ((x: X) => X) =>
+  eachGradient("gradEach", f);
 
-/** H·v for a per-sample scalar function f: […, n] → […]. Of trees, H has a block for each two leaves. */
-export const hvp = <X>(f: (x: X) => Tensor, x: X, v: X): X => along("hvp", eachGradient("hvp", f), x, v)[1];
+/**
+ * H·v for a per-sample scalar function f: […, n] → […]. Of trees, H has a block for each two
+ * leaves.
+ */
+export const hvp = <X>(f: (x: X) => Tensor, x: X, v: X): X =>
+  along("hvp", eachGradient("hvp", f), x, v)[1];

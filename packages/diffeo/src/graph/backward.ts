@@ -11,7 +11,10 @@ import { topological } from "./topological.ts";
 import { leavesLike, mapTree, tensorsOf, withLeaves } from "./tree.ts";
 import { variable } from "./value.ts";
 
-/** Cotangents of `wrt` given cotangents of `outputs`; `undefined` where an output does not depend on it. */
+/**
+ * Cotangents of `wrt` given cotangents of `outputs`; `undefined` where an output does not depend on
+ * it.
+ */
 export function backward(
   outputs: readonly Tensor[],
   cotangents: readonly (Tensor | undefined)[],
@@ -20,7 +23,8 @@ export function backward(
   const order = topological(outputs);
   const targets = new Set(wrt);
   const active = new Set<Tensor>();
-  for (const node of order) if (targets.has(node) || node.inputs.some((t) => active.has(t))) active.add(node);
+  for (const node of order)
+    if (targets.has(node) || node.inputs.some((t) => active.has(t))) active.add(node);
 
   const gradient = new Map<Tensor, Tensor>();
   const accumulate = (t: Tensor, g: Tensor): void => {
@@ -55,9 +59,11 @@ export const pointOf = (x: unknown, name: string): Tensor[] =>
 
 /** What a function returned, as tensors. */
 export const resultOf = (y: unknown, name: string): Tensor[] =>
-  tensorsOf(y, `${name}: the function returned`, "return a tensor, or a list or object of tensors").map(
-    ({ tensor }) => tensor,
-  );
+  tensorsOf(
+    y,
+    `${name}: the function returned`,
+    "return a tensor, or a list or object of tensors",
+  ).map(({ tensor }) => tensor);
 
 export const isolate = <T>(x: T, name: string): { tree: T; leaves: Tensor[] } => {
   const leaves = pointOf(x, name).map((t) => variable(t));
@@ -71,13 +77,21 @@ export const isolate = <T>(x: T, name: string): { tree: T; leaves: Tensor[] } =>
   return { tree: withLeaves(x, leaves) as T, leaves };
 };
 
-export const orZero = (gradients: readonly (Tensor | undefined)[], like: readonly Tensor[]): Tensor[] =>
-  gradients.map((g, i) => g ?? zerosLike(like[i]));
+export const orZero = (
+  gradients: readonly (Tensor | undefined)[],
+  like: readonly Tensor[],
+): Tensor[] => gradients.map((g, i) => g ?? zerosLike(like[i]));
 
 export const place = (path: string): string => path && ` at ${path}`;
 
 /** The leaves of `given` in the order of those of `like`, found by key, each of the same shape. */
-export function paired(like: unknown, given: unknown, what: string, partner: string, remedy: string): Tensor[] {
+export function paired(
+  like: unknown,
+  given: unknown,
+  what: string,
+  partner: string,
+  remedy: string,
+): Tensor[] {
   const leaves = leavesLike(like, given, (path) =>
     fail("shape", `${what} and ${partner} differ in structure${place(path)}`, remedy),
   );
@@ -85,7 +99,11 @@ export function paired(like: unknown, given: unknown, what: string, partner: str
   mapTree<Tensor, void>(like, ({ shape: wanted }, path) => {
     const { shape } = leaves[next++];
     if (!sameShape(shape, wanted))
-      fail("shape", `${what} has shape ${showShape(shape)}${place(path)}, ${partner} ${showShape(wanted)}`, remedy);
+      fail(
+        "shape",
+        `${what} has shape ${showShape(shape)}${place(path)}, ${partner} ${showShape(wanted)}`,
+        remedy,
+      );
   });
   return leaves;
 }

@@ -4,7 +4,14 @@
  */
 import { fail } from "./error.ts";
 import { broadcastOffsets, pick } from "./loops.ts";
-import { broadcastShapes, normaliseAxis, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
+import {
+  broadcastShapes,
+  normaliseAxis,
+  type Shape,
+  sameShape,
+  showShape,
+  sizeOf,
+} from "./ndarray.ts";
 import { reshape } from "./shape.ts";
 import {
   asTensor,
@@ -36,7 +43,8 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
     if (is(x, expandNode)) return expandNode([x.inputs[0]], { shape });
     // Leading axes of size 1 come with the expansion: [1, n] → [m, n] is [n] → [m, n].
     const extra = x.shape.findIndex((d) => d !== 1);
-    if (x.shape[0] === 1 && extra > 0) return expandNode([reshape(x, x.shape.slice(extra))], { shape });
+    if (x.shape[0] === 1 && extra > 0)
+      return expandNode([reshape(x, x.shape.slice(extra))], { shape });
     const value = uniformValue(x);
     return value !== undefined && sizeOf(shape) <= 4096 ? fill(shape, value, x.dtype) : undefined;
   },
@@ -48,8 +56,9 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
 export const expand = (x: Operand, shape: Shape): Tensor => expandNode([asTensor(x)], { shape });
 
 /**
- * An elementwise operation on expanded operands is the expansion of the operation: `make` gets operands without the
- * expansions that broadcasting makes anyway, and its result is expanded where all of them repeated.
+ * An elementwise operation on expanded operands is the expansion of the operation: `make` gets
+ * operands without the expansions that broadcasting makes anyway, and its result is expanded where
+ * all of them repeated.
  */
 export function outsideExpand(
   inputs: readonly Tensor[],
@@ -62,7 +71,8 @@ export function outsideExpand(
 }
 
 /** The tensor before an expansion, with the shape it was expanded from. */
-export const unexpanded = (t: Tensor): Tensor | undefined => (is(t, expandNode) ? t.inputs[0] : undefined);
+export const unexpanded = (t: Tensor): Tensor | undefined =>
+  is(t, expandNode) ? t.inputs[0] : undefined;
 
 export type Axes = number | readonly number[];
 
@@ -76,11 +86,18 @@ export const keptShape = (shape: Shape, axes: readonly number[]): number[] =>
 
 export function resolveAxes(shape: Shape, axes: Axes | undefined, operation: string): number[] {
   const list = axes === undefined ? [...shape.keys()] : typeof axes === "number" ? [axes] : axes;
-  return [...new Set(list.map((a) => normaliseAxis(a, shape.length, operation)))].sort((a, b) => a - b);
+  return [...new Set(list.map((a) => normaliseAxis(a, shape.length, operation)))].sort(
+    (a, b) => a - b,
+  );
 }
 
 /** All reductions keep their axes inside the graph; `keepDims: false` is a reshape on top. */
-export function reduced(x: Tensor, axes: readonly number[], kept: Tensor, options: ReduceOptions): Tensor {
+export function reduced(
+  x: Tensor,
+  axes: readonly number[],
+  kept: Tensor,
+  options: ReduceOptions,
+): Tensor {
   return options.keepDims
     ? kept
     : reshape(
@@ -108,7 +125,8 @@ export const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: read
     return { shape: keptShape(x.shape, axes), dtype: x.dtype };
   },
   vjp: (g, { inputs: [x] }) => expand(g, x.shape),
-  simplify: ({ inputs: [x], attributes: { axes } }) => (axes.every((a) => x.shape[a] === 1) ? x : undefined),
+  simplify: ({ inputs: [x], attributes: { axes } }) =>
+    axes.every((a) => x.shape[a] === 1) ? x : undefined,
   emit: ({ attributes: { axes } }, [x], emitter) =>
     emitter.node("ReduceSum", [x, emitter.int64(axes)], { keepdims: 1 }),
   evaluate: (node, [data]) => reduceEvaluate(node, data, 0, (s, v) => s + v),
@@ -124,6 +142,8 @@ export function sum(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tenso
 export function unbroadcast(g: Tensor, shape: Shape): Tensor {
   if (sameShape(g.shape, shape)) return g;
   const lead = g.shape.length - shape.length;
-  const axes = g.shape.map((_, i) => i).filter((i) => i < lead || (shape[i - lead] === 1 && g.shape[i] !== 1));
+  const axes = g.shape
+    .map((_, i) => i)
+    .filter((i) => i < lead || (shape[i - lead] === 1 && g.shape[i] !== 1));
   return reshape(sum(g, axes, { keepDims: true }), shape);
 }

@@ -1,7 +1,8 @@
 /**
  * Two-dimensional convolution, channels last. Everything follows from one trilinear form
  *   T(x, w, g) = Σ g[b,p,q,o] · x[b, ps+u−a, qs+v−c, i] · w[u,v,i,o]
- * whose three partial derivatives are the three primitives below: ∂T/∂g = conv2d(x, w), ∂T/∂x = convInput(g, w),
+ * whose three partial derivatives are the three primitives below: ∂T/∂g = conv2d(x, w), ∂T/∂x =
+ * convInput(g, w),
  * ∂T/∂w = convWeight(x, g). The derivative of each is made of the other two, so every order exists.
  */
 import { expand } from "./broadcast.ts";
@@ -9,9 +10,20 @@ import { fail, internal } from "./error.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { max, mean } from "./reduce.ts";
 import { reshape } from "./shape.ts";
-import { asTensor, asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
-/** Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the input. */
+/**
+ * Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the
+ * input.
+ */
 export type Geometry = {
   h: number;
   w: number;
@@ -24,7 +36,10 @@ export type Geometry = {
   left: number;
 };
 
-/** Calls `visit(p, u, i)` for the output row p, kernel row u and input row i = ps + u − a that meet, likewise columns. */
+/**
+ * Calls `visit(p, u, i)` for the output row p, kernel row u and input row i = ps + u − a that meet,
+ * likewise columns.
+ */
 export function meetings(
   n: number,
   k: number,
@@ -40,7 +55,10 @@ export function meetings(
     }
 }
 
-/** The trilinear form's sum, the terms of one pixel at a time, by the offsets of its first x, w and g. */
+/**
+ * The trilinear form's sum, the terms of one pixel at a time, by the offsets of its first x, w and
+ * g.
+ */
 function accumulate(
   batch: number,
   inC: number,
@@ -51,17 +69,20 @@ function accumulate(
   meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
     meetings(q.w, q.kw, q.ow, q.stride, q.left, (r, v, j) => {
       const w = (u * q.kw + v) * inC * outC;
-      for (let b = 0; b < batch; b++) terms(((b * q.h + i) * q.w + j) * inC, w, ((b * q.oh + p) * q.ow + r) * outC);
+      for (let b = 0; b < batch; b++)
+        terms(((b * q.h + i) * q.w + j) * inC, w, ((b * q.oh + p) * q.ow + r) * outC);
     });
   });
 }
 
-const lowered = (name: string) => (): never => internal(`${name} is lowered to a product before it is written`);
+const lowered = (name: string) => (): never =>
+  internal(`${name} is lowered to a product before it is written`);
 
 export const convNode: Make<Geometry> = primitive<Geometry>({
   name: "conv2d",
   infer: ([x, w], q) => ({ shape: [x.shape[0], q.oh, q.ow, w.shape[3]], dtype: x.dtype }),
-  vjp: (g, { inputs: [x, w], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convWeightNode([x, g], q)),
+  vjp: (g, { inputs: [x, w], attributes: q }, i) =>
+    i === 0 ? convInputNode([g, w], q) : convWeightNode([x, g], q),
   emit: lowered("conv2d"),
   evaluate: ({ inputs: [x, w], attributes: q, shape }, [dx, dw]) => {
     const out = new Float64Array(sizeOf(shape));
@@ -79,7 +100,8 @@ export const convNode: Make<Geometry> = primitive<Geometry>({
 export const convInputNode: Make<Geometry> = primitive<Geometry>({
   name: "convInput",
   infer: ([g, w], q) => ({ shape: [g.shape[0], q.h, q.w, w.shape[2]], dtype: g.dtype }),
-  vjp: (x, { inputs: [g, w], attributes: q }, i) => (i === 0 ? convNode([x, w], q) : convWeightNode([x, g], q)),
+  vjp: (x, { inputs: [g, w], attributes: q }, i) =>
+    i === 0 ? convNode([x, w], q) : convWeightNode([x, g], q),
   emit: lowered("convInput"),
   evaluate: ({ inputs: [g, w], attributes: q, shape }, [dg, dw]) => {
     const out = new Float64Array(sizeOf(shape));
@@ -97,7 +119,8 @@ export const convInputNode: Make<Geometry> = primitive<Geometry>({
 export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   name: "convWeight",
   infer: ([x, g], q) => ({ shape: [q.kh, q.kw, x.shape[3], g.shape[3]], dtype: x.dtype }),
-  vjp: (w, { inputs: [x, g], attributes: q }, i) => (i === 0 ? convInputNode([g, w], q) : convNode([x, w], q)),
+  vjp: (w, { inputs: [x, g], attributes: q }, i) =>
+    i === 0 ? convInputNode([g, w], q) : convNode([x, w], q),
   emit: lowered("convWeight"),
   evaluate: ({ inputs: [x], attributes: q, shape }, [dx, dg]) => {
     const out = new Float64Array(sizeOf(shape));
@@ -123,7 +146,8 @@ export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tenso
   const [image, kernel] = asTensors(x, w, "conv2d");
   requireFloat(image, "conv2d");
   const { stride = 1, padding = "same" } = options;
-  const count = (n: unknown, least: number): boolean => Number.isInteger(n) && (n as number) >= least;
+  const count = (n: unknown, least: number): boolean =>
+    Number.isInteger(n) && (n as number) >= least;
   if (!count(stride, 1) || !(padding === "same" || padding === "valid" || count(padding, 0)))
     fail(
       "usage",
@@ -149,11 +173,17 @@ export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tenso
   const [oh, top] = along(h, kh);
   const [ow, left] = along(wide, kw);
   if (oh < 1 || ow < 1)
-    fail("shape", `conv2d: a ${kh}×${kw} kernel does not fit into ${h}×${wide}`, "use padding, or a smaller kernel");
+    fail(
+      "shape",
+      `conv2d: a ${kh}×${kw} kernel does not fit into ${h}×${wide}`,
+      "use padding, or a smaller kernel",
+    );
   return convNode([image, kernel], { h, w: wide, kh, kw, oh, ow, stride, top, left });
 }
 
-/** Splits both image axes into windows of `size`: [b, h, w, c] → [b, h/size, size, w/size, size, c]. */
+/**
+ * Splits both image axes into windows of `size`: [b, h, w, c] → [b, h/size, size, w/size, size, c].
+ */
 function windows(x: Operand, size: number, operation: string): Tensor {
   const t = asTensor(x);
   const [b, h, w, c] = t.shape;
@@ -167,7 +197,8 @@ function windows(x: Operand, size: number, operation: string): Tensor {
 }
 
 /** Mean of every size×size window. */
-export const averagePool = (x: Operand, size = 2): Tensor => mean(windows(x, size, "averagePool"), [2, 4]);
+export const averagePool = (x: Operand, size = 2): Tensor =>
+  mean(windows(x, size, "averagePool"), [2, 4]);
 
 /** Largest entry of every size×size window. */
 export const maxPool = (x: Operand, size = 2): Tensor => max(windows(x, size, "maxPool"), [2, 4]);

@@ -1,13 +1,26 @@
-/** How operations on single numbers are made, and on pairs of them with NumPy's broadcasting: each from one rule. */
+/**
+ * How operations on single numbers are made, and on pairs of them with NumPy's broadcasting: each
+ * from one rule.
+ */
 import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import type { Emitter } from "./emitter.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat } from "./ndarray.ts";
-import { type Make, type Primitive, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
+import {
+  type Make,
+  type Primitive,
+  primitive,
+  requireFloat,
+  requireNumbers,
+  type Tensor,
+} from "./tensor.ts";
 
 interface UnaryRule {
   readonly f: (x: number) => number;
-  /** Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost everywhere. */
+  /**
+   * Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost
+   * everywhere.
+   */
   readonly vjp?: (g: Tensor, x: Tensor, y: Tensor) => Tensor;
   readonly emit?: (x: string, emitter: Emitter, dtype: DType) => string;
   /** An equal expression, for what ONNX does not have; none where it does. */
@@ -28,9 +41,12 @@ export function unary(name: string, rule: UnaryRule) {
     ...(vjp && { vjp: (g: Tensor, node: Tensor) => vjp(g, node.inputs[0], node) }),
     ...(lower && { lower: (node: Tensor) => lower(node.inputs[0]) }),
     simplify: (node) =>
-      simplify?.(node.inputs[0]) ?? outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
+      simplify?.(node.inputs[0]) ??
+      outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
     emit: (node, [x], emitter) =>
-      rule.emit ? rule.emit(x, emitter, node.dtype) : emitter.node(name.charAt(0).toUpperCase() + name.slice(1), [x]),
+      rule.emit
+        ? rule.emit(x, emitter, node.dtype)
+        : emitter.node(name.charAt(0).toUpperCase() + name.slice(1), [x]),
     evaluate: (_, [x]) => mapUnary(x, rule.f),
   });
   return make;
@@ -46,7 +62,10 @@ interface BinaryRule {
     (g: Tensor, a: Tensor, b: Tensor, y: Tensor) => Tensor,
     (g: Tensor, a: Tensor, b: Tensor, y: Tensor) => Tensor,
   ];
-  /** Equal expressions; `a` and `b` are its operands, the result is expanded to the right shape by the caller. */
+  /**
+   * Equal expressions; `a` and `b` are its operands, the result is expanded to the right shape by
+   * the caller.
+   */
   readonly simplify?: (a: Tensor, b: Tensor) => Tensor | undefined;
   readonly emit?: Primitive["emit"];
 }

@@ -1,11 +1,20 @@
-/** What a primitive needs in order to write itself as ONNX nodes; the writer in `onnx.ts` implements it. What it writes. */
+/**
+ * What a primitive needs in order to write itself as ONNX nodes; the writer in `onnx.ts` implements
+ * it. What it writes.
+ */
 import type { DType, NdArray, Shape } from "./ndarray.ts";
 
-/** Integers, floats and strings as ONNX attributes; a JS integer is written as INT, `float(v)` as FLOAT. */
+/**
+ * Integers, floats and strings as ONNX attributes; a JS integer is written as INT, `float(v)` as
+ * FLOAT.
+ */
 export type OnnxAttribute = number | string | readonly number[] | { readonly float: number };
 
 export interface Emitter {
-  /** Appends a node and gives the name of its output; of output number `output` where it has several, of one node for all. */
+  /**
+   * Appends a node and gives the name of its output; of output number `output` where it has
+   * several, of one node for all.
+   */
   node(
     type: string,
     inputs: readonly string[],
@@ -23,7 +32,13 @@ export interface Emitter {
 }
 
 /** ONNX's number for an element type. */
-export const onnxType: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float64: 11 };
+export const onnxType: Readonly<Record<DType, number>> = {
+  float32: 1,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float64: 11,
+};
 
 /** A named value of the model. */
 export interface Port {

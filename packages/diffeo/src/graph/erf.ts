@@ -2,8 +2,8 @@
  * The error function and its complement, each relative to its own size:
  *   erf(x)  = 2/√π ∫₀ˣ exp(−t²) dt = (2x/√π) exp(−x²) Σₙ (2x²)ⁿ / (2n+1)!!    all terms positive: for small |x|
  *   erfc(x) = 1 − erf(x) = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + …)))            the continued fraction: for larger x
- * and in a graph  erfc(x) = t·Q(t)·exp(−x²), t = 2/(2 + x), x ≥ 0,  Q smooth on [0, 1]: a short Chebyshev series. Its
- * coefficients are computed once from the two forms above, not copied.
+ * and in a graph  erfc(x) = t·Q(t)·exp(−x²), t = 2/(2 + x), x ≥ 0,  Q smooth on [0, 1]: a short
+ * Chebyshev series. Its coefficients are computed once from the two forms above, not copied.
  */
 import { abs, add, div, floor, minimum, mul, neg, square, sub } from "./arithmetic.ts";
 import { unary } from "./elementwise.ts";
@@ -22,7 +22,10 @@ function seriesErf(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** erfc(x) exp(x²) for x ≥ ½, by backward recurrence: what is left out at depth n is about exp(−2x√2n). */
+/**
+ * erfc(x) exp(x²) for x ≥ ½, by backward recurrence: what is left out at depth n is about
+ * exp(−2x√2n).
+ */
 function scaledTail(x: number): number {
   let fraction = 0;
   for (let n = x < 1.5 ? 800 : 200; n >= 1; n--) fraction = n / 2 / (x + fraction);
@@ -55,7 +58,8 @@ function chebyshev(terms: number): number[] {
     return (x < 0.5 ? (1 - seriesErf(x)) * Math.exp(x * x) : scaledTail(x)) * (1 + x / 2);
   });
   return Array.from({ length: terms }, (_, j) => {
-    // The terms are exact to a unit of 1e-16, their sum should be too (Neumaier): the last coefficients are as small.
+    // The terms are exact to a unit of 1e-16, their sum should be too (Neumaier): the last
+    // coefficients are as small.
     let [sum, lost] = [0, 0];
     values.forEach((v, k) => {
       const term = v * Math.cos((Math.PI * ((j * (2 * k + 1)) % (4 * nodes))) / (2 * nodes));
@@ -67,18 +71,23 @@ function chebyshev(terms: number): number[] {
   });
 }
 
-const coefficients = { float32: /* @__PURE__ */ chebyshev(16), float64: /* @__PURE__ */ chebyshev(30) };
+const coefficients = {
+  float32: /* @__PURE__ */ chebyshev(16),
+  float64: /* @__PURE__ */ chebyshev(30),
+};
 
 /**
- * erfc(a) exp(a²) = t·Q(t) for a ≥ 0, Q = Σ c_j T_j(s). The T_j upwards, their sum from the smallest: at the ends of [−1, 1]
- * Clenshaw's recurrence magnifies the rounding of all terms, this only that of T_j, which c_j makes small.
+ * erfc(a) exp(a²) = t·Q(t) for a ≥ 0, Q = Σ c_j T_j(s). The T_j upwards, their sum from the
+ * smallest: at the ends of [−1, 1] Clenshaw's recurrence magnifies the rounding of all terms, this
+ * only that of T_j, which c_j makes small.
  */
 export function scaledErfc(a: Tensor): Tensor {
   const c = coefficients[a.dtype as "float32" | "float64"];
   const t = div(2, add(a, 2));
   const s = sub(mul(t, 2), 1);
   const polynomials: Tensor[] = [fill([], 1, a.dtype), s];
-  for (let j = 2; j < c.length; j++) polynomials.push(sub(mul(mul(s, 2), polynomials[j - 1]), polynomials[j - 2]));
+  for (let j = 2; j < c.length; j++)
+    polynomials.push(sub(mul(mul(s, 2), polynomials[j - 1]), polynomials[j - 2]));
   const terms = polynomials.map((p, j) => mul(p, c[j]));
   return mul(
     t,

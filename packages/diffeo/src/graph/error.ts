@@ -1,5 +1,6 @@
 /**
- * One error type for the whole library. A message says what was wrong and where, then what to do about it;
+ * One error type for the whole library. A message says what was wrong and where, then what to do
+ * about it;
  * the kind tells programs which of the two sides erred and gives the command line its exit code.
  */
 
@@ -12,7 +13,10 @@
  */
 export type ErrorKind = "shape" | "type" | "usage" | "device" | "numerical" | "data" | "disposed";
 
-/** A cause may quote a file, and a file's names and lines may be of any length: nobody reads beyond this. */
+/**
+ * A cause may quote a file, and a file's names and lines may be of any length: nobody reads beyond
+ * this.
+ */
 const LONGEST = 1000;
 
 const shortened = (text: string): string =>
@@ -20,12 +24,18 @@ const shortened = (text: string): string =>
 
 export class DiffeoError extends Error {
   readonly kind: ErrorKind;
-  /** What was wrong, and what to do. An option is named in backquotes, so that a program can put its own word for it. */
+  /**
+   * What was wrong, and what to do. An option is named in backquotes, so that a program can put its
+   * own word for it.
+   */
   readonly problem: string;
   readonly remedy: string;
 
   constructor(kind: ErrorKind, cause: string, remedy: string, options?: ErrorOptions) {
-    super(`${shortened(cause)}. ${remedy.charAt(0).toUpperCase()}${shortened(remedy.slice(1))}.`, options);
+    super(
+      `${shortened(cause)}. ${remedy.charAt(0).toUpperCase()}${shortened(remedy.slice(1))}.`,
+      options,
+    );
     this.name = "DiffeoError";
     this.kind = kind;
     this.problem = shortened(cause);

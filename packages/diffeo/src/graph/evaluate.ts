@@ -1,11 +1,17 @@
-/** The reference evaluator: float64, plain loops, nothing shared with any runtime. The oracle of the tests. */
+/**
+ * The reference evaluator: float64, plain loops, nothing shared with any runtime. The oracle of the
+ * tests.
+ */
 import { fail, internal } from "./error.ts";
 import { showShape, sizeOf } from "./ndarray.ts";
 import type { Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 /** Values of `outputs`, given values of the inputs they depend on. */
-export function reference(outputs: readonly Tensor[], inputs: ReadonlyMap<Tensor, Float64Array>): Float64Array[] {
+export function reference(
+  outputs: readonly Tensor[],
+  inputs: ReadonlyMap<Tensor, Float64Array>,
+): Float64Array[] {
   const values = new Map<Tensor, Float64Array>(inputs);
   for (const [t, data] of inputs)
     if (data.length !== sizeOf(t.shape))

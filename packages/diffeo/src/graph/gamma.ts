@@ -1,13 +1,14 @@
 /**
- * The logarithm of the gamma function and its derivatives, for x > 0: Stirling's series at z = x + N, and back by Γ(x + 1) = xΓ(x),
+ * The logarithm of the gamma function and its derivatives, for x > 0: Stirling's series at z = x +
+ * N, and back by Γ(x + 1) = xΓ(x),
  *
  *   log Γ(x) = log Γ(x + N) − Σ_j log(x + j)               ψ_m(x) = ψ_m(x + N) − (−1)ᵐ m! Σ_j (x + j)^{−m−1},   j = 0 … N − 1
  *   log Γ(z) ~ (z − ½)(log z − 1) − ½ + ½ log 2π + Σ_k B₂ₖ/(2k(2k − 1)) z^{1−2k}
  *   ψ₀(z)    ~ log z − 1/2z − Σ_k B₂ₖ/2k z^{−2k}
  *   ψ_m(z)   ~ (−1)^{m+1} [(m − 1)!/zᵐ + m!/2z^{m+1} + Σ_k B₂ₖ (2k + m − 1)!/(2k)! z^{−2k−m}],   m ≥ 1
  *
- * with ψ_m the derivative of order m + 1. The error is a few roundings of max(1, |f|): log Γ has zeros at 1 and 2, ψ₀ at 1.4616, and
- * beside them the terms cancel.
+ * with ψ_m the derivative of order m + 1. The error is a few roundings of max(1, |f|): log Γ has
+ * zeros at 1 and 2, ψ₀ at 1.4616, and beside them the terms cancel.
  */
 import { add, div, minimum, mul, square, sub } from "./arithmetic.ts";
 import { outsideExpand, sum } from "./broadcast.ts";
@@ -17,10 +18,21 @@ import { greaterEqual, less, where } from "./logic.ts";
 import { mapUnary } from "./loops.ts";
 import type { DType } from "./ndarray.ts";
 import { expandDims } from "./shape.ts";
-import { asTensor, fill, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  fill,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 import { log, pow } from "./transcendental.ts";
 
-/** N, from where on the series is exact to rounding; m is −1 for log Γ. The further, the more terms cancel. */
+/**
+ * N, from where on the series is exact to rounding; m is −1 for log Γ. The further, the more terms
+ * cancel.
+ */
 const shiftFor = (m: number, dtype: DType = "float64"): number =>
   dtype === "float32" ? 4 + Math.max(0, m) : 8 + 2 * Math.max(0, m);
 /** B₂, B₄, … */
@@ -42,14 +54,22 @@ const factorial = (n: number): number => (n <= 1 ? 1 : n * factorial(n - 1));
 /** a (a + 1) … b */
 const rising = (a: number, b: number): number => (a > b ? 1 : a * rising(a + 1, b));
 
-/** Coefficients of w⁰, w¹, … with w = z^{−2}, of what Stirling's series has beyond its first terms. */
+/**
+ * Coefficients of w⁰, w¹, … with w = z^{−2}, of what Stirling's series has beyond its first terms.
+ */
 const gammaTerms = bernoulli.map((b, k) => b / (2 * (k + 1) * (2 * k + 1)));
 const polygammaTerms = (m: number): number[] =>
   bernoulli.map((b, i) => (m === 0 ? -b / (2 * i + 2) : b * rising(2 * i + 3, 2 * i + m + 1)));
 
-const hornerValue = (c: readonly number[], w: number): number => c.reduceRight((total, a) => total * w + a, 0);
+const hornerValue = (c: readonly number[], w: number): number =>
+  c.reduceRight((total, a) => total * w + a, 0);
 const horner = (c: readonly number[], w: Tensor): Tensor =>
-  c.slice(0, -1).reduceRight<Tensor>((total, a) => add(mul(total, w), a), fill([], c.at(-1) as number, w.dtype));
+  c
+    .slice(0, -1)
+    .reduceRight<Tensor>(
+      (total, a) => add(mul(total, w), a),
+      fill([], c.at(-1) as number, w.dtype),
+    );
 
 const below = (n: number): number[] => Array.from({ length: n }, (_, j) => j);
 
@@ -59,8 +79,11 @@ function logGammaValue(x: number): number {
   const shift = shiftFor(-1);
   const far = x >= shift;
   const z = far ? x : x + shift;
-  const stirling = (z - 0.5) * (Math.log(z) - 1) + (HALF_LOG_TAU - 0.5) + hornerValue(gammaTerms, 1 / z / z) / z;
-  return far ? stirling : stirling - Math.log(below(shift).reduce((product, j) => product * (x + j), 1));
+  const stirling =
+    (z - 0.5) * (Math.log(z) - 1) + (HALF_LOG_TAU - 0.5) + hornerValue(gammaTerms, 1 / z / z) / z;
+  return far
+    ? stirling
+    : stirling - Math.log(below(shift).reduce((product, j) => product * (x + j), 1));
 }
 
 /** ψ_m */
@@ -77,14 +100,25 @@ function polygammaValue(m: number, x: number): number {
       : sign * z ** -m * (factorial(m - 1) + factorial(m) / 2 / z + rest / z / z);
   return far
     ? series
-    : series + sign * factorial(m) * below(shift).reduce((total, j) => total + (x + j) ** (-m - 1), 0);
+    : series +
+        sign * factorial(m) * below(shift).reduce((total, j) => total + (x + j) ** (-m - 1), 0);
 }
 
-/** Where the series is taken, and x + j on an axis of its own for the way back: one operation for all j. */
-function shifted(x: Tensor, m: number): { readonly far: Tensor; readonly z: Tensor; readonly near: Tensor } {
+/**
+ * Where the series is taken, and x + j on an axis of its own for the way back: one operation for
+ * all j.
+ */
+function shifted(
+  x: Tensor,
+  m: number,
+): { readonly far: Tensor; readonly z: Tensor; readonly near: Tensor } {
   const shift = shiftFor(m, x.dtype);
   const far = greaterEqual(x, shift);
-  return { far, z: where(far, x, add(x, shift)), near: add(expandDims(minimum(x, shift), -1), below(shift)) };
+  return {
+    far,
+    z: where(far, x, add(x, shift)),
+    near: add(expandDims(minimum(x, shift), -1), below(shift)),
+  };
 }
 
 const logGammaNode = unary("logGamma", {
@@ -106,7 +140,8 @@ const polygammaNode: Make<{ order: number }> = primitive<{ order: number }>({
     return x;
   },
   vjp: (g, { inputs: [x], attributes: { order } }) => mul(g, polygamma(order + 1, x)),
-  simplify: (node) => outsideExpand(node.inputs, node.shape, (inputs) => polygammaNode(inputs, node.attributes)),
+  simplify: (node) =>
+    outsideExpand(node.inputs, node.shape, (inputs) => polygammaNode(inputs, node.attributes)),
   lower: ({ inputs: [x], attributes: { order: m } }) => {
     const { far, z, near } = shifted(x, m);
     const inverse = div(1, z);
@@ -115,7 +150,10 @@ const polygammaNode: Make<{ order: number }> = primitive<{ order: number }>({
     const series =
       m === 0
         ? add(sub(log(z), mul(inverse, 0.5)), tail)
-        : mul(mul(pow(inverse, m), sign), add(add(mul(inverse, factorial(m) / 2), factorial(m - 1)), tail));
+        : mul(
+            mul(pow(inverse, m), sign),
+            add(add(mul(inverse, factorial(m) / 2), factorial(m - 1)), tail),
+          );
     const back = mul(sum(pow(near, -m - 1), -1), sign * factorial(m));
     return where(less(x, 0), Number.NaN, add(series, where(far, 0, back)));
   },
@@ -128,6 +166,7 @@ export const logGamma = (x: Operand): Tensor => logGammaNode([asTensor(x)], {});
 
 /** The derivative of log Γ of order m + 1, for x > 0: polygamma(0, x) is the digamma function. */
 export function polygamma(m: number, x: Operand): Tensor {
-  if (!(Number.isSafeInteger(m) && m >= 0)) fail("usage", `polygamma: order ${m}`, "give a whole number from 0");
+  if (!(Number.isSafeInteger(m) && m >= 0))
+    fail("usage", `polygamma: order ${m}`, "give a whole number from 0");
   return polygammaNode([asTensor(x)], { order: m });
 }

@@ -1,29 +1,48 @@
 /**
- * Reading at indices and its adjoint, adding at indices; and the order of numbers: argmax, sort, top-k.
+ * Reading at indices and its adjoint, adding at indices; and the order of numbers: argmax, sort,
+ * top-k.
  *   take      y[…, j, …] = x[…, i_j, …]        one list of indices for a whole axis
  *   takeAlong y[…, j, …] = x[…, i[…, j, …], …]  an index for every entry
- * Negative indices count from the end of the axis, as in `at` and `slice`. Where a NaN stands in an order is up to the runtime.
+ * Negative indices count from the end of the axis, as in `at` and `slice`. Where a NaN stands in an
+ * order is up to the runtime.
  */
 import { fail } from "./error.ts";
 import { equal } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
 import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { expandDims } from "./shape.ts";
-import { asTensor, constantValue, type Make, type Operand, primitive, requireNumbers, Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  constantValue,
+  type Make,
+  type Operand,
+  primitive,
+  requireNumbers,
+  Tensor,
+} from "./tensor.ts";
 import { cast, iota, requireSize } from "./value.ts";
 
 function asIndices(indices: Operand, size: number, operation: string, least = -size): Tensor {
   const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");
   if (t.dtype !== "int32" && t.dtype !== "int64")
-    fail("type", `${operation}: indices must be int32 or int64, got ${t.dtype}`, "cast them to int32");
+    fail(
+      "type",
+      `${operation}: indices must be int32 or int64, got ${t.dtype}`,
+      "cast them to int32",
+    );
   for (const v of constantValue(t)?.data ?? [])
     if (v < least || v >= size)
-      fail("shape", `${operation}: index ${v} is outside 0 … ${size - 1}`, "keep indices within the axis");
+      fail(
+        "shape",
+        `${operation}: index ${v} is outside 0 … ${size - 1}`,
+        "keep indices within the axis",
+      );
   return t;
 }
 
 /** Indices counted from the start. */
-const fromStart = (index: Float64Array, size: number): Float64Array => index.map((i) => (i < 0 ? i + size : i));
+const fromStart = (index: Float64Array, size: number): Float64Array =>
+  index.map((i) => (i < 0 ? i + size : i));
 
 /** Sizes before the axis, of the axis, and after it. */
 const aroundAxis = (shape: Shape, axis: number): [number, number, number] => [
@@ -46,7 +65,8 @@ const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     const from = fromStart(index, size);
     const out = new Float64Array(sizeOf(shape));
     for (let o = 0, at = 0; o < outer; o++)
-      for (const i of from) for (let k = 0; k < inner; k++) out[at++] = data[(o * size + i) * inner + k];
+      for (const i of from)
+        for (let k = 0; k < inner; k++) out[at++] = data[(o * size + i) * inner + k];
     return out;
   },
 });
@@ -59,36 +79,41 @@ export function take(x: Operand, indices: Operand, axis = 0): Tensor {
 }
 
 /** The adjoint of `take`: y[…, i_j, …] += g[…, j, …], into an axis of the given size. */
-const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: number; size: number }>({
-  name: "scatterAdd",
-  infer: ([g, i], { axis, size }) => ({
-    shape: [...g.shape.slice(0, axis), size, ...g.shape.slice(axis + i.shape.length)],
-    dtype: g.dtype,
-  }),
-  vjp: (g, { inputs: [, i], attributes: { axis } }, k) => (k === 0 ? takeNode([g, i], { axis }) : undefined),
-  // ScatterND adds along leading axes only: the axis moves to the front and back.
-  emit: ({ inputs: [g, i], attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
-    const k = i.shape.length;
-    const front = [...Array(k).keys()].map((a) => a + axis);
-    const rest = [...g.shape.keys()].filter((a) => !front.includes(a));
-    const moved = axis === 0 ? updates : emitter.node("Transpose", [updates], { perm: [...front, ...rest] });
-    const frontShape = [shape[axis], ...shape.filter((_, a) => a !== axis)];
-    const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(frontShape)]);
-    const at64 = i.dtype === "int64" ? indices : emitter.node("Cast", [indices], { to: 7 });
-    const column = emitter.reshape(at64, i.shape, [...i.shape, 1]);
-    const out = emitter.node("ScatterND", [zeros, column, moved], { reduction: "add" });
-    const back = shape.map((_, a) => (a === axis ? 0 : a < axis ? a + 1 : a));
-    return axis === 0 ? out : emitter.node("Transpose", [out], { perm: back });
+const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: number; size: number }>(
+  {
+    name: "scatterAdd",
+    infer: ([g, i], { axis, size }) => ({
+      shape: [...g.shape.slice(0, axis), size, ...g.shape.slice(axis + i.shape.length)],
+      dtype: g.dtype,
+    }),
+    vjp: (g, { inputs: [, i], attributes: { axis } }, k) =>
+      k === 0 ? takeNode([g, i], { axis }) : undefined,
+    // ScatterND adds along leading axes only: the axis moves to the front and back.
+    emit: ({ inputs: [g, i], attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
+      const k = i.shape.length;
+      const front = [...Array(k).keys()].map((a) => a + axis);
+      const rest = [...g.shape.keys()].filter((a) => !front.includes(a));
+      const moved =
+        axis === 0 ? updates : emitter.node("Transpose", [updates], { perm: [...front, ...rest] });
+      const frontShape = [shape[axis], ...shape.filter((_, a) => a !== axis)];
+      const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(frontShape)]);
+      const at64 = i.dtype === "int64" ? indices : emitter.node("Cast", [indices], { to: 7 });
+      const column = emitter.reshape(at64, i.shape, [...i.shape, 1]);
+      const out = emitter.node("ScatterND", [zeros, column, moved], { reduction: "add" });
+      const back = shape.map((_, a) => (a === axis ? 0 : a < axis ? a + 1 : a));
+      return axis === 0 ? out : emitter.node("Transpose", [out], { perm: back });
+    },
+    evaluate: ({ attributes: { axis, size }, shape }, [data, index]) => {
+      const [outer, , inner] = aroundAxis(shape, axis);
+      const into = fromStart(index, size);
+      const out = new Float64Array(sizeOf(shape));
+      for (let o = 0, at = 0; o < outer; o++)
+        for (const i of into)
+          for (let k = 0; k < inner; k++) out[(o * size + i) * inner + k] += data[at++];
+      return out;
+    },
   },
-  evaluate: ({ attributes: { axis, size }, shape }, [data, index]) => {
-    const [outer, , inner] = aroundAxis(shape, axis);
-    const into = fromStart(index, size);
-    const out = new Float64Array(sizeOf(shape));
-    for (let o = 0, at = 0; o < outer; o++)
-      for (const i of into) for (let k = 0; k < inner; k++) out[(o * size + i) * inner + k] += data[at++];
-    return out;
-  },
-});
+);
 
 const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   name: "takeAlong",
@@ -103,7 +128,8 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
   vjp: (g, { inputs: [x, i], attributes: { axis } }, k) =>
     k === 0 ? scatterAlongNode([g, i], { axis, size: x.shape[axis] }) : undefined,
-  emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("GatherElements", inputs, { axis }),
+  emit: ({ attributes: { axis } }, inputs, emitter) =>
+    emitter.node("GatherElements", inputs, { axis }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
     const [outer, size, inner] = aroundAxis(x.shape, axis);
     const count = shape[axis];
@@ -123,10 +149,17 @@ export function takeAlong(x: Operand, indices: Operand, axis = -1): Tensor {
   return takeAlongNode([t, asIndices(indices, t.shape[a], "takeAlong")], { axis: a });
 }
 
-const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{ axis: number; size: number }>({
+const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{
+  axis: number;
+  size: number;
+}>({
   name: "scatterAlong",
-  infer: ([g], { axis, size }) => ({ shape: g.shape.map((d, a) => (a === axis ? size : d)), dtype: g.dtype }),
-  vjp: (g, { inputs: [, i], attributes: { axis } }, k) => (k === 0 ? takeAlongNode([g, i], { axis }) : undefined),
+  infer: ([g], { axis, size }) => ({
+    shape: g.shape.map((d, a) => (a === axis ? size : d)),
+    dtype: g.dtype,
+  }),
+  vjp: (g, { inputs: [, i], attributes: { axis } }, k) =>
+    k === 0 ? takeAlongNode([g, i], { axis }) : undefined,
   emit: ({ attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
     const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(shape)]);
     return emitter.node("ScatterElements", [zeros, indices, updates], { axis, reduction: "add" });
@@ -155,13 +188,15 @@ const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     requireNumbers(x, "argmax");
     return { shape: x.shape.toSpliced(axis, 1), dtype: "int64" };
   },
-  emit: ({ attributes: { axis } }, [x], emitter) => emitter.node("ArgMax", [x], { axis, keepdims: 0 }),
+  emit: ({ attributes: { axis } }, [x], emitter) =>
+    emitter.node("ArgMax", [x], { axis, keepdims: 0 }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data]) => {
     const out = new Float64Array(sizeOf(shape));
     let at = 0;
     forEachLine(x.shape, axis, (start, step) => {
       let best = 0;
-      for (let k = 1; k < x.shape[axis]; k++) if (data[start + k * step] > data[start + best * step]) best = k;
+      for (let k = 1; k < x.shape[axis]; k++)
+        if (data[start + k * step] > data[start + best * step]) best = k;
       out[at++] = best;
     });
     return out;
@@ -173,7 +208,11 @@ export function argmax(x: Operand, axis = -1): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "argmax");
   if (t.shape[a] === 0)
-    fail("shape", `argmax: axis ${axis} of ${showShape(t.shape)} is empty`, "give it something to choose from");
+    fail(
+      "shape",
+      `argmax: axis ${axis} of ${showShape(t.shape)} is empty`,
+      "give it something to choose from",
+    );
   return argmaxNode([t], { axis: a });
 }
 
@@ -184,7 +223,12 @@ const extremeNode: Make<Extreme> = primitive<Extreme>({
   name: "argTop",
   infer: ([x], { k, axis }) => ({ shape: x.shape.with(axis, k), dtype: "int64" }),
   emit: ({ attributes: { k, axis, largest } }, [x], emitter) =>
-    emitter.node("TopK", [x, emitter.int64([k])], { axis, largest: largest ? 1 : 0, sorted: 1 }, { output: 1 }),
+    emitter.node(
+      "TopK",
+      [x, emitter.int64([k])],
+      { axis, largest: largest ? 1 : 0, sorted: 1 },
+      { output: 1 },
+    ),
   evaluate: ({ inputs: [x], attributes: { k, axis, largest }, shape }, [data]) => {
     const sign = largest ? -1 : 1;
     const out = new Float64Array(sizeOf(shape));
@@ -214,7 +258,8 @@ function argsortOf(t: Tensor, axis: number, operation: string): Tensor {
 }
 
 /** Positions of the k largest entries, largest first. */
-export const argTop = (x: Operand, k: number, axis = -1): Tensor => argTopOf(asTensor(x), k, axis, "argTop");
+export const argTop = (x: Operand, k: number, axis = -1): Tensor =>
+  argTopOf(asTensor(x), k, axis, "argTop");
 
 /** Positions that sort an axis in ascending order. */
 export const argsort = (x: Operand, axis = -1): Tensor => argsortOf(asTensor(x), axis, "argsort");

@@ -1,6 +1,20 @@
 /** diffeo/graph: tensors as expressions, differentiated to any order and written as ONNX. */
 export { gelu, relu, silu, squaredRelu } from "./activation.ts";
-export { abs, add, addAll, clip, div, floor, maximum, minimum, mul, neg, sign, square, sub } from "./arithmetic.ts";
+export {
+  abs,
+  add,
+  addAll,
+  clip,
+  div,
+  floor,
+  maximum,
+  minimum,
+  mul,
+  neg,
+  sign,
+  square,
+  sub,
+} from "./arithmetic.ts";
 export { type AttentionOptions, attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { backward } from "./backward.ts";
@@ -15,7 +29,17 @@ export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./g
 export { type Jacobian, jacobian, laplacian, traceJacobian } from "./jacobian.ts";
 export { type LayerNormOptions, layerNorm } from "./layer-norm.ts";
 export { dot, matmul, matvec, squaredNorm } from "./linalg.ts";
-export { equal, greater, greaterEqual, less, lessEqual, logicalAnd, logicalNot, logicalOr, where } from "./logic.ts";
+export {
+  equal,
+  greater,
+  greaterEqual,
+  less,
+  lessEqual,
+  logicalAnd,
+  logicalNot,
+  logicalOr,
+  where,
+} from "./logic.ts";
 export {
   allocate,
   convert,

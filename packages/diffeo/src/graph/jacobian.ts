@@ -1,5 +1,6 @@
 /**
- * Dense derivatives of functions of each sample: Jv for all unit vectors at once, along a new leading axis.
+ * Dense derivatives of functions of each sample: Jv for all unit vectors at once, along a new
+ * leading axis.
  *   jacobian  J        traceJacobian  Tr J = Σᵢ eᵢᵀJeᵢ, or vᵀJv        laplacian  Δf = Tr ∇²f
  */
 import { addAll, mul } from "./arithmetic.ts";
@@ -17,11 +18,19 @@ import { eye } from "./value.ts";
 /** The batch that all leaves of a point share: their axes before the last. */
 function batchOf(leaves: readonly Tensor[], name: string): Shape {
   if (leaves.length === 0)
-    fail("usage", `${name}: the point holds no tensor`, "give a tensor, or a list or object of tensors");
+    fail(
+      "usage",
+      `${name}: the point holds no tensor`,
+      "give a tensor, or a list or object of tensors",
+    );
   const batch = leaves[0].shape.slice(0, -1);
   for (const { shape } of leaves) {
     if (shape.length === 0)
-      fail("shape", `${name}: a tensor of shape [] has no last axis to differentiate along`, "use expandDims, or grad");
+      fail(
+        "shape",
+        `${name}: a tensor of shape [] has no last axis to differentiate along`,
+        "use expandDims, or grad",
+      );
     if (!sameShape(shape.slice(0, -1), batch))
       fail(
         "shape",
@@ -32,8 +41,16 @@ function batchOf(leaves: readonly Tensor[], name: string): Shape {
   return batch;
 }
 
-/** A function of each sample by itself keeps the batch; one that does not look at its argument may leave it out. */
-function requireBatch<Y>(name: string, { outputs, tangents }: Push<Y>, from: Shape, sizes: readonly number[]): void {
+/**
+ * A function of each sample by itself keeps the batch; one that does not look at its argument may
+ * leave it out.
+ */
+function requireBatch<Y>(
+  name: string,
+  { outputs, tangents }: Push<Y>,
+  from: Shape,
+  sizes: readonly number[],
+): void {
   outputs.forEach(({ shape }, i) => {
     const batch = from.slice(0, -1);
     const size = sizes[i] ?? shape.at(-1);
@@ -52,15 +69,23 @@ interface Columns<Y> extends Push<Y> {
 }
 
 /**
- * J along all unit vectors of each leaf of x in turn: the tangents of an output are [n, …, m]. `sizes` are the m, if only
- * those will do.
+ * J along all unit vectors of each leaf of x in turn: the tangents of an output are [n, …, m].
+ * `sizes` are the m, if only those will do.
  */
-function columns<X, Y>(name: string, f: (x: X) => Y, x: X, sizes: readonly number[] = []): Columns<Y>[] {
+function columns<X, Y>(
+  name: string,
+  f: (x: X) => Y,
+  x: X,
+  sizes: readonly number[] = [],
+): Columns<Y>[] {
   const leaves = pointOf(x, name);
   const batch = batchOf(leaves, name);
   return leaves.map((leaf, i) => {
     const n = leaf.shape.at(-1) as number;
-    const units = expand(reshape(eye(n, leaf.dtype), [n, ...batch.map(() => 1), n]), [n, ...leaf.shape]);
+    const units = expand(reshape(eye(n, leaf.dtype), [n, ...batch.map(() => 1), n]), [
+      n,
+      ...leaf.shape,
+    ]);
     const points = withLeaves(
       x,
       leaves.map((t) => expand(expandDims(t, 0), [n, ...t.shape])),
@@ -82,8 +107,9 @@ export type Jacobian<X, Y> = Y extends Tensor ? X : { readonly [K in keyof Y]: J
 /**
  * Dense Jacobian of a per-sample function: f maps […, n] to […, m]; the result is […, m, n].
  *
- * Between trees it is a tree of such: `jacobian(f, x).p.q` is that of output `p` in input `q`. All inputs have one batch,
- * the axes before the last, and f is called with one more leading axis, once for each of them.
+ * Between trees it is a tree of such: `jacobian(f, x).p.q` is that of output `p` in input `q`. All
+ * inputs have one batch, the axes before the last, and f is called with one more leading axis, once
+ * for each of them.
  */
 export function jacobian<X, Y>(f: (x: X) => Y, x: X): Jacobian<X, Y> {
   const swept = columns("jacobian", f, x);
@@ -131,8 +157,12 @@ function divergence<X>(name: string, f: (x: X) => X, x: X, v?: X): Tensor {
   return known.length > 0 ? addAll(known) : fill(batch, 0, leaves[0].dtype);
 }
 
-/** Tr J of a per-sample function […, n] → […, n], or of trees of such: exact without v, vᵀJv with it. */
-export const traceJacobian = <X>(f: (x: X) => X, x: X, v?: X): Tensor => divergence("traceJacobian", f, x, v);
+/**
+ * Tr J of a per-sample function […, n] → […, n], or of trees of such: exact without v, vᵀJv with
+ * it.
+ */
+export const traceJacobian = <X>(f: (x: X) => X, x: X, v?: X): Tensor =>
+  divergence("traceJacobian", f, x, v);
 
 /** Δf of a per-sample scalar function of […, n], or of a tree of such. */
 export const laplacian = <X>(f: (x: X) => Tensor, x: X): Tensor =>

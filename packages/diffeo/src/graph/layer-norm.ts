@@ -27,7 +27,10 @@ type Epsilon = { epsilon: number };
 
 const over = (t: Tensor): Tensor => mean(t, -1, { keepDims: true });
 
-/** x − μ and r, in primitives: what a float64 graph runs, as the runtime's operator has a float32 ε and a float32 r. */
+/**
+ * x − μ and r, in primitives: what a float64 graph runs, as the runtime's operator has a float32 ε
+ * and a float32 r.
+ */
 function moments(x: Tensor, epsilon: number): { centred: Tensor; r: Tensor } {
   const centred = sub(x, over(x));
   return { centred, r: div(1, sqrt(add(over(mul(centred, centred)), epsilon))) };
@@ -50,9 +53,14 @@ function evaluateRow(x: Float64Array, epsilon: number): { mu: number; r: number 
 }
 
 /** Rows that are repeated are normalised once. */
-function outsideRepeats({ inputs: [x, ...rest], attributes, shape }: Tensor<Epsilon>, make: Make<Epsilon>) {
+function outsideRepeats(
+  { inputs: [x, ...rest], attributes, shape }: Tensor<Epsilon>,
+  make: Make<Epsilon>,
+) {
   const few = unexpanded(x);
-  return few && few.shape.at(-1) === x.shape.at(-1) ? expand(make([few, ...rest], attributes), shape) : undefined;
+  return few && few.shape.at(-1) === x.shape.at(-1)
+    ? expand(make([few, ...rest], attributes), shape)
+    : undefined;
 }
 
 /** r alone, […, 1]. */
@@ -66,7 +74,8 @@ const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
     return mul(n, mul(neg(mul(g, mul(node, node))), 1 / (x.shape.at(-1) as number)));
   },
   simplify: (node) => outsideRepeats(node, inverseStdNode),
-  lower: ({ inputs: [x], attributes: { epsilon } }) => (x.dtype === "float32" ? undefined : moments(x, epsilon).r),
+  lower: ({ inputs: [x], attributes: { epsilon } }) =>
+    x.dtype === "float32" ? undefined : moments(x, epsilon).r,
   emit: ({ inputs: [x], attributes: { epsilon } }, [name], e) => {
     const scale = ones(x);
     return e.node(...operator([name, scale.op.emit(scale, [], e)], epsilon, 2));
@@ -127,7 +136,10 @@ export interface LayerNormOptions {
 }
 
 /** Brings the last axis to mean 0 and variance 1, then scales and shifts by channel where asked. */
-export function layerNorm(x: Operand, { scale, shift, epsilon = 1e-5 }: LayerNormOptions = {}): Tensor {
+export function layerNorm(
+  x: Operand,
+  { scale, shift, epsilon = 1e-5 }: LayerNormOptions = {},
+): Tensor {
   const t = asTensor(x);
   requireFloat(t, "layerNorm");
   const c = t.shape.at(-1);
@@ -135,7 +147,9 @@ export function layerNorm(x: Operand, { scale, shift, epsilon = 1e-5 }: LayerNor
     fail("shape", `layerNorm: shape ${showShape(t.shape)} has no channels`, "give […, channels]");
   if (!scale && !shift) return layerNormNode([t], { epsilon });
   const like = constant({ shape: [c], dtype: "float64", data: new Float64Array(c) }, t.dtype);
-  const affine = [scale ?? onesLike(like), shift ?? like].map((a) => asTensors(t, a, "layerNorm")[1]);
+  const affine = [scale ?? onesLike(like), shift ?? like].map(
+    (a) => asTensors(t, a, "layerNorm")[1],
+  );
   for (const a of affine)
     if (!sameShape(a.shape, [c]))
       fail(

@@ -5,9 +5,19 @@ import { fail } from "./error.ts";
 import { broadcastOffsets } from "./loops.ts";
 import { broadcastShapes, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
-import { asTensors, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensors,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
-const matrixSize = (t: Tensor): [number, number] => [t.shape.at(-2) as number, t.shape.at(-1) as number];
+const matrixSize = (t: Tensor): [number, number] => [
+  t.shape.at(-2) as number,
+  t.shape.at(-1) as number,
+];
 /** The axes before a matrix. */
 export const batchShape = (t: Tensor): Shape => t.shape.slice(0, -2);
 
@@ -48,7 +58,8 @@ export const matmulNode: Make = primitive({
     const few = b.shape.length === 2 ? unexpanded(a) : undefined;
     if (few && few.shape.length >= 2 && few.shape.at(-1) === a.shape.at(-1))
       return expand(matmulNode([few, b], {}), shape);
-    if (b.shape.length === 2 && a.shape.length > 2) return reshape(matmulNode([rows(a), b], {}), shape);
+    if (b.shape.length === 2 && a.shape.length > 2)
+      return reshape(matmulNode([rows(a), b], {}), shape);
     return undefined;
   },
   emit: (_, inputs, emitter) => emitter.node("MatMul", inputs),
@@ -72,12 +83,15 @@ export const matmulNode: Make = primitive({
 });
 
 /** All leading axes as one. */
-const rows = (t: Tensor): Tensor => reshape(t, [sizeOf(t.shape.slice(0, -1)), t.shape.at(-1) as number]);
+const rows = (t: Tensor): Tensor =>
+  reshape(t, [sizeOf(t.shape.slice(0, -1)), t.shape.at(-1) as number]);
 
 /** A tensor before an expansion that left its matrix axes alone; itself otherwise. */
 function unrepeated(t: Tensor): Tensor {
   const before = unexpanded(t);
-  return before && before.shape.length >= 2 && sameShape(before.shape.slice(-2), t.shape.slice(-2)) ? before : t;
+  return before && before.shape.length >= 2 && sameShape(before.shape.slice(-2), t.shape.slice(-2))
+    ? before
+    : t;
 }
 
 /** Matrix product over the last two axes; leading axes broadcast. */

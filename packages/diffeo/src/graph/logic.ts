@@ -1,4 +1,7 @@
-/** Comparisons, boolean algebra and selection. Only `where` has a derivative: it passes to the branch taken. */
+/**
+ * Comparisons, boolean algebra and selection. Only `where` has a derivative: it passes to the
+ * branch taken.
+ */
 
 import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import { fail } from "./error.ts";
@@ -52,19 +55,26 @@ function ordered(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
 }
 
 export const less = (a: Operand, b: Operand): Tensor => lessNode(ordered(a, b, "less"), {});
-export const lessEqual = (a: Operand, b: Operand): Tensor => lessEqualNode(ordered(a, b, "lessEqual"), {});
+export const lessEqual = (a: Operand, b: Operand): Tensor =>
+  lessEqualNode(ordered(a, b, "lessEqual"), {});
 export const greater = (a: Operand, b: Operand): Tensor => less(b, a);
 export const greaterEqual = (a: Operand, b: Operand): Tensor => lessEqual(b, a);
 export const equal = (a: Operand, b: Operand): Tensor => equalNode(asTensors(a, b, "equal"), {});
 
 function requireBool(t: Tensor, operation: string): Tensor {
   if (t.dtype !== "bool")
-    fail("type", `${operation}: needs bool, got ${t.dtype}`, "compare it with something, or cast it to bool");
+    fail(
+      "type",
+      `${operation}: needs bool, got ${t.dtype}`,
+      "compare it with something, or cast it to bool",
+    );
   return t;
 }
 
-export const logicalAnd = (a: Tensor, b: Tensor): Tensor => andNode([requireBool(a, "and"), requireBool(b, "and")], {});
-export const logicalOr = (a: Tensor, b: Tensor): Tensor => orNode([requireBool(a, "or"), requireBool(b, "or")], {});
+export const logicalAnd = (a: Tensor, b: Tensor): Tensor =>
+  andNode([requireBool(a, "and"), requireBool(b, "and")], {});
+export const logicalOr = (a: Tensor, b: Tensor): Tensor =>
+  orNode([requireBool(a, "or"), requireBool(b, "or")], {});
 export const logicalNot = (a: Tensor): Tensor => notNode([requireBool(a, "not")], {});
 
 export const whereNode: Make = primitive({
@@ -76,7 +86,9 @@ export const whereNode: Make = primitive({
   vjp: (g, { inputs: [c, a, b] }, i) => {
     if (i === 0) return undefined;
     const zero = fill([], 0, g.dtype);
-    return i === 1 ? unbroadcast(where(c, g, zero), a.shape) : unbroadcast(where(c, zero, g), b.shape);
+    return i === 1
+      ? unbroadcast(where(c, g, zero), a.shape)
+      : unbroadcast(where(c, zero, g), b.shape);
   },
   simplify: (node) => {
     const outside = outsideExpand(node.inputs, node.shape, (inputs) => whereNode(inputs, {}));
@@ -96,8 +108,14 @@ export const whereNode: Make = primitive({
     ),
 });
 
-/** `a` where the condition holds, `b` elsewhere. As everywhere, a NaN in the branch not taken poisons the gradient. */
+/**
+ * `a` where the condition holds, `b` elsewhere. As everywhere, a NaN in the branch not taken
+ * poisons the gradient.
+ */
 export function where(condition: Operand, a: Operand, b: Operand): Tensor {
-  const c = requireBool(condition instanceof Tensor ? condition : asTensor(condition, "bool"), "where");
+  const c = requireBool(
+    condition instanceof Tensor ? condition : asTensor(condition, "bool"),
+    "where",
+  );
   return whereNode([c, ...asTensors(a, b, "where")], {});
 }

@@ -8,7 +8,9 @@ export function mapUnary(x: Float64Array, f: (x: number) => number): Float64Arra
   return out;
 }
 
-/** Offsets into an array with the given strides, one for every index of `shape` in row-major order. */
+/**
+ * Offsets into an array with the given strides, one for every index of `shape` in row-major order.
+ */
 export function offsets(shape: Shape, strides: readonly number[], start = 0): Int32Array {
   const out = new Int32Array(sizeOf(shape));
   const index = new Array<number>(shape.length).fill(0);
@@ -29,7 +31,10 @@ export function offsets(shape: Shape, strides: readonly number[], start = 0): In
 export const broadcastOffsets = (from: Shape, to: Shape): Int32Array =>
   sizeOf(from) === 1 ? new Int32Array(sizeOf(to)) : offsets(to, broadcastStrides(from, to));
 
-/** Where in an array of shape `from` each entry of its broadcast to `to` is; nothing where it is at the same place. */
+/**
+ * Where in an array of shape `from` each entry of its broadcast to `to` is; nothing where it is at
+ * the same place.
+ */
 const placesOf = (from: Shape, to: Shape): Int32Array | undefined =>
   sameShape(from, to) ? undefined : broadcastOffsets(from, to);
 
@@ -42,7 +47,8 @@ export function mapBroadcast(
 ): Float64Array {
   const out = new Float64Array(sizeOf(shape));
   const at = shapes.map((from) => placesOf(from, shape));
-  // Pairs, nearly all there is, without a list of arguments for every entry: a graph takes a third of the time.
+  // Pairs, nearly all there is, without a list of arguments for every entry: a graph takes a third
+  // of the time.
   if (data.length === 2) {
     const [[a, b], [atA, atB]] = [data, at];
     for (let i = 0; i < out.length; i++) out[i] = f(a[atA ? atA[i] : i], b[atB ? atB[i] : i]);
@@ -56,8 +62,15 @@ export function mapBroadcast(
   return out;
 }
 
-/** Walks the lines of an array along one axis: `visit(start, step)` for each, `step` between its elements. */
-export function forEachLine(shape: Shape, axis: number, visit: (start: number, step: number) => void): void {
+/**
+ * Walks the lines of an array along one axis: `visit(start, step)` for each, `step` between its
+ * elements.
+ */
+export function forEachLine(
+  shape: Shape,
+  axis: number,
+  visit: (start: number, step: number) => void,
+): void {
   const step = stridesOf(shape)[axis];
   const block = step * shape[axis];
   for (let outer = 0; outer < sizeOf(shape); outer += block)

@@ -1,6 +1,7 @@
 /**
  * Arrays as the host holds them: a shape, an element type and a typed array in row-major order.
- * Also the few facts about shapes that every other file of this folder shares: sizes, strides, broadcasting.
+ * Also the few facts about shapes that every other file of this folder shares: sizes, strides,
+ * broadcasting.
  */
 import { fail } from "./error.ts";
 
@@ -9,14 +10,19 @@ export type FloatType = "float32" | "float64";
 export type Shape = readonly number[];
 export type TypedArray = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
-/** A dense array on the host. `bool` is stored as 0 and 1 in a Uint8Array, `int64` as BigInt64Array. */
+/**
+ * A dense array on the host. `bool` is stored as 0 and 1 in a Uint8Array, `int64` as BigInt64Array.
+ */
 export interface NdArray {
   readonly shape: Shape;
   readonly dtype: DType;
   readonly data: TypedArray;
 }
 
-/** Whether a value is a host array, among operands or in a tree of parameters. A tree may have a key `shape` or `data`. */
+/**
+ * Whether a value is a host array, among operands or in a tree of parameters. A tree may have a key
+ * `shape` or `data`.
+ */
 export const isNdArray = (value: unknown): value is NdArray =>
   typeof value === "object" &&
   value !== null &&
@@ -29,7 +35,8 @@ export const isNdArray = (value: unknown): value is NdArray =>
 /** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
 export type Nested = number | readonly Nested[];
 
-export const isFloat = (dtype: DType): dtype is FloatType => dtype === "float32" || dtype === "float64";
+export const isFloat = (dtype: DType): dtype is FloatType =>
+  dtype === "float32" || dtype === "float64";
 
 export const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
 
@@ -39,17 +46,22 @@ export function divisorNear(n: number, limit: number): number {
   return 1;
 }
 
-export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((d, i) => d === b[i]);
+export const sameShape = (a: Shape, b: Shape): boolean =>
+  a.length === b.length && a.every((d, i) => d === b[i]);
 
 export const showShape = (shape: Shape): string => `[${shape.join(", ")}]`;
 
 export function stridesOf(shape: Shape): number[] {
   const strides = new Array<number>(shape.length);
-  for (let axis = shape.length - 1, step = 1; axis >= 0; step *= shape[axis--]) strides[axis] = step;
+  for (let axis = shape.length - 1, step = 1; axis >= 0; step *= shape[axis--])
+    strides[axis] = step;
   return strides;
 }
 
-/** Strides that read an array of shape `from` as if it had been broadcast to `to`: a repeated axis has stride 0. */
+/**
+ * Strides that read an array of shape `from` as if it had been broadcast to `to`: a repeated axis
+ * has stride 0.
+ */
 export function broadcastStrides(from: Shape, to: Shape): number[] {
   const lead = to.length - from.length;
   const own = stridesOf(from);
@@ -98,7 +110,11 @@ export function allocate(dtype: DType, size: number): TypedArray {
     case "bool":
       return new Uint8Array(size);
     default:
-      return fail("type", `there is no element type ${dtype}`, "use float32, float64, int32, int64 or bool");
+      return fail(
+        "type",
+        `there is no element type ${dtype}`,
+        "use float32, float64, int32, int64 or bool",
+      );
   }
 }
 
@@ -111,14 +127,25 @@ export const holds = (within: DType, type: DType): boolean =>
 
 const limits: Readonly<Partial<Record<DType, number>>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** Numbers as `dtype`, where `convert` would cut off fractions and wrap what is too large: such a number is an error. */
-export function convertExact(data: ArrayLike<number> | BigInt64Array, dtype: DType, where: string): TypedArray {
+/**
+ * Numbers as `dtype`, where `convert` would cut off fractions and wrap what is too large: such a
+ * number is an error.
+ */
+export function convertExact(
+  data: ArrayLike<number> | BigInt64Array,
+  dtype: DType,
+  where: string,
+): TypedArray {
   if (!isFloat(dtype) && !(data instanceof BigInt64Array && dtype === "int64")) {
     const limit = limits[dtype] ?? Infinity;
     for (let i = 0; i < data.length; i++) {
       const v = Number(data[i]);
       if (!Number.isInteger(v) || v < -limit || v >= limit)
-        fail("type", `${where}: ${v} is no ${dtype}`, "give whole numbers in its range, or use a float type");
+        fail(
+          "type",
+          `${where}: ${v} is no ${dtype}`,
+          "give whole numbers in its range, or use a float type",
+        );
     }
   }
   return convert(data, dtype);
@@ -142,15 +169,20 @@ export function convert(data: ArrayLike<number> | BigInt64Array, dtype: DType): 
   if (dtype === "int64" && data instanceof BigInt64Array) return data;
   const out = allocate(dtype, data.length);
   if (out instanceof BigInt64Array) for (let i = 0; i < data.length; i++) out[i] = BigInt(data[i]);
-  else if (dtype === "bool") for (let i = 0; i < data.length; i++) out[i] = Number(data[i]) === 0 ? 0 : 1;
+  else if (dtype === "bool")
+    for (let i = 0; i < data.length; i++) out[i] = Number(data[i]) === 0 ? 0 : 1;
   else for (let i = 0; i < data.length; i++) out[i] = Number(data[i]);
   return out;
 }
 
 /** Any array's elements as float64, the common currency of the reference evaluator and of tests. */
-export const toFloat64 = (data: TypedArray): Float64Array => convert(data, "float64") as Float64Array;
+export const toFloat64 = (data: TypedArray): Float64Array =>
+  convert(data, "float64") as Float64Array;
 
-/** Reads the shape off nested numbers and lays them out flat; ragged input is an error that says where. */
+/**
+ * Reads the shape off nested numbers and lays them out flat; ragged input is an error that says
+ * where.
+ */
 export function flattenNested(value: Nested): { shape: number[]; data: number[] } {
   const shape: number[] = [];
   for (let probe: unknown = value; Array.isArray(probe); probe = probe[0]) shape.push(probe.length);

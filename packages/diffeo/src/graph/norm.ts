@@ -1,6 +1,7 @@
 /**
- * Group normalisation, which networks repeat in every layer, with its derivative written out because the runtime does not
- * fuse elementwise operations, so that every pass over an image counts.
+ * Group normalisation, which networks repeat in every layer, with its derivative written out
+ * because the runtime does not fuse elementwise operations, so that every pass over an image
+ * counts.
  *
  *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
  */
@@ -22,19 +23,27 @@ import {
 } from "./tensor.ts";
 import { sqrt } from "./transcendental.ts";
 
-/** Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with a block matrix. */
+/**
+ * Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with
+ * a block matrix.
+ */
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
   const c = sums.shape[2];
   const size = c / groups;
-  const matrix = (rows: number, columns: number, entry: (i: number, j: number) => number): Tensor => {
+  const matrix = (
+    rows: number,
+    columns: number,
+    entry: (i: number, j: number) => number,
+  ): Tensor => {
     const data = Float64Array.from({ length: rows * columns }, (_, at) =>
       entry(Math.floor(at / columns), at % columns),
     );
     return constant({ shape: [rows, columns], dtype: "float64", data }, sums.dtype);
   };
   const has = (group: number, channel: number): boolean => Math.floor(channel / size) === group;
-  // As a product of two small matrices, which the runtime computes once: small constants are known to be equal wherever they
-  // are written, and all that is made of them is then shared, forward and backward.
+  // As a product of two small matrices, which the runtime computes once: small constants are known
+  // to be equal wherever they are written, and all that is made of them is then shared, forward and
+  // backward.
   const block = matmul(
     matrix(c, groups, (channel, group) => (has(group, channel) ? 1 / (size * pixels) : 0)),
     matrix(groups, c, (group, channel) => (has(group, channel) ? 1 : 0)),
@@ -42,9 +51,13 @@ function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
   return reshape(matmul(reshape(sums, [-1, c]), block), sums.shape);
 }
 
-/** x̃ and r of the file's equation, for x [batch, pixels, c]. Written once, so that forward and backward share them. */
+/**
+ * x̃ and r of the file's equation, for x [batch, pixels, c]. Written once, so that forward and
+ * backward share them.
+ */
 function moments(x: Tensor, groups: number, epsilon: number): { centred: Tensor; r: Tensor } {
-  const average = (t: Tensor): Tensor => groupMean(sum(t, 1, { keepDims: true }), groups, x.shape[1]);
+  const average = (t: Tensor): Tensor =>
+    groupMean(sum(t, 1, { keepDims: true }), groups, x.shape[1]);
   const centred = sub(x, average(x));
   return { centred, r: div(1, sqrt(add(average(mul(centred, centred)), epsilon))) };
 }
@@ -91,7 +104,8 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
           square += (data[at] - mu) ** 2 / (pixels * size);
         });
         visit((at, channel) => {
-          out[at] = ((data[at] - mu) / Math.sqrt(square + epsilon)) * gamma[channel] + beta[channel];
+          out[at] =
+            ((data[at] - mu) / Math.sqrt(square + epsilon)) * gamma[channel] + beta[channel];
         });
       }
     return out;
@@ -99,10 +113,17 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
 });
 
 /**
- * Brings every group of channels (the last axis) of a sample to mean 0 and variance 1 over all its pixels, then scales
- * and shifts by channel. The first axis is the batch, everything between is pixels.
+ * Brings every group of channels (the last axis) of a sample to mean 0 and variance 1 over all its
+ * pixels, then scales and shifts by channel. The first axis is the batch, everything between is
+ * pixels.
  */
-export function groupNorm(x: Operand, scale: Operand, shift: Operand, groups: number, epsilon = 1e-5): Tensor {
+export function groupNorm(
+  x: Operand,
+  scale: Operand,
+  shift: Operand,
+  groups: number,
+  epsilon = 1e-5,
+): Tensor {
   const t = asTensor(x);
   requireFloat(t, "groupNorm");
   const c = t.shape.at(-1) ?? 0;

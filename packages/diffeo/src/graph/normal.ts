@@ -1,7 +1,8 @@
 /**
  * Φ⁻¹ and the inverse of erf, one number at a time.
  *
- * ECMAScript leaves Math.log, cos and exp to the engine, and engines differ in the last bit. What follows uses only
+ * ECMAScript leaves Math.log, cos and exp to the engine, and engines differ in the last bit. What
+ * follows uses only
  * + − × ÷ and √, which IEEE 754 rounds correctly, so every engine gives the same numbers.
  */
 
@@ -14,8 +15,10 @@ const LN2_LOW = 1.9082149292705877e-10;
 /**
  * ln x for 0 < x ≤ 1, within one unit in the last place.
  *
- * Write x = 2ᵉ(1 + f) with √½ < 1 + f ≤ √2, and s = f / (2 + f), so that 1 + f = (1 + s)/(1 − s) and |s| < 0.1716.
- * Then ln(1 + f) = 2s + sR with R = 2(s²/3 + s⁴/5 + s⁶/7 + …); the terms after s²⁰/21 add less than 10⁻¹⁸.
+ * Write x = 2ᵉ(1 + f) with √½ < 1 + f ≤ √2, and s = f / (2 + f), so that 1 + f = (1 + s)/(1 − s)
+ * and |s| < 0.1716.
+ * Then ln(1 + f) = 2s + sR with R = 2(s²/3 + s⁴/5 + s⁶/7 + …); the terms after s²⁰/21 add less than
+ * 10⁻¹⁸.
  * Claim: 2s = f − f²/2 + s·f²/2.  Indeed f − 2s = sf, and f²/2·(1 − s) = f²/2 · 2/(2 + f) = sf.
  * Hence ln(1 + f) = f − (f²/2 − s(f²/2 + R)): f is exact, and only small terms are rounded.
  */
@@ -47,35 +50,37 @@ export function logValue(x: number): number {
 
 /** A ratio of two polynomials of degree seven, coefficients from the constant term up. */
 function ratio(x: number, a: readonly number[], b: readonly number[]): number {
-  const top = ((((((a[7] * x + a[6]) * x + a[5]) * x + a[4]) * x + a[3]) * x + a[2]) * x + a[1]) * x + a[0];
-  const bottom = ((((((b[7] * x + b[6]) * x + b[5]) * x + b[4]) * x + b[3]) * x + b[2]) * x + b[1]) * x + b[0];
+  const top =
+    ((((((a[7] * x + a[6]) * x + a[5]) * x + a[4]) * x + a[3]) * x + a[2]) * x + a[1]) * x + a[0];
+  const bottom =
+    ((((((b[7] * x + b[6]) * x + b[5]) * x + b[4]) * x + b[3]) * x + b[2]) * x + b[1]) * x + b[0];
   return top / bottom;
 }
 
 /** Coefficients of Wichura's three ratios, from the constant term up. */
 const CENTRE_TOP = [
-  3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987, 67265.7709270087,
-  33430.57558358813, 2509.0809287301227,
+  3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987,
+  67265.7709270087, 33430.57558358813, 2509.0809287301227,
 ];
 const CENTRE_BOTTOM = [
-  1, 42.31333070160091, 687.1870074920579, 5394.196021424751, 21213.794301586597, 39307.89580009271, 28729.085735721943,
-  5226.495278852854,
+  1, 42.31333070160091, 687.1870074920579, 5394.196021424751, 21213.794301586597, 39307.89580009271,
+  28729.085735721943, 5226.495278852854,
 ];
 const TAIL_TOP = [
-  1.4234371107496835, 4.630337846156546, 5.769497221460691, 3.6478483247632045, 1.2704582524523684, 0.2417807251774506,
-  0.022723844989269184, 0.0007745450142783414,
+  1.4234371107496835, 4.630337846156546, 5.769497221460691, 3.6478483247632045, 1.2704582524523684,
+  0.2417807251774506, 0.022723844989269184, 0.0007745450142783414,
 ];
 const TAIL_BOTTOM = [
-  1, 2.053191626637759, 1.6763848301838038, 0.6897673349851, 0.14810397642748008, 0.015198666563616457,
-  0.0005475938084995345, 1.0507500716444169e-9,
+  1, 2.053191626637759, 1.6763848301838038, 0.6897673349851, 0.14810397642748008,
+  0.015198666563616457, 0.0005475938084995345, 1.0507500716444169e-9,
 ];
 const FAR_TOP = [
-  6.657904643501103, 5.463784911164114, 1.7848265399172913, 0.29656057182850487, 0.026532189526576124,
-  0.0012426609473880784, 2.7115555687434876e-5, 2.0103343992922881e-7,
+  6.657904643501103, 5.463784911164114, 1.7848265399172913, 0.29656057182850487,
+  0.026532189526576124, 0.0012426609473880784, 2.7115555687434876e-5, 2.0103343992922881e-7,
 ];
 const FAR_BOTTOM = [
-  1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 0.0007868691311456133, 1.8463183175100548e-5,
-  1.421511758316446e-7, 2.0442631033899397e-15,
+  1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 0.0007868691311456133,
+  1.8463183175100548e-5, 1.421511758316446e-7, 2.0442631033899397e-15,
 ];
 
 /** Wichura's ratios: around the median, in the tails, and far out. */
@@ -86,9 +91,10 @@ export const ratios = {
 } as const;
 
 /**
- * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p), with a relative error below 10⁻¹⁵: M. Wichura, "Algorithm
- * AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988), routine PPND16. One ratio in
- * 0.425² − q² around the median and two in √(−ln τ) for the tails.
+ * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p), with a relative error below 10⁻¹⁵: M.
+ * Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics
+ * 37 (1988), routine PPND16. One ratio in 0.425² − q² around the median and two in √(−ln τ) for the
+ * tails.
  */
 function quantileFrom(q: number, tau: number): number {
   if (q >= -0.425 && q <= 0.425) return q * ratio(0.180625 - q * q, CENTRE_TOP, CENTRE_BOTTOM);
@@ -98,8 +104,15 @@ function quantileFrom(q: number, tau: number): number {
   return q < 0 ? -z : z;
 }
 
-/** Φ⁻¹(p). Where p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit. */
-export const normalQuantileValue = (p: number): number => quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
+/**
+ * Φ⁻¹(p). Where p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit.
+ */
+export const normalQuantileValue = (p: number): number =>
+  quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
 
-/** erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps every digit of a small y, τ = (1 − |y|)/2 of one near ±1. */
-export const erfInverseValue = (y: number): number => quantileFrom(y / 2, (1 - Math.abs(y)) / 2) / SQRT_2;
+/**
+ * erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps every digit of a small y, τ = (1 − |y|)/2 of one near
+ * ±1.
+ */
+export const erfInverseValue = (y: number): number =>
+  quantileFrom(y / 2, (1 - Math.abs(y)) / 2) / SQRT_2;

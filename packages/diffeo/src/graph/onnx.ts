@@ -1,9 +1,16 @@
 /**
- * Writes a graph as an ONNX model: opset 17 with IR version 8, plus com.microsoft where a primitive needs it.
- * Deterministic: the same program gives the same bytes. Field numbers are those of onnx.proto.
+ * Writes a graph as an ONNX model: opset 17 with IR version 8, plus com.microsoft where a primitive
+ * needs it. Deterministic: the same program gives the same bytes. Field numbers are those of
+ * onnx.proto.
  */
 import { PbfWriter } from "pbf";
-import { type Emitter, type OnnxAttribute, type OnnxModel, onnxType, type Port } from "./emitter.ts";
+import {
+  type Emitter,
+  type OnnxAttribute,
+  type OnnxModel,
+  onnxType,
+  type Port,
+} from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, type NdArray, type Shape, sameShape } from "./ndarray.ts";
 import { bytesOf, lower } from "./simplify.ts";
@@ -13,10 +20,16 @@ import { topological } from "./topological.ts";
 const OPSET = 17;
 const IR_VERSION = 8;
 
-/** Constants up to this size are written once, however many nodes ask for them: also what asks for two results of one operator. */
+/**
+ * Constants up to this size are written once, however many nodes ask for them: also what asks for
+ * two results of one operator.
+ */
 const SMALL = 4096;
 
-/** From this many entries on, an array of one number only is written as that number, which the runtime repeats. */
+/**
+ * From this many entries on, an array of one number only is written as that number, which the
+ * runtime repeats.
+ */
 const LARGE = 2 ** 16;
 
 function isRepeated({ data }: NdArray): boolean {
@@ -68,7 +81,8 @@ class Writer implements Emitter {
     const node = this.#several.get(key) ?? { ...made, outputs: [] };
     if (!this.#several.has(key)) this.nodes.push(node);
     this.#several.set(key, node);
-    // Earlier outputs that nobody wants still need names: an empty one is allowed for optional outputs alone.
+    // Earlier outputs that nobody wants still need names: an empty one is allowed for optional
+    // outputs alone.
     while (node.outputs.length <= output) node.outputs.push(this.#fresh(type));
     return node.outputs[output];
   }
@@ -89,7 +103,11 @@ class Writer implements Emitter {
   }
 
   int64(values: readonly number[]): string {
-    return this.constant({ shape: [values.length], dtype: "int64", data: convert(values, "int64") });
+    return this.constant({
+      shape: [values.length],
+      dtype: "int64",
+      data: convert(values, "int64"),
+    });
   }
 
   scalar(value: number, dtype: DType): string {
@@ -158,7 +176,8 @@ function writePort(port: Port, pbf: PbfWriter): void {
           tensor.writeMessage(
             2,
             (___, shape) => {
-              for (const d of port.shape) shape.writeMessage(1, (____, dim) => dim.writeVarintField(1, d), undefined);
+              for (const d of port.shape)
+                shape.writeMessage(1, (____, dim) => dim.writeVarintField(1, d), undefined);
             },
             undefined,
           );
@@ -170,8 +189,9 @@ function writePort(port: Port, pbf: PbfWriter): void {
 }
 
 /**
- * ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given. `metadata` goes
- * into the file, for whoever loads it. `inputs` come first among the file's, in this order.
+ * ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given.
+ * `metadata` goes into the file, for whoever loads it. `inputs` come first among the file's, in
+ * this order.
  */
 export function writeOnnx(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
@@ -192,12 +212,23 @@ export function writeOnnx(
 
 type Outputs = readonly { readonly name: string; readonly tensor: Tensor }[];
 
-function writeGraph(outputs: Outputs, metadata: Readonly<Record<string, string>>, first: readonly Tensor[]): OnnxModel {
+function writeGraph(
+  outputs: Outputs,
+  metadata: Readonly<Record<string, string>>,
+  first: readonly Tensor[],
+): OnnxModel {
   const order = topological([...first, ...outputs.map((o) => o.tensor)]);
   const inputNames = order.flatMap((node) => (isInput(node) ? [node.attributes.name] : []));
   const writer = new Writer([...inputNames, ...outputs.map((o) => o.name)]);
-  const twice = outputs.find((o, i) => outputs.findIndex((p) => p.name === o.name) < i || inputNames.includes(o.name));
-  if (twice) fail("usage", `the name of output "${twice.name}" is taken`, "give inputs and outputs names of their own");
+  const twice = outputs.find(
+    (o, i) => outputs.findIndex((p) => p.name === o.name) < i || inputNames.includes(o.name),
+  );
+  if (twice)
+    fail(
+      "usage",
+      `the name of output "${twice.name}" is taken`,
+      "give inputs and outputs names of their own",
+    );
   const names = new Map<Tensor, string>();
   const inputs: Port[] = [];
   for (const node of order) {
@@ -213,15 +244,25 @@ function writeGraph(outputs: Outputs, metadata: Readonly<Record<string, string>>
   const nodes = withPublicNames(writer, outputs, names);
   const made = outputs.map(({ name, tensor: { shape, dtype } }) => ({ name, shape, dtype }));
   return {
-    bytes: modelBytes({ nodes, initializers: writer.initializers, inputs, outputs: made }, metadata),
+    bytes: modelBytes(
+      { nodes, initializers: writer.initializers, inputs, outputs: made },
+      metadata,
+    ),
     types: new Set([...names.keys()].map((t) => t.dtype)),
     inputs,
     outputs: made,
   };
 }
 
-/** The writer's nodes. An output takes its public name from the node that makes it; inputs, constants and second names need a copy. */
-function withPublicNames(writer: Writer, outputs: Outputs, names: ReadonlyMap<Tensor, string>): OnnxNode[] {
+/**
+ * The writer's nodes. An output takes its public name from the node that makes it; inputs,
+ * constants and second names need a copy.
+ */
+function withPublicNames(
+  writer: Writer,
+  outputs: Outputs,
+  names: ReadonlyMap<Tensor, string>,
+): OnnxNode[] {
   const rename = new Map<string, string>();
   for (const { name, tensor } of outputs) {
     const inner = names.get(tensor) as string;
@@ -241,7 +282,10 @@ interface OnnxGraph extends Pick<OnnxModel, "inputs" | "outputs">, Pick<Writer, 
   readonly nodes: readonly OnnxNode[];
 }
 
-function writeGraphMessage({ nodes, initializers, inputs, outputs }: OnnxGraph, pbf: PbfWriter): void {
+function writeGraphMessage(
+  { nodes, initializers, inputs, outputs }: OnnxGraph,
+  pbf: PbfWriter,
+): void {
   for (const node of nodes) pbf.writeMessage(1, writeNode, node);
   pbf.writeStringField(2, "diffeo");
   for (const initializer of initializers) pbf.writeMessage(5, writeTensor, initializer);
@@ -251,7 +295,10 @@ function writeGraphMessage({ nodes, initializers, inputs, outputs }: OnnxGraph, 
 
 function modelBytes(graph: OnnxGraph, metadata: Readonly<Record<string, string>>): Uint8Array {
   // Room for all of it: a writer that grows would copy a network's weights again and again.
-  const weights = graph.initializers.reduce((sum, { value }) => sum + value.data.byteLength + 256, 0);
+  const weights = graph.initializers.reduce(
+    (sum, { value }) => sum + value.data.byteLength + 256,
+    0,
+  );
   const pbf = new PbfWriter(new Uint8Array(weights + 256 * graph.nodes.length + 1024));
   pbf.writeVarintField(1, IR_VERSION);
   pbf.writeStringField(2, "diffeo");

@@ -1,9 +1,11 @@
 /**
- * A field f(x, t) that no graph knows: a network in a file from elsewhere, a function of the caller's. x is [...batch, ...event],
- * t has the shape of the batch, and the result that of x. Graphs are cut where it stands (`engine/split.ts`).
+ * A field f(x, t) that no graph knows: a network in a file from elsewhere, a function of the
+ * caller's. x is [...batch, ...event], t has the shape of the batch, and the result that of x.
+ * Graphs are cut where it stands (`engine/split.ts`).
  *
- * It has no derivatives of its own. Where it is a gradient field, as a score is, its Jacobian is symmetric, and both products
- * with it are one difference along a direction u, h(t) the length of the move in root mean square over the event:
+ * It has no derivatives of its own. Where it is a gradient field, as a score is, its Jacobian is
+ * symmetric, and both products with it are one difference along a direction u, h(t) the length of
+ * the move in root mean square over the event:
  *
  *   J u = Jᵀu ≈ (f(x + r u, t) − f(x − r u, t))/(2r),   r = h/rms(u),   with an error of O(h²)
  *
@@ -20,14 +22,24 @@ import {
   type TypedArray,
   toFloat64,
 } from "./ndarray.ts";
-import { type Make, type OutsideCall, type Place, type Primitive, primitive, type Tensor } from "./tensor.ts";
+import {
+  type Make,
+  type OutsideCall,
+  type Place,
+  type Primitive,
+  primitive,
+  type Tensor,
+} from "./tensor.ts";
 
 export interface OutsideFunction {
   /** What errors call it. */
   readonly name: string;
   /** Opens what runs it: [x, t] ↦ f. */
   readonly open: (place: Place) => Promise<OutsideCall>;
-  /** h(t): the length of the differences that stand for derivatives. Absent: derivatives are refused. */
+  /**
+   * h(t): the length of the differences that stand for derivatives. Absent: derivatives are
+   * refused.
+   */
   readonly step?: DifferentiableBy;
 }
 
@@ -42,12 +54,18 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
     ...unwritten(name),
     infer: ([x]) => x,
     vjp: (g, { inputs: [x, t] }, i) =>
-      i === 0 && along && step ? along([x, t, g, step(t)], {}) : noDerivative(name, i, step !== undefined),
+      i === 0 && along && step
+        ? along([x, t, g, step(t)], {})
+        : noDerivative(name, i, step !== undefined),
     outside: { open: f.open },
   });
   return (x, t) => {
     if (!sameShape(t.shape, x.shape.slice(0, t.shape.length)))
-      fail("shape", `${name}: times ${showShape(t.shape)} for points ${showShape(x.shape)}`, "give one time an event");
+      fail(
+        "shape",
+        `${name}: times ${showShape(t.shape)} for points ${showShape(x.shape)}`,
+        "give one time an event",
+      );
     return call([x, t], {});
   };
 }
@@ -57,11 +75,15 @@ function difference({ name, open }: OutsideFunction): Make {
   const along: Make = primitive({
     ...unwritten(name),
     infer: ([x]) => x,
-    vjp: (g, { inputs: [x, t, , h] }, i) => (i === 2 ? along([x, t, g, h], {}) : noDerivative(name, i, true)),
+    vjp: (g, { inputs: [x, t, , h] }, i) =>
+      i === 2 ? along([x, t, g, h], {}) : noDerivative(name, i, true),
     outside: {
       open: async (place) => {
         const call = await open(place);
-        return { run: ([x, t, u, h]) => differences(call, x, t, u, h), dispose: () => call.dispose() };
+        return {
+          run: ([x, t, u, h]) => differences(call, x, t, u, h),
+          dispose: () => call.dispose(),
+        };
       },
     },
   });
@@ -69,7 +91,13 @@ function difference({ name, open }: OutsideFunction): Make {
 }
 
 /** Both ends of every move in one call. */
-async function differences(call: OutsideCall, x: NdArray, t: NdArray, u: NdArray, h: NdArray): Promise<NdArray> {
+async function differences(
+  call: OutsideCall,
+  x: NdArray,
+  t: NdArray,
+  u: NdArray,
+  h: NdArray,
+): Promise<NdArray> {
   const size = sizeOf(x.shape);
   const events = sizeOf(t.shape);
   const n = size / events;
@@ -116,6 +144,10 @@ const noDerivative = (name: string, input: number, first: boolean): never =>
 /** What no graph can hold is neither written nor evaluated as part of one. */
 const unwritten = (name: string): Pick<Primitive, "name" | "emit" | "evaluate"> => {
   const refuse = (): never =>
-    fail("usage", `${name} lives outside of the graph`, "compile what calls it: it cannot be written into a file");
+    fail(
+      "usage",
+      `${name} lives outside of the graph`,
+      "compile what calls it: it cannot be written into a file",
+    );
   return { name, emit: refuse, evaluate: refuse };
 };

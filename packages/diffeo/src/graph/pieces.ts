@@ -1,5 +1,6 @@
 /**
- * Cutting tensors up and putting them together. Each operation is linear, and its derivative is another:
+ * Cutting tensors up and putting them together. Each operation is linear, and its derivative is
+ * another:
  * slice ↔ pad, flip ↔ flip, concat ↔ slices.
  */
 import { fail } from "./error.ts";
@@ -8,47 +9,62 @@ import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarra
 import { expandDims, reshape, squeeze } from "./shape.ts";
 import { asTensor, is, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
 
-export const sliceNode: Make<{ starts: readonly number[]; stops: readonly number[]; steps: readonly number[] }> =
-  primitive<{
-    starts: readonly number[];
-    stops: readonly number[];
-    steps: readonly number[];
-  }>({
-    name: "slice",
-    infer: ([x], { starts, stops, steps }) => ({
-      shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
-      dtype: x.dtype,
-    }),
-    vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
-      // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the slice began.
-      const wide = dilate(g, steps);
-      const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
-      return pad(wide, starts, after);
-    },
-    simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
-      sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0) ? x : undefined,
-    emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
-      const used = x.shape.map((_, i) => i).filter((i) => starts[i] !== 0 || stops[i] !== x.shape[i] || steps[i] !== 1);
-      const select = (values: readonly number[]): string => emitter.int64(used.map((i) => values[i]));
-      const ends = steps.every((s) => s === 1) ? [] : [select(steps)];
-      return emitter.node("Slice", [name, select(starts), select(stops), emitter.int64(used), ...ends]);
-    },
-    evaluate: ({ inputs: [x], attributes: { starts, steps }, shape }, [data]) => {
-      const strides = stridesOf(x.shape);
-      const start = starts.reduce((at, s, i) => at + s * strides[i], 0);
-      return pick(
-        data,
-        offsets(
-          shape,
-          strides.map((s, i) => s * steps[i]),
-          start,
-        ),
-      );
-    },
-  });
+export const sliceNode: Make<{
+  starts: readonly number[];
+  stops: readonly number[];
+  steps: readonly number[];
+}> = primitive<{
+  starts: readonly number[];
+  stops: readonly number[];
+  steps: readonly number[];
+}>({
+  name: "slice",
+  infer: ([x], { starts, stops, steps }) => ({
+    shape: starts.map((s, i) => Math.max(0, Math.ceil((stops[i] - s) / steps[i]))),
+    dtype: x.dtype,
+  }),
+  vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
+    // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the
+    // slice began.
+    const wide = dilate(g, steps);
+    const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
+    return pad(wide, starts, after);
+  },
+  simplify: ({ inputs: [x], attributes: { starts, steps }, shape }) =>
+    sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0)
+      ? x
+      : undefined,
+  emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
+    const used = x.shape
+      .map((_, i) => i)
+      .filter((i) => starts[i] !== 0 || stops[i] !== x.shape[i] || steps[i] !== 1);
+    const select = (values: readonly number[]): string => emitter.int64(used.map((i) => values[i]));
+    const ends = steps.every((s) => s === 1) ? [] : [select(steps)];
+    return emitter.node("Slice", [
+      name,
+      select(starts),
+      select(stops),
+      emitter.int64(used),
+      ...ends,
+    ]);
+  },
+  evaluate: ({ inputs: [x], attributes: { starts, steps }, shape }, [data]) => {
+    const strides = stridesOf(x.shape);
+    const start = starts.reduce((at, s, i) => at + s * strides[i], 0);
+    return pick(
+      data,
+      offsets(
+        shape,
+        strides.map((s, i) => s * steps[i]),
+        start,
+      ),
+    );
+  },
+});
 
 /**
- * Part of every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, `null` for a whole axis.
+ * Part of every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, `null` for a whole
+ * axis.
  * Axes that are not named stay whole; negative positions count from the end.
  */
 export function slice(
@@ -70,7 +86,15 @@ export function slice(
     const from = start < 0 ? start + size : start;
     const to = stop < 0 ? stop + size : stop;
     const something = from < to || (from === to && size === 0); // all of an empty axis is what was asked for
-    if (!([from, to, step].every(Number.isInteger) && step >= 1 && from >= 0 && something && to <= size))
+    if (
+      !(
+        [from, to, step].every(Number.isInteger) &&
+        step >= 1 &&
+        from >= 0 &&
+        something &&
+        to <= size
+      )
+    )
       fail(
         "shape",
         `slice: [${start}, ${stop}, ${step}] takes nothing from axis ${axis} of size ${size}`,
@@ -98,7 +122,11 @@ export function at(x: Operand, index: number, axis = 0): Tensor {
   const a = normaliseAxis(axis, t.shape.length, "at");
   const i = index < 0 ? index + t.shape[a] : index;
   if (!Number.isInteger(i) || i < 0 || i >= t.shape[a])
-    fail("shape", `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`, "keep it within the axis");
+    fail(
+      "shape",
+      `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`,
+      "keep it within the axis",
+    );
   return squeeze(part(t, a, i, i + 1), a);
 }
 
@@ -107,9 +135,16 @@ export const padNode: Make<{ before: readonly number[]; after: readonly number[]
   after: readonly number[];
 }>({
   name: "pad",
-  infer: ([x], { before, after }) => ({ shape: x.shape.map((d, i) => d + before[i] + after[i]), dtype: x.dtype }),
+  infer: ([x], { before, after }) => ({
+    shape: x.shape.map((d, i) => d + before[i] + after[i]),
+    dtype: x.dtype,
+  }),
   vjp: (g, { inputs: [x], attributes: { before } }) =>
-    sliceNode([g], { starts: before, stops: x.shape.map((d, i) => before[i] + d), steps: x.shape.map(() => 1) }),
+    sliceNode([g], {
+      starts: before,
+      stops: x.shape.map((d, i) => before[i] + d),
+      steps: x.shape.map(() => 1),
+    }),
   simplify: ({ inputs: [x], attributes: { before, after } }) =>
     [...before, ...after].every((p) => p === 0) ? x : undefined,
   emit: ({ attributes: { before, after } }, [x], emitter) =>
@@ -169,7 +204,8 @@ const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly n
   name: "flip",
   infer: ([x]) => x,
   vjp: (g, { attributes: { axes } }) => flip(g, axes),
-  simplify: ({ inputs: [x], attributes: { axes } }) => (axes.every((a) => x.shape[a] === 1) ? x : undefined),
+  simplify: ({ inputs: [x], attributes: { axes } }) =>
+    axes.every((a) => x.shape[a] === 1) ? x : undefined,
   emit: ({ attributes: { axes } }, [x], emitter) => {
     const all = (v: number): string => emitter.int64(axes.map(() => v));
     return emitter.node("Slice", [x, all(-1), all(-(2 ** 31)), emitter.int64(axes), all(-1)]);
@@ -206,8 +242,12 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   infer: (inputs, { axis }) => {
     const [first] = inputs;
     for (const t of inputs) {
-      if (t.dtype !== first.dtype) fail("type", `concat: mixes ${first.dtype} and ${t.dtype}`, "cast them to one type");
-      if (t.shape.length !== first.shape.length || t.shape.some((d, i) => i !== axis && d !== first.shape[i]))
+      if (t.dtype !== first.dtype)
+        fail("type", `concat: mixes ${first.dtype} and ${t.dtype}`, "cast them to one type");
+      if (
+        t.shape.length !== first.shape.length ||
+        t.shape.some((d, i) => i !== axis && d !== first.shape[i])
+      )
         fail(
           "shape",
           `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ off axis ${axis}`,
@@ -257,10 +297,16 @@ export function concat(parts: readonly Operand[], axis = -1): Tensor {
   return concatNode(tensors, { axis: normaliseAxis(axis, tensors[0].shape.length, "concat") });
 }
 
-/** So many numbers take 16 MiB in float32, which allocators use again; of more than 32 they ask the system every time. */
+/**
+ * So many numbers take 16 MiB in float32, which allocators use again; of more than 32 they ask the
+ * system every time.
+ */
 const RUN = 2 ** 22;
 
-/** A long vector that is joined of parts, as a few vectors of neighbouring parts; any other tensor as itself. */
+/**
+ * A long vector that is joined of parts, as a few vectors of neighbouring parts; any other tensor
+ * as itself.
+ */
 export function runsOf(t: Tensor): Tensor[] {
   if (!is(t, concatNode) || t.shape.length !== 1 || sizeOf(t.shape) <= RUN) return [t];
   const runs: Tensor[][] = [[]];

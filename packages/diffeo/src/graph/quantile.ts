@@ -1,5 +1,6 @@
 /**
- * The inverse of erf, and Φ⁻¹, the normal quantile. With z = Φ⁻¹(p), φ the density: z′ = 1/φ(z) = √2π exp(z²/2).
+ * The inverse of erf, and Φ⁻¹, the normal quantile. With z = Φ⁻¹(p), φ the density: z′ = 1/φ(z) =
+ * √2π exp(z²/2).
  * In a graph both are Wichura's three ratios of `normal.ts`, each asked only where it holds.
  */
 import { abs, add, clip, div, maximum, minimum, mul, neg, square, sub } from "./arithmetic.ts";
@@ -13,11 +14,16 @@ import { exp, log, sqrt } from "./transcendental.ts";
 /** A ratio of polynomials, by Horner's rule. */
 function ratio(x: Tensor, [top, bottom]: readonly [readonly number[], readonly number[]]): Tensor {
   const horner = (c: readonly number[]): Tensor =>
-    c.slice(0, -1).reduceRight<Tensor>((sum, a) => add(mul(sum, x), a), fill([], c.at(-1) as number, x.dtype));
+    c
+      .slice(0, -1)
+      .reduceRight<Tensor>((sum, a) => add(mul(sum, x), a), fill([], c.at(-1) as number, x.dtype));
   return div(horner(top), horner(bottom));
 }
 
-/** Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p); ±∞ where τ is 0, NaN where it is negative. */
+/**
+ * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p); ±∞ where τ is 0, NaN where it is
+ * negative.
+ */
 function quantileExpression(q: Tensor, tau: Tensor): Tensor {
   const some = greater(tau, 0);
   const r = sqrt(maximum(neg(log(where(some, tau, 0.5))), 0));

@@ -1,11 +1,27 @@
 /** Reductions over axes beyond the sum, and the running sum. */
 import { add, clip, div, mul, sub } from "./arithmetic.ts";
-import { type Axes, keptShape, type ReduceOptions, reduced, reduceEvaluate, resolveAxes, sum } from "./broadcast.ts";
+import {
+  type Axes,
+  keptShape,
+  type ReduceOptions,
+  reduced,
+  reduceEvaluate,
+  resolveAxes,
+  sum,
+} from "./broadcast.ts";
 import { internal } from "./error.ts";
 import { equal } from "./logic.ts";
 import { broadcastOffsets, forEachLine } from "./loops.ts";
 import { type FloatType, normaliseAxis, sameShape } from "./ndarray.ts";
-import { asTensor, type Make, type Operand, primitive, requireFloat, requireNumbers, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  requireNumbers,
+  type Tensor,
+} from "./tensor.ts";
 import { exp, log } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
@@ -30,7 +46,8 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
   },
   // Not only for speed: ONNX takes no axes for all.
   simplify: ({ inputs: [x], shape }) => (sameShape(x.shape, shape) ? x : undefined),
-  emit: ({ attributes: { axes } }, [x], emitter) => emitter.node("ReduceMax", [x], { axes, keepdims: 1 }),
+  emit: ({ attributes: { axes } }, [x], emitter) =>
+    emitter.node("ReduceMax", [x], { axes, keepdims: 1 }),
   evaluate: (node, [data]) =>
     reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, (m, v) =>
       Number.isNaN(v) || Number.isNaN(m) ? Number.NaN : Math.max(m, v),
@@ -38,8 +55,8 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
 });
 
 /**
- * The largest entry. A NaN among the entries need not come through: ONNX Runtime on the CPU may pass over it. Where that
- * matters, compile with `checkFinite`, which looks at the inputs too.
+ * The largest entry. A NaN among the entries need not come through: ONNX Runtime on the CPU may
+ * pass over it. Where that matters, compile with `checkFinite`, which looks at the inputs too.
  */
 export function max(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
@@ -67,7 +84,9 @@ const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: reado
   },
   emit: () => internal("logSumExp is lowered before it is written"),
   evaluate: (node, [data]) => {
-    const m = reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, Math.max).map((v) => (Number.isFinite(v) ? v : 0));
+    const m = reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, Math.max).map((v) =>
+      Number.isFinite(v) ? v : 0,
+    );
     const into = broadcastOffsets(node.shape, node.inputs[0].shape);
     const s = new Float64Array(m.length);
     for (let i = 0; i < data.length; i++) s[into[i]] += Math.exp(data[i] - m[into[i]]);
@@ -101,7 +120,8 @@ const softmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
       let m = Number.NEGATIVE_INFINITY;
       for (let k = 0; k < n; k++) m = Math.max(m, data[start + k * step]);
       let total = 0;
-      for (let k = 0; k < n; k++) total += out[start + k * step] = Math.exp(data[start + k * step] - m);
+      for (let k = 0; k < n; k++)
+        total += out[start + k * step] = Math.exp(data[start + k * step] - m);
       for (let k = 0; k < n; k++) out[start + k * step] /= total;
     });
     return out;
@@ -130,12 +150,17 @@ const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> =
     requireNumbers(x, "cumsum");
     return x;
   },
-  vjp: (g, { attributes: { axis, exclusive, reverse } }) => cumsum(g, axis, { exclusive, reverse: !reverse }),
+  vjp: (g, { attributes: { axis, exclusive, reverse } }) =>
+    cumsum(g, axis, { exclusive, reverse: !reverse }),
   emit: ({ attributes: { axis, exclusive, reverse } }, [x], emitter) =>
-    emitter.node("CumSum", [x, emitter.constant({ shape: [], dtype: "int32", data: Int32Array.of(axis) })], {
-      exclusive: exclusive ? 1 : 0,
-      reverse: reverse ? 1 : 0,
-    }),
+    emitter.node(
+      "CumSum",
+      [x, emitter.constant({ shape: [], dtype: "int32", data: Int32Array.of(axis) })],
+      {
+        exclusive: exclusive ? 1 : 0,
+        reverse: reverse ? 1 : 0,
+      },
+    ),
   evaluate: (node, [data]) => {
     const { axis, exclusive, reverse } = node.attributes;
     const out = new Float64Array(data.length);
@@ -152,7 +177,9 @@ const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> =
   },
 });
 
-/** Running sum along an axis; `exclusive` leaves out the entry itself, `reverse` runs from the end. */
+/**
+ * Running sum along an axis; `exclusive` leaves out the entry itself, `reverse` runs from the end.
+ */
 export function cumsum(
   x: Operand,
   axis = -1,
@@ -160,5 +187,9 @@ export function cumsum(
 ): Tensor {
   const t = asTensor(x);
   const { exclusive = false, reverse = false } = options;
-  return cumsumNode([t], { axis: normaliseAxis(axis, t.shape.length, "cumsum"), exclusive, reverse });
+  return cumsumNode([t], {
+    axis: normaliseAxis(axis, t.shape.length, "cumsum"),
+    exclusive,
+    reverse,
+  });
 }

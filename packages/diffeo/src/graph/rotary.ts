@@ -1,17 +1,26 @@
 /**
- * Rotary positions: in every head, the pairs (x_j, x_{j+p}), j < p, of a site are turned by that site's angles θ_j,
+ * Rotary positions: in every head, the pairs (x_j, x_{j+p}), j < p, of a site are turned by that
+ * site's angles θ_j,
  *
  *   y_j = x_j cos θ_j − x_{j+p} sin θ_j,   y_{j+p} = x_j sin θ_j + x_{j+p} cos θ_j
  *
- * so that the product of a query and a key depends on the difference of their angles (J. Su et al., 2021). Channels beyond
- * the first 2p of a head stay. The derivative is the turn back.
+ * so that the product of a query and a key depends on the difference of their angles (J. Su et al.,
+ * 2021). Channels beyond the first 2p of a head stay. The derivative is the turn back.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
 import { fail } from "./error.ts";
 import { type NdArray, showShape, toFloat64 } from "./ndarray.ts";
 import { concat, slice } from "./pieces.ts";
 import { reshape } from "./shape.ts";
-import { asTensor, constant, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  constant,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 
 type Heads = { heads: number };
 
@@ -40,7 +49,10 @@ const rotaryNode: Make<Heads> = primitive<Heads>({
       { num_heads: heads, rotary_embedding_dim: 2 * cosines.shape[1], interleaved: 0 },
       { domain: "com.microsoft" },
     ),
-  evaluate: ({ inputs: [, cosines], attributes: { heads }, shape: [batch, sites, width] }, [x, c, s]) => {
+  evaluate: (
+    { inputs: [, cosines], attributes: { heads }, shape: [batch, sites, width] },
+    [x, c, s],
+  ) => {
     const [d, p] = [width / heads, cosines.shape[1]];
     const out = x.slice();
     for (let row = 0; row < batch * sites; row++)
@@ -54,20 +66,32 @@ const rotaryNode: Make<Heads> = primitive<Heads>({
   },
 });
 
-/** Turns the pairs of every head of x [batch, sites, width] by the angles [sites, p], 2p channels a head at most. */
+/**
+ * Turns the pairs of every head of x [batch, sites, width] by the angles [sites, p], 2p channels a
+ * head at most.
+ */
 export function rotary(x: Operand, angles: NdArray, heads: number): Tensor {
   const t = asTensor(x);
   requireFloat(t, "rotary");
   const [, sites, width] = t.shape;
   const [rows, p] = angles.shape;
   const d = width / heads;
-  if (t.shape.length !== 3 || angles.shape.length !== 2 || rows !== sites || !Number.isInteger(d) || !(2 * p <= d))
+  if (
+    t.shape.length !== 3 ||
+    angles.shape.length !== 2 ||
+    rows !== sites ||
+    !Number.isInteger(d) ||
+    !(2 * p <= d)
+  )
     fail(
       "shape",
       `rotary: angles ${showShape(angles.shape)} for ${showShape(t.shape)} in ${heads} heads`,
       "give [batch, sites, width], heads that divide the width, and angles [sites, p] with 2p channels a head at most",
     );
   const table = (f: (angle: number) => number): Tensor =>
-    constant({ shape: angles.shape, dtype: "float64", data: toFloat64(angles.data).map(f) }, t.dtype);
+    constant(
+      { shape: angles.shape, dtype: "float64", data: toFloat64(angles.data).map(f) },
+      t.dtype,
+    );
   return rotaryNode([t, table(Math.cos), table(Math.sin)], { heads });
 }

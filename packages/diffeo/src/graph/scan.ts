@@ -1,13 +1,15 @@
 /**
- * Running combinations along an axis, s_t = e_0 ∘ e_1 ∘ … ∘ e_t for any associative ∘, in ⌈log₂ n⌉ rounds instead of n − 1 (W. Hillis
- * and G. Steele, 1986): after a round with stride k, s_t holds the last 2k elements up to t.
+ * Running combinations along an axis, s_t = e_0 ∘ e_1 ∘ … ∘ e_t for any associative ∘, in ⌈log₂ n⌉
+ * rounds instead of n − 1 (W. Hillis and G. Steele, 1986): after a round with stride k, s_t holds
+ * the last 2k elements up to t.
  *
  *   s_t ← s_{t−k} ∘ s_t   for t ≥ k,   k = 1, 2, 4, …
  *
  * `combineAll` gives the last of them alone, by pairs.
  *
- * A recurrence x_t = a_t x_{t−1} + b_t is one: (a, b) ∘ (a′, b′) = (a a′, a′ b + b′). Written step by step, as n small nodes after each
- * other, it would cost a runtime more to begin them than to compute them.
+ * A recurrence x_t = a_t x_{t−1} + b_t is one: (a, b) ∘ (a′, b′) = (a a′, a′ b + b′). Written step
+ * by step, as n small nodes after each other, it would cost a runtime more to begin them than to
+ * compute them.
  */
 import { normaliseAxis } from "./ndarray.ts";
 import { at, concat, slice } from "./pieces.ts";
@@ -15,7 +17,8 @@ import type { Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 
 /**
- * @param combine ∘ of two stretches, each a tree like `elements`, elementwise along the axis; the first comes before the second
+ * @param combine ∘ of two stretches, each a tree like `elements`, elementwise along the axis; the
+ * first comes before the second
  * @param elements a tensor, or a tree of tensors that are as long along the axis
  */
 export function scan<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
@@ -28,7 +31,10 @@ export function scan<T>(combine: (before: T, after: T) => T, elements: T, axis: 
   return now;
 }
 
-/** s_n alone, without the axis: neighbours are combined, then neighbours of these, which is n − 1 combinations in all. */
+/**
+ * s_n alone, without the axis: neighbours are combined, then neighbours of these, which is n − 1
+ * combinations in all.
+ */
 export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
   let now = elements;
   for (let length = lengthOf(now, axis); length > 1; length = lengthOf(now, axis)) {
@@ -48,7 +54,11 @@ const lengthOf = <T>(elements: T, axis: number): number => {
 const part = <T>(tree: T, axis: number, range: readonly [number, number, number?]): T =>
   mapTree<Tensor, Tensor>(tree, (leaf) => {
     const before = normaliseAxis(axis, leaf.shape.length, "scan");
-    return slice(leaf, ...leaf.shape.slice(0, before).map(() => null), range as readonly [number, number, number]);
+    return slice(
+      leaf,
+      ...leaf.shape.slice(0, before).map(() => null),
+      range as readonly [number, number, number],
+    );
   }) as T;
 
 /** Two stretches one after the other. */

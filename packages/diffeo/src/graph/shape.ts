@@ -1,6 +1,6 @@
 /**
- * Operations on the axes of a tensor, which move numbers without changing them. Each is linear, and its derivative is
- * the move backwards: reshape ↔ reshape, transpose ↔ inverse transpose.
+ * Operations on the axes of a tensor, which move numbers without changing them. Each is linear, and
+ * its derivative is the move backwards: reshape ↔ reshape, transpose ↔ inverse transpose.
  */
 import { fail } from "./error.ts";
 import { offsets, pick } from "./loops.ts";
@@ -37,7 +37,9 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   return reshapeNode([t], { shape: full });
 }
 
-export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly number[] }>({
+export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{
+  axes: readonly number[];
+}>({
   name: "transpose",
   infer: ([x], { axes }) => ({ shape: axes.map((a) => x.shape[a]), dtype: x.dtype }),
   vjp: (g, { attributes: { axes } }) => {
@@ -49,7 +51,8 @@ export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{ axes
   },
   simplify: ({ inputs: [x], attributes: { axes }, shape }) => {
     if (axes.every((a, i) => a === i)) return x;
-    if (is(x, transposeNode)) return transposeNode([x.inputs[0]], { axes: axes.map((a) => x.attributes.axes[a]) });
+    if (is(x, transposeNode))
+      return transposeNode([x.inputs[0]], { axes: axes.map((a) => x.attributes.axes[a]) });
     // Axes of size 1 may move freely: if the others keep their order, it is a reshape.
     const real = axes.filter((a) => x.shape[a] !== 1);
     return real.every((a, i) => i === 0 || real[i - 1] < a) ? reshape(x, shape) : undefined;
@@ -81,7 +84,11 @@ export function transpose(x: Operand, axes?: readonly number[]): Tensor {
     axes?.map((a) => normaliseAxis(a, rank, "transpose")) ??
     [...Array(rank).keys()].map((i) => (i < rank - 2 ? i : 2 * rank - 3 - i));
   if (order.length !== rank || new Set(order).size !== rank)
-    fail("shape", `transpose: axes ${showShape(order)} are no permutation of ${rank} axes`, "name every axis once");
+    fail(
+      "shape",
+      `transpose: axes ${showShape(order)} are no permutation of ${rank} axes`,
+      "name every axis once",
+    );
   return transposeNode([t], { axes: order });
 }
 
@@ -90,11 +97,14 @@ export function swapped(t: Tensor): Tensor | undefined {
   if (!is(t, transposeNode)) return undefined;
   const { axes } = t.attributes;
   const rank = axes.length;
-  return axes.every((a, i) => a === (i < rank - 2 ? i : 2 * rank - 3 - i)) ? t.inputs[0] : undefined;
+  return axes.every((a, i) => a === (i < rank - 2 ? i : 2 * rank - 3 - i))
+    ? t.inputs[0]
+    : undefined;
 }
 
 /** The tensor before a reshape. */
-export const unreshaped = (t: Tensor): Tensor | undefined => (is(t, reshapeNode) ? t.inputs[0] : undefined);
+export const unreshaped = (t: Tensor): Tensor | undefined =>
+  is(t, reshapeNode) ? t.inputs[0] : undefined;
 
 /** A new axis of size 1 before position `axis`. */
 export function expandDims(x: Operand, axis: number): Tensor {

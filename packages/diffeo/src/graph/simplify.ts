@@ -1,20 +1,33 @@
 /**
- * An equal and smaller graph: constants folded, algebraic identities applied, equal expressions computed once,
- * everything unreachable gone. One bottom-up pass; each node's own rules live with its primitive, those between families
- * and those of one runtime in `rewrite/`.
+ * An equal and smaller graph: constants folded, algebraic identities applied, equal expressions
+ * computed once, everything unreachable gone. One bottom-up pass; each node's own rules live with
+ * its primitive, those between families and those of one runtime in `rewrite/`.
  */
 import { reference } from "./evaluate.ts";
 import { allocate, convert, isFloat, type NdArray, sizeOf, toFloat64 } from "./ndarray.ts";
 import { identityOf, loweringOf } from "./rewrite/index.ts";
-import { constant, constantValue, isInput, type Primitive, rebuild, type Target, type Tensor } from "./tensor.ts";
+import {
+  constant,
+  constantValue,
+  isInput,
+  type Primitive,
+  rebuild,
+  type Target,
+  type Tensor,
+} from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 /** Constants larger than this are left to the runtime: folding them would only fatten the file. */
 const FOLD_LIMIT = 4096;
 
-/** Structural identity: the same operation on the same (already canonical) inputs has the same key. */
+/**
+ * Structural identity: the same operation on the same (already canonical) inputs has the same key.
+ */
 class Interner {
-  /** Numbers for what is equal only to itself: nodes, operations (whose names need not differ) and large arrays. */
+  /**
+   * Numbers for what is equal only to itself: nodes, operations (whose names need not differ) and
+   * large arrays.
+   */
   readonly #ids = new Map<Tensor | Primitive | NdArray["data"], number>();
   readonly #nodes = new Map<string, Tensor>();
   /** Nodes that are the first of their structure: a later pass meets most of them again. */
@@ -27,12 +40,18 @@ class Interner {
     return this.#ids.size - 1;
   }
 
-  /** Small constants are equal when their bytes are; large ones, such as weights, when they are the same array. */
+  /**
+   * Small constants are equal when their bytes are; large ones, such as weights, when they are the
+   * same array.
+   */
   #content(value: NdArray): string {
     return value.data.length <= FOLD_LIMIT ? bytesOf(value) : `#${this.#id(value.data)}`;
   }
 
-  /** What tells a node from others: its shape and type follow from the operation, its inputs and its attributes. */
+  /**
+   * What tells a node from others: its shape and type follow from the operation, its inputs and its
+   * attributes.
+   */
   #key(t: Tensor): string {
     const value = constantValue(t);
     if (value) return `${t.dtype}|${t.shape}|${this.#content(value)}`;
@@ -58,7 +77,10 @@ class Interner {
 export const bytesOf = ({ data }: NdArray): string =>
   latin1(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 
-/** One character a byte: a key that is equal exactly when the bytes are. `apply`, because a spread takes ten times as long. */
+/**
+ * One character a byte: a key that is equal exactly when the bytes are. `apply`, because a spread
+ * takes ten times as long.
+ */
 function latin1(bytes: Uint8Array): string {
   let out = "";
   for (let i = 0; i < bytes.length; i += 8192)
@@ -81,12 +103,17 @@ function fold(t: Tensor): Tensor | undefined {
   }
   if (sizeOf(shape) > FOLD_LIMIT) return undefined;
   const [data] = reference([t], new Map());
-  return isExact({ dtype, data }) ? constant({ shape, dtype, data: convert(data, dtype) }, dtype) : undefined;
+  return isExact({ dtype, data })
+    ? constant({ shape, dtype, data: convert(data, dtype) }, dtype)
+    : undefined;
 }
 
 type Rule = (t: Tensor) => Tensor | undefined;
 
-/** Rewrites every node by `rule` until it has nothing more to say, sharing equal results; `rebuilt` hears of new inputs. */
+/**
+ * Rewrites every node by `rule` until it has nothing more to say, sharing equal results; `rebuilt`
+ * hears of new inputs.
+ */
 function rewrite(
   outputs: readonly Tensor[],
   interner: Interner,
@@ -126,7 +153,8 @@ function rewrite(
 
 const smaller: Rule = (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t);
 
-export const simplify = (outputs: readonly Tensor[]): Tensor[] => rewrite(outputs, new Interner(), smaller);
+export const simplify = (outputs: readonly Tensor[]): Tensor[] =>
+  rewrite(outputs, new Interner(), smaller);
 
 /** Replaces operations by the forms a target runs well, or runs at all. */
 export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {

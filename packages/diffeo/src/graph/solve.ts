@@ -11,7 +11,16 @@ import { type FloatType, showShape, sizeOf } from "./ndarray.ts";
 import { slice } from "./pieces.ts";
 import { max } from "./reduce.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
-import { asTensor, asTensors, fill, type Make, type Operand, primitive, requireFloat, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  fill,
+  type Make,
+  type Operand,
+  primitive,
+  requireFloat,
+  type Tensor,
+} from "./tensor.ts";
 import { log, pow } from "./transcendental.ts";
 
 export function requireSquare(t: Tensor, operation: string): void {
@@ -24,7 +33,10 @@ export function requireSquare(t: Tensor, operation: string): void {
     );
 }
 
-/** Gauss–Jordan with partial pivoting, in place on [A | B]; a zero pivot leaves infinities for the caller to see. */
+/**
+ * Gauss–Jordan with partial pivoting, in place on [A | B]; a zero pivot leaves infinities for the
+ * caller to see.
+ */
 function eliminate(a: Float64Array, b: Float64Array, n: number, m: number): void {
   for (let c = 0; c < n; c++) {
     let p = c;
@@ -70,7 +82,10 @@ const inverseNode: Make = primitive({
 /** A⁻¹ over the last two axes. */
 export const inverse = (a: Operand): Tensor => inverseNode([asTensor(a)], {});
 
-/** X with A X = B. One step of refinement gives back the digits that multiplying by an inverse loses. */
+/**
+ * X with A X = B. One step of refinement gives back the digits that multiplying by an inverse
+ * loses.
+ */
 export function solve(a: Operand, b: Operand): Tensor {
   const [m, rhs] = asTensors(a, b, "solve");
   requireSquare(m, "solve");
@@ -98,7 +113,8 @@ const logAbsDetNode: Make = primitive({
   evaluate: ({ inputs: [t], shape }, [data]) => {
     const n = t.shape.at(-1) as number;
     const out = new Float64Array(sizeOf(shape));
-    for (let q = 0; q < out.length; q++) out[q] = logAbsDetOf(data.slice(q * n * n, (q + 1) * n * n), n);
+    for (let q = 0; q < out.length; q++)
+      out[q] = logAbsDetOf(data.slice(q * n * n, (q + 1) * n * n), n);
     return out;
   },
 });
@@ -127,9 +143,11 @@ function logAbsDetOf(a: Float64Array, n: number): number {
 const exponents = { float32: [-126, 127], float64: [-1022, 1023] } as const;
 
 /**
- * log|det A| = Σ_k log‖u_k‖, u_k the rows left by modified Gram–Schmidt: A = L Q with L's diagonal ‖u_k‖.
- * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone). Each row is first divided by a power of two
- * near its largest entry, u = s·v: exactly, and no square of v over- or underflows. A row of which nothing is left gives −∞.
+ * log|det A| = Σ_k log‖u_k‖, u_k the rows left by modified Gram–Schmidt: A = L Q with L's diagonal
+ * ‖u_k‖.
+ * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone). Each row is first
+ * divided by a power of two near its largest entry, u = s·v: exactly, and no square of v over- or
+ * underflows. A row of which nothing is left gives −∞.
  */
 function logAbsDetExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;

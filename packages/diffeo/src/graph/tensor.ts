@@ -1,8 +1,9 @@
 /**
  * A tensor is an expression: an operation, its inputs, a static shape and an element type.
  *
- * Nothing is computed here. A program builds a directed acyclic graph of tensors; the graph is differentiated,
- * simplified and written as ONNX, or evaluated in float64 by the reference. Each primitive is one object that
+ * Nothing is computed here. A program builds a directed acyclic graph of tensors; the graph is
+ * differentiated, simplified and written as ONNX, or evaluated in float64 by the reference. Each
+ * primitive is one object that
  * holds everything known about it: shape rule, derivative, ONNX emission, reference evaluation.
  */
 import type { Emitter, OnnxModel } from "./emitter.ts";
@@ -25,7 +26,9 @@ import {
 type AttributeValue = number | string | boolean | readonly number[] | NdArray;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** A class for its identity alone: two tensors are the same value only if they are the same node. */
+/**
+ * A class for its identity alone: two tensors are the same value only if they are the same node.
+ */
 export class Tensor<A extends Attributes = Attributes> {
   readonly op: Primitive;
   readonly inputs: readonly Tensor[];
@@ -42,26 +45,41 @@ export class Tensor<A extends Attributes = Attributes> {
   }
 }
 
-/** What a runtime wants to hear about: shapes of graphs that run well differ between CPU and GPU. */
+/**
+ * What a runtime wants to hear about: shapes of graphs that run well differ between CPU and GPU.
+ */
 export type Target = "cpu" | "gpu";
 
 /** Everything diffeo knows about one operation. */
 export interface Primitive<A extends Attributes = Attributes> {
   readonly name: string;
-  /** Shape and type of the result; raises an error that names the operation, the shapes and the remedy. */
-  readonly infer: (inputs: readonly Tensor[], attributes: A) => { readonly shape: Shape; readonly dtype: DType };
   /**
-   * The cotangent of input `i` given the cotangent `g` of the node, written in primitives so that it can be
-   * differentiated again. `undefined` is an exact zero; a primitive without the rule is constant almost everywhere.
+   * Shape and type of the result; raises an error that names the operation, the shapes and the
+   * remedy.
+   */
+  readonly infer: (
+    inputs: readonly Tensor[],
+    attributes: A,
+  ) => { readonly shape: Shape; readonly dtype: DType };
+  /**
+   * The cotangent of input `i` given the cotangent `g` of the node, written in primitives so that
+   * it can be differentiated again. `undefined` is an exact zero; a primitive without the rule is
+   * constant almost everywhere.
    */
   readonly vjp?: (g: Tensor, node: Tensor<A>, i: number) => Tensor | undefined;
   /** Writes ONNX nodes and returns the name of the result. */
   readonly emit: (node: Tensor<A>, inputs: readonly string[], emitter: Emitter) => string;
-  /** The value in float64 (integers and booleans as float64 too), row-major. The oracle of the tests. */
+  /**
+   * The value in float64 (integers and booleans as float64 too), row-major. The oracle of the
+   * tests.
+   */
   readonly evaluate: (node: Tensor<A>, inputs: readonly Float64Array[]) => Float64Array;
   /** An equal and cheaper expression of the same shape and type, if the node's form allows one. */
   readonly simplify?: (node: Tensor<A>) => Tensor | undefined;
-  /** An equal expression in other primitives: for an operation that ONNX, or a target, does not have. */
+  /**
+   * An equal expression in other primitives: for an operation that ONNX, or a target, does not
+   * have.
+   */
   readonly lower?: (node: Tensor<A>, target: Target) => Tensor | undefined;
   /** What runs it, where no graph can hold it: graphs are cut there. */
   readonly outside?: Outside;
@@ -122,17 +140,23 @@ const inputNode = primitive<{ name: string; shape: Shape; dtype: DType }>({
   name: "input",
   infer: (_, { shape, dtype }) => ({ shape, dtype }),
   emit: ({ attributes }) => attributes.name,
-  evaluate: ({ attributes }) => fail("usage", `input "${attributes.name}" has no value`, "pass one to evaluate"),
+  evaluate: ({ attributes }) =>
+    fail("usage", `input "${attributes.name}" has no value`, "pass one to evaluate"),
 });
 
 /** A free variable of a graph. */
 export function input(name: string, shape: Shape, dtype: DType = "float32"): Tensor {
   if (shape.some((d) => !Number.isInteger(d) || d < 0))
-    fail("shape", `input "${name}": ${showShape(shape)} is no shape`, "give every axis a whole number ≥ 0");
+    fail(
+      "shape",
+      `input "${name}": ${showShape(shape)} is no shape`,
+      "give every axis a whole number ≥ 0",
+    );
   return inputNode([], { name, shape, dtype });
 }
 
-export const isInput = (t: Tensor): t is Tensor<{ name: string; shape: Shape; dtype: DType }> => is(t, inputNode);
+export const isInput = (t: Tensor): t is Tensor<{ name: string; shape: Shape; dtype: DType }> =>
+  is(t, inputNode);
 
 const constantNode = primitive<{ value: NdArray }>({
   name: "constant",
@@ -141,8 +165,14 @@ const constantNode = primitive<{ value: NdArray }>({
   evaluate: ({ attributes: { value } }) => convert(value.data, "float64") as Float64Array,
 });
 
-/** A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other operand's type. */
-export function constant(value: Nested | NdArray | Float64Array | Float32Array, dtype: DType = "float32"): Tensor {
+/**
+ * A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other
+ * operand's type.
+ */
+export function constant(
+  value: Nested | NdArray | Float64Array | Float32Array,
+  dtype: DType = "float32",
+): Tensor {
   if (isNdArray(value) && value.dtype === dtype) return constantNode([], { value });
   const flat = value instanceof Float64Array || value instanceof Float32Array;
   const { shape, data } = flat
@@ -153,7 +183,8 @@ export function constant(value: Nested | NdArray | Float64Array | Float32Array, 
   return constantNode([], { value: { shape, dtype, data: convertExact(data, dtype, "constant") } });
 }
 
-export const constantValue = (t: Tensor): NdArray | undefined => (is(t, constantNode) ? t.attributes.value : undefined);
+export const constantValue = (t: Tensor): NdArray | undefined =>
+  is(t, constantNode) ? t.attributes.value : undefined;
 
 /** The one number a constant holds everywhere, if it does. Drives the algebraic identities. */
 export function uniformValue(t: Tensor): number | undefined {
@@ -167,7 +198,9 @@ export function uniformValue(t: Tensor): number | undefined {
 }
 
 export const fill = (shape: Shape, value: number, dtype: DType): Tensor =>
-  constantNode([], { value: { shape, dtype, data: convert(new Float64Array(sizeOf(shape)).fill(value), dtype) } });
+  constantNode([], {
+    value: { shape, dtype, data: convert(new Float64Array(sizeOf(shape)).fill(value), dtype) },
+  });
 
 export const zerosLike = (t: Tensor): Tensor => fill(t.shape, 0, t.dtype);
 export const onesLike = (t: Tensor): Tensor => fill(t.shape, 1, t.dtype);
@@ -181,18 +214,26 @@ export function asTensor(value: Operand, like?: DType): Tensor {
 }
 
 /**
- * Two operands of one type. Tensors of two types are an error. An array takes the type of the tensor beside it if that
- * type holds all its numbers, and numbers take the type of whatever is beside them: nothing is narrowed unseen.
+ * Two operands of one type. Tensors of two types are an error. An array takes the type of the
+ * tensor beside it if that type holds all its numbers, and numbers take the type of whatever is
+ * beside them: nothing is narrowed unseen.
  */
 export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
   const beside = (value: Operand, other: Operand): Tensor => {
     const typed = other instanceof Tensor || isNdArray(other) ? other.dtype : undefined;
     if (value instanceof Tensor || !isNdArray(value)) return asTensor(value, typed);
-    return asTensor(value, other instanceof Tensor && holds(other.dtype, value.dtype) ? other.dtype : value.dtype);
+    return asTensor(
+      value,
+      other instanceof Tensor && holds(other.dtype, value.dtype) ? other.dtype : value.dtype,
+    );
   };
   const pair: [Tensor, Tensor] = [beside(a, b), beside(b, a)];
   if (pair[0].dtype !== pair[1].dtype)
-    fail("type", `${operation}: operands are ${pair[0].dtype} and ${pair[1].dtype}`, "cast one of them");
+    fail(
+      "type",
+      `${operation}: operands are ${pair[0].dtype} and ${pair[1].dtype}`,
+      "cast one of them",
+    );
   return pair;
 }
 
@@ -203,5 +244,9 @@ export function requireNumbers(t: Tensor, operation: string): void {
 
 export function requireFloat(t: Tensor, operation: string): void {
   if (!isFloat(t.dtype))
-    fail("type", `${operation}: needs a float tensor, got ${t.dtype}`, "cast it to float32 or float64");
+    fail(
+      "type",
+      `${operation}: needs a float tensor, got ${t.dtype}`,
+      "cast it to float32 or float64",
+    );
 }

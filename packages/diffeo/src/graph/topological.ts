@@ -1,4 +1,7 @@
-/** The nodes under some outputs, inputs before their consumers. Iterative: graphs are deeper than the call stack. */
+/**
+ * The nodes under some outputs, inputs before their consumers. Iterative: graphs are deeper than
+ * the call stack.
+ */
 import type { Tensor } from "./tensor.ts";
 
 export function topological(outputs: readonly Tensor[]): Tensor[] {

@@ -1,4 +1,7 @@
-/** From a function on tensors to a graph: named inputs of given shapes, and the outputs the function makes of them. */
+/**
+ * From a function on tensors to a graph: named inputs of given shapes, and the outputs the function
+ * makes of them.
+ */
 import { fail } from "./error.ts";
 import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
 import { input, type Tensor } from "./tensor.ts";
@@ -17,7 +20,10 @@ const parts: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["data", (value) => ArrayBuffer.isView(value)],
 ]);
 
-/** Whether a value is a spec and not a tree of them, in which a tensor may be called `shape`. `[]` is a scalar's. */
+/**
+ * Whether a value is a spec and not a tree of them, in which a tensor may be called `shape`. `[]`
+ * is a scalar's.
+ */
 export const isSpec = (value: unknown): value is Spec =>
   isSizes(value) ||
   (typeof value === "object" &&

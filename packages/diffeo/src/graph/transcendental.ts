@@ -1,12 +1,20 @@
 /**
- * Exponentials, logarithms and what is made of them. All are accurate in the tails, where 1 − σ(x) and 1 − tanh²(x)
- * written naively lose every digit.
+ * Exponentials, logarithms and what is made of them. All are accurate in the tails, where 1 − σ(x)
+ * and 1 − tanh²(x) written naively lose every digit.
  */
 import { abs, add, div, maximum, minimum, mul, neg, sign, sub } from "./arithmetic.ts";
 import { binary, unary } from "./elementwise.ts";
 import { internal } from "./error.ts";
 import { equal, less, logicalAnd, where } from "./logic.ts";
-import { asTensor, asTensors, fill, type Operand, onesLike, type Tensor, uniformValue } from "./tensor.ts";
+import {
+  asTensor,
+  asTensors,
+  fill,
+  type Operand,
+  onesLike,
+  type Tensor,
+  uniformValue,
+} from "./tensor.ts";
 import { stopGradient } from "./value.ts";
 
 const expNode = unary("exp", { f: Math.exp, vjp: (g, _, y) => mul(g, y) }); // (eˣ)′ = eˣ
@@ -23,7 +31,8 @@ const expm1Node = unary("expm1", {
 const log1pNode = unary("log1p", {
   f: Math.log1p,
   vjp: (g, x) => div(g, add(x, 1)),
-  // Kahan: with u = fl(1 + x), log(u)·x/(u − 1) is log(1 + x) to rounding; u = 1 gives x, u = ∞ gives ∞.
+  // Kahan: with u = fl(1 + x), log(u)·x/(u − 1) is log(1 + x) to rounding; u = 1 gives x, u = ∞
+  // gives ∞.
   emit: (x, e, dtype) => {
     const one = e.scalar(1, dtype);
     const u = e.node("Add", [x, one]);
@@ -55,7 +64,8 @@ const tanhNode = unary("tanh", {
     return mul(g, mul(mul(sigmoid(two), sigmoid(neg(two))), 4));
   },
 });
-export const sigmoidValue = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)));
+export const sigmoidValue = (x: number): number =>
+  x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
 export const sigmoidNode = unary("sigmoid", {
   f: sigmoidValue,
   vjp: (g, x, y) => mul(g, mul(y, sigmoid(neg(x)))), // σ′(x) = σ(x)σ(−x)
@@ -65,14 +75,16 @@ export const softplusNode = unary("softplus", {
   vjp: (g, x) => mul(g, sigmoid(x)), // (log(1 + eˣ))′ = σ(x)
 });
 /**
- * ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. A plain ½ would be taken out of the product by
- * what simplifies it (`mulNode`), and the square be infinite before it is halved; nothing is taken out of |·|.
+ * ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. A plain ½ would be
+ * taken out of the product by what simplifies it (`mulNode`), and the square be infinite before it
+ * is halved; nothing is taken out of |·|.
  */
 const halfExp = (a: Tensor): Tensor => mul(abs(mul(exp(mul(a, 0.5)), 0.5)), exp(mul(a, 0.5)));
 const sinhNode = unary("sinh", {
   f: Math.sinh,
   vjp: (g, x) => mul(g, cosh(x)),
-  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. Far out e^{−|x|} is nothing beside e^{|x|}.
+  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. Far out e^{−|x|} is
+  // nothing beside e^{|x|}.
   lower: (x) => {
     const a = abs(x);
     const e = expm1(minimum(a, 20));
@@ -88,7 +100,8 @@ const coshNode = unary("cosh", {
 });
 const asinhNode = unary("asinh", {
   f: Math.asinh,
-  // asinh′(x) = 1/√(1 + x²) = 1/(m√(m⁻² + (x/m)²)) for any m; with m = max(1, |x|) no square overflows.
+  // asinh′(x) = 1/√(1 + x²) = 1/(m√(m⁻² + (x/m)²)) for any m; with m = max(1, |x|) no square
+  // overflows.
   vjp: (g, x) => {
     const m = stopGradient(maximum(abs(x), 1));
     const [one, part] = [div(1, m), div(x, m)];
@@ -110,8 +123,8 @@ const powNode = binary("pow", {
   onnx: "Pow",
   f: Math.pow,
   vjp: [
-    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for b = 0, where a⁻¹ would make NaN of 0·∞ at a = 0. For a ≠ 0 the exponent must stay as it
-    // is, as ∂_b is still to be taken of this.
+    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for b = 0, where a⁻¹ would make NaN of 0·∞ at a = 0. For a ≠ 0 the
+    // exponent must stay as it is, as ∂_b is still to be taken of this.
     (g, a, b) => {
       const c = uniformValue(b);
       if (c !== undefined) return mul(g, c === 0 ? 0 : mul(b, pow(a, c - 1)));

@@ -21,7 +21,9 @@ export function mapTree<L, M>(
   const below = (key: string | number): string => (path === "" ? `${key}` : `${path}.${key}`);
   if (Array.isArray(tree)) return tree.map((child, i) => mapTree(child, f, isLeaf, below(i)));
   if (tree !== null && typeof tree === "object")
-    return Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, mapTree(child, f, isLeaf, below(key))]));
+    return Object.fromEntries(
+      Object.entries(tree).map(([key, child]) => [key, mapTree(child, f, isLeaf, below(key))]),
+    );
   return fail(
     "type",
     `${path || "tree"}: ${describe(tree)} is neither a leaf nor a list or object of leaves`,
@@ -30,7 +32,10 @@ export function mapTree<L, M>(
 }
 
 /** Leaves in order. */
-export function leavesOf<L = Tensor>(tree: unknown, isLeaf: (value: unknown) => boolean = isTensor): L[] {
+export function leavesOf<L = Tensor>(
+  tree: unknown,
+  isLeaf: (value: unknown) => boolean = isTensor,
+): L[] {
   const leaves: L[] = [];
   mapTree<L, void>(tree, (leaf) => void leaves.push(leaf), isLeaf);
   return leaves;
@@ -48,24 +53,46 @@ export function withLeaves<M>(
 
 /** Whether a value is no list or object to look into: where a walk through anything at all ends. */
 const isEnd = (value: unknown): boolean =>
-  typeof value !== "object" || value === null || isTensor(value) || isNdArray(value) || ArrayBuffer.isView(value);
+  typeof value !== "object" ||
+  value === null ||
+  isTensor(value) ||
+  isNdArray(value) ||
+  ArrayBuffer.isView(value);
 
-/** The tensors of a tree that a caller or a caller's function made; anything else in it is an error: `complaint` opens it. */
-export function tensorsOf(tree: unknown, complaint: string, remedy: string): { path: string; tensor: Tensor }[] {
+/**
+ * The tensors of a tree that a caller or a caller's function made; anything else in it is an error:
+ * `complaint` opens it.
+ */
+export function tensorsOf(
+  tree: unknown,
+  complaint: string,
+  remedy: string,
+): { path: string; tensor: Tensor }[] {
   const found: { path: string; tensor: Tensor }[] = [];
   const visit = (end: unknown, path: string): void => {
-    if (!isTensor(end)) fail("type", `${complaint} ${describe(end)}${path && `, at ${path}`}`, remedy);
+    if (!isTensor(end))
+      fail("type", `${complaint} ${describe(end)}${path && `, at ${path}`}`, remedy);
     found.push({ path, tensor: end });
   };
   mapTree<unknown, void>(tree, visit, isEnd);
   return found;
 }
 
-/** The leaves of a tree in the order of another's, each found by its key. Where the two differ, `differs` is told. */
-export function leavesLike(like: unknown, tree: unknown, differs: (path: string) => never, path = ""): Tensor[] {
+/**
+ * The leaves of a tree in the order of another's, each found by its key. Where the two differ,
+ * `differs` is told.
+ */
+export function leavesLike(
+  like: unknown,
+  tree: unknown,
+  differs: (path: string) => never,
+  path = "",
+): Tensor[] {
   if (isEnd(like) || isEnd(tree)) return isTensor(like) && isTensor(tree) ? [tree] : differs(path);
   const [wanted, given] = [like, tree] as Record<string, unknown>[];
   const below = (key: string): string => (path === "" ? key : `${path}.${key}`);
   for (const key of Object.keys(given)) if (!Object.hasOwn(wanted, key)) differs(below(key));
-  return Object.keys(wanted).flatMap((key) => leavesLike(wanted[key], given[key], differs, below(key)));
+  return Object.keys(wanted).flatMap((key) =>
+    leavesLike(wanted[key], given[key], differs, below(key)),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Symmetric matrices by their lower triangles: from a list of entries, and as L Lᵀ. All batch over leading axes. With S = L⁻¹dA L⁻ᵀ
- * (I. Murray, "Differentiation of the Cholesky decomposition", 2016), Φ the lower triangle with half the diagonal,
+ * Symmetric matrices by their lower triangles: from a list of entries, and as L Lᵀ. All batch over
+ * leading axes. With S = L⁻¹dA L⁻ᵀ (I. Murray, "Differentiation of the Cholesky decomposition",
+ * 2016), Φ the lower triangle with half the diagonal,
  *
  *   A = L Lᵀ,   dL = L Φ(S),   Ā = sym(L⁻ᵀ Φ(Lᵀ L̄) L⁻¹)
  */
@@ -42,14 +43,17 @@ const choleskyNode: Make = primitive({
       Array.from({ length: n }, (_, j) => (i === j ? 0.5 : i > j ? 1 : 0)),
     );
     const inv = inverse(node);
-    return symmetricPart(matmul(matmul(transpose(inv), mul(matmul(transpose(node), g), half)), inv));
+    return symmetricPart(
+      matmul(matmul(transpose(inv), mul(matmul(transpose(node), g), half)), inv),
+    );
   },
   lower: ({ inputs: [a] }) => choleskyExpression(symmetricPart(a)),
   emit: () => internal("cholesky is lowered before it is written"),
   evaluate: ({ shape }, [data]) => {
     const n = shape.at(-1) as number;
     const out = new Float64Array(sizeOf(shape));
-    for (let at = 0; at < data.length; at += n * n) out.set(choleskyValue(data.subarray(at, at + n * n), n), at);
+    for (let at = 0; at < data.length; at += n * n)
+      out.set(choleskyValue(data.subarray(at, at + n * n), n), at);
     return out;
   },
 });
@@ -58,8 +62,9 @@ const choleskyNode: Make = primitive({
 const FEW = 8;
 
 /**
- * In halves: A₁₁ = L₁₁L₁₁ᵀ, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ, so that most of the work is products of matrices. A column at a time,
- * the whole of what is left would be written anew n times.
+ * In halves: A₁₁ = L₁₁L₁₁ᵀ, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ, so that most of the work is
+ * products of matrices. A column at a time, the whole of what is left would be written anew n
+ * times.
  */
 function choleskyExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
@@ -94,16 +99,19 @@ function byColumns(a: Tensor): Tensor {
 }
 
 /**
- * The lower triangular L with A = L Lᵀ, over the last two axes, of positive-definite matrices; NaN where one is not.
- * What is not symmetric of A is left out.
+ * The lower triangular L with A = L Lᵀ, over the last two axes, of positive-definite matrices; NaN
+ * where one is not. What is not symmetric of A is left out.
  */
 export const cholesky = (a: Operand): Tensor => choleskyNode([asTensor(a)], {});
 
 /**
- * Symmetric matrices […, n, n] of their lower triangles, row by row, as `covariance` has them; with `diagonal`, of the entries below it, as
- * `correlation` has them: symmetric(r, { diagonal: 1 }).
+ * Symmetric matrices […, n, n] of their lower triangles, row by row, as `covariance` has them; with
+ * `diagonal`, of the entries below it, as `correlation` has them: symmetric(r, { diagonal: 1 }).
  */
-export function symmetric(entries: Operand, { diagonal }: { readonly diagonal?: number } = {}): Tensor {
+export function symmetric(
+  entries: Operand,
+  { diagonal }: { readonly diagonal?: number } = {},
+): Tensor {
   const y = asTensor(entries);
   const count = y.shape.at(-1) ?? 0;
   const rows = Math.round((Math.sqrt(8 * count + 1) - 1) / 2);
@@ -115,7 +123,9 @@ export function symmetric(entries: Operand, { diagonal }: { readonly diagonal?: 
     );
   const n = diagonal === undefined ? rows : rows + 1;
   const given =
-    diagonal === undefined ? y : concat([y, expand(fill([], diagonal, y.dtype), [...y.shape.slice(0, -1), 1])], -1);
+    diagonal === undefined
+      ? y
+      : concat([y, expand(fill([], diagonal, y.dtype), [...y.shape.slice(0, -1), 1])], -1);
   const place = (i: number, j: number): number =>
     diagonal === undefined ? (i * (i + 1)) / 2 + j : i === j ? count : (i * (i - 1)) / 2 + j;
   const index = Array.from({ length: n }, (_, i) =>

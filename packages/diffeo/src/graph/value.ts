@@ -1,4 +1,7 @@
-/** The same numbers under another type or another name, and the two constants that index algebra needs. */
+/**
+ * The same numbers under another type or another name, and the two constants that index algebra
+ * needs.
+ */
 import { onnxType } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, isFloat, toFloat64 } from "./ndarray.ts";
@@ -40,12 +43,16 @@ const variableNode: Make = primitive({
   evaluate: (_, [x]) => x,
 });
 
-/** A fresh node with the same value: what a derivative is taken with respect to, apart from other uses of `x`. */
+/**
+ * A fresh node with the same value: what a derivative is taken with respect to, apart from other
+ * uses of `x`.
+ */
 export const variable = (x: Operand): Tensor => variableNode([asTensor(x)], {});
 
 /** A size an operation is told in so many words. */
 export function requireSize(n: number, operation: string): void {
-  if (!Number.isInteger(n) || n < 0) fail("shape", `${operation}: ${n} is no size`, "give a whole number ≥ 0");
+  if (!Number.isInteger(n) || n < 0)
+    fail("shape", `${operation}: ${n} is no size`, "give a whole number ≥ 0");
 }
 
 /** 0, 1, … n−1 */

@@ -1,32 +1,47 @@
 /**
- * Whether rows of a batch are apart: what f says of row c must depend on row c alone. A sum over all axes, that of the rows
- * included, added to one number a row has the right shape and mixes the rows; no shape tells it. So some rows are moved, and what
- * is said of the others must stay as it was:
+ * Whether rows of a batch are apart: what f says of row c must depend on row c alone. A sum over
+ * all axes, that of the rows included, added to one number a row has the right shape and mixes the
+ * rows; no shape tells it. So some rows are moved, and what is said of the others must stay as it
+ * was:
  *
  *   f(x)_c = f(x′)_c   wherever x_c = x′_c
  *
- * The same operations on the same number of rows and row c in its place: every number of it is the same, and so are its bits.
- * SLACK leaves room for a runtime that adds in the order in which threads come; a mixture moves f by far more.
+ * The same operations on the same number of rows and row c in its place: every number of it is the
+ * same, and so are its bits. SLACK leaves room for a runtime that adds in the order in which
+ * threads come; a mixture moves f by far more.
  *
- * Who asks computes f: chains by the graph that moves them, whatever its size; a likelihood or a score of events by the evaluator,
- * before there is a graph (`sde/apart.ts`).
+ * Who asks computes f: chains by the graph that moves them, whatever its size; a likelihood or a
+ * score of events by the evaluator, before there is a graph (`sde/apart.ts`).
  */
 import { fail } from "../graph/index.ts";
 
 const SLACK = 1e-10;
 
-/** Rows stay or move in turn; the last one never stays with the first, so that the two ends of a batch are told apart too. */
+/**
+ * Rows stay or move in turn; the last one never stays with the first, so that the two ends of a
+ * batch are told apart too.
+ */
 const turnOf = (c: number, count: number): number => (c > 0 && c === count - 1 ? 1 : c % 2);
 
-/** Rows of n numbers twice: those of the first turn as they are and the others elsewhere, by steps that no shift or scale undoes; and the other way about. */
-export const othersMoved = (rows: Float64Array, n: number): readonly [Float64Array, Float64Array] => {
+/**
+ * Rows of n numbers twice: those of the first turn as they are and the others elsewhere, by steps
+ * that no shift or scale undoes; and the other way about.
+ */
+export const othersMoved = (
+  rows: Float64Array,
+  n: number,
+): readonly [Float64Array, Float64Array] => {
   const keeping = (turn: number): Float64Array =>
-    rows.map((v, i) => (turnOf(Math.floor(i / n), rows.length / n) === turn ? v : v + 0.25 * Math.cos(1 + i)));
+    rows.map((v, i) =>
+      turnOf(Math.floor(i / n), rows.length / n) === turn ? v : v + 0.25 * Math.cos(1 + i),
+    );
   return [keeping(0), keeping(1)];
 };
 
 const same = (a: number, b: number): boolean =>
-  a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= SLACK * Math.max(1, Math.abs(a));
+  a === b ||
+  (Number.isNaN(a) && Number.isNaN(b)) ||
+  Math.abs(a - b) <= SLACK * Math.max(1, Math.abs(a));
 
 /** Numbers by name, as many of each row. */
 type Said = Readonly<Record<string, ArrayLike<number>>>;

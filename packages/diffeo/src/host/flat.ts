@@ -7,7 +7,8 @@ export function flatten(tree: unknown): Float32Array {
   const out = new Float32Array(arrays.reduce((n, a) => n + a.data.length, 0));
   let at = 0;
   for (const a of arrays) {
-    if (!(a.data instanceof Float32Array)) fail("type", `a parameter is ${a.dtype}`, "keep parameters in float32");
+    if (!(a.data instanceof Float32Array))
+      fail("type", `a parameter is ${a.dtype}`, "keep parameters in float32");
     out.set(a.data, at);
     at += a.data.length;
   }

@@ -1,4 +1,6 @@
-/** float16 and back: sign, five bits of exponent, ten of fraction; rounded to nearest, ties to even. */
+/**
+ * float16 and back: sign, five bits of exponent, ten of fraction; rounded to nearest, ties to even.
+ */
 
 export function toHalf(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);

@@ -3,11 +3,15 @@
  *
  *   P(second | f) = 1/(1 + e^{−θ·f})        θ = argmin ½ρ‖θ‖² − log likelihood
  *
- * by Newton's method, (FᵀWF + ρI) δ = Fᵀ(y − p) − ρθ, W = p(1 − p), a step halved until the loss falls. The prior keeps θ
- * finite where the two sets can be told apart without error. An intercept is a feature that is always 1.
+ * by Newton's method, (FᵀWF + ρI) δ = Fᵀ(y − p) − ρθ, W = p(1 − p), a step halved until the loss
+ * falls. The prior keeps θ finite where the two sets can be told apart without error. An intercept
+ * is a feature that is always 1.
  */
 
-/** Rows of features, each with as many that are not 0: a product costs their square a row, whatever the number of features. */
+/**
+ * Rows of features, each with as many that are not 0: a product costs their square a row, whatever
+ * the number of features.
+ */
 export interface FeatureRows {
   /** How many features there are. */
   readonly size: number;
@@ -20,10 +24,14 @@ export interface FeatureRows {
 }
 
 /** θ·f of every row. */
-export function linearScores({ active, indices, values }: FeatureRows, theta: Float64Array): Float64Array {
+export function linearScores(
+  { active, indices, values }: FeatureRows,
+  theta: Float64Array,
+): Float64Array {
   const out = new Float64Array(indices.length / active);
   for (let i = 0; i < out.length; i++)
-    for (let j = i * active; j < (i + 1) * active; j++) out[i] += theta[indices[j]] * (values ? values[j] : 1);
+    for (let j = i * active; j < (i + 1) * active; j++)
+      out[i] += theta[indices[j]] * (values ? values[j] : 1);
   return out;
 }
 
@@ -37,7 +45,13 @@ function loss(first: FeatureRows, second: FeatureRows, theta: Float64Array, prio
 }
 
 /** Adds what rows of one label bring to the gradient and to the upper triangle of the Hessian. */
-function gather(rows: FeatureRows, label: 0 | 1, theta: Float64Array, gradient: Float64Array, hessian: Float64Array) {
+function gather(
+  rows: FeatureRows,
+  label: 0 | 1,
+  theta: Float64Array,
+  gradient: Float64Array,
+  hessian: Float64Array,
+) {
   const { size, active, indices, values } = rows;
   const s = linearScores(rows, theta);
   for (let row = 0; row < s.length; row++) {
@@ -55,7 +69,11 @@ function gather(rows: FeatureRows, label: 0 | 1, theta: Float64Array, gradient: 
 }
 
 /** θ that tells the second set from the first. */
-export function logisticRegression(first: FeatureRows, second: FeatureRows, prior = 1): Float64Array {
+export function logisticRegression(
+  first: FeatureRows,
+  second: FeatureRows,
+  prior = 1,
+): Float64Array {
   const { size } = first;
   let theta = new Float64Array(size);
   let least = loss(first, second, theta, prior);
@@ -82,7 +100,10 @@ export function logisticRegression(first: FeatureRows, second: FeatureRows, prio
   return theta;
 }
 
-/** Solves A x = b for a positive definite A of which the upper triangle is given, by Cholesky: A = UᵀU. Overwrites A. */
+/**
+ * Solves A x = b for a positive definite A of which the upper triangle is given, by Cholesky: A =
+ * UᵀU. Overwrites A.
+ */
 function solveUpper(a: Float64Array, b: Float64Array, n: number): Float64Array {
   for (let i = 0; i < n; i++) {
     const pivot = Math.sqrt(a[i * n + i]);

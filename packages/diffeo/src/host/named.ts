@@ -1,4 +1,7 @@
-/** Rows of a table that plain data names by its `kind`, with options that a schema checks: what a file may ask for. */
+/**
+ * Rows of a table that plain data names by its `kind`, with options that a schema checks: what a
+ * file may ask for.
+ */
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 
@@ -13,19 +16,35 @@ const shown = (value: unknown): string => {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 };
 
-/** A value that fits a schema; otherwise the first thing that does not is named, with its place under `where`. */
-export function checked<S extends v.GenericSchema>(schema: S, value: unknown, where: string): v.InferOutput<S> {
+/**
+ * A value that fits a schema; otherwise the first thing that does not is named, with its place
+ * under `where`.
+ */
+export function checked<S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  where: string,
+): v.InferOutput<S> {
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   if (issue.type === "strict_object" && issue.expected === "never") {
     const keys = issue.path?.map(({ key }) => String(key)) ?? [];
-    const own = keys.length === 1 && "entries" in schema ? Object.keys(schema.entries as object) : [];
+    const own =
+      keys.length === 1 && "entries" in schema ? Object.keys(schema.entries as object) : [];
     const said = own.length > 0 ? `it has ${own.join(", ")}` : "leave it out";
-    fail("usage", `${[where, ...keys.slice(0, -1)].join(".")} has no option "${shown(keys.at(-1))}"`, said);
+    fail(
+      "usage",
+      `${[where, ...keys.slice(0, -1)].join(".")} has no option "${shown(keys.at(-1))}"`,
+      said,
+    );
   }
   const place = [where, v.getDotPath(issue)].filter(Boolean).join(".");
-  return fail("usage", `${place} is ${shown(issue.input)}: ${issue.message.slice(0, 200)}`, "correct it");
+  return fail(
+    "usage",
+    `${place} is ${shown(issue.input)}: ${issue.message.slice(0, 200)}`,
+    "correct it",
+  );
 }
 
 /** The row of a table that `spec.kind` names, and the spec with its options checked. */
@@ -36,7 +55,11 @@ export function named<R extends { readonly schema: v.GenericSchema }>(
 ): { readonly row: R; readonly options: unknown } {
   const kind = typeof spec === "object" && spec !== null && "kind" in spec ? spec.kind : undefined;
   if (typeof kind !== "string" || !Object.hasOwn(table, kind))
-    fail("usage", `there is no ${what} "${shown(kind)}"`, `name one of ${Object.keys(table).join(", ")} as its kind`);
+    fail(
+      "usage",
+      `there is no ${what} "${shown(kind)}"`,
+      `name one of ${Object.keys(table).join(", ")} as its kind`,
+    );
   const { kind: _, ...options } = spec as { kind: string };
   return { row: table[kind], options: checked(table[kind].schema, options, what) };
 }

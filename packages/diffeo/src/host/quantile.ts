@@ -1,4 +1,7 @@
-/** Quantiles of a sample: at share p, the order statistic p(N − 1) counted from 0, linear between neighbours. */
+/**
+ * Quantiles of a sample: at share p, the order statistic p(N − 1) counted from 0, linear between
+ * neighbours.
+ */
 
 /** The values below which shares of the sample lie; it is sorted once. */
 export function quantiles(values: ArrayLike<number>, shares: readonly number[]): number[] {
@@ -14,4 +17,5 @@ export function quantiles(values: ArrayLike<number>, shares: readonly number[]):
   });
 }
 
-export const quantile = (values: ArrayLike<number>, share: number): number => quantiles(values, [share])[0];
+export const quantile = (values: ArrayLike<number>, share: number): number =>
+  quantiles(values, [share])[0];

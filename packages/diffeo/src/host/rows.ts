@@ -5,7 +5,11 @@ import { allocate, sizeOf } from "../graph/ndarray.ts";
 /** Rows from … from + count of an array. */
 export function rowsOf({ shape, dtype, data }: NdArray, from: number, count: number): NdArray {
   const size = sizeOf(shape.slice(1));
-  return { shape: [count, ...shape.slice(1)], dtype, data: data.slice(from * size, (from + count) * size) };
+  return {
+    shape: [count, ...shape.slice(1)],
+    dtype,
+    data: data.slice(from * size, (from + count) * size),
+  };
 }
 
 /** Rows of an array by their numbers, as often as they are named. */
@@ -21,15 +25,25 @@ export function pickRows({ shape, dtype, data }: NdArray, indices: ArrayLike<num
 export function batches(count: number, size = count): [number, number][] {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;
   if (!isCount(count) || !isCount(size))
-    fail("usage", `count is ${count}, batch is ${size}`, "give whole numbers of samples, at least 1");
-  return Array.from({ length: Math.ceil(count / size) }, (_, i) => [i * size, Math.min(size, count - i * size)]);
+    fail(
+      "usage",
+      `count is ${count}, batch is ${size}`,
+      "give whole numbers of samples, at least 1",
+    );
+  return Array.from({ length: Math.ceil(count / size) }, (_, i) => [
+    i * size,
+    Math.min(size, count - i * size),
+  ]);
 }
 
 /** [from, to) of `count` points, in even parts of at most `size`. */
 export function partsOf(count: number, size: number): (readonly [number, number])[] {
   const parts = Math.ceil(count / Math.max(1, size));
   const even = Math.ceil(count / parts);
-  return Array.from({ length: parts }, (_, i) => [i * even, Math.min(count, (i + 1) * even)] as const);
+  return Array.from(
+    { length: parts },
+    (_, i) => [i * even, Math.min(count, (i + 1) * even)] as const,
+  );
 }
 
 /** Typed arrays end to end, in one that `make` makes. */

@@ -1,9 +1,10 @@
 /**
- * A V = U Σ by one-sided Jacobi rotations (M. Hestenes, 1958): columns are turned in pairs until all are orthogonal; their
- * lengths are then the singular values.
+ * A V = U Σ by one-sided Jacobi rotations (M. Hestenes, 1958): columns are turned in pairs until
+ * all are orthogonal; their lengths are then the singular values.
  *
- * Going through AᵀA would square the condition number, and columns of a table differ by a factor of 10⁷ in scale. Rotations
- * of the columns themselves find small singular values to as many digits as large ones.
+ * Going through AᵀA would square the condition number, and columns of a table differ by a factor of
+ * 10⁷ in scale. Rotations of the columns themselves find small singular values to as many digits as
+ * large ones.
  */
 import { fail } from "../graph/index.ts";
 
@@ -16,12 +17,19 @@ export interface Svd {
 
 const SWEEPS = 60;
 
-/** Singular values and right singular vectors of a rows×n matrix, row-major. Of a symmetric matrix ≥ 0: its eigenvectors. */
+/**
+ * Singular values and right singular vectors of a rows×n matrix, row-major. Of a symmetric matrix ≥
+ * 0: its eigenvectors.
+ */
 export function rightSvd(matrix: Float64Array, n: number): Svd {
   const rows = matrix.length / n;
   // Columns lie together: every rotation then runs through memory in order.
-  const a = Array.from({ length: n }, (_, j) => Float64Array.from({ length: rows }, (_, i) => matrix[i * n + j]));
-  const v = Array.from({ length: n }, (_, j) => Float64Array.from({ length: n }, (_, i) => (i === j ? 1 : 0)));
+  const a = Array.from({ length: n }, (_, j) =>
+    Float64Array.from({ length: rows }, (_, i) => matrix[i * n + j]),
+  );
+  const v = Array.from({ length: n }, (_, j) =>
+    Float64Array.from({ length: n }, (_, i) => (i === j ? 1 : 0)),
+  );
   const dot = (p: Float64Array, q: Float64Array): number => {
     let total = 0;
     for (let i = 0; i < p.length; i++) total += p[i] * q[i];
@@ -37,7 +45,11 @@ export function rightSvd(matrix: Float64Array, n: number): Svd {
   let turned = true;
   for (let sweep = 0; turned; sweep++) {
     if (sweep === SWEEPS)
-      fail("numerical", `the singular values did not settle in ${SWEEPS} sweeps`, "check the table for infinities");
+      fail(
+        "numerical",
+        `the singular values did not settle in ${SWEEPS} sweeps`,
+        "check the table for infinities",
+      );
     turned = false;
     const squares = a.map((column) => dot(column, column));
     const largest = Math.max(...squares);
@@ -45,7 +57,8 @@ export function rightSvd(matrix: Float64Array, n: number): Svd {
       for (let k = j + 1; k < n; k++) {
         const [pp, qq, pq] = [squares[j], squares[k], dot(a[j], a[k])];
         // Orthogonal to rounding, or one of them is nothing beside the largest.
-        if (Math.abs(pq) <= 1e-15 * Math.sqrt(pp * qq) || Math.min(pp, qq) <= 1e-30 * largest) continue;
+        if (Math.abs(pq) <= 1e-15 * Math.sqrt(pp * qq) || Math.min(pp, qq) <= 1e-30 * largest)
+          continue;
         turned = true;
         // tan θ of the rotation that makes them orthogonal, the smaller root of t² + 2ζt − 1 = 0.
         const zeta = (qq - pp) / (2 * pq);

@@ -1,7 +1,7 @@
 /**
- * Where the randomness of a loss comes from. A graph has none of its own: a slice family states which random numbers one
- * slice needs, the graph takes them as inputs, and the host fills them from a key. One graph then serves every step, and
- * the numbers are the same on every device.
+ * Where the randomness of a loss comes from. A graph has none of its own: a slice family states
+ * which random numbers one slice needs, the graph takes them as inputs, and the host fills them
+ * from a key. One graph then serves every step, and the numbers are the same on every device.
  *
  *   const spec = objective.draws(n);                             // { v: { law: "rademacher", shape: [1, n] } }
  *   const step = compile((x, draws) => …, [[batch, n], drawShapes(spec, [batch])]);
@@ -11,7 +11,9 @@ import { type FloatType, fail, type Shape } from "../graph/index.ts";
 import { mapValues } from "../host/index.ts";
 import { type FloatArray, fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
 
-/** One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1). */
+/**
+ * One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1).
+ */
 export interface Draw {
   readonly law: "normal" | "rademacher" | "uniform";
   readonly shape: Shape;
@@ -25,7 +27,9 @@ export type Draws<T> = Readonly<Record<string, T>>;
 
 const laws = { normal, rademacher, uniform } as const;
 
-/** Shapes of the inputs for a batch of points, as `compile` takes them; `null` leaves a size open. */
+/**
+ * Shapes of the inputs for a batch of points, as `compile` takes them; `null` leaves a size open.
+ */
 export const drawShapes = <D extends number | null>(
   spec: DrawSpec,
   batch: readonly D[],

@@ -3,11 +3,22 @@
  *
  *   C(x) = E[∇v ∇vᵀ],   div C(x) = E[H_v∇v + Δv ∇v],   since div(∇v ∇vᵀ) = (∇∇v)∇v + (Δv)∇v
  *
- * The losses see v only through ∇v, H_v∇v and Δv at the point. A family whose C and div C are known in closed form gets
- * variance reduction for free; any other gets it from a Monte-Carlo C, which is unbiased for every number of slices and
- * cheap, because the extra slices need no derivative of the score.
+ * The losses see v only through ∇v, H_v∇v and Δv at the point. A family whose C and div C are known
+ * in closed form gets variance reduction for free; any other gets it from a Monte-Carlo C, which is
+ * unbiased for every number of slices and cheap, because the extra slices need no derivative of the
+ * score.
  */
-import { add, expand, expandDims, gradEach, hvp, laplacian, mean, mul, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  expand,
+  expandDims,
+  gradEach,
+  hvp,
+  laplacian,
+  mean,
+  mul,
+  type Tensor,
+} from "../graph/index.ts";
 import { countOf, type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
 import type { Metric } from "./metric.ts";
 
@@ -34,12 +45,18 @@ export interface SliceFamily {
   readonly draws: (n: number) => DrawSpec;
   /** The slice those numbers make. */
   readonly slice: (x: Tensor, draws: Draws<Tensor>) => Slice;
-  /** C and div C, where known. `control` holds numbers of `controlDraws`, which most families do not have. */
+  /**
+   * C and div C, where known. `control` holds numbers of `controlDraws`, which most families do not
+   * have.
+   */
   readonly moments?: (x: Tensor, control: Draws<Tensor>) => Moments;
   readonly controlDraws?: (n: number) => DrawSpec;
 }
 
-/** A family from v alone: `value(x, draws)` maps […, n] to […] for any batch shape, and autodiff finds the rest. */
+/**
+ * A family from v alone: `value(x, draws)` maps […, n] to […] for any batch shape, and autodiff
+ * finds the rest.
+ */
 export const smoothFamily = (definition: {
   readonly name: string;
   readonly draws: (n: number) => DrawSpec;
@@ -60,9 +77,20 @@ export function sliceDrift({ grad, hvp: bent, laplacian: delta }: Slice): Tensor
   return bent && spread ? add(bent, spread) : (bent ?? spread);
 }
 
-/** `count` slices at every point: each array of the slice has a new axis before the last, or as its last. */
-export const slicesAt = (family: SliceFamily, x: Tensor, draws: Draws<Tensor>, count: number): Slice =>
-  family.slice(expand(expandDims(x, -2), [...x.shape.slice(0, -1), count, x.shape.at(-1) as number]), draws);
+/**
+ * `count` slices at every point: each array of the slice has a new axis before the last, or as its
+ * last.
+ */
+export const slicesAt = (
+  family: SliceFamily,
+  x: Tensor,
+  draws: Draws<Tensor>,
+  count: number,
+): Slice =>
+  family.slice(
+    expand(expandDims(x, -2), [...x.shape.slice(0, -1), count, x.shape.at(-1) as number]),
+    draws,
+  );
 
 const CONTROL = "control.";
 

@@ -1,7 +1,13 @@
 /** diffeo/matching: losses that fit a score to samples, and the random slices they are made of. */
 export { type DenoisingLoss, type DenoisingOptions, denoising } from "./denoising.ts";
 export { type Draw, type DrawSpec, type Draws, drawArrays, drawShapes } from "./draws.ts";
-export { type Moments, type Slice, type SliceFamily, smoothFamily, withMonteCarlo } from "./family.ts";
+export {
+  type Moments,
+  type Slice,
+  type SliceFamily,
+  smoothFamily,
+  withMonteCarlo,
+} from "./family.ts";
 export { fourierSlices } from "./fourier.ts";
 export { type LinearLaw, linearSlices } from "./linear.ts";
 export {
@@ -18,5 +24,12 @@ export {
 } from "./losses.ts";
 export { applyMetric, type Metric, metricForm } from "./metric.ts";
 export { networkSlices } from "./network.ts";
-export { curvature, type Loss, lossOf, type Objective, type ScoreFunction, type Terms } from "./objective.ts";
+export {
+  curvature,
+  type Loss,
+  lossOf,
+  type Objective,
+  type ScoreFunction,
+  type Terms,
+} from "./objective.ts";
 export { type QuadraticOptions, quadraticSlices } from "./quadratic.ts";

@@ -1,8 +1,9 @@
 /**
  * v(x) = v·x with E[v vᵀ] = I:  ∇v = v, H_v = 0, Δv = 0, C = I, div C = 0.
  *
- * With these slices GSSM is SSM and GSSM-VR is SSM-VR. Rademacher directions have the least variance of vᵀ(∇s)v among
- * those with independent entries; those on the sphere of radius √n do as well where ∇s is a multiple of I.
+ * With these slices GSSM is SSM and GSSM-VR is SSM-VR. Rademacher directions have the least
+ * variance of vᵀ(∇s)v among those with independent entries; those on the sphere of radius √n do as
+ * well where ∇s is a multiple of I.
  */
 import { div, expandDims, fill, mul, sqrt, squaredNorm, type Tensor } from "../graph/index.ts";
 import type { SliceFamily } from "./family.ts";

@@ -1,4 +1,7 @@
-/** The losses of `objective.ts` by name, and the two that bend its form: normalised GSSM and finite differences. */
+/**
+ * The losses of `objective.ts` by name, and the two that bend its form: normalised GSSM and finite
+ * differences.
+ */
 import {
   add,
   div,
@@ -38,7 +41,8 @@ export const scoreMatching = (): Objective => ({
 });
 
 /** (1/K) Σ_k over the slices' directions, as one set of directions. */
-const directionsOf = (grad: Tensor): Tensor => mul(grad, 1 / Math.sqrt(grad.shape.at(-2) as number));
+const directionsOf = (grad: Tensor): Tensor =>
+  mul(grad, 1 / Math.sqrt(grad.shape.at(-2) as number));
 
 const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
   const drift = sliceDrift(slice);
@@ -46,7 +50,12 @@ const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
 };
 
 /** An objective of nothing but the slices at a point. */
-function sliced(name: string, family: SliceFamily, options: SliceOptions, terms: (slice: Slice) => Terms): Objective {
+function sliced(
+  name: string,
+  family: SliceFamily,
+  options: SliceOptions,
+  terms: (slice: Slice) => Terms,
+): Objective {
   const slices = slicesOf(options);
   return {
     name,
@@ -62,7 +71,10 @@ export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective
     return { metric: { directions }, slices: directions, ...driftOf(slice) };
   });
 
-/** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not involved (eq:gssm_vr) */
+/**
+ * ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not
+ * involved (eq:gssm_vr)
+ */
 export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective => {
   const slices = slicesOf(options);
   const { moments, controlDraws } = family;
@@ -78,7 +90,11 @@ export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objecti
     terms: (x, draws) => {
       const { covariance, divergence } = moments(x, draws);
       const { grad } = slicesAt(family, x, draws, slices);
-      return { metric: covariance, slices: directionsOf(grad), ...(divergence && { drift: divergence }) };
+      return {
+        metric: covariance,
+        slices: directionsOf(grad),
+        ...(divergence && { drift: divergence }),
+      };
     },
   };
 };
@@ -96,11 +112,13 @@ export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {})
 });
 
 /**
- * GSSM along the unit field d = ∇v/‖∇v‖ (eq:appendix_L_normalized), which does not change when v is scaled:
+ * GSSM along the unit field d = ∇v/‖∇v‖ (eq:appendix_L_normalized), which does not change when v is
+ * scaled:
  *
  *   ½(d·s)² + dᵀ(∇s)d + s·(∇d)d + (d·s) div d
  *
- * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v d)/g, both from
+ * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v
+ * d)/g, both from
  * H_v∇v = g H_v d and Δv alone, and c = (∇d)d + d div d = (H_v d + (Δv − 2dᵀH_v d)d)/g.
  */
 export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}): Objective =>
@@ -120,7 +138,8 @@ export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}):
  *
  *   s ≈ ½(s(x + εw) + s(x − εw)),   wᵀ(∇s)w ≈ w·(s(x + εw) − s(x − εw))/2ε,   both with an error of order ε²
  *
- * (T. Pang et al., "Efficient learning of generative models via finite-difference score matching", NeurIPS 2020).
+ * (T. Pang et al., "Efficient learning of generative models via finite-difference score matching",
+ * NeurIPS 2020).
  */
 export const finiteDifference = (objective: Objective, step = 1e-2): Loss => {
   if (!(step > 0)) fail("usage", `the step of finite differences is ${step}`, "give a number > 0");

@@ -1,10 +1,22 @@
 /**
  * M(x) = diag(m) + Σ_k a_k a_kᵀ,  the weight a loss gives to errors of the score: ½ sᵀ M s.
  *
- * SM and SSM-VR have M = I; a slice in direction a has M = a aᵀ; a slice family has M = C(x) = E[∇v ∇vᵀ]. Kept as a
- * diagonal and a few directions, M s costs O(n), and a Gram matrix of n-vectors needs one row more for each direction.
+ * SM and SSM-VR have M = I; a slice in direction a has M = a aᵀ; a slice family has M = C(x) = E[∇v
+ * ∇vᵀ]. Kept as a diagonal and a few directions, M s costs O(n), and a Gram matrix of n-vectors
+ * needs one row more for each direction.
  */
-import { add, dot, expandDims, fail, matmul, mul, squeeze, sum, type Tensor, transpose } from "../graph/index.ts";
+import {
+  add,
+  dot,
+  expandDims,
+  fail,
+  matmul,
+  mul,
+  squeeze,
+  sum,
+  type Tensor,
+  transpose,
+} from "../graph/index.ts";
 
 export interface Metric {
   /** m, of shape […, n], or […, 1] where it is the same for all coordinates. */
@@ -15,24 +27,29 @@ export interface Metric {
 
 const total = (parts: readonly (Tensor | undefined)[]): Tensor => {
   const known = parts.filter((t) => t !== undefined);
-  if (known.length === 0) fail("usage", "a metric has neither a diagonal nor directions", "give one of them");
+  if (known.length === 0)
+    fail("usage", "a metric has neither a diagonal nor directions", "give one of them");
   return known.reduce((a, b) => add(a, b));
 };
 
 /** a_k · u for all k: […, k]. */
-const components = (directions: Tensor, u: Tensor): Tensor => squeeze(matmul(directions, expandDims(u, -1)), -1);
+const components = (directions: Tensor, u: Tensor): Tensor =>
+  squeeze(matmul(directions, expandDims(u, -1)), -1);
 
 /** M u */
 export const applyMetric = ({ diagonal, directions }: Metric, u: Tensor): Tensor =>
   total([
     diagonal && mul(diagonal, u),
-    directions && squeeze(matmul(transpose(expandDims(components(directions, u), -1)), directions), -2),
+    directions &&
+      squeeze(matmul(transpose(expandDims(components(directions, u), -1)), directions), -2),
   ]);
 
 /** uᵀ M u */
 export const metricForm = ({ diagonal, directions }: Metric, u: Tensor): Tensor =>
   total([
     diagonal &&
-      (diagonal.shape.at(-1) === 1 ? mul(squeeze(diagonal, -1), dot(u, u)) : sum(mul(diagonal, mul(u, u)), -1)),
+      (diagonal.shape.at(-1) === 1
+        ? mul(squeeze(diagonal, -1), dot(u, u))
+        : sum(mul(diagonal, mul(u, u)), -1)),
     directions && sum(mul(components(directions, u), components(directions, u)), -1),
   ]);

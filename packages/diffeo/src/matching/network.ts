@@ -1,7 +1,9 @@
 /**
- * A random network of one layer: v(x) = m^{−½} Σ_j a_j tanh(w_j·x + b_j), all of a, w, b standard normal.
+ * A random network of one layer: v(x) = m^{−½} Σ_j a_j tanh(w_j·x + b_j), all of a, w, b standard
+ * normal.
  *
- * Its C(x) has no closed form, and nothing here but v itself: use several slices a point, or `withMonteCarlo`.
+ * Its C(x) has no closed form, and nothing here but v itself: use several slices a point, or
+ * `withMonteCarlo`.
  */
 import { add, dot, expandDims, mul, squeeze, sum, tanh } from "../graph/index.ts";
 import { countOf } from "./draws.ts";
@@ -18,7 +20,9 @@ export const networkSlices = (width = 8): SliceFamily => {
       a: { law: "normal", shape: [width] },
     }),
     value: (x, { w, b, a }) => {
-      const hidden = tanh(add(squeeze(sum(mul(w, expandDims(x, -2)), -1, { keepDims: true }), -1), b));
+      const hidden = tanh(
+        add(squeeze(sum(mul(w, expandDims(x, -2)), -1, { keepDims: true }), -1), b),
+      );
       return mul(dot(a, hidden), 1 / Math.sqrt(width));
     },
   });

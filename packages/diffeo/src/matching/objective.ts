@@ -10,16 +10,28 @@
  *   GSSM       ∇v ∇vᵀ       H_v∇v + Δv ∇v    ∇v                          (eq:appendix_gssm_final)
  *   GSSM-VR    C(x)         div C(x)         ∇v                          (eq:gssm_vr)
  *
- * M, c and w depend on x and on random numbers, never on the score. So a loss is an object that makes these three, and
- * two things follow from it: its value for any score, and, for a score linear in α, the normal equations for α.
+ * M, c and w depend on x and on random numbers, never on the score. So a loss is an object that
+ * makes these three, and two things follow from it: its value for any score, and, for a score
+ * linear in α, the normal equations for α.
  */
-import { add, dot, expand, expandDims, jvp, mul, squeeze, sum, type Tensor, traceJacobian } from "../graph/index.ts";
+import {
+  add,
+  dot,
+  expand,
+  expandDims,
+  jvp,
+  mul,
+  squeeze,
+  sum,
+  type Tensor,
+  traceJacobian,
+} from "../graph/index.ts";
 import type { DrawSpec, Draws } from "./draws.ts";
 import { type Metric, metricForm } from "./metric.ts";
 
 /**
- * s(x), an approximation of ∇ log p: any function of tensors, whatever it is made of. One that knows its derivatives in
- * closed form may say so; otherwise autodiff finds them.
+ * s(x), an approximation of ∇ log p: any function of tensors, whatever it is made of. One that
+ * knows its derivatives in closed form may say so; otherwise autodiff finds them.
  */
 export interface ScoreFunction {
   (x: Tensor): Tensor;

@@ -1,5 +1,6 @@
 /**
- * v(x) = ½ xᵀA x + b·x, A symmetric and Gaussian: A_ii ~ N(0, σ₁²), A_ij ~ N(0, σ₂²), E[bbᵀ] = σ₃²I  (eq:v_quadratic)
+ * v(x) = ½ xᵀA x + b·x, A symmetric and Gaussian: A_ii ~ N(0, σ₁²), A_ij ~ N(0, σ₂²), E[bbᵀ] = σ₃²I
+ *  (eq:v_quadratic)
  *
  *   ∇v = Ax + b =: w      H_v∇v = A w      Δv = tr A
  *   C = σ₂²(‖x‖²I + xxᵀ) + (σ₁² − 2σ₂²) diag(x²) + σ₃²I      div C = (2σ₁² + (n−1)σ₂²) x
@@ -38,7 +39,10 @@ export interface QuadraticOptions {
   readonly varLinear?: number;
   /** The law of b. Default Rademacher; second moments, and so C, do not depend on it. */
   readonly linear?: "rademacher" | "normal";
-  /** Build A, which costs O(n²) a point. Where σ₁² < 2σ₂² there is no other way; elsewhere it is a check. */
+  /**
+   * Build A, which costs O(n²) a point. Where σ₁² < 2σ₂² there is no other way; elsewhere it is a
+   * check.
+   */
   readonly explicit?: boolean;
 }
 
@@ -54,9 +58,14 @@ const variances = (options: QuadraticOptions, n: number): Variances => ({
   linear: options.varLinear ?? 1,
 });
 
-const requireVariances = ({ varDiagonal = 1, varOffDiagonal = 1, varLinear = 1 }: QuadraticOptions): void => {
+const requireVariances = ({
+  varDiagonal = 1,
+  varOffDiagonal = 1,
+  varLinear = 1,
+}: QuadraticOptions): void => {
   for (const [name, value] of Object.entries({ varDiagonal, varOffDiagonal, varLinear }))
-    if (!(value >= 0)) fail("usage", `quadratic slices: ${name} is ${value}`, "give a variance ≥ 0");
+    if (!(value >= 0))
+      fail("usage", `quadratic slices: ${name} is ${value}`, "give a variance ≥ 0");
 };
 
 const isExplicit = (options: QuadraticOptions, { diagonal, off }: Variances, n: number): boolean =>
@@ -77,17 +86,25 @@ function unit(v: Tensor): { length: Tensor; direction: Tensor } {
 /**
  * (Ax + b, A(Ax + b), tr A) jointly in O(n), for σ₁² ≥ 2σ₂².
  *
- * With τ² = σ₂² and σ₁² = 2τ² the law of A is that of QᵀAQ for every rotation Q, so A may be written in any orthonormal
- * basis chosen without looking at the entries still to be drawn. Take e₁ = x/‖x‖. The first row of A there is
- * g = a₁₁e₁ + h, h ⊥ e₁, hence Ax = ‖x‖g. Now w = Ax + b is known; take e₂ along w⊥ = w − (w·e₁)e₁ = ρe₂. The block of A
- * orthogonal to e₁ is fresh, so its row along e₂ is a₂₂e₂ + k, k ⊥ e₁, e₂, and
+ * With τ² = σ₂² and σ₁² = 2τ² the law of A is that of QᵀAQ for every rotation Q, so A may be
+ * written in any orthonormal basis chosen without looking at the entries still to be drawn. Take e₁
+ * = x/‖x‖. The first row of A there is
+ * g = a₁₁e₁ + h, h ⊥ e₁, hence Ax = ‖x‖g. Now w = Ax + b is known; take e₂ along w⊥ = w − (w·e₁)e₁
+ * = ρe₂. The block of A orthogonal to e₁ is fresh, so its row along e₂ is a₂₂e₂ + k, k ⊥ e₁, e₂,
+ * and
  *   A w = (w·e₁) g + A w⊥ = (w·e₁) g + (h·w⊥)e₁ + ρ(a₂₂e₂ + k).
- * What is left of the trace is N(0, 2τ²(n−2)). A further diagonal d_i ~ N(0, σ₁² − 2σ₂²) adds d∘x to Ax, d∘w to Aw, Σd to
- * tr A. Where x = 0 the direction e₁ is 0 and every line still holds.
+ * What is left of the trace is N(0, 2τ²(n−2)). A further diagonal d_i ~ N(0, σ₁² − 2σ₂²) adds d∘x
+ * to Ax, d∘w to Aw, Σd to tr A. Where x = 0 the direction e₁ is 0 and every line still holds.
  */
-function jointSlice(x: Tensor, draws: Draws<Tensor>, { diagonal, off }: Variances, b: Tensor): Slice {
+function jointSlice(
+  x: Tensor,
+  draws: Draws<Tensor>,
+  { diagonal, off }: Variances,
+  b: Tensor,
+): Slice {
   const n = x.shape.at(-1) as number;
-  const entry = (i: number): Tensor => scaled(take(draws.entries, constant(i, "int32"), -1), 2 * off);
+  const entry = (i: number): Tensor =>
+    scaled(take(draws.entries, constant(i, "int32"), -1), 2 * off);
   const { length: r, direction: e1 } = unit(x);
   const h = without(scaled(draws.h, off), e1);
   const g = add(along(entry(0), e1), h);
@@ -107,7 +124,12 @@ function jointSlice(x: Tensor, draws: Draws<Tensor>, { diagonal, off }: Variance
 }
 
 /** The same from A itself: the upper triangle of a square of normals, mirrored. */
-function explicitSlice(x: Tensor, { a }: Draws<Tensor>, { diagonal, off }: Variances, b: Tensor): Slice {
+function explicitSlice(
+  x: Tensor,
+  { a }: Draws<Tensor>,
+  { diagonal, off }: Variances,
+  b: Tensor,
+): Slice {
   const n = x.shape.at(-1) as number;
   const mask = (f: (i: number, j: number) => number): Tensor =>
     constant(
@@ -137,7 +159,12 @@ export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => 
       if (n === 1) return { ...b, a: { law: "normal", shape: [1] } };
       if (isExplicit(options, law, n)) return { ...b, a: { law: "normal", shape: [n, n] } };
       const vector = { law: "normal", shape: [n] } as const;
-      const joint: DrawSpec = { ...b, entries: { law: "normal", shape: [3] }, h: vector, k: vector };
+      const joint: DrawSpec = {
+        ...b,
+        entries: { law: "normal", shape: [3] },
+        h: vector,
+        k: vector,
+      };
       return law.diagonal > 2 * law.off ? { ...joint, d: vector } : joint;
     },
     slice: (x, draws) => {

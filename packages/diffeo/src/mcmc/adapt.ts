@@ -1,12 +1,14 @@
 /**
- * Step sizes that settle by themselves (stochastic approximation, H. Robbins and S. Monro, 1951), by one of two rules:
+ * Step sizes that settle by themselves (stochastic approximation, H. Robbins and S. Monro, 1951),
+ * by one of two rules:
  *
  *   constant gain     log ε ← log ε + gain·(accepted share − wanted share)
  *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
  *
- * The first follows a target that moves, a path from one law to another, and takes the share of many chains; the second, of
- * M. Hoffman and A. Gelman (2014), comes to rest for one chain on one law. A size that depends on the chains' past does not leave p
- * as it is: both settle in the warm-up and are then fixed.
+ * The first follows a target that moves, a path from one law to another, and takes the share of
+ * many chains; the second, of M. Hoffman and A. Gelman (2014), comes to rest for one chain on one
+ * law. A size that depends on the chains' past does not leave p as it is: both settle in the
+ * warm-up and are then fixed.
  */
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
@@ -82,7 +84,13 @@ export class DualAverage {
     const m = count + 1;
     const error = before + (this.#target - acceptance - before) / (m + 10);
     const logSize = centre - (error * Math.sqrt(m)) / 0.05;
-    this.state = { centre, count: m, error, logSize, logMean: logMean + m ** -0.75 * (logSize - logMean) };
+    this.state = {
+      centre,
+      count: m,
+      error,
+      logSize,
+      logMean: logMean + m ** -0.75 * (logSize - logMean),
+    };
   }
 
   /** The size to try next. */

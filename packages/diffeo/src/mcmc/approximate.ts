@@ -1,10 +1,12 @@
 /**
- * A posterior as a Gaussian in free coordinates, pushed through φ to the parameters' own (A. Kucukelbir et al., 2017):
+ * A posterior as a Gaussian in free coordinates, pushed through φ to the parameters' own (A.
+ * Kucukelbir et al., 2017):
  *
  *   q(y) = N(φ⁻¹(y); m, Σ) |det J_{φ⁻¹}(y)|
  *
- * fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which ask for slopes of log p alone. How far it is
- * to be trusted is said by k̂ of the ratios p/q (pareto.ts). It is a start for chains:
+ * fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which ask for
+ * slopes of log p alone. How far it is to be trusted is said by k̂ of the ratios p/q (pareto.ts).
+ * It is a start for chains:
  *
  *     const approximation = await approximate(model, { key: key(1), data });
  *     const posterior = await infer(model, { key: key(2), data, start: approximation });
@@ -27,7 +29,13 @@ import {
   type Slopes,
 } from "./gaussian-fit.ts";
 import { type Start, summaryOf } from "./infer.ts";
-import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, placeInWords } from "./model.ts";
+import {
+  type BoundModel,
+  boundModel,
+  type PosteriorDraws,
+  type PosteriorModel,
+  placeInWords,
+} from "./model.ts";
 import { paretoShape } from "./pareto.ts";
 
 export const fits = ["batchAndMatch", "scoreMatching", "evidence"] as const;
@@ -67,7 +75,9 @@ const worst = (draws: number): number => Math.min(0.7, 1 - 1 / Math.log10(draws)
 
 type Look = (x: readonly Float64Array[]) => Promise<{ value: Float64Array; slope: Float64Array[] }>;
 
-/** Steps along the evidence bound before scores are matched: from far away matching is ever slower. */
+/**
+ * Steps along the evidence bound before scores are matched: from far away matching is ever slower.
+ */
 const NEAR = 100;
 
 /** q after step t of matching scores, where it can be taken. */
@@ -76,13 +86,18 @@ function matched(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian
   return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1));
 }
 
-/** A batch of points of q, those where log p and its slope are finite, and what the evidence bound is from them. */
+/**
+ * A batch of points of q, those where log p and its slope are finite, and what the evidence bound
+ * is from them.
+ */
 async function points(look: Look, q: Gaussian, key: Key, batch: number) {
   const n = q.mean.length;
   const z = matchedNormals(key, batch, n);
   const x = z.map((each) => pointFrom(q, each));
   const { value, slope } = await look(x);
-  const kept = x.flatMap((_, b) => (Number.isFinite(value[b]) && slope[b].every(Number.isFinite) ? [b] : []));
+  const kept = x.flatMap((_, b) =>
+    Number.isFinite(value[b]) && slope[b].every(Number.isFinite) ? [b] : [],
+  );
   const pick = <T>(rows: ArrayLike<T>): T[] => kept.map((b) => rows[b]);
   const values = pick(value);
   const mean = values.reduce((a, b) => a + b, 0) / values.length;
@@ -107,8 +122,9 @@ const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promis
   );
 
 /**
- * Climbs the evidence bound: whole steps at first, smaller ones later, which average over the noise of points. A step to where
- * log p is not finite, or that falls by more than chance, is taken back and tried half as long.
+ * Climbs the evidence bound: whole steps at first, smaller ones later, which average over the noise
+ * of points. A step to where log p is not finite, or that falls by more than chance, is taken back
+ * and tried half as long.
  */
 async function climb(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
   const { key, iterations, batch, signal } = options;
@@ -120,7 +136,8 @@ async function climb(look: Look, model: BoundModel, options: Settings): Promise<
     signal?.throwIfAborted();
     await pause();
     const here = await points(look, q, fold(fold(key, "fit"), t), batch);
-    const fallen = before && !(here.evidence > before.evidence - 1 - 4 * (here.error + before.error));
+    const fallen =
+      before && !(here.evidence > before.evidence - 1 - 4 * (here.error + before.error));
     if (here.slopes.x.length < batch || fallen) {
       if (++lost > LOST) await lostFit(model, q, t);
       share /= 2;
@@ -136,7 +153,10 @@ async function climb(look: Look, model: BoundModel, options: Settings): Promise<
   return from;
 }
 
-/** Matches scores from near. Points where log p is not finite are left out; where too many are, q is drawn together. */
+/**
+ * Matches scores from near. Points where log p is not finite are left out; where too many are, q is
+ * drawn together.
+ */
 async function matchScores(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
   const { key, fit, iterations, batch, signal } = options;
   let q = await climb(look, model, { ...options, iterations: NEAR });
@@ -179,14 +199,33 @@ const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
   return total;
 };
 
-export async function approximate(model: PosteriorModel, options: ApproximateOptions): Promise<Approximation> {
-  const { key, data = {}, draws = 2000, iterations = 200, device, threads = 1, fit = "evidence" } = options;
-  if (!fits.includes(fit)) fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
-  const bound = boundModel(model, data, dataArrays(data, model.data), false, { ...options, row: "draw" });
+export async function approximate(
+  model: PosteriorModel,
+  options: ApproximateOptions,
+): Promise<Approximation> {
+  const {
+    key,
+    data = {},
+    draws = 2000,
+    iterations = 200,
+    device,
+    threads = 1,
+    fit = "evidence",
+  } = options;
+  if (!fits.includes(fit))
+    fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
+  const bound = boundModel(model, data, dataArrays(data, model.data), false, {
+    ...options,
+    row: "draw",
+  });
   const n = bound.space.dimension;
   const { batch = 2 * Math.ceil(Math.max(32, 4 * n) / 2) } = options;
   if (!(Number.isSafeInteger(batch) && batch % 2 === 0 && batch >= 2 * n + 2))
-    fail("usage", `\`batch\` is ${batch} for ${n} coordinates`, `give an even number, at least ${2 * n + 2}`);
+    fail(
+      "usage",
+      `\`batch\` is ${batch} for ${n} coordinates`,
+      `give an even number, at least ${2 * n + 2}`,
+    );
   if (!(Number.isSafeInteger(draws) && draws >= 100))
     fail("usage", `\`draws\` is ${draws}`, "give at least 100: fewer tell nothing of tails");
   const f = (x: Tensor): Tensor => bound.target.logDensity(x, {});
@@ -198,14 +237,24 @@ export async function approximate(model: PosteriorModel, options: ApproximateOpt
   const look: Look = async (x) => {
     const { value, slope } = await run(flat(x));
     const rows = slope.data as Float64Array;
-    return { value: value.data as Float64Array, slope: x.map((_, b) => rows.slice(b * n, (b + 1) * n)) };
+    return {
+      value: value.data as Float64Array,
+      slope: x.map((_, b) => rows.slice(b * n, (b + 1) * n)),
+    };
   };
   try {
     const rows = flat(matchedNormals(fold(key, "apart"), batch, n));
-    const of = async (x: Float64Array) => ({ "the log-density": (await run(x)).value.data as Float64Array });
+    const of = async (x: Float64Array) => ({
+      "the log-density": (await run(x)).value.data as Float64Array,
+    });
     const [some, others] = othersMoved(rows, n);
     requireApart(await of(rows), [await of(some), await of(others)], batch, "draw");
-    const q = await (fit === "evidence" ? climb : matchScores)(look, bound, { ...options, fit, iterations, batch });
+    const q = await (fit === "evidence" ? climb : matchScores)(look, bound, {
+      ...options,
+      fit,
+      iterations,
+      batch,
+    });
     const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
     const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));
     const x = z.map((each) => pointFrom(q, each));

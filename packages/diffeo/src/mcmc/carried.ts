@@ -1,12 +1,13 @@
 /**
- * Chains whose target travels. The leapfrog step of a model with its data is one graph; written as an ONNX file it needs no
- * code of the model's, and chains can be drawn wherever a runtime is:
+ * Chains whose target travels. The leapfrog step of a model with its data is one graph; written as
+ * an ONNX file it needs no code of the model's, and chains can be drawn wherever a runtime is:
  *
  *   where the model is   carriedStep(model, { data, chains }) → bytes
  *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
  *   where the model is   infer(model, { …, store: { load: async () => states, save } })
  *
- * The draws are those of `infer` with the same options, bit for bit on one kind of machine: the graph is the same.
+ * The draws are those of `infer` with the same options, bit for bit on one kind of machine: the
+ * graph is the same.
  */
 import { openModel } from "../engine/index.ts";
 import { callsOutside } from "../engine/split.ts";
@@ -35,13 +36,20 @@ export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8
   const { step, shapes } = stepOf(target, chainBlock(options), metric === "dense");
   const traced = trace(step, shapes, "float64");
   if (callsOutside(traced))
-    fail("usage", "the model calls a function that no graph can hold", "draw its chains in this process");
+    fail(
+      "usage",
+      "the model calls a function that no graph can hold",
+      "draw its chains in this process",
+    );
   return writeOnnx(traced.outputs, "cpu", {}, traced.inputs).bytes;
 }
 
 export interface DrawCarriedOptions extends ChainOptions {
   readonly key: Key;
-  /** The number of the first chain, a multiple of the block; and how many are drawn, a block at most. */
+  /**
+   * The number of the first chain, a multiple of the block; and how many are drawn, a block at
+   * most.
+   */
   readonly first: number;
   readonly count: number;
   readonly threads?: number;
@@ -49,9 +57,17 @@ export interface DrawCarriedOptions extends ChainOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a file must be to be a step: rows and M⁻¹ in, rows out, of float64 and of sizes that go together. */
-function shapeOf(file: OnnxFile): { readonly rows: number; readonly n: number; readonly dense: boolean } {
-  const no = (): never => fail("data", "the file is no step of chains", "write it with carriedStep");
+/**
+ * What a file must be to be a step: rows and M⁻¹ in, rows out, of float64 and of sizes that go
+ * together.
+ */
+function shapeOf(file: OnnxFile): {
+  readonly rows: number;
+  readonly n: number;
+  readonly dense: boolean;
+} {
+  const no = (): never =>
+    fail("data", "the file is no step of chains", "write it with carriedStep");
   const ports = [...file.inputs, ...file.outputs];
   if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
   const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());
@@ -73,7 +89,11 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
   const [inputs, outputs] = [file.inputs.map(port), file.outputs.map(port)];
   const model: OnnxModel = { bytes: onnx, types: new Set(["float64"]), inputs, outputs };
   const session = await openModel(model, { threads });
-  const step: (...args: Parameters<ChainStep>) => ReturnType<ChainStep> = async (_, rows, inverse) => {
+  const step: (...args: Parameters<ChainStep>) => ReturnType<ChainStep> = async (
+    _,
+    rows,
+    inverse,
+  ) => {
     const found = await session.run({ [inputs[0].name]: rows, [inputs[1].name]: inverse });
     return found[outputs[0].name];
   };
@@ -81,27 +101,42 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
 }
 
 /** Draws chains `first` … of a step, from where they begin to their last draw. */
-export async function drawCarried(onnx: Uint8Array, options: DrawCarriedOptions): Promise<readonly ChainState[]> {
+export async function drawCarried(
+  onnx: Uint8Array,
+  options: DrawCarriedOptions,
+): Promise<readonly ChainState[]> {
   const { key, first, count, threads = 1, onDraw, signal, ...rest } = options;
   const settings = settingsOf(rest);
   const file = readOnnxFile(onnx);
   const { rows, n, dense } = shapeOf(file);
   if (dense !== (settings.metric === "dense"))
-    fail("usage", `the file is not a step of \`metric\` "${settings.metric}"`, "write it with the same metric");
-  if (count > rows) fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
+    fail(
+      "usage",
+      `the file is not a step of \`metric\` "${settings.metric}"`,
+      "write it with the same metric",
+    );
+  if (count > rows)
+    fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
   const step = await openStep(onnx, file, threads);
   try {
     const chains = chainsBy(step, n, rows, settings);
     const start = await startingPoints(chains, {
       ...{ n, first, count, key },
-      where: async (x) => `free coordinates ${x.subarray(0, 4).join(", ")}${x.length > 4 ? ", …" : ""}`,
+      where: async (x) =>
+        `free coordinates ${x.subarray(0, 4).join(", ")}${x.length > 4 ? ", …" : ""}`,
     });
     let states: readonly ChainState[] = [];
     const save = async (now: readonly ChainState[]): Promise<void> => {
       states = now;
     };
     const store = { load: async () => undefined, save };
-    await chains.draw(start, { key, first, store, ...(onDraw && { onDraw }), ...(signal && { signal }) });
+    await chains.draw(start, {
+      key,
+      first,
+      store,
+      ...(onDraw && { onDraw }),
+      ...(signal && { signal }),
+    });
     return states;
   } finally {
     await step.dispose();

@@ -25,7 +25,10 @@ export interface ChainTarget {
   readonly size: number;
   /** log p at points [B, n], one number a point, up to a constant. */
   readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
-  /** Shapes of what else it depends on: inputs of the graph, so that other numbers need no other graph. Default none. */
+  /**
+   * Shapes of what else it depends on: inputs of the graph, so that other numbers need no other
+   * graph. Default none.
+   */
   readonly inputs?: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
@@ -42,8 +45,9 @@ export interface ChainStep {
 export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
 
 /**
- * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where one step leads. One array in
- * and one out: a runtime takes longer to bind a small array than to cut it.
+ * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where
+ * one step leads. One array in and one out: a runtime takes longer to bind a small array than to
+ * cut it.
  */
 export const leapfrogStep =
   (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
@@ -59,7 +63,10 @@ export const leapfrogStep =
     const landed = add(kicked, mul(pull, mul(e, 0.5)));
     const velocity = velocityOf(landed);
     const kinetic = mul(sum(mul(landed, velocity), -1), 0.5);
-    return concat([moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
+    return concat(
+      [moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)],
+      -1,
+    );
   };
 
 /** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */

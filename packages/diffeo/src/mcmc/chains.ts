@@ -1,21 +1,36 @@
 /**
- * Many chains in one graph: every run of it moves every chain by one leapfrog step (chain-step.ts), each along its own
- * trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a transition begins the next at once and waits for
- * nobody.
+ * Many chains in one graph: every run of it moves every chain by one leapfrog step (chain-step.ts),
+ * each along its own trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a
+ * transition begins the next at once and waits for nobody.
  *
- * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on
- * how many rows there are. So what chain i draws is a function of (key, i, block), of nothing else.
+ * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the
+ * rounding of a runtime may depend on how many rows there are. So what chain i draws is a function
+ * of (key, i, block), of nothing else.
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, type NdArray, type Tensor } from "../graph/index.ts";
 import { othersMoved, requireApart } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
-import { type ChainInputs, type ChainStep, type ChainTarget, leafOf, rowWidths, stepOf } from "./chain-step.ts";
+import {
+  type ChainInputs,
+  type ChainStep,
+  type ChainTarget,
+  leafOf,
+  rowWidths,
+  stepOf,
+} from "./chain-step.ts";
 import { methods } from "./method.ts";
 import { metrics } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
-import { type Chain, type ChainOptions, type ChainSettings, type ChainState, stateAt, Walker } from "./walker.ts";
+import {
+  type Chain,
+  type ChainOptions,
+  type ChainSettings,
+  type ChainState,
+  stateAt,
+  Walker,
+} from "./walker.ts";
 
 /** Where chains keep what they have reached, to go on from there. */
 export interface ChainStore {
@@ -28,15 +43,23 @@ export interface ChainStore {
 }
 
 /** What decides the graph. */
-export interface OpenChainsOptions extends ChainOptions, Pick<CompileOptions, "device" | "threads" | "worker"> {
-  /** Chains a run of the graph takes. Default the least of 4, 8, 16, 32 and 64 that holds all, or 64. */
+export interface OpenChainsOptions
+  extends ChainOptions,
+    Pick<CompileOptions, "device" | "threads" | "worker"> {
+  /**
+   * Chains a run of the graph takes. Default the least of 4, 8, 16, 32 and 64 that holds all, or
+   * 64.
+   */
   readonly block?: number;
 }
 
 /** What a call may choose. */
 export interface DrawChainsOptions {
   readonly key: Key;
-  /** The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with `first` 4. */
+  /**
+   * The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with
+   * `first` 4.
+   */
   readonly first?: number;
   /** What the target depends on besides the point. */
   readonly inputs?: ChainInputs;
@@ -58,7 +81,12 @@ const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Arr
 interface Block {
   readonly size: number;
   /** A step of chain c is put in its row. */
-  put(c: number, from: Pick<Leaf, "x" | "momentum" | "slope">, size: number, inverse: Float64Array): void;
+  put(
+    c: number,
+    from: Pick<Leaf, "x" | "momentum" | "slope">,
+    size: number,
+    inverse: Float64Array,
+  ): void;
   /** Where all rows lead. */
   run(): Promise<(c: number) => Leaf>;
 }
@@ -66,20 +94,38 @@ interface Block {
 export interface OpenChains {
   readonly settings: ChainSettings;
   /** log p and its slope at rows of n numbers. */
-  look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
-  /** Draws of chains from rows of n numbers where log p is finite; chains that were kept go on from where they are. */
+  look(
+    rows: Float64Array,
+    inputs?: ChainInputs,
+  ): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
+  /**
+   * Draws of chains from rows of n numbers where log p is finite; chains that were kept go on from
+   * where they are.
+   */
   draw(rows: Float64Array, options: DrawChainsOptions): Promise<Chain[]>;
   dispose(): Promise<void>;
 }
 
 /** The chains that run together where nothing else is said. */
-export const usualBlock = (count: number): number => Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
+export const usualBlock = (count: number): number =>
+  Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
 
 /** The settings with every default in its place. */
 export function settingsOf(options: ChainOptions): ChainSettings {
-  const { draws = 1000, warmup = 1000, method = "nuts", metric = "diagonal", maxDepth = 10, steps = 10 } = options;
+  const {
+    draws = 1000,
+    warmup = 1000,
+    method = "nuts",
+    metric = "diagonal",
+    maxDepth = 10,
+    steps = 10,
+  } = options;
   if (!Object.hasOwn(methods, method))
-    fail("usage", `there is no \`method\` "${method}"`, `use one of ${Object.keys(methods).join(", ")}`);
+    fail(
+      "usage",
+      `there is no \`method\` "${method}"`,
+      `use one of ${Object.keys(methods).join(", ")}`,
+    );
   if (!metrics.includes(metric))
     fail("usage", `there is no \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
   const { acceptance = methods[method].acceptance, size } = options;
@@ -95,14 +141,27 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     fail("usage", `\`acceptance\` is ${acceptance}`, "give a number between 0 and 1, such as 0.95");
   if (size !== undefined && !(size > 0 && Number.isFinite(size)))
     fail("usage", `\`size\` is ${size}`, "give a positive step size, or leave it out");
-  return { draws, warmup, method, metric, maxDepth, steps, acceptance, ...(size !== undefined && { size }) };
+  return {
+    draws,
+    warmup,
+    method,
+    metric,
+    maxDepth,
+    steps,
+    acceptance,
+    ...(size !== undefined && { size }),
+  };
 }
 
 /** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
 const MOST_NUMBERS = 2 ** 29;
 
 /** Compiles the step of `count` chains. */
-export function openChains(target: ChainTarget, count: number, options: OpenChainsOptions): OpenChains {
+export function openChains(
+  target: ChainTarget,
+  count: number,
+  options: OpenChainsOptions,
+): OpenChains {
   const { block: rows = usualBlock(count), device, threads = 1, worker } = options;
   const settings = settingsOf(options);
   const numbers = count * settings.draws * target.size;
@@ -123,7 +182,12 @@ export function openChains(target: ChainTarget, count: number, options: OpenChai
 }
 
 /** Chains of a step that takes `rows` of them. */
-export function chainsBy(step: ChainStep, n: number, rows: number, settings: ChainSettings): OpenChains {
+export function chainsBy(
+  step: ChainStep,
+  n: number,
+  rows: number,
+  settings: ChainSettings,
+): OpenChains {
   const dense = settings.metric === "dense";
   const [width] = rowWidths(n);
   const openBlock = (inputs: ChainInputs): Block => {
@@ -151,10 +215,16 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
     for (let from = 0; from < places.length / n; from += rows) {
       const to = Math.min(from + rows, places.length / n);
       const block = openBlock(inputs);
-      // Rows without a chain stand where the first one begins. A step of no length shows what is there.
+      // Rows without a chain stand where the first one begins. A step of no length shows what is
+      // there.
       for (let c = 0; c < rows; c++) {
         const at = from + c < to ? from + c : from;
-        block.put(c, { x: places.subarray(at * n, (at + 1) * n), momentum: none, slope: none }, 0, still);
+        block.put(
+          c,
+          { x: places.subarray(at * n, (at + 1) * n), momentum: none, slope: none },
+          0,
+          still,
+        );
       }
       const leaf = await block.run();
       for (let c = from; c < to; c++) found.push(leaf(c - from));
@@ -167,7 +237,11 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
     draw: async (places, call) => {
       const { first = 0, inputs = {}, store } = call;
       if (first % rows !== 0)
-        fail("usage", `chains from number ${first} in blocks of ${rows}`, "begin at a multiple of block");
+        fail(
+          "usage",
+          `chains from number ${first} in blocks of ${rows}`,
+          "begin at a multiple of block",
+        );
       const begun = async (): Promise<ChainState[]> => {
         const leaves = await look(places, inputs);
         const states = leaves.map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
@@ -187,7 +261,10 @@ export function chainsBy(step: ChainStep, n: number, rows: number, settings: Cha
 /** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
 const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
 
-/** Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which a draw has 8n + 30. */
+/**
+ * Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which
+ * a draw has 8n + 30.
+ */
 function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
   const most = Math.floor((0.75 * MOST_CHARACTERS) / (8 * n + 30));
   if (count * draws > most)
@@ -219,7 +296,11 @@ function requireOwn(
       inverseMass.length !== (metric === "dense" ? n * n : n),
   );
   if (others >= 0)
-    fail("data", `chain ${others} was kept by a run with other settings`, "give it its settings, or begin a new run");
+    fail(
+      "data",
+      `chain ${others} was kept by a run with other settings`,
+      "give it its settings, or begin a new run",
+    );
 }
 
 /** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */
@@ -229,10 +310,17 @@ async function requireOwnChains(
   look: (places: Float64Array) => Promise<readonly Leaf[]>,
 ): Promise<void> {
   const alone = leaves.length === 1;
-  const [found, points] = alone ? [[...leaves, ...leaves], Float64Array.of(...places, ...places)] : [leaves, places];
+  const [found, points] = alone
+    ? [[...leaves, ...leaves], Float64Array.of(...places, ...places)]
+    : [leaves, places];
   const said = (at: readonly Leaf[]) => ({ "the log-density": at.map(({ value }) => value) });
   const [some, others] = othersMoved(points, points.length / found.length);
-  requireApart(said(found), [said(await look(some)), said(await look(others))], found.length, "chain");
+  requireApart(
+    said(found),
+    [said(await look(some)), said(await look(others))],
+    found.length,
+    "chain",
+  );
 }
 
 function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: number): L {
@@ -260,8 +348,14 @@ async function drawAll(
   for (let from = 0; from < states.length; ) {
     const block = open();
     const begun = states.slice(from, from + block.size);
-    const walkers = begun.map((state, c) => new Walker(fold(key, first + from + c), state, settings));
-    const idle = { x: begun[0].at.x, momentum: begun[0].at.x.map(() => 0), slope: begun[0].at.slope };
+    const walkers = begun.map(
+      (state, c) => new Walker(fold(key, first + from + c), state, settings),
+    );
+    const idle = {
+      x: begun[0].at.x,
+      momentum: begun[0].at.x.map(() => 0),
+      slope: begun[0].at.slope,
+    };
     for (let c = walkers.length; c < block.size; c++) block.put(c, idle, 0, begun[0].inverseMass);
     const keep = async (): Promise<void> => {
       walkers.forEach((walker, c) => {
@@ -302,5 +396,7 @@ export async function drawChains(
 ): Promise<Chain[]> {
   const [count, size] = start.shape;
   const chains = openChains({ size, logDensity }, count, options);
-  return chains.draw(Float64Array.from(start.data as Float64Array), options).finally(() => chains.dispose());
+  return chains
+    .draw(Float64Array.from(start.data as Float64Array), options)
+    .finally(() => chains.dispose());
 }

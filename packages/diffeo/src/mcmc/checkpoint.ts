@@ -1,4 +1,7 @@
-/** Chains as text, every bit of them: a typed array is the base64 of its bytes, in the order of a little-endian machine. */
+/**
+ * Chains as text, every bit of them: a typed array is the base64 of its bytes, in the order of a
+ * little-endian machine.
+ */
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
 import type { ChainState } from "./walker.ts";
@@ -12,7 +15,8 @@ const CHUNK = 0x8000;
 function toBase64(data: ArrayBufferView): string {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  for (let at = 0; at < bytes.length; at += CHUNK)
+    text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
   return btoa(text);
 }
 
@@ -58,7 +62,13 @@ const stateSchema = v.pipe(
     done: count,
     at: v.strictObject({ x: float64, slope: float64, value: number }),
     looks: v.boolean(),
-    average: v.strictObject({ centre: number, count, error: number, logSize: number, logMean: number }),
+    average: v.strictObject({
+      centre: number,
+      count,
+      error: number,
+      logSize: number,
+      logMean: number,
+    }),
     covariance: v.strictObject({ count, mean: float64, squares: float64 }),
   }),
   // What belongs to one point has n numbers, what belongs to draws one each.
@@ -84,7 +94,8 @@ const chainsSchema: v.GenericSchema<unknown, { readonly chains: ChainState[] }> 
 /** @param where names the text in an error */
 export function parseChains(text: string, where: string): ChainState[] {
   const revive = (_: string, value: unknown): unknown => {
-    if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return value;
+    if (typeof value !== "object" || value === null || Object.keys(value).length !== 1)
+      return value;
     const [[kind, content]] = Object.entries(value);
     if (typeof content !== "string") return value;
     if (kind === "number") return Object.hasOwn(odd, content) ? odd[content] : value;
@@ -96,6 +107,11 @@ export function parseChains(text: string, where: string): ChainState[] {
     return v.parse(chainsSchema, JSON.parse(text, revive)).chains;
   } catch (cause) {
     // Not ours, whatever it is.
-    throw new DiffeoError("data", `${where} holds no chains that can be continued`, "begin a new run", { cause });
+    throw new DiffeoError(
+      "data",
+      `${where} holds no chains that can be continued`,
+      "begin a new run",
+      { cause },
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** Data of a model by name: numbers and arrays of numbers, held to the shapes that the model says they have. */
+/**
+ * Data of a model by name: numbers and arrays of numbers, held to the shapes that the model says
+ * they have.
+ */
 import type { ArrayInput } from "../engine/index.ts";
 import {
   fail,
@@ -18,7 +21,13 @@ export type Data = Readonly<Record<string, ArrayInput>>;
 export type DataShapes = Readonly<Record<string, readonly (number | null)[]>>;
 
 const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "a list"
+      : typeof value === "object"
+        ? "an object"
+        : typeof value;
 
 /** Lists within lists: no array has more axes. */
 const MOST_AXES = 32;
@@ -52,7 +61,11 @@ export function dataArrays(data: Data, shapes?: DataShapes): Readonly<Record<str
   const arrays: Record<string, NdArray> = {};
   for (const name of Object.keys(shapes ?? data)) {
     if (!Object.hasOwn(data, name))
-      fail("data", `data has no "${name}"`, `give all of ${Object.keys(shapes ?? data).join(", ")}`);
+      fail(
+        "data",
+        `data has no "${name}"`,
+        `give all of ${Object.keys(shapes ?? data).join(", ")}`,
+      );
     const array = arrayOf(data[name], name);
     const open = shapes?.[name];
     if (open && !fitsShape(array.shape, open))

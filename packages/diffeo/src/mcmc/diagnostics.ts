@@ -1,12 +1,13 @@
 /**
- * Whether chains agree, and how much they know: rank-normalised split R̂, bulk and tail effective sample sizes and Monte
- * Carlo standard errors of A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding,
- * and localization", Bayesian Analysis 16, 2021.
+ * Whether chains agree, and how much they know: rank-normalised split R̂, bulk and tail effective
+ * sample sizes and Monte Carlo standard errors of A. Vehtari, A. Gelman, D. Simpson, B. Carpenter
+ * and P.-C. Bürkner, "Rank-normalization, folding, and localization", Bayesian Analysis 16, 2021.
  *
  *   R̂² = V⁺/W          V⁺ = (n−1)/n W + B/n,  W and B the variances within and between the halves of the chains
  *   ESS = M n/τ         τ = 1 + 2 Σ ρ_t,  ρ_t = 1 − (W − mean autocovariance at lag t)/V⁺
  *
- * The sum ends where ρ_{2k} + ρ_{2k+1} turns negative and its terms are made to fall (C. Geyer, 1992).
+ * The sum ends where ρ_{2k} + ρ_{2k+1} turns negative and its terms are made to fall (C. Geyer,
+ * 1992).
  *
  * A quantity is given as chains × draws, one array a chain.
  */
@@ -28,14 +29,20 @@ function variance(values: ArrayLike<number>): number {
   return total / (values.length - 1);
 }
 
-/** Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number is left out. */
+/**
+ * Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number
+ * is left out.
+ */
 const halves = (chains: ChainDraws): ChainDraws =>
   chains.flatMap((chain) => {
     const half = Math.floor(chain.length / 2);
     return [chain.subarray(0, half), chain.subarray(chain.length - half)];
   });
 
-/** Draws as normal scores of their ranks among all, z = Φ⁻¹((r − 3/8)/(S + 1/4)); ties share their mean rank. */
+/**
+ * Draws as normal scores of their ranks among all, z = Φ⁻¹((r − 3/8)/(S + 1/4)); ties share their
+ * mean rank.
+ */
 function normalScores(chains: ChainDraws): ChainDraws {
   const n = chains[0].length;
   const all = new Float64Array(chains.length * n);
@@ -54,13 +61,17 @@ function normalScores(chains: ChainDraws): ChainDraws {
   return chains.map((_, c) => scores.subarray(c * n, (c + 1) * n));
 }
 
-const mapped = (chains: ChainDraws, f: (v: number) => number): ChainDraws => chains.map((chain) => chain.map(f));
+const mapped = (chains: ChainDraws, f: (v: number) => number): ChainDraws =>
+  chains.map((chain) => chain.map(f));
 
-const allOf = (chains: ChainDraws): Float64Array => Float64Array.from(chains.flatMap((chain) => [...chain]));
+const allOf = (chains: ChainDraws): Float64Array =>
+  Float64Array.from(chains.flatMap((chain) => [...chain]));
 
-const finite = (chains: ChainDraws): boolean => chains.every((chain) => chain.every(Number.isFinite));
+const finite = (chains: ChainDraws): boolean =>
+  chains.every((chain) => chain.every(Number.isFinite));
 
-const isConstant = (chains: ChainDraws): boolean => chains.every((chain) => chain.every((v) => v === chains[0][0]));
+const isConstant = (chains: ChainDraws): boolean =>
+  chains.every((chain) => chain.every((v) => v === chains[0][0]));
 
 /** W and V⁺ of chains of one length. */
 function spread(chains: ChainDraws): { readonly within: number; readonly total: number } {
@@ -75,7 +86,10 @@ function plainRhat(chains: ChainDraws): number {
   return Math.sqrt(total / within);
 }
 
-/** R̂ of normal scores, of the draws and of their distances from the median: both location and spread must agree. */
+/**
+ * R̂ of normal scores, of the draws and of their distances from the median: both location and
+ * spread must agree.
+ */
 export function rhat(chains: ChainDraws): number {
   if (!finite(chains) || isConstant(chains)) return Number.NaN;
   const split = halves(chains);
@@ -85,7 +99,8 @@ export function rhat(chains: ChainDraws): number {
 }
 
 /**
- * Autocovariances Σ_i (x_i − x̄)(x_{i+t} − x̄)/n at all lags t, as the inverse transform of |x̂|², padded so that nothing wraps.
+ * Autocovariances Σ_i (x_i − x̄)(x_{i+t} − x̄)/n at all lags t, as the inverse transform of |x̂|²,
+ * padded so that nothing wraps.
  */
 function autocovariance(chain: Float64Array): Float64Array {
   const n = chain.length;
@@ -103,7 +118,10 @@ function autocovariance(chain: Float64Array): Float64Array {
   return re.subarray(0, n).map((v) => v / (n * size));
 }
 
-/** The discrete Fourier transform in place, for lengths that are powers of two (J. Cooley and J. Tukey, 1965). */
+/**
+ * The discrete Fourier transform in place, for lengths that are powers of two (J. Cooley and J.
+ * Tukey, 1965).
+ */
 function fourier(re: Float64Array, im: Float64Array): void {
   const n = re.length;
   for (let i = 1, j = 0; i < n; i++) {
@@ -139,7 +157,8 @@ function plainEss(chains: ChainDraws): number {
   const covariances = chains.map(autocovariance);
   const { within, total } = spread(chains);
   const rho = (t: number): number => 1 - (within - mean(covariances.map((c) => c[t]))) / total;
-  // Pairs P_k = ρ_{2k} + ρ_{2k+1}, ρ_0 = 1, as long as they are positive; each at most the one before it.
+  // Pairs P_k = ρ_{2k} + ρ_{2k+1}, ρ_0 = 1, as long as they are positive; each at most the one
+  // before it.
   let pair = 1 + rho(1);
   let sum = 0;
   let t = 0;
@@ -150,7 +169,8 @@ function plainEss(chains: ChainDraws): number {
     t += 2;
     pair = rho(t) + rho(t + 1);
   }
-  // An even term that is still positive counts alone: without it the sum of antithetic chains would be too small.
+  // An even term that is still positive counts alone: without it the sum of antithetic chains would
+  // be too small.
   const tau = -1 + 2 * sum + (t > 0 ? Math.max(0, rho(t)) : 0);
   // Chains better than independent by more than this are chance.
   return draws / Math.max(tau, 1 / Math.log10(draws));
@@ -176,10 +196,12 @@ export function tailEss(chains: ChainDraws): number {
 }
 
 /** The standard error of the mean. */
-export const meanError = (chains: ChainDraws): number => Math.sqrt(variance(allOf(chains)) / essOf(chains));
+export const meanError = (chains: ChainDraws): number =>
+  Math.sqrt(variance(allOf(chains)) / essOf(chains));
 
 /**
- * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta method,
+ * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta
+ * method,
  * Var[√c̄] ≈ Var[c̄]/(4 c̄).
  */
 export function sdError(chains: ChainDraws): number {

@@ -1,14 +1,18 @@
 /**
- * A Gaussian q = N(m, Σ), Σ = LLᵀ, brought nearer to a density p by the slopes g_b = ∇log p(x_b) at points x_b = m + L z_b of its own:
+ * A Gaussian q = N(m, Σ), Σ = LLᵀ, brought nearer to a density p by the slopes g_b = ∇log p(x_b) at
+ * points x_b = m + L z_b of its own:
  *
- * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the law nearest to q among those whose score at x
+ * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the law nearest to
+ * q among those whose score at x
  *   is g, Σ̃g = m̃ − x; averaged over the points;
  *
- * batch and match (D. Cai et al., 2024): the least of the score's mean square, in the metric Σ, and a divergence from q,
+ * batch and match (D. Cai et al., 2024): the least of the score's mean square, in the metric Σ, and
+ * a divergence from q,
  *   Σ̃UΣ̃ + Σ̃ = V,   U = λΓ + λ/(1+λ) ḡḡᵀ,   V = Σ + λC + λ/(1+λ)(m − x̄)(m − x̄)ᵀ,   m̃ = (m + λ(Σ̃ḡ + x̄))/(1 + λ),
  *   C and Γ the covariances of points and slopes. As λ → ∞ one step is exact for a Gaussian p and more than n points;
  *
- * the evidence bound E_q log p − E_q log q along its natural gradient (M. Khan and W. Lin, 2017), with E∇²log p = E[g zᵀ]L⁻¹
+ * the evidence bound E_q log p − E_q log q along its natural gradient (M. Khan and W. Lin, 2017),
+ * with E∇²log p = E[g zᵀ]L⁻¹
  *   by Stein's identity, and the step that stays positive (W. Lin, M. Schmidt, M. Khan, 2020),
  *   Σ̃⁻¹ = Σ⁻¹ + ρG + ½ρ²GΣG,   G = −E∇²log p − Σ⁻¹,   m̃ = m + ρΣ̃ḡ.
  *   With ρ = 1 and a Gaussian p it is Newton's way to a square root.
@@ -35,7 +39,8 @@ const averaged = (rows: readonly Float64Array[]): Float64Array => {
   return total;
 };
 
-const dot = (a: Float64Array, b: Float64Array): number => a.reduce((total, v, i) => total + v * b[i], 0);
+const dot = (a: Float64Array, b: Float64Array): number =>
+  a.reduce((total, v, i) => total + v * b[i], 0);
 const minus = (a: Float64Array, b: Float64Array): Float64Array => a.map((v, i) => v - b[i]);
 
 /** A += c u vᵀ */
@@ -64,13 +69,16 @@ const transposeTimes = (l: Float64Array, v: Float64Array): Float64Array => {
   });
 };
 
-export const covarianceOf = ({ mean, factor }: Gaussian): Float64Array => timesOwnTranspose(factor, mean.length);
+export const covarianceOf = ({ mean, factor }: Gaussian): Float64Array =>
+  timesOwnTranspose(factor, mean.length);
 
 /** N(m, Σ); undefined where Σ is not positive to rounding. */
 function gaussianOf(mean: Float64Array, covariance: Float64Array): Gaussian | undefined {
   const n = mean.length;
   // Rounding leaves the two triangles apart.
-  const symmetric = covariance.map((v, at) => (v + covariance[(at % n) * n + Math.floor(at / n)]) / 2);
+  const symmetric = covariance.map(
+    (v, at) => (v + covariance[(at % n) * n + Math.floor(at / n)]) / 2,
+  );
   const factor = cholesky(symmetric, n);
   return factor && mean.every(Number.isFinite) ? { mean, factor } : undefined;
 }
@@ -80,8 +88,8 @@ export const pointFrom = ({ mean, factor }: Gaussian, z: Float64Array): Float64A
   lowerTimes(factor, z).map((v, i) => v + mean[i]);
 
 /**
- * Standard normal vectors in pairs ±z, turned so that their covariance is the unit matrix to rounding: averages of what is
- * linear or quadratic in z are then exact. For at least 2n of them.
+ * Standard normal vectors in pairs ±z, turned so that their covariance is the unit matrix to
+ * rounding: averages of what is linear or quadratic in z are then exact. For at least 2n of them.
  */
 export function matchedNormals(key: Key, count: number, n: number): Float64Array[] {
   const half = Array.from({ length: count / 2 }, (_, b) => b);
@@ -119,8 +127,15 @@ export function matchEach(q: Gaussian, { x, slope }: Slopes): Gaussian | undefin
   return gaussianOf(averaged(moved), next);
 }
 
-/** Batch and match. With V = MMᵀ and U = QQᵀ, Σ̃ = 2M(1 + (1 + 4MᵀUM)^{½})⁻¹Mᵀ, from the singular vectors of QᵀM. */
-export function matchBatch(q: Gaussian, { x, slope }: Slopes, lambda: number): Gaussian | undefined {
+/**
+ * Batch and match. With V = MMᵀ and U = QQᵀ, Σ̃ = 2M(1 + (1 + 4MᵀUM)^{½})⁻¹Mᵀ, from the singular
+ * vectors of QᵀM.
+ */
+export function matchBatch(
+  q: Gaussian,
+  { x, slope }: Slopes,
+  lambda: number,
+): Gaussian | undefined {
   const n = q.mean.length;
   const [xMean, gMean] = [averaged(x), averaged(slope)];
   const share = lambda / (1 + lambda);
@@ -131,10 +146,15 @@ export function matchBatch(q: Gaussian, { x, slope }: Slopes, lambda: number): G
   if (!m) return undefined;
   // Rows of QᵀM: √(λ/B)(g − ḡ)ᵀM and √(λ/(1 + λ)) ḡᵀM.
   const rows = [
-    ...slope.map((g) => transposeTimes(m, minus(g, gMean)).map((e) => e * Math.sqrt(lambda / x.length))),
+    ...slope.map((g) =>
+      transposeTimes(m, minus(g, gMean)).map((e) => e * Math.sqrt(lambda / x.length)),
+    ),
     transposeTimes(m, gMean).map((e) => e * Math.sqrt(share)),
   ];
-  const flat = Float64Array.from({ length: rows.length * n }, (_, at) => rows[Math.floor(at / n)][at % n]);
+  const flat = Float64Array.from(
+    { length: rows.length * n },
+    (_, at) => rows[Math.floor(at / n)][at % n],
+  );
   if (!flat.every(Number.isFinite)) return undefined;
   const { values, vectors } = rightSvd(flat, n);
   // M W √(2/(1 + √(1 + 4s²))): its square is Σ̃.
@@ -149,11 +169,19 @@ export function matchBatch(q: Gaussian, { x, slope }: Slopes, lambda: number): G
   return gaussianOf(mean, covariance);
 }
 
-/** One step along the natural gradient of the evidence bound. z of `slopes` have mean 0 and covariance 1. */
-export function climbEvidence(q: Gaussian, { z, slope }: Slopes, rate: number): Gaussian | undefined {
+/**
+ * One step along the natural gradient of the evidence bound. z of `slopes` have mean 0 and
+ * covariance 1.
+ */
+export function climbEvidence(
+  q: Gaussian,
+  { z, slope }: Slopes,
+  rate: number,
+): Gaussian | undefined {
   const { mean, factor } = q;
   const n = mean.length;
-  // In coordinates where Σ = 1: K = LᵀE[g zᵀ] is E∇²log p, and Σ̃⁻¹ is ½(1 + (1 + ρE)²), E = −K − 1.
+  // In coordinates where Σ = 1: K = LᵀE[g zᵀ] is E∇²log p, and Σ̃⁻¹ is ½(1 + (1 + ρE)²), E = −K −
+  // 1.
   const pulls = slope.map((g) => transposeTimes(factor, g));
   const k = new Float64Array(n * n);
   pulls.forEach((pull, b) => {
@@ -161,12 +189,18 @@ export function climbEvidence(q: Gaussian, { z, slope }: Slopes, rate: number): 
     addOuter(k, 0.5 / pulls.length, z[b], pull);
   });
   const shifted = k.map((v, at) => -rate * v + (at % (n + 1) === 0 ? 1 - rate : 0));
-  const precision = timesOwnTranspose(shifted, n).map((v, at) => 0.5 * (v + (at % (n + 1) === 0 ? 1 : 0)));
+  const precision = timesOwnTranspose(shifted, n).map(
+    (v, at) => 0.5 * (v + (at % (n + 1) === 0 ? 1 : 0)),
+  );
   const c = cholesky(precision, n);
   if (!c) return undefined;
   // Σ̃ = L(CCᵀ)⁻¹Lᵀ = RᵀR, rows of R = C⁻¹Lᵀ by columns.
-  const columns = Array.from({ length: n }, (_, i) => lowerSolve(c, factor.slice(i * n, (i + 1) * n)));
-  const covariance = Float64Array.from({ length: n * n }, (_, at) => dot(columns[Math.floor(at / n)], columns[at % n]));
+  const columns = Array.from({ length: n }, (_, i) =>
+    lowerSolve(c, factor.slice(i * n, (i + 1) * n)),
+  );
+  const covariance = Float64Array.from({ length: n * n }, (_, at) =>
+    dot(columns[Math.floor(at / n)], columns[at % n]),
+  );
   const step = timesVector(covariance, averaged(slope));
   return gaussianOf(
     mean.map((m, i) => m + rate * step[i]),

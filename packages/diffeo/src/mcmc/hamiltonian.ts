@@ -1,15 +1,18 @@
 /**
- * Hamiltonian Monte Carlo (R. Neal, 2011) on log p_w(x) = Σ_k w_k f_k(x), for a batch of chains at once:
+ * Hamiltonian Monte Carlo (R. Neal, 2011) on log p_w(x) = Σ_k w_k f_k(x), for a batch of chains at
+ * once:
  *
  *   v ~ N(0, I)     H(x, v) = ½‖v‖² − log p_w(x)
  *   leapfrog        v ← v + ½ε∇log p_w(x);  x ← x + εv;  v ← v + ½ε∇log p_w(x)
  *   accept          with probability min(1, e^{H(x, v) − H(x′, v′)})
  *
- * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε; the error of H after a given time
- * is of order ε². One step of it is the Metropolis-adjusted Langevin algorithm.
+ * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε; the error
+ * of H after a given time is of order ε². One step of it is the Metropolis-adjusted Langevin
+ * algorithm.
  *
- * Values and gradients of every term stay with the chains: a transition costs one evaluation a leapfrog step, whatever w
- * the last one was made at. An annealed path β log p + (1 − β) log q has two terms, a posterior one.
+ * Values and gradients of every term stay with the chains: a transition costs one evaluation a
+ * leapfrog step, whatever w the last one was made at. An annealed path β log p + (1 − β) log q has
+ * two terms, a posterior one.
  */
 import {
   add,
@@ -72,7 +75,8 @@ export function leapfrog(
   steps: number,
 ): Phase {
   const half = mul(size, 0.5);
-  const kicked = (v: Tensor, { slopes }: Chains<Tensor>): Tensor => add(v, mul(weighted(slopes, weights), half));
+  const kicked = (v: Tensor, { slopes }: Chains<Tensor>): Tensor =>
+    add(v, mul(weighted(slopes, weights), half));
   let now = chains;
   let v = momentum;
   for (let i = 0; i < steps; i++) {
@@ -83,7 +87,10 @@ export function leapfrog(
   return { chains: now, momentum: v };
 }
 
-/** Chains after the test: those of `after` where uniform numbers u fall below e^{−ΔH}; where that is no number, `before`. */
+/**
+ * Chains after the test: those of `after` where uniform numbers u fall below e^{−ΔH}; where that is
+ * no number, `before`.
+ */
 export function metropolis(
   before: Phase,
   after: Phase,

@@ -1,7 +1,19 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
 export { adaptedSize, runWalk, type SizeRule, type WalkRunOptions } from "./adapt.ts";
-export { type ApproximateOptions, type Approximation, approximate, type FitName, fits } from "./approximate.ts";
-export { type CarryOptions, carriedStep, chainBlock, type DrawCarriedOptions, drawCarried } from "./carried.ts";
+export {
+  type ApproximateOptions,
+  type Approximation,
+  approximate,
+  type FitName,
+  fits,
+} from "./approximate.ts";
+export {
+  type CarryOptions,
+  carriedStep,
+  chainBlock,
+  type DrawCarriedOptions,
+  drawCarried,
+} from "./carried.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
 export { chainsText, parseChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
@@ -21,7 +33,8 @@ export {
   elementNames,
   type Inference,
   type InferOptions,
-  // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's own name.
+  // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's
+  // own name.
   inferPosterior as infer,
   type OpenInferOptions,
   openInference,
@@ -34,6 +47,13 @@ export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { paretoFit, paretoShape } from "./pareto.ts";
-export { type Move, type Moved, openWalk, type Walk, type WalkOptions, type WalkTarget } from "./walk.ts";
+export {
+  type Move,
+  type Moved,
+  openWalk,
+  type Walk,
+  type WalkOptions,
+  type WalkTarget,
+} from "./walk.ts";
 export type { Chain, ChainState } from "./walker.ts";
 export { energyFraction } from "./warnings.ts";

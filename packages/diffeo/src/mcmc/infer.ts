@@ -1,5 +1,6 @@
 /**
- * Draws from a posterior on constrained parameters: chains in free coordinates, draws in the parameters' own.
+ * Draws from a posterior on constrained parameters: chains in free coordinates, draws in the
+ * parameters' own.
  *
  *     const posterior = await infer(
  *       {
@@ -12,10 +13,21 @@
  */
 import { fail, type Shape } from "../graph/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
-import { type DrawChainsOptions, type OpenChains, type OpenChainsOptions, openChains } from "./chains.ts";
+import {
+  type DrawChainsOptions,
+  type OpenChains,
+  type OpenChainsOptions,
+  openChains,
+} from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { type Summary, summarise } from "./diagnostics.ts";
-import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel, placeInWords } from "./model.ts";
+import {
+  type BoundModel,
+  boundModel,
+  type PosteriorDraws,
+  type PosteriorModel,
+  placeInWords,
+} from "./model.ts";
 import type { Chain, ChainSettings } from "./walker.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -67,21 +79,33 @@ interface Search extends Pick<CallOptions, "key" | "start"> {
   readonly where: (x: Float64Array) => Promise<string>;
 }
 
-/** A point for every chain where log p and its slope are finite, a function of the key and of the chain's number. */
-export async function startingPoints(chains: Pick<OpenChains, "look">, search: Search): Promise<Float64Array> {
+/**
+ * A point for every chain where log p and its slope are finite, a function of the key and of the
+ * chain's number.
+ */
+export async function startingPoints(
+  chains: Pick<OpenChains, "look">,
+  search: Search,
+): Promise<Float64Array> {
   const { n, first, count, key, start, inputs, where } = search;
-  const box: Start = { point: (own) => uniform(own, [n], { low: -2, high: 2, dtype: "float64" }).data };
+  const box: Start = {
+    point: (own) => uniform(own, [n], { low: -2, high: 2, dtype: "float64" }).data,
+  };
   const points = new Float64Array(count * n);
   const open = new Set(Array.from({ length: count }, (_, c) => c));
   for (let tried = 0; ; tried++) {
-    for (const c of open) points.set((start ?? box).point(fold(fold(fold(key, "start"), first + c), tried)), c * n);
+    for (const c of open)
+      points.set((start ?? box).point(fold(fold(fold(key, "start"), first + c), tried)), c * n);
     const found = await chains.look(points, inputs);
-    for (const c of open) if (Number.isFinite(found[c].value) && found[c].slope.every(Number.isFinite)) open.delete(c);
+    for (const c of open)
+      if (Number.isFinite(found[c].value) && found[c].slope.every(Number.isFinite)) open.delete(c);
     const [stuck] = open;
     if (stuck === undefined) return points;
     if (tried + 1 === TRIES) {
       const { value } = found[stuck];
-      const what = Number.isFinite(value) ? `${value}, but its slope is not finite,` : String(value);
+      const what = Number.isFinite(value)
+        ? `${value}, but its slope is not finite,`
+        : String(value);
       fail(
         "numerical",
         `after ${TRIES} tries chain ${first + stuck} has no point to begin from: the log-density is ${what} at ${await where(points.subarray(stuck * n, (stuck + 1) * n))}`,
@@ -93,7 +117,9 @@ export async function startingPoints(chains: Pick<OpenChains, "look">, search: S
 
 /** `name`, or `name[i, j]` counted from 1, of every number of a quantity. */
 export function elementNames(name: string, shape: Shape): string[] {
-  return indicesOf(shape).map((index) => (index.length === 0 ? name : `${name}[${index.join(",")}]`));
+  return indicesOf(shape).map((index) =>
+    index.length === 0 ? name : `${name}[${index.join(",")}]`,
+  );
 }
 
 /** All indices of an array, from 1, the last one fastest. */
@@ -114,7 +140,9 @@ export const chainsOf = (
   );
 };
 
-export function summaryOf(draws: Readonly<Record<string, PosteriorDraws>>): Record<string, Summary> {
+export function summaryOf(
+  draws: Readonly<Record<string, PosteriorDraws>>,
+): Record<string, Summary> {
   return Object.fromEntries(
     Object.entries(draws).flatMap(([name, quantity]) =>
       elementNames(name, quantity.shape.slice(2)).map(
@@ -143,7 +171,8 @@ async function posteriorOf(
   const drawn = await chains.draw(start, { ...options, inputs });
   const draws = await model.show(drawn.map(({ x }) => x));
   const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);
-  const where = lost < 0 ? undefined : await placeInWords(model, drawn[lost].undefinedAt as Float64Array);
+  const where =
+    lost < 0 ? undefined : await placeInWords(model, drawn[lost].undefinedAt as Float64Array);
   let summary: Record<string, Summary> | undefined;
   const summarised = (): Record<string, Summary> => {
     summary ??= summaryOf(draws);
@@ -166,10 +195,22 @@ const countOf = ({ chains = 4 }: OpenInferOptions): number => {
   return chains;
 };
 
-/** Draws from a model. Its data are constants of the graph: what depends on them alone is computed once. */
-export async function inferPosterior(model: PosteriorModel, options: InferOptions): Promise<Posterior> {
+/**
+ * Draws from a model. Its data are constants of the graph: what depends on them alone is computed
+ * once.
+ */
+export async function inferPosterior(
+  model: PosteriorModel,
+  options: InferOptions,
+): Promise<Posterior> {
   const count = countOf(options);
-  const bound = boundModel(model, options.data ?? {}, dataArrays(options.data ?? {}, model.data), false, options);
+  const bound = boundModel(
+    model,
+    options.data ?? {},
+    dataArrays(options.data ?? {}, model.data),
+    false,
+    options,
+  );
   const chains = openChains(bound.target, count, options);
   try {
     return await posteriorOf(bound, chains, count, options);
@@ -190,7 +231,8 @@ export function openInference(model: PosteriorModel, options: OpenInferOptions =
   const opened = new Map<string, { readonly bound: BoundModel; readonly chains: OpenChains }>();
   const draw = async (call: CallOptions): Promise<Posterior> => {
     const data = dataArrays(call.data ?? {}, model.data);
-    // Parameters that are made from the data may depend on single numbers of it: how many there are.
+    // Parameters that are made from the data may depend on single numbers of it: how many there
+    // are.
     const own = typeof model.parameters === "function";
     const shapes = Object.entries(data).map(([name, { shape, data: values }]) => [
       name,

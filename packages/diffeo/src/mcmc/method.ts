@@ -1,4 +1,6 @@
-/** How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from. */
+/**
+ * How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from.
+ */
 import { lengthFrom, Path } from "./path.ts";
 import type { Leaf, Trajectory } from "./trajectory.ts";
 import { TrajectoryTree } from "./tree.ts";
@@ -13,15 +15,24 @@ export interface MethodSettings {
 interface ChainMethod {
   /** The acceptance that ε is adapted to, unless another is asked for. */
   readonly acceptance: number;
-  /** A transition from a leaf with a fresh momentum; `draw()` gives the next uniform number of its stream. */
+  /**
+   * A transition from a leaf with a fresh momentum; `draw()` gives the next uniform number of its
+   * stream.
+   */
   readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
 }
 
 export type ChainMethodName = "nuts" | "hmc" | "mala" | "langevin";
 
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
-  nuts: { acceptance: 0.8, begin: (start, draw, { maxDepth }) => new TrajectoryTree(start, maxDepth, draw) },
-  hmc: { acceptance: 0.8, begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()) },
+  nuts: {
+    acceptance: 0.8,
+    begin: (start, draw, { maxDepth }) => new TrajectoryTree(start, maxDepth, draw),
+  },
+  hmc: {
+    acceptance: 0.8,
+    begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()),
+  },
   // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
   mala: { acceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },
   // Nothing is refused, so this is a bound on the bias: the closer to 1, the smaller.

@@ -1,4 +1,7 @@
-/** The metric of a chain: M⁻¹ = LLᵀ, momenta p = L⁻ᵀz ~ N(0, M) for z ~ N(0, 1), and their velocities M⁻¹p = Lz. */
+/**
+ * The metric of a chain: M⁻¹ = LLᵀ, momenta p = L⁻ᵀz ~ N(0, M) for z ~ N(0, 1), and their
+ * velocities M⁻¹p = Lz.
+ */
 import { fail } from "../graph/index.ts";
 import { cholesky, lowerTimes, upperSolve } from "../host/index.ts";
 
@@ -16,7 +19,11 @@ export class EuclideanMetric {
     this.#dense = dense;
     this.#root = dense
       ? (cholesky(inverse, n) ??
-        fail("numerical", "the learned mass matrix is not positive", 'use metric "diagonal", or warm up longer'))
+        fail(
+          "numerical",
+          "the learned mass matrix is not positive",
+          'use metric "diagonal", or warm up longer',
+        ))
       : inverse.map(Math.sqrt);
   }
 

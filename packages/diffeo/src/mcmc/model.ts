@@ -1,5 +1,6 @@
 /**
- * A model of constrained parameters and the data it is given, as the target that chains walk on and as the values they show:
+ * A model of constrained parameters and the data it is given, as the target that chains walk on and
+ * as the values they show:
  *
  *   log p(x) = log p(φ(x), data) + log|det J_φ(x)|        x ↦ φ(x), and quantities derived from it
  */
@@ -24,7 +25,10 @@ type Parameters = Readonly<Record<string, Parameter>>;
 export interface PosteriorModel {
   /** By name; a function of the data where sizes depend on them. */
   readonly parameters: Parameters | ((data: Data) => Parameters);
-  /** log p up to a constant, one number a chain, of parameters [chains, …] and data as they were given. */
+  /**
+   * log p up to a constant, one number a chain, of parameters [chains, …] and data as they were
+   * given.
+   */
   readonly logDensity: (values: Values, data: Values) => Tensor;
   /** Quantities to report besides the parameters, functions of them: [chains, …]. */
   readonly derived?: Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
@@ -71,7 +75,11 @@ export function boundModel(
   for (const name of Object.keys(derived)) {
     requireName(name);
     if (space.parts.some((part) => part.name === name))
-      fail("usage", `"${name}" is a parameter and a derived quantity`, "give each a name of its own");
+      fail(
+        "usage",
+        `"${name}" is a parameter and a derived quantity`,
+        "give each a name of its own",
+      );
   }
   const constants = (): Values => mapValues(data, (array) => constant(array, "float64"));
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
@@ -80,7 +88,10 @@ export function boundModel(
     (inputs: Values, x: Tensor) =>
       derivedValues(
         space,
-        mapValues(derived, (f, name) => (values: Values) => asked(`derived "${name}"`, f, values, seen(inputs))),
+        mapValues(
+          derived,
+          (f, name) => (values: Values) => asked(`derived "${name}"`, f, values, seen(inputs)),
+        ),
         x,
       ),
     [shapes, [null, space.dimension]],
@@ -111,10 +122,14 @@ export function boundModel(
           const values = await shown(inputs, x);
           for (const [name, { shape, data: numbers }] of Object.entries(values)) {
             const size = sizeOf(shape);
-            found[name] ??= { shape: [chains.length, ...shape], data: new Float64Array(chains.length * size) };
+            found[name] ??= {
+              shape: [chains.length, ...shape],
+              data: new Float64Array(chains.length * size),
+            };
             found[name].data.set(numbers as Float64Array, c * size);
           }
-          if (c === 0) await requireOwnDraws(x, values, Object.keys(derived), (moved) => shown(inputs, moved));
+          if (c === 0)
+            await requireOwnDraws(x, values, Object.keys(derived), (moved) => shown(inputs, moved));
         }
         return found;
       },
@@ -134,7 +149,9 @@ async function requireOwnDraws(
 ): Promise<void> {
   if (derived.length === 0) return;
   const said = (found: DataArrays) =>
-    Object.fromEntries(derived.map((name) => [`derived "${name}"`, found[name].data as Float64Array]));
+    Object.fromEntries(
+      derived.map((name) => [`derived "${name}"`, found[name].data as Float64Array]),
+    );
   const draws = Object.values(values)[0].shape[0];
   const [some, others] = othersMoved(rows, rows.length / draws);
   requireApart(said(values), [said(await shown(some)), said(await shown(others))], draws, "draw");

@@ -6,8 +6,9 @@
  *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior, sample_stats and observed_data, each
  *          variable a list of chains of draws.
  *
- * Numbers keep all their digits. What is not finite is NaN, inf and -inf in CSV and, as Python has it, NaN and Infinity in JSON.
- * Both come in pieces, to be written or joined: all draws may be longer than a text can be.
+ * Numbers keep all their digits. What is not finite is NaN, inf and -inf in CSV and, as Python has
+ * it, NaN and Infinity in JSON. Both come in pieces, to be written or joined: all draws may be
+ * longer than a text can be.
  */
 import type { NdArray, Shape } from "../graph/index.ts";
 import { indicesOf, type Posterior } from "./infer.ts";
@@ -24,12 +25,17 @@ export interface Origin {
   readonly version?: string;
 }
 
-const cell = (v: number): string => (Number.isFinite(v) ? String(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "inf" : "-inf");
+const cell = (v: number): string =>
+  Number.isFinite(v) ? String(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "inf" : "-inf";
 
 const metricNames = { unit: "unit_e", diagonal: "diag_e", dense: "dense_e" } as const;
 
 /** The settings as CmdStan lists them, indented by what they belong to. */
-function settingLines(settings: ChainSettings, chain: number, { model, data, seed, version }: Origin): string[] {
+function settingLines(
+  settings: ChainSettings,
+  chain: number,
+  { model, data, seed, version }: Origin,
+): string[] {
   const { draws, warmup, acceptance, maxDepth, metric, method, steps } = settings;
   const engine =
     method === "nuts"
@@ -61,16 +67,26 @@ function settingLines(settings: ChainSettings, chain: number, { model, data, see
 function adaptationLines({ size, inverseMass }: Chain, { metric }: ChainSettings): string[] {
   const numbers = Array.from(inverseMass, cell);
   const n = metric === "dense" ? Math.sqrt(numbers.length) : numbers.length;
-  const rows = Array.from({ length: numbers.length / n }, (_, i) => numbers.slice(i * n, (i + 1) * n).join(", "));
+  const rows = Array.from({ length: numbers.length / n }, (_, i) =>
+    numbers.slice(i * n, (i + 1) * n).join(", "),
+  );
   const what = metric === "dense" ? "Elements" : "Diagonal elements";
-  return ["Adaptation terminated", `Step size = ${cell(size)}`, `${what} of inverse mass matrix:`, ...rows];
+  return [
+    "Adaptation terminated",
+    `Step size = ${cell(size)}`,
+    `${what} of inverse mass matrix:`,
+    ...rows,
+  ];
 }
 
-/** Indices of an array with the first one fastest, each with the place it has where the last one is. */
+/**
+ * Indices of an array with the first one fastest, each with the place it has where the last one is.
+ */
 function columnMajor(shape: Shape): { readonly index: readonly number[]; readonly at: number }[] {
   const rowMajor = indicesOf(shape).map((index, at) => ({ index, at }));
   return rowMajor.toSorted((a, b) => {
-    for (let k = shape.length - 1; k >= 0; k--) if (a.index[k] !== b.index[k]) return a.index[k] - b.index[k];
+    for (let k = shape.length - 1; k >= 0; k--)
+      if (a.index[k] !== b.index[k]) return a.index[k] - b.index[k];
     return 0;
   });
 }
@@ -87,7 +103,11 @@ const statistics = (chain: Chain, i: number): readonly (readonly [string, string
 ];
 
 /** One chain's draws, as CmdStan writes them. */
-export function* cmdStanCsv(posterior: Posterior, chain: number, origin: Origin = {}): Generator<string> {
+export function* cmdStanCsv(
+  posterior: Posterior,
+  chain: number,
+  origin: Origin = {},
+): Generator<string> {
   const { chains, draws, settings } = posterior;
   const own = chains[chain];
   const columns = Object.entries(draws).flatMap(
@@ -115,7 +135,10 @@ export function* cmdStanCsv(posterior: Posterior, chain: number, origin: Origin 
   ];
   for (const line of head) yield `${line}\n`;
   for (let i = 0; i < settings.draws; i++) {
-    const numbers = [...statistics(own, i).map(([, , v]) => v), ...columns.map(({ number }) => number(i))];
+    const numbers = [
+      ...statistics(own, i).map(([, , v]) => v),
+      ...columns.map(({ number }) => number(i)),
+    ];
     yield `${numbers.map(cell).join(",")}\n`;
   }
 }
@@ -124,7 +147,13 @@ export function* cmdStanCsv(posterior: Posterior, chain: number, origin: Origin 
 function nested(shape: Shape, data: ArrayLike<number>, from = 0): string {
   if (shape.length === 0) {
     const v = data[from];
-    return Number.isFinite(v) ? JSON.stringify(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity";
+    return Number.isFinite(v)
+      ? JSON.stringify(v)
+      : Number.isNaN(v)
+        ? "NaN"
+        : v > 0
+          ? "Infinity"
+          : "-Infinity";
   }
   const [count, ...rest] = shape;
   const size = rest.reduce((a, b) => a * b, 1);
@@ -169,8 +198,12 @@ export function* arvizJson({ chains, draws, settings, data }: Posterior): Genera
     }
     yield "]";
   }
-  const arrays = (all: Readonly<Record<string, Pick<NdArray, "shape" | "data">>>): Iterable<string> =>
-    group(Object.entries(all).map(([name, a]) => [name, nestedPieces(a.shape, a.data as Float64Array)]));
+  const arrays = (
+    all: Readonly<Record<string, Pick<NdArray, "shape" | "data">>>,
+  ): Iterable<string> =>
+    group(
+      Object.entries(all).map(([name, a]) => [name, nestedPieces(a.shape, a.data as Float64Array)]),
+    );
   yield* group([
     ["posterior", arrays(draws)],
     ["sample_stats", group(names.map((name, k) => [name, statistic(k)]))],

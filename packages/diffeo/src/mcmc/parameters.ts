@@ -1,10 +1,11 @@
 /**
- * Parameters of a model by name: where each lives, and the log-density of all of them in free coordinates,
+ * Parameters of a model by name: where each lives, and the log-density of all of them in free
+ * coordinates,
  *
  *   log p(x) = log p(φ(x)) + log|det J_φ(x)|,     x ∈ Rᵐ,
  *
- * φ the maps of their domains side by side. A parameter may be an array of values of one domain, and the bounds of a number may
- * depend on the parameters before it.
+ * φ the maps of their domains side by side. A parameter may be an array of values of one domain,
+ * and the bounds of a number may depend on the parameters before it.
  */
 import { sigmoidMap } from "../bijector/index.ts";
 import type { Domain } from "../domain/index.ts";
@@ -28,10 +29,16 @@ import {
   Tensor,
 } from "../graph/index.ts";
 
-/** Values of parameters as a model sees them: a number of each chain [chains], or an array of it [chains, …]. */
+/**
+ * Values of parameters as a model sees them: a number of each chain [chains], or an array of it
+ * [chains, …].
+ */
 export type Values = Readonly<Record<string, Tensor>>;
 
-/** A number between bounds that depend on the parameters before it: one bound a chain, or one a number [chains, …]. */
+/**
+ * A number between bounds that depend on the parameters before it: one bound a chain, or one a
+ * number [chains, …].
+ */
 export interface Bounded {
   readonly above?: (values: Values) => Operand;
   readonly below?: (values: Values) => Operand;
@@ -47,7 +54,10 @@ interface Part {
   /** Coordinates of x. */
   readonly free: number;
   /** The values and log|det J| of coordinates [chains, free]. */
-  readonly enter: (x: Tensor, before: Values) => { readonly value: Tensor; readonly logDet: Tensor };
+  readonly enter: (
+    x: Tensor,
+    before: Values,
+  ) => { readonly value: Tensor; readonly logDet: Tensor };
 }
 
 export interface ParameterSpace {
@@ -63,10 +73,18 @@ const isDomain = (of: Domain | Bounded): of is Domain => "map" in of;
 function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   const { map, dimension, values = (y: Tensor) => y } = domain;
   if (domain.kind === "integer" || domain.kind === "category")
-    fail("usage", `parameter "${name}" is of kind ${domain.kind}: it has no slope`, "sum it out of the log-density");
+    fail(
+      "usage",
+      `parameter "${name}" is of kind ${domain.kind}: it has no slope`,
+      "sum it out of the log-density",
+    );
   const size = values(input("y", [1, domain.size])).shape[1];
   if (map.eventRank !== 1)
-    fail("usage", `parameter "${name}": a map on arrays of rank ${map.eventRank}`, "use a domain of vectors");
+    fail(
+      "usage",
+      `parameter "${name}": a map on arrays of rank ${map.eventRank}`,
+      "use a domain of vectors",
+    );
   const count = sizeOf(repeats);
   // A number has no axis of its own.
   const shape = [...repeats, ...(size === 1 ? [] : [size])];
@@ -87,11 +105,16 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
 }
 
 /**
- * With both bounds y = a + (b − a)σ(x), log|det J| = log(b − a) + log σ′(x); with one, y = a + eˣ or b − eˣ, log|det J| = x.
+ * With both bounds y = a + (b − a)σ(x), log|det J| = log(b − a) + log σ′(x); with one, y = a + eˣ
+ * or b − eˣ, log|det J| = x.
  */
 function ofBounds(name: string, { above, below }: Bounded, shape: Shape): Part {
   if (!above && !below)
-    fail("usage", `parameter "${name}" has neither bound`, "give above, below or both, or use real()");
+    fail(
+      "usage",
+      `parameter "${name}" has neither bound`,
+      "give above, below or both, or use real()",
+    );
   const unit = sigmoidMap(0, 1);
   return {
     name,
@@ -128,16 +151,28 @@ function partOf(name: string, parameter: Parameter): Part {
     ...number[],
   ];
   if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
-    fail("usage", `parameter "${name}": an array of shape ${showShape(shape)}`, "give sizes from 1");
+    fail(
+      "usage",
+      `parameter "${name}": an array of shape ${showShape(shape)}`,
+      "give sizes from 1",
+    );
   if (typeof of !== "object" || of === null)
-    fail("usage", `parameter "${name}" is ${String(of)}`, "give a domain such as real(), bounds, or [domain, size]");
+    fail(
+      "usage",
+      `parameter "${name}" is ${String(of)}`,
+      "give a domain such as real(), bounds, or [domain, size]",
+    );
   return isDomain(of) ? ofDomain(name, of, shape) : ofBounds(name, of, shape);
 }
 
 /** Names become columns of files and of other programs. */
 export function requireName(name: string): void {
   if (!/^[^\s,.#"[\]]+$/.test(name) || name.endsWith("__"))
-    fail("usage", `"${name}" is no name of a quantity`, "use letters and digits, without space, comma or point");
+    fail(
+      "usage",
+      `"${name}" is no name of a quantity`,
+      "use letters and digits, without space, comma or point",
+    );
 }
 
 export function parameterSpace(parameters: Readonly<Record<string, Parameter>>): ParameterSpace {
@@ -164,7 +199,11 @@ export function parameterSpace(parameters: Readonly<Record<string, Parameter>>):
 
 function requireOneNumberEach(value: unknown, rows: number, row: string): asserts value is Tensor {
   if (!(value instanceof Tensor))
-    fail("type", `the log-density is ${value === null ? "null" : `a ${typeof value}`}`, `return a tensor [${row}s]`);
+    fail(
+      "type",
+      `the log-density is ${value === null ? "null" : `a ${typeof value}`}`,
+      `return a tensor [${row}s]`,
+    );
   if (!(value.shape.length === 1 && value.shape[0] === rows))
     fail(
       "shape",
@@ -174,13 +213,19 @@ function requireOneNumberEach(value: unknown, rows: number, row: string): assert
 }
 
 /**
- * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as many data as chains broadcast
- * with them by coincidence, and each chain would then have a datum of its own.
+ * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as
+ * many data as chains broadcast with them by coincidence, and each chain would then have a datum of
+ * its own.
  * @param row what errors call a row of x
  * @param ownRows whether that is meant: rows of the data belong to chains
  */
 export const freeLogDensity =
-  (space: ParameterSpace, logDensity: (values: Values) => Tensor, row: "chain" | "draw" = "chain", ownRows = false) =>
+  (
+    space: ParameterSpace,
+    logDensity: (values: Values) => Tensor,
+    row: "chain" | "draw" = "chain",
+    ownRows = false,
+  ) =>
   (x: Tensor): Tensor => {
     const { values, logDet } = space.enter(x);
     const value: unknown = logDensity(values);
@@ -198,7 +243,10 @@ export function derivedValues(
   derived: Readonly<Record<string, (values: Values) => Tensor>>,
   x: Tensor,
 ): Values {
-  const [own, more] = [x, oneMore(x)].map((points) => ({ values: space.enter(points).values, draws: points.shape[0] }));
+  const [own, more] = [x, oneMore(x)].map((points) => ({
+    values: space.enter(points).values,
+    draws: points.shape[0],
+  }));
   const of = (name: string, { values, draws }: typeof own): Tensor => {
     const value: unknown = derived[name](values);
     if (!(value instanceof Tensor))

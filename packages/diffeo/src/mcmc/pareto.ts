@@ -1,17 +1,25 @@
 /**
- * k̂, the shape of the tail of importance ratios: a generalised Pareto law is fitted to the largest ones (A. Vehtari, D. Simpson,
- * A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed importance sampling", 2024). Below ½ ratios have a variance; above 0.7 no
- * usual number of draws makes up for what an approximation misses.
+ * k̂, the shape of the tail of importance ratios: a generalised Pareto law is fitted to the largest
+ * ones (A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed importance sampling",
+ * 2024). Below ½ ratios have a variance; above 0.7 no usual number of draws makes up for what an
+ * approximation misses.
  *
- * The fit is that of J. Zhang and M. Stephens (2009): with b = −k/σ and k(b) = mean log(1 − b x), the profile likelihood
+ * The fit is that of J. Zhang and M. Stephens (2009): with b = −k/σ and k(b) = mean log(1 − b x),
+ * the profile likelihood
  *
  *   ℓ(b) = n(log(−b/k(b)) − k(b) − 1)
  *
  * is averaged over a grid of b that follows the data, and k̂ = k(Σ b w), w ∝ e^ℓ.
  */
 
-/** The shape and the scale of a generalised Pareto law, P(X > x) = (1 + k x/σ)^{−1/k}, from draws x > 0. */
-export function paretoFit(draws: ArrayLike<number>): { readonly k: number; readonly sigma: number } {
+/**
+ * The shape and the scale of a generalised Pareto law, P(X > x) = (1 + k x/σ)^{−1/k}, from draws x
+ * > 0.
+ */
+export function paretoFit(draws: ArrayLike<number>): {
+  readonly k: number;
+  readonly sigma: number;
+} {
   const x = Float64Array.from(draws).sort();
   const n = x.length;
   const grid = 30 + Math.floor(Math.sqrt(n));
@@ -37,7 +45,10 @@ export function paretoFit(draws: ArrayLike<number>): { readonly k: number; reado
   return { k, sigma: -k / b };
 }
 
-/** k̂ of log importance ratios, each up to one constant. A prior worth ten draws holds it near ½ where there are few. */
+/**
+ * k̂ of log importance ratios, each up to one constant. A prior worth ten draws holds it near ½
+ * where there are few.
+ */
 export function paretoShape(logRatios: ArrayLike<number>): number {
   const sorted = Float64Array.from(logRatios).sort();
   const count = sorted.length;

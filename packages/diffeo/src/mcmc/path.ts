@@ -1,13 +1,15 @@
 /**
- * Transitions of a length known beforehand: so many leapfrog steps from (x, p), p ~ N(0, M), to (x′, p′), then
+ * Transitions of a length known beforehand: so many leapfrog steps from (x, p), p ~ N(0, M), to
+ * (x′, p′), then
  *
  *   Hamiltonian Monte Carlo   x′ with probability min(1, e^{H−H′}), else x (S. Duane, A. Kennedy, B. Pendleton, D. Roweth, 1987)
  *   MALA                      the same after one step (J. Besag, 1994)
  *   unadjusted Langevin       one step, x′ always: x′ = x + ½ε²M⁻¹∇log p(x) + εM^{−½}z
  *
- * The last is Euler and Maruyama's step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW over dt = ε²; it has the law p
- * up to a bias that vanishes with ε. The number of steps may be drawn, as long as the chain's place has no say in it: evenly from
- * 1 to 2L − 1, of mean L, no period of the motion is met again and again.
+ * The last is Euler and Maruyama's step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW
+ * over dt = ε²; it has the law p up to a bias that vanishes with ε. The number of steps may be
+ * drawn, as long as the chain's place has no say in it: evenly from 1 to 2L − 1, of mean L, no
+ * period of the motion is met again and again.
  */
 import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
 
@@ -41,6 +43,13 @@ export class Path implements Trajectory {
     if (!diverged && this.#taken < this.#steps) return undefined;
     const acceptance = diverged ? 0 : Math.min(1, Math.exp(change));
     const drawn = !diverged && (this.#u === undefined || this.#u < acceptance) ? leaf : this.#start;
-    return { leaf: drawn, depth: 0, leaves: this.#taken, diverged, acceptance, energy: drawn.energy };
+    return {
+      leaf: drawn,
+      depth: 0,
+      leaves: this.#taken,
+      diverged,
+      acceptance,
+      energy: drawn.energy,
+    };
   }
 }

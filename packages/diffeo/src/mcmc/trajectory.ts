@@ -1,5 +1,6 @@
 /**
- * What a transition is made of: points in phase space that leapfrog went through, H = ½pᵀM⁻¹p − log p(x), and how it ended.
+ * What a transition is made of: points in phase space that leapfrog went through, H = ½pᵀM⁻¹p − log
+ * p(x), and how it ended.
  */
 
 /** A point in phase space, with what is known there. */
@@ -27,7 +28,10 @@ export interface EndedTransition {
   /** Leapfrog steps. */
   readonly leaves: number;
   readonly diverged: boolean;
-  /** min(1, e^{H₀−H}), for the no-U-turn sampler its mean over the leaves: what the step size is adapted to. */
+  /**
+   * min(1, e^{H₀−H}), for the no-U-turn sampler its mean over the leaves: what the step size is
+   * adapted to.
+   */
   readonly acceptance: number;
   /** H of the leaf that was drawn. */
   readonly energy: number;

@@ -1,17 +1,20 @@
 /**
- * A trajectory of the no-U-turn sampler as a binary tree (M. Hoffman and A. Gelman, 2014) with multinomial sampling and the
- * generalised criterion (M. Betancourt, "A conceptual introduction to Hamiltonian Monte Carlo", 2017).
+ * A trajectory of the no-U-turn sampler as a binary tree (M. Hoffman and A. Gelman, 2014) with
+ * multinomial sampling and the generalised criterion (M. Betancourt, "A conceptual introduction to
+ * Hamiltonian Monte Carlo", 2017).
  *
- * A tree of depth d has 2^d leaves, points that leapfrog went through. With ρ = Σ p over its leaves and p♯ = M⁻¹p, it goes on as long as
+ * A tree of depth d has 2^d leaves, points that leapfrog went through. With ρ = Σ p over its leaves
+ * and p♯ = M⁻¹p, it goes on as long as
  *
  *   p♯_first · ρ > 0   and   p♯_last · ρ > 0,
  *
- * the same across the seam of its two halves (ρ of one half and the nearest leaf of the other). A leaf is drawn with weight
- * e^{−H}: inside a new half in proportion, between the old half and the new one with probability min(1, w_new/w_old), which
- * leaves the law as it is and prefers to move.
+ * the same across the seam of its two halves (ρ of one half and the nearest leaf of the other). A
+ * leaf is drawn with weight e^{−H}: inside a new half in proportion, between the old half and the
+ * new one with probability min(1, w_new/w_old), which leaves the law as it is and prefers to move.
  *
- * Leaves come one by one, outwards. Complete subtrees wait on a stack, and two of one depth merge as in a binary counter:
- * nothing is recursive, and a subtree that turns ends the trajectory at the leaf where it is seen.
+ * Leaves come one by one, outwards. Complete subtrees wait on a stack, and two of one depth merge
+ * as in a binary counter: nothing is recursive, and a subtree that turns ends the trajectory at the
+ * leaf where it is seen.
  */
 
 import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
@@ -44,7 +47,9 @@ const dotSum = (v: Float64Array, a: Float64Array, b: Float64Array): number => {
 
 const logAdd = (a: number, b: number): number => {
   const most = Math.max(a, b);
-  return most === Number.NEGATIVE_INFINITY ? most : most + Math.log1p(Math.exp(Math.min(a, b) - most));
+  return most === Number.NEGATIVE_INFINITY
+    ? most
+    : most + Math.log1p(Math.exp(Math.min(a, b) - most));
 };
 
 /** Whether a stretch with momentum sum ρ = a + b still goes away from both its ends. */
@@ -57,7 +62,10 @@ const straightOn = (a: Subtree, b: Subtree): boolean =>
   straight(a.first, b.first, a.sum, b.first.momentum) &&
   straight(a.last, b.last, b.sum, a.last.momentum);
 
-/** One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its stream. */
+/**
+ * One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its
+ * stream.
+ */
 export class TrajectoryTree implements Trajectory {
   readonly #start: Leaf;
   readonly #draw: () => number;
@@ -76,7 +84,14 @@ export class TrajectoryTree implements Trajectory {
     this.#start = start;
     this.#draw = draw;
     this.#maxDepth = maxDepth;
-    this.#whole = { depth: 0, first: start, last: start, sum: start.momentum, logWeight: 0, drawn: start };
+    this.#whole = {
+      depth: 0,
+      first: start,
+      last: start,
+      sum: start.momentum,
+      logWeight: 0,
+      drawn: start,
+    };
     this.#ends = [start, start];
     this.#forward = draw() < 0.5;
   }
@@ -91,7 +106,16 @@ export class TrajectoryTree implements Trajectory {
     this.#accepted += Number.isNaN(change) ? 0 : Math.min(1, Math.exp(change));
     this.#ends[this.#forward ? 1 : 0] = leaf;
     if (!(change > -DIVERGED)) return this.#end(true);
-    if (!this.#push({ depth: 0, first: leaf, last: leaf, sum: leaf.momentum, logWeight: change, drawn: leaf }))
+    if (
+      !this.#push({
+        depth: 0,
+        first: leaf,
+        last: leaf,
+        sum: leaf.momentum,
+        logWeight: change,
+        drawn: leaf,
+      })
+    )
       return this.#end(false);
     const [half] = this.#stack;
     if (this.#stack.length === 1 && half.depth === this.#whole.depth) return this.#double(half);
@@ -108,7 +132,14 @@ export class TrajectoryTree implements Trajectory {
       const sum = plus(a.sum, b.sum);
       const logWeight = logAdd(a.logWeight, b.logWeight);
       const drawn = Math.log(this.#draw()) < b.logWeight - logWeight ? b.drawn : a.drawn;
-      this.#stack.splice(-2, 2, { depth: a.depth + 1, first: a.first, last: b.last, sum, logWeight, drawn });
+      this.#stack.splice(-2, 2, {
+        depth: a.depth + 1,
+        first: a.first,
+        last: b.last,
+        sum,
+        logWeight,
+        drawn,
+      });
     }
   }
 
@@ -116,9 +147,11 @@ export class TrajectoryTree implements Trajectory {
   #double(half: Subtree): EndedTransition | undefined {
     this.#stack = [];
     const whole = this.#whole;
-    const drawn = Math.log(this.#draw()) < half.logWeight - whole.logWeight ? half.drawn : whole.drawn;
+    const drawn =
+      Math.log(this.#draw()) < half.logWeight - whole.logWeight ? half.drawn : whole.drawn;
     const sum = plus(whole.sum, half.sum);
-    // The whole seen from its far end towards the half that was added: its last leaf is the half's neighbour.
+    // The whole seen from its far end towards the half that was added: its last leaf is the half's
+    // neighbour.
     const inner = this.#forward ? whole : { ...whole, first: whole.last, last: whole.first };
     const turned = !straightOn(inner, half);
     const [first, last] = this.#ends;

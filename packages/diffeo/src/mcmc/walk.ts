@@ -1,8 +1,10 @@
 /**
- * Chains on arrays: the transition compiled once for a target, run on any number of chains in parts of bounded memory.
+ * Chains on arrays: the transition compiled once for a target, run on any number of chains in parts
+ * of bounded memory.
  *
- * The randomness of a transition is that of its key, or of one key a chain: from `fold(sampleKeys(key, count, first), step)`
- * what chain i does at a step is a function of (key, i, step) alone, on any number of threads and in any grouping.
+ * The randomness of a transition is that of its key, or of one key a chain: from
+ * `fold(sampleKeys(key, count, first), step)` what chain i does at a step is a function of (key, i,
+ * step) alone, on any number of threads and in any grouping.
  */
 import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
@@ -16,7 +18,10 @@ export interface WalkTarget<P> {
   readonly size: number;
   /** f_k, at points [B, n]. */
   readonly terms: readonly ((x: Tensor, parameters: P) => Tensor)[];
-  /** What the terms depend on besides the point: a tree of arrays, inputs of the graph. `{}` where that is nothing. */
+  /**
+   * What the terms depend on besides the point: a tree of arrays, inputs of the graph. `{}` where
+   * that is nothing.
+   */
   readonly parameters: Arrays<P>;
 }
 
@@ -68,18 +73,43 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
   const { size: n, terms, parameters } = target;
   const { leapfrog: steps, part = 1000, type = "float32", ...rest } = options;
   if (!(Number.isInteger(steps) && steps >= 1))
-    fail("usage", `openWalk: leapfrog is ${steps}`, "give a whole number of leapfrog steps, at least 1");
-  if (terms.length === 0) fail("usage", "openWalk: the target has no terms", "give at least one log-density");
+    fail(
+      "usage",
+      `openWalk: leapfrog is ${steps}`,
+      "give a whole number of leapfrog steps, at least 1",
+    );
+  if (terms.length === 0)
+    fail("usage", "openWalk: the target has no terms", "give at least one log-density");
   const compileOptions = { ...rest, type };
-  const shapes = mapTree<NdArray, unknown>(parameters, ({ shape, dtype }) => ({ shape, dtype }), isNdArray);
+  const shapes = mapTree<NdArray, unknown>(
+    parameters,
+    ({ shape, dtype }) => ({ shape, dtype }),
+    isNdArray,
+  );
   const evaluateAt = (p: P) => chainsAt(terms.map((f) => (x: Tensor) => f(x, p)));
   const [points, numbers] = [[null, n], [null]] as const;
 
-  const begin = compile((p: P, x: Tensor) => evaluateAt(p)(x), [shapes as OpenSpecs<P>, points], compileOptions);
+  const begin = compile(
+    (p: P, x: Tensor) => evaluateAt(p)(x),
+    [shapes as OpenSpecs<P>, points],
+    compileOptions,
+  );
   const transition = compile(
-    (p: P, chains: Chains<Tensor>, momentum: Tensor, u: Tensor, weights: readonly Tensor[], size: Tensor) => {
+    (
+      p: P,
+      chains: Chains<Tensor>,
+      momentum: Tensor,
+      u: Tensor,
+      weights: readonly Tensor[],
+      size: Tensor,
+    ) => {
       const before = { chains, momentum };
-      const found = metropolis(before, leapfrog(evaluateAt(p), before, weights, size, steps), weights, u);
+      const found = metropolis(
+        before,
+        leapfrog(evaluateAt(p), before, weights, size, steps),
+        weights,
+        u,
+      );
       const accepted = cast(found.accepted, u.dtype);
       return { chains: found.chains, accepted, moved: sum(accepted) };
     },
@@ -108,7 +138,14 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
       const parts: (Omit<Moved, "share"> & { readonly moved: number })[] = [];
       for (const [from, to] of partsOf(count, part)) {
         const cut = (a: NdArray): NdArray => rowsOf(a, from, to - from);
-        const found = await transition(inputs, eachArray(chains, cut), cut(momentum), cut(u), weights, size);
+        const found = await transition(
+          inputs,
+          eachArray(chains, cut),
+          cut(momentum),
+          cut(u),
+          weights,
+          size,
+        );
         parts.push({ ...found, moved: found.moved.data[0] as number });
       }
       return {
@@ -124,7 +161,10 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
   };
 }
 
-/** Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key a chain, its own. */
+/**
+ * Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key a chain, its
+ * own.
+ */
 function draws(
   key: Key | Keys,
   count: number,
@@ -133,7 +173,11 @@ function draws(
 ): { readonly momentum: NdArray; readonly u: NdArray } {
   if ("count" in key) {
     if (key.count !== count)
-      fail("usage", `${key.count} keys given for ${count} chains`, "give one key a chain, or one key for all");
+      fail(
+        "usage",
+        `${key.count} keys given for ${count} chains`,
+        "give one key a chain, or one key for all",
+      );
     return {
       momentum: normal(fold(key, "momentum"), [n], { dtype }),
       u: { ...uniform(fold(key, "accept"), [], { dtype }), shape: [count] },

@@ -1,10 +1,11 @@
 /**
- * One chain, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take` the point that it led to.
- * First a step size is looked for, then transitions (method.ts) follow each other; in the warm-up they teach ε (adapt.ts)
- * and M⁻¹ (warmup.ts).
+ * One chain, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take`
+ * the point that it led to. First a step size is looked for, then transitions (method.ts) follow
+ * each other; in the warm-up they teach ε (adapt.ts) and M⁻¹ (warmup.ts).
  *
- * What is random in a transition is a function of the chain's key and of its number. So a chain is known by what it was
- * after its last whole transition, its `state`, and goes on from there to the same draws.
+ * What is random in a transition is a function of the chain's key and of its number. So a chain is
+ * known by what it was after its last whole transition, its `state`, and goes on from there to the
+ * same draws.
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import { DualAverage, type DualAverageState } from "./adapt.ts";
@@ -19,11 +20,17 @@ export interface ChainOptions extends Partial<MethodSettings> {
   readonly draws?: number;
   /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
   readonly warmup?: number;
-  /** Default nuts. The others are for comparison: `langevin` has a bias that no number of draws removes. */
+  /**
+   * Default nuts. The others are for comparison: `langevin` has a bias that no number of draws
+   * removes.
+   */
   readonly method?: ChainMethodName;
   /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
   readonly metric?: MetricName;
-  /** The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default 0.8 for nuts and hmc. */
+  /**
+   * The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default
+   * 0.8 for nuts and hmc.
+   */
   readonly acceptance?: number;
   /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
   readonly size?: number;
@@ -71,9 +78,13 @@ interface Step {
   readonly size: number;
 }
 
-const half = (a: Float64Array, b: Float64Array): number => 0.5 * a.reduce((total, v, i) => total + v * b[i], 0);
+const half = (a: Float64Array, b: Float64Array): number =>
+  0.5 * a.reduce((total, v, i) => total + v * b[i], 0);
 
-/** While a first step size is looked for: whether it grows, how many tries there were, and where the next one starts. */
+/**
+ * While a first step size is looked for: whether it grows, how many tries there were, and where the
+ * next one starts.
+ */
 interface Search {
   grows: boolean | undefined;
   readonly tries: number;
@@ -81,7 +92,10 @@ interface Search {
 }
 
 /** A chain that has not begun, at a point with what is known there. */
-export function stateAt({ x, slope, value }: ChainState["at"], settings: ChainSettings): ChainState {
+export function stateAt(
+  { x, slope, value }: ChainState["at"],
+  settings: ChainSettings,
+): ChainState {
   const { metric, size, acceptance } = settings;
   const dense = metric === "dense";
   const average = new DualAverage(acceptance);
@@ -180,7 +194,17 @@ export class Walker {
   /** What the chain was after its last whole transition. */
   get state(): ChainState {
     const drawn = Math.max(0, this.done - this.#settings.warmup);
-    const { x, value, energy, acceptance, depth, leaves, diverged, undefinedAt = null, ...rest } = this.chain;
+    const {
+      x,
+      value,
+      energy,
+      acceptance,
+      depth,
+      leaves,
+      diverged,
+      undefinedAt = null,
+      ...rest
+    } = this.chain;
     return {
       ...rest,
       x: x.subarray(0, drawn * this.#n),
@@ -221,7 +245,10 @@ export class Walker {
     return true;
   }
 
-  /** Remembers a point where log p or its slope is no number; one that overflowed itself says nothing. */
+  /**
+   * Remembers a point where log p or its slope is no number; one that overflowed itself says
+   * nothing.
+   */
   #note({ x, value, slope }: Leaf): void {
     if (!(Number.isNaN(value) || slope.some(Number.isNaN)) || !x.every(Number.isFinite)) return;
     this.#chain.undefinedCount++;
@@ -230,7 +257,9 @@ export class Walker {
 
   /** The chain's point with a momentum drawn for it. */
   #kicked(stream: Key): Leaf {
-    const z = Float64Array.from(normal(fold(stream, "momentum"), [this.#n], { dtype: "float64" }).data);
+    const z = Float64Array.from(
+      normal(fold(stream, "momentum"), [this.#n], { dtype: "float64" }).data,
+    );
     const { momentum, velocity } = this.metric.momentum(z);
     return { ...this.#at, momentum, velocity, energy: half(momentum, velocity) - this.#at.value };
   }
@@ -273,12 +302,18 @@ export class Walker {
     let blocks = 0;
     const draw = (): number => {
       if (at === block.length) {
-        block = Float64Array.from(uniform(fold(fold(stream, "tree"), blocks++), [32], { dtype: "float64" }).data);
+        block = Float64Array.from(
+          uniform(fold(fold(stream, "tree"), blocks++), [32], { dtype: "float64" }).data,
+        );
         at = 0;
       }
       return block[at++];
     };
-    this.#trajectory = methods[this.#settings.method].begin(this.#kicked(stream), draw, this.#settings);
+    this.#trajectory = methods[this.#settings.method].begin(
+      this.#kicked(stream),
+      draw,
+      this.#settings,
+    );
   }
 
   #settle(ended: EndedTransition): void {

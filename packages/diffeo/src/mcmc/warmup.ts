@@ -1,11 +1,18 @@
 /**
- * What a chain learns of M⁻¹ ≈ Cov[x] before its draws count, in windows that double in length (M. Hoffman and A. Gelman, 2014; the
- * windows of Stan: 75 draws at first, 50 at last, between them 25, 50, 100, …, the last one as long as there is room). What it has
- * learned so far is plain data, for a run that is continued.
+ * What a chain learns of M⁻¹ ≈ Cov[x] before its draws count, in windows that double in length (M.
+ * Hoffman and A. Gelman, 2014; the windows of Stan: 75 draws at first, 50 at last, between them 25,
+ * 50, 100, …, the last one as long as there is room). What it has learned so far is plain data, for
+ * a run that is continued.
  */
 
-/** The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first begins. */
-export function windows(warmup: number): { readonly from: number; readonly ends: readonly number[] } {
+/**
+ * The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first
+ * begins.
+ */
+export function windows(warmup: number): {
+  readonly from: number;
+  readonly ends: readonly number[];
+} {
   if (warmup < 20) return { from: warmup, ends: [] };
   const whole = warmup >= 150;
   const from = whole ? 75 : Math.round(0.15 * warmup);

@@ -16,7 +16,10 @@ export function energyFraction({ energy }: Pick<Chain, "energy">): number {
 const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =>
   chains.reduce((sum, chain) => sum + of(chain), 0);
 
-/** @param where the parameters' values at the first point where log p or its slope was no number, if there was one */
+/**
+ * @param where the parameters' values at the first point where log p or its slope was no number, if
+ * there was one
+ */
 export function warningsOf(
   chains: readonly Chain[],
   summary: Readonly<Record<string, Summary>>,
@@ -58,17 +61,22 @@ export function warningsOf(
     );
   // A hundred of each chain, and of many chains what four have to have.
   const enough = 100 * Math.min(4, chains.length);
-  const few = rows.filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough).map(([name]) => name);
+  const few = rows
+    .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough)
+    .map(([name]) => name);
   if (few.length > 0)
     warnings.push(
       `fewer than ${enough} effective draws for ${listed(few)}: means and quantiles are uncertain. Draw more.`,
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
-  if (frozen.length > 0) warnings.push(`${listed(frozen)} never changed or is not finite: R̂ says nothing of it.`);
+  if (frozen.length > 0)
+    warnings.push(`${listed(frozen)} never changed or is not finite: R̂ says nothing of it.`);
   return warnings;
 }
 
 const SHOWN = 5;
 
 const listed = (names: readonly string[]): string =>
-  names.length <= SHOWN ? names.join(", ") : `${names.slice(0, SHOWN).join(", ")} and ${names.length - SHOWN} more`;
+  names.length <= SHOWN
+    ? names.join(", ")
+    : `${names.slice(0, SHOWN).join(", ")} and ${names.length - SHOWN} more`;

@@ -1,14 +1,15 @@
 /**
- * A transformer over the columns of a table at a noise level λ = log m²/σ²: a token is a number of x, or several that belong
- * together, as those of one label do.
+ * A transformer over the columns of a table at a noise level λ = log m²/σ²: a token is a number of
+ * x, or several that belong together, as those of one label do.
  *
  *   h_t = Σ_c x_c u_c + p_t                                  over the numbers c that token t sees
  *   h ← h + A((1 + C₁e) ∘ norm(h) + S₁e) W_out               A = softmax(QKᵀ/√d)V over the tokens of a row
  *   h ← h + silu(((1 + C₂e) ∘ norm(h) + S₂e) W_up + a) W_down + b
  *   v_o = w_o · norm(h_t) + b_o                              of the token t that says number o
  *
- * with e = silu(T φ(λ) + b) as in a residual network (`residual.ts`), by which the level enters (adaLN, W. Peebles and S. Xie,
- * ICCV 2023). λ is broadcast against the rows, and rows of one level share what is made of it.
+ * with e = silu(T φ(λ) + b) as in a residual network (`residual.ts`), by which the level enters
+ * (adaLN, W. Peebles and S. Xie, ICCV 2023). λ is broadcast against the rows, and rows of one level
+ * share what is made of it.
  */
 import * as v from "valibot";
 import {
@@ -82,13 +83,21 @@ export interface Columns<T> {
 
 function check({ channels, outputs = channels, sees, says, width, heads }: ColumnsOptions): void {
   if (width % heads !== 0)
-    fail("usage", `a transformer of width ${width} in ${heads} heads`, "give `heads` that divide the width");
+    fail(
+      "usage",
+      `a transformer of width ${width} in ${heads} heads`,
+      "give `heads` that divide the width",
+    );
   if (
     sees.some((some) => some.some((c) => c >= channels)) ||
     says.length !== outputs ||
     says.some((t) => t >= sees.length)
   )
-    fail("usage", "a transformer whose tokens see or say numbers that are not there", "give each number out its token");
+    fail(
+      "usage",
+      "a transformer whose tokens see or say numbers that are not there",
+      "give each number out its token",
+    );
 }
 
 /** What it is made of. */
@@ -114,7 +123,10 @@ export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Colu
         down: linearInit(own.at("down"), expansion * width, width, 0.3 ** 2),
       };
     }),
-    output: { w: source.at("output").normal([outputs, width], 0.1 ** 2 / width), b: source.fill([outputs], 0) },
+    output: {
+      w: source.at("output").normal([outputs, width], 0.1 ** 2 / width),
+      b: source.fill([outputs], 0),
+    },
   };
 }
 
@@ -126,12 +138,18 @@ const seen = ({ sees, channels }: ColumnsOptions): number[][] =>
 function embedded(value: Tensor, x: Tensor, options: ColumnsOptions): Tensor {
   const each = mul(expandDims(x, -1), value);
   const isOne =
-    options.sees.length === options.channels && options.sees.every(([c, ...more], t) => c === t && more.length === 0);
+    options.sees.length === options.channels &&
+    options.sees.every(([c, ...more], t) => c === t && more.length === 0);
   return isOne ? each : matmul(constant(seen(options), x.dtype), each);
 }
 
 /** v of rows x […, channels]; λ is broadcast against their leading axes. */
-export function columns(p: Columns<Tensor>, x: Tensor, lambda: Tensor, options: ColumnsOptions): Tensor {
+export function columns(
+  p: Columns<Tensor>,
+  x: Tensor,
+  lambda: Tensor,
+  options: ColumnsOptions,
+): Tensor {
   const { sees, says, width, heads } = options;
   const rows = x.shape.slice(0, -1);
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
@@ -151,6 +169,8 @@ export function columns(p: Columns<Tensor>, x: Tensor, lambda: Tensor, options: 
   }
   const said = layerNorm(h);
   const own =
-    says.every((t, o) => t === o) && says.length === sees.length ? said : take(said, constant(says, "int32"), -2);
+    says.every((t, o) => t === o) && says.length === sees.length
+      ? said
+      : take(said, constant(says, "int32"), -2);
   return add(sum(mul(own, p.output.w), -1), p.output.b);
 }

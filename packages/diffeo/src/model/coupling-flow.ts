@@ -1,12 +1,15 @@
 /**
- * A flow of couplings, x = T(w) with T = T_k ∘ … ∘ T₁: in each some coordinates stay, and say how the others move,
+ * A flow of couplings, x = T(w) with T = T_k ∘ … ∘ T₁: in each some coordinates stay, and say how
+ * the others move,
  *
  *   y_a = x_a     y_b = e^{s(x_a)} ∘ f(x_b; x_a) + m(x_a)     log|det J| = Σ s + Σ log f′
  *
- * with f a rational-quadratic spline of [−B, B] (C. Durkan et al., Neural Spline Flows, NeurIPS 2019), or the identity (L. Dinh
- * et al., RealNVP, ICLR 2017); all of it by a network of two hidden layers. In coupling k coordinate i stays where bit ⌊k/2⌋ of i
- * is k mod 2, so that 2⌈log₂ n⌉ couplings show every coordinate to every other (T. Müller et al., 2019). Both directions are
- * explicit, and at first T is the identity. The last hidden layer is bounded: what few rows far out say is not carried further.
+ * with f a rational-quadratic spline of [−B, B] (C. Durkan et al., Neural Spline Flows, NeurIPS
+ * 2019), or the identity (L. Dinh et al., RealNVP, ICLR 2017); all of it by a network of two hidden
+ * layers. In coupling k coordinate i stays where bit ⌊k/2⌋ of i is k mod 2, so that 2⌈log₂ n⌉
+ * couplings show every coordinate to every other (T. Müller et al., 2019). Both directions are
+ * explicit, and at first T is the identity. The last hidden layer is bounded: what few rows far out
+ * say is not carried further.
  */
 import * as v from "valibot";
 import type { Bijector } from "../bijector/index.ts";
@@ -49,7 +52,9 @@ export const couplingFlowSchema = v.strictObject({
 
 type Options = v.InferOutput<typeof couplingFlowSchema>;
 export type CouplingFlowOptions = {
-  readonly [K in keyof Options]: Options[K] extends number[] | undefined ? readonly number[] : Options[K];
+  readonly [K in keyof Options]: Options[K] extends number[] | undefined
+    ? readonly number[]
+    : Options[K];
 };
 
 interface Conditioner<T> {
@@ -80,13 +85,23 @@ interface Split {
 /** Which coordinates stay and which change, a coupling. */
 function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly Split[] {
   const places = moved ?? [...Array(channels).keys()];
-  const odd = places.length < 2 || new Set(places).size < places.length || places.some((i) => i >= channels);
-  if (odd) fail("usage", `a flow of coordinates [${places}] of ${channels}`, "name at least two of them, each once");
+  const odd =
+    places.length < 2 || new Set(places).size < places.length || places.some((i) => i >= channels);
+  if (odd)
+    fail(
+      "usage",
+      `a flow of coordinates [${places}] of ${channels}`,
+      "name at least two of them, each once",
+    );
   const bits = couplingsFor(places.length) / 2;
   const others = [...Array(channels).keys()].filter((i) => !places.includes(i));
   return times(couplings, (k) => {
     const stays = (i: number): boolean => ((i >> (Math.floor(k / 2) % bits)) & 1) === k % 2;
-    return { kept: places.filter((_, i) => stays(i)), changed: places.filter((_, i) => !stays(i)), others };
+    return {
+      kept: places.filter((_, i) => stays(i)),
+      changed: places.filter((_, i) => !stays(i)),
+      others,
+    };
   });
 }
 
@@ -94,7 +109,10 @@ function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly
 const movedBy = ({ bins }: CouplingFlowOptions): number => (bins === undefined ? 2 : 1 + 3 * bins);
 
 /** What a flow is made of; the last layers have no weight at first. */
-export function couplingFlowFrom<T>(source: Source<T>, options: CouplingFlowOptions): CouplingFlow<T> {
+export function couplingFlowFrom<T>(
+  source: Source<T>,
+  options: CouplingFlowOptions,
+): CouplingFlow<T> {
   const { width } = options;
   return {
     couplings: splitsOf(options).map(({ kept, changed }, k) => {
@@ -120,7 +138,11 @@ function replaced(x: Tensor, { kept, changed, others }: Split, by: Tensor): Tens
 }
 
 /** s, m and f as the kept coordinates say. */
-function conditioned({ first, second, last }: Conditioner<Tensor>, kept: Tensor, options: CouplingFlowOptions) {
+function conditioned(
+  { first, second, last }: Conditioner<Tensor>,
+  kept: Tensor,
+  options: CouplingFlowOptions,
+) {
   const { bins } = options;
   const layer = ({ w, b }: Affine<Tensor>, h: Tensor): Tensor =>
     linear({ w: cast(w, kept.dtype), b: cast(b, kept.dtype) }, h);
@@ -128,7 +150,8 @@ function conditioned({ first, second, last }: Conditioner<Tensor>, kept: Tensor,
   const rows = kept.shape.length === 1 ? expandDims(kept, 0) : kept;
   const raw = layer(last, tanh(layer(second, silu(layer(first, rows)))));
   const each = reshape(raw, [...kept.shape.slice(0, -1), -1, movedBy(options)]);
-  const part = (from: number, to: number): Tensor => slice(each, ...each.shape.slice(1).map(() => null), [from, to]);
+  const part = (from: number, to: number): Tensor =>
+    slice(each, ...each.shape.slice(1).map(() => null), [from, to]);
   const one = (at: number): Tensor => squeeze(part(at, at + 1), -1);
   const s = mul(tanh(mul(one(0), 1 / MOST_STRETCH)), MOST_STRETCH);
   const f =

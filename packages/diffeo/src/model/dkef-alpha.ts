@@ -1,5 +1,6 @@
 /**
- * α in closed form. A loss ½sᵀMs + c·s + Σ_k w_kᵀ(∇s)w_k of s = Σ_l α_l ∇k_l + h, h = ∇log q₀, is, with a ridge,
+ * α in closed form. A loss ½sᵀMs + c·s + Σ_k w_kᵀ(∇s)w_k of s = Σ_l α_l ∇k_l + h, h = ∇log q₀, is,
+ * with a ridge,
  *
  *   ½ αᵀ(G + λI)α + b·α + const,   G_ll′ = E[∇k_lᵀ M ∇k_l′],   b_l = E[∂_{Mh + c} k_l + Σ_k ∂²_{w_k} k_l]
  *
@@ -47,7 +48,10 @@ interface Operator {
   readonly times: (column: Tensor) => Tensor;
 }
 
-/** Normal equations whose G came from rows: G α costs two products with a vector, and so does its derivative. */
+/**
+ * Normal equations whose G came from rows: G α costs two products with a vector, and so does its
+ * derivative.
+ */
 export interface LinearSystem extends NormalEquations<Tensor> {
   readonly times: (column: Tensor) => Tensor;
 }
@@ -66,7 +70,12 @@ const totalOperator = (terms: readonly Operator[]): Operator => ({
 const POINTS = 256;
 
 /** G and b of an objective, as means over points x of shape [B, n]. */
-export function normalEquations(p: Dkef<Tensor>, objective: Objective, x: Tensor, draws: Draws<Tensor>): LinearSystem {
+export function normalEquations(
+  p: Dkef<Tensor>,
+  objective: Objective,
+  x: Tensor,
+  draws: Draws<Tensor>,
+): LinearSystem {
   const count = x.shape[0];
   const sums = partsOf(count, POINTS).map((range) => {
     const part = slice(x, range);
@@ -81,7 +90,10 @@ export function normalEquations(p: Dkef<Tensor>, objective: Objective, x: Tensor
   };
 }
 
-/** What a set of directions adds: G itself, and b = Σ κ ∘ (linear · columns + squares) in the terms of `KernelRows`. */
+/**
+ * What a set of directions adds: G itself, and b = Σ κ ∘ (linear · columns + squares) in the terms
+ * of `KernelRows`.
+ */
 interface Share {
   readonly g: readonly Operator[];
   /** [R, B, width + 1] */
@@ -90,7 +102,11 @@ interface Share {
   readonly squares: readonly Tensor[];
 }
 
-function sumsOver(p: Dkef<Tensor>, x: Tensor, terms: Terms): { readonly g: Operator; readonly b: Tensor } {
+function sumsOver(
+  p: Dkef<Tensor>,
+  x: Tensor,
+  terms: Terms,
+): { readonly g: Operator; readonly b: Tensor } {
   const all = pairs(p, x);
   const shares = [fewDirections(p, x, all, terms), allDirections(p, x, all, terms)];
   const linear = total(shares.flatMap((s) => s.linear));
@@ -99,17 +115,28 @@ function sumsOver(p: Dkef<Tensor>, x: Tensor, terms: Terms): { readonly g: Opera
 }
 
 /** Mh + c, the directions of M and those of the curvature, in one stack. */
-function fewDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, drift, slices }: Terms): Share {
+function fewDirections(
+  p: Dkef<Tensor>,
+  x: Tensor,
+  all: Pairs,
+  { metric, drift, slices }: Terms,
+): Share {
   const { kappa, columns, fx } = all;
   const [kernels, points, size] = kappa.shape;
   const pull = applyMetric(metric, baseScore(x));
   const own = metric.directions === slices ? undefined : metric.directions;
-  const directions = [expandDims(drift ? add(pull, drift) : pull, 1), own, slices].filter((t) => t !== undefined);
+  const directions = [expandDims(drift ? add(pull, drift) : pull, 1), own, slices].filter(
+    (t) => t !== undefined,
+  );
   const rows = kernelRows(p, x, fx, concat(directions, 1), slices?.shape[1]);
 
   /** U of some of the directions, [R, B, count, L] */
   const derivatives = (from: number, count: number): Tensor => {
-    const some = reshape(slice(rows.first, null, null, [from, from + count]), [kernels, points * count, -1]);
+    const some = reshape(slice(rows.first, null, null, [from, from + count]), [
+      kernels,
+      points * count,
+      -1,
+    ]);
     return reshape(matmul(some, columns), [kernels, points, count, size]);
   };
   const ownCount = own?.shape[1] ?? 0;
@@ -123,7 +150,10 @@ function fewDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, drift, 
   };
 }
 
-/** All n unit vectors: for a metric with a diagonal, and for tr ∇s. The heaviest part, in pieces that stay in cache. */
+/**
+ * All n unit vectors: for a metric with a diagonal, and for tr ∇s. The heaviest part, in pieces
+ * that stay in cache.
+ */
 function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices }: Terms): Share {
   const [points, n] = x.shape;
   const m = metric.diagonal;
@@ -131,15 +161,17 @@ function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices 
   const { columns, fx } = all;
   const [kernels, , size] = all.kappa.shape;
   const rows = kernelRows(p, x, fx);
-  // One number m a point is shared out as √m to both factors. It is not negative: M is not, and a few directions cannot
-  // make up for a negative multiple of I.
+  // One number m a point is shared out as √m to both factors. It is not negative: M is not, and a
+  // few directions cannot make up for a negative multiple of I.
   const isotropic = m?.shape.at(-1) === 1;
   const kappa = m && isotropic ? mul(all.kappa, sqrt(m)) : all.kappa;
   const pieces = partsOf(points, Math.round(DERIVATIVES / n)).map((range) => {
     const count = range[1] - range[0];
     const some = reshape(slice(rows.first, null, range), [kernels, count * n, -1]);
     const weights = slice(kappa, null, range);
-    const u = Array.from({ length: kernels }, (_, r) => reshape(matmul(at(some, r), at(columns, r)), [count, n, size]));
+    const u = Array.from({ length: kernels }, (_, r) =>
+      reshape(matmul(at(some, r), at(columns, r)), [count, n, size]),
+    );
     const g = total(u.map((v, r) => mul(v, expandDims(at(weights, r), 1))));
     const weighted = m && !isotropic ? mul(g, expandDims(slice(m, range), -1)) : g;
     return {
@@ -164,8 +196,14 @@ function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices 
   };
 }
 
-/** N = (G + λI)⁻¹ and α = −N b as columns in float64: the condition number of G + λI is beyond what float32 resolves. */
-function solved({ g, b }: NormalEquations<Tensor>, lambda: Tensor): { inverted: Tensor; column: Tensor } {
+/**
+ * N = (G + λI)⁻¹ and α = −N b as columns in float64: the condition number of G + λI is beyond what
+ * float32 resolves.
+ */
+function solved(
+  { g, b }: NormalEquations<Tensor>,
+  lambda: Tensor,
+): { inverted: Tensor; column: Tensor } {
   const right = expandDims(cast(b, "float64"), -1);
   const a = add(cast(g, "float64"), mul(eye(g.shape[0], "float64"), lambda));
   const inverted = inverse(a);
@@ -183,14 +221,18 @@ export const solveAlpha = (equations: NormalEquations<Tensor>, logLambda: Tensor
 /**
  * The same α with its first derivative at little cost.
  *
- * With N and the solution α₀ as constants, α = α₀ − N(r − r₀), where r = Gα₀ + λα₀ + b and r₀ is the same number as a
- * constant: this adds zero, and its derivative −N(dG α₀ + dλ α₀ + db) is the derivative of α. So nothing is differentiated
- * through an inverse or a Gram matrix, only through products with a vector. Second derivatives are not right.
+ * With N and the solution α₀ as constants, α = α₀ − N(r − r₀), where r = Gα₀ + λα₀ + b and r₀ is
+ * the same number as a constant: this adds zero, and its derivative −N(dG α₀ + dλ α₀ + db) is the
+ * derivative of α. So nothing is differentiated through an inverse or a Gram matrix, only through
+ * products with a vector. Second derivatives are not right.
  */
 export function trainedAlpha(system: LinearSystem, logLambda: Tensor): Tensor {
   const { g, b, times } = system;
   const lambda = ridge(logLambda);
-  const { inverted, column } = solved({ g: stopGradient(g), b: stopGradient(b) }, stopGradient(lambda));
+  const { inverted, column } = solved(
+    { g: stopGradient(g), b: stopGradient(b) },
+    stopGradient(lambda),
+  );
   const product = cast(times(cast(column, b.dtype)), "float64");
   const residual = add(add(product, mul(column, lambda)), expandDims(cast(b, "float64"), -1));
   const alpha = sub(column, matmul(inverted, sub(residual, stopGradient(residual))));

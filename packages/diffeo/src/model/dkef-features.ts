@@ -3,7 +3,8 @@
  *
  *   φ_r(x) = (softplus(softplus(x W₁ + b₁) W₂ + b₂) W₃ + x S) / √s_r,   s_r = 10^{ℓ_r}
  *
- * The networks of all kernels run side by side: every parameter has a leading axis r. A last bias would cancel in
+ * The networks of all kernels run side by side: every parameter has a leading axis r. A last bias
+ * would cancel in
  * φ(x) − φ(z) and is left out. Dividing by √s here gives every kernel the length scale 1.
  */
 import {
@@ -53,9 +54,15 @@ export const featureShapes = (n: number, kernels: number, width: number): Featur
 });
 
 /** All weights and biases N(0, 1/width). */
-export function featuresInit(key: Key, n: number, width: number, logScales: readonly number[]): Features<NdArray> {
+export function featuresInit(
+  key: Key,
+  n: number,
+  width: number,
+  logScales: readonly number[],
+): Features<NdArray> {
   const shapes = featureShapes(n, logScales.length, width);
-  const draw = (name: keyof Features<Shape>): NdArray => gaussianArray(fold(key, name), shapes[name], 1 / width);
+  const draw = (name: keyof Features<Shape>): NdArray =>
+    gaussianArray(fold(key, name), shapes[name], 1 / width);
   return {
     w1: draw("w1"),
     b1: draw("b1"),
@@ -90,17 +97,25 @@ export interface FeatureJet {
 
 /** The last few of the directions [R, B, k, …]; all of them without a number. */
 export const lastDirections = (t: Tensor, count?: number): Tensor =>
-  count === undefined || count === t.shape[2] ? t : slice(t, null, null, [t.shape[2] - count, t.shape[2]]);
+  count === undefined || count === t.shape[2]
+    ? t
+    : slice(t, null, null, [t.shape[2] - count, t.shape[2]]);
 
 /**
- * J_φ d_k and Σ_k φ″[d_k, d_k] at points [B, n] along directions [B, k, n]; without directions, along all unit vectors, so
- * that the sum is Δφ.
+ * J_φ d_k and Σ_k φ″[d_k, d_k] at points [B, n] along directions [B, k, n]; without directions,
+ * along all unit vectors, so that the sum is Δφ.
  *
- * For a = softplus(z), with dots for derivatives along d: ȧ = σ(z) ż and ä = σ(z) z̈ + σ(z)σ(−z) ż²; for z = a W: ż = ȧ W and
- * z̈ = ä W. The second derivatives are linear in z̈, so their sum over k needs no axis of its own: only Σ_k ż_k² does.
- * All n directions cost as much as n evaluations of φ; nested autodiff would carry z̈ for each of them.
+ * For a = softplus(z), with dots for derivatives along d: ȧ = σ(z) ż and ä = σ(z) z̈ + σ(z)σ(−z)
+ * ż²; for z = a W: ż = ȧ W and z̈ = ä W. The second derivatives are linear in z̈, so their sum over
+ * k needs no axis of its own: only Σ_k ż_k² does. All n directions cost as much as n evaluations of
+ * φ; nested autodiff would carry z̈ for each of them.
  */
-export function featureJet(p: Features<Tensor>, x: Tensor, directions?: Tensor, curved?: number): FeatureJet {
+export function featureJet(
+  p: Features<Tensor>,
+  x: Tensor,
+  directions?: Tensor,
+  curved?: number,
+): FeatureJet {
   const [kernels, n, width] = p.w1.shape;
   const points = x.shape[0];
   const k = directions ? directions.shape[1] : n;

@@ -4,8 +4,8 @@
  *   log p̃(x) = f(x) + log q₀(x),   f(x) = Σ_l α_l k(x, z_l),   log q₀(x) = −‖x‖²/8
  *   k(x, z) = Σ_r ρ_r exp(−½‖φ_r(x) − φ_r(z)‖²),   ρ = softmax(w)
  *
- * The score is linear in α, so every loss of `matching` is a quadratic in α: α is solved for, not trained
- * (`dkef-alpha.ts`), and everything else is trained through that solution.
+ * The score is linear in α, so every loss of `matching` is a quadratic in α: α is solved for, not
+ * trained (`dkef-alpha.ts`), and everything else is trained through that solution.
  */
 
 import {
@@ -36,7 +36,14 @@ import {
 import { partsOf } from "../host/index.ts";
 import type { ScoreFunction } from "../matching/index.ts";
 import type { Key } from "../random/index.ts";
-import { type Features, featureJet, featureShapes, features, featuresInit, lastDirections } from "./dkef-features.ts";
+import {
+  type Features,
+  featureJet,
+  featureShapes,
+  features,
+  featuresInit,
+  lastDirections,
+} from "./dkef-features.ts";
 import { filledArray } from "./layers.ts";
 
 export interface Dkef<T> {
@@ -77,7 +84,11 @@ export const baseScore = (x: Tensor): Tensor => mul(x, -1 / BASE_VARIANCE);
 export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {}): Dkef<NdArray> {
   const { width = 30, logScales = [0, 0.5185, 1], logLambda = -2 } = options;
   if (inducing.shape.length !== 2 || inducing.data.length === 0)
-    fail("shape", `the inducing points have shape [${inducing.shape}]`, "give one row a point: shape [L, n]");
+    fail(
+      "shape",
+      `the inducing points have shape [${inducing.shape}]`,
+      "give one row a point: shape [L, n]",
+    );
   return {
     inducing,
     features: featuresInit(key, inducing.shape[1], width, logScales),
@@ -117,7 +128,11 @@ export function pairs(p: Dkef<Tensor>, x: Tensor): Pairs {
   const logRho = reshape(logSoftmax(p.mixture), [-1, 1, 1]);
   const left = beside(fx, one(fx), halfNorm(fx));
   const right = beside(fz, add(halfNorm(fz), logRho), one(fz));
-  return { fx, columns: transpose(beside(fz, one(fz))), kappa: exp(matmul(left, transpose(right))) };
+  return {
+    fx,
+    columns: transpose(beside(fz, one(fz))),
+    kappa: exp(matmul(left, transpose(right))),
+  };
 }
 
 /** Derivatives of the kernels along directions, as rows to multiply with `columns`. */
@@ -129,15 +144,22 @@ export interface KernelRows {
 }
 
 /**
- * At points [B, n] along directions [B, k, n], of which the last `curved` count in `second`; without directions, along all
- * unit vectors. With δ_l = φ(x) − φ(z_l) and t_k = J_φ d_k,
+ * At points [B, n] along directions [B, k, n], of which the last `curved` count in `second`;
+ * without directions, along all unit vectors. With δ_l = φ(x) − φ(z_l) and t_k = J_φ d_k,
  *
  *   ∂_{d} κ = −κ δ·t       Σ_k ∂²_{d_k} κ = κ [ Σ_k (δ·t_k)² − Σ_k ‖t_k‖² − δ·Σ_k φ″[d_k, d_k] ]
  *
- * (differentiate κ′ = −κ δ·δ′ once more). Since −δ·t = (t, −t·φ(x))·(φ(z_l), 1), all of it is products with `columns`;
- * autodiff would carry the inducing points through every layer of the derivative.
+ * (differentiate κ′ = −κ δ·δ′ once more). Since −δ·t = (t, −t·φ(x))·(φ(z_l), 1), all of it is
+ * products with `columns`; autodiff would carry the inducing points through every layer of the
+ * derivative.
  */
-export function kernelRows(p: Dkef<Tensor>, x: Tensor, fx: Tensor, directions?: Tensor, curved?: number): KernelRows {
+export function kernelRows(
+  p: Dkef<Tensor>,
+  x: Tensor,
+  fx: Tensor,
+  directions?: Tensor,
+  curved?: number,
+): KernelRows {
   const jet = featureJet(p.features, x, directions, curved);
   const along = expandDims(fx, -2);
   const lengths = sum(square(lastDirections(jet.tangents, curved)), [-2, -1]);
@@ -181,7 +203,8 @@ export function dkefScore(p: Dkef<Tensor>, alpha: Tensor): ScoreFunction {
     return reshape(curvatureAt(p, alpha, reshape(x, [-1, n]), directions), x.shape.slice(0, -1));
   };
   return Object.assign((x: Tensor) => score(x), {
-    curvature: (x: Tensor, w: Tensor) => sub(total(x, w), mul(sum(square(w), [-2, -1]), 1 / BASE_VARIANCE)),
+    curvature: (x: Tensor, w: Tensor) =>
+      sub(total(x, w), mul(sum(square(w), [-2, -1]), 1 / BASE_VARIANCE)),
     divergence: (x: Tensor) => sub(total(x), (x.shape.at(-1) as number) / BASE_VARIANCE),
   });
 }

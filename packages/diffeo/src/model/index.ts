@@ -1,4 +1,7 @@
-/** diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a function of them and of x. */
+/**
+ * diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a
+ * function of them and of x.
+ */
 export {
   type CouplingFlow,
   type CouplingFlowOptions,
@@ -17,7 +20,13 @@ export {
   dkefShapes,
   pairs,
 } from "./dkef.ts";
-export { type LinearSystem, type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "./dkef-alpha.ts";
+export {
+  type LinearSystem,
+  type NormalEquations,
+  normalEquations,
+  solveAlpha,
+  trainedAlpha,
+} from "./dkef-alpha.ts";
 export {
   type Affine,
   conv,
@@ -43,5 +52,10 @@ export {
   parameterCount,
 } from "./networks.ts";
 export { type ResidualOptions, velocityScore } from "./residual.ts";
-export { type Transformer, type TransformerOptions, transformer, transformerInit } from "./transformer.ts";
+export {
+  type Transformer,
+  type TransformerOptions,
+  transformer,
+  transformerInit,
+} from "./transformer.ts";
 export { type UNet, type UNetOptions, unet, unetInit } from "./unet.ts";

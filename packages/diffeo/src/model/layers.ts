@@ -1,6 +1,7 @@
 /**
- * The layers small networks are made of, as pairs: `…Init(source, sizes)` gives parameters, as host arrays where the source
- * is `drawn(key)`; the layer itself is a function of parameters and input. Images are channels-last.
+ * The layers small networks are made of, as pairs: `…Init(source, sizes)` gives parameters, as host
+ * arrays where the source is `drawn(key)`; the layer itself is a function of parameters and input.
+ * Images are channels-last.
  */
 import {
   add,
@@ -33,8 +34,8 @@ export interface Shaped {
 }
 
 /**
- * Where the parameters of a network come from. A network says once what it is made of; a key makes numbers of that, and a
- * file that claims to hold such a network is measured by the shapes alone.
+ * Where the parameters of a network come from. A network says once what it is made of; a key makes
+ * numbers of that, and a file that claims to hold such a network is measured by the shapes alone.
  */
 export interface Source<T> {
   /** The source of a part by its name: other numbers than those of any other name. */
@@ -64,8 +65,14 @@ export const drawn = (key: Key): Source<NdArray> => ({
   fill: filledArray,
 });
 
-/** Shapes alone, of no more than so many arrays and numbers together: beyond them `exceeded` is called, which must throw. */
-export function shapesWithin(limit: { readonly arrays: number; readonly numbers: number }, exceeded: () => never) {
+/**
+ * Shapes alone, of no more than so many arrays and numbers together: beyond them `exceeded` is
+ * called, which must throw.
+ */
+export function shapesWithin(
+  limit: { readonly arrays: number; readonly numbers: number },
+  exceeded: () => never,
+) {
   let [arrays, numbers] = [0, 0];
   const one = (shape: Shape): Shaped => {
     arrays++;
@@ -76,7 +83,10 @@ export function shapesWithin(limit: { readonly arrays: number; readonly numbers:
   return source;
 }
 
-/** f(0) … f(n − 1), made one by one: a source that refuses ends it before room for all of them is taken. */
+/**
+ * f(0) … f(n − 1), made one by one: a source that refuses ends it before room for all of them is
+ * taken.
+ */
 export function times<T>(n: number, f: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(f(i));
@@ -88,7 +98,12 @@ export const matrixInit = <T>(source: Source<T>, inputs: number, outputs: number
   source.normal([inputs, outputs], gain / inputs);
 
 /** The same, and zero biases. */
-export const linearInit = <T>(source: Source<T>, inputs: number, outputs: number, gain = 1): Affine<T> => ({
+export const linearInit = <T>(
+  source: Source<T>,
+  inputs: number,
+  outputs: number,
+  gain = 1,
+): Affine<T> => ({
   w: matrixInit(source, inputs, outputs, gain),
   b: source.fill([outputs], 0),
 });
@@ -96,7 +111,13 @@ export const linearInit = <T>(source: Source<T>, inputs: number, outputs: number
 /** x W + b over the last axis. */
 export const linear = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(matmul(x, w), b);
 
-export const convInit = <T>(source: Source<T>, size: number, inputs: number, outputs: number, gain = 1): Affine<T> => ({
+export const convInit = <T>(
+  source: Source<T>,
+  size: number,
+  inputs: number,
+  outputs: number,
+  gain = 1,
+): Affine<T> => ({
   w: source.normal([size, size, inputs, outputs], gain / (size * size * inputs)),
   b: source.fill([outputs], 0),
 });
@@ -122,6 +143,9 @@ export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor 
   return concat([sin(angle), cos(angle)], -1);
 }
 
-/** Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then prepare them once. */
+/**
+ * Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then
+ * prepare them once.
+ */
 export const frozen = <P = Tree<Tensor>>(parameters: unknown): P =>
   mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isNdArray) as P;

@@ -1,6 +1,6 @@
 /**
- * Networks by name: a network is one file and one row here. It says what its options are, what it is made of and how it is
- * applied; training, files and samplers know nothing else of it.
+ * Networks by name: a network is one file and one row here. It says what its options are, what it
+ * is made of and how it is applied; training, files and samplers know nothing else of it.
  */
 import type * as v from "valibot";
 import {
@@ -26,7 +26,12 @@ import {
 } from "./coupling-flow.ts";
 import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
 import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
-import { type TransformerOptions, transformer, transformerFrom, transformerSchema } from "./transformer.ts";
+import {
+  type TransformerOptions,
+  transformer,
+  transformerFrom,
+  transformerSchema,
+} from "./transformer.ts";
 import { type UNetOptions, unet, unetFrom, unetSchema } from "./unet.ts";
 
 /** Parameters as any network has them; one's own network knows their structure. */
@@ -49,8 +54,11 @@ export const networks = {
     apply: unet,
     takes: ({ multipliers, position }: UNetOptions, grid: Shape) => {
       const side = 2 ** (multipliers.length - 1);
-      if (grid.length !== 2 || grid.some((d) => d % side !== 0)) return `a grid of two axes that divide by ${side}`;
-      return position && position.join() !== grid.join() ? `the grid of its positions, [${position.join(", ")}]` : true;
+      if (grid.length !== 2 || grid.some((d) => d % side !== 0))
+        return `a grid of two axes that divide by ${side}`;
+      return position && position.join() !== grid.join()
+        ? `the grid of its positions, [${position.join(", ")}]`
+        : true;
     },
   },
   transformer: {
@@ -74,20 +82,26 @@ export const networks = {
     apply: columns,
     takes: (_: ColumnsOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
   },
-  /** T of a flow, over vectors and of no time; its log-determinant and inverse are those of `couplingFlow`. */
+  /**
+   * T of a flow, over vectors and of no time; its log-determinant and inverse are those of
+   * `couplingFlow`.
+   */
   couplings: {
     schema: couplingFlowSchema,
     from: couplingFlowFrom,
     apply: (parameters: CouplingFlow<Tensor>, x: Tensor, _: Tensor, options: CouplingFlowOptions) =>
       normalised(parameters, x, options).x,
-    takes: (_: CouplingFlowOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
+    takes: (_: CouplingFlowOptions, grid: Shape) =>
+      grid.length === 0 || "vectors, a grid of no axes",
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Table = typeof networks;
 
 /** What `takes` is given. */
-type OptionsOf<R extends Row> = R["takes"] extends (options: infer O, grid: Shape) => true | string ? O : never;
+type OptionsOf<R extends Row> = R["takes"] extends (options: infer O, grid: Shape) => true | string
+  ? O
+  : never;
 
 /** A network by its name and options: plain data. */
 export type NetworkSpec = {
@@ -106,7 +120,10 @@ export interface Network {
   readonly outputs: number;
   /** Fresh parameters. */
   readonly init: (key: Key) => Parameters<NdArray>;
-  /** The shapes of its parameters, none of which is made; a network beyond the limit is refused before it is described. */
+  /**
+   * The shapes of its parameters, none of which is made; a network beyond the limit is refused
+   * before it is described.
+   */
   readonly shapes: (limit?: Limit) => Parameters<Shaped>;
   readonly apply: (parameters: Parameters<Tensor>, x: Tensor, t: Tensor) => Tensor;
   /** Refuses a grid that it cannot take. */
@@ -139,7 +156,11 @@ export function networkOf(spec: NetworkSpec): Network {
     requireGrid: (grid) => {
       const takes = row.takes(fixed, grid);
       if (takes !== true)
-        fail("usage", `a ${spec.kind} on a grid [${grid.join(", ")}]`, `give it ${takes}, or take another network`);
+        fail(
+          "usage",
+          `a ${spec.kind} on a grid [${grid.join(", ")}]`,
+          `give it ${takes}, or take another network`,
+        );
     },
   };
 }
@@ -148,8 +169,10 @@ const isShaped = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "shape" in value && Array.isArray(value.shape);
 
 /** The tree of shapes with what `f` makes of each. */
-export const mapShapes = <M>(tree: Parameters<Shaped>, f: (shape: Shape, name: string) => M): Parameters<M> =>
-  mapTree<Shaped, M>(tree, ({ shape }, name) => f(shape, name), isShaped);
+export const mapShapes = <M>(
+  tree: Parameters<Shaped>,
+  f: (shape: Shape, name: string) => M,
+): Parameters<M> => mapTree<Shaped, M>(tree, ({ shape }, name) => f(shape, name), isShaped);
 
 /** How many numbers a network has. */
 export function parameterCount(parameters: Parameters<Shaped | NdArray>): number {

@@ -1,20 +1,23 @@
 /**
- * A residual network over vectors x ∈ Rⁿ at a noise level λ = log m²/σ², the log signal-to-noise ratio:
+ * A residual network over vectors x ∈ Rⁿ at a noise level λ = log m²/σ², the log signal-to-noise
+ * ratio:
  *
  *   e = silu(T φ(λ) + b)                  φ(λ) = (sin λf, cos λf),  32 frequencies f from .05 to 4
  *   h = W_in x + b_in
  *   h ← h + B silu(A((1 + C e) ∘ norm(h) + S e) + a) + b     in every block
  *   v = W_out silu(norm(h)) + b_out
  *
- * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level share C e and S e: λ is
- * broadcast against the rows, and products with e are made once a level. Where all rows have one level, both are those of the
- * norm itself.
+ * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level
+ * share C e and S e: λ is broadcast against the rows, and products with e are made once a level.
+ * Where all rows have one level, both are those of the norm itself.
  *
- * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with m² + σ² = 1
+ * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with
+ * m² + σ² = 1
  *
  *   m x − σ v = (m² + σ²) x₀ = x₀,      hence  x̂₀ = m x − σ v̂  and  s = (m x̂₀ − x)/σ² = −x − (m/σ) v̂,
  *
- * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the prior's as m → 0.
+ * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the
+ * prior's as m → 0.
  */
 import * as v from "valibot";
 import { unexpanded } from "../graph/broadcast.ts";
@@ -77,7 +80,10 @@ export function levelFeatures(lambda: Tensor): Tensor {
   return concat([sin(angle), cos(angle)], -1);
 }
 
-/** What it is made of: at first a small share of a block's and the output's weight, and little of the noise level. */
+/**
+ * What it is made of: at first a small share of a block's and the output's weight, and little of
+ * the noise level.
+ */
 export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {
   const { channels, outputs = channels, width, blocks, time = width } = options;
   return {
@@ -97,7 +103,11 @@ export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Re
 }
 
 /** v of rows x […, n]; λ is broadcast against their leading axes. */
-export function residual({ input, time, blocks, output }: Residual<Tensor>, x: Tensor, lambda: Tensor): Tensor {
+export function residual(
+  { input, time, blocks, output }: Residual<Tensor>,
+  x: Tensor,
+  lambda: Tensor,
+): Tensor {
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
   const e = silu(linear(time, levelFeatures(level)));
   const isOne = sizeOf(level.shape) === 1;
@@ -112,9 +122,14 @@ export function residual({ input, time, blocks, output }: Residual<Tensor>, x: T
   return linear(output, silu(layerNorm(h)));
 }
 
-/** The score of a variance-preserving process by a network that predicts v, a function of x and λ. */
+/**
+ * The score of a variance-preserving process by a network that predicts v, a function of x and λ.
+ */
 export const velocityScore =
-  ({ transition: { meanFactor, std } }: GaussianSde, predict: (x: Tensor, lambda: Tensor) => Tensor): MarginalScore =>
+  (
+    { transition: { meanFactor, std } }: GaussianSde,
+    predict: (x: Tensor, lambda: Tensor) => Tensor,
+  ): MarginalScore =>
   (x, times) => {
     // A sampler gives all rows one time, written out a row each: what follows from it is made once.
     const shared = unexpanded(times);

@@ -1,15 +1,17 @@
 /**
- * A transformer over the sites of a grid or sequence: every site is a token, and every site sees every other.
+ * A transformer over the sites of a grid or sequence: every site is a token, and every site sees
+ * every other.
  *
  *   h ← x W_in + position
  *   h ← h + γ₁ ∘ A(α₁ ∘ norm(h) + β₁) W_out      A = softmax(QKᵀ/√d + B)V, with Q, K, V linear
  *   h ← h + γ₂ ∘ f((α₂ ∘ norm(h) + β₂) W_up) W_down
  *   y = (α ∘ norm(h) + β) W_head + b_head
  *
- * Time enters by α, β, γ (adaLN-Zero, W. Peebles and S. Xie, ICCV 2023): one network of t that all layers share, and a learned
- * offset a layer. Where a site is enters three times: by a vector added to it, by a number B for every difference of two places
- * in every head, and by turning part of Q and K (`rotary`). γ is zero at first, so that a fresh block passes its input on. The blocks' products have no biases: what
- * those would add, β W already does.
+ * Time enters by α, β, γ (adaLN-Zero, W. Peebles and S. Xie, ICCV 2023): one network of t that all
+ * layers share, and a learned offset a layer. Where a site is enters three times: by a vector added
+ * to it, by a number B for every difference of two places in every head, and by turning part of Q
+ * and K (`rotary`). γ is zero at first, so that a fresh block passes its input on. The blocks'
+ * products have no biases: what those would add, β W already does.
  */
 import * as v from "valibot";
 import {
@@ -35,7 +37,16 @@ import {
 } from "../graph/index.ts";
 import { whole } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
-import { type Affine, drawn, linear, linearInit, matrixInit, type Source, timeFeatures, times } from "./layers.ts";
+import {
+  type Affine,
+  drawn,
+  linear,
+  linearInit,
+  matrixInit,
+  type Source,
+  timeFeatures,
+  times,
+} from "./layers.ts";
 
 /** f of the equation. relu² is the cheapest to train. */
 const activations = {
@@ -66,7 +77,9 @@ export const transformerSchema = v.strictObject({
 });
 
 type Options = v.InferOutput<typeof transformerSchema>;
-export type TransformerOptions = { readonly [K in keyof Options]: Options[K] extends number[] ? Shape : Options[K] };
+export type TransformerOptions = {
+  readonly [K in keyof Options]: Options[K] extends number[] ? Shape : Options[K];
+};
 
 /** The roles of time in a block: α₁, β₁, γ₁ of attention, then the same of the two products. */
 const ROLES = 6;
@@ -102,7 +115,11 @@ export interface Transformer<T> {
 /** Refuses sizes that make no network. */
 function check({ width, heads }: TransformerOptions): void {
   if (width % heads !== 0)
-    fail("usage", `a transformer of width ${width} in ${heads} heads`, "give `heads` that divide the width");
+    fail(
+      "usage",
+      `a transformer of width ${width} in ${heads} heads`,
+      "give `heads` that divide the width",
+    );
 }
 
 /** What a transformer is made of. */
@@ -119,7 +136,9 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
   const embed = positions === "sites" ? [sizeOf(grid)] : grid;
   return {
     input: linearInit(source.at("input"), channels, width),
-    positions: embed.map((size, axis) => source.at(`position.${axis}`).normal([size, width], 0.02 ** 2)),
+    positions: embed.map((size, axis) =>
+      source.at(`position.${axis}`).normal([size, width], 0.02 ** 2),
+    ),
     time1: linearInit(source.at("time1"), TIME, width),
     time2: linearInit(source.at("time2"), width, width),
     modulation: times(ROLES, (role) => zero(`modulation.${role}`, 0)),
@@ -149,7 +168,9 @@ export const transformerInit = (key: Key, options: TransformerOptions): Transfor
 function positionOf(vectors: readonly Tensor[], grid: Shape): Tensor {
   if (vectors.length === 1) return vectors[0];
   const width = vectors[0].shape[1];
-  const along = vectors.map((p, axis) => reshape(p, [...grid.map((d, i) => (i === axis ? d : 1)), width]));
+  const along = vectors.map((p, axis) =>
+    reshape(p, [...grid.map((d, i) => (i === axis ? d : 1)), width]),
+  );
   return reshape(along.reduce(add), [sizeOf(grid), width]);
 }
 
@@ -169,20 +190,32 @@ function differencesOf(grid: Shape): NdArray {
 }
 
 /**
- * The angles of every site, [sites, pairs]: along each axis some frequencies from π, which tells even from odd, down to
- * half a turn over twice the axis.
+ * The angles of every site, [sites, pairs]: along each axis some frequencies from π, which tells
+ * even from odd, down to half a turn over twice the axis.
  */
 function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOptions): NdArray {
   const each = Math.floor((share * width) / heads / 2 / grid.length);
-  const frequency = (d: number, j: number): number => Math.PI * (2 * d) ** (each > 1 ? -j / (each - 1) : 0);
+  const frequency = (d: number, j: number): number =>
+    Math.PI * (2 * d) ** (each > 1 ? -j / (each - 1) : 0);
   const rows = placesOf(grid).map((place) =>
-    place.flatMap((c, axis) => Array.from({ length: each }, (_, j) => c * frequency(grid[axis], j))),
+    place.flatMap((c, axis) =>
+      Array.from({ length: each }, (_, j) => c * frequency(grid[axis], j)),
+    ),
   );
-  return { shape: [rows.length, each * grid.length], dtype: "float64", data: Float64Array.from(rows.flat()) };
+  return {
+    shape: [rows.length, each * grid.length],
+    dtype: "float64",
+    data: Float64Array.from(rows.flat()),
+  };
 }
 
 /** x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
-export function transformer(p: Transformer<Tensor>, x: Tensor, t: Tensor, options: TransformerOptions): Tensor {
+export function transformer(
+  p: Transformer<Tensor>,
+  x: Tensor,
+  t: Tensor,
+  options: TransformerOptions,
+): Tensor {
   const { grid, width, heads, activation = "relu2" } = options;
   const [batch] = x.shape;
   const sites = sizeOf(grid);
@@ -197,14 +230,23 @@ export function transformer(p: Transformer<Tensor>, x: Tensor, t: Tensor, option
   const angles = anglesOf(options);
   const turned = (z: Tensor): Tensor => (angles.data.length > 0 ? rotary(z, angles, heads) : z);
 
-  let h = add(linear(p.input, reshape(x, [batch, sites, x.shape.at(-1) as number])), positionOf(p.positions, grid));
+  let h = add(
+    linear(p.input, reshape(x, [batch, sites, x.shape.at(-1) as number])),
+    positionOf(p.positions, grid),
+  );
   for (const block of p.blocks) {
     const [a1, b1, g1, a2, b2, g2] = block.offsets.map((offset, role) => add(shared[role], offset));
     const seen = normed(h, a1, b1);
     // 1/√d in the weights: a number on a matrix, where it would be one on every site.
-    const [q, k] = [mul(block.query, Math.sqrt(heads / width)), block.key].map((w) => turned(matmul(seen, w)));
+    const [q, k] = [mul(block.query, Math.sqrt(heads / width)), block.key].map((w) =>
+      turned(matmul(seen, w)),
+    );
     const [bias] = block.relative.map((b) => transpose(take(b, differences), [2, 0, 1]));
-    const mixed = attention(q, k, matmul(seen, block.value), { heads, scale: 1, ...(bias && { bias }) });
+    const mixed = attention(q, k, matmul(seen, block.value), {
+      heads,
+      scale: 1,
+      ...(bias && { bias }),
+    });
     h = add(h, mul(matmul(mixed, block.out), beside(g1)));
     const inner = activations[activation](matmul(normed(h, a2, b2), block.up));
     h = add(h, mul(matmul(inner, block.down), beside(g2)));

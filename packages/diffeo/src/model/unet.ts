@@ -1,6 +1,7 @@
 /**
- * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at halving resolutions,
- * skip connections across, self-attention where asked for, and the time added to every block by a learned embedding.
+ * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at
+ * halving resolutions, skip connections across, self-attention where asked for, and the time added
+ * to every block by a learned embedding.
  */
 import * as v from "valibot";
 import {
@@ -158,8 +159,13 @@ function check({
     if (!(Number.isInteger(value) && value > 0))
       fail("usage", `a U-Net of ${name} ${value}`, "give a whole number from 1");
   if (width % 2 !== 0)
-    fail("usage", `a U-Net of width ${width}`, "give an even one: half its features of time are sines");
-  if (multipliers.length === 0) fail("usage", "a U-Net without levels", "give one multiplier or more");
+    fail(
+      "usage",
+      `a U-Net of width ${width}`,
+      "give an even one: half its features of time are sines",
+    );
+  if (multipliers.length === 0)
+    fail("usage", "a U-Net without levels", "give one multiplier or more");
   for (const m of multipliers)
     if (!(m > 0 && (width * m) % groups === 0))
       fail(
@@ -176,14 +182,26 @@ function check({
         `give levels 0 to ${multipliers.length - 1}`,
       );
     if ((width * m) % heads !== 0)
-      fail("usage", `${width * m} channels at level ${level} in ${heads} heads`, "give `heads` that divide them");
+      fail(
+        "usage",
+        `${width * m} channels at level ${level} in ${heads} heads`,
+        "give `heads` that divide them",
+      );
   }
 }
 
 /** What a U-Net is made of. */
 export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
   check(options);
-  const { channels, width, multipliers, blocks, attention = [], position, outputs: out = channels } = options;
+  const {
+    channels,
+    width,
+    multipliers,
+    blocks,
+    attention = [],
+    position,
+    outputs: out = channels,
+  } = options;
   const embedding = embeddingSize(width);
   let current = width;
   const down = multipliers.map((m, level) =>
@@ -206,7 +224,13 @@ export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
     position: position ? [source.at("position").normal([...position, width], 0.01)] : [],
     down,
     middle: [0, 1].map((i) =>
-      residualInit(source.at(`middle.${i}`), current, current, embedding, attention.includes(multipliers.length - 1)),
+      residualInit(
+        source.at(`middle.${i}`),
+        current,
+        current,
+        embedding,
+        attention.includes(multipliers.length - 1),
+      ),
     ),
     up: upChannels(options).map((level, l) =>
       level.map(([inputs, outputs], i) =>
@@ -224,16 +248,23 @@ export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
   };
 }
 
-export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> => unetFrom(drawn(key), options);
+export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> =>
+  unetFrom(drawn(key), options);
 
-const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor => groupNorm(x, scale, shift, groups);
+const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor =>
+  groupNorm(x, scale, shift, groups);
 
-/** Height and width. Between convolutions an image is [batch, pixels, channels]: fewer changes of shape, each a node that runs. */
+/**
+ * Height and width. Between convolutions an image is [batch, pixels, channels]: fewer changes of
+ * shape, each a node that runs.
+ */
 type Size = readonly [number, number];
 
 const asImage = (x: Tensor, [h, w]: Size): Tensor => reshape(x, [x.shape[0], h, w, x.shape[2]]);
-const asPixels = (x: Tensor): Tensor => reshape(x, [x.shape[0], x.shape[1] * x.shape[2], x.shape[3]]);
-const convolved = (w: Tensor, x: Tensor, size: Size): Tensor => asPixels(conv2d(asImage(x, size), w));
+const asPixels = (x: Tensor): Tensor =>
+  reshape(x, [x.shape[0], x.shape[1] * x.shape[2], x.shape[3]]);
+const convolved = (w: Tensor, x: Tensor, size: Size): Tensor =>
+  asPixels(conv2d(asImage(x, size), w));
 
 /** x + softmax(QKᵀ/√d)V over the pixels, in several heads. */
 function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number): Tensor {
@@ -256,7 +287,8 @@ function residual(
   size: Size,
   { groups, heads = 4 }: UNetOptions,
 ): Tensor {
-  // The bias is added to what the time adds, which is one vector a board, rather than to every pixel.
+  // The bias is added to what the time adds, which is one vector a board, rather than to every
+  // pixel.
   const shift = expandDims(add(linear(p.time, embedding), p.conv1.b), 1);
   const timed = add(convolved(p.conv1.w, silu(norm(p.norm1, x, groups)), size), shift);
   const out = add(convolved(p.conv2.w, silu(norm(p.norm2, timed, groups)), size), p.conv2.b);
@@ -290,7 +322,8 @@ export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, options: UNetOptions
       h = asPixels(upsampleNearest(asImage(h, size)));
       size = [size[0] * 2, size[1] * 2];
     }
-    for (const block of level) h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, size, options);
+    for (const block of level)
+      h = residual(block, concat([h, skips.pop() as Tensor], -1), embedding, size, options);
   });
   return conv(p.head, asImage(silu(norm(p.norm, h, groups)), size));
 }

@@ -1,6 +1,6 @@
 /**
- * Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it. Links are
- * followed. A pipe or a device cannot be replaced and is written to.
+ * Files written whole or not at all: a temporary file beside the target, flushed to disk, then
+ * renamed over it. Links are followed. A pipe or a device cannot be replaced and is written to.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
@@ -25,28 +25,43 @@ export function cannotWrite(path: string, error: unknown): DiffeoError {
 }
 
 /** The name beside a target under which a process writes; two writers of one process have two. */
-const temporaryOf = (target: string): string => `${target}.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`;
+const temporaryOf = (target: string): string =>
+  `${target}.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`;
 const temporaryName = /\.(\d+)-[0-9a-f]{8}\.diffeo\.tmp$/;
-/** A file on a shared disk may be that of a live process elsewhere: it is touched more often than this. */
+/**
+ * A file on a shared disk may be that of a live process elsewhere: it is touched more often than
+ * this.
+ */
 const ABANDONED_MS = 60_000;
 
-/** Removes from a folder what processes that are gone have left half written. Never raises: it is a courtesy. */
+/**
+ * Removes from a folder what processes that are gone have left half written. Never raises: it is a
+ * courtesy.
+ */
 export async function tidyTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, pid] = temporaryName.exec(name) ?? [];
     if (pid === undefined || isAlive({ pid: Number(pid) })) continue;
     const path = join(folder, name);
     const there = await stat(path).catch(() => undefined);
-    if (there?.isFile() && Date.now() - there.mtimeMs > ABANDONED_MS) await rm(path).catch(() => undefined);
+    if (there?.isFile() && Date.now() - there.mtimeMs > ABANDONED_MS)
+      await rm(path).catch(() => undefined);
   }
 }
 
 /** Whole, in parts, or as it comes. */
-type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
+type Content =
+  | Uint8Array
+  | string
+  | Iterable<Uint8Array | string>
+  | AsyncIterable<Uint8Array | string>;
 
 const isStream = (parts: Content): boolean => Symbol.asyncIterator in Object(parts);
 
-/** Characters that are written at once: a call of the system for every line would take longer than the lines. */
+/**
+ * Characters that are written at once: a call of the system for every line would take longer than
+ * the lines.
+ */
 const GATHERED = 2 ** 16;
 
 /** The same in fewer parts: texts that follow each other are one. */
@@ -97,5 +112,7 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
 /** A file's bytes, or an error that names it. */
 export const readBytes = (path: string): Promise<Uint8Array> =>
   readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", { cause: error });
+    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", {
+      cause: error,
+    });
   });

@@ -1,6 +1,7 @@
 /**
- * Chains on disk, under way: config.json, what was asked for, and chains.json, where they are, each written whole or not at
- * all. A process may end at any moment; the next one goes on from the last whole transitions that were kept.
+ * Chains on disk, under way: config.json, what was asked for, and chains.json, where they are, each
+ * written whole or not at all. A process may end at any moment; the next one goes on from the last
+ * whole transitions that were kept.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -12,7 +13,10 @@ import { type RunConfig, RunFolder } from "./run-folder.ts";
 /** Where a folder of chains keeps them on the way. */
 export const chainsFile = (folder: string): string => join(folder, "chains.json");
 
-/** @param resume whether a run is there to be continued, or is to be begun: chains that lie there are then another's, and go */
+/**
+ * @param resume whether a run is there to be continued, or is to be begun: chains that lie there
+ * are then another's, and go
+ */
 export async function openChainFolder(
   path: string,
   config: RunConfig,

@@ -12,7 +12,8 @@ export const saveModel = (
   type: StoredType = "F16",
 ): Promise<void> => writeFileAtomic(path, makeModel(model, type));
 
-export const loadModel = async (path: string): Promise<Model> => parseModel(await readBytes(path), path);
+export const loadModel = async (path: string): Promise<Model> =>
+  parseModel(await readBytes(path), path);
 
 /** What tells one model's file from another: the first twelve hexadecimal digits of its SHA-256. */
 export const modelDigest = async (path: string): Promise<string> =>

@@ -1,10 +1,20 @@
-/** diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk, worker processes. */
+/**
+ * diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk,
+ * worker processes.
+ */
 export { cannotWrite, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
 export { chainsFile, openChainFolder } from "./chain-folder.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
 export { type JsonKind, parseJson, readJson } from "./json-file.ts";
 export type { PartLimits } from "./limits.ts";
 export { inFolder, onFile } from "./lock.ts";
-export { openPool, type PartParent, type PartRunner, type Pool, type PoolPart, serveParts } from "./pool.ts";
+export {
+  openPool,
+  type PartParent,
+  type PartRunner,
+  type Pool,
+  type PoolPart,
+  serveParts,
+} from "./pool.ts";
 export { type RunConfig, RunFolder } from "./run-folder.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors-file.ts";

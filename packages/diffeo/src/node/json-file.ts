@@ -42,10 +42,17 @@ export async function readJson<Schema extends v.GenericSchema>(
 ): Promise<v.InferOutput<Schema>> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     const missing = error.code === "ENOENT";
-    const problem = missing ? `there is no ${kind.what} ${path}` : `cannot read ${path} (${error.code})`;
-    throw new DiffeoError("data", problem, missing ? kind.remedy : "check the path and its permissions", {
-      cause: error,
-    });
+    const problem = missing
+      ? `there is no ${kind.what} ${path}`
+      : `cannot read ${path} (${error.code})`;
+    throw new DiffeoError(
+      "data",
+      problem,
+      missing ? kind.remedy : "check the path and its permissions",
+      {
+        cause: error,
+      },
+    );
   });
   return parseJson(text, path, kind);
 }

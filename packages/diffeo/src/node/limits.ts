@@ -1,6 +1,7 @@
 /**
- * Memory and time of a process that does a part: what it may take is said before, looked at while it works, and what takes
- * more is ended. Memory is what is resident, as the system counts it; four looks a second miss a peak that is shorter.
+ * Memory and time of a process that does a part: what it may take is said before, looked at while
+ * it works, and what takes more is ended. Memory is what is resident, as the system counts it; four
+ * looks a second miss a peak that is shorter.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -21,7 +22,8 @@ async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => undefined);
   const kilobytes =
     status === undefined
-      ? (await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => undefined))?.stdout
+      ? (await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => undefined))
+          ?.stdout
       : /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
@@ -41,13 +43,20 @@ export function watchLimits(
     exceeded(new DiffeoError("data", problem, "allow more, or make the parts smaller"));
   };
   if (seconds !== undefined)
-    timers.push(setTimeout(() => stop(`the part took more than ${seconds} s`), Math.min(2 ** 31 - 1, seconds * 1000)));
+    timers.push(
+      setTimeout(
+        () => stop(`the part took more than ${seconds} s`),
+        Math.min(2 ** 31 - 1, seconds * 1000),
+      ),
+    );
   if (bytes !== undefined && pid !== undefined)
     timers.push(
       setInterval(async () => {
         const taken = await residentBytes(pid);
         if (taken > bytes)
-          stop(`the part took ${(taken / 1e9).toFixed(2)} GB of memory, ${(bytes / 1e9).toFixed(2)} are allowed`);
+          stop(
+            `the part took ${(taken / 1e9).toFixed(2)} GB of memory, ${(bytes / 1e9).toFixed(2)} are allowed`,
+          );
       }, EVERY_MS),
     );
   return end;

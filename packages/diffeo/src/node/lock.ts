@@ -1,6 +1,7 @@
 /**
- * One process at a time on a file or in a folder: a lock beside it or in it that names who is at work. A process that
- * ended without a word leaves its lock behind; on the same machine that is recognised and the lock replaced.
+ * One process at a time on a file or in a folder: a lock beside it or in it that names who is at
+ * work. A process that ended without a word leaves its lock behind; on the same machine that is
+ * recognised and the lock replaced.
  */
 import { link, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -46,7 +47,10 @@ async function make(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Takes a stale lock away. Of several that see it as stale, one takes it; another's new lock is put back. */
+/**
+ * Takes a stale lock away. Of several that see it as stale, one takes it; another's new lock is put
+ * back.
+ */
 async function takeAway(path: string): Promise<void> {
   const aside = `${path}.${process.pid}.stale`;
   await rename(path, aside).catch(() => undefined);
@@ -64,7 +68,11 @@ async function take(path: string, what: string): Promise<void> {
       const holder = holderOf(found);
       const host = holder && holder.host !== hostname() ? ` on ${holder.host}` : "";
       const who = holder ? `process ${holder.pid}${host}` : "another";
-      fail("usage", `${what} is in use by ${who}`, `wait until it is done; if it is gone, delete ${path}`);
+      fail(
+        "usage",
+        `${what} is in use by ${who}`,
+        `wait until it is done; if it is gone, delete ${path}`,
+      );
     }
     await takeAway(path);
   }
@@ -86,9 +94,13 @@ async function holding<T>(path: string, what: string, work: () => Promise<T>): P
   }
 }
 
-/** Does some work with a folder to itself; the folder is made, and removed again where the work leaves it empty. */
+/**
+ * Does some work with a folder to itself; the folder is made, and removed again where the work
+ * leaves it empty.
+ */
 export const inFolder = <T>(folder: string, work: () => Promise<T>): Promise<T> =>
   holding(join(folder, ".lock"), folder, work);
 
 /** Does the work that makes a file, alone. */
-export const onFile = <T>(path: string, work: () => Promise<T>): Promise<T> => holding(`${path}.lock`, path, work);
+export const onFile = <T>(path: string, work: () => Promise<T>): Promise<T> =>
+  holding(`${path}.lock`, path, work);

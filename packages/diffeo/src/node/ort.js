@@ -1,6 +1,6 @@
 /**
- * The ONNX Runtime there is. In JavaScript because a worker thread starts from files that Node itself reads, also where the
- * rest runs from TypeScript sources.
+ * The ONNX Runtime there is. In JavaScript because a worker thread starts from files that Node
+ * itself reads, also where the rest runs from TypeScript sources.
  */
 
 /**

@@ -1,12 +1,13 @@
 /**
- * Worker processes that are kept, each doing one part of some work after another. A part is a kind and parameters, both
- * plain data, and its result is a function of them alone: whoever does it, and in whatever order, it is the same.
+ * Worker processes that are kept, each doing one part of some work after another. A part is a kind
+ * and parameters, both plain data, and its result is a function of them alone: whoever does it, and
+ * in whatever order, it is the same.
  *
  *   parent: openPool(script, { workers }).run({ kind, parameters }) → result
  *   script: serveParts({ kind: (parameters, { report, ask }) => result, … })
  *
- * A part that fails, or whose process is lost, is an error of that part; the next one gets a process of its own. A worker
- * ends with its parent, however that ends.
+ * A part that fails, or whose process is lost, is an error of that part; the next one gets a
+ * process of its own. A worker ends with its parent, however that ends.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
@@ -21,7 +22,10 @@ export interface PoolPart {
 export interface PartParent {
   /** Tells it how far the part has come. */
   readonly report: (progress: unknown) => void;
-  /** Asks it for something, as its `onAsk` answers: what many parts need is sent once to a process that keeps it. */
+  /**
+   * Asks it for something, as its `onAsk` answers: what many parts need is sent once to a process
+   * that keeps it.
+   */
   readonly ask: (what: unknown) => Promise<unknown>;
 }
 
@@ -36,7 +40,10 @@ interface RunPartOptions {
 }
 
 export interface Pool {
-  /** The result of a part, as soon as a worker is free and has done it. Parts are begun in the order of the calls. */
+  /**
+   * The result of a part, as soon as a worker is free and has done it. Parts are begun in the order
+   * of the calls.
+   */
   run(part: PoolPart, options?: RunPartOptions): Promise<unknown>;
   /** Ends all workers; parts that are not done fail. */
   close(): Promise<void>;
@@ -72,7 +79,10 @@ interface Failure {
 
 const failureOf = (error: unknown): Failure =>
   error instanceof DiffeoError
-    ? { message: error.message, diffeo: { kind: error.kind, problem: error.problem, remedy: error.remedy } }
+    ? {
+        message: error.message,
+        diffeo: { kind: error.kind, problem: error.problem, remedy: error.remedy },
+      }
     : { message: error instanceof Error ? error.message : String(error) };
 
 const errorOf = ({ message, diffeo }: Failure): Error =>
@@ -82,7 +92,10 @@ const errorOf = ({ message, diffeo }: Failure): Error =>
 export function serveParts(runners: Readonly<Record<string, PartRunner>>): void {
   if (!process.send) fail("usage", "a worker is started by its pool alone", "use openPool");
   const say = (reply: Reply): void => void process.send?.(reply);
-  const asked = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>();
+  const asked = new Map<
+    number,
+    { resolve: (answer: unknown) => void; reject: (error: Error) => void }
+  >();
   let questions = 0;
   const parent: PartParent = {
     report: (progress) => say({ kind: "progress", progress }),
@@ -130,7 +143,11 @@ interface Worker {
   job: Job | undefined;
 }
 
-function startWorker(script: URL, execArgv: readonly string[], free: (worker: Worker) => void): Worker {
+function startWorker(
+  script: URL,
+  execArgv: readonly string[],
+  free: (worker: Worker) => void,
+): Worker {
   const child = fork(script, [], {
     execArgv: [...execArgv],
     serialization: "advanced",
@@ -142,7 +159,8 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
     worker.job = undefined;
     if (job) then(job);
   };
-  const lose = (how: string): void => settle(({ reject }) => reject(new Error(`its process ${how}`)));
+  const lose = (how: string): void =>
+    settle(({ reject }) => reject(new Error(`its process ${how}`)));
   const ended = new Promise<void>((resolve) => {
     child.on("exit", (code, killed) => {
       lose(`ended with ${killed ?? `code ${code}`}`);
@@ -161,8 +179,9 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
   const worker: Worker = { child, ended, job: undefined };
   const tell = (message: Message): void => void (child.connected && child.send(message));
   const answer = async (id: number, what: unknown): Promise<void> => {
-    const { onAsk = () => fail("usage", "a part asked for what nobody has", "answer it with onAsk") } =
-      worker.job ?? {};
+    const {
+      onAsk = () => fail("usage", "a part asked for what nobody has", "answer it with onAsk"),
+    } = worker.job ?? {};
     try {
       tell({ kind: "answer", id, answer: await onAsk(what) });
     } catch (error) {
@@ -172,7 +191,9 @@ function startWorker(script: URL, execArgv: readonly string[], free: (worker: Wo
   child.on("message", (reply: Reply) => {
     if (reply.kind === "progress") return worker.job?.onProgress?.(reply.progress);
     if (reply.kind === "ask") return void answer(reply.id, reply.what);
-    settle(({ resolve, reject }) => (reply.kind === "done" ? resolve(reply.result) : reject(errorOf(reply.error))));
+    settle(({ resolve, reject }) =>
+      reply.kind === "done" ? resolve(reply.result) : reject(errorOf(reply.error)),
+    );
     free(worker);
   });
   return worker;
@@ -192,7 +213,12 @@ function jobOf(
     settle = { resolve, reject };
   }).finally(() => signal?.removeEventListener("abort", onAbort));
   const done = (): void => undefined;
-  const job: Job = { ...options, ...(settle as unknown as Job), part, ended: result.then(done, done) };
+  const job: Job = {
+    ...options,
+    ...(settle as unknown as Job),
+    part,
+    ended: result.then(done, done),
+  };
   return { job, result };
 }
 
@@ -205,7 +231,9 @@ export function openPool(script: URL, options: PoolOptions): Pool {
 
   const begin = (): void => {
     while (waiting.length > 0) {
-      const idle = [...workers].find(({ job, child }) => job === undefined && child.connected && !child.killed);
+      const idle = [...workers].find(
+        ({ job, child }) => job === undefined && child.connected && !child.killed,
+      );
       if (!idle && workers.size >= most) return;
       const worker = idle ?? startWorker(script, execArgv, free);
       workers.add(worker);
@@ -243,7 +271,11 @@ export function openPool(script: URL, options: PoolOptions): Pool {
     },
     close: async () => {
       closed = true;
-      const gone = new DiffeoError("disposed", "the pool was closed before the part was done", "run it again");
+      const gone = new DiffeoError(
+        "disposed",
+        "the pool was closed before the part was done",
+        "run it again",
+      );
       for (const job of waiting.splice(0)) job.reject(gone);
       const all = [...workers];
       for (const worker of all) {

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 
 export interface ProcessName {
   readonly pid: number;
-  /** When it began, in ticks since the machine did, where the system says: a number of an ended process is given again. */
+  /**
+   * When it began, in ticks since the machine did, where the system says: a number of an ended
+   * process is given again.
+   */
   readonly began?: string | undefined;
 }
 

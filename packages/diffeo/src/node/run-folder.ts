@@ -4,8 +4,8 @@
  *   metrics.jsonl    one line a report
  *   step-N.safetensors   state after N steps, written whole or not at all; the newest two are kept
  *
- * A process may end at any moment. What it leaves is a run at its newest checkpoint: opening it clears away files that
- * were being written, and reports of steps that will be run again.
+ * A process may end at any moment. What it leaves is a run at its newest checkpoint: opening it
+ * clears away files that were being written, and reports of steps that will be run again.
  */
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rm } from "node:fs/promises";
@@ -49,7 +49,9 @@ const settingsOf = ({ version: _, files: __, ...settings }: RunConfig): RunConfi
 
 const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
 
-/** The step a line of metrics is about; a line cut off by a crash is about none that was reached. */
+/**
+ * The step a line of metrics is about; a line cut off by a crash is about none that was reached.
+ */
 function stepOf(line: string): number {
   try {
     return (JSON.parse(line) as { step: number }).step;
@@ -88,7 +90,10 @@ export class RunFolder implements RunStore {
     return new RunFolder(path);
   }
 
-  /** A run to be continued, as it was at its newest checkpoint. Its settings must be those it began with. */
+  /**
+   * A run to be continued, as it was at its newest checkpoint. Its settings must be those it began
+   * with.
+   */
   static async open(path: string, config: RunConfig): Promise<RunFolder> {
     const begun = await readConfig(join(path, "config.json"));
     if (begun === undefined) fail("usage", `${path} holds no run`, "create it to begin one");
@@ -106,11 +111,14 @@ export class RunFolder implements RunStore {
 
   async #tidy(): Promise<void> {
     // The folder is one process's at a time: what was being written here is nobody's.
-    for (const name of await readdir(this.path)) if (temporary.test(name)) await rm(join(this.path, name));
+    for (const name of await readdir(this.path))
+      if (temporary.test(name)) await rm(join(this.path, name));
     const metrics = join(this.path, "metrics.jsonl");
     if (!existsSync(metrics)) return;
     const reached = (await this.reached()) ?? 0;
-    const lines = (await readFile(metrics, "utf8")).split("\n").filter((line) => stepOf(line) <= reached);
+    const lines = (await readFile(metrics, "utf8"))
+      .split("\n")
+      .filter((line) => stepOf(line) <= reached);
     await writeFileAtomic(metrics, lines.map((line) => `${line}\n`).join(""));
   }
 
@@ -123,12 +131,15 @@ export class RunFolder implements RunStore {
 
   async #steps(): Promise<number[]> {
     const names = await readdir(this.path);
-    return names.flatMap((name) => checkpointName.exec(name)?.slice(1).map(Number) ?? []).sort((a, b) => a - b);
+    return names
+      .flatMap((name) => checkpointName.exec(name)?.slice(1).map(Number) ?? [])
+      .sort((a, b) => a - b);
   }
 
   async save({ step, ...tensors }: Checkpoint): Promise<void> {
     await writeSafetensors(join(this.path, `step-${step}.safetensors`), tensors);
-    for (const old of (await this.#steps()).slice(0, -KEPT)) await rm(join(this.path, `step-${old}.safetensors`));
+    for (const old of (await this.#steps()).slice(0, -KEPT))
+      await rm(join(this.path, `step-${old}.safetensors`));
   }
 
   /** The step of the newest checkpoint, if there is one. */
@@ -141,16 +152,18 @@ export class RunFolder implements RunStore {
     const [step, before] = (await this.#steps()).reverse();
     if (step === undefined) return undefined;
     const file = join(this.path, `step-${step}.safetensors`);
-    const tensors = await readSafetensors(file).catch((error: Error & { cause?: NodeJS.ErrnoException }) => {
-      if (!(error instanceof DiffeoError) || error.cause?.code) throw error;
-      const from = before === undefined ? "its beginning" : `step ${before}`;
-      throw new DiffeoError(
-        "data",
-        `the newest checkpoint, ${file}, is damaged`,
-        `delete it, and the run continues from ${from}`,
-        { cause: error },
-      );
-    });
+    const tensors = await readSafetensors(file).catch(
+      (error: Error & { cause?: NodeJS.ErrnoException }) => {
+        if (!(error instanceof DiffeoError) || error.cause?.code) throw error;
+        const from = before === undefined ? "its beginning" : `step ${before}`;
+        throw new DiffeoError(
+          "data",
+          `the newest checkpoint, ${file}, is damaged`,
+          `delete it, and the run continues from ${from}`,
+          { cause: error },
+        );
+      },
+    );
     return { step, ...tensors };
   }
 }

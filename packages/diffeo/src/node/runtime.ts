@@ -1,9 +1,18 @@
 /**
- * ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where its libraries are.
- * Where the native runtime could not be installed, its WebAssembly build serves: the processor alone, and slower.
+ * ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where
+ * its libraries are. Where the native runtime could not be installed, its WebAssembly build serves:
+ * the processor alone, and slower.
  */
 import type { InferenceSession } from "onnxruntime-common";
-import { type Guard, guarded, refusal, serialiser, sessionOptions, startError, wrapSession } from "../engine/ort.ts";
+import {
+  type Guard,
+  guarded,
+  refusal,
+  serialiser,
+  sessionOptions,
+  startError,
+  wrapSession,
+} from "../engine/ort.ts";
 import type { Create, Device, Runtime, Session } from "../engine/session.ts";
 import type { OnnxModel } from "../graph/index.ts";
 import { loadOrt } from "./ort.js";
@@ -48,8 +57,8 @@ const wasmDevices: readonly Device[] = [
   },
 ];
 
-// The WebGPU provider is not re-entrant: two runs at once end the process. Nor is WebAssembly while it starts. One lock for
-// the sessions of all threads.
+// The WebGPU provider is not re-entrant: two runs at once end the process. Nor is WebAssembly while
+// it starts. One lock for the sessions of all threads.
 const oneAtATime = serialiser();
 const atOnce: Guard = (task) => task();
 
@@ -67,11 +76,14 @@ const createWith =
   async (model, device, options) => {
     const guard = device === "webgpu" || !native ? oneAtATime : atOnce;
     const provider = native ? device : "wasm";
-    const open = (m: OnnxModel): Promise<Session> => guard(() => start(m, sessionOptions(m, provider, options)));
+    const open = (m: OnnxModel): Promise<Session> =>
+      guard(() => start(m, sessionOptions(m, provider, options)));
     try {
       return guarded(await open(model), guard);
     } catch (error) {
-      throw device === "cpu" ? refusal(error, device) : await startError(error, device, remedies[device], open);
+      throw device === "cpu"
+        ? refusal(error, device)
+        : await startError(error, device, remedies[device], open);
     }
   };
 

@@ -1,10 +1,11 @@
 /**
- * Sessions on a worker thread. Arrays go there as copies, so that the caller keeps its own, and results come back by
- * transfer, without one.
+ * Sessions on a worker thread. Arrays go there as copies, so that the caller keeps its own, and
+ * results come back by transfer, without one.
  *
- * Node cannot end a thread inside native code: ONNX Runtime's binding aborts the whole process when it returns to a
- * thread that is being terminated. So nobody terminates: two shared words say whether the thread is inside the runtime
- * and whether it should begin anything more, and both a disposal and the exit of the process wait for the run under way.
+ * Node cannot end a thread inside native code: ONNX Runtime's binding aborts the whole process when
+ * it returns to a thread that is being terminated. So nobody terminates: two shared words say
+ * whether the thread is inside the runtime and whether it should begin anything more, and both a
+ * disposal and the exit of the process wait for the run under way.
  */
 import { Worker } from "node:worker_threads";
 import type { InferenceSession } from "onnxruntime-common";
@@ -16,7 +17,11 @@ const BUSY = 0;
 const CLOSING = 1;
 
 type Request =
-  | { readonly kind: "create"; readonly bytes: Uint8Array; readonly options: InferenceSession.SessionOptions }
+  | {
+      readonly kind: "create";
+      readonly bytes: Uint8Array;
+      readonly options: InferenceSession.SessionOptions;
+    }
   | { readonly kind: "run"; readonly feeds: Readonly<Record<string, NdArray>> }
   | { readonly kind: "dispose" };
 
@@ -50,8 +55,12 @@ class Thread {
   #death: Error | undefined;
 
   constructor() {
-    // Plain JavaScript, and without the flags of this process: the worker needs no TypeScript loader.
-    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: this.#state, execArgv: [] });
+    // Plain JavaScript, and without the flags of this process: the worker needs no TypeScript
+    // loader.
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
+      workerData: this.#state,
+      execArgv: [],
+    });
     this.#worker.unref();
     this.#worker.on("message", (reply: Reply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#die(error.message, error));
@@ -68,7 +77,11 @@ class Thread {
   }
 
   /** Asks the thread; the process stays alive until it has answered. */
-  call(session: number, request: Request, transfer: readonly ArrayBufferLike[] = []): Promise<Record<string, NdArray>> {
+  call(
+    session: number,
+    request: Request,
+    transfer: readonly ArrayBufferLike[] = [],
+  ): Promise<Record<string, NdArray>> {
     if (this.#death) return Promise.reject(this.#death);
     const call = this.#nextCall++;
     return new Promise((resolve, reject) => {
@@ -80,7 +93,11 @@ class Thread {
 
   /** Rejects what a session has under way. */
   abandon(session: number): void {
-    const error = new DiffeoError("disposed", "this function was disposed while it ran", "await its result first");
+    const error = new DiffeoError(
+      "disposed",
+      "this function was disposed while it ran",
+      "await its result first",
+    );
     for (const [call, pending] of this.#calls)
       if (pending.session === session) {
         this.#calls.delete(call);
@@ -110,22 +127,39 @@ class Thread {
 
   /** Rejects all calls, those to come as well. */
   #die(why: string, cause?: unknown): void {
-    this.#death ??= new DiffeoError("device", `the worker thread ended: ${why}`, "compile the function again", {
-      cause,
-    });
+    this.#death ??= new DiffeoError(
+      "device",
+      `the worker thread ended: ${why}`,
+      "compile the function again",
+      {
+        cause,
+      },
+    );
     for (const { reject } of this.#calls.values()) reject(this.#death);
     this.#calls.clear();
   }
 }
 
-/** Copies of arrays, and their buffers to give away: only the part of a buffer that an array shows. */
-function detached(feeds: Readonly<Record<string, NdArray>>): [Record<string, NdArray>, ArrayBufferLike[]] {
-  const copies = Object.entries(feeds).map(([name, a]) => [name, { ...a, data: a.data.slice() }] as const);
+/**
+ * Copies of arrays, and their buffers to give away: only the part of a buffer that an array shows.
+ */
+function detached(
+  feeds: Readonly<Record<string, NdArray>>,
+): [Record<string, NdArray>, ArrayBufferLike[]] {
+  const copies = Object.entries(feeds).map(
+    ([name, a]) => [name, { ...a, data: a.data.slice() }] as const,
+  );
   return [Object.fromEntries(copies), copies.map(([, { data }]) => data.buffer)];
 }
 
-/** Starts sessions on one thread of their own, which begins with the first of them and ends with the last. */
-export function threaded(): (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session> {
+/**
+ * Starts sessions on one thread of their own, which begins with the first of them and ends with the
+ * last.
+ */
+export function threaded(): (
+  model: OnnxModel,
+  options: InferenceSession.SessionOptions,
+) => Promise<Session> {
   let current: Thread | undefined;
   let sessions = 0;
   let nextSession = 0;
@@ -136,7 +170,8 @@ export function threaded(): (model: OnnxModel, options: InferenceSession.Session
     const session = nextSession++;
     sessions++;
     const leave = async (): Promise<void> => {
-      if (--sessions > 0) return void (thread.dead || (await thread.call(session, { kind: "dispose" })));
+      if (--sessions > 0)
+        return void (thread.dead || (await thread.call(session, { kind: "dispose" })));
       current = undefined;
       await thread.end();
     };

@@ -1,6 +1,7 @@
 /**
- * The worker's side of `thread.ts`: sessions of ONNX Runtime by number, one request after another. In JavaScript because
- * a worker starts from a file that Node itself reads, also where the rest runs from TypeScript sources.
+ * The worker's side of `thread.ts`: sessions of ONNX Runtime by number, one request after another.
+ * In JavaScript because a worker starts from a file that Node itself reads, also where the rest
+ * runs from TypeScript sources.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { loadOrt } from "./ort.js";
@@ -15,7 +16,10 @@ const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPor
 /** @type {Map<number, import("onnxruntime-common").InferenceSession>} */
 const sessions = new Map();
 
-/** @typedef {{ readonly shape: readonly number[], readonly dtype: "float32", readonly data: Float32Array }} NdArray */
+/**
+ * @typedef {{ readonly shape: readonly number[], readonly dtype: "float32", readonly data:
+ * Float32Array }} NdArray
+ */
 /**
  * @typedef {{ call: number, session: number } & (
  *   { kind: "create", bytes: Uint8Array, options: import("onnxruntime-common").InferenceSession.SessionOptions } |
@@ -30,20 +34,31 @@ const sessions = new Map();
  */
 async function answer(request) {
   if (request.kind === "create") {
-    sessions.set(request.session, await ort.InferenceSession.create(request.bytes, request.options));
+    sessions.set(
+      request.session,
+      await ort.InferenceSession.create(request.bytes, request.options),
+    );
     return {};
   }
-  const session = /** @type {import("onnxruntime-common").InferenceSession} */ (sessions.get(request.session));
+  const session = /** @type {import("onnxruntime-common").InferenceSession} */ (
+    sessions.get(request.session)
+  );
   if (request.kind !== "run") {
     sessions.delete(request.session);
     // A graph that was refused never became a session.
     await session?.release();
     return {};
   }
-  const feeds = Object.entries(request.feeds).map(([name, a]) => [name, new ort.Tensor(a.dtype, a.data, a.shape)]);
+  const feeds = Object.entries(request.feeds).map(([name, a]) => [
+    name,
+    new ort.Tensor(a.dtype, a.data, a.shape),
+  ]);
   const results = await session.run(Object.fromEntries(feeds));
   return Object.fromEntries(
-    Object.entries(results).map(([name, t]) => [name, { shape: t.dims, dtype: t.type, data: t.data }]),
+    Object.entries(results).map(([name, t]) => [
+      name,
+      { shape: t.dims, dtype: t.type, data: t.data },
+    ]),
   );
 }
 
@@ -53,13 +68,19 @@ async function handle(request) {
     for (const session of sessions.values()) await session.release();
     process.exit();
   }
-  // Busy first, then a look at the other word: whoever closes does it in the opposite order and waits.
+  // Busy first, then a look at the other word: whoever closes does it in the opposite order and
+  // waits.
   Atomics.store(state, BUSY, 1);
   if (request.kind === "dispose" || Atomics.load(state, CLOSING) === 0)
     try {
       const results = await answer(request);
-      const buffers = new Set(Object.values(results).map((r) => /** @type {NdArray} */ (r).data.buffer));
-      port.postMessage({ call: request.call, results }, /** @type {ArrayBuffer[]} */ ([...buffers]));
+      const buffers = new Set(
+        Object.values(results).map((r) => /** @type {NdArray} */ (r).data.buffer),
+      );
+      port.postMessage(
+        { call: request.call, results },
+        /** @type {ArrayBuffer[]} */ ([...buffers]),
+      );
     } catch (error) {
       port.postMessage({ call: request.call, error });
     }

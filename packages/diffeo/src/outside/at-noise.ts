@@ -1,10 +1,12 @@
 /**
- * Whether a network predicts what it was said to predict. At the horizon T points are little but noise, x = m x₀ + σ ε, and about
+ * Whether a network predicts what it was said to predict. At the horizon T points are little but
+ * noise, x = m x₀ + σ ε, and about
  *
  *   s(x, T) = −x/(σ² + m² Var x₀),
  *
- * so its least-squares multiple of −x/σ² is between 0 and 1, and 1 where m is small. Noise that is read as a score has about −σ of it.
- * Of x0 and v little is seen: what they say of s is multiplied by m.
+ * so its least-squares multiple of −x/σ² is between 0 and 1, and 1 where m is small. Noise that is
+ * read as a score has about −σ of it. Of x0 and v little is seen: what they say of s is multiplied
+ * by m.
  */
 import { evaluate } from "../engine/index.ts";
 import type { NdArray, Shape, Tensor } from "../graph/index.ts";
@@ -19,7 +21,10 @@ const [LEAST, MOST] = [0.05, 3];
 /** What a file answers to points at one time. */
 export type Answer = (points: NdArray, t: number) => Promise<Float64Array>;
 
-/** A sentence, where what it says of noise is not the score of noise; nothing where it is, or where that cannot be known. */
+/**
+ * A sentence, where what it says of noise is not the score of noise; nothing where it is, or where
+ * that cannot be known.
+ */
 export async function doubtOf(
   answer: Answer,
   event: Shape,
@@ -36,7 +41,11 @@ export async function doubtOf(
   const data = Float64Array.from({ length: 2 * half.length }, (_, i) =>
     i < half.length ? half[i] : -half[i - half.length],
   );
-  const x: NdArray = { shape: [ROWS, ...event], dtype: "float64", data: data.map((v) => sigma * v) };
+  const x: NdArray = {
+    shape: [ROWS, ...event],
+    dtype: "float64",
+    data: data.map((v) => sigma * v),
+  };
   const out: NdArray = { ...x, data: await answer(x, horizon) };
   const score = await evaluate(formulas[predicts], x, out, levels[0], levels[1]);
   const along = data.reduce((sum, v, i) => sum + v * Number(score.data[i]), 0);

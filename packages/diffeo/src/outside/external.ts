@@ -1,15 +1,24 @@
 /**
- * A score that lives elsewhere: in a server, in JavaScript, in another library. What surrounds it stays compiled; it is called
- * with the events of a batch and their times, as typed arrays, and gives one vector an event.
+ * A score that lives elsewhere: in a server, in JavaScript, in another library. What surrounds it
+ * stays compiled; it is called with the events of a batch and their times, as typed arrays, and
+ * gives one vector an event.
  *
  *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * How many numbers it gives, and in what shape, is looked at in every call, and samplers say where they are not finite. Whether its
- * answer to an event depends on the rest of the batch is not: that would take calls of a server that nobody asked for, and a server
- * whose numbers come as they may is not refuted by two of them.
+ * How many numbers it gives, and in what shape, is looked at in every call, and samplers say where
+ * they are not finite. Whether its answer to an event depends on the rest of the batch is not: that
+ * would take calls of a server that nobody asked for, and a server whose numbers come as they may
+ * is not refuted by two of them.
  */
-import { fail, isNdArray, type NdArray, type OutsideCall, sizeOf, type TypedArray } from "../graph/index.ts";
+import {
+  fail,
+  isNdArray,
+  type NdArray,
+  type OutsideCall,
+  sizeOf,
+  type TypedArray,
+} from "../graph/index.ts";
 import { convert, describe, sameShape, showShape } from "../graph/ndarray.ts";
 import { batches, rowsOf, stacked } from "../host/index.ts";
 import type { MarginalScore } from "../sde/index.ts";
@@ -20,7 +29,10 @@ export interface FloatArray extends NdArray {
   readonly data: Float32Array | Float64Array;
 }
 
-/** Points [count, ...event] and their times [count], in the float type of the sampler; a result has a number for each of x. */
+/**
+ * Points [count, ...event] and their times [count], in the float type of the sampler; a result has
+ * a number for each of x.
+ */
 export type ExternalFunction = (
   x: FloatArray,
   t: FloatArray,
@@ -31,7 +43,8 @@ export interface ExternalOptions extends Partial<PredictionOptions> {}
 /** A function on arrays as a score. */
 export function external(f: ExternalFunction, options: ExternalOptions = {}): MarginalScore {
   const { name = "the external score", batch } = options;
-  if (typeof f !== "function") fail("type", `${name} is ${describe(f)}`, "give a function of (x, t)");
+  if (typeof f !== "function")
+    fail("type", `${name} is ${describe(f)}`, "give a function of (x, t)");
   const call: OutsideCall = {
     run: ([x, t]) => inRows(x, t, batch, async (points, times) => asked(name, f, points, times)),
     dispose: async () => undefined,
@@ -61,7 +74,11 @@ async function asked(name: string, f: ExternalFunction, x: NdArray, t: NdArray):
   const answer: unknown = await f(x as FloatArray, t as FloatArray);
   const values = isNdArray(answer) ? answer.data : answer;
   if (!(Array.isArray(values) || (ArrayBuffer.isView(values) && !(values instanceof DataView))))
-    fail("type", `${name} returned ${describe(answer)}`, "return a typed array, or { shape, dtype, data }");
+    fail(
+      "type",
+      `${name} returned ${describe(answer)}`,
+      "return a typed array, or { shape, dtype, data }",
+    );
   const numbers = values as readonly number[];
   if (numbers.length !== x.data.length)
     fail(

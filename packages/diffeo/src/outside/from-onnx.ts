@@ -4,13 +4,21 @@
  *     const score = await fromOnnx(bytes, { predicts: "noise", sde: vp() });
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * The file runs as it is, in a session of its own beside the compiled graphs, on their device. Writing its nodes into our
- * graphs would save a call a step, but a model has one version of ONNX's operators: a file of another would have to be
- * translated, operator by operator, and its weights be copied into the graph of every batch size.
+ * The file runs as it is, in a session of its own beside the compiled graphs, on their device.
+ * Writing its nodes into our graphs would save a call a step, but a model has one version of ONNX's
+ * operators: a file of another would have to be translated, operator by operator, and its weights
+ * be copied into the graph of every batch size.
  */
 
 import { openModel } from "../engine/index.ts";
-import { DiffeoError, fail, type NdArray, type OutsideCall, type Place, type Shape } from "../graph/index.ts";
+import {
+  DiffeoError,
+  fail,
+  type NdArray,
+  type OutsideCall,
+  type Place,
+  type Shape,
+} from "../graph/index.ts";
 import { convert, showShape, toFloat64 } from "../graph/ndarray.ts";
 import type { MarginalScore } from "../sde/index.ts";
 import { type Answer, doubtOf } from "./at-noise.ts";
@@ -32,9 +40,15 @@ import {
 } from "./wiring.ts";
 
 export interface FromOnnxOptions extends PredictionOptions, PortOptions {
-  /** The shape of one event, where the file leaves its sizes open; without it they are checked at the first call. */
+  /**
+   * The shape of one event, where the file leaves its sizes open; without it they are checked at
+   * the first call.
+   */
   readonly shape?: Shape;
-  /** What the file's t is for the SDE's, as `(t) => 999 * t` for steps of 0 … 999. Default: t itself. */
+  /**
+   * What the file's t is for the SDE's, as `(t) => 999 * t` for steps of 0 … 999. Default: t
+   * itself.
+   */
   readonly time?: (t: number) => number;
 }
 
@@ -56,7 +70,12 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
       "say with `time` what its number is for a t, as 999 t for steps of 0 … 999; it is rounded",
     );
   const rows = fixedRows(ports);
-  const unformed = { ports, constants, time: time ?? ((t: number) => t), ...(rows !== undefined && { rows }) };
+  const unformed = {
+    ports,
+    constants,
+    time: time ?? ((t: number) => t),
+    ...(rows !== undefined && { rows }),
+  };
   const event = options.shape ?? statedEvent(ports);
   const horizon = options.sde?.horizon ?? 1;
   const model = onnxModelOf(bytes, file, ports);
@@ -68,7 +87,8 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
     const session = await openModel(model, { threads: 1 });
     try {
       const wiring = await checked(session, event);
-      const answer: Answer = async (x, t) => answers(session, wiring, x, new Float64Array(x.shape[0]).fill(t));
+      const answer: Answer = async (x, t) =>
+        answers(session, wiring, x, new Float64Array(x.shape[0]).fill(t));
       doubt = options.sde && (await doubtOf(answer, event, options.predicts, options.sde));
       known = wiring;
     } finally {
@@ -100,10 +120,13 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
     },
     options,
   );
-  return Object.assign((x: Parameters<MarginalScore>[0], t: Parameters<MarginalScore>[1]) => score(x, t), {
-    file,
-    describe: () => described(file, ports, { form: known?.form, rows, doubt }, options),
-  });
+  return Object.assign(
+    (x: Parameters<MarginalScore>[0], t: Parameters<MarginalScore>[1]) => score(x, t),
+    {
+      file,
+      describe: () => described(file, ports, { form: known?.form, rows, doubt }, options),
+    },
+  );
 }
 
 const sameEvent = (a: Shape | undefined, b: Shape): boolean => a !== undefined && `${a}` === `${b}`;
@@ -161,7 +184,10 @@ async function checkedWiring(
 
 function requireEvent({ x }: Ports, event: Shape): void {
   const sizes = x.sizes?.slice(1);
-  if (sizes && (sizes.length !== event.length || sizes.some((d, i) => typeof d === "number" && d !== event[i])))
+  if (
+    sizes &&
+    (sizes.length !== event.length || sizes.some((d, i) => typeof d === "number" && d !== event[i]))
+  )
     fail(
       "shape",
       `port "${x.name}" of the ONNX file takes events of shape [${sizes.map((d) => d ?? "any").join(", ")}], not ${showShape(event)}`,
@@ -169,7 +195,9 @@ function requireEvent({ x }: Ports, event: Shape): void {
     );
 }
 
-/** The answers to rows 0, 1, … of a fixed array, whatever the number of rows; or why there are none. */
+/**
+ * The answers to rows 0, 1, … of a fixed array, whatever the number of rows; or why there are none.
+ */
 async function probe(
   session: Runner,
   wiring: Wiring,
@@ -194,7 +222,11 @@ async function probe(
 function requireOwnRows(few: Float64Array, more: Float64Array): void {
   const bad = more.findIndex((v) => !Number.isFinite(v));
   if (bad >= 0)
-    fail("numerical", `the ONNX file answers ${more[bad]} to numbers of size 1`, "look at what it was exported from");
+    fail(
+      "numerical",
+      `the ONNX file answers ${more[bad]} to numbers of size 1`,
+      "look at what it was exported from",
+    );
   const size = more.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-6);
   if (few.some((v, i) => Math.abs(v - more[i]) > 1e-2 * size))
     fail(
@@ -220,7 +252,15 @@ function described(
   { form, rows, doubt }: Seen,
   { predicts, sde }: PredictionOptions,
 ): string {
-  const port = ({ name, type, sizes }: { name: string; type: string; sizes?: readonly unknown[] }): string =>
+  const port = ({
+    name,
+    type,
+    sizes,
+  }: {
+    name: string;
+    type: string;
+    sizes?: readonly unknown[];
+  }): string =>
     `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of no stated shape"}`;
   const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
   const read = {
@@ -232,7 +272,9 @@ function described(
   return [
     `${producer || "ONNX"}: opset ${[opset, ...others].join(", ")}, IR version ${irVersion}, ${whole(operators)} operators, ${whole(parameters)} parameters (${[...types].sort().join(", ")})`,
     `x: ${port(x)}`,
-    t ? `t: ${port(t)}${form ? `, ${read[form]}` : ""}` : "t: none; the answer does not depend on time",
+    t
+      ? `t: ${port(t)}${form ? `, ${read[form]}` : ""}`
+      : "t: none; the answer does not depend on time",
     `${predicts}: ${port(output)}${predicts !== "score" && sde ? `, a score by ${sde.name}` : ""}`,
     form
       ? `checked: batches of ${rows === undefined ? "2 and 3" : `2 and 3, as runs of ${rows}`} agree`

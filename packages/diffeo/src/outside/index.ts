@@ -1,5 +1,10 @@
 /** diffeo/outside: scores from elsewhere, out of an ONNX file or an async function. */
-export { type ExternalFunction, type ExternalOptions, external, type FloatArray } from "./external.ts";
+export {
+  type ExternalFunction,
+  type ExternalOptions,
+  external,
+  type FloatArray,
+} from "./external.ts";
 export { type FromOnnxOptions, fromOnnx, type OnnxScore } from "./from-onnx.ts";
 export { type FilePort, type OnnxFile, readOnnxFile } from "./onnx-file.ts";
 export type { Prediction, PredictionOptions } from "./prediction.ts";

@@ -1,7 +1,8 @@
 /**
- * What an ONNX file says of itself: its ports with types and sizes, who wrote it, which operators it needs. Read from the
- * protocol buffer (onnx.proto), whoever exported it, before any runtime sees it: a file that points to others is refused, since
- * a runtime would open whatever path it names.
+ * What an ONNX file says of itself: its ports with types and sizes, who wrote it, which operators
+ * it needs. Read from the protocol buffer (onnx.proto), whoever exported it, before any runtime
+ * sees it: a file that points to others is refused, since a runtime would open whatever path it
+ * names.
  */
 import { type DType, fail } from "../graph/index.ts";
 import { fields, packedNumbers, textOf, type WireField } from "./wire.ts";
@@ -11,7 +12,10 @@ export interface FilePort {
   readonly name: string;
   /** Its element type, by ONNX's name for it. */
   readonly type: string;
-  /** Sizes; one that is open is `null`, or has the name the file gives it. Absent: the file does not say. */
+  /**
+   * Sizes; one that is open is `null`, or has the name the file gives it. Absent: the file does not
+   * say.
+   */
   readonly sizes?: readonly (number | string | null)[];
 }
 
@@ -52,7 +56,13 @@ const elementTypes = [
 ];
 const typeName = (n: number): string => elementTypes[n] ?? `type ${n}`;
 
-const arrayTypes: readonly string[] = ["float32", "float64", "int32", "int64", "bool"] satisfies DType[];
+const arrayTypes: readonly string[] = [
+  "float32",
+  "float64",
+  "int32",
+  "int64",
+  "bool",
+] satisfies DType[];
 /** Whether arrays of this library hold the type. */
 export const isArrayType = (type: string): type is DType => arrayTypes.includes(type);
 
@@ -70,8 +80,13 @@ interface Found {
 /** Reads a file's description, or says why it is none. */
 export function readOnnxFile(bytes: Uint8Array): OnnxFile {
   if (!(bytes instanceof Uint8Array))
-    fail("type", "an ONNX file is given as something other than a Uint8Array", "pass the bytes of the file");
-  if (bytes.length === 0) fail("data", "the ONNX file is empty", "export it again, or copy it whole");
+    fail(
+      "type",
+      "an ONNX file is given as something other than a Uint8Array",
+      "pass the bytes of the file",
+    );
+  if (bytes.length === 0)
+    fail("data", "the ONNX file is empty", "export it again, or copy it whole");
   const found: Found = { operators: 0, parameters: 0, types: new Set() };
   let [producer, irVersion, opset] = ["", 0, 0];
   const otherOpsets: Record<string, number> = Object.create(null);
@@ -87,14 +102,23 @@ export function readOnnxFile(bytes: Uint8Array): OnnxFile {
       const { domain, version } = readOpset(part.bytes);
       if (domain === "" || domain === "ai.onnx") opset = version;
       else otherOpsets[domain] = version;
-    } else if (part.field === 25) for (const inner of fields(part.bytes)) readNode(inner, 7, found, 1);
+    } else if (part.field === 25)
+      for (const inner of fields(part.bytes)) readNode(inner, 7, found, 1);
   }
   if (!graph || graph.outputs.length === 0)
     fail("data", "the file holds no ONNX graph with an output", "give the bytes of an .onnx file");
   const given = new Set(graph.initializers);
   const inputs = graph.inputs.filter(({ name }) => !given.has(name));
   for (const { type } of [...inputs, ...graph.outputs]) found.types.add(type);
-  return { producer: producer.trim(), irVersion, opset, otherOpsets, inputs, outputs: graph.outputs, ...found };
+  return {
+    producer: producer.trim(),
+    irVersion,
+    opset,
+    otherOpsets,
+    inputs,
+    outputs: graph.outputs,
+    ...found,
+  };
 }
 
 function readOpset(bytes: Uint8Array): { domain: string; version: number } {
@@ -113,7 +137,8 @@ interface GraphPorts {
 }
 
 function readGraph(bytes: Uint8Array, found: Found, depth: number): GraphPorts {
-  if (depth > DEEPEST) fail("data", `the ONNX file has graphs ${depth} deep in each other`, "export it again");
+  if (depth > DEEPEST)
+    fail("data", `the ONNX file has graphs ${depth} deep in each other`, "export it again");
   const graph: GraphPorts = { inputs: [], outputs: [], initializers: [] };
   for (const part of fields(bytes)) {
     readNode(part, 1, found, depth);
@@ -141,7 +166,8 @@ function readNode({ field, bytes }: WireField, own: number, found: Found, depth:
       if (kind === 5 || kind === 10) readTensor(value, found);
       if (kind === 6 || kind === 11) readGraph(value, found, depth + 1);
       if (kind === 22 || kind === 23)
-        for (const { field: half, bytes: inner } of fields(value)) if (half <= 2) readTensor(inner, found);
+        for (const { field: half, bytes: inner } of fields(value))
+          if (half <= 2) readTensor(inner, found);
     }
   }
 }
@@ -190,7 +216,11 @@ function readSizes(bytes: Uint8Array, port: string): (number | string | null)[] 
   for (const { field, bytes: dimension } of fields(bytes)) {
     if (field !== 1) continue;
     if (sizes.length === MOST_AXES)
-      fail("data", `port "${port}" of the ONNX file has more than ${MOST_AXES} axes`, "export it again");
+      fail(
+        "data",
+        `port "${port}" of the ONNX file has more than ${MOST_AXES} axes`,
+        "export it again",
+      );
     let size: number | string | null = null;
     for (const part of fields(dimension)) {
       // Some exporters write an open size as 0 or −1.

@@ -1,6 +1,6 @@
 /**
- * What a network trained elsewhere predicts, as a score. For X_t = m x₀ + σ ε, ε ~ N(0, I), the mean of each of these given
- * X_t = x is another form of s = ∇ₓ log p_t(x), since E[ε | x] = −σ s:
+ * What a network trained elsewhere predicts, as a score. For X_t = m x₀ + σ ε, ε ~ N(0, I), the
+ * mean of each of these given X_t = x is another form of s = ∇ₓ log p_t(x), since E[ε | x] = −σ s:
  *
  *   noise   ε                    s = −ε/σ
  *   x0      x₀                   s = (m x₀ − x)/σ²
@@ -32,11 +32,15 @@ export type Prediction = (typeof predictions)[number];
 export interface PredictionOptions {
   /** What comes out of it. */
   readonly predicts: Prediction;
-  /** The SDE it was trained for: its m(t) and σ(t) make a score of noise, x0 and v. A score needs none. */
+  /**
+   * The SDE it was trained for: its m(t) and σ(t) make a score of noise, x0 and v. A score needs
+   * none.
+   */
   readonly sde?: Sde;
   /**
-   * Derivatives by central differences of this length, in units of σ(t), or of x where no SDE is given: 0.03, say. They are
-   * what likelihood and guidance through the score need. Absent: those are refused.
+   * Derivatives by central differences of this length, in units of σ(t), or of x where no SDE is
+   * given: 0.03, say. They are what likelihood and guidance through the score need. Absent: those
+   * are refused.
    */
   readonly differences?: number;
   /** The most events in one call: more are cut. Default: all. */
@@ -46,11 +50,14 @@ export interface PredictionOptions {
 }
 
 /** The score by what comes out, m and σ. */
-export const formulas: Readonly<Record<Prediction, (x: Tensor, out: Tensor, m: Tensor, sigma: Tensor) => Tensor>> = {
+export const formulas: Readonly<
+  Record<Prediction, (x: Tensor, out: Tensor, m: Tensor, sigma: Tensor) => Tensor>
+> = {
   score: (_, out) => out,
   noise: (_, out, __, sigma) => neg(div(out, sigma)),
   x0: (x, out, m, sigma) => div(sub(mul(out, m), x), square(sigma)),
-  v: (x, out, m, sigma) => neg(div(add(mul(x, sigma), mul(out, m)), mul(sigma, add(square(m), square(sigma))))),
+  v: (x, out, m, sigma) =>
+    neg(div(add(mul(x, sigma), mul(out, m)), mul(sigma, add(square(m), square(sigma))))),
 };
 
 /** The score that a function outside of graphs gives, by what it predicts. */
@@ -60,7 +67,11 @@ export function scoreFrom(
   { predicts, sde, differences, batch }: PredictionOptions,
 ): MarginalScore {
   if (!predictions.includes(predicts))
-    fail("usage", `${name}: predicts is ${JSON.stringify(predicts)}`, `give one of ${predictions.join(", ")}`);
+    fail(
+      "usage",
+      `${name}: predicts is ${JSON.stringify(predicts)}`,
+      `give one of ${predictions.join(", ")}`,
+    );
   if (differences !== undefined && !(differences > 0 && differences < Infinity))
     fail("usage", `${name}: differences is ${differences}`, "give a positive number, such as 0.03");
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 1))
@@ -72,7 +83,8 @@ export function scoreFrom(
     name,
     open,
     ...(differences !== undefined && {
-      step: (t: Tensor) => (levels ? mul(levels.std(t), differences) : expand(constant(differences, t.dtype), t.shape)),
+      step: (t: Tensor) =>
+        levels ? mul(levels.std(t), differences) : expand(constant(differences, t.dtype), t.shape),
     }),
   });
   if (predicts === "score" || !levels) return field;

@@ -1,4 +1,7 @@
-/** Protocol buffers as they lie in a file, read with bounds: a length beyond the end, or a number of eleven bytes, is an error. */
+/**
+ * Protocol buffers as they lie in a file, read with bounds: a length beyond the end, or a number of
+ * eleven bytes, is an error.
+ */
 import { fail } from "../graph/index.ts";
 
 /** One field of a message: its number, and its value as a number or as the bytes it spans. */
@@ -14,7 +17,10 @@ const broken = (why: string): never =>
 
 const nothing = new Uint8Array(0);
 
-/** The fields of a message in order. A varint beyond 2⁵³ loses its low bits; negative ones come out as they were meant. */
+/**
+ * The fields of a message in order. A varint beyond 2⁵³ loses its low bits; negative ones come out
+ * as they were meant.
+ */
 export function* fields(bytes: Uint8Array): Generator<WireField> {
   let at = 0;
   const varint = (): number => {
@@ -30,7 +36,8 @@ export function* fields(bytes: Uint8Array): Generator<WireField> {
     return broken("a number has more than ten bytes");
   };
   const span = (length: number): Uint8Array => {
-    if (!(length >= 0 && length <= bytes.length - at)) broken(`a part of ${length} bytes reaches beyond its end`);
+    if (!(length >= 0 && length <= bytes.length - at))
+      broken(`a part of ${length} bytes reaches beyond its end`);
     at += length;
     return bytes.subarray(at - length, at);
   };

@@ -1,13 +1,24 @@
 /**
- * Which port of a file is x, which is t and which is the answer, and how rows of a batch are fed to it: what its description
- * leaves open is tried, by runs on two batch sizes.
+ * Which port of a file is x, which is t and which is the answer, and how rows of a batch are fed to
+ * it: what its description leaves open is tried, by runs on two batch sizes.
  */
-import { type DType, fail, type NdArray, type OnnxModel, type Shape, sizeOf, type TypedArray } from "../graph/index.ts";
+import {
+  type DType,
+  fail,
+  type NdArray,
+  type OnnxModel,
+  type Shape,
+  sizeOf,
+  type TypedArray,
+} from "../graph/index.ts";
 import { convert, sameShape, showShape, toFloat64 } from "../graph/ndarray.ts";
 import { fromHalf, toHalf } from "../host/half.ts";
 import { type FilePort, isArrayType, type OnnxFile } from "./onnx-file.ts";
 
-/** How times are given: one a row, as a vector or a column, or one for all, as a vector of one or a number. */
+/**
+ * How times are given: one a row, as a vector or a column, or one for all, as a vector of one or a
+ * number.
+ */
 export type TimeForm = "[batch]" | "[batch, 1]" | "[1]" | "[]";
 
 export interface PortOptions {
@@ -29,15 +40,20 @@ export interface Ports {
   readonly output: TypedPort;
 }
 
-const timeNames = /^(t|time|times|timestep|timesteps|sigma|sigmas|noise_level|log_?snr|lambda|step|steps)$/i;
-const quote = (ports: readonly FilePort[]): string => ports.map(({ name }) => `"${name}"`).join(", ");
+const timeNames =
+  /^(t|time|times|timestep|timesteps|sigma|sigmas|noise_level|log_?snr|lambda|step|steps)$/i;
+const quote = (ports: readonly FilePort[]): string =>
+  ports.map(({ name }) => `"${name}"`).join(", ");
 
 const named = (ports: readonly FilePort[], name: string, what: string): FilePort =>
   ports.find((port) => port.name === name) ??
   fail("usage", `the ONNX file has no ${what} "${name}"`, `use one of ${quote(ports)}`);
 
 /** The ports of a file, by the names that are given or by what they are. */
-export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }: PortOptions): Ports {
+export function portsOf(
+  file: OnnxFile,
+  { inputs = {}, output, constants = {} }: PortOptions,
+): Ports {
   for (const name of Object.keys(constants)) named(file.inputs, name, "input");
   const free = file.inputs.filter(({ name }) => !Object.hasOwn(constants, name));
   const doubt = (why: string): never =>
@@ -47,7 +63,8 @@ export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }:
       "name the ports of x and t with `inputs`",
     );
   const isTime = ({ name, sizes }: FilePort): boolean =>
-    timeNames.test(name) || (sizes !== undefined && (sizes.length <= 1 || (sizes.length === 2 && sizes[1] === 1)));
+    timeNames.test(name) ||
+    (sizes !== undefined && (sizes.length <= 1 || (sizes.length === 2 && sizes[1] === 1)));
   let t = inputs.t === undefined ? undefined : named(free, inputs.t, "input");
   let x = inputs.x === undefined ? undefined : named(free, inputs.x, "input");
   const rest = free.filter((port) => port !== x && port !== t);
@@ -70,7 +87,8 @@ export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }:
       `the ONNX file has further inputs ${quote(left)}`,
       "give their values with `constants`, { shape, dtype, data } each, or name the ports of x and t with `inputs`",
     );
-  const out = output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");
+  const out =
+    output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");
   return {
     x: requireType(x, floats),
     ...(t && { t: requireType(t, [...floats, "int32", "int64"]) }),
@@ -82,21 +100,32 @@ export function portsOf(file: OnnxFile, { inputs = {}, output, constants = {} }:
 const usualOutput = (outputs: readonly FilePort[], x: FilePort): FilePort =>
   outputs.find(
     ({ sizes }) =>
-      sizes?.length === x.sizes?.length && !sizes?.some((d, i) => typeof d === "number" && d !== x.sizes?.[i]),
+      sizes?.length === x.sizes?.length &&
+      !sizes?.some((d, i) => typeof d === "number" && d !== x.sizes?.[i]),
   ) ?? outputs[0];
 
 const floats = ["float32", "float64", "float16"] as const;
 
 function requireType(port: FilePort, types: readonly PortType[]): TypedPort {
   if (!(types as readonly string[]).includes(port.type))
-    fail("type", `port "${port.name}" of the ONNX file is ${port.type}`, `export it as one of ${types.join(", ")}`);
+    fail(
+      "type",
+      `port "${port.name}" of the ONNX file is ${port.type}`,
+      `export it as one of ${types.join(", ")}`,
+    );
   return port as TypedPort;
 }
 
-/** Numbers as a port takes them. Arrays of this library have no float16: the runtime takes its bits. */
+/**
+ * Numbers as a port takes them. Arrays of this library have no float16: the runtime takes its bits.
+ */
 function encoded(values: ArrayLike<number>, shape: Shape, type: PortType): NdArray {
   if (type !== "float16") return { shape, dtype: type, data: convert(values, type) };
-  return { shape, dtype: type as DType, data: toHalf(Float32Array.from(values)) as unknown as TypedArray };
+  return {
+    shape,
+    dtype: type as DType,
+    data: toHalf(Float32Array.from(values)) as unknown as TypedArray,
+  };
 }
 
 /** Numbers as a port gives them: float16 as bits, or as numbers where the language has them. */
@@ -126,7 +155,11 @@ export function timeForms({ x, t }: Ports): readonly TimeForm[] {
   if (sizes.length === 0) return ["[]"];
   if (sizes.length === 2 && (typeof sizes[1] !== "number" || sizes[1] === 1)) return ["[batch, 1]"];
   if (sizes.length > 1)
-    fail("usage", `port "${t.name}" of the ONNX file has sizes [${sizes.join(", ")}]`, "times are one number a row");
+    fail(
+      "usage",
+      `port "${t.name}" of the ONNX file has sizes [${sizes.join(", ")}]`,
+      "times are one number a row",
+    );
   const batch = x.sizes?.[0];
   if (sizes[0] === 1 && batch !== 1) return ["[1]"];
   return sizes[0] === batch || typeof sizes[0] === "number" ? ["[batch]"] : ["[batch]", "[1]"];
@@ -154,15 +187,24 @@ export const onnxModelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports
   outputs: [{ name: output.name, shape: [], dtype: output.type as DType }],
 });
 
-/** The answers to rows x [count, ...event] at times t, as float64. Rows beyond the file's number are cut, fewer filled up. */
-export async function answers(session: Runner, wiring: Wiring, x: NdArray, t: Float64Array): Promise<Float64Array> {
+/**
+ * The answers to rows x [count, ...event] at times t, as float64. Rows beyond the file's number are
+ * cut, fewer filled up.
+ */
+export async function answers(
+  session: Runner,
+  wiring: Wiring,
+  x: NdArray,
+  t: Float64Array,
+): Promise<Float64Array> {
   const { rows = x.shape[0], form, ports } = wiring;
   const n = sizeOf(x.shape.slice(1));
   const out = new Float64Array(x.data.length);
   for (let from = 0; from < x.shape[0]; ) {
     let to = Math.min(from + rows, x.shape[0]);
     // One time for all: only rows that share it go together.
-    if (ports.t && (form === "[1]" || form === "[]")) for (let k = from; k < to; k++) if (t[k] !== t[from]) to = k;
+    if (ports.t && (form === "[1]" || form === "[]"))
+      for (let k = from; k < to; k++) if (t[k] !== t[from]) to = k;
     const values = await oneRun(session, wiring, x, t, from, to);
     out.set(values.subarray(0, (to - from) * n), from * n);
     from = to;
@@ -187,13 +229,22 @@ async function oneRun(
     points.set((x.data as Float64Array).subarray(row, row + n), i * n);
   }
   const shape = [count, ...event];
-  const feeds: Record<string, NdArray> = { ...constants, [ports.x.name]: encoded(points, shape, ports.x.type) };
+  const feeds: Record<string, NdArray> = {
+    ...constants,
+    [ports.x.name]: encoded(points, shape, ports.x.type),
+  };
   if (ports.t) {
     const each = form === "[batch]" || form === "[batch, 1]";
     const integers = ports.t.type.startsWith("int");
-    const times = Float64Array.from({ length: each ? count : 1 }, (_, i) => time(t[Math.min(from + i, to - 1)]));
+    const times = Float64Array.from({ length: each ? count : 1 }, (_, i) =>
+      time(t[Math.min(from + i, to - 1)]),
+    );
     const timeShape = form === "[]" ? [] : form === "[batch, 1]" ? [count, 1] : [times.length];
-    feeds[ports.t.name] = encoded(integers ? times.map(Math.round) : times, timeShape, ports.t.type);
+    feeds[ports.t.name] = encoded(
+      integers ? times.map(Math.round) : times,
+      timeShape,
+      ports.t.type,
+    );
   }
   const answer = (await session.run(feeds))[ports.output.name];
   if (!sameShape(answer.shape, shape))

@@ -3,8 +3,9 @@
  *
  *   below(n):  the first word w of the element's blocks with w ≥ 2³² mod n, reduced mod n
  *
- * The words that pass are 2³² − (2³² mod n) consecutive numbers, a multiple of n, so every residue has as many of them.
- * Each element has blocks of its own, (j, 0), (j, 1), …, so how often one is rejected moves no other.
+ * The words that pass are 2³² − (2³² mod n) consecutive numbers, a multiple of n, so every residue
+ * has as many of them. Each element has blocks of its own, (j, 0), (j, 1), …, so how often one is
+ * rejected moves no other.
  */
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
@@ -27,8 +28,14 @@ export interface ChoiceOptions {
 }
 
 /** Integers from `low` up to, not including, `high`; both between −2³¹ and 2³¹. */
-export function integers(source: Key | Keys, shape: number | Shape, low: number, high: number): IntArray {
-  const bounded = Number.isInteger(low) && Number.isInteger(high) && low >= -0x80000000 && high <= 0x80000000;
+export function integers(
+  source: Key | Keys,
+  shape: number | Shape,
+  low: number,
+  high: number,
+): IntArray {
+  const bounded =
+    Number.isInteger(low) && Number.isInteger(high) && low >= -0x80000000 && high <= 0x80000000;
   if (!bounded || low >= high)
     fail(
       "usage",
@@ -40,21 +47,35 @@ export function integers(source: Key | Keys, shape: number | Shape, low: number,
   const data = new Int32Array(keys.count * size);
   const block = new Uint32Array(4);
   for (let row = 0; row < keys.count; row++)
-    for (let j = 0; j < size; j++) data[row * size + j] = low + below(high - low, keys.words, 4 * row, j, block);
+    for (let j = 0; j < size; j++)
+      data[row * size + j] = low + below(high - low, keys.words, 4 * row, j, block);
   return { shape: plan.shape, dtype: "int32", data };
 }
 
-/** The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order a key. */
-export const permutation = (source: Key | Keys, n: number): IntArray => deal(source, n, n, "permutation");
+/**
+ * The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order a key.
+ */
+export const permutation = (source: Key | Keys, n: number): IntArray =>
+  deal(source, n, n, "permutation");
 
 /**
- * `count` of the indices 0 … n − 1, or a row of as many for each of `Keys`. Without replacement and weights they are the first of `permutation(source, n)`;
- * with weights they come as from an urn: each in turn by the weights of those that remain.
+ * `count` of the indices 0 … n − 1, or a row of as many for each of `Keys`. Without replacement and
+ * weights they are the first of `permutation(source, n)`; with weights they come as from an urn:
+ * each in turn by the weights of those that remain.
  */
-export function choice(source: Key | Keys, n: number, count: number, options: ChoiceOptions = {}): IntArray {
+export function choice(
+  source: Key | Keys,
+  n: number,
+  count: number,
+  options: ChoiceOptions = {},
+): IntArray {
   const { replace = true, weights } = options;
   if (!isIndex(n) || !isIndex(count) || n > 0x80000000 || (n === 0 && count > 0))
-    fail("usage", `choice: cannot choose ${show(count)} of ${show(n)} indices`, "use natural numbers, n at least 1");
+    fail(
+      "usage",
+      `choice: cannot choose ${show(count)} of ${show(n)} indices`,
+      "use natural numbers, n at least 1",
+    );
   if (weights === undefined)
     return replace ? integers(source, count, 0, Math.max(n, 1)) : deal(source, n, count, "choice");
   const total = checkedTotal(weights, n);
@@ -64,7 +85,12 @@ export function choice(source: Key | Keys, n: number, count: number, options: Ch
 }
 
 /** One draw of `count` integers a key, each from its own key alone. */
-function rows(source: Key | Keys, count: number, operation: string, draw: (row: Keys) => Int32Array): IntArray {
+function rows(
+  source: Key | Keys,
+  count: number,
+  operation: string,
+  draw: (row: Keys) => Int32Array,
+): IntArray {
   const { keys, shape } = planned(source, count, operation);
   const data = new Int32Array(keys.count * count);
   for (let row = 0; row < keys.count; row++)
@@ -73,13 +99,21 @@ function rows(source: Key | Keys, count: number, operation: string, draw: (row: 
 }
 
 /** A uniform integer from 0 to `span` − 1, span ≤ 2³²: element j of the key at `keyAt`. */
-function below(span: number, keys: Uint32Array, keyAt: number, j: number, block: Uint32Array): number {
-  // In 32 bits a span of 2³² reads 0, and nothing is to be rejected; −n reads 2³² − n, whose rest mod n is that of 2³².
+function below(
+  span: number,
+  keys: Uint32Array,
+  keyAt: number,
+  j: number,
+  block: Uint32Array,
+): number {
+  // In 32 bits a span of 2³² reads 0, and nothing is to be rejected; −n reads 2³² − n, whose rest
+  // mod n is that of 2³².
   const n = span >>> 0;
   const reject = n === 0 ? 0 : (-n >>> 0) % n;
   for (let attempt = 0; ; attempt++) {
     threefry(block, 0, keys, keyAt, j, attempt, 0, 0, 1);
-    for (let lane = 0; lane < 4; lane++) if (block[lane] >= reject) return n === 0 ? block[lane] : block[lane] % n;
+    for (let lane = 0; lane < 4; lane++)
+      if (block[lane] >= reject) return n === 0 ? block[lane] : block[lane] % n;
   }
 }
 
@@ -105,8 +139,9 @@ function deal(source: Key | Keys, n: number, count: number, operation: string): 
 }
 
 /**
- * With replacement: the first index whose cumulative weight exceeds u times the total. It never is one of weight zero,
- * whose cumulative weight is its predecessor's; should u·total round up to the total, it is the last of positive weight.
+ * With replacement: the first index whose cumulative weight exceeds u times the total. It never is
+ * one of weight zero, whose cumulative weight is its predecessor's; should u·total round up to the
+ * total, it is the last of positive weight.
  */
 function spin(source: Keys, weights: ArrayLike<number>, total: number, count: number): Int32Array {
   const cumulative = new Float64Array(weights.length);
@@ -128,8 +163,9 @@ function spin(source: Keys, weights: ArrayLike<number>, total: number, count: nu
 }
 
 /**
- * Without replacement: the first `count` of a race in which runner i needs the time −ln(uᵢ)/wᵢ, exponential of rate wᵢ.
- * The first comes in with probability wᵢ / Σw, and, since exponentials forget, the next likewise among the rest.
+ * Without replacement: the first `count` of a race in which runner i needs the time −ln(uᵢ)/wᵢ,
+ * exponential of rate wᵢ. The first comes in with probability wᵢ / Σw, and, since exponentials
+ * forget, the next likewise among the rest.
  */
 function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Array {
   const { data } = uniform(source, weights.length, { dtype: "float64" });
@@ -146,12 +182,15 @@ function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Arr
 
 function checkedTotal(weights: ArrayLike<number>, n: number): number {
   const remedy = "give one finite, non-negative weight an index, at least one of them above zero";
-  if (weights.length !== n) fail("shape", `choice: there are ${weights.length} weights for ${n} indices`, remedy);
+  if (weights.length !== n)
+    fail("shape", `choice: there are ${weights.length} weights for ${n} indices`, remedy);
   let total = 0;
   for (let i = 0; i < n; i++) {
-    if (!(weights[i] >= 0 && weights[i] < Infinity)) fail("usage", `choice: weights[${i}] is ${weights[i]}`, remedy);
+    if (!(weights[i] >= 0 && weights[i] < Infinity))
+      fail("usage", `choice: weights[${i}] is ${weights[i]}`, remedy);
     total += weights[i];
   }
-  if (!(total > 0 && total < Infinity)) fail("usage", `choice: the weights sum to ${total}`, remedy);
+  if (!(total > 0 && total < Infinity))
+    fail("usage", `choice: the weights sum to ${total}`, remedy);
   return total;
 }

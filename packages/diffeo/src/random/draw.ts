@@ -1,5 +1,6 @@
 /**
- * Draws of continuous numbers, of signs and of raw bits: element j of a row is a function of the row's key and of j alone.
+ * Draws of continuous numbers, of signs and of raw bits: element j of a row is a function of the
+ * row's key and of j alone.
  *
  *   bits        word j mod 4 of block ⌊j / 4⌋
  *   uniform     low + (high − low)·u,  u from the two words of half a block
@@ -9,7 +10,15 @@
  * So a longer draw begins with the shorter one, and a row does not know how many others there are.
  */
 import { fail } from "../graph/error.ts";
-import { allocate, type FloatType, isFloat, type NdArray, type Shape, showShape, sizeOf } from "../graph/ndarray.ts";
+import {
+  allocate,
+  type FloatType,
+  isFloat,
+  type NdArray,
+  type Shape,
+  showShape,
+  sizeOf,
+} from "../graph/ndarray.ts";
 import { normalQuantileValue } from "../graph/normal.ts";
 import { isIndex, type Key, type Keys, keysOf, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
@@ -27,7 +36,10 @@ export interface BitArray {
   readonly data: Uint32Array;
 }
 
-/** The element type, by default `"float32"`. A float32 number is the float64 number of the same key, rounded. */
+/**
+ * The element type, by default `"float32"`. A float32 number is the float64 number of the same key,
+ * rounded.
+ */
 export interface FloatOptions<D extends FloatType = FloatType> {
   readonly dtype?: D;
 }
@@ -39,8 +51,9 @@ export interface UniformOptions<D extends FloatType = FloatType> extends FloatOp
 }
 
 /**
- * Uniform numbers strictly between `low` and `high`, with 52 random bits each. Where rounding would land on an end of
- * the interval (in float32, once in 2²⁵ draws for the upper one), the nearest number inside is returned instead.
+ * Uniform numbers strictly between `low` and `high`, with 52 random bits each. Where rounding would
+ * land on an end of the interval (in float32, once in 2²⁵ draws for the upper one), the nearest
+ * number inside is returned instead.
  */
 export function uniform<D extends FloatType = "float32">(
   source: Key | Keys,
@@ -70,7 +83,8 @@ export function uniform<D extends FloatType = "float32">(
 }
 
 /**
- * Standard normal numbers. From `Keys`, row i is the draw of key i: the start and the noise of a sampler.
+ * Standard normal numbers. From `Keys`, row i is the draw of key i: the start and the noise of a
+ * sampler.
  * None is beyond ±8.21 = Φ⁻¹(1 − 2⁻⁵³).
  */
 export function normal<D extends FloatType = "float32">(
@@ -82,7 +96,8 @@ export function normal<D extends FloatType = "float32">(
   const out = floats(plan, options, "normal");
   const { data } = out;
   eachChunk(plan, 2, (words, at, count) => {
-    for (let j = 0; j < count; j++) data[at + j] = normalQuantileValue(unit(words[2 * j], words[2 * j + 1]));
+    for (let j = 0; j < count; j++)
+      data[at + j] = normalQuantileValue(unit(words[2 * j], words[2 * j + 1]));
   });
   return out;
 }
@@ -127,13 +142,25 @@ export function planned(source: Key | Keys, shape: number | Shape, operation: st
       `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is not made of natural numbers`,
       "use a length such as 8, or lengths such as [16, 2]; [] is a single number",
     );
-  return { keys, size: sizeOf(event), shape: "count" in source ? [keys.count, ...event] : [...event] };
+  return {
+    keys,
+    size: sizeOf(event),
+    shape: "count" in source ? [keys.count, ...event] : [...event],
+  };
 }
 
-function floats<D extends FloatType>({ shape }: Plan, options: FloatOptions<D>, operation: string): FloatArray<D> {
+function floats<D extends FloatType>(
+  { shape }: Plan,
+  options: FloatOptions<D>,
+  operation: string,
+): FloatArray<D> {
   const dtype = options.dtype ?? "float32";
   if (!isFloat(dtype))
-    fail("type", `${operation}: there is no draw of type ${show(dtype)}`, 'use "float32" or "float64"');
+    fail(
+      "type",
+      `${operation}: there is no draw of type ${show(dtype)}`,
+      'use "float32" or "float64"',
+    );
   return { shape, dtype, data: allocate(dtype, sizeOf(shape)) } as FloatArray<D>;
 }
 
@@ -141,9 +168,9 @@ function floats<D extends FloatType>({ shape }: Plan, options: FloatOptions<D>, 
 const CHUNK = 512;
 
 /**
- * For each key and each stretch of its elements: `words` holds their blocks, `perBlock` elements to a block, and `visit`
- * turns them into elements `at` to `at + count` of the result. No typed array has the more than 2³³ elements that it
- * would take to wrap the 32-bit counter of blocks.
+ * For each key and each stretch of its elements: `words` holds their blocks, `perBlock` elements to
+ * a block, and `visit` turns them into elements `at` to `at + count` of the result. No typed array
+ * has the more than 2³³ elements that it would take to wrap the 32-bit counter of blocks.
  */
 function eachChunk(
   { keys, size }: Plan,
@@ -156,14 +183,25 @@ function eachChunk(
   for (let row = 0; row < keys.count; row++)
     for (let from = 0; from < size; from += stride) {
       const count = Math.min(stride, size - from);
-      threefry(words, 0, keys.words, 4 * row, from / perBlock, 0, 0, 0, Math.ceil(count / perBlock));
+      threefry(
+        words,
+        0,
+        keys.words,
+        4 * row,
+        from / perBlock,
+        0,
+        0,
+        0,
+        Math.ceil(count / perBlock),
+      );
       visit(words, row * size + from, count);
     }
 }
 
 /** The smallest number of type `dtype` above x. */
 function above(x: number, dtype: FloatType): number {
-  // Bit patterns of one sign are ordered as their numbers are, so the neighbour is one step of the pattern away.
+  // Bit patterns of one sign are ordered as their numbers are, so the neighbour is one step of the
+  // pattern away.
   const float = dtype === "float32" ? new Float32Array([x]) : new Float64Array([x]);
   if (float[0] > x || Number.isNaN(x)) return float[0];
   if (float[0] === 0) return dtype === "float32" ? 1.401298464324817e-45 : Number.MIN_VALUE;

@@ -6,21 +6,26 @@
  *   fold(k, s)   = E_{…E_{E_k(|s|, 0, 0, 3)}(s₀ … s₇)…}(… s_{|s|−1} 0 …)  eight UTF-16 units of the string a block
  *   draws read     E_k(block, attempt, 0, 0)
  *
- * The last word of the counter keeps the uses apart: no sub-key is ever one of its parent's random numbers. A string
- * begins with its length, so that none is the beginning of another, and the chain is then as random as E itself.
+ * The last word of the counter keeps the uses apart: no sub-key is ever one of its parent's random
+ * numbers. A string begins with its length, so that none is the beginning of another, and the chain
+ * is then as random as E itself.
  */
 import { fail } from "../graph/error.ts";
 import { threefry } from "./threefry.ts";
 
 /**
- * The name of one random stream: 128 bits. It holds no position and never changes, so drawing twice from one key gives
- * the same numbers twice. Use a key for one draw; for more, make sub-keys with `split` or `fold`.
+ * The name of one random stream: 128 bits. It holds no position and never changes, so drawing twice
+ * from one key gives the same numbers twice. Use a key for one draw; for more, make sub-keys with
+ * `split` or `fold`.
  */
 export interface Key {
   readonly words: readonly [number, number, number, number];
 }
 
-/** One key a sample, packed. A draw from `Keys` has a leading axis of length `count`, and row i sees key i alone. */
+/**
+ * One key a sample, packed. A draw from `Keys` has a leading axis of length `count`, and row i sees
+ * key i alone.
+ */
 export interface Keys {
   readonly count: number;
   /** Four words a key. */
@@ -34,10 +39,17 @@ const STRING = 3;
 /** The key of strings' seeds; its third word tells it from every number's. */
 const STRING_ROOT: Key = { words: [0, 0, 1, 0] };
 
-/** The key of a seed: a non-negative safe integer, a bigint below 2⁶⁴, or any string. `key(5)` is `key(5n)`. */
+/**
+ * The key of a seed: a non-negative safe integer, a bigint below 2⁶⁴, or any string. `key(5)` is
+ * `key(5n)`.
+ */
 export function key(seed: number | bigint | string): Key {
   if (typeof seed === "string") return fold(STRING_ROOT, seed);
-  if (typeof seed === "number" ? !isIndex(seed) : typeof seed !== "bigint" || seed < 0n || seed >= 1n << 64n)
+  if (
+    typeof seed === "number"
+      ? !isIndex(seed)
+      : typeof seed !== "bigint" || seed < 0n || seed >= 1n << 64n
+  )
     fail(
       "usage",
       `key: the seed ${show(seed)} is not a non-negative integer below 2⁵³, nor a bigint below 2⁶⁴`,
@@ -48,7 +60,8 @@ export function key(seed: number | bigint | string): Key {
 
 /** `count` independent keys, the first of which do not depend on `count`. */
 export function split(parent: Key, count: number): Key[] {
-  if (!isIndex(count)) fail("usage", `split: the count ${show(count)} is not a natural number`, "use 0, 1, 2, …");
+  if (!isIndex(count))
+    fail("usage", `split: the count ${show(count)} is not a natural number`, "use 0, 1, 2, …");
   const root = keysOf(parent, "split").words;
   return Array.from({ length: count }, (_, i) => {
     const words = new Uint32Array(4);
@@ -58,8 +71,9 @@ export function split(parent: Key, count: number): Key[] {
 }
 
 /**
- * The sub-key for `data`, a natural number (a step, an epoch, a sample's index) or a string (a purpose, such as
- * `"noise"`). Of `Keys` it folds each one: `fold(keys, step)` names the noise of every sample at that step.
+ * The sub-key for `data`, a natural number (a step, an epoch, a sample's index) or a string (a
+ * purpose, such as `"noise"`). Of `Keys` it folds each one: `fold(keys, step)` names the noise of
+ * every sample at that step.
  */
 export function fold(parent: Key, data: number | string): Key;
 export function fold(parent: Keys, data: number | string): Keys;
@@ -74,9 +88,9 @@ export function fold(parent: Key | Keys, data: number | string): Key | Keys {
 }
 
 /**
- * One key a sample: key i is `fold(parent, first + i)`, so sample 7 is the same in a batch of 16, in a batch of 64, and
- * alone with `first` 7. The noise of sample i at step s is a function of (parent, i, s) alone:
- * `normal(fold(sampleKeys(parent, count), s), eventShape)`.
+ * One key a sample: key i is `fold(parent, first + i)`, so sample 7 is the same in a batch of 16,
+ * in a batch of 64, and alone with `first` 7. The noise of sample i at step s is a function of
+ * (parent, i, s) alone: `normal(fold(sampleKeys(parent, count), s), eventShape)`.
  */
 export function sampleKeys(parent: Key, count: number, first = 0): Keys {
   if (!isIndex(count) || !isIndex(first) || !isIndex(first + count))
@@ -94,7 +108,10 @@ export function sampleKeys(parent: Key, count: number, first = 0): Keys {
   return { count, words };
 }
 
-/** Either kind of key as a batch; anything else is the common slip of passing a seed where a key belongs. */
+/**
+ * Either kind of key as a batch; anything else is the common slip of passing a seed where a key
+ * belongs.
+ */
 export function keysOf(source: Key | Keys, operation: string): Keys {
   if (typeof source !== "object" || source === null || !("words" in source))
     fail("type", `${operation}: ${show(source)} is not a key`, "make one with key(seed)");
@@ -107,7 +124,11 @@ type Counter = readonly [number, number, number, number];
 
 function indexBlock(index: number): Counter {
   if (!isIndex(index))
-    fail("usage", `fold: ${show(index)} is not a natural number below 2⁵³`, "fold in 0, 1, 2, … or a string");
+    fail(
+      "usage",
+      `fold: ${show(index)} is not a natural number below 2⁵³`,
+      "fold in 0, 1, 2, … or a string",
+    );
   return [index >>> 0, Math.floor(index / 0x100000000), 0, FOLD];
 }
 
@@ -115,11 +136,16 @@ function stringBlocks(text: string): Counter[] {
   const unit = (i: number): number => (i < text.length ? text.charCodeAt(i) : 0);
   const word = (i: number): number => unit(i) | (unit(i + 1) << 16);
   const blocks: Counter[] = [[text.length, 0, 0, STRING]];
-  for (let i = 0; i < text.length; i += 8) blocks.push([word(i), word(i + 2), word(i + 4), word(i + 6)]);
+  for (let i = 0; i < text.length; i += 8)
+    blocks.push([word(i), word(i + 2), word(i + 4), word(i + 6)]);
   return blocks;
 }
 
 export const isIndex = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
 
 export const show = (value: unknown): string =>
-  typeof value === "bigint" ? `${value}n` : typeof value === "string" ? `"${value}"` : String(value);
+  typeof value === "bigint"
+    ? `${value}n`
+    : typeof value === "string"
+      ? `"${value}"`
+      : String(value);

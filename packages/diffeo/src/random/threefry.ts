@@ -1,5 +1,6 @@
 /**
- * Threefry-4×32-20:  (128-bit key k, 128-bit counter c) ↦ 128 random bits, a bijection of c for every k.
+ * Threefry-4×32-20:  (128-bit key k, 128-bit counter c) ↦ 128 random bits, a bijection of c for
+ * every k.
  *
  *   k₄ = 0x1BD11BDA ⊕ k₀ ⊕ k₁ ⊕ k₂ ⊕ k₃
  *   x  = c + (k₀, k₁, k₂, k₃)
@@ -8,14 +9,17 @@
  *
  * J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
  *
- * Additions, rotations and exclusive-ors of 32-bit words are exact in every engine. The other generator of that paper,
- * Philox-4×32-10, needs the high half of a 32×32-bit product, which JavaScript lacks: measured on Node 20, 14 ns a block
- * here against 47 ns there. The rounds are written out because a loop over them takes 38 ns.
+ * Additions, rotations and exclusive-ors of 32-bit words are exact in every engine. The other
+ * generator of that paper, Philox-4×32-10, needs the high half of a 32×32-bit product, which
+ * JavaScript lacks: measured on Node 20, 14 ns a block here against 47 ns there. The rounds are
+ * written out because a loop over them takes 38 ns.
  */
 
 /**
- * Writes the `count` blocks of counters (c0, c1, c2, c3), (c0 + 1, c1, c2, c3), … into `out`, from word `at` on.
- * The key is the four words of `keys` from `keyAt` on. Words are read before any is written, so `out` may be `keys`.
+ * Writes the `count` blocks of counters (c0, c1, c2, c3), (c0 + 1, c1, c2, c3), … into `out`, from
+ * word `at` on.
+ * The key is the four words of `keys` from `keyAt` on. Words are read before any is written, so
+ * `out` may be `keys`.
  */
 export function threefry(
   out: Uint32Array,

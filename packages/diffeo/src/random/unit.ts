@@ -2,12 +2,14 @@
  *   u = (2m + 1)·2⁻⁵³,  m uniform on 0 … 2⁵² − 1          the open unit interval
  *   z = Φ⁻¹(u)                                           the normal
  *
- * The inverse of Φ, rather than a rejection method, keeps one draw to one number: element j never depends on what
- * happened to element j − 1. Every engine gives the same numbers: see `graph/normal.ts`.
+ * The inverse of Φ, rather than a rejection method, keeps one draw to one number: element j never
+ * depends on what happened to element j − 1. Every engine gives the same numbers: see
+ * `graph/normal.ts`.
  */
 
 /**
- * A uniform number from two random words: an odd multiple of 2⁻⁵³, hence exact, never 0 or 1, and symmetric about ½
+ * A uniform number from two random words: an odd multiple of 2⁻⁵³, hence exact, never 0 or 1, and
+ * symmetric about ½
  * (1 − u is on the grid and exact too).
  */
 export const unit = (high: number, low: number): number =>

@@ -1,10 +1,11 @@
 /**
- * Steps as long as a tolerance allows: a step of error ratio e is kept if e ≤ 1, and the next is tried with
+ * Steps as long as a tolerance allows: a step of error ratio e is kept if e ≤ 1, and the next is
+ * tried with
  *
  *   dt ← dt · min(5, max(⅕, 0.9 e^{−1/5}))
  *
- * A step that meets NaN, or that leaves the domain, is refused like one that is too long. All samples of a batch share the
- * steps of the most demanding one.
+ * A step that meets NaN, or that leaves the domain, is refused like one that is too long. All
+ * samples of a batch share the steps of the most demanding one.
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
 import { type Build, type NamedTensors, numbered } from "./compiler.ts";
@@ -41,10 +42,15 @@ export interface Arrival {
   readonly exits: number;
 }
 
-/** The slope of a state, and a step from it with its error ratio; `fixed` is what both are given last. */
+/**
+ * The slope of a state, and a step from it with its error ratio; `fixed` is what both are given
+ * last.
+ */
 function graphsOf(problem: FlowProblem) {
   const { build, name: variant = "", tolerance, outside } = problem;
-  const open = ({ shape }: NdArray) => ({ shape: shape.length === 0 ? [] : [null, ...shape.slice(1)] });
+  const open = ({ shape }: NdArray) => ({
+    shape: shape.length === 0 ? [] : [null, ...shape.slice(1)],
+  });
   const specs = problem.start.map(open);
   const fixed = numbered(problem.fixed ?? []);
   const fixedSpecs = numbered((problem.fixed ?? []).map(open));
@@ -63,7 +69,12 @@ function graphsOf(problem: FlowProblem) {
       const { next, slope: last, error } = dormandPrince(fieldWith(known), state, slope, t, dt);
       const out = outside?.(next, add(t, dt)) ?? constant(0, t.dtype);
       const ratio = errorRatio(error, state, next, tolerance);
-      return { next, slope: last, out, ratio: where(less(0, out), Number.POSITIVE_INFINITY, ratio) };
+      return {
+        next,
+        slope: last,
+        out,
+        ratio: where(less(0, out), Number.POSITIVE_INFINITY, ratio),
+      };
     },
     [specs, specs, [], [], fixedSpecs],
   );

@@ -1,10 +1,13 @@
-/** The graphs of an open sampler: each compiled when it is first needed, kept between calls, freed at the end. */
+/**
+ * The graphs of an open sampler: each compiled when it is first needed, kept between calls, freed
+ * at the end.
+ */
 import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import type { FloatType, Tensor } from "../graph/index.ts";
 
 /**
- * `compile` for one device and type. A name is compiled once, and again only for batches of another size: the function must
- * depend on the name alone, and leave the batch's axis open in its specs.
+ * `compile` for one device and type. A name is compiled once, and again only for batches of another
+ * size: the function must depend on the name alone, and leave the batch's axis open in its specs.
  */
 export type Build = <X extends readonly unknown[], Y>(
   name: string,
@@ -25,7 +28,8 @@ export function compiler(options: CompileOptions, type: FloatType): Compiler {
       f: (...args: X) => Y,
       specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
     ) => {
-      const compiled = (open.get(name) as Compiled<X, Y> | undefined) ?? compile(f, specs, { ...options, type });
+      const compiled =
+        (open.get(name) as Compiled<X, Y> | undefined) ?? compile(f, specs, { ...options, type });
       open.set(name, compiled);
       return compiled;
     },

@@ -1,9 +1,18 @@
 /**
- * What a call may change of the process: w, c, the strengths of guidance. They are numbers that graphs are fed; which of them a
- * graph has is part of its name, so that a process run as it is pays for none.
+ * What a call may change of the process: w, c, the strengths of guidance. They are numbers that
+ * graphs are fed; which of them a graph has is part of its name, so that a process run as it is
+ * pays for none.
  */
 import { fail, mul, type Tensor } from "../graph/index.ts";
-import { dilateTime, type Factor, guide, type Process, type ReverseProcess, scaleDrift, twist } from "../sde/index.ts";
+import {
+  dilateTime,
+  type Factor,
+  guide,
+  type Process,
+  type ReverseProcess,
+  scaleDrift,
+  twist,
+} from "../sde/index.ts";
 import { climbing } from "../sde/twist.ts";
 import type { NamedTensors } from "./compiler.ts";
 import type { Method } from "./method.ts";
@@ -30,7 +39,8 @@ export function controlsOf(
 ): Controls {
   const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known, aims = {} } = options;
   const strength = known?.strength ?? 1;
-  if (!Number.isFinite(w)) fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
+  if (!Number.isFinite(w))
+    fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
   if (!(c > 0 && c < Infinity))
     fail("usage", `timeDilation is ${c}`, "give a positive number; 1 leaves the process as it is");
   if (!scalable && (w !== 1 || c !== 1))
@@ -39,16 +49,26 @@ export function controlsOf(
       `${name}: the corrector would undo driftScale and timeDilation`,
       "use domainPreserving with them, or leave them at 1",
     );
-  if (!Number.isFinite(guidance)) fail("usage", `guidance is ${guidance}`, "give a finite number; 0 leaves it out");
+  if (!Number.isFinite(guidance))
+    fail("usage", `guidance is ${guidance}`, "give a finite number; 0 leaves it out");
   if (options.guidance !== undefined && !energy)
-    fail("usage", "guidance is given, and no energy to be guided by", "open the sampler with an energy");
+    fail(
+      "usage",
+      "guidance is given, and no energy to be guided by",
+      "open the sampler with an energy",
+    );
   if (!Number.isFinite(strength))
-    fail("usage", `known: strength is ${strength}`, "give a finite number; 0 leaves the likelihood out");
+    fail(
+      "usage",
+      `known: strength is ${strength}`,
+      "give a finite number; 0 leaves the likelihood out",
+    );
   const wanted = Object.entries(aims);
   if (wanted.length > 0 && !aim)
     fail("usage", "aims are given, and nothing that leads to them", "open the sampler with an aim");
   for (const [what, number] of wanted)
-    if (!Number.isFinite(number)) fail("usage", `aims: ${what} is ${number}`, "give a finite number");
+    if (!Number.isFinite(number))
+      fail("usage", `aims: ${what} is ${number}`, "give a finite number");
   const values = {
     ...Object.fromEntries(wanted.map(([what, number]) => [AIM + what, number])),
     ...(energy && { guidance }),
@@ -65,8 +85,8 @@ export function controlsOf(
 }
 
 /**
- * The process under its controls, as a graph has them: guided, told what is known, its clock and its drift scaled. Graphs of one
- * run share `seen`: what leads them is looked at once.
+ * The process under its controls, as a graph has them: guided, told what is known, its clock and
+ * its drift scaled. Graphs of one run share `seen`: what leads them is looked at once.
  */
 export function controlled(
   process: Process,
@@ -98,6 +118,10 @@ export function controlled(
 
 function scored(process: Process, option: string): ReverseProcess {
   if (!process.score || !process.velocity)
-    fail("usage", `${option}: ${process.name} has no score to add to`, "make it with reverse or reversePush");
+    fail(
+      "usage",
+      `${option}: ${process.name} has no score to add to`,
+      "make it with reverse or reversePush",
+    );
   return process as ReverseProcess;
 }

@@ -1,13 +1,15 @@
 /**
- * Predictor–corrector: an Euler–Maruyama step of the reverse SDE, then Langevin steps at the time it arrives at,
+ * Predictor–corrector: an Euler–Maruyama step of the reverse SDE, then Langevin steps at the time
+ * it arrives at,
  *
  *   x ← x + ε s(x, t) + √(2ε) z,   ε = 2 (r σ(t))²
  *
- * which leave p_t unchanged as ε → 0 and so mend what the predictor got wrong; at a fixed ratio r they widen a law of
- * variance v by about r²σ²/v of it, so a smaller r belongs with smaller steps. Song et al. (ICLR 2021) take
- * ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the batch; ‖s‖ ≈ ‖z‖/σ(t), so this is the same ε without making one sample
- * depend on the others. All steps are in x: the image of Langevin dynamics there is Langevin dynamics in y under the
- * metric that φ carries over.
+ * which leave p_t unchanged as ε → 0 and so mend what the predictor got wrong; at a fixed ratio r
+ * they widen a law of variance v by about r²σ²/v of it, so a smaller r belongs with smaller steps.
+ * Song et al. (ICLR 2021) take
+ * ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the batch; ‖s‖ ≈ ‖z‖/σ(t), so this is the same ε
+ * without making one sample depend on the others. All steps are in x: the image of Langevin
+ * dynamics there is Langevin dynamics in y under the metric that φ carries over.
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
 import { type MarginalScore, type Process, scoreAt, type Transition } from "../sde/index.ts";
@@ -23,7 +25,11 @@ export interface CorrectorOptions {
 
 export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Method {
   if (!(Number.isInteger(steps) && steps >= 0 && ratio > 0))
-    fail("usage", `predictorCorrector: ${steps} steps of ratio ${ratio}`, "use steps ≥ 0 and ratio > 0");
+    fail(
+      "usage",
+      `predictorCorrector: ${steps} steps of ratio ${ratio}`,
+      "use steps ≥ 0 and ratio > 0",
+    );
   return {
     name: "predictorCorrector",
     stepIn: "x",
@@ -32,7 +38,10 @@ export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions
     evaluations: 1 + steps,
     scalable: false,
     require: ({ process }) => void langevinOf(process),
-    draws: (stage, event, dtype) => [drawnShape(stage, event, dtype), ...new Array(steps).fill(event)],
+    draws: (stage, event, dtype) => [
+      drawnShape(stage, event, dtype),
+      ...new Array(steps).fill(event),
+    ],
     step: (stage, { noise: [z, ...more], ...step }) => {
       const { score, transition } = langevinOf(stage.process);
       const to = add(step.t, step.dt);
@@ -53,7 +62,11 @@ export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions
 }
 
 /** What Langevin steps need of a process. */
-function langevinOf({ score, transition, name }: Process): { score: MarginalScore; transition: Transition } {
-  if (!score || !transition) fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another method");
+function langevinOf({ score, transition, name }: Process): {
+  score: MarginalScore;
+  transition: Transition;
+} {
+  if (!score || !transition)
+    fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another method");
   return { score, transition };
 }

@@ -1,6 +1,7 @@
 /**
- * Points inside and outside: where a run starts and ends, what happens to a step that leaves the domain, and what is said
- * of a number that is none. Nothing is clipped unless the caller asks, and then it is counted.
+ * Points inside and outside: where a run starts and ends, what happens to a step that leaves the
+ * domain, and what is said of a number that is none. Nothing is clipped unless the caller asks, and
+ * then it is counted.
  */
 import { alignToEvent, contains, sumEvent } from "../bijector/index.ts";
 import {
@@ -40,15 +41,24 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
   const { prior, name } = process;
   const phi = process.chart?.phi;
   if (options.start) {
-    const start = { ...options.start, dtype: type, data: convert(options.start.data as Float64Array, type) };
+    const start = {
+      ...options.start,
+      dtype: type,
+      data: convert(options.start.data as Float64Array, type),
+    };
     const bad = firstNotFinite(start);
     if (bad !== undefined)
-      fail("usage", `start holds ${start.data[bad]} at flat position ${bad}`, "give finite numbers");
+      fail(
+        "usage",
+        `start holds ${start.data[bad]} at flat position ${bad}`,
+        "give finite numbers",
+      );
     if (!phi) return start;
-    const check = build("start", (y: Tensor, s: Tensor) => [contains(phi, y, s), phi.inverse(y, s)], [
-      [null, ...start.shape.slice(1)],
-      [],
-    ]);
+    const check = build(
+      "start",
+      (y: Tensor, s: Tensor) => [contains(phi, y, s), phi.inverse(y, s)],
+      [[null, ...start.shape.slice(1)], []],
+    );
     const [inside, x] = await check(start, t);
     const outside = inside.data.findIndex((v: number | bigint) => !v);
     if (outside >= 0)
@@ -59,17 +69,31 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
       );
     return method.stepIn === "y" ? start : x;
   }
-  if (!prior) fail("usage", `${name} has no prior to start from`, "give start, or reverse an SDE with a prior");
+  if (!prior)
+    fail(
+      "usage",
+      `${name} has no prior to start from`,
+      "give start, or reverse an SDE with a prior",
+    );
   const keys = sampleKeys(fold(options.key, "start"), batch.count, batch.first);
   const x = prior.sample(keys, event, type);
   if (!phi || method.stepIn === "x") return x;
-  return build("image of start", (p: Tensor, s: Tensor) => phi.forward(p, s), [[null, ...event], []])(x, t);
+  return build("image of start", (p: Tensor, s: Tensor) => phi.forward(p, s), [
+    [null, ...event],
+    [],
+  ])(x, t);
 }
 
-/** The time that the last points belong to: 0 if they are estimates of x₀, the end of the steps otherwise. */
+/**
+ * The time that the last points belong to: 0 if they are estimates of x₀, the end of the steps
+ * otherwise.
+ */
 export const finalTime = ({ denoise }: OpenedSampler, tEnd: number): number => (denoise ? 0 : tEnd);
 
-/** The last points, in the space of the process: denoised if asked, known coordinates settled, mapped. */
+/**
+ * The last points, in the space of the process: denoised if asked, known coordinates settled,
+ * mapped.
+ */
 export function finalPoints(
   { denoise, method: { stepIn } }: OpenedSampler,
   process: Process,
@@ -84,13 +108,16 @@ export function finalPoints(
   const { meanFactor, std } = transition;
   // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
   const x = toX(process, stepIn, point, t);
-  const mean = settle(div(add(x, mul(scoreAt(score, x, t, eventRank), square(std(t)))), meanFactor(t)));
+  const mean = settle(
+    div(add(x, mul(scoreAt(score, x, t, eventRank), square(std(t)))), meanFactor(t)),
+  );
   return chart ? chart.phi.forward(mean, constant(0, mean.dtype)) : mean;
 }
 
 /**
- * What a step landed on and, after `onExit`, where it goes on from; how many events left the domain, were put back, and are
- * outside even then. `landed` is for the loop to look at: whatever `onExit` does, a NaN is a failure and no exit.
+ * What a step landed on and, after `onExit`, where it goes on from; how many events left the
+ * domain, were put back, and are outside even then. `landed` is for the loop to look at: whatever
+ * `onExit` does, a NaN is a failure and no exit.
  */
 export function guardExits(
   { eventRank, chart }: Process,
@@ -107,10 +134,25 @@ export function guardExits(
   const exits = count(out);
   if (onExit === "fail") return { next: landed, exits, clamps: zero, lost: exits };
   if (onExit === "hold")
-    return { landed, next: where(alignToEvent(out, eventRank), from, landed), exits, clamps: exits, lost: zero };
+    return {
+      landed,
+      next: where(alignToEvent(out, eventRank), from, landed),
+      exits,
+      clamps: exits,
+      lost: zero,
+    };
   const put = onExit(landed);
-  const changed = less(0.5, sumEvent(cast(logicalNot(equal(put, landed)), landed.dtype), eventRank));
-  return { landed, next: put, exits, clamps: count(changed), lost: count(logicalNot(contains(phi, put, t))) };
+  const changed = less(
+    0.5,
+    sumEvent(cast(logicalNot(equal(put, landed)), landed.dtype), eventRank),
+  );
+  return {
+    landed,
+    next: put,
+    exits,
+    clamps: count(changed),
+    lost: count(logicalNot(contains(phi, put, t))),
+  };
 }
 
 /** Flat position of the first NaN or infinity. */
@@ -127,9 +169,12 @@ export interface TimeStep {
   readonly to: number;
 }
 
-const stepText = ({ step, from, to }: TimeStep): string => `step ${step + 1}, from t = ${from} to ${to}`;
+const stepText = ({ step, from, to }: TimeStep): string =>
+  `step ${step + 1}, from t = ${from} to ${to}`;
 
-/** What to do about numbers that were lost: a drift that was scaled is the first thing to look at. */
+/**
+ * What to do about numbers that were lost: a drift that was scaled is the first thing to look at.
+ */
 const remedyFor = ({ driftScale: w = 1 }: DrawOptions, otherwise: string): string =>
   w === 1 ? otherwise : `the drift was scaled by w = ${w}: try one nearer to 1`;
 
@@ -159,8 +204,16 @@ export async function blameScore(
   }
 }
 
-/** Says why a number is none: the score's fault if it is none at the last good points, the step's otherwise. */
-export async function failNotFinite(batch: Batch, before: NdArray, at: number, step: TimeStep): Promise<never> {
+/**
+ * Says why a number is none: the score's fault if it is none at the last good points, the step's
+ * otherwise.
+ */
+export async function failNotFinite(
+  batch: Batch,
+  before: NdArray,
+  at: number,
+  step: TimeStep,
+): Promise<never> {
   await blameScore(batch, before, step);
   const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
   fail(
@@ -170,7 +223,11 @@ export async function failNotFinite(batch: Batch, before: NdArray, at: number, s
   );
 }
 
-export function failOutside({ process, count, method }: Batch, left: number, step: TimeStep): never {
+export function failOutside(
+  { process, count, method }: Batch,
+  left: number,
+  step: TimeStep,
+): never {
   const { name } = process;
   const domain = process.chart?.phi.name;
   if (typeof method.onExit === "function")

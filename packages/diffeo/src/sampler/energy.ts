@@ -3,9 +3,10 @@
  *
  *   D(P, Q) = 2E‖X − Y‖ − E‖X − X′‖ − E‖Y − Y′‖ = c_n E_θ[ 2∫(F_θ − G_θ)² ],   c_n = √π Γ((n+1)/2)/Γ(n/2)
  *
- * with F_θ and G_θ the distribution functions of θ·X and θ·Y and θ uniform on the sphere: ‖x‖ = c_n E|θ·x|, and in one
- * dimension the energy distance is Cramér's 2∫(F − G)². All pairs of N samples count, for N log N work a direction.
- * What chance alone makes of D is measured, not assumed: the pooled samples are dealt out again at random.
+ * with F_θ and G_θ the distribution functions of θ·X and θ·Y and θ uniform on the sphere: ‖x‖ = c_n
+ * E|θ·x|, and in one dimension the energy distance is Cramér's 2∫(F − G)². All pairs of N samples
+ * count, for N log N work a direction. What chance alone makes of D is measured, not assumed: the
+ * pooled samples are dealt out again at random.
  */
 import { fail, type NdArray } from "../graph/index.ts";
 import { sortedWithOrder } from "../host/index.ts";
@@ -40,7 +41,9 @@ export function energyDistance(a: NdArray, b: NdArray, options: EnergyOptions): 
       "give events of one shape",
     );
   const [countA, countB] = [a.shape[0], b.shape[0]];
-  const deals = Array.from({ length: permutations + 1 }, (_, p) => labels(countA, countA + countB, p, key));
+  const deals = Array.from({ length: permutations + 1 }, (_, p) =>
+    labels(countA, countA + countB, p, key),
+  );
   const totals = new Float64Array(deals.length);
   for (let d = 0; d < directions; d++) {
     const { data: theta } = normal(fold(fold(key, "direction"), d), [n], { dtype: "float64" });
@@ -81,7 +84,13 @@ function projections(sets: readonly NdArray[], theta: Float64Array): Float64Arra
 }
 
 /** 2∫(F − G)², a sum over the gaps between neighbours. */
-function cramer(sorted: Float64Array, order: Uint32Array, label: Uint8Array, countA: number, countB: number): number {
+function cramer(
+  sorted: Float64Array,
+  order: Uint32Array,
+  label: Uint8Array,
+  countA: number,
+  countB: number,
+): number {
   let [first, total] = [0, 0];
   for (let k = 0; k + 1 < order.length; k++) {
     first += label[order[k]];

@@ -1,25 +1,31 @@
 /**
- * Exponential integrators in data prediction: DPM-Solver++(2M) and SDE-DPM-Solver++(2M) (C. Lu et al., "DPM-Solver++", 2022),
- * for X_t | x₀ ~ N(m(t) x₀, σ(t)² I). With λ = log m/σ and D = E[x₀ | x] = (x + σ²s)/m the motions of X are
+ * Exponential integrators in data prediction: DPM-Solver++(2M) and SDE-DPM-Solver++(2M) (C. Lu et
+ * al., "DPM-Solver++", 2022), for X_t | x₀ ~ N(m(t) x₀, σ(t)² I). With λ = log m/σ and D = E[x₀ |
+ * x] = (x + σ²s)/m the motions of X are
  *
  *   flow       v = (log σ)˙ x + m λ̇ D                  d(x/σ) = e^λ D dλ
  *   reverse    f̄ = (log σ²/m)˙ x + 2 m λ̇ D             d(x m/σ²) = 2 e^{2λ} D dλ + (m/σ²) g dW̄,   g² = −2σ²λ̇
  *
- * since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and D is a line in λ through its values here and
- * at the last step. From t to t′, with h = λ(t′) − λ(t) and h₀ = λ(t) − λ(last):
+ * since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and D is a line in λ
+ * through its values here and at the last step. From t to t′, with h = λ(t′) − λ(t) and h₀ = λ(t) −
+ * λ(last):
  *
  *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*                              D* = D + ½ (h/h₀)(D − D_last)
  *   reverse    x′ = (σ′/σ) e^{−h} x + m′(1 − e^{−2h}) D* + σ′√(1 − e^{−2h}) z
  *
- * With D* = D throughout, of first order, the reverse step is the ancestral one of DDPM (J. Ho et al., 2020): x′ is drawn as if x₀ were D.
- * D is a martingale, so nothing that was predicts where it goes, and of the paths of the process this is the nearest with its steps
- * (fitted.ts); a line through two values has the better mean, the order of the law.
+ * With D* = D throughout, of first order, the reverse step is the ancestral one of DDPM (J. Ho et
+ * al., 2020): x′ is drawn as if x₀ were D. D is a martingale, so nothing that was predicts where it
+ * goes, and of the paths of the process this is the nearest with its steps (fitted.ts); a line
+ * through two values has the better mean, the order of the law.
  *
- * D* = D also in the first step, which has no last one, and as the authors do in the last of fewer than 15 steps.
- * The reverse step is exact in law for any h where D does not depend on x: for data that are a single point.
+ * D* = D also in the first step, which has no last one, and as the authors do in the last of fewer
+ * than 15 steps.
+ * The reverse step is exact in law for any h where D does not depend on x: for data that are a
+ * single point.
  *
- * D is read off the process, D = (v − (log σ)˙ x)/(m λ̇) or the same of its drift, and noise is scaled by G/g: a drift that is
- * scaled, guided or someone's own is integrated as it is. It need not be stiff in the way that X is for the orders to hold.
+ * D is read off the process, D = (v − (log σ)˙ x)/(m λ̇) or the same of its drift, and noise is
+ * scaled by G/g: a drift that is scaled, guided or someone's own is integrated as it is. It need
+ * not be stiff in the way that X is for the orders to hold.
  */
 import { eventOf } from "../bijector/event.ts";
 import {
@@ -45,7 +51,13 @@ import { drawnShape, type Method, type StepInputs, velocityOf } from "./method.t
 /** Steps below which the last one is of first order. */
 const FEW = 15;
 
-const shared = { stepIn: "x", onExit: "fail", grid: "logSnr", takesFitted: true, evaluations: 1 } as const;
+const shared = {
+  stepIn: "x",
+  onExit: "fail",
+  grid: "logSnr",
+  takesFitted: true,
+  evaluations: 1,
+} as const;
 
 const remembers = (k: number, steps: number): boolean => k > 0 && !(k === steps - 1 && steps < FEW);
 
@@ -82,14 +94,21 @@ export const ancestral = (): Method => ({
   require: ({ process }) => {
     transitionOf(process, "exponential steps");
     if (!process.reversed)
-      fail("usage", `exponential steps: ${process.name} runs forward`, "use eulerMaruyama, or a reverse process");
+      fail(
+        "usage",
+        `exponential steps: ${process.name} runs forward`,
+        "use eulerMaruyama, or a reverse process",
+      );
   },
   draws: (stage, event, dtype) => [drawnShape(stage, event, dtype)],
   step: ({ process, motion }, step) => {
     const { point, t, dt } = step;
     const at = levels(transitionOf(process, "exponential steps"), t, dt);
     const linear = sub(mul(at.sigmaRate, 2), at.mRate);
-    const data = div(sub(motion.drift(point, t), mul(point, linear)), mul(mul(at.m, at.lambdaRate), 2));
+    const data = div(
+      sub(motion.drift(point, t), mul(point, linear)),
+      mul(mul(at.m, at.lambdaRate), 2),
+    );
     const kept = mul(point, mul(div(at.sigmaNext, at.sigma), exp(neg(at.h))));
     const fresh = neg(expm1(mul(at.h, -2)));
     const gained = mul(extrapolated(data, step, at), mul(at.mNext, fresh));
@@ -105,13 +124,18 @@ export const ancestral = (): Method => ({
 function transitionOf({ transition, name }: Process, method: string): Transition {
   return (
     transition ??
-    fail("usage", `${method}: ${name} has no Gaussian transition`, "use another method, or give its SDE a transition")
+    fail(
+      "usage",
+      `${method}: ${name} has no Gaussian transition`,
+      "use another method, or give its SDE a transition",
+    )
   );
 }
 
 /** m, σ and λ at both ends of a step, their rates (log m)˙, (log σ)˙ and λ̇ at its start. */
 function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
-  const rate = (f: (t: Tensor) => Tensor): Tensor => jvp((s: Tensor) => log(f(s)), t, onesLike(t))[1];
+  const rate = (f: (t: Tensor) => Tensor): Tensor =>
+    jvp((s: Tensor) => log(f(s)), t, onesLike(t))[1];
   const lambda = (s: Tensor): Tensor => log(div(meanFactor(s), std(s)));
   const to = add(t, dt);
   const [mRate, sigmaRate] = [rate(meanFactor), rate(std)];
@@ -129,7 +153,11 @@ function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
 }
 
 /** D*, or D where there is no last step, or none that is remembered. */
-function extrapolated(data: Tensor, { t, memory }: StepInputs, { lambda, h }: ReturnType<typeof levels>): Tensor {
+function extrapolated(
+  data: Tensor,
+  { t, memory }: StepInputs,
+  { lambda, h }: ReturnType<typeof levels>,
+): Tensor {
   if (!memory) return data;
   const { value, since } = memory;
   const weight = where(equal(since, t), 0, mul(div(h, sub(lambda(t), lambda(since))), 0.5));

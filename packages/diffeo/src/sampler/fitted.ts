@@ -1,19 +1,21 @@
 /**
  * A time grid fitted to a denoiser, from its own squared error by time.
  *
- * With γ = m²/σ², D = E[x₀ | x_t] and e(γ) = E‖x₀ − D‖², an exponential step of the reverse SDE holds D still where the process
- * has it move. By Girsanov the two paths are apart by
+ * With γ = m²/σ², D = E[x₀ | x_t] and e(γ) = E‖x₀ − D‖², an exponential step of the reverse SDE
+ * holds D still where the process has it move. By Girsanov the two paths are apart by
  *
  *   KL = ½ Σₖ ∫ E‖D_γ − D_{γₖ}‖² dγ = ½ Σₖ ∫ (e(γₖ) − e(γ)) dγ         over the steps γₖ … γₖ₊₁
  *
- * since D is a martingale as γ rises: what it moves by is what its error loses. (½ ∫ e dγ is the information gained, I-MMSE, and the
- * sum its Riemann sum.) A short step costs ¼ |e′| Δγ², and n of them cost least in all where ∫√|e′| dγ is the same over each:
+ * since D is a martingale as γ rises: what it moves by is what its error loses. (½ ∫ e dγ is the
+ * information gained, I-MMSE, and the sum its Riemann sum.) A short step costs ¼ |e′| Δγ², and n of
+ * them cost least in all where ∫√|e′| dγ is the same over each:
  *
  *   Λ(tₖ) = Λ(T) + (k/n)(Λ(tEnd) − Λ(T)),      dΛ = √(−de · dγ)
  *
- * For data N(0, s²): e = s²/(1 + γs²), and Λ = log(1 + γs²) is the optimum for every n, since the sum is that of the ratios of
- * neighbours whose product is given. No steps are spent where nothing is learned, however fast the noise changes there: methods that
- * step over the linear part of the drift exactly, `exponential` and `exponentialSde`, can use it; others need a finer grid.
+ * For data N(0, s²): e = s²/(1 + γs²), and Λ = log(1 + γs²) is the optimum for every n, since the
+ * sum is that of the ratios of neighbours whose product is given. No steps are spent where nothing
+ * is learned, however fast the noise changes there: methods that step over the linear part of the
+ * drift exactly, `exponential` and `exponentialSde`, can use it; others need a finer grid.
  */
 import { fail } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
@@ -26,13 +28,18 @@ export interface ErrorByTime {
 }
 
 export interface FittedGridOptions {
-  /** The first and the last time, both within those of the errors: T and where the process stops. */
+  /**
+   * The first and the last time, both within those of the errors: T and where the process stops.
+   */
   readonly from: number;
   readonly to: number;
   readonly steps: number;
 }
 
-/** Values that do not fall, nearest in squares: means of neighbours that do (pool adjacent violators). */
+/**
+ * Values that do not fall, nearest in squares: means of neighbours that do (pool adjacent
+ * violators).
+ */
 export function pooled(values: readonly number[]): number[] {
   const blocks: { mean: number; count: number }[] = [];
   for (const value of values) {
@@ -56,13 +63,20 @@ export function fittedGrid(
   requireErrors(errors, from, to);
   const lambda = logSnr(transition)(errors.times);
   const error = pooled(errors.values);
-  // Λ at the measured times, from the last of them down; between them it is taken as linear in log γ.
+  // Λ at the measured times, from the last of them down; between them it is taken as linear in log
+  // γ.
   const length = new Array<number>(lambda.length).fill(0);
   for (let i = lambda.length - 2; i >= 0; i--)
-    length[i] = length[i + 1] + Math.sqrt((error[i + 1] - error[i]) * (Math.exp(lambda[i]) - Math.exp(lambda[i + 1])));
+    length[i] =
+      length[i + 1] +
+      Math.sqrt((error[i + 1] - error[i]) * (Math.exp(lambda[i]) - Math.exp(lambda[i + 1])));
   const ends = logSnr(transition)([from, to]).map((l) => between(lambda, length, l));
   if (!(ends[1] > ends[0]))
-    fail("usage", `the errors do not change from t = ${from} to ${to}`, "use another grid, or measure them anew");
+    fail(
+      "usage",
+      `the errors do not change from t = ${from} to ${to}`,
+      "use another grid, or measure them anew",
+    );
   const wanted = spaced(steps, (s) => ends[0] + s * (ends[1] - ends[0]), ends[0], ends[1]);
   const times = timesAt(
     transition,
@@ -75,9 +89,15 @@ export function fittedGrid(
 
 function requireErrors({ times, values }: ErrorByTime, from: number, to: number): void {
   if (times.length < 2 || times.length !== values.length)
-    fail("usage", `errors at ${times.length} times with ${values.length} values`, "give a value for each, two or more");
+    fail(
+      "usage",
+      `errors at ${times.length} times with ${values.length} values`,
+      "give a value for each, two or more",
+    );
   times.forEach((t, i) => {
-    if (!(t > (i === 0 ? 0 : times[i - 1]) && t < Infinity && values[i] >= 0 && values[i] < Infinity))
+    if (
+      !(t > (i === 0 ? 0 : times[i - 1]) && t < Infinity && values[i] >= 0 && values[i] < Infinity)
+    )
       fail(
         "usage",
         `error ${i} is ${values[i]} at t = ${t}`,
@@ -86,7 +106,11 @@ function requireErrors({ times, values }: ErrorByTime, from: number, to: number)
   });
   const last = times[times.length - 1];
   if (!(from > to && to >= times[0] && from <= last))
-    fail("usage", `a fitted grid from ${from} to ${to}, of errors from ${times[0]} to ${last}`, "stay within them");
+    fail(
+      "usage",
+      `a fitted grid from ${from} to ${to}, of errors from ${times[0]} to ${last}`,
+      "stay within them",
+    );
 }
 
 /** y at x on the line through points whose x fall, as those of λ and Λ over time do. */

@@ -1,10 +1,12 @@
 /**
- * Integrators of the probability flow dy = v̂ dt, an ordinary equation with the marginals of the SDE:
+ * Integrators of the probability flow dy = v̂ dt, an ordinary equation with the marginals of the
+ * SDE:
  *
  *   Heun         order 2, two score evaluations a step
  *   rungeKutta   Dormand–Prince 5(4): steps chosen by a tolerance, or order 5 on a given grid
  *
- * In x by default, then mapped. The flow of y is the image of the flow of x, with no Itô term, so this is the same flow.
+ * In x by default, then mapped. The flow of y is the image of the flow of x, with no Itô term, so
+ * this is the same flow.
  */
 import { add, mul } from "../graph/index.ts";
 import { type ChurnOptions, churned } from "./churn.ts";
@@ -31,7 +33,10 @@ const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Method =
 });
 
 export interface RungeKuttaOptions extends SteppingOptions {
-  /** Error allowed to a step where neither steps nor a grid are given, relative and absolute. Default 1e-5. */
+  /**
+   * Error allowed to a step where neither steps nor a grid are given, relative and absolute.
+   * Default 1e-5.
+   */
   readonly tolerance?: number;
 }
 

@@ -17,7 +17,12 @@ export const quadraticGrid = (from: number, to: number, steps: number): number[]
   spaced(steps, (s) => (Math.sqrt(from) + s * (Math.sqrt(to) - Math.sqrt(from))) ** 2, from, to);
 
 /** Equal steps of the log signal-to-noise ratio. */
-export function logSnrGrid(transition: Transition, from: number, to: number, steps: number): number[] {
+export function logSnrGrid(
+  transition: Transition,
+  from: number,
+  to: number,
+  steps: number,
+): number[] {
   if (!(from > 0 && to > 0))
     fail(
       "usage",
@@ -31,7 +36,12 @@ export function logSnrGrid(transition: Transition, from: number, to: number, ste
 }
 
 /** The times between `a` and `b` at which λ has these values, by bisection: λ falls as t rises. */
-export function timesAt(transition: Transition, wanted: readonly number[], a: number, b: number): number[] {
+export function timesAt(
+  transition: Transition,
+  wanted: readonly number[],
+  a: number,
+  b: number,
+): number[] {
   const lambda = logSnr(transition);
   let low = wanted.map(() => Math.min(a, b));
   let high = wanted.map(() => Math.max(a, b));
@@ -45,7 +55,10 @@ export function timesAt(transition: Transition, wanted: readonly number[], a: nu
   return low;
 }
 
-/** λ(t) = log m(t)²/σ(t)², on the host. Traced once for so many times: a bisection asks for as many at every halving. */
+/**
+ * λ(t) = log m(t)²/σ(t)², on the host. Traced once for so many times: a bisection asks for as many
+ * at every halving.
+ */
 export function logSnr({ meanFactor, std }: Transition): (times: readonly number[]) => number[] {
   const traced = (count: number) => {
     const t: Tensor = input("t", [count], "float64");
@@ -62,20 +75,43 @@ export function logSnr({ meanFactor, std }: Transition): (times: readonly number
 const MOST_STEPS = 10_000_000;
 
 /** steps + 1 values whose ends are exactly those given. */
-export function spaced(steps: number, at: (s: number, i: number) => number, from: number, to: number): number[] {
+export function spaced(
+  steps: number,
+  at: (s: number, i: number) => number,
+  from: number,
+  to: number,
+): number[] {
   if (!(Number.isInteger(steps) && steps >= 1 && steps <= MOST_STEPS))
-    fail("usage", `a grid of ${steps} steps was asked for`, `give a whole number of steps from 1 to ${MOST_STEPS}`);
-  return Array.from({ length: steps + 1 }, (_, i) => (i === 0 ? from : i === steps ? to : at(i / steps, i)));
+    fail(
+      "usage",
+      `a grid of ${steps} steps was asked for`,
+      `give a whole number of steps from 1 to ${MOST_STEPS}`,
+    );
+  return Array.from({ length: steps + 1 }, (_, i) =>
+    i === 0 ? from : i === steps ? to : at(i / steps, i),
+  );
 }
 
 /** A grid as it must be: finite, and falling (reverse) or rising (forward) throughout. */
-export function checkedGrid(times: readonly number[], reversed: boolean, horizon: number): readonly number[] {
+export function checkedGrid(
+  times: readonly number[],
+  reversed: boolean,
+  horizon: number,
+): readonly number[] {
   const direction = reversed ? "fall" : "rise";
   if (times.length < 2)
-    fail("usage", `the time grid has ${times.length} times`, "give at least a first and a last one");
+    fail(
+      "usage",
+      `the time grid has ${times.length} times`,
+      "give at least a first and a last one",
+    );
   times.forEach((t, i) => {
     if (!(t >= 0 && t <= horizon))
-      fail("usage", `time ${t} of the grid (index ${i}) is outside 0 … ${horizon}`, "stay within the SDE's horizon");
+      fail(
+        "usage",
+        `time ${t} of the grid (index ${i}) is outside 0 … ${horizon}`,
+        "stay within the SDE's horizon",
+      );
     const dt = i === 0 ? (reversed ? -1 : 1) : t - times[i - 1];
     if (!(reversed ? dt < 0 : dt > 0))
       fail(

@@ -1,4 +1,7 @@
-/** diffeo/sampler: integrators of processes, opened once and called often, or called once; likelihood. */
+/**
+ * diffeo/sampler: integrators of processes, opened once and called often, or called once;
+ * likelihood.
+ */
 export type { ChurnOptions } from "./churn.ts";
 export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
@@ -6,7 +9,14 @@ export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energ
 export { ancestral, exponential, exponentialSde } from "./exponential.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
-export { checkedGrid, type GridName, logSnr, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
+export {
+  checkedGrid,
+  type GridName,
+  logSnr,
+  logSnrGrid,
+  quadraticGrid,
+  uniformGrid,
+} from "./grid.ts";
 export { type DensityOptions, type DensityResult, logDensity } from "./likelihood.ts";
 export type { Method, OnExit, Stage, StepIn, StepInputs, SteppingOptions } from "./method.ts";
 export { type MethodName, methodOf, samplers } from "./methods.ts";

@@ -1,4 +1,7 @@
-/** Which options there are, so that one that nobody reads is refused by its name instead of being passed over. */
+/**
+ * Which options there are, so that one that nobody reads is refused by its name instead of being
+ * passed over.
+ */
 import { fail } from "../graph/index.ts";
 import type { DrawOptions, OpenOptions, SampleOptions } from "./options.ts";
 
@@ -46,7 +49,12 @@ const methodNames: Readonly<Record<string, string>> = {
 
 const has = (names: object, name: string): boolean => Object.hasOwn(names, name);
 
-function refuse(where: string, options: object, names: object, elsewhere: (name: string) => string | undefined): void {
+function refuse(
+  where: string,
+  options: object,
+  names: object,
+  elsewhere: (name: string) => string | undefined,
+): void {
   for (const name of Object.keys(options))
     if (!has(names, name))
       fail(

@@ -1,24 +1,27 @@
 /**
- * Inpainting: coordinates that are known are put, at every time, where the forward process takes them,
+ * Inpainting: coordinates that are known are put, at every time, where the forward process takes
+ * them,
  *
  *   x_known(t) = m(t) x₀ + σ(t) z,
  *
- * and the reverse process fills in the rest. With the score of p_t alone that is not consistent, since the unknown never
- * had a say in the known noise. Two ways to make it so:
+ * and the reverse process fills in the rest. With the score of p_t alone that is not consistent,
+ * since the unknown never had a say in the known noise. Two ways to make it so:
  *
  * Likelihood. The score of the conditional law is, by Bayes' rule,
  *
  *   ∇ log p_t(x | known) = ∇ log p_t(x) + ∇ log p(known | x_t = x).
  *
- * Given the known x₀ their noise z is independent of all else, p_t(x | known) = p_t(x_unknown | known) q_t(x_known | known),
- * so fresh z at every step leaves the law as it is: the steps are exact if the likelihood is.
+ * Given the known x₀ their noise z is independent of all else, p_t(x | known) = p_t(x_unknown |
+ * known) q_t(x_known | known), so fresh z at every step leaves the law as it is: the steps are
+ * exact if the likelihood is.
  *
- * Repetition, where there is no likelihood: each step is taken several times, forwards again from t₁ to t₀ > t₁ by the
- * transition between the two times,
+ * Repetition, where there is no likelihood: each step is taken several times, forwards again from
+ * t₁ to t₀ > t₁ by the transition between the two times,
  *
  *   x(t₀) = r x(t₁) + √(σ₀² − r² σ₁²) z,   r = m₀/m₁,
  *
- * and back (A. Lugmayr et al., "RePaint", CVPR 2022). The repetitions are a Markov chain on the level t₁.
+ * and back (A. Lugmayr et al., "RePaint", CVPR 2022). The repetitions are a Markov chain on the
+ * level t₁.
  */
 import {
   add,
@@ -75,9 +78,14 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
   if (!known) return unconditioned;
   const { transition, name, reversed } = process;
   if (!transition)
-    fail("usage", `known: ${name} has no Gaussian transition`, "use VP, VE, sub-VP or one of your own with it");
+    fail(
+      "usage",
+      `known: ${name} has no Gaussian transition`,
+      "use VP, VE, sub-VP or one of your own with it",
+    );
   if (!reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
-  if (method.stepIn !== "x") fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
+  if (method.stepIn !== "x")
+    fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
   const repeats = known.resample ?? (likelihood && known.strength !== 0 ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
@@ -96,13 +104,16 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
     repeats,
     draws: [event],
     values,
-    apply: (x, s, z, { points, mask }) => where(mask, add(mul(points, m(s)), mul(z as Tensor, std(s))), x),
+    apply: (x, s, z, { points, mask }) =>
+      where(mask, add(mul(points, m(s)), mul(z as Tensor, std(s))), x),
     settle: (x, { points, mask }) => where(mask, points, x),
     back: (x, t1, t0, z) => lift(x, t1, t0, z),
   };
 }
 
-/** The mask, and the known values in x; an error if the map makes a known y depend on an unknown x. */
+/**
+ * The mask, and the known values in x; an error if the map makes a known y depend on an unknown x.
+ */
 async function knownPoints(
   batch: Batch,
   known: Known,
@@ -152,13 +163,19 @@ async function knownPoints(
   return { mask, points };
 }
 
-/** The events of a batch in an array that has one for all samples or one a sample, as one a sample. */
+/**
+ * The events of a batch in an array that has one for all samples or one a sample, as one a sample.
+ */
 function eventsOf({ event, first, count, options }: Batch, array: NdArray, what: string): NdArray {
   const { shape, dtype, data } = array;
   const offset = first - (options.first ?? 0);
   const own = shape.length === event.length + 1;
   if (!sameShape(shape.slice(own ? 1 : 0), event) || (own && shape[0] < offset + count))
-    fail("shape", `known: the ${what} shape ${showShape(shape)}`, `give ${showShape(event)}, or one event a sample`);
+    fail(
+      "shape",
+      `known: the ${what} shape ${showShape(shape)}`,
+      `give ${showShape(event)}, or one event a sample`,
+    );
   if (own) return rowsOf(array, offset, count);
   const all = allocate(dtype, count * data.length) as Float64Array;
   for (let i = 0; i < count; i++) all.set(data as Float64Array, i * data.length);

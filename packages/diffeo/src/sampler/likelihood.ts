@@ -3,8 +3,9 @@
  *
  *   log p₀(x) = log p_T(x_T) + ∫₀ᵀ ∇·v(x_t, t) dt,      log q(y) = log p₀(x) − log|det J_φ(x)|,  x = φ⁻¹(y)
  *
- * The divergence is exact, at the cost of one derivative a coordinate, or Hutchinson's estimate eᵀ(∂v/∂x)e, whose mean it
- * is for random signs e. The signs are held along the path, so the equation stays an ordinary one.
+ * The divergence is exact, at the cost of one derivative a coordinate, or Hutchinson's estimate
+ * eᵀ(∂v/∂x)e, whose mean it is for random signs e. The signs are held along the path, so the
+ * equation stays an ordinary one.
  */
 import { units } from "../bijector/coefficient.ts";
 import { contains, sumEvent } from "../bijector/index.ts";
@@ -37,7 +38,10 @@ import { type Build, compiler, floatType } from "./compiler.ts";
 import { type StateField, stagesPerStep } from "./rungekutta.ts";
 
 export interface DensityOptions extends Omit<CompileOptions, "keep"> {
-  /** `exact`, or how many draws of random signs estimate the divergence at each point. Default exact. */
+  /**
+   * `exact`, or how many draws of random signs estimate the divergence at each point. Default
+   * exact.
+   */
   readonly divergence?: "exact" | { readonly probes: number; readonly key: Key };
   /** The time at which y is data. Default T/1000, where samplers stop. */
   readonly tStart?: number;
@@ -53,12 +57,18 @@ export interface DensityOptions extends Omit<CompileOptions, "keep"> {
 export interface DensityResult {
   /** log q(y) in nats, one number a point. */
   readonly logDensity: NdArray;
-  /** Steps of the flow, and its score evaluations, those inside the divergence not counted; the most of any batch. */
+  /**
+   * Steps of the flow, and its score evaluations, those inside the divergence not counted; the most
+   * of any batch.
+   */
   readonly steps: number;
   readonly scoreEvaluations: number;
 }
 
-/** log q(y) of points y, [count, ...event], in the space of the process: an array, or nested numbers. */
+/**
+ * log q(y) of points y, [count, ...event], in the space of the process: an array, or nested
+ * numbers.
+ */
 export async function logDensity(
   process: ReverseProcess,
   points: NdArray | Nested,
@@ -69,7 +79,11 @@ export async function logDensity(
   const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
   if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");
   if (y.shape.length !== eventRank + 1)
-    fail("shape", `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`, "give [count, ...event]");
+    fail(
+      "shape",
+      `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`,
+      "give [count, ...event]",
+    );
   if (!(tStart >= 0 && tStart < horizon))
     fail("usage", `tStart is ${tStart}`, `give a time from 0 to below the horizon, ${horizon}`);
   const type = floatType(options);
@@ -78,7 +92,14 @@ export async function logDensity(
   try {
     const results: { density: NdArray; steps: number; evaluations: number }[] = [];
     for (const [from, count] of batches(y.shape[0], options.batch)) {
-      const { x, volume } = await entered(process, build, rowsOf(y, from, count), tStart, type, from);
+      const { x, volume } = await entered(
+        process,
+        build,
+        rowsOf(y, from, count),
+        tStart,
+        type,
+        from,
+      );
       const start = [x, { shape: [count], dtype: type, data: allocate(type, count) }];
       const { state, times, rejected } = await followFlow({
         build,
@@ -93,7 +114,8 @@ export async function logDensity(
       });
       const leave = build(
         "density",
-        (end: Tensor, gained: Tensor, logDet: Tensor) => sub(add(prior.logDensity(end), gained), logDet),
+        (end: Tensor, gained: Tensor, logDet: Tensor) =>
+          sub(add(prior.logDensity(end), gained), logDet),
         [[null, ...x.shape.slice(1)], [null], [null]],
       );
       const density = await leave(state[0], state[1], volume);
@@ -157,8 +179,16 @@ function withDivergence(process: ReverseProcess): StateField {
   };
 }
 
-/** Signs [count, probes, ...event] of points `first` …, those of a point a function of its number and the key alone. */
-function probesFor(divergence: DensityOptions["divergence"], x: NdArray, first: number, dtype: FloatType): NdArray[] {
+/**
+ * Signs [count, probes, ...event] of points `first` …, those of a point a function of its number
+ * and the key alone.
+ */
+function probesFor(
+  divergence: DensityOptions["divergence"],
+  x: NdArray,
+  first: number,
+  dtype: FloatType,
+): NdArray[] {
   if (divergence === undefined || divergence === "exact") return [];
   const { probes, key } = divergence;
   if (!Number.isInteger(probes) || probes < 1)

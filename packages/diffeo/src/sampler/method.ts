@@ -1,18 +1,30 @@
 /**
- * The contract of an integrator: one step of a motion as a graph. A motion is the process in the coordinates that the steps
- * are taken in; a method reads its drift, diffusion and velocity and computes none of them.
+ * The contract of an integrator: one step of a motion as a graph. A motion is the process in the
+ * coordinates that the steps are taken in; a method reads its drift, diffusion and velocity and
+ * computes none of them.
  */
-import { constant, type FloatType, fail, input, neg, type Shape, type Tensor } from "../graph/index.ts";
+import {
+  constant,
+  type FloatType,
+  fail,
+  input,
+  neg,
+  type Shape,
+  type Tensor,
+} from "../graph/index.ts";
 import { inChart, type Motion, noiseShape, type Process } from "../sde/index.ts";
 import type { GridName } from "./grid.ts";
 
-/** Where steps are taken: x, then mapped and so always inside the domain, or y, the space of the process. */
+/**
+ * Where steps are taken: x, then mapped and so always inside the domain, or y, the space of the
+ * process.
+ */
 export type StepIn = "x" | "y";
 
 /**
  * What happens to a point that a step in y takes out of the domain; it is counted in any case.
- * `fail`: an error. `hold`: the point stays where it was before the step. A function: puts points back, such as a
- * projection; the points it changes are counted as clamps.
+ * `fail`: an error. `hold`: the point stays where it was before the step. A function: puts points
+ * back, such as a projection; the points it changes are counted as clamps.
  */
 export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
@@ -45,21 +57,36 @@ export interface Method {
   readonly onExit: OnExit;
   /** How times are spaced unless told otherwise. */
   readonly grid: GridName;
-  /** Whether it steps over all but the network exactly, so that times fitted to the network's errors are its best. Default false. */
+  /**
+   * Whether it steps over all but the network exactly, so that times fitted to the network's errors
+   * are its best. Default false.
+   */
   readonly takesFitted?: boolean;
   /** Score evaluations a step. */
   readonly evaluations: number;
-  /** Whether step k of so many uses what the last one left it, of the shape of a point. Absent: steps leave nothing. */
+  /**
+   * Whether step k of so many uses what the last one left it, of the shape of a point. Absent:
+   * steps leave nothing.
+   */
   readonly remembers?: (k: number, steps: number) => boolean;
-  /** The error allowed to a step whose length is chosen by it, where neither steps nor a grid are given. */
+  /**
+   * The error allowed to a step whose length is chosen by it, where neither steps nor a grid are
+   * given.
+   */
   readonly tolerance?: number;
   /** Whether the law of the process may be changed by driftScale and timeDilation. Default true. */
   readonly scalable?: boolean;
   /** Refuses a process that the method cannot run. */
   readonly require?: (stage: Stage) => void;
-  /** The shapes of the standard normals that a step takes, for one event of the space it is taken in. */
+  /**
+   * The shapes of the standard normals that a step takes, for one event of the space it is taken
+   * in.
+   */
   readonly draws: (stage: Stage, event: Shape, dtype: FloatType) => readonly Shape[];
-  readonly step: (stage: Stage, step: StepInputs) => { readonly next: Tensor; readonly memory?: Tensor };
+  readonly step: (
+    stage: Stage,
+    step: StepInputs,
+  ) => { readonly next: Tensor; readonly memory?: Tensor };
 }
 
 /** The process as a method steps it. */
@@ -79,9 +106,16 @@ export function drawnShape({ process, motion }: Stage, event: Shape, dtype: Floa
 export const duration = ({ reversed }: Process, dt: Tensor): Tensor => (reversed ? neg(dt) : dt);
 
 /** The velocity of a motion that has one. */
-export function velocityOf({ motion, process }: Stage, method: string): (x: Tensor, t: Tensor) => Tensor {
+export function velocityOf(
+  { motion, process }: Stage,
+  method: string,
+): (x: Tensor, t: Tensor) => Tensor {
   return (
     motion.velocity ??
-    fail("usage", `${method}: ${process.name} has no probability flow`, "make it with reverse or reversePush")
+    fail(
+      "usage",
+      `${method}: ${process.name} has no probability flow`,
+      "make it with reverse or reversePush",
+    )
   );
 }

@@ -24,6 +24,10 @@ export type MethodName = keyof typeof samplers;
 export function methodOf(method: MethodName | Method = "domainPreserving"): Method {
   if (typeof method !== "string") return method;
   if (!Object.hasOwn(samplers, method))
-    fail("usage", `there is no sampler "${method}"`, `use one of ${Object.keys(samplers).join(", ")}`);
+    fail(
+      "usage",
+      `there is no sampler "${method}"`,
+      `use one of ${Object.keys(samplers).join(", ")}`,
+    );
   return samplers[method]();
 }

@@ -1,8 +1,9 @@
 /**
  * Where a sampler's noise comes from: standard normals z, which a step scales to √|dt| z.
  *
- * By default sample i at step s draws from a key that is a function of (key, i, s) alone. A Brownian path gives every
- * grid the increments of one and the same W, so that two samplers, or two step sizes, can be compared path by path:
+ * By default sample i at step s draws from a key that is a function of (key, i, s) alone. A
+ * Brownian path gives every grid the increments of one and the same W, so that two samplers, or two
+ * step sizes, can be compared path by path:
  *
  *   W(t₁) − W(t₀) = Σ √|δₖ| zₖ   over the intervals δₖ of the finest grid between t₀ and t₁
  */
@@ -10,7 +11,10 @@ import { type FloatType, fail, type Shape } from "../graph/index.ts";
 import { allocate, sizeOf } from "../graph/ndarray.ts";
 import { fold, type Key, type Keys, normal, sampleKeys } from "../random/index.ts";
 
-/** One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` + 1, … */
+/**
+ * One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` +
+ * 1, …
+ */
 export interface NoiseRequest {
   readonly step: number;
   /** A step may draw more than once; 0 is the increment of the Brownian motion. */
@@ -25,11 +29,14 @@ export interface NoiseRequest {
 
 export type NoiseSource = (draw: NoiseRequest) => Float32Array | Float64Array;
 
-/** The keys of a batch, which are those of every step: made once as long as the batch is the same. */
+/**
+ * The keys of a batch, which are those of every step: made once as long as the batch is the same.
+ */
 function keysOfBatch(root: Key): (batch: Pick<NoiseRequest, "first" | "count">) => Keys {
   let last: { readonly first: number; readonly keys: Keys } | undefined;
   return ({ first, count }) => {
-    if (last?.first !== first || last.keys.count !== count) last = { first, keys: sampleKeys(root, count, first) };
+    if (last?.first !== first || last.keys.count !== count)
+      last = { first, keys: sampleKeys(root, count, first) };
     return last.keys;
   };
 }
@@ -44,8 +51,8 @@ export function independentNoise(key: Key): NoiseSource {
 }
 
 /**
- * The increments of one Brownian motion a sample, on the grid `times` and every coarser one made of its times. A step's
- * further draws (index above 0) are independent of it.
+ * The increments of one Brownian motion a sample, on the grid `times` and every coarser one made of
+ * its times. A step's further draws (index above 0) are independent of it.
  */
 export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
   const keysOf = keysOfBatch(fold(key, "path"));
@@ -56,7 +63,11 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
     const [a, b] = [draw.from, draw.to].map(
       (t) =>
         indexOf.get(t) ??
-        fail("usage", `Brownian path: t = ${t} is not on its grid`, "use a grid made of the path's times"),
+        fail(
+          "usage",
+          `Brownian path: t = ${t} is not on its grid`,
+          "use a grid made of the path's times",
+        ),
     );
     if (a >= b)
       fail(

@@ -5,13 +5,23 @@
  *     const { samples } = await draw({ key: key(7), count: 100, driftScale: 1.02 });
  *     await draw.dispose();
  *
- * Its graphs, the network in them, are compiled at the first call that needs them: one set for each size of a batch and each
- * set of controls, which are w ≠ 1, c ≠ 1, `known`, a likelihood of what is known, and the names of aims. Keys, times, the values of controls and
- * of what is known are inputs, so that a slider over them compiles at its first move alone. A call of one step to a `tEnd` just
- * before T compiles ahead. A smaller batch is not filled up to a size that is there: one sample would cost as much as 64, at
- * every call, to save one compilation, and rounding differs with the size. With `batch: b` there are at most b sizes.
+ * Its graphs, the network in them, are compiled at the first call that needs them: one set for each
+ * size of a batch and each set of controls, which are w ≠ 1, c ≠ 1, `known`, a likelihood of what
+ * is known, and the names of aims. Keys, times, the values of controls and of what is known are
+ * inputs, so that a slider over them compiles at its first move alone. A call of one step to a
+ * `tEnd` just before T compiles ahead. A smaller batch is not filled up to a size that is there:
+ * one sample would cost as much as 64, at every call, to save one compilation, and rounding differs
+ * with the size. With `batch: b` there are at most b sizes.
  */
-import { constant, type FloatType, fail, input, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
+import {
+  constant,
+  type FloatType,
+  fail,
+  input,
+  type NdArray,
+  type Shape,
+  sizeOf,
+} from "../graph/index.ts";
 import { showShape } from "../graph/ndarray.ts";
 import { batches, rowsOf, stacked } from "../host/index.ts";
 import { type Process, requireScoreOfState } from "../sde/index.ts";
@@ -21,7 +31,15 @@ import { controlsOf } from "./controls.ts";
 import { refuseUnknownDraw, refuseUnknownOpening, refuseUnknownSample } from "./known-options.ts";
 import { stageOf } from "./method.ts";
 import { methodOf } from "./methods.ts";
-import type { DrawOptions, Exactly, OpenOptions, SampleOptions, SampleResult, Samples, TypeOf } from "./options.ts";
+import type {
+  DrawOptions,
+  Exactly,
+  OpenOptions,
+  SampleOptions,
+  SampleResult,
+  Samples,
+  TypeOf,
+} from "./options.ts";
 import { runGrid } from "./run.ts";
 import { runAdaptive } from "./run-adaptive.ts";
 
@@ -36,7 +54,15 @@ export async function openSampler<const O extends OpenOptions>(
   options: Exactly<O, OpenOptions>,
 ): Promise<OpenSampler<TypeOf<O>>> {
   refuseUnknownOpening(options);
-  const { shape: event, method: chosen, denoise = false, energy, likelihood, aim, ...engine }: OpenOptions = options;
+  const {
+    shape: event,
+    method: chosen,
+    denoise = false,
+    energy,
+    likelihood,
+    aim,
+    ...engine
+  }: OpenOptions = options;
   if (event.length !== process.eventRank)
     fail(
       "shape",
@@ -74,16 +100,32 @@ export async function openSampler<const O extends OpenOptions>(
   }) as OpenSampler<TypeOf<O>>;
 }
 
-/** Samples of a process, by default with the domain-preserving method: one call of a sampler that is opened for it. */
+/**
+ * Samples of a process, by default with the domain-preserving method: one call of a sampler that is
+ * opened for it.
+ */
 export async function sample<const O extends SampleOptions>(
   process: Process,
   options: Exactly<O, SampleOptions>,
 ): Promise<SampleResult<TypeOf<O>>> {
   refuseUnknownSample(options);
-  const { method, denoise, energy, likelihood, aim, device, type, threads, worker, checkFinite, shape, ...call } =
-    options as SampleOptions;
+  const {
+    method,
+    denoise,
+    energy,
+    likelihood,
+    aim,
+    device,
+    type,
+    threads,
+    worker,
+    checkFinite,
+    shape,
+    ...call
+  } = options as SampleOptions;
   const event = shape ?? (call.start && startEvent(process, call.start, floatType(options)));
-  if (!event) fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
+  if (!event)
+    fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
   const draw = await openSampler(process, {
     shape: event,
     ...(method && { method }),
@@ -110,7 +152,11 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   const count = options.count ?? start?.shape[0];
   if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
   if (start && start.shape[0] !== count)
-    fail("shape", `start has ${start.shape[0]} points, count is ${count}`, "leave count out, or make them agree");
+    fail(
+      "shape",
+      `start has ${start.shape[0]} points, count is ${count}`,
+      "leave count out, or make them agree",
+    );
   const numbers = count * sizeOf(opened.event);
   if (numbers > MOST_NUMBERS)
     fail(
@@ -120,7 +166,8 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
     );
   const controls = controlsOf(options, opened, method);
   method.require?.(stageOf(process, method.stepIn));
-  const adaptive = options.steps === undefined && options.grid === undefined ? method.tolerance : undefined;
+  const adaptive =
+    options.steps === undefined && options.grid === undefined ? method.tolerance : undefined;
   const parts: SampleResult[] = [];
   for (const [from, rows] of batches(count, options.batch)) {
     const own = start ? { ...options, start: rowsOf(start, from, rows) } : options;
@@ -136,7 +183,10 @@ function startEvent({ chart, horizon }: Process, { shape }: NdArray, dtype: Floa
   return (chart ? chart.phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
 }
 
-/** What follows each other as one result: steps are the most of any part, exits and clamps those of all. */
+/**
+ * What follows each other as one result: steps are the most of any part, exits and clamps those of
+ * all.
+ */
 export const joinReports = <R extends Omit<SampleResult, "samples">>(
   parts: readonly R[],
 ): Omit<SampleResult, "samples"> => {

@@ -12,20 +12,30 @@ import type { NoiseSource } from "./noise.ts";
 export interface OpenOptions extends Omit<CompileOptions, "keep"> {
   /** The shape of one event in x. */
   readonly shape: Shape;
-  /** A method by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`. Default domainPreserving. */
+  /**
+   * A method by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`.
+   * Default domainPreserving.
+   */
   readonly method?: MethodName | Method;
-  /** Ends with the mean of x₀ given x at the last time, (x + σ²s)/m: removes the noise left at `tEnd`. Default false. */
+  /**
+   * Ends with the mean of x₀ given x at the last time, (x + σ²s)/m: removes the noise left at
+   * `tEnd`. Default false.
+   */
   readonly denoise?: boolean;
-  /** E(y, t), one number an event: `guidance` times its gradient is taken off the score. t has the shape of the batch. */
+  /**
+   * E(y, t), one number an event: `guidance` times its gradient is taken off the score. t has the
+   * shape of the batch.
+   */
   readonly energy?: (y: Tensor, t: Tensor) => Tensor;
   /**
-   * log p(known | x_t = x), one number an event, for calls with `known`. Its gradient joins the score, so that the unknown
-   * hears of the known. t has the shape of the batch.
+   * log p(known | x_t = x), one number an event, for calls with `known`. Its gradient joins the
+   * score, so that the unknown hears of the known. t has the shape of the batch.
    */
   readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
   /**
-   * log ψ(x, t) of the numbers that a call gives as `aims`, one number an event. Its gradient joins the score, so that samples are
-   * led to what ψ stands for. t has the shape of the batch. Which names there are decides a graph, the numbers are fed to it.
+   * log ψ(x, t) of the numbers that a call gives as `aims`, one number an event. Its gradient joins
+   * the score, so that samples are led to what ψ stands for. t has the shape of the batch. Which
+   * names there are decides a graph, the numbers are fed to it.
    */
   readonly aim?: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) => Tensor;
 }
@@ -38,13 +48,24 @@ export interface DrawOptions {
   readonly key: Key;
   /** How many steps. Default 250; a `rungeKutta` without steps and grid chooses its own. */
   readonly steps?: number;
-  /** How times are spaced, or the times themselves. Default uniform; logSnr for the exponential methods. */
+  /**
+   * How times are spaced, or the times themselves. Default uniform; logSnr for the exponential
+   * methods.
+   */
   readonly grid?: GridName | readonly number[];
-  /** Where a reverse process stops. Default T/1000: learned scores grow without bound at 0. Forward: where it ends, T. */
+  /**
+   * Where a reverse process stops. Default T/1000: learned scores grow without bound at 0. Forward:
+   * where it ends, T.
+   */
   readonly tEnd?: number;
-  /** Points to start from, in the space of the process, [count, ...event]. Default: draws from the SDE's prior. */
+  /**
+   * Points to start from, in the space of the process, [count, ...event]. Default: draws from the
+   * SDE's prior.
+   */
   readonly start?: NdArray;
-  /** The number of the first sample: samples 64 … 127 of a run are those of a run with `first` 64. */
+  /**
+   * The number of the first sample: samples 64 … 127 of a run are those of a run with `first` 64.
+   */
   readonly first?: number;
   /** How many samples run at once. Default: all. It changes memory and speed, not the samples. */
   readonly batch?: number;
@@ -72,19 +93,35 @@ export interface SampleOptions extends Omit<OpenOptions, "shape">, DrawOptions {
 /** Options of which every one is known: TypeScript lets a generic have others. */
 export type Exactly<O, Known> = O & { readonly [K in Exclude<keyof O, keyof Known>]: never };
 
-/** Values known in y. The map must not mix known and unknown coordinates: mask whole sites of a grid of simplices. */
+/**
+ * Values known in y. The map must not mix known and unknown coordinates: mask whole sites of a grid
+ * of simplices.
+ */
 export interface Known {
-  /** 1 where the coordinate of y is known, 0 elsewhere; of the event's shape or [count, ...event]. */
+  /**
+   * 1 where the coordinate of y is known, 0 elsewhere; of the event's shape or [count, ...event].
+   */
   readonly mask: NdArray;
-  /** The values, of the event's shape or [count, ...event]. Those not masked must lie in the domain and are not used. */
+  /**
+   * The values, of the event's shape or [count, ...event]. Those not masked must lie in the domain
+   * and are not used.
+   */
   readonly value: NdArray;
-  /** How often each step is repeated so that the unknown agrees with the known. Default 10, with a likelihood 1. */
+  /**
+   * How often each step is repeated so that the unknown agrees with the known. Default 10, with a
+   * likelihood 1.
+   */
   readonly resample?: number;
-  /** What the gradient of the likelihood is multiplied by. 1, the default, is Bayes' rule; 0 leaves it out. */
+  /**
+   * What the gradient of the likelihood is multiplied by. 1, the default, is Bayes' rule; 0 leaves
+   * it out.
+   */
   readonly strength?: number;
 }
 
-/** What is known as a graph sees it, one event a sample: the values in x and where they are known. */
+/**
+ * What is known as a graph sees it, one event a sample: the values in x and where they are known.
+ */
 export interface KnownPoints {
   readonly points: Tensor;
   readonly mask: Tensor;
@@ -147,8 +184,16 @@ export function gridOf(process: Process, options: DrawOptions, usual: GridName):
   if (grid === "quadratic") return checkedGrid(quadraticGrid(from, to, steps), reversed, horizon);
   if (Array.isArray(grid)) return checkedGrid(grid, reversed, horizon);
   if (grid !== "logSnr")
-    fail("usage", `there is no grid "${String(grid)}"`, "use uniform, quadratic, logSnr, or a list of times");
+    fail(
+      "usage",
+      `there is no grid "${String(grid)}"`,
+      "use uniform, quadratic, logSnr, or a list of times",
+    );
   if (!transition)
-    fail("usage", `${name} has no Gaussian transition, hence no log-SNR grid`, "use another grid, or give times");
+    fail(
+      "usage",
+      `${name} has no Gaussian transition, hence no log-SNR grid`,
+      "use another grid, or give times",
+    );
   return checkedGrid(logSnrGrid(transition, from, to, steps), reversed, horizon);
 }

@@ -1,16 +1,20 @@
 /**
- * Posteriors by many particles that are weighed on the way: the twisted diffusion sampler of L. Wu et al. ("Practical and
- * asymptotically exact conditional sampling in diffusion models", NeurIPS 2023), in x, for any process, map and twist.
+ * Posteriors by many particles that are weighed on the way: the twisted diffusion sampler of L. Wu
+ * et al. ("Practical and asymptotically exact conditional sampling in diffusion models", NeurIPS
+ * 2023), in x, for any process, map and twist.
  *
- * Particles move by the twisted process, x′ = x + (f̄ − GGᵀδ) dt + √h G z with h = |dt|, and carry the weight by which the path of
- * the process itself, seen by ψ, was likelier than the path they took:
+ * Particles move by the twisted process, x′ = x + (f̄ − GGᵀδ) dt + √h G z with h = |dt|, and carry
+ * the weight by which the path of the process itself, seen by ψ, was likelier than the path they
+ * took:
  *
  *   w′ = w · p(x′ | x)/p̃(x′ | x) · ψ′(x′)/ψ(x),      log p/p̃ = −√h z·a − ½ h |a|²,   a = Gᵀδ
  *
- * since x′ is √h G(z + √h a) away from where p puts its middle; G need not be invertible. The last ψ is the likelihood of what is
- * returned. So for any δ and ψ the weighted particles are draws of (the law of the sampler's steps) × likelihood, the more of
- * them the better, and the mean weight is p(observation). Where the effective sample size (Σw)²/Σw² falls below a share of their
- * number they are drawn anew in proportion to their weights, systematically, with a number that is a function of (key, step).
+ * since x′ is √h G(z + √h a) away from where p puts its middle; G need not be invertible. The last
+ * ψ is the likelihood of what is returned. So for any δ and ψ the weighted particles are draws of
+ * (the law of the sampler's steps) × likelihood, the more of them the better, and the mean weight
+ * is p(observation). Where the effective sample size (Σw)²/Σw² falls below a share of their number
+ * they are drawn anew in proportion to their weights, systematically, with a number that is a
+ * function of (key, step).
  */
 import { eventOf } from "../bijector/event.ts";
 import { sumEvent } from "../bijector/index.ts";
@@ -30,7 +34,13 @@ import {
 } from "../graph/index.ts";
 import { batches, mapValues, pickRows, rowsOf, stacked } from "../host/index.ts";
 import { fold } from "../random/index.ts";
-import { applyDiffusion, applyTransposed, multipliedOut, type TwistedProcess, timesOf } from "../sde/index.ts";
+import {
+  applyDiffusion,
+  applyTransposed,
+  multipliedOut,
+  type TwistedProcess,
+  timesOf,
+} from "../sde/index.ts";
 import { requireUnchanged } from "../sde/twist.ts";
 import type { Batch } from "./batch.ts";
 import { compiler, floatType, type NamedTensors } from "./compiler.ts";
@@ -48,15 +58,22 @@ export interface OpenParticleOptions extends Omit<CompileOptions, "keep"> {
   readonly shape: Shape;
   /** Ends with the mean of x₀ given x at the last time. Default false. */
   readonly denoise?: boolean;
-  /** Shapes and types, by name, of what each call brings: arrays that are the same for all particles. Default none. */
+  /**
+   * Shapes and types, by name, of what each call brings: arrays that are the same for all
+   * particles. Default none.
+   */
   readonly observed?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
 }
 
 /** What a call may choose. */
-export interface ParticleCall extends Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
+export interface ParticleCall
+  extends Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
   /** How many. */
   readonly particles: number;
-  /** They are drawn anew where the effective sample size falls below this share of their number; 0: never. Default ½. */
+  /**
+   * They are drawn anew where the effective sample size falls below this share of their number; 0:
+   * never. Default ½.
+   */
   readonly threshold?: number;
   /** How many run at once. Default: all. It changes memory and speed, not the samples. */
   readonly batch?: number;
@@ -68,7 +85,9 @@ export interface ParticleCall extends Pick<DrawOptions, "key" | "steps" | "grid"
 }
 
 /** Both at once, for one call. */
-export interface ParticleOptions extends Omit<OpenParticleOptions, "observed">, Omit<ParticleCall, "observed"> {}
+export interface ParticleOptions
+  extends Omit<OpenParticleOptions, "observed">,
+    Omit<ParticleCall, "observed"> {}
 
 export interface ParticleResult extends Weighed {
   /** Score evaluations for each particle. */
@@ -86,15 +105,21 @@ export interface OpenParticles {
 type Conditioned = TwistedProcess | ((observed: NamedTensors) => TwistedProcess);
 
 /**
- * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once: graphs are compiled at the first call of
- * each size of a batch. What is observed may come with each call, `openParticles((observed) => condition(…), { observed })`.
+ * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once:
+ * graphs are compiled at the first call of each size of a batch. What is observed may come with
+ * each call, `openParticles((observed) => condition(…), { observed })`.
  */
 export function openParticles(process: Conditioned, options: OpenParticleOptions): OpenParticles {
   const { shape: event, denoise = false, observed = {}, ...engine } = options;
-  const of = (values: NamedTensors): TwistedProcess => (typeof process === "function" ? process(values) : process);
+  const of = (values: NamedTensors): TwistedProcess =>
+    typeof process === "function" ? process(values) : process;
   const probe = of(mapValues(observed, ({ shape, dtype }, name) => input(name, shape, dtype)));
   if (!probe.twist)
-    fail("usage", `particles: ${probe.name} is not conditioned on anything`, "make it with condition, guide or twist");
+    fail(
+      "usage",
+      `particles: ${probe.name} is not conditioned on anything`,
+      "make it with condition, guide or twist",
+    );
   requireUnchanged(probe, probe.twist);
   const type = floatType(engine);
   const { build, dispose } = compiler(engine, type);
@@ -104,10 +129,22 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
     requireCall(call, observed);
     const { particles: count, batch = count, key } = call;
     const batchOf = (first: number, rows: number): Batch => ({
-      ...{ process: probe.twist.of, method: domainPreserving(), type, event, denoise, worker: engine.worker ?? false },
+      ...{
+        process: probe.twist.of,
+        method: domainPreserving(),
+        type,
+        event,
+        denoise,
+        worker: engine.worker ?? false,
+      },
       ...{ build, options: { key }, controls: { values: {}, name: "" }, first, count: rows },
     });
-    return run({ of, probe, observed, denoise }, call, batchOf, batches(count, Math.min(batch, count)));
+    return run(
+      { of, probe, observed, denoise },
+      call,
+      batchOf,
+      batches(count, Math.min(batch, count)),
+    );
   };
   return Object.assign(draw, {
     dispose: async () => {
@@ -118,7 +155,10 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
 }
 
 /** One call of what is opened for it. */
-export async function particles(process: TwistedProcess, options: ParticleOptions): Promise<ParticleResult> {
+export async function particles(
+  process: TwistedProcess,
+  options: ParticleOptions,
+): Promise<ParticleResult> {
   const { shape, denoise, device, type, threads, worker, checkFinite, ...call } = options;
   const draw = openParticles(process, {
     shape,
@@ -171,13 +211,23 @@ const inParts =
       signal?.throwIfAborted();
       found.push(await of((array) => rowsOf(array, first, count), first, count));
     }
-    return Object.fromEntries(Object.keys(found[0]).map((name) => [name, stacked(found.map((f) => f[name]))])) as T;
+    return Object.fromEntries(
+      Object.keys(found[0]).map((name) => [name, stacked(found.map((f) => f[name]))]),
+    ) as T;
   };
 
 /** All steps, and what they come to. */
 async function run(
   opened: Opened,
-  { particles: count, threshold = 0.5, key, signal, onStep, observed = {}, ...options }: ParticleCall,
+  {
+    particles: count,
+    threshold = 0.5,
+    key,
+    signal,
+    onStep,
+    observed = {},
+    ...options
+  }: ParticleCall,
   batchOf: (first: number, rows: number) => Batch,
   parts: readonly (readonly [number, number])[],
 ): Promise<ParticleResult> {
@@ -188,7 +238,9 @@ async function run(
   const each = inParts(parts, signal);
   const cloud = new Cloud(count, threshold, fold(key, "resample"));
   const pause = pauses();
-  let { x } = await each(async (_, first, rows) => ({ x: await startingPoints(batchOf(first, rows), times[0]) }));
+  let { x } = await each(async (_, first, rows) => ({
+    x: await startingPoints(batchOf(first, rows), times[0]),
+  }));
   for (let k = 0; k < steps; k++) {
     const [t, to] = [times[k], times[k + 1]];
     const { psi: raw, ...seen } = await each((rows) => look(rows(x), t, observed));
@@ -212,7 +264,12 @@ async function run(
   return { ...cloud.end(last.y as Samples), scoreEvaluations: steps + (denoise ? 1 : 0), times };
 }
 
-function requireFinite(points: NdArray, count: number, { name }: TwistedProcess, where: string): void {
+function requireFinite(
+  points: NdArray,
+  count: number,
+  { name }: TwistedProcess,
+  where: string,
+): void {
   const bad = firstNotFinite(points);
   if (bad === undefined) return;
   fail(
@@ -234,7 +291,11 @@ function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
     (x: Tensor, t: Tensor, values: NamedTensors) => {
       const { twist } = of(values);
       const each = timesOf(x, t, eventRank);
-      return { psi: twist.log(x, each), drift: stage.motion.drift(x, t), delta: twist.delta(x, each) };
+      return {
+        psi: twist.log(x, each),
+        drift: stage.motion.drift(x, t),
+        delta: twist.delta(x, each),
+      };
     },
     [open, [], observed],
   );

@@ -14,7 +14,11 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
   const { signal } = options;
   for (const name of ["known", "noise"] as const)
     if (options[name] !== undefined)
-      fail("usage", `rungeKutta: ${name} means nothing to steps chosen by tolerance`, "leave it out, or give steps");
+      fail(
+        "usage",
+        `rungeKutta: ${name} means nothing to steps chosen by tolerance`,
+        "leave it out, or give steps",
+      );
   if (method.onExit !== "fail")
     fail(
       "usage",
@@ -27,7 +31,10 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
   const names = Object.keys(controls.values);
   const run = (values: readonly Tensor[]) =>
     controlled(process, batch, Object.fromEntries(names.map((name, i) => [name, values[i]])));
-  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [open, []]);
+  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [
+    open,
+    [],
+  ]);
   const { state, times, rejected, exits } = await followFlow({
     build,
     name: controls.name,

@@ -36,12 +36,16 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
     noise: numbered(draws.map((one) => [null, ...one])),
     values: Object.fromEntries(Object.keys(controls.values).map((name) => [name, []])),
     known: Object.fromEntries(
-      Object.entries(condition.values).map(([name, { dtype }]) => [name, { shape: [null, ...event], dtype }]),
+      Object.entries(condition.values).map(([name, { dtype }]) => [
+        name,
+        { shape: [null, ...event], dtype },
+      ]),
     ),
     memory: method.remembers ? { value: open, since: [] } : {},
   };
   const seen = new Set<string>();
-  const run = (values: NamedTensors, known: NamedTensors) => controlled(process, batch, values, knownOf(known), seen);
+  const run = (values: NamedTensors, known: NamedTensors) =>
+    controlled(process, batch, values, knownOf(known), seen);
   const move = build(
     `move${controls.name}`,
     (
@@ -63,7 +67,10 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
     },
     [open, [], [], specs.noise, specs.values, specs.known, specs.memory],
   );
-  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [open, []]);
+  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [
+    open,
+    [],
+  ]);
   const finish = build(
     `finish${controls.name}`,
     (p: Tensor, t: Tensor, values: NamedTensors, known: NamedTensors) =>
@@ -83,7 +90,16 @@ function drawer(
   const noise = options.noise ?? independentNoise(options.key);
   const draw = (k: number, repeat: number, shape: Shape, index: number): NdArray => {
     const step = k * repeats + repeat;
-    const data = noise({ step, index, from: times[k], to: times[k + 1], first, count, shape, dtype: type });
+    const data = noise({
+      step,
+      index,
+      from: times[k],
+      to: times[k + 1],
+      first,
+      count,
+      shape,
+      dtype: type,
+    });
     return { shape: [count, ...shape], dtype: type, data };
   };
   const drawAll = (k: number, repeat: number): Readonly<Record<string, NdArray>> =>
@@ -92,8 +108,17 @@ function drawer(
 }
 
 /** What a step remembers of the last; steps that are repeated have no last one on the same path. */
-function memoryFor({ method, type }: Batch, condition: Condition, times: readonly number[], shape: Shape) {
-  let value: NdArray = { shape, dtype: type, data: allocate(type, method.remembers ? sizeOf(shape) : 0) };
+function memoryFor(
+  { method, type }: Batch,
+  condition: Condition,
+  times: readonly number[],
+  shape: Shape,
+) {
+  let value: NdArray = {
+    shape,
+    dtype: type,
+    data: allocate(type, method.remembers ? sizeOf(shape) : 0),
+  };
   return {
     of: (k: number): Readonly<Record<string, NdArray | number>> => {
       if (!method.remembers) return {};
@@ -126,8 +151,8 @@ export async function runGrid(batch: Batch): Promise<SampleResult> {
     for (let repeat = 0; repeat < condition.repeats; repeat++) {
       options.signal?.throwIfAborted();
       const moving = move(point, from, to - from, upcoming, values, condition.values, memory.of(k));
-      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for the request to leave. What
-      // fails meanwhile is raised where the result is awaited.
+      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for
+      // the request to leave. What fails meanwhile is raised where the result is awaited.
       moving.catch(() => undefined);
       if (worker) await turn();
       if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);
@@ -145,13 +170,32 @@ export async function runGrid(batch: Batch): Promise<SampleResult> {
         point = await condition.back(point, to, from, draw(k, repeat, event, draws.length));
       await pause();
     }
-    await options.onStep?.({ step: k + 1, steps, t: to, first, count, points: () => show(point, to) });
+    await options.onStep?.({
+      step: k + 1,
+      steps,
+      t: to,
+      first,
+      count,
+      points: () => show(point, to),
+    });
   }
   const samples = await finish(point, times[steps], values, condition.values);
   const bad = firstNotFinite(samples);
   if (bad !== undefined)
-    await failNotFinite(batch, point, bad, { step: steps - 1, from: times[steps], to: times[steps] });
+    await failNotFinite(batch, point, bad, {
+      step: steps - 1,
+      from: times[steps],
+      to: times[steps],
+    });
   const evaluations = process.score ? method.evaluations : 0;
   const scoreEvaluations = steps * condition.repeats * evaluations + (batch.denoise ? 1 : 0);
-  return { samples: samples as Samples, steps, rejected: 0, scoreEvaluations, exits, clamps, times };
+  return {
+    samples: samples as Samples,
+    steps,
+    rejected: 0,
+    scoreEvaluations,
+    exits,
+    clamps,
+    times,
+  };
 }

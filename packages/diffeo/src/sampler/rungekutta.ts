@@ -5,7 +5,19 @@
  *
  * Dormand–Prince 5(4): seven stages, the last of which is the first of the next step.
  */
-import { abs, add, div, max, maximum, mean, mul, reshape, sqrt, square, type Tensor } from "../graph/index.ts";
+import {
+  abs,
+  add,
+  div,
+  max,
+  maximum,
+  mean,
+  mul,
+  reshape,
+  sqrt,
+  square,
+  type Tensor,
+} from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 
 /** A state of several tensors, [count, …] each. */
@@ -50,7 +62,8 @@ export function dormandPrince(
 }
 
 /**
- * The largest error of any sample, in units of what is allowed: root mean square over its coordinates of
+ * The largest error of any sample, in units of what is allowed: root mean square over its
+ * coordinates of
  * error/(tol + tol·|p|). A step is good where this is at most 1.
  */
 export function errorRatio(error: State, from: State, to: State, tolerance: number): Tensor {

@@ -5,18 +5,40 @@
  *   Milstein           … + ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|)                        strong order 1, if the noise commutes
  *   domain-preserving  Euler–Maruyama in x, then y = φ(x, t)
  *
- * The last is the same y-process, stepped where it has no boundary: it cannot leave the domain, and near the boundary, where
- * steps in y are biased, it is not. It is the default.
+ * The last is the same y-process, stepped where it has no boundary: it cannot leave the domain, and
+ * near the boundary, where steps in y are biased, it is not. It is the default.
  */
 import { eventOf } from "../bijector/event.ts";
 import { itoTrace, pushVector } from "../bijector/index.ts";
-import { add, expand, eye, jvp, mul, reshape, type Shape, sqrt, sub, sum, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  expand,
+  eye,
+  jvp,
+  mul,
+  reshape,
+  type Shape,
+  sqrt,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 import { applyDiffusion, dependsOnState, noiseShape, type ProcessDiffusion } from "../sde/index.ts";
-import { drawnShape, duration, type Method, type Stage, type StepInputs, type SteppingOptions } from "./method.ts";
+import {
+  drawnShape,
+  duration,
+  type Method,
+  type Stage,
+  type StepInputs,
+  type SteppingOptions,
+} from "./method.ts";
 
 /** Euler–Maruyama's step, also the predictor of predictor–corrector. */
-export function eulerStep({ process, motion }: Stage, { point, t, dt, noise: [z] }: StepInputs): Tensor {
+export function eulerStep(
+  { process, motion }: Stage,
+  { point, t, dt, noise: [z] }: StepInputs,
+): Tensor {
   const dw = mul(z, sqrt(duration(process, dt)));
   const noise = applyDiffusion(motion.diffusion(point, t), dw, eventOf(point, process.eventRank));
   return add(add(point, mul(motion.drift(point, t), dt)), noise);
@@ -34,12 +56,16 @@ export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions
 });
 
 /** Steps in x and maps: exact in law to the same y-process, for every map and every w. */
-export const domainPreserving = (): Method => ({ ...eulerMaruyama({ stepIn: "x" }), name: "domainPreserving" });
+export const domainPreserving = (): Method => ({
+  ...eulerMaruyama({ stepIn: "x" }),
+  name: "domainPreserving",
+});
 
 /**
- * Strong order 1 where (D G̃ₖ)G̃ⱼ is symmetric in j and k. It is if G depends on t alone, whatever the map: then
- * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate. Elsewhere the order
- * is that of Euler–Maruyama, for want of Lévy areas.
+ * Strong order 1 where (D G̃ₖ)G̃ⱼ is symmetric in j and k. It is if G depends on t alone, whatever
+ * the map: then
+ * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate.
+ * Elsewhere the order is that of Euler–Maruyama, for want of Lévy areas.
  */
 export const milstein = (options: SteppingOptions = {}): Method => ({
   ...eulerMaruyama(options),
@@ -52,24 +78,36 @@ export const milstein = (options: SteppingOptions = {}): Method => ({
 });
 
 /**
- * ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|), for symmetric (D G̃ₖ)G̃ⱼ: the derivative of y ↦ G̃(y)ΔW along G̃ΔW, less |dt| times
- * that of each column along itself. Derivatives along G̃ in y are derivatives along G in x, since D_yφ⁻¹ G̃ = G; so for an
- * image J G
+ * ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|), for symmetric (D G̃ₖ)G̃ⱼ: the derivative of y ↦ G̃(y)ΔW
+ * along G̃ΔW, less |dt| times that of each column along itself. Derivatives along G̃ in y are
+ * derivatives along G in x, since D_yφ⁻¹ G̃ = G; so for an image J G
  *
  *   (D G̃ₖ)G̃ⱼ = D_x[J Gₖ][Gⱼ],   and where G does not depend on x,   Σⱼ D_x[J Gⱼ][Gⱼ] = Tr[GᵀHG].
  */
-function milsteinTerm({ process, motion }: Stage, { point, t, dt, noise: [z] }: StepInputs): Tensor | undefined {
+function milsteinTerm(
+  { process, motion }: Stage,
+  { point, t, dt, noise: [z] }: StepInputs,
+): Tensor | undefined {
   const span = duration(process, dt);
   const dw = mul(z, sqrt(span));
   const g = motion.diffusion(point, t);
   if (g.kind !== "pushed") {
     const diffusion = (p: Tensor): ProcessDiffusion => motion.diffusion(p, t);
     if (!dependsOnState(diffusion, point)) return undefined;
-    const spread = (p: Tensor, w: Tensor): Tensor => applyDiffusion(diffusion(p), w, eventOf(p, process.eventRank));
-    return correctionOf(spread, spread, point, dw, span, noiseShape(g, eventOf(point, process.eventRank)));
+    const spread = (p: Tensor, w: Tensor): Tensor =>
+      applyDiffusion(diffusion(p), w, eventOf(p, process.eventRank));
+    return correctionOf(
+      spread,
+      spread,
+      point,
+      dw,
+      span,
+      noiseShape(g, eventOf(point, process.eventRank)),
+    );
   }
   const { phi, x, inner } = g;
-  const along = (p: Tensor, w: Tensor): Tensor => applyDiffusion(inner(p), w, eventOf(p, phi.eventRank));
+  const along = (p: Tensor, w: Tensor): Tensor =>
+    applyDiffusion(inner(p), w, eventOf(p, phi.eventRank));
   const spread = (p: Tensor, w: Tensor): Tensor => pushVector(phi, p, along(p, w), t);
   const shape = noiseShape(g, eventOf(x, phi.eventRank));
   const self = dependsOnState(inner, x) ? undefined : itoTrace(phi, x, inner(x), t);
@@ -96,7 +134,11 @@ function correctionOf(
 function selfTerm(spread: Spread, along: Spread, x: Tensor, shape: Shape): Tensor {
   const batch = x.shape.slice(0, 1);
   const k = sizeOf(shape);
-  const units = expand(reshape(eye(k, x.dtype), [k, ...batch.map(() => 1), ...shape]), [k, ...batch, ...shape]);
+  const units = expand(reshape(eye(k, x.dtype), [k, ...batch.map(() => 1), ...shape]), [
+    k,
+    ...batch,
+    ...shape,
+  ]);
   const points = expand(x, [k, ...x.shape]);
   return sum(jvp((p: Tensor) => spread(p, units), points, along(points, units))[1], 0);
 }

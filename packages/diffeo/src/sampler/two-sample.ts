@@ -1,6 +1,7 @@
 /**
- * Whether two sets of samples come from one law, by a classifier that learns to tell them apart: the area under its ROC curve,
- * P(score of a real one > score of a sample) + ½ P(equal), on samples that it was not fitted to. 0.5 is a coin, 1 tells all apart.
+ * Whether two sets of samples come from one law, by a classifier that learns to tell them apart:
+ * the area under its ROC curve, P(score of a real one > score of a sample) + ½ P(equal), on samples
+ * that it was not fitted to. 0.5 is a coin, 1 tells all apart.
  */
 import { fail } from "../graph/index.ts";
 import { fold, type Key, permutation } from "../random/index.ts";
@@ -24,7 +25,8 @@ export function areaUnderCurve(first: ArrayLike<number>, second: ArrayLike<numbe
 export type RowPair = readonly [first: Int32Array, second: Int32Array];
 
 /**
- * Fits on one half of both sets and tries on the other, then the other way round; the mean of the two areas.
+ * Fits on one half of both sets and tries on the other, then the other way round; the mean of the
+ * two areas.
  * @param counts how many samples there are, and how many real ones
  * @param fit takes the rows to learn from and gives the scores of others
  */
@@ -34,12 +36,17 @@ export function crossFittedAuc(
   fit: (rows: RowPair) => (others: RowPair) => readonly [ArrayLike<number>, ArrayLike<number>],
 ): number {
   if (Math.min(...counts) < 4)
-    fail("usage", `two-sample test: ${counts[0]} and ${counts[1]} samples are too few`, "give at least 4 of each");
+    fail(
+      "usage",
+      `two-sample test: ${counts[0]} and ${counts[1]} samples are too few`,
+      "give at least 4 of each",
+    );
   const halves = counts.map((count, set) => {
     const order = permutation(fold(key, ["samples", "real"][set]), count).data;
     return [order.subarray(0, count >> 1), order.subarray(count >> 1)];
   });
   const half = (which: 0 | 1): RowPair => [halves[0][which], halves[1][which]];
-  const area = (which: 0 | 1): number => areaUnderCurve(...fit(half(which))(half(which === 0 ? 1 : 0)));
+  const area = (which: 0 | 1): number =>
+    areaUnderCurve(...fit(half(which))(half(which === 0 ? 1 : 0)));
   return (area(0) + area(1)) / 2;
 }

@@ -1,17 +1,26 @@
-/** Weights of particles: gathered as logarithms, drawn by where few are left that count, and what they come to. */
+/**
+ * Weights of particles: gathered as logarithms, drawn by where few are left that count, and what
+ * they come to.
+ */
 import { fail, type NdArray } from "../graph/index.ts";
 import { pickRows } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import type { Samples } from "./options.ts";
 
 export interface Weighed {
-  /** Draws of the posterior, [particles, ...event] in the space of the process: those below, drawn by their weights. */
+  /**
+   * Draws of the posterior, [particles, ...event] in the space of the process: those below, drawn
+   * by their weights.
+   */
   readonly samples: Samples;
   /** The particles themselves. */
   readonly points: Samples;
   /** Their weights, which sum to one. */
   readonly weights: Float64Array;
-  /** (Σw)²/Σw² of the weights: how many even ones these are worth. That they share ancestors is not in it. */
+  /**
+   * (Σw)²/Σw² of the weights: how many even ones these are worth. That they share ancestors is not
+   * in it.
+   */
   readonly ess: number;
   /** The effective sample size before each step, and at the end. */
   readonly essBySteps: readonly number[];
@@ -24,12 +33,16 @@ export interface Weighed {
 }
 
 /**
- * On the way ψ must not be zero: an x̂₀ that is impossible may still become a point that is not. Such a particle is taken to be
- * e times less likely than the least likely of the others; the end alone says what was impossible.
+ * On the way ψ must not be zero: an x̂₀ that is impossible may still become a point that is not.
+ * Such a particle is taken to be e times less likely than the least likely of the others; the end
+ * alone says what was impossible.
  */
 export function aboveZero(psi: NdArray): NdArray {
   const values = psi.data as Float64Array;
-  const least = values.reduce((a, v) => (v > Number.NEGATIVE_INFINITY && v < a ? v : a), Number.POSITIVE_INFINITY);
+  const least = values.reduce(
+    (a, v) => (v > Number.NEGATIVE_INFINITY && v < a ? v : a),
+    Number.POSITIVE_INFINITY,
+  );
   const floor = least === Number.POSITIVE_INFINITY ? 0 : least - 1;
   return { ...psi, data: values.map((v) => (v === Number.NEGATIVE_INFINITY ? floor : v)) };
 }
@@ -118,7 +131,10 @@ export class Cloud {
   }
 }
 
-/** Numbers of particles, each as often as its weight times their number, to the nearest whole number below or above. */
+/**
+ * Numbers of particles, each as often as its weight times their number, to the nearest whole number
+ * below or above.
+ */
 export function systematic(weights: Float64Array, u: number): Uint32Array {
   const n = weights.length;
   let [i, sum] = [0, weights[0]];

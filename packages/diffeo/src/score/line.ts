@@ -6,7 +6,19 @@
  *
  * and into Rⁿ (`appendix:R_to_Rn`). φ is any function of tensors that acts on each number alone.
  */
-import { add, div, expandDims, fail, jvp, mul, onesLike, showShape, square, sub, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  div,
+  expandDims,
+  fail,
+  jvp,
+  mul,
+  onesLike,
+  showShape,
+  square,
+  sub,
+  type Tensor,
+} from "../graph/index.ts";
 
 /** f(z), f′(z), f″(z) for a function of one variable, at every number of z. */
 function derivatives(f: (z: Tensor) => Tensor, z: Tensor): readonly [Tensor, Tensor, Tensor] {
@@ -23,7 +35,11 @@ export function pushScoreLine(phi: (x: Tensor) => Tensor, x: Tensor, scoreX: Ten
 }
 
 /** From ψ = φ⁻¹ at y: ψ′s + ψ″/ψ′, with s as a function of x. */
-export function pushScoreLineInverse(psi: (y: Tensor) => Tensor, y: Tensor, scoreX: (x: Tensor) => Tensor): Tensor {
+export function pushScoreLineInverse(
+  psi: (y: Tensor) => Tensor,
+  y: Tensor,
+  scoreX: (x: Tensor) => Tensor,
+): Tensor {
   const [x, first, second] = derivatives(psi, y);
   return add(mul(first, scoreX(x)), div(second, first));
 }
@@ -31,8 +47,9 @@ export function pushScoreLineInverse(psi: (y: Tensor) => Tensor, y: Tensor, scor
 /**
  * R → Rⁿ: the scores of the n marginals Yᵢ = vᵢ(X), stacked: (vᵢ′s − vᵢ″)/vᵢ′².
  *
- * This is *not* the score of the vector Y. All of Y lies on a curve, its joint law is singular and has no density, so
- * it has no score; what the theorem states is a statement about each marginal alone. Every vᵢ must be monotone.
+ * This is *not* the score of the vector Y. All of Y lies on a curve, its joint law is singular and
+ * has no density, so it has no score; what the theorem states is a statement about each marginal
+ * alone. Every vᵢ must be monotone.
  *
  * @param v takes […] to […, n]
  */

@@ -1,12 +1,15 @@
 /**
  * Scores of Y = v(X), Rⁿ → R, two ways.
  *
- * Given conditionals (`cor:score_change_variables_different_dimensions`): with cᵢ = ∂/∂y log p(x_{−i} | y),
+ * Given conditionals (`cor:score_change_variables_different_dimensions`): with cᵢ = ∂/∂y log
+ * p(x_{−i} | y),
  *   ∂ᵧ log q(y) = (∇vᵀs − Δv − Σ (∂ᵢv)² cᵢ)/‖∇v‖²
- * at any x with v(x) = y. It holds branch by branch only: where y and x_{−i} leave several xᵢ (a quadratic has two
- * roots), cᵢ must be that of the branch x is on, and every ∂ᵢv must differ from 0.
+ * at any x with v(x) = y. It holds branch by branch only: where y and x_{−i} leave several xᵢ (a
+ * quadratic has two roots), cᵢ must be that of the branch x is on, and every ∂ᵢv must differ from
+ * 0.
  *
- * As a conditional mean, which needs neither: by the co-area formula, q(y)E[h | y] = ∫ h p/‖∇v‖ over {v = y}, and
+ * As a conditional mean, which needs neither: by the co-area formula, q(y)E[h | y] = ∫ h p/‖∇v‖
+ * over {v = y}, and
  * d/dy ∫_{v=y} F·n dS = ∫_{v=y} ∇·F/‖∇v‖ dS. With F = p ∇v/‖∇v‖², whose flux is q(y),
  *   ∂ᵧ log q(y) = E[ (∇vᵀs + Δv)/‖∇v‖² − 2 ∇vᵀH∇v/‖∇v‖⁴ | v(X) = y ],
  * because ∇·(p∇v/‖∇v‖²) = p(∇vᵀs + Δv)/‖∇v‖² − 2p ∇vᵀH∇v/‖∇v‖⁴.
@@ -37,8 +40,16 @@ import {
 /** A function from […, n] to […]. */
 export type Projection = (x: Tensor) => Tensor;
 
-/** ∂ᵧ log q(v(x)) from cᵢ = ∂/∂y log p(x_{−i} | y), shape […, n]; at every x of one level the same number. */
-export function projectedScore(v: Projection, x: Tensor, scoreX: Tensor, conditional: Tensor): Tensor {
+/**
+ * ∂ᵧ log q(v(x)) from cᵢ = ∂/∂y log p(x_{−i} | y), shape […, n]; at every x of one level the same
+ * number.
+ */
+export function projectedScore(
+  v: Projection,
+  x: Tensor,
+  scoreX: Tensor,
+  conditional: Tensor,
+): Tensor {
   const slope = gradEach(v)(x);
   const top = sub(sub(dot(slope, scoreX), laplacian(v, x)), dot(square(slope), conditional));
   return div(top, squaredNorm(slope));
@@ -55,15 +66,21 @@ export function projectionIntegrand(v: Projection, x: Tensor, scoreX: Tensor): T
 export interface ProjectionEstimate {
   /** ∂ᵧ log q at each given y. */
   readonly score: Tensor;
-  /** Its standard error from the scatter of the samples: the bias, which the bandwidth makes, is not in it. */
+  /**
+   * Its standard error from the scatter of the samples: the bias, which the bandwidth makes, is not
+   * in it.
+   */
   readonly standardError: Tensor;
 }
 
 /**
- * ∂ᵧ log q estimated from samples of X: the conditional mean by local linear regression of the integrand on v(X).
+ * ∂ᵧ log q estimated from samples of X: the conditional mean by local linear regression of the
+ * integrand on v(X).
  *
- * With weights wᵢ = exp(−(v(xᵢ) − y)²/2h²) and moments Sₖ = Σ wᵢ(v(xᵢ) − y)ᵏ the fitted value at y is Σ lᵢ hᵢ,
- * lᵢ = wᵢ(S₂ − (vᵢ − y)S₁)/(S₂S₀ − S₁²). Its bias is ½h²m″(y), m the conditional mean: also at the ends of the range.
+ * With weights wᵢ = exp(−(v(xᵢ) − y)²/2h²) and moments Sₖ = Σ wᵢ(v(xᵢ) − y)ᵏ the fitted value at y
+ * is Σ lᵢ hᵢ,
+ * lᵢ = wᵢ(S₂ − (vᵢ − y)S₁)/(S₂S₀ − S₁²). Its bias is ½h²m″(y), m the conditional mean: also at the
+ * ends of the range.
  *
  * @param samples [N, n], drawn from p
  * @param scoreX ∇ log p at the samples
@@ -91,7 +108,8 @@ export function estimateProjectedScore(
 
   const offset = sub(values, expandDims(at, -1));
   const w = exp(mul(square(div(offset, h)), -0.5));
-  const moment = (k: number): Tensor => sum(k === 0 ? w : mul(w, pow(offset, k)), -1, { keepDims: true });
+  const moment = (k: number): Tensor =>
+    sum(k === 0 ? w : mul(w, pow(offset, k)), -1, { keepDims: true });
   const [s0, s1, s2] = [moment(0), moment(1), moment(2)];
   const weights = div(mul(w, sub(s2, mul(offset, s1))), sub(mul(s2, s0), square(s1)));
   const score = sum(mul(weights, integrand), -1);

@@ -1,15 +1,18 @@
 /**
- * Theorem 1 (`thm:multi_dimensional`): how scores travel through a map y = φ(x), with ℓ(x) = log|det J_φ(x)|.
+ * Theorem 1 (`thm:multi_dimensional`): how scores travel through a map y = φ(x), with ℓ(x) =
+ * log|det J_φ(x)|.
  *
  *   log q(y) = log p(x) − ℓ(x)
  *   ∇ᵧ log q(y) = J⁻ᵀ(∇ₓ log p(x) − ∇ₓ ℓ(x))          push
  *   ∇ₓ log p(x) = Jᵀ∇ᵧ log q(y) + ∇ₓ ℓ(x)             pull
  *
- * The paper's second term ∇ₓ·(J_{φ⁻¹}(φ(x))ᵀ) equals ∇ᵧ log|det J_{φ⁻¹}(y)| = −J⁻ᵀ∇ₓℓ, which is cheaper: one gradient
- * of a number instead of a divergence of a matrix. All functions take the point as x, where both sides are accurate.
+ * The paper's second term ∇ₓ·(J_{φ⁻¹}(φ(x))ᵀ) equals ∇ᵧ log|det J_{φ⁻¹}(y)| = −J⁻ᵀ∇ₓℓ, which is
+ * cheaper: one gradient of a number instead of a divergence of a matrix. All functions take the
+ * point as x, where both sides are accurate.
  *
- * Where φ embeds (a sphere), q is the density with respect to area on the image, and its score is the gradient along
- * the image: J⁻ᵀ is then (J⁺)ᵀ. Scores of a composition are pushed one map after the other, or through their `chain`.
+ * Where φ embeds (a sphere), q is the density with respect to area on the image, and its score is
+ * the gradient along the image: J⁻ᵀ is then (J⁺)ᵀ. Scores of a composition are pushed one map after
+ * the other, or through their `chain`.
  */
 import { type Bijector, gradLogDet, pullCovector, pushCovector } from "../bijector/index.ts";
 import { add, sub, type Tensor } from "../graph/index.ts";

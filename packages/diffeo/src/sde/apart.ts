@@ -1,6 +1,7 @@
 /**
- * Whether a function of events mixes them: `host/apart.ts` moves some and has a look at the others. Here the function is computed
- * by the evaluator, while the graphs that need it are traced and before any is compiled.
+ * Whether a function of events mixes them: `host/apart.ts` moves some and has a look at the others.
+ * Here the function is computed by the evaluator, while the graphs that need it are traced and
+ * before any is compiled.
  */
 import {
   add,
@@ -21,30 +22,46 @@ import { othersMoved, requireApart } from "../host/index.ts";
 const MOST = 2_000_000;
 
 /** Events to look at and their times: three, or a batch. */
-export const fewEvents = (event: Shape, dtype: DType, batch: Shape = [3]): readonly [x: Tensor, t: Tensor] => [
+export const fewEvents = (
+  event: Shape,
+  dtype: DType,
+  batch: Shape = [3],
+): readonly [x: Tensor, t: Tensor] => [
   input("x", [...batch, ...event], dtype),
   add(constant(0.5, dtype), fill(batch, 0, dtype)),
 ];
 
 /**
- * Refuses a function of `fewEvents` that mixes them. Its other inputs are given numbers that mean nothing; what calls a function
- * outside, or is large, is left as it is.
+ * Refuses a function of `fewEvents` that mixes them. Its other inputs are given numbers that mean
+ * nothing; what calls a function outside, or is large, is left as it is.
  * @param name what errors call it
  */
-export function requireOwnEvents(value: Tensor, x: Tensor, event: Shape, name: string, most = MOST): void {
+export function requireOwnEvents(
+  value: Tensor,
+  x: Tensor,
+  event: Shape,
+  name: string,
+  most = MOST,
+): void {
   const nodes = topological([value]);
   const work = nodes.reduce((total, node) => total + sizeOf(node.shape), 0);
   if (work > most || nodes.some(({ op }) => op.outside)) return;
-  const given = nodes.filter((node) => node.op === x.op).map((node) => [node, numbers(node.shape)] as const);
-  const said = (points: Float64Array) => ({ [name]: reference([value], new Map([...given, [x, points]]))[0] });
+  const given = nodes
+    .filter((node) => node.op === x.op)
+    .map((node) => [node, numbers(node.shape)] as const);
+  const said = (points: Float64Array) => ({
+    [name]: reference([value], new Map([...given, [x, points]]))[0],
+  });
   const rows = numbers(x.shape);
   const [some, others] = othersMoved(rows, sizeOf(event));
   requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
 }
 
 /**
- * Looks at a function once for each shape of an event: on three of them, or on a batch as it is where f is made for so many.
- * @param seen what was looked at, by name and shape: shared where the same functions are in several graphs
+ * Looks at a function once for each shape of an event: on three of them, or on a batch as it is
+ * where f is made for so many.
+ * @param seen what was looked at, by name and shape: shared where the same functions are in several
+ * graphs
  */
 export function apart(
   f: (x: Tensor, t: Tensor) => Tensor,

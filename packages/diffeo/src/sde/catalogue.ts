@@ -1,4 +1,7 @@
-/** SDEs by name, so that a file can say under which one a network was trained: one row each, with a schema of its options. */
+/**
+ * SDEs by name, so that a file can say under which one a network was trained: one row each, with a
+ * schema of its options.
+ */
 import * as v from "valibot";
 import { named } from "../host/named.ts";
 import { ornsteinUhlenbeck } from "./ornstein.ts";
@@ -9,7 +12,10 @@ import { cosineSchedule, linearSchedule, subVp, vp } from "./vp.ts";
 /** @param make the SDE on events of so many axes */
 const row = <E extends v.ObjectEntries>(
   options: E,
-  make: (options: v.InferOutput<v.StrictObjectSchema<E, undefined>>, eventRank: number) => GaussianSde,
+  make: (
+    options: v.InferOutput<v.StrictObjectSchema<E, undefined>>,
+    eventRank: number,
+  ) => GaussianSde,
 ) => ({ schema: v.strictObject(options), make });
 
 /** What is left out has the default of the function that makes the SDE. */
@@ -24,10 +30,15 @@ export const sdes = {
   vpCosine: row({ offset: positive, horizon: positive }, (schedule, eventRank) =>
     vp({ schedule: cosineSchedule(schedule), eventRank }),
   ),
-  subVp: row(linear, (schedule, eventRank) => subVp({ schedule: linearSchedule(schedule), eventRank })),
-  ve: row({ sigmaMin: positive, sigmaMax: positive }, (options, eventRank) => ve({ ...options, eventRank })),
-  ornsteinUhlenbeck: row({ rate: positive, noise: positive, horizon: positive }, (options, eventRank) =>
-    ornsteinUhlenbeck({ ...options, eventRank }),
+  subVp: row(linear, (schedule, eventRank) =>
+    subVp({ schedule: linearSchedule(schedule), eventRank }),
+  ),
+  ve: row({ sigmaMin: positive, sigmaMax: positive }, (options, eventRank) =>
+    ve({ ...options, eventRank }),
+  ),
+  ornsteinUhlenbeck: row(
+    { rate: positive, noise: positive, horizon: positive },
+    (options, eventRank) => ornsteinUhlenbeck({ ...options, eventRank }),
   ),
 } as const;
 

@@ -1,17 +1,21 @@
 /**
- * The posterior of a diffusion given an observation, log p(observation | y) = ℓ(y), with a trained or given process as prior:
+ * The posterior of a diffusion given an observation, log p(observation | y) = ℓ(y), with a trained
+ * or given process as prior:
  *
  *   log ψ_t(x) = log E[e^{L(x₀)} | X_t = x],   L = ℓ∘φ
  *
- * with x₀ given x taken as N(x̂₀, d²I): x̂₀ = (x + σ²s)/m is its mean (Tweedie), and d = σ/√(m² + σ²) its spread where the data have
- * variance one. By Laplace's method, with −κ the curvature of L along u at its best,
+ * with x₀ given x taken as N(x̂₀, d²I): x̂₀ = (x + σ²s)/m is its mean (Tweedie), and d = σ/√(m² +
+ * σ²) its spread where the data have variance one. By Laplace's method, with −κ the curvature of L
+ * along u at its best,
  *
  *   log ψ = maxᵤ [L(x̂₀ + u) − |u|²/2d²] − ½ log(1 + d²κ),      ∂ log ψ/∂x̂₀ = u/d²
  *
- * The maximum is Moreau's envelope of L, and u/d² its gradient: however narrow the observation, it pulls no harder than it takes to
- * get there. Claim: for a·x₀ seen with noise s it is exact, −r²/2(s² + d²|a|²) and a constant for the residual r. L(x̂₀ + u) is
- * −(r + a·u)²/2s², u = −d²a r/(s² + d²|a|²), and r²/2(s² + d²|a|²)² · (s² + d²|a|²) is what is left of both squares. So the
- * observation is believed as far as x̂₀ can know, where L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023) is sure of it from the first step.
+ * The maximum is Moreau's envelope of L, and u/d² its gradient: however narrow the observation, it
+ * pulls no harder than it takes to get there. Claim: for a·x₀ seen with noise s it is exact,
+ * −r²/2(s² + d²|a|²) and a constant for the residual r. L(x̂₀ + u) is −(r + a·u)²/2s², u = −d²a
+ * r/(s² + d²|a|²), and r²/2(s² + d²|a|²)² · (s² + d²|a|²) is what is left of both squares. So the
+ * observation is believed as far as x̂₀ can know, where L(x̂₀) alone (DPS; H. Chung et al., ICLR
+ * 2023) is sure of it from the first step.
  */
 import { alignToEvent, sumEvent } from "../bijector/index.ts";
 import {
@@ -41,19 +45,26 @@ import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
 export interface ConditionOptions {
   /**
-   * How x̂₀ follows x. `exact`: with the derivative of the score in it. `simple`: by ∂x̂₀/∂x = m/(m² + σ²), as if the data were
-   * N(0, I): it asks no derivative of the score. A weaker guide, and particles are exact by either. Default exact.
+   * How x̂₀ follows x. `exact`: with the derivative of the score in it. `simple`: by ∂x̂₀/∂x =
+   * m/(m² + σ²), as if the data were N(0, I): it asks no derivative of the score. A weaker guide,
+   * and particles are exact by either. Default exact.
    */
   readonly gradient?: "exact" | "simple";
-  /** What ∇ₓ log ψ is multiplied by. It changes guidance, and of particles only how well they move. Default 1. */
+  /**
+   * What ∇ₓ log ψ is multiplied by. It changes guidance, and of particles only how well they move.
+   * Default 1.
+   */
   readonly strength?: number;
-  /** Whether the spread of x₀ is reckoned with. It takes some evaluations of ℓ and its derivatives; without it log ψ = L(x̂₀). Default true. */
+  /**
+   * Whether the spread of x₀ is reckoned with. It takes some evaluations of ℓ and its derivatives;
+   * without it log ψ = L(x̂₀). Default true.
+   */
   readonly spread?: boolean;
 }
 
 /**
- * A process that is conditioned on an observation: ℓ gives one number an event of y. `sample` draws from it by guidance, an
- * approximation; `particles` exactly in the limit of many.
+ * A process that is conditioned on an observation: ℓ gives one number an event of y. `sample` draws
+ * from it by guidance, an approximation; `particles` exactly in the limit of many.
  */
 export function condition(
   process: ReverseProcess,
@@ -68,10 +79,15 @@ export function condition(
       "give (y) => log p(observation | y), one number an event",
     );
   if (!transition)
-    fail("usage", `condition: ${name} has no Gaussian transition`, "use VP, VE, sub-VP or one of your own with it");
+    fail(
+      "usage",
+      `condition: ${name} has no Gaussian transition`,
+      "use VP, VE, sub-VP or one of your own with it",
+    );
   if (gradient !== "exact" && gradient !== "simple")
     fail("usage", `condition: gradient is ${JSON.stringify(gradient)}`, "use exact or simple");
-  if (!Number.isFinite(strength)) fail("usage", `condition: strength is ${strength}`, "give a finite number");
+  if (!Number.isFinite(strength))
+    fail("usage", `condition: strength is ${strength}`, "give a finite number");
   const { meanFactor, std } = transition;
   const { score } = untwisted(process);
   const wide = (value: Tensor): Tensor => alignToEvent(value, eventRank);
@@ -81,7 +97,8 @@ export function condition(
   };
   /** m² + σ² */
   const total = (t: Tensor): Tensor => add(square(meanFactor(t)), square(std(t)));
-  const mean: Field = (x, t) => div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
+  const mean: Field = (x, t) =>
+    div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
   const look = apart(ofData, eventRank, "likelihood");
   const seenFrom = (x0: Tensor, t: Tensor): Seen => {
     const seen = spread
@@ -94,7 +111,8 @@ export function condition(
     const { pull } = seenFrom(mean(x, t), t);
     return gradEach((z) => sumEvent(mul(mean(z, t), pull), eventRank))(x);
   };
-  const simple: Field = (x, t) => mul(seenFrom(mean(x, t), t).pull, wide(div(meanFactor(t), total(t))));
+  const simple: Field = (x, t) =>
+    mul(seenFrom(mean(x, t), t).pull, wide(div(meanFactor(t), total(t))));
   const uphill = gradient === "exact" ? exact : simple;
   return twist(process, (x, t) => seenFrom(mean(x, t), t).log, {
     delta: strength === 1 ? uphill : (x, t) => mul(uphill(x, t), strength),
@@ -102,8 +120,12 @@ export function condition(
   });
 }
 
-/** A likelihood that is made of numbers alone, as one of what is possible and what is not, takes the type of its events. */
-const inType = (value: Tensor, x: Tensor): Tensor => (value.dtype === x.dtype ? value : cast(value, x.dtype));
+/**
+ * A likelihood that is made of numbers alone, as one of what is possible and what is not, takes the
+ * type of its events.
+ */
+const inType = (value: Tensor, x: Tensor): Tensor =>
+  value.dtype === x.dtype ? value : cast(value, x.dtype);
 
 /** log ψ as a function of x̂₀, and its gradient there. */
 interface Seen {
@@ -134,7 +156,10 @@ function believed(of: (x0: Tensor) => Tensor, x0: Tensor, d: Tensor, eventRank: 
     const uphill = sub(gradEach(of)(at), mul(u, wide(precision)));
     const newton = div(1, add(bend(at, uphill), precision));
     const length = mul(sqrt(total(square(uphill))), newton);
-    const step = mul(uphill, wide(mul(newton, minimum(1, div(mul(d, LONGEST), maximum(length, 1e-30))))));
+    const step = mul(
+      uphill,
+      wide(mul(newton, minimum(1, div(mul(d, LONGEST), maximum(length, 1e-30))))),
+    );
     const base = u;
     for (const share of SHARES) {
       const tried = add(base, mul(step, share));

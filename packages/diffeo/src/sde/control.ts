@@ -1,25 +1,36 @@
 /**
- * Processes made from processes: the drift scaled, the clock run faster, the law tilted. Each is written twice, as a motion of
- * y and as the motion of x that φ turns into it.
+ * Processes made from processes: the drift scaled, the clock run faster, the law tilted. Each is
+ * written twice, as a motion of y and as the motion of x that φ turns into it.
  *
  *   scaleDrift   dY = w f̂ dt + G̃ dW           a = w f̄ + (w − 1) J⁻¹(∂ₜφ ∓ ½ Tr[GᵀHG])
  *   dilateTime   dY = c f̂ dt + √c G̃ dW        a = c f̄ + (c − 1) J⁻¹∂ₜφ,   √c G
  *   tilt         score s + δ instead of s      a = f̄ − G Gᵀ δ
  *
- * with a the drift in x, and the upper sign in reverse, where f̂ = ∂ₜφ + J f̄ − ½ Tr[GᵀHG]; forward, f̂ and f̄ are f̃ and f.
- * Proof of the first: by Itô's lemma φ of dX = a dt + G dW has the drift ∂ₜφ + J a ∓ ½ Tr[GᵀHG]; set it equal to w f̂ and
- * solve for a. So scaling the drift of *y* (sec:chess_diffusion) is not scaling that of x. The second is the same with c f̂
- * and the Itô term of √c G, which is c times that of G. The probability flow goes with the drift, less the Itô term.
- * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the image is scaled.
+ * with a the drift in x, and the upper sign in reverse, where f̂ = ∂ₜφ + J f̄ − ½ Tr[GᵀHG];
+ * forward, f̂ and f̄ are f̃ and f. Proof of the first: by Itô's lemma φ of dX = a dt + G dW has the
+ * drift ∂ₜφ + J a ∓ ½ Tr[GᵀHG]; set it equal to w f̂ and solve for a. So scaling the drift of *y*
+ * (sec:chess_diffusion) is not scaling that of x. The second is the same with c f̂ and the Itô term
+ * of √c G, which is c times that of G. The probability flow goes with the drift, less the Itô term.
+ * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the
+ * image is scaled.
  */
 import { eventOf } from "../bijector/event.ts";
-import { type Diffusion, pullItoTrace, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
+import {
+  type Diffusion,
+  pullItoTrace,
+  pullVector,
+  pushVector,
+  timeDerivative,
+} from "../bijector/index.ts";
 import { add, fail, mul, type Operand, sub, type Tensor } from "../graph/index.ts";
 import { applyCovariance, multipliedOut, scaledDiffusion } from "./diffusion.ts";
 import { inChart, type Process, type ReverseProcess, withMotion } from "./process.ts";
 import { timesOf } from "./score.ts";
 
-/** A number w of a graph, with w − 1 apart: in float32 their difference would keep but five digits of it. */
+/**
+ * A number w of a graph, with w − 1 apart: in float32 their difference would keep but five digits
+ * of it.
+ */
 export interface Factor {
   readonly value: Tensor;
   readonly excess: Tensor;
@@ -49,10 +60,16 @@ export function scaleDrift<P extends Process>(process: P, w: number | Factor): P
     ? [(p, t) => pullVector(phi, p, mul(timeDerivative(phi, p, t), excess), t)]
     : [];
   const half = mulOperand(excess, reversed ? -0.5 : 0.5);
-  const ito: Field[] = phi ? [(p, t) => mul(pullItoTrace(phi, p, multipliedOut(x.diffusion(p, t)), t), half)] : [];
+  const ito: Field[] = phi
+    ? [(p, t) => mul(pullItoTrace(phi, p, multipliedOut(x.diffusion(p, t)), t), half)]
+    : [];
   return withMotion(
     process,
-    { drift: scaledField(drift, value), diffusion, ...(velocity && { velocity: scaledField(velocity, value) }) },
+    {
+      drift: scaledField(drift, value),
+      diffusion,
+      ...(velocity && { velocity: scaledField(velocity, value) }),
+    },
     {
       drift: scaledField(x.drift, value, [...moving, ...ito]),
       diffusion: (p, t) => multipliedOut(x.diffusion(p, t)),
@@ -61,10 +78,17 @@ export function scaleDrift<P extends Process>(process: P, w: number | Factor): P
   );
 }
 
-const mulOperand = (a: Operand, by: number): Operand => (typeof a === "number" ? a * by : mul(a, by));
+const mulOperand = (a: Operand, by: number): Operand =>
+  typeof a === "number" ? a * by : mul(a, by);
 
-/** c f̂ and √c G̃: drift and noise together, as a clock that runs c times as fast while the score's does not. */
-export function dilateTime<P extends Process>(process: P, c: number | (Factor & { readonly root: Tensor })): P {
+/**
+ * c f̂ and √c G̃: drift and noise together, as a clock that runs c times as fast while the score's
+ * does not.
+ */
+export function dilateTime<P extends Process>(
+  process: P,
+  c: number | (Factor & { readonly root: Tensor }),
+): P {
   if (typeof c === "number" && !(c > 0 && c < Infinity))
     fail("usage", `timeDilation is ${c}`, "give a positive number; 1 leaves the process as it is");
   if (c === 1) return process;
@@ -91,7 +115,10 @@ export function dilateTime<P extends Process>(process: P, c: number | (Factor & 
   );
 }
 
-/** The process whose score is s + δ, for a δ(x, t) in x: its drift loses G Gᵀδ, its flow the half of that. */
+/**
+ * The process whose score is s + δ, for a δ(x, t) in x: its drift loses G Gᵀδ, its flow the half of
+ * that.
+ */
 export function tilt(process: ReverseProcess, delta: Field): ReverseProcess {
   const { score, drift, diffusion, velocity, chart, eventRank } = process;
   const x = inChart(process);

@@ -3,12 +3,18 @@
  *
  *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that vanishes when G does not depend on x.
  *
- * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64 simplices its matrix would have
- * 768² entries, its product with noise costs one J v.
+ * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64
+ * simplices its matrix would have 768² entries, its product with noise costs one J v.
  */
 import { applyPlainDiffusion, applyPlainTransposed, units } from "../bijector/coefficient.ts";
 import { eventOf } from "../bijector/event.ts";
-import { type Bijector, type Diffusion, pullCovector, pushDiffusion, pushVector } from "../bijector/index.ts";
+import {
+  type Bijector,
+  type Diffusion,
+  pullCovector,
+  pushDiffusion,
+  pushVector,
+} from "../bijector/index.ts";
 import {
   expand,
   gradEach,
@@ -85,15 +91,24 @@ export function dependsOn(result: Tensor, on: Tensor): boolean {
   return false;
 }
 
-/** Whether G changes with x; where it does not, its derivatives are left out rather than computed as zeros. */
+/**
+ * Whether G changes with x; where it does not, its derivatives are left out rather than computed as
+ * zeros.
+ */
 export function dependsOnState(diffusion: (x: Tensor) => ProcessDiffusion, x: Tensor): boolean {
   const probe = input("x", x.shape, x.dtype);
   const g = diffusion(probe);
-  return (g.kind === "pushed" ? [g.x, g.inner(g.x).value] : [g.value]).some((part) => dependsOn(part, probe));
+  return (g.kind === "pushed" ? [g.x, g.inner(g.x).value] : [g.value]).some((part) =>
+    dependsOn(part, probe),
+  );
 }
 
 /** ∇·(G Gᵀ) at x. */
-export function covarianceDivergence(diffusion: (x: Tensor) => Diffusion, x: Tensor, eventRank: number): Tensor {
+export function covarianceDivergence(
+  diffusion: (x: Tensor) => Diffusion,
+  x: Tensor,
+  eventRank: number,
+): Tensor {
   if (!dependsOnState(diffusion, x)) return zerosLike(x);
   // G = g I:  Σⱼ ∂ⱼ(g² eⱼ) = ∇g²
   if (diffusion(x).kind === "scalar") return gradEach((z) => square(diffusion(z).value))(x);

@@ -33,4 +33,11 @@ export type { GaussianSde, Sde, Transition } from "./sde.ts";
 export { reversalOf, reverseDrift } from "./time-reversal.ts";
 export { guide, type Twist, type TwistedProcess, twist } from "./twist.ts";
 export { type VeOptions, ve } from "./ve.ts";
-export { cosineSchedule, linearSchedule, type NoiseSchedule, subVp, type VpOptions, vp } from "./vp.ts";
+export {
+  cosineSchedule,
+  linearSchedule,
+  type NoiseSchedule,
+  subVp,
+  type VpOptions,
+  vp,
+} from "./vp.ts";

@@ -1,14 +1,22 @@
 /**
- * Itô's lemma: a process seen through y = φ(x, t), forward in time. With J and H of φ at x = φ⁻¹(y, t), and all right-hand
- * sides at (x, t):
+ * Itô's lemma: a process seen through y = φ(x, t), forward in time. With J and H of φ at x = φ⁻¹(y,
+ * t), and all right-hand sides at (x, t):
  *
  *   f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]       eq:transformed_drift
  *   G̃ = J G                          eq:transformed_diffusion
  *
- * Read from y to x: f = J⁻¹(f̃ − ∂ₜφ) − ½ J⁻¹Tr[GᵀHG]. These are functions of x, the point whose image is meant: a caller
- * who steps in x never inverts φ. Backwards in time the Itô term has the other sign: reverse-time-ito.ts.
+ * Read from y to x: f = J⁻¹(f̃ − ∂ₜφ) − ½ J⁻¹Tr[GᵀHG]. These are functions of x, the point whose
+ * image is meant: a caller who steps in x never inverts φ. Backwards in time the Itô term has the
+ * other sign: reverse-time-ito.ts.
  */
-import { type Bijector, type Diffusion, itoTrace, pullItoTrace, pushDiffusion, pushVector } from "../bijector/index.ts";
+import {
+  type Bijector,
+  type Diffusion,
+  itoTrace,
+  pullItoTrace,
+  pushDiffusion,
+  pushVector,
+} from "../bijector/index.ts";
 import { add, constant, fail, input, mul, reference, sub, type Tensor } from "../graph/index.ts";
 import { convert, toFloat64 } from "../graph/ndarray.ts";
 import type { FloatArray } from "../random/index.ts";
@@ -43,8 +51,9 @@ export function push(sde: Sde, phi: Bijector): Sde {
     horizon: sde.horizon,
     drift: (y, t) => pushedDrift(sde, phi, phi.inverse(y, t), t),
     diffusion: (y, t) => pushedDiffusion(sde, phi, phi.inverse(y, t), t),
-    // Claim: G̃G̃ᵀs_y + ∇_y·(G̃G̃ᵀ) = Tr[GᵀHG] + J(GGᵀs_x + ∇ₓ·(GGᵀ)) with s_x = Jᵀs_y + ∇ₓℓ (theorem 1, pulled back), by the claim of
-    // `pushedCovarianceDivergence`. Autodiff through φ⁻¹ would lose what y has no room for near a boundary.
+    // Claim: G̃G̃ᵀs_y + ∇_y·(G̃G̃ᵀ) = Tr[GᵀHG] + J(GGᵀs_x + ∇ₓ·(GGᵀ)) with s_x = Jᵀs_y + ∇ₓℓ
+    // (theorem 1, pulled back), by the claim of `pushedCovarianceDivergence`. Autodiff through φ⁻¹
+    // would lose what y has no room for near a boundary.
     reversal: (y, score, t) => {
       const x = phi.inverse(y, t);
       const inX = reversalOf(sde, x, pullScore(phi, x, score, t), t);

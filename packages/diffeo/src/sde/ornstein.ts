@@ -3,8 +3,8 @@
  *
  *   dX = −θ X dt + σ dW,   X_t | x₀ ~ N(e^{−θt} x₀, σ²(1 − e^{−2θt})/2θ)
  *
- * The limit t → ∞ of its transition is its prior. A process that returns to another centre is this one under a shift:
- * `push` it through an affine map.
+ * The limit t → ∞ of its transition is its prior. A process that returns to another centre is this
+ * one under a shift: `push` it through an affine map.
  */
 import { exp, expm1, fail, fill, mul, neg, sqrt } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";

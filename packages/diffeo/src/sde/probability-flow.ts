@@ -26,5 +26,10 @@ export const pullVelocity = (phi: Bijector, x: Tensor, v: Tensor, t: Tensor): Te
   pullVector(phi, x, phi.timeDependent ? sub(v, timeDerivative(phi, x, t)) : v, t);
 
 /** v̂ at y = φ(x, t) */
-export const pushedVelocity = (sde: Sde, phi: Bijector, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
-  pushVelocity(phi, x, flowVelocity(sde, score, x, t), t);
+export const pushedVelocity = (
+  sde: Sde,
+  phi: Bijector,
+  score: MarginalScore,
+  x: Tensor,
+  t: Tensor,
+): Tensor => pushVelocity(phi, x, flowVelocity(sde, score, x, t), t);

@@ -1,16 +1,17 @@
 /**
- * What a sampler integrates: a drift, a diffusion and, where it is known, the probability flow beside them, in the coordinates
- * y that the process lives in.
+ * What a sampler integrates: a drift, a diffusion and, where it is known, the probability flow
+ * beside them, in the coordinates y that the process lives in.
  *
  *   forward       dX = f dt + G dW          t rises from 0
  *   reverse       dX̄ = f̄ dt + G dW̄         t falls from T
  *   reversePush   dȲ = f̂ dt + G̃ dW̄         the same, seen in y (eq:reverse_sde_Y_final)
  *
- * A process made by a map also has a chart: the same motion in the coordinates x that the map came from. A sampler may step
- * there and map, and so never leave the domain. What it steps is always the process as it is: a drift, diffusion or velocity
- * that is no longer the one the chart was made for is pulled back through φ by Itô's lemma, so that `{ ...process, drift }`
- * runs that drift whichever coordinates a method steps in. Dropping the chart instead would let a method leave the domain that
- * promised not to; keeping it would run another drift than the one that was given.
+ * A process made by a map also has a chart: the same motion in the coordinates x that the map came
+ * from. A sampler may step there and map, and so never leave the domain. What it steps is always
+ * the process as it is: a drift, diffusion or velocity that is no longer the one the chart was made
+ * for is pulled back through φ by Itô's lemma, so that `{ ...process, drift }` runs that drift
+ * whichever coordinates a method steps in. Dropping the chart instead would let a method leave the
+ * domain that promised not to; keeping it would run another drift than the one that was given.
  */
 import { type Bijector, type Diffusion, pullDiffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
@@ -41,7 +42,8 @@ export interface Process extends Motion {
   /** The same in other coordinates x, and the map from there. Absent: x is y. */
   readonly chart?: Chart;
 
-  // What is known of X, in x. Steps are taken without it; starting, denoising, conditioning and correcting need it.
+  // What is known of X, in x. Steps are taken without it; starting, denoising, conditioning and
+  // correcting need it.
   /** ∇ₓ log p_t */
   readonly score?: MarginalScore;
   readonly transition?: Transition;
@@ -71,7 +73,8 @@ export function inChart(process: Process): Motion {
   const own = process.diffusion === of.diffusion;
   const diffusion = own
     ? chart.diffusion
-    : (x: Tensor, t: Tensor) => pullDiffusion(phi, x, multipliedOut(process.diffusion(phi.forward(x, t), t)), t);
+    : (x: Tensor, t: Tensor) =>
+        pullDiffusion(phi, x, multipliedOut(process.diffusion(phi.forward(x, t), t)), t);
   const pull = reversed ? pullReverseDrift : pullDrift;
   const { velocity } = process;
   return {
@@ -90,7 +93,11 @@ export function inChart(process: Process): Motion {
 }
 
 /** A process that moves in this way in y, and in that way in x. */
-export const withMotion = <P extends Process>(process: P, inY: Motion, inX: Omit<Chart, "phi" | "of">): P => ({
+export const withMotion = <P extends Process>(
+  process: P,
+  inY: Motion,
+  inX: Omit<Chart, "phi" | "of">,
+): P => ({
   ...process,
   ...inY,
   ...(process.chart && { chart: { ...inX, phi: process.chart.phi, of: inY } }),
@@ -117,7 +124,12 @@ export function forward(sde: Sde, phi?: Bijector): Process {
     drift: (y, t) => pushedDrift(sde, phi, phi.inverse(y, t), t),
     diffusion: pushedAt(sde, phi),
   };
-  return { ...shared, ...motion, name: `${phi.name} of ${sde.name}`, chart: { phi, drift, diffusion, of: motion } };
+  return {
+    ...shared,
+    ...motion,
+    name: `${phi.name} of ${sde.name}`,
+    chart: { phi, drift, diffusion, of: motion },
+  };
 }
 
 /** X run backwards from T, given ∇ₓ log p_t. */
@@ -134,7 +146,10 @@ export const reverse = (sde: Sde, score: MarginalScore): ReverseProcess => ({
   velocity: (x, t) => flowVelocity(sde, score, x, t),
 });
 
-/** φ(X, t) run backwards from T, given ∇ₓ log p_t: the score is trained in x, the process lives in y. */
+/**
+ * φ(X, t) run backwards from T, given ∇ₓ log p_t: the score is trained in x, the process lives in
+ * y.
+ */
 export function reversePush(sde: Sde, phi: Bijector, score: MarginalScore): ReverseProcess {
   requireSameEvent(sde, phi);
   const inX = reverse(sde, score);

@@ -1,8 +1,8 @@
 /**
  * The score of a process, s(x, t) = ∇ₓ log p_t(x): one vector an event, and one time an event.
  *
- * t always has the shape of x's batch, in a training step, where every sample has a time of its own, and in a sampler, where
- * all have the same. So what was trained goes into a sampler as it is.
+ * t always has the shape of x's batch, in a training step, where every sample has a time of its
+ * own, and in a sampler, where all have the same. So what was trained goes into a sampler as it is.
  */
 import { batchOf } from "../bijector/event.ts";
 import { expand, type FloatType, fail, type Shape, Tensor } from "../graph/index.ts";
@@ -24,7 +24,11 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
   const s: unknown = score(x, timesOf(x, t, eventRank));
   if (s instanceof Promise) {
     s.catch(() => undefined);
-    fail("type", "the score returned a promise, not a tensor", "give external(async (x, t) => …) of diffeo/outside");
+    fail(
+      "type",
+      "the score returned a promise, not a tensor",
+      "give external(async (x, t) => …) of diffeo/outside",
+    );
   }
   if (!(s instanceof Tensor))
     fail(
@@ -41,11 +45,19 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
   return s;
 }
 
-/** A score that computes more numbers for three events is a network, which would take longer to look at than a sampler to open. */
+/**
+ * A score that computes more numbers for three events is a network, which would take longer to look
+ * at than a sampler to open.
+ */
 const WRITTEN = 50_000;
 
 /** Refuses a score that is the same wherever x is, and one that mixes events. */
-export function requireScoreOfState(score: MarginalScore, event: Shape, dtype: FloatType, name: string): void {
+export function requireScoreOfState(
+  score: MarginalScore,
+  event: Shape,
+  dtype: FloatType,
+  name: string,
+): void {
   const [x, t] = fewEvents(event, dtype);
   const value = scoreAt(score, x, t, event.length);
   if (!dependsOn(value, x))

@@ -3,14 +3,18 @@
  *
  *   dX = f(X, t) dt + G(X, t) dW,   0 ≤ t ≤ T
  *
- * The last `eventRank` axes are the event, everything before them is batch; t has shape [] or that of the batch.
+ * The last `eventRank` axes are the event, everything before them is batch; t has shape [] or that
+ * of the batch.
  * An SDE of one's own is such an object: a drift and a diffusion, and nothing else is required.
  */
 import type { Diffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
 import type { Prior } from "./prior.ts";
 
-/** X_t | X_0 = x₀ is N(m(t) x₀, σ(t)² I): what denoising score matching, resampling and log-SNR grids need. */
+/**
+ * X_t | X_0 = x₀ is N(m(t) x₀, σ(t)² I): what denoising score matching, resampling and log-SNR
+ * grids need.
+ */
 export interface Transition {
   /** m(t) */
   readonly meanFactor: (t: Tensor) => Tensor;
@@ -28,7 +32,9 @@ export interface Sde {
   readonly drift: (x: Tensor, t: Tensor) => Tensor;
   /** G(x, t): one number, one a coordinate, or a matrix; it may depend on x. */
   readonly diffusion: (x: Tensor, t: Tensor) => Diffusion;
-  /** G Gᵀ s + ∇·(G Gᵀ) for a score s, where it is known better than by autodiff of the diffusion. */
+  /**
+   * G Gᵀ s + ∇·(G Gᵀ) for a score s, where it is known better than by autodiff of the diffusion.
+   */
   readonly reversal?: (x: Tensor, score: Tensor, t: Tensor) => Tensor;
   readonly transition?: Transition;
   /** The law of X_T that a sampler starts from. */

@@ -3,7 +3,8 @@
  *
  *   f̄ = f − G Gᵀ s − ∇·(G Gᵀ)              eq:reverse_drift
  *
- * with s = ∇ₓ log p_t. In reverse t falls from T to 0, so dt < 0, and dX̄ = f̄ dt + G dW̄ with |dt| the variance of dW̄.
+ * with s = ∇ₓ log p_t. In reverse t falls from T to 0, so dt < 0, and dX̄ = f̄ dt + G dW̄ with |dt|
+ * the variance of dW̄.
  */
 import { eventOf } from "../bijector/event.ts";
 import { add, sub, type Tensor } from "../graph/index.ts";
@@ -11,7 +12,10 @@ import { applyCovariance, covarianceDivergence, dependsOnState } from "./diffusi
 import { type MarginalScore, scoreAt } from "./score.ts";
 import type { Sde } from "./sde.ts";
 
-/** G Gᵀ s + ∇·(G Gᵀ) = ∇·(G Gᵀ p)/p: what reversal takes off the drift, and the probability flow the half of. */
+/**
+ * G Gᵀ s + ∇·(G Gᵀ) = ∇·(G Gᵀ p)/p: what reversal takes off the drift, and the probability flow the
+ * half of.
+ */
 export function reversalOf(sde: Sde, x: Tensor, score: Tensor, t: Tensor): Tensor {
   if (sde.reversal) return sde.reversal(x, score, t);
   const diffusion = (z: Tensor) => sde.diffusion(z, t);

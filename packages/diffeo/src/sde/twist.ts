@@ -1,13 +1,15 @@
 /**
- * One mechanism for all that is known beside the process: a function ψ_t(x) > 0 that stands for p(observation | X_t = x). The
- * law p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run with it.
+ * One mechanism for all that is known beside the process: a function ψ_t(x) > 0 that stands for
+ * p(observation | X_t = x). The law p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run
+ * with it.
  *
  *   guide        log ψ = −E(φ(x, t), t)                     an energy of where the process is now
  *   condition    log ψ ≈ log E[e^{ℓ(y)} | x]                an observation of the data y (condition.ts)
  *   likelihood   log ψ = log p(known | x)                   the coordinates that a sampler knows
  *
- * Exact where ψ is, for then ψ_t(x) is a martingale and Doob's transform of the process by it the posterior's. Another ψ guides;
- * what it does wrong is known step by step, and `particles` (diffeo/sampler) weighs it away.
+ * Exact where ψ is, for then ψ_t(x) is a martingale and Doob's transform of the process by it the
+ * posterior's. Another ψ guides; what it does wrong is known step by step, and `particles`
+ * (diffeo/sampler) weighs it away.
  */
 
 import { batchOf } from "../bijector/event.ts";
@@ -26,7 +28,10 @@ export interface Twist {
   readonly log: Field;
   /** What joins the score: ∇ₓ log ψ, or what stands for it. */
   readonly delta: Field;
-  /** The logarithm of what weighs a last point y: the likelihood itself. Absent: log ψ at the last time. */
+  /**
+   * The logarithm of what weighs a last point y: the likelihood itself. Absent: log ψ at the last
+   * time.
+   */
   readonly end?: (y: Tensor) => Tensor;
   /** The drift of the twisted process: of one that was changed since, nothing here is known. */
   readonly drift: Field;
@@ -37,10 +42,12 @@ export interface TwistedProcess extends ReverseProcess {
   readonly twist: Twist;
 }
 
-const twistOf = (process: ReverseProcess): Twist | undefined => (process as Partial<TwistedProcess>).twist;
+const twistOf = (process: ReverseProcess): Twist | undefined =>
+  (process as Partial<TwistedProcess>).twist;
 
 /** The process as it was before it was told anything. */
-export const untwisted = (process: ReverseProcess): ReverseProcess => twistOf(process)?.of ?? process;
+export const untwisted = (process: ReverseProcess): ReverseProcess =>
+  twistOf(process)?.of ?? process;
 
 /** The process of p_t ψ_t. One that is twisted already is so by both. */
 export function twist(
@@ -53,7 +60,8 @@ export function twist(
 ): TwistedProcess {
   const before = twistOf(process);
   const made = tilt(process, delta);
-  if (!before) return { ...made, twist: { of: process, log, delta, drift: made.drift, ...(end && { end }) } };
+  if (!before)
+    return { ...made, twist: { of: process, log, delta, drift: made.drift, ...(end && { end }) } };
   requireUnchanged(process, before);
   const endOf = (own: Twist["end"], psi: Field) => own ?? lastTime(process, psi);
   const [first, second] = [endOf(before.end, before.log), endOf(end, log)];
@@ -88,7 +96,10 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
     );
 }
 
-/** ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it, `seen` what need not be looked at. */
+/**
+ * ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it,
+ * `seen` what need not be looked at.
+ */
 export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
   const look = apart(f, eventRank, name, seen);
   return (x, t) => {
@@ -111,12 +122,14 @@ export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: strin
 }
 
 /**
- * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by e^{−E}.
+ * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by
+ * e^{−E}.
  *
  *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
  *
- * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the map. For the tilted law
- * at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held fixed in t is the usual approximation.
+ * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the
+ * map. For the tilted law at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held
+ * fixed in t is the usual approximation.
  * E is given one time an event, as a score is.
  */
 export function guide(

@@ -3,7 +3,8 @@
  *
  *   dX = s(t) √(2 log r) dW,   s(t) = σ_min rᵗ,  r = σ_max/σ_min,  0 ≤ t ≤ 1
  *
- * Its variance is ∫₀ᵗ 2 log r · σ_min² r^{2u} du = σ_min² (r^{2t} − 1), so X_t | x₀ ~ N(x₀, s(t)² − σ_min²): zero at
+ * Its variance is ∫₀ᵗ 2 log r · σ_min² r^{2u} du = σ_min² (r^{2t} − 1), so X_t | x₀ ~ N(x₀, s(t)² −
+ * σ_min²): zero at
  * t = 0, where the literature often writes s(t)², the law of data that already carry noise σ_min.
  */
 import { exp, expm1, fail, mul, onesLike, sqrt, zerosLike } from "../graph/index.ts";
@@ -19,15 +20,25 @@ export interface VeOptions {
 
 export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions = {}): GaussianSde {
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax < Infinity))
-    fail("usage", `VE: noise cannot grow from ${sigmaMin} to ${sigmaMax}`, "use 0 < sigmaMin < sigmaMax");
+    fail(
+      "usage",
+      `VE: noise cannot grow from ${sigmaMin} to ${sigmaMax}`,
+      "use 0 < sigmaMin < sigmaMax",
+    );
   const logRatio = Math.log(sigmaMax / sigmaMin);
   return {
     name: "VE",
     eventRank,
     horizon: 1,
     drift: (x) => zerosLike(x),
-    diffusion: (_, t) => ({ kind: "scalar", value: mul(exp(mul(t, logRatio)), sigmaMin * Math.sqrt(2 * logRatio)) }),
-    transition: { meanFactor: (t) => onesLike(t), std: (t) => mul(sqrt(expm1(mul(t, 2 * logRatio))), sigmaMin) },
+    diffusion: (_, t) => ({
+      kind: "scalar",
+      value: mul(exp(mul(t, logRatio)), sigmaMin * Math.sqrt(2 * logRatio)),
+    }),
+    transition: {
+      meanFactor: (t) => onesLike(t),
+      std: (t) => mul(sqrt(expm1(mul(t, 2 * logRatio))), sigmaMin),
+    },
     prior: gaussianPrior(Math.sqrt(sigmaMax ** 2 - sigmaMin ** 2), eventRank),
   };
 }

@@ -4,10 +4,24 @@
  *   VP      dX = −½ β X dt + √β dW                    X_t | x₀ ~ N(m x₀, 1 − m²)
  *   sub-VP  dX = −½ β X dt + √(β (1 − e^{−2B})) dW    X_t | x₀ ~ N(m x₀, (1 − m²)²)
  *
- * Y. Song et al., "Score-based generative modeling through stochastic differential equations", ICLR 2021.
+ * Y. Song et al., "Score-based generative modeling through stochastic differential equations", ICLR
+ * 2021.
  */
 import { alignToEvent } from "../bijector/index.ts";
-import { add, cos, div, exp, expm1, fail, mul, neg, sin, sqrt, square, type Tensor } from "../graph/index.ts";
+import {
+  add,
+  cos,
+  div,
+  exp,
+  expm1,
+  fail,
+  mul,
+  neg,
+  sin,
+  sqrt,
+  square,
+  type Tensor,
+} from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
@@ -25,7 +39,13 @@ export interface NoiseSchedule {
 }
 
 /** β from `min` at t = 0 to `max` at t = 1. */
-export function linearSchedule({ min = 0.1, max = 20 }: { min?: number; max?: number } = {}): NoiseSchedule {
+export function linearSchedule({
+  min = 0.1,
+  max = 20,
+}: {
+  min?: number;
+  max?: number;
+} = {}): NoiseSchedule {
   if (!(min > 0 && max >= min && max < Infinity))
     fail("usage", `linear schedule: the rate cannot go from ${min} to ${max}`, "use 0 < min ≤ max");
   const integral = (t: Tensor): Tensor => mul(t, add(mul(t, (max - min) / 2), min));
@@ -39,9 +59,11 @@ export function linearSchedule({ min = 0.1, max = 20 }: { min?: number; max?: nu
 }
 
 /**
- * m(t) = cos a(t) / cos a(0),  a(t) = (t + s)/(1 + s) · π/2  (A. Nichol and P. Dhariwal, ICML 2021).
+ * m(t) = cos a(t) / cos a(0),  a(t) = (t + s)/(1 + s) · π/2  (A. Nichol and P. Dhariwal, ICML
+ * 2021).
  *
- * β = −2 (log m)′ = 2 a′ tan a grows without bound as t → 1, so the process is used up to a horizon before it.
+ * β = −2 (log m)′ = 2 a′ tan a grows without bound as t → 1, so the process is used up to a horizon
+ * before it.
  * 1 − m² = (cos² a₀ − cos² a)/cos² a₀ = sin(a − a₀) sin(a + a₀)/cos² a₀, without cancellation.
  */
 export function cosineSchedule({
@@ -66,7 +88,8 @@ export function cosineSchedule({
     horizon,
     rate: (t) => mul(div(sin(angle(t)), cos(angle(t))), 2 * speed),
     meanFactor: (t) => mul(cos(angle(t)), 1 / cosStart),
-    variance: (t) => mul(mul(sin(mul(t, speed)), sin(add(mul(t, speed), 2 * start))), cosStart ** -2),
+    variance: (t) =>
+      mul(mul(sin(mul(t, speed)), sin(add(mul(t, speed), 2 * start))), cosStart ** -2),
   };
 }
 
@@ -91,7 +114,8 @@ export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {
 
 /** 1 − e^{−2B} = (1 − m²)(1 + m²). */
 export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
-  const noise = (t: Tensor): Tensor => mul(schedule.variance(t), add(square(schedule.meanFactor(t)), 1));
+  const noise = (t: Tensor): Tensor =>
+    mul(schedule.variance(t), add(square(schedule.meanFactor(t)), 1));
   return {
     name: `sub-VP (${schedule.name})`,
     eventRank,

@@ -1,6 +1,7 @@
 /**
  * Adam inside the graph: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η m̂/(√v̂ + ε).
- * Parameters and moments are flat vectors, so that a step is a handful of large operations however many layers there are.
+ * Parameters and moments are flat vectors, so that a step is a handful of large operations however
+ * many layers there are.
  */
 import { add, div, fill, mul, pow, sqrt, sub, type Tensor } from "../graph/index.ts";
 
@@ -19,8 +20,8 @@ export interface AdamOptions {
 }
 
 /**
- * One update by the gradient c·g. `step` counts from 1; it, `rate` and the factor c, from clipping, are scalars, so that one
- * graph serves all steps and clipping costs no pass over the vectors.
+ * One update by the gradient c·g. `step` counts from 1; it, `rate` and the factor c, from clipping,
+ * are scalars, so that one graph serves all steps and clipping costs no pass over the vectors.
  */
 export function adam(
   state: AdamState<Tensor>,

@@ -1,4 +1,7 @@
-/** A tree of parameters as one flat vector and back. The order is that of the tree, so that files and graphs agree. */
+/**
+ * A tree of parameters as one flat vector and back. The order is that of the tree, so that files
+ * and graphs agree.
+ */
 import {
   concat,
   isNdArray,

@@ -7,4 +7,11 @@ export { stateOf, type TrainOptions, type TrainReport, train } from "./loop.ts";
 export { type Checkpoint, memoryStore, type RunStore } from "./run-store.ts";
 export { makeSafetensors, parseSafetensors, type StoredType, type Tensors } from "./safetensors.ts";
 export { rateAt, type Schedule } from "./schedule.ts";
-export { compileStep, initialState, type Step, type StepOptions, type StepResult, type TrainState } from "./step.ts";
+export {
+  compileStep,
+  initialState,
+  type Step,
+  type StepOptions,
+  type StepResult,
+  type TrainState,
+} from "./step.ts";

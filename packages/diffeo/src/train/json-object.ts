@@ -1,15 +1,23 @@
-/** Objects as they stand in JSON: a list is none, and what every object or list inherits is no field of it. */
+/**
+ * Objects as they stand in JSON: a list is none, and what every object or list inherits is no field
+ * of it.
+ */
 import * as v from "valibot";
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An object schema that takes no lists, which have a field `every`, and looks at own fields alone. */
-export const jsonObject = <S extends v.GenericSchema>(schema: S): v.GenericSchema<unknown, v.InferOutput<S>> =>
+/**
+ * An object schema that takes no lists, which have a field `every`, and looks at own fields alone.
+ */
+export const jsonObject = <S extends v.GenericSchema>(
+  schema: S,
+): v.GenericSchema<unknown, v.InferOutput<S>> =>
   v.pipe(
     v.unknown(),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      if (isObject(dataset.value)) return Object.assign(Object.create(null), dataset.value) as unknown;
+      if (isObject(dataset.value))
+        return Object.assign(Object.create(null), dataset.value) as unknown;
       addIssue({ message: "is no object", expected: "Object" });
       return NEVER;
     }),

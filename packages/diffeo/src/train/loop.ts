@@ -1,6 +1,6 @@
 /**
- * The training loop. A batch is a pure function of the step, and state and step are all a checkpoint holds, so an
- * interrupted run continues to the numbers it would have reached.
+ * The training loop. A batch is a pure function of the step, and state and step are all a
+ * checkpoint holds, so an interrupted run continues to the numbers it would have reached.
  */
 import { hasNonFinite } from "../engine/finite.ts";
 import { KeptArray, release, toHost } from "../engine/index.ts";
@@ -31,7 +31,10 @@ export interface TrainOptions {
   /** Steps between reports and between checkpoints. */
   readonly reportEvery: number;
   readonly saveEvery: number;
-  /** Where checkpoints and reports go: a folder in Node (`RunFolder`), memory in a page (`memoryStore`). */
+  /**
+   * Where checkpoints and reports go: a folder in Node (`RunFolder`), memory in a page
+   * (`memoryStore`).
+   */
   readonly store: RunStore;
   readonly metadata: Readonly<Record<string, string>>;
   readonly onStep?: (step: number) => void;
@@ -44,12 +47,16 @@ export interface TrainOptions {
   readonly seconds?: number;
 }
 
-/** A GPU is given this many steps before their losses are read, so that it never waits for the host. */
+/**
+ * A GPU is given this many steps before their losses are read, so that it never waits for the host.
+ */
 const AHEAD = 16;
 
 /** State, with everything read from its device. */
 async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> {
-  const [theta, m, v, ema] = await Promise.all([state.theta, state.m, state.v, state.ema].map(toHost));
+  const [theta, m, v, ema] = await Promise.all(
+    [state.theta, state.m, state.v, state.ema].map(toHost),
+  );
   return { theta, m, v, ema };
 }
 
@@ -68,7 +75,10 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
   return { theta: pick("theta"), m: pick("m"), v: pick("v"), ema: pick("ema") };
 }
 
-/** Raises what is to be said of a run whose numbers are lost: its settings are kept, so others need another folder. */
+/**
+ * Raises what is to be said of a run whose numbers are lost: its settings are kept, so others need
+ * another folder.
+ */
 async function diverged(store: RunStore, what: string): Promise<never> {
   const reached = await store.reached();
   return fail(
@@ -94,12 +104,15 @@ async function readLosses(
 ): Promise<StepLoss[]> {
   const read: StepLoss[] = [];
   for (const [i, result] of results.entries()) {
-    const [loss, norm] = (await Promise.all([toHost(result.loss), toHost(result.norm)])).map((a) => Number(a.data[0]));
+    const [loss, norm] = (await Promise.all([toHost(result.loss), toHost(result.norm)])).map((a) =>
+      Number(a.data[0]),
+    );
     release(result.loss);
     release(result.norm);
     const at = reached - results.length + 1 + i;
     if (!Number.isFinite(loss)) await diverged(store, `the loss became ${loss} at step ${at}`);
-    if (!Number.isFinite(norm)) await diverged(store, `the norm of the gradient became ${norm} at step ${at}`);
+    if (!Number.isFinite(norm))
+      await diverged(store, `the norm of the gradient became ${norm} at step ${at}`);
     read.push({ loss, norm });
   }
   return read;
@@ -114,15 +127,20 @@ async function checkpoint(
   const { store, metadata, onSave } = options;
   const host = await onHost(state);
   for (const [name, array] of Object.entries(host))
-    if (await hasNonFinite({ [name]: array })) await diverged(store, `${name} is not finite after step ${step}`);
+    if (await hasNonFinite({ [name]: array }))
+      await diverged(store, `${name} is not finite after step ${step}`);
   await store.save({ step, arrays: { ...host }, metadata });
   await onSave?.(host, step);
   return host;
 }
 
-const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((a, b) => a + b, 0) / values.length;
 
-/** Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step reached. */
+/**
+ * Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step
+ * reached.
+ */
 export async function train(
   start: TrainState<NdArray>,
   options: TrainOptions,
@@ -156,7 +174,11 @@ export async function train(
     [unreported, marked] = [[], performance.now()];
   };
 
-  while (step < steps && !signal?.aborted && seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)) {
+  while (
+    step < steps &&
+    !signal?.aborted &&
+    seconds() < (options.seconds ?? Number.POSITIVE_INFINITY)
+  ) {
     const result = await options.run(state, step + 1);
     for (const old of Object.values(state)) release(old);
     state = result.state;
@@ -164,7 +186,8 @@ export async function train(
     unread.push(result);
     const reports = step % reportEvery === 0 || step === steps;
     const saves = step % saveEvery === 0;
-    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves) await read();
+    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves)
+      await read();
     options.onStep?.(step);
     if (reports) await report();
     if (saves && step < steps) {

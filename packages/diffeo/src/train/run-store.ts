@@ -17,7 +17,9 @@ export interface RunStore {
 }
 
 /** A run that lives as long as the page or the program does. */
-export function memoryStore(): RunStore & { readonly records: readonly { readonly step: number }[] } {
+export function memoryStore(): RunStore & {
+  readonly records: readonly { readonly step: number }[];
+} {
   const records: { readonly step: number }[] = [];
   let newest: Checkpoint | undefined;
   return {

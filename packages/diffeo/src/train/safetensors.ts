@@ -1,6 +1,6 @@
 /**
- * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header that gives type,
- * shape and place of every array, then the numbers.
+ * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header
+ * that gives type, shape and place of every array, then the numbers.
  */
 import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
 import { fromHalf, toHalf } from "../host/half.ts";
@@ -18,7 +18,8 @@ interface Entry {
   readonly data_offsets: readonly [number, number];
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
@@ -37,10 +38,17 @@ const sizes: ReadonlyMap<string, number> = new Map([
   ["F16", 2],
 ] satisfies [StoredType, number][]);
 
-const bytesOf = (data: ArrayBufferView): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+const bytesOf = (data: ArrayBufferView): Uint8Array =>
+  new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-/** The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds to 11 bits. */
-export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType = "F32"): Uint8Array[] {
+/**
+ * The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds
+ * to 11 bits.
+ */
+export function makeSafetensors(
+  { arrays, metadata }: Tensors,
+  type: StoredType = "F32",
+): Uint8Array[] {
   // As a list: a name such as __proto__ would not become a property by assignment.
   const header: [name: string, entry: unknown][] = [["__metadata__", metadata]];
   const parts: Uint8Array[] = [];
@@ -48,7 +56,8 @@ export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType 
   for (const [name, { shape, data }] of Object.entries(arrays)) {
     if (name === "__metadata__")
       fail("usage", `an array is named "${name}", the name of the metadata`, "name it otherwise");
-    if (!(data instanceof Float32Array)) fail("type", `array "${name}" is not float32`, "store float32 arrays");
+    if (!(data instanceof Float32Array))
+      fail("type", `array "${name}" is not float32`, "store float32 arrays");
     const stored = type === "F32" ? data : toHalf(data);
     const lost = type === "F32" ? -1 : stored.findIndex((half) => (half & 0x7c00) === 0x7c00);
     if (lost >= 0)
@@ -72,32 +81,48 @@ export function makeSafetensors({ arrays, metadata }: Tensors, type: StoredType 
   return [length, json, ...parts];
 }
 
-/** Where the first NaN or infinity is; −1 if nowhere. A difference with itself is 0 for every other number. */
+/**
+ * Where the first NaN or infinity is; −1 if nowhere. A difference with itself is 0 for every other
+ * number.
+ */
 function firstNotFinite(data: Float32Array): number {
   for (let i = 0; i < data.length; i++) if (data[i] - data[i] !== 0) return i;
   return -1;
 }
 
-/** Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors. */
+/**
+ * Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors.
+ */
 export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   const broken: (what: string) => never = (what) =>
-    fail("data", `${where}: ${what}`, "the file is damaged or no safetensors file; use another checkpoint");
+    fail(
+      "data",
+      `${where}: ${what}`,
+      "the file is damaged or no safetensors file; use another checkpoint",
+    );
   if (bytes.length < 8) broken(`only ${bytes.length} bytes long`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = Number(view.getBigUint64(0, true));
-  if (length > bytes.length - 8) broken(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
+  if (length > bytes.length - 8)
+    broken(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   } catch (error) {
-    throw new DiffeoError("data", `${where}: its header is no JSON`, "the file is damaged or no safetensors file", {
-      cause: error,
-    });
+    throw new DiffeoError(
+      "data",
+      `${where}: its header is no JSON`,
+      "the file is damaged or no safetensors file",
+      {
+        cause: error,
+      },
+    );
   }
   if (!isObject(header)) broken("its header is no object");
   const { __metadata__: metadata = {}, ...entries } = header;
   if (!isObject(metadata)) broken("its metadata are no object");
-  if (!Object.values(metadata).every((value) => typeof value === "string")) broken("its metadata are not all text");
+  if (!Object.values(metadata).every((value) => typeof value === "string"))
+    broken("its metadata are not all text");
   const places = Object.entries(entries).map(([name, value]) => {
     if (!isEntry(value)) broken(`array "${name}" has no type, shape and place`);
     const {
@@ -105,7 +130,8 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
       shape,
       data_offsets: [from, to],
     } = value;
-    const size = sizes.get(dtype) ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+    const size =
+      sizes.get(dtype) ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
     if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
       broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
     return { name, dtype, shape, from, to };
@@ -113,7 +139,8 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   // Every byte is that of one array, so that arrays together are no larger than the file.
   let end = 0;
   for (const { name, from, to } of places.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
-    if (from !== end) broken(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
+    if (from !== end)
+      broken(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
     end = to;
   }
   const left = bytes.length - 8 - length - end;
@@ -121,7 +148,8 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   const arrays = places.map(({ name, dtype, shape, from, to }): [string, NdArray] => {
     // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
     const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
-    const data = dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
+    const data =
+      dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
     const bad = firstNotFinite(data);
     if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
     return [name, { shape, dtype: "float32", data }];

@@ -1,7 +1,8 @@
 /**
- * The learning rate at a step: a linear rise to `peak` over `warmup` steps, then a half cosine down to zero at `steps`. With `fall`
- * it stays at the peak and goes down to zero in a line over the last `fall` steps (S. Hu et al., 2024): before those it does not
- * depend on `steps`, so that a run may be made longer while it goes on.
+ * The learning rate at a step: a linear rise to `peak` over `warmup` steps, then a half cosine down
+ * to zero at `steps`. With `fall` it stays at the peak and goes down to zero in a line over the
+ * last `fall` steps (S. Hu et al., 2024): before those it does not depend on `steps`, so that a run
+ * may be made longer while it goes on.
  */
 export interface Schedule {
   readonly peak: number;

@@ -1,6 +1,7 @@
 /**
- * One training step as one graph: loss and gradient, clipping by the global norm, Adam with decoupled weight decay, and
- * the exponential moving average of the parameters that sampling uses. State goes in and comes out as flat vectors.
+ * One training step as one graph: loss and gradient, clipping by the global norm, Adam with
+ * decoupled weight decay, and the exponential moving average of the parameters that sampling uses.
+ * State goes in and comes out as flat vectors.
  */
 import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import {
@@ -48,12 +49,19 @@ export type Step<B extends readonly unknown[]> = Compiled<
 /** State of a run that has not begun. */
 export function initialState(parameters: unknown): TrainState<NdArray> {
   const theta = flatten(parameters);
-  const vector = (data: Float32Array): NdArray => ({ shape: [data.length], dtype: "float32", data });
+  const vector = (data: Float32Array): NdArray => ({
+    shape: [data.length],
+    dtype: "float32",
+    data,
+  });
   const zeros = (): NdArray => vector(new Float32Array(theta.length));
   return { theta: vector(theta), m: zeros(), v: zeros(), ema: vector(theta) };
 }
 
-/** Compiles the step of a loss that is a function of parameters (a tree like `parameters`) and of a batch. */
+/**
+ * Compiles the step of a loss that is a function of parameters (a tree like `parameters`) and of a
+ * batch.
+ */
 export function compileStep<P, B extends readonly unknown[]>(
   loss: (parameters: P, ...batch: B) => Tensor,
   parameters: unknown,
@@ -67,7 +75,8 @@ export function compileStep<P, B extends readonly unknown[]>(
     (state: TrainState<Tensor>, data: B, step: Tensor, rate: Tensor): StepResult<Tensor> => {
       const p = unflatten(state.theta, parameters) as P;
       const value = loss(p, ...data);
-      // With respect to the pieces, not the vector: the pieces' gradients then simply stand side by side.
+      // With respect to the pieces, not the vector: the pieces' gradients then simply stand side by
+      // side.
       const pieces = leavesOf(p);
       const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));

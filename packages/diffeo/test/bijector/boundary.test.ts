@@ -1,12 +1,26 @@
 /**
- * Near a boundary: what a process in y knows of itself, against its definition in 600 binary digits at the same y, a
- * number of 53 digits. Points are about 1e-6 and 1e-11 from the boundary, or as small as that.
+ * Near a boundary: what a process in y knows of itself, against its definition in 600 binary digits
+ * at the same y, a number of 53 digits. Points are about 1e-6 and 1e-11 from the boundary, or as
+ * small as that.
  */
 import { describe, expect, it } from "vitest";
-import { type Bijector, catalogue, contains, pushedCovarianceDivergence } from "../../src/bijector/index.ts";
+import {
+  type Bijector,
+  catalogue,
+  contains,
+  pushedCovarianceDivergence,
+} from "../../src/bijector/index.ts";
 import { patterns } from "../../src/check/probe.ts";
 import { evaluate } from "../../src/engine/index.ts";
-import { cast, constant, type NdArray, neg, type Tensor, toFloat64, zerosLike } from "../../src/graph/index.ts";
+import {
+  cast,
+  constant,
+  type NdArray,
+  neg,
+  type Tensor,
+  toFloat64,
+  zerosLike,
+} from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import { pulledScore } from "../../src/score/index.ts";
 import { push, reversalOf, reverse, reversePush, vp } from "../../src/sde/index.ts";
@@ -26,8 +40,8 @@ const reach: Readonly<Record<string, number>> = {
   logCholesky: 5,
 };
 /**
- * What is left where φ⁻¹ itself cannot know better: 1 − ‖y‖² and Schur complements are differences of numbers of order
- * 1, and tanh's reverse drift is one of like terms.
+ * What is left where φ⁻¹ itself cannot know better: 1 − ‖y‖² and Schur complements are differences
+ * of numbers of order 1, and tanh's reverse drift is one of like terms.
  */
 const tolerance: Readonly<Record<string, number>> = {
   tanhMap: 1e-10,
@@ -64,7 +78,10 @@ async function errors(map: Bijector, f: PreciseMap, points: NdArray) {
     if (row(found.inside, r)[0] === 0) continue;
     worst.inside++;
     const exact = preciseReverse(f, row(found.y, r), row(found.x, r), BETA);
-    const judge = (part: Exclude<keyof typeof worst, "inside">, wanted: readonly number[]): void => {
+    const judge = (
+      part: Exclude<keyof typeof worst, "inside">,
+      wanted: readonly number[],
+    ): void => {
       const gap = Math.max(...row(found[part], r).map((v, i) => Math.abs(v - wanted[i])));
       worst[part] = Math.max(worst[part], gap / Math.max(...wanted.map(Math.abs)));
     };

@@ -86,11 +86,16 @@ describe("a map of three functions", () => {
 
   it("has ∇ log|det J| and Tr[GᵀHG] for every kind of G", async () => {
     expect(distance(await run((a) => gradLogDet(sinh, a), x), per(Math.tanh))).toBeLessThan(1e-14);
-    const trace = (squares: readonly number[]): number[] => x.map((a, i) => Math.sinh(a) * squares[i]);
-    expect(distance(await run((a, g) => itoTrace(sinh, a, scalar(g)), x, 0.5), trace([0.25, 0.25]))).toBeLessThan(
-      1e-14,
+    const trace = (squares: readonly number[]): number[] =>
+      x.map((a, i) => Math.sinh(a) * squares[i]);
+    expect(
+      distance(await run((a, g) => itoTrace(sinh, a, scalar(g)), x, 0.5), trace([0.25, 0.25])),
+    ).toBeLessThan(1e-14);
+    const diagonal = await run(
+      (a, g) => itoTrace(sinh, a, { kind: "diagonal", value: g }),
+      x,
+      [2, 3],
     );
-    const diagonal = await run((a, g) => itoTrace(sinh, a, { kind: "diagonal", value: g }), x, [2, 3]);
     expect(distance(diagonal, trace([4, 9]))).toBeLessThan(1e-14);
     const full = await run((a, g) => itoTrace(sinh, a, matrix(g)), x, [
       [1, 2, 3],
@@ -100,7 +105,11 @@ describe("a map of three functions", () => {
   });
 
   it("is told which function it lacks", () => {
-    const half = { name: "half", forward: sinh.forward, inverse: sinh.inverse } as unknown as Bijector;
+    const half = {
+      name: "half",
+      forward: sinh.forward,
+      inverse: sinh.inverse,
+    } as unknown as Bijector;
     expect(() => bijector(half)).toThrow(/bijector "half": logDet is missing/);
     expect(() => bijector({ ...sinh, eventRank: 0 })).toThrow(/eventRank is 0/);
   });
@@ -110,7 +119,12 @@ describe("events, batches and times", () => {
   it("maps a board of 8 × 8 simplices square by square", async () => {
     const board = each(additiveLogistic(), 2);
     const draw = (name: string, shape: number[]) => normal(key(name), shape, { dtype: "float64" });
-    const [x, v, u, g] = [draw("x", [2, 8, 8, 12]), draw("v", [2, 8, 8, 12]), draw("u", [2, 8, 8, 12]), draw("g", [2])];
+    const [x, v, u, g] = [
+      draw("x", [2, 8, 8, 12]),
+      draw("v", [2, 8, 8, 12]),
+      draw("u", [2, 8, 8, 12]),
+      draw("g", [2]),
+    ];
     const both = compile(
       (x: Tensor, v: Tensor, u: Tensor, g: Tensor) => {
         const site = additiveLogistic();
@@ -131,7 +145,10 @@ describe("events, batches and times", () => {
             pullVector(site, x, v),
             pushCovector(site, x, u),
             gradLogDet(site, x),
-            mul(pushVector(site, x, sub(1, mul(site.forward(x), 2))), square(reshape(g, [2, 1, 1, 1]))),
+            mul(
+              pushVector(site, x, sub(1, mul(site.forward(x), 2))),
+              square(reshape(g, [2, 1, 1, 1])),
+            ),
           ],
         };
       },
@@ -159,8 +176,11 @@ describe("events, batches and times", () => {
     const single = await run((x) => jacobianOf(additiveLogistic(), x), [1.2, 0.3]);
     const entry = (i: number, k: number): number => j[i * 6 + k];
     for (let i = 0; i < 6; i++)
-      for (let k = 0; k < 6; k++) if (Math.floor(i / 2) !== Math.floor(k / 2)) expect(entry(i, k)).toBe(0);
-    expect(distance([entry(2, 2), entry(2, 3), entry(3, 2), entry(3, 3)], single)).toBeLessThan(1e-15);
+      for (let k = 0; k < 6; k++)
+        if (Math.floor(i / 2) !== Math.floor(k / 2)) expect(entry(i, k)).toBe(0);
+    expect(distance([entry(2, 2), entry(2, 3), entry(3, 2), entry(3, 3)], single)).toBeLessThan(
+      1e-15,
+    );
   });
 
   it("takes one point and many vectors", async () => {
@@ -170,7 +190,9 @@ describe("events, batches and times", () => {
       [2, -3],
     ];
     const together = await run((x, v) => pushVector(unitBall(), x, v), [0.5, -1], vectors);
-    const alone = await Promise.all(vectors.map((v) => run((x, w) => pushVector(unitBall(), x, w), [0.5, -1], v)));
+    const alone = await Promise.all(
+      vectors.map((v) => run((x, w) => pushVector(unitBall(), x, w), [0.5, -1], v)),
+    );
     expect(distance(together, alone.flat())).toBeLessThan(1e-15);
   });
 
@@ -189,9 +211,15 @@ describe("events, batches and times", () => {
         x.flat().map((v) => v * Math.E + 1),
       ),
     ).toBeLessThan(1e-14);
-    const many = await run((z, t) => gradLogDet(chain(moving, sigmoidMap()), z, t), [0.5, -0.5], [0, 1, 2]);
+    const many = await run(
+      (z, t) => gradLogDet(chain(moving, sigmoidMap()), z, t),
+      [0.5, -0.5],
+      [0, 1, 2],
+    );
     const each1 = await Promise.all(
-      [0, 1, 2].map((t) => run((z, s) => gradLogDet(chain(moving, sigmoidMap()), z, s), [0.5, -0.5], t)),
+      [0, 1, 2].map((t) =>
+        run((z, s) => gradLogDet(chain(moving, sigmoidMap()), z, s), [0.5, -0.5], t),
+      ),
     );
     expect(distance(many, each1.flat())).toBeLessThan(1e-14);
   });
@@ -208,16 +236,25 @@ describe("events, batches and times", () => {
 
   it("asks for a missing time, and for the axes of an event", () => {
     const x = input("x", [3], "float64");
-    expect(() => moving.forward(x)).toThrow(/timeAffine: depends on time and was given none\. Pass t/);
+    expect(() => moving.forward(x)).toThrow(
+      /timeAffine: depends on time and was given none\. Pass t/,
+    );
     expect(() => pushVector(moving, x, x)).toThrow(/depends on time/);
-    expect(() => pushVector(each(unitBall(), 2), x, x)).toThrow(/has fewer axes than an event, which has 3/);
+    expect(() => pushVector(each(unitBall(), 2), x, x)).toThrow(
+      /has fewer axes than an event, which has 3/,
+    );
   });
 
   it("computes in the type of its input", () => {
     for (const type of ["float32", "float64"] as const) {
       const x = input("x", [5, 6], type);
       for (const phi of [additiveLogistic(), unitBall(), logCholesky(), stereographic()])
-        for (const made of [phi.forward(x), phi.logDet(x), pullVector(phi, x, phi.forward(x)), gradLogDet(phi, x)])
+        for (const made of [
+          phi.forward(x),
+          phi.logDet(x),
+          pullVector(phi, x, phi.forward(x)),
+          gradLogDet(phi, x),
+        ])
           expect(made.dtype).toBe(type);
     }
   });
@@ -243,10 +280,14 @@ describe("diffusion coefficients", () => {
   for (const phi of [unitBall(), additiveLogistic(), sigmoidMap(-1, 1)])
     it(`are moved by J and back by J⁻¹ through the ${phi.name}`, async () => {
       const dense = await run((z, g) => matmul(jacobianOf(phi, z), g), x, columns);
-      expect(distance(await run((z, g) => pushDiffusion(phi, z, matrix(g)).value, x, columns), dense)).toBeLessThan(
-        1e-14,
+      expect(
+        distance(await run((z, g) => pushDiffusion(phi, z, matrix(g)).value, x, columns), dense),
+      ).toBeLessThan(1e-14);
+      const back = await run(
+        (z, g) => pullDiffusion(phi, z, pushDiffusion(phi, z, matrix(g))).value,
+        x,
+        columns,
       );
-      const back = await run((z, g) => pullDiffusion(phi, z, pushDiffusion(phi, z, matrix(g))).value, x, columns);
       expect(distance(back, columns.flat(2))).toBeLessThan(1e-13);
     });
 

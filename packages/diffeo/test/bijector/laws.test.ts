@@ -13,8 +13,8 @@ describe("every map of the catalogue keeps every law, at the points that are dra
 });
 
 describe("a map of another size keeps them too", () => {
-  // Terms cancel in the plane and on the line that do not in more dimensions: 1 − 2y where two shares are equal, J⁻¹Tr[GᵀHG]
-  // on a sphere in R³, which is 0.
+  // Terms cancel in the plane and on the line that do not in more dimensions: 1 − 2y where two
+  // shares are equal, J⁻¹Tr[GᵀHG] on a sphere in R³, which is 0.
   it.each([
     ["additiveLogistic", [1, 2, 6]],
     ["isometricLogRatio", [1, 2]],
@@ -37,7 +37,9 @@ describe("a map of another size keeps them too", () => {
 
 it("finds a map by its name, and lists them all when there is none", () => {
   expect(mapNamed("additiveLogistic").event).toEqual([4]);
-  expect(() => mapNamed("simplex")).toThrow(/there is no map "simplex".*identity, affine.*additiveLogistic/);
+  expect(() => mapNamed("simplex")).toThrow(
+    /there is no map "simplex".*identity, affine.*additiveLogistic/,
+  );
 });
 
 it("names maps on the command line as code does: by the function that makes them", () => {

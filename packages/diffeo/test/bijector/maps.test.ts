@@ -28,10 +28,22 @@ import {
   unitBall,
   whereMask,
 } from "../../src/bijector/index.ts";
-import { add, cast, exp, grad, input, mul, type Nested, sum, type Tensor, tanh } from "../../src/graph/index.ts";
+import {
+  add,
+  cast,
+  exp,
+  grad,
+  input,
+  mul,
+  type Nested,
+  sum,
+  type Tensor,
+  tanh,
+} from "../../src/graph/index.ts";
 import { distance, run } from "./support.ts";
 
-const forward = (phi: Bijector, x: readonly number[]): Promise<number[]> => run((z) => phi.forward(z), x);
+const forward = (phi: Bijector, x: readonly number[]): Promise<number[]> =>
+  run((z) => phi.forward(z), x);
 
 describe("the simplex", () => {
   it("is the paper's additive logistic map, shares e^x over 1 + Σ e^x", async () => {
@@ -46,11 +58,15 @@ describe("the simplex", () => {
   });
 
   it("has equal shares at 0 for the centred stick, and halves of halves without centring", async () => {
-    expect(distance(await forward(stickBreaking(), [0, 0, 0]), [0.25, 0.25, 0.25])).toBeLessThan(1e-15);
-    expect(distance(await forward(stickBreaking({ centred: false }), [0, 0, 0]), [0.5, 0.25, 0.125])).toBeLessThan(
+    expect(distance(await forward(stickBreaking(), [0, 0, 0]), [0.25, 0.25, 0.25])).toBeLessThan(
       1e-15,
     );
-    expect(distance(await forward(isometricLogRatio(), [0, 0, 0]), [0.25, 0.25, 0.25])).toBeLessThan(1e-15);
+    expect(
+      distance(await forward(stickBreaking({ centred: false }), [0, 0, 0]), [0.5, 0.25, 0.125]),
+    ).toBeLessThan(1e-15);
+    expect(
+      distance(await forward(isometricLogRatio(), [0, 0, 0]), [0.25, 0.25, 0.25]),
+    ).toBeLessThan(1e-15);
   });
 
   it("keeps Aitchison's distance in isometric coordinates", async () => {
@@ -65,14 +81,19 @@ describe("the simplex", () => {
       return logs.map((v) => v - mean);
     };
     const [ca, cb] = [await clr(a), await clr(b)];
-    const between = (p: readonly number[], q: readonly number[]): number => Math.hypot(...p.map((v, i) => v - q[i]));
+    const between = (p: readonly number[], q: readonly number[]): number =>
+      Math.hypot(...p.map((v, i) => v - q[i]));
     expect(between(ca, cb)).toBeCloseTo(between(a, b), 12);
   });
 });
 
 describe("monotone splines", () => {
   const flat = { widths: [[0, 0, 0, 0]], heights: [[0, 0, 0, 0]], slopes: [[0, 0, 0]] };
-  const bent = { widths: [[0.7, -0.4, 1, 0.1]], heights: [[-1, 0.9, 0.2, -0.3]], slopes: [[1.2, -0.8, 0.5]] };
+  const bent = {
+    widths: [[0.7, -0.4, 1, 0.1]],
+    heights: [[-1, 0.9, 0.2, -0.3]],
+    slopes: [[1.2, -0.8, 0.5]],
+  };
 
   it("are the identity with no parameters set, and outside their bound", async () => {
     const x = [-5, -2.9, -1.5, -0.2, 0, 0.7, 2.2, 3, 8];
@@ -95,13 +116,16 @@ describe("monotone splines", () => {
   });
 
   it("learn: gradients reach the parameters", async () => {
-    const loss = (w: Tensor, x: Tensor): Tensor => sum(rationalQuadraticSpline({ ...bent, widths: w }).logDet(x));
+    const loss = (w: Tensor, x: Tensor): Tensor =>
+      sum(rationalQuadraticSpline({ ...bent, widths: w }).logDet(x));
     const x = [-1.7, 0.3, 1.9];
     const gradient = await run((w, z) => grad(loss)(w, z), bent.widths, x);
     const at = async (k: number, h: number): Promise<number> =>
       (await run(loss, [bent.widths[0].map((v, i) => (i === k ? v + h : v))], x))[0];
     for (let k = 0; k < 4; k++)
-      expect(Math.abs(gradient[k] - ((await at(k, 1e-6)) - (await at(k, -1e-6))) / 2e-6)).toBeLessThan(1e-8);
+      expect(
+        Math.abs(gradient[k] - ((await at(k, 1e-6)) - (await at(k, -1e-6))) / 2e-6),
+      ).toBeLessThan(1e-8);
   });
 });
 
@@ -120,11 +144,17 @@ describe("couplings", () => {
 
   it("with `flip` keep the others: every coordinate changes in two", async () => {
     const half = (flip: boolean): Bijector =>
-      affineCoupling({ keep: [1, 0, 1, 0], flip, conditioner: (kept) => ({ logScale: tanh(kept), shift: kept }) });
+      affineCoupling({
+        keep: [1, 0, 1, 0],
+        flip,
+        conditioner: (kept) => ({ logScale: tanh(kept), shift: kept }),
+      });
     const x = [0.5, -1, 2, 0.25];
     const y = await forward(chain(half(false), half(true)), x);
     expect(y.every((v, i) => v !== x[i])).toBe(true);
-    expect(distance(await run((z) => chain(half(false), half(true)).inverse(z), y), x)).toBeLessThan(1e-14);
+    expect(
+      distance(await run((z) => chain(half(false), half(true)).inverse(z), y), x),
+    ).toBeLessThan(1e-14);
   });
 
   it("learn: gradients reach the conditioner's parameters", async () => {
@@ -141,7 +171,9 @@ describe("couplings", () => {
     ];
     const [gradient] = await run((w, z) => grad(loss)(w, z), [0.8], x);
     const at = async (w: number): Promise<number> => (await run(loss, [w], x))[0];
-    expect(Math.abs(gradient - ((await at(0.8 + 1e-6)) - (await at(0.8 - 1e-6))) / 2e-6)).toBeLessThan(1e-8);
+    expect(
+      Math.abs(gradient - ((await at(0.8 + 1e-6)) - (await at(0.8 - 1e-6))) / 2e-6),
+    ).toBeLessThan(1e-8);
   });
 });
 
@@ -167,7 +199,9 @@ describe("combinators", () => {
           for (const phi of [matrix, additiveLogistic(), unitBall()]) {
             const [a, b] = [phi, invert(invert(phi))];
             expect(distance(await forward(a, x), await forward(b, x))).toBeLessThan(1e-12);
-            expect(distance(await run((z) => a.logDet(z), x), await run((z) => b.logDet(z), x))).toBeLessThan(1e-10);
+            expect(
+              distance(await run((z) => a.logDet(z), x), await run((z) => b.logDet(z), x)),
+            ).toBeLessThan(1e-10);
           }
         },
       ),
@@ -302,7 +336,8 @@ describe("the image of a map", () => {
   ];
   for (const [name, phi, inside, outside] of cases)
     it(`tells ${name} from the rest`, async () => {
-      const check = (y: readonly number[]): Promise<number[]> => run((z) => cast(contains(phi, z), "float64"), y);
+      const check = (y: readonly number[]): Promise<number[]> =>
+        run((z) => cast(contains(phi, z), "float64"), y);
       expect(await check(inside)).toEqual([1]);
       for (const y of outside) expect(await check(y), `${y}`).toEqual([0]);
     });
@@ -336,8 +371,11 @@ describe("permutations", () => {
 
 describe("a diffusion coefficient as a matrix", () => {
   it("is gI, diag(g) or itself, for each of a batch", async () => {
-    const dense = (kind: Diffusion["kind"], event: readonly number[], value: Nested): Promise<number[]> =>
-      run((g) => denseDiffusion({ kind, value: g }, event), value);
+    const dense = (
+      kind: Diffusion["kind"],
+      event: readonly number[],
+      value: Nested,
+    ): Promise<number[]> => run((g) => denseDiffusion({ kind, value: g }, event), value);
     expect(await dense("scalar", [2], [3, 5])).toEqual([3, 0, 0, 3, 5, 0, 0, 5]);
     expect(await dense("scalar", [1, 2], 7)).toEqual([7, 0, 0, 7]);
     expect(
@@ -378,7 +416,11 @@ describe("a diffusion coefficient as a matrix", () => {
       ];
       const whole = await run((z, v) => itoTrace(additiveLogistic(), z, { kind, value: v }), x, g);
       const matrix = await run(
-        (z, v) => itoTrace(additiveLogistic(), z, { kind: "matrix", value: denseDiffusion({ kind, value: v }, [3]) }),
+        (z, v) =>
+          itoTrace(additiveLogistic(), z, {
+            kind: "matrix",
+            value: denseDiffusion({ kind, value: v }, [3]),
+          }),
         x,
         g,
       );
@@ -427,7 +469,11 @@ describe("bad input is refused, with what to do", () => {
     ],
     ["an empty interval", () => sigmoidMap(2, 1), /\(2, 1\) is no interval/],
     ["an empty chain", () => chain(), /chain: no maps/],
-    ["a chain of different event ranks", () => chain(expMap(), each(expMap())), /acts on events of 1 axes.* on 2/],
+    [
+      "a chain of different event ranks",
+      () => chain(expMap(), each(expMap())),
+      /acts on events of 1 axes.* on 2/,
+    ],
     [
       "an embedding that is not the last of a chain",
       () => chain(stereographic(), expMap()).logDet(x),
@@ -438,8 +484,16 @@ describe("bad input is refused, with what to do", () => {
       () => blocks([{ map: expMap(), size: 3 }]).forward(x),
       /4 coordinates in \[4\] for blocks of 3/,
     ],
-    ["blocks of grids", () => blocks([{ map: each(expMap()), size: 3 }]), /acts on events of 2 axes/],
-    ["a triangle with a piece missing", () => logCholesky().forward(x), /4 numbers are no lower triangle/],
+    [
+      "blocks of grids",
+      () => blocks([{ map: each(expMap()), size: 3 }]),
+      /acts on events of 2 axes/,
+    ],
+    [
+      "a triangle with a piece missing",
+      () => logCholesky().forward(x),
+      /4 numbers are no lower triangle/,
+    ],
     [
       "a coupling that keeps everything",
       () => affineCoupling({ keep: 4, conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
@@ -447,17 +501,36 @@ describe("bad input is refused, with what to do", () => {
     ],
     [
       "a coupling whose mask keeps nothing",
-      () => affineCoupling({ keep: [0, 0, 0, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
+      () =>
+        affineCoupling({
+          keep: [0, 0, 0, 0],
+          conditioner: (k) => ({ logScale: k, shift: k }),
+        }).forward(x),
       /keeps 0 of the 4 coordinates/,
     ],
     [
       "a coupling whose mask is too short",
-      () => affineCoupling({ keep: [1, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
+      () =>
+        affineCoupling({ keep: [1, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(
+          x,
+        ),
       /a mask of 2 for the 4 coordinates/,
     ],
-    ["an order that names one coordinate twice", () => permutation([0, 2, 2]), /\[0,2,2\] is no order of 0 … 2/],
-    ["an order of another length", () => permutation([1, 0]).forward(x), /4 coordinates for an order of 2/],
-    ["masks over maps of different ranks", () => whereMask([1, 0], each(expMap())), /acts on events of 2 axes/],
+    [
+      "an order that names one coordinate twice",
+      () => permutation([0, 2, 2]),
+      /\[0,2,2\] is no order of 0 … 2/,
+    ],
+    [
+      "an order of another length",
+      () => permutation([1, 0]).forward(x),
+      /4 coordinates for an order of 2/,
+    ],
+    [
+      "masks over maps of different ranks",
+      () => whereMask([1, 0], each(expMap())),
+      /acts on events of 2 axes/,
+    ],
     [
       "a spline of one bin",
       () => rationalQuadraticSpline({ widths: [[0]], heights: [[0]], slopes: [[0]] }).forward(x),

@@ -17,13 +17,24 @@ const row = ({ data, shape }: NdArray, r: number): number[] => {
 async function errors(name: string, points: NdArray): Promise<Record<string, number>> {
   const { map, event } = catalogue.find((e) => e.name === name) as (typeof catalogue)[number];
   const random = directions(map, event, COUNT, key("precise"));
-  const [found] = await evaluateAt(map, undefined, random, { device: "cpu", type: "float64" }, [points], (probe) =>
-    fromX(map, probe),
+  const [found] = await evaluateAt(
+    map,
+    undefined,
+    random,
+    { device: "cpu", type: "float64" },
+    [points],
+    (probe) => fromX(map, probe),
   );
   const worst: Record<string, number> = {};
   for (let r = 0; r < COUNT; r++) {
     const [, v, s, w, scalar, , matrix] = random.map((a) => row(a, r));
-    const exact = precise(preciseMaps[name], row(points, r), { v, s, w, scalar: scalar[0], matrix });
+    const exact = precise(preciseMaps[name], row(points, r), {
+      v,
+      s,
+      w,
+      scalar: scalar[0],
+      matrix,
+    });
     for (const [quantity, wanted] of Object.entries(exact)) {
       const got = row(found.result[quantity], r);
       expect(got.length).toBe(wanted.length);

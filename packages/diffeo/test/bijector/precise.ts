@@ -1,6 +1,7 @@
 /**
- * The maps once more, from their definitions alone, in fixed-point arithmetic with 600 binary digits: an oracle that
- * shares nothing with the library. Derivatives are central differences with a step of 2⁻¹⁵⁰, good to 90 digits.
+ * The maps once more, from their definitions alone, in fixed-point arithmetic with 600 binary
+ * digits: an oracle that shares nothing with the library. Derivatives are central differences with
+ * a step of 2⁻¹⁵⁰, good to 90 digits.
  */
 const BITS = 600n;
 const ONE = 1n << BITS;
@@ -30,18 +31,25 @@ function smallExp(r: Big): Big {
   }
   return sum;
 }
-/** Exponentials by their arguments: a difference along one coordinate asks for those of all others again. */
+/**
+ * Exponentials by their arguments: a difference along one coordinate asks for those of all others
+ * again.
+ */
 const known = new Map<Big, Big>();
 function exp(x: Big): Big {
   let value = known.get(x);
   if (value !== undefined) return value;
-  // 2¹⁶ halvings of the argument, undone by squaring; 64 more digits would be lost to |x| ≫ 1, which 600 afford.
+  // 2¹⁶ halvings of the argument, undone by squaring; 64 more digits would be lost to |x| ≫ 1,
+  // which 600 afford.
   value = smallExp(x >> 16n);
   for (let k = 0; k < 16; k++) value = times(value, value);
   known.set(x, value);
   return value;
 }
-/** Newton's method in its cubic form, w ← w + 2(a − eʷ)/(a + eʷ): of 50 digits it makes 150, 450, all. */
+/**
+ * Newton's method in its cubic form, w ← w + 2(a − eʷ)/(a + eʷ): of 50 digits it makes 150, 450,
+ * all.
+ */
 function log(a: Big): Big {
   let w = big(Math.log(toNumber(a)));
   for (let k = 0; k < 3; k++) {
@@ -95,7 +103,10 @@ export const preciseMaps: Readonly<Record<string, PreciseMap>> = {
     });
   },
   unitBall: (x) => x.map((v) => over(v, sqrt(ONE + norm2(x)))),
-  stereographic: (x) => [...x.map((v) => over(2n * v, ONE + norm2(x))), over(norm2(x) - ONE, norm2(x) + ONE)],
+  stereographic: (x) => [
+    ...x.map((v) => over(2n * v, ONE + norm2(x))),
+    over(norm2(x) - ONE, norm2(x) + ONE),
+  ],
   logCholesky: (x) => {
     const k = (Math.sqrt(8 * x.length + 1) - 1) / 2;
     const l = (i: number, j: number): Big => {
@@ -103,7 +114,9 @@ export const preciseMaps: Readonly<Record<string, PreciseMap>> = {
       return i === j ? exp(v) : v;
     };
     return Array.from({ length: k }, (_, i) =>
-      Array.from({ length: i + 1 }, (_, j) => total(Array.from({ length: j + 1 }, (_, r) => times(l(i, r), l(j, r))))),
+      Array.from({ length: i + 1 }, (_, j) =>
+        total(Array.from({ length: j + 1 }, (_, r) => times(l(i, r), l(j, r)))),
+      ),
     ).flat();
   },
 };
@@ -120,8 +133,10 @@ function broken(logits: readonly Big[]): Big[] {
 const STEP = 1n << 450n; // 2⁻¹⁵⁰
 const WIDE = 1n << 540n; // 2⁻⁶⁰
 
-const along = (x: readonly Big[], d: readonly Big[], h: Big): Big[] => x.map((v, i) => v + times(d[i], h));
-const unit = (n: number, k: number): Big[] => Array.from({ length: n }, (_, i) => (i === k ? ONE : 0n));
+const along = (x: readonly Big[], d: readonly Big[], h: Big): Big[] =>
+  x.map((v, i) => v + times(d[i], h));
+const unit = (n: number, k: number): Big[] =>
+  Array.from({ length: n }, (_, i) => (i === k ? ONE : 0n));
 
 /** J by columns. */
 function columns(f: PreciseMap, x: readonly Big[]): Big[][] {
@@ -132,7 +147,10 @@ function columns(f: PreciseMap, x: readonly Big[]): Big[][] {
 }
 
 /** Solves M z = b by elimination with row pivots, which it also gives: their product is ±det M. */
-function eliminate(m: readonly (readonly Big[])[], b: readonly Big[]): { readonly z: Big[]; readonly pivots: Big[] } {
+function eliminate(
+  m: readonly (readonly Big[])[],
+  b: readonly Big[],
+): { readonly z: Big[]; readonly pivots: Big[] } {
   const rows = m.map((row, i) => [...row, b[i]]);
   const n = rows.length;
   const size = (v: Big): Big => (v < 0n ? -v : v);
@@ -146,10 +164,14 @@ function eliminate(m: readonly (readonly Big[])[], b: readonly Big[]): { readonl
       rows[r] = rows[r].map((v, j) => v - times(factor, rows[c][j]));
     }
   }
-  return { z: rows.map((row, i) => over(row[n], row[i])), pivots: rows.map((row, i) => size(row[i])) };
+  return {
+    z: rows.map((row, i) => over(row[n], row[i])),
+    pivots: rows.map((row, i) => size(row[i])),
+  };
 }
 
-const dotted = (a: readonly Big[], b: readonly Big[]): Big => total(a.map((v, i) => times(v, b[i])));
+const dotted = (a: readonly Big[], b: readonly Big[]): Big =>
+  total(a.map((v, i) => times(v, b[i])));
 /** JᵀJ, whose root has the determinant of a square J too. */
 const gram = (j: readonly (readonly Big[])[]): Big[][] => j.map((a) => j.map((b) => dotted(a, b)));
 const volume = (f: PreciseMap, x: readonly Big[]): Big => {
@@ -166,9 +188,13 @@ const bent = (f: PreciseMap, x: readonly Big[], d: readonly Big[]): Big[] => {
   const [up, here, down] = [STEP, 0n, -STEP].map((h) => f(along(x, d, h)));
   return here.map((y, i) => over(over(up[i] - 2n * y + down[i], STEP), STEP));
 };
-const sums = (list: readonly (readonly Big[])[]): Big[] => list[0].map((_, i) => total(list.map((b) => b[i])));
+const sums = (list: readonly (readonly Big[])[]): Big[] =>
+  list[0].map((_, i) => total(list.map((b) => b[i])));
 
-/** x with f(x) = y, by Newton's method from nearby. On an image thinner than its space, the nearest in it. */
+/**
+ * x with f(x) = y, by Newton's method from nearby. On an image thinner than its space, the nearest
+ * in it.
+ */
 function invert(f: PreciseMap, y: readonly Big[], start: readonly Big[], rounds: number): Big[] {
   let x = [...start];
   for (let k = 0; k < rounds; k++) {
@@ -191,8 +217,8 @@ export interface PreciseProcess {
 }
 
 /**
- * The reverse of φ(X), dX = −½βX dt + √β dW, at a y of 53 binary digits, for the score s(y) = −y: from the definitions,
- * in y. The divergence is by differences of the matrix at neighbours of y.
+ * The reverse of φ(X), dX = −½βX dt + √β dW, at a y of 53 binary digits, for the score s(y) = −y:
+ * from the definitions, in y. The divergence is by differences of the matrix at neighbours of y.
  */
 export function preciseReverse(
   f: PreciseMap,
@@ -204,10 +230,12 @@ export function preciseReverse(
   const b = big(beta);
   const covariance = (p: readonly Big[], x: readonly Big[]): Big[][] => {
     const j = columns(f, x);
-    const entry = (i: number, k: number): Big => times(b, total(j.map((column) => times(column[i], column[k]))));
+    const entry = (i: number, k: number): Big =>
+      times(b, total(j.map((column) => times(column[i], column[k]))));
     return p.map((_, i) => p.map((_, k) => entry(i, k)));
   };
-  // From 16 digits each round doubles them, up to the 90 that differences have; a neighbour starts with 45.
+  // From 16 digits each round doubles them, up to the 90 that differences have; a neighbour starts
+  // with 45.
   const x = invert(f, y, near.map(big), 6);
   const a = covariance(y, x);
   const divergence = sums(
@@ -220,7 +248,9 @@ export function preciseReverse(
     }),
   );
   const j = columns(f, x);
-  const drift = y.map((_, i) => -times(b, total(j.map((column, k) => times(column[i], x[k])))) / 2n);
+  const drift = y.map(
+    (_, i) => -times(b, total(j.map((column, k) => times(column[i], x[k])))) / 2n,
+  );
   const trace = sums(x.map((_, k) => bent(f, x, unit(x.length, k)))).map((v) => times(b, v) / 2n);
   const reverseDrift = y.map((_, i) => drift[i] + trace[i] + dotted(a[i], y) - divergence[i]);
   return { divergence: divergence.map(toNumber), reverseDrift: reverseDrift.map(toNumber) };
@@ -242,7 +272,8 @@ export function precise(
   const [v, s, w] = [probe.v, probe.s, probe.w].map((list) => list.map(big));
   const j = columns(f, x);
   const solve = (b: readonly Big[]): Big[] => eliminate(gram(j), b).z;
-  const push = (z: readonly Big[]): Big[] => j[0].map((_, i) => total(j.map((column, k) => times(column[i], z[k]))));
+  const push = (z: readonly Big[]): Big[] =>
+    j[0].map((_, i) => total(j.map((column, k) => times(column[i], z[k]))));
   const pull = (u: readonly Big[]): Big[] => j.map((column) => dotted(column, u));
   const slope = x.map((_, k) => {
     const [up, down] = [WIDE, -WIDE].map((h) => volume(f, along(x, unit(x.length, k), h)));
@@ -251,7 +282,9 @@ export function precise(
   const bend = (d: readonly Big[]): Big[] => bent(f, x, d);
   const g = big(probe.scalar);
   const column = (k: number): Big[] => x.map((_, i) => big(probe.matrix[2 * i + k]));
-  const scalarTrace = sums(x.map((_, k) => bend(unit(x.length, k)))).map((b) => times(b, times(g, g)));
+  const scalarTrace = sums(x.map((_, k) => bend(unit(x.length, k)))).map((b) =>
+    times(b, times(g, g)),
+  );
   const matrixTrace = sums([bend(column(0)), bend(column(1))]);
   const exact: Record<string, Big[]> = {
     "φ(x)": f(x),
@@ -267,5 +300,7 @@ export function precise(
     "J⁻¹Tr[GᵀHG], matrix G": solve(pull(matrixTrace)),
     "pushed score": push(solve(s.map((a, i) => a - slope[i]))),
   };
-  return Object.fromEntries(Object.entries(exact).map(([name, list]) => [name, list.map(toNumber)]));
+  return Object.fromEntries(
+    Object.entries(exact).map(([name, list]) => [name, list.map(toNumber)]),
+  );
 }

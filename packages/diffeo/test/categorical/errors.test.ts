@@ -19,7 +19,15 @@ import { flatten, makeSafetensors, parseSafetensors } from "../../src/train/inde
 const spec: ModelSpec = {
   encoding: standardise([0.2, 0.3, 0.5], { grid: [6] }),
   parameterisation: "posterior",
-  network: { kind: "transformer", channels: 2, outputs: 3, width: 8, layers: 1, heads: 2, grid: [6] },
+  network: {
+    kind: "transformer",
+    channels: 2,
+    outputs: 3,
+    width: 8,
+    layers: 1,
+    heads: 2,
+    grid: [6],
+  },
 };
 const size = parameterCount(networkOf(spec.network).shapes());
 const classes = Uint8Array.from(integers(key("classes"), [7 * 6], 0, 3).data as ArrayLike<number>);
@@ -31,7 +39,12 @@ it("is that of the mean of all classes, at every time, for a network that says n
   const middle = [0, 1].map((j) => (codes[0][j] + codes[1][j] + codes[2][j]) / 3);
   const far = codes.map((c) => c.reduce((sum, v, j) => sum + (v - middle[j]) ** 2, 0));
   const expected = classes.reduce((sum, k) => sum + far[k], 0) / 7;
-  const { times, values } = await errorsByTime(model, classes, { key: key(1), times: 5, batch: 3, threads: 1 });
+  const { times, values } = await errorsByTime(model, classes, {
+    key: key(1),
+    times: 5,
+    batch: 3,
+    threads: 1,
+  });
   expect([times[0], times[4]]).toEqual([1e-3, 1]);
   for (const value of values) expect(value / expected).toBeCloseTo(1, 5);
 });
@@ -41,7 +54,8 @@ it("does not depend on the size of a batch", async () => {
     spec,
     (normal(key("weights"), [size]).data as Float32Array).map((w) => 0.3 * w),
   );
-  const of = (batch: number) => errorsByTime(model, classes, { key: key(1), times: 4, batch, threads: 1 });
+  const of = (batch: number) =>
+    errorsByTime(model, classes, { key: key(1), times: 4, batch, threads: 1 });
   const [one, other] = [await of(7), await of(2)];
   one.values.forEach((value, i) => {
     expect(value / other.values[i]).toBeCloseTo(1, 5);
@@ -64,7 +78,9 @@ it("travels in the model's file, and can be put there without touching the param
   }
   const sure = { times: [0.001, 0.01, 0.1, 0.3, 1], values: [0, 1e-7, 5e-6, 1e-4, 9] };
   expect(fittedTimes({ ...model, errors: sure }, 3).at(-1)).toBe(0.1);
-  expect(fittedTimes({ ...model, errors: { ...sure, values: [1, 2, 3, 4, 5] } }, 3).at(-1)).toBe(0.001);
+  expect(fittedTimes({ ...model, errors: { ...sure, values: [1, 2, 3, 4, 5] } }, 3).at(-1)).toBe(
+    0.001,
+  );
   const { arrays, metadata } = parseSafetensors(plain, "plain");
   for (const text of [
     "{",
@@ -75,7 +91,9 @@ it("travels in the model's file, and can be put there without touching the param
     '{"times":[1,2],"values":[1,2,3]}',
   ])
     expect(() =>
-      parseModel(Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, errors: text } }))),
+      parseModel(
+        Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, errors: text } })),
+      ),
     ).toThrow("its errors by time are none");
 });
 
@@ -93,7 +111,14 @@ it("gives fitted times to the methods that take them, where the errors were meas
   const timesOf = async (of: typeof plain): Promise<number[]> => {
     const times: number[] = [];
     const onStep = ({ t }: { readonly t: number }): void => void times.push(t);
-    await sampleGrids(of, { count: 1, key: key(1), steps: 4, method: "exponentialSde", threads: 1, onStep });
+    await sampleGrids(of, {
+      count: 1,
+      key: key(1),
+      steps: 4,
+      method: "exponentialSde",
+      threads: 1,
+      onStep,
+    });
     return times;
   };
   expect(await timesOf(model)).toEqual(fittedTimes(model, 4).slice(1));

@@ -1,4 +1,7 @@
-/** A model of a grid of one's own as a file, and files that are none. The way there and back to samples is examples/grids.ts. */
+/**
+ * A model of a grid of one's own as a file, and files that are none. The way there and back to
+ * samples is examples/grids.ts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +41,8 @@ const spec: ModelSpec = {
     position: [2, 4],
   },
 };
-const weights = normal(key(1), [parameterCount(networkOf(spec.network).shapes())]).data as Float32Array;
+const weights = normal(key(1), [parameterCount(networkOf(spec.network).shapes())])
+  .data as Float32Array;
 
 it("gives back spec and parameters", async () => {
   const path = join(folder, "model.safetensors");
@@ -54,21 +58,37 @@ it.each<[string, string | undefined, string]>([
   ["nothing", undefined, "its spec is no denoiser's"],
   ["null", "null", "its spec is no denoiser's"],
   ["no network", JSON.stringify({ ...spec, network: undefined }), "its spec is no denoiser's"],
-  ["another parameterisation", JSON.stringify({ ...spec, parameterisation: "v" }), "the spec.parameterisation is v"],
+  [
+    "another parameterisation",
+    JSON.stringify({ ...spec, parameterisation: "v" }),
+    "the spec.parameterisation is v",
+  ],
   [
     "other channels",
     JSON.stringify({ ...spec, network: { ...network, outputs: 2 } }),
     "from 2 to 2 channels for 3 classes",
   ],
-  ["a sequence", JSON.stringify({ ...spec, encoding: { ...encoding, grid: [8] } }), "a unet on a grid [8]"],
-  ["a network that cannot be", JSON.stringify({ ...spec, network: { ...network, heads: 0 } }), "network.heads is 0"],
+  [
+    "a sequence",
+    JSON.stringify({ ...spec, encoding: { ...encoding, grid: [8] } }),
+    "a unet on a grid [8]",
+  ],
+  [
+    "a network that cannot be",
+    JSON.stringify({ ...spec, network: { ...network, heads: 0 } }),
+    "network.heads is 0",
+  ],
   [
     "another kind of network",
     JSON.stringify({ ...spec, network: { ...network, kind: "toString" } }),
     'no network "toString"',
   ],
   ["another SDE", JSON.stringify({ ...spec, sde: { kind: "vp", min: -1 } }), "SDE.min is -1"],
-  ["an SDE of another name", JSON.stringify({ ...spec, sde: { kind: "sub-vp" } }), 'no SDE "sub-vp"'],
+  [
+    "an SDE of another name",
+    JSON.stringify({ ...spec, sde: { kind: "sub-vp" } }),
+    'no SDE "sub-vp"',
+  ],
   [
     "more than asked",
     JSON.stringify({ ...spec, network: { ...network, layers: 3 } }),
@@ -84,7 +104,10 @@ it.each<[string, string | undefined, string]>([
   await saveModel(path, modelOf(spec, weights), "F32");
   const { arrays, metadata } = await readSafetensors(path);
   const { format } = metadata;
-  await writeSafetensors(path, { arrays, metadata: { format, ...(text !== undefined && { spec: text }) } });
+  await writeSafetensors(path, {
+    arrays,
+    metadata: { format, ...(text !== undefined && { spec: text }) },
+  });
   const loaded = loadModel(path);
   await expect(loaded).rejects.toThrow(DiffeoError);
   await expect(loaded).rejects.toThrow(message);
@@ -119,7 +142,15 @@ it("reads the first format, in which a network is a U-Net and has no kind", asyn
   expect(flatten(model.parameters)).toEqual(weights);
 });
 
-const transformer = { kind: "transformer", channels: 2, outputs: 3, grid: [2, 4], width: 8, layers: 1, heads: 1 };
+const transformer = {
+  kind: "transformer",
+  channels: 2,
+  outputs: 3,
+  grid: [2, 4],
+  width: 8,
+  layers: 1,
+  heads: 1,
+};
 it.each<[string, object]>([
   ["10⁷ blocks", { ...network, blocks: 1e7 }],
   ["width 16,000", { ...network, width: 16_000 }],
@@ -130,8 +161,14 @@ it.each<[string, object]>([
   const small = makeModel(modelOf(spec, weights), "F32");
   const bytes = Buffer.concat(small);
   const { arrays } = parseSafetensors(bytes, "small");
-  const text = JSON.stringify({ ...spec, encoding: { ...encoding, grid: [2, 4] }, network: claimed });
-  const hostile = Buffer.concat(makeSafetensors({ arrays, metadata: { format: "diffeo-denoiser-2", spec: text } }));
+  const text = JSON.stringify({
+    ...spec,
+    encoding: { ...encoding, grid: [2, 4] },
+    network: claimed,
+  });
+  const hostile = Buffer.concat(
+    makeSafetensors({ arrays, metadata: { format: "diffeo-denoiser-2", spec: text } }),
+  );
   const [before, began] = [process.memoryUsage(), performance.now()];
   expect(() => parseModel(hostile)).toThrow(DiffeoError);
   expect(performance.now() - began).toBeLessThan(500);
@@ -142,6 +179,8 @@ it.each<[string, object]>([
 it("refuses parameters that are not finite, and blames the file", async () => {
   const path = join(folder, "nan.safetensors");
   await saveModel(path, modelOf(spec, weights.with(5, Number.NaN)), "F32");
-  await expect(loadModel(path)).rejects.toThrow(/nan\.safetensors: array "time1\.w" holds NaN at flat position 5/);
+  await expect(loadModel(path)).rejects.toThrow(
+    /nan\.safetensors: array "time1\.w" holds NaN at flat position 5/,
+  );
   expect(() => modelOf(spec, weights.subarray(1))).toThrow(/numbers for a network of/);
 });

@@ -23,7 +23,11 @@ it("counts each known site by the log-posterior of its own class, also where cod
   const likelihood = siteLikelihood(encoding, logPosterior);
   const known = await evaluate(
     (x0: Tensor, m: Tensor) => likelihood(x0, constant(1, x0.dtype), { points: x0, mask: m }),
-    { shape: [1, 2, 2, 2], dtype: "float64", data: Float64Array.from(encoding.encode(Uint8Array.of(0, 1, 2, 0))) },
+    {
+      shape: [1, 2, 2, 2],
+      dtype: "float64",
+      data: Float64Array.from(encoding.encode(Uint8Array.of(0, 1, 2, 0))),
+    },
     mask,
   );
   expect(Number(known.data[0])).toBeCloseTo(Math.log(0.5) + Math.log(0.3) + Math.log(0.6), 12);

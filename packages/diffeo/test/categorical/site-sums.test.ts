@@ -26,9 +26,12 @@ const VALUES = [1, 3, -2, 0];
 
 /** Class probabilities of 16 sites, [1, 4, 4, 4]; the sharper, the surer. */
 function posterior(sharpness: number): { shape: number[]; dtype: "float64"; data: Float64Array } {
-  const u = uniform(fold(key("sites"), String(sharpness)), [64], { dtype: "float64" }).data as Float64Array;
+  const u = uniform(fold(key("sites"), String(sharpness)), [64], { dtype: "float64" })
+    .data as Float64Array;
   const weights = u.map((v) => Math.exp(sharpness * v));
-  const data = weights.map((w, i) => w / weights.subarray(4 * (i >> 2), 4 * (i >> 2) + 4).reduce((a, b) => a + b));
+  const data = weights.map(
+    (w, i) => w / weights.subarray(4 * (i >> 2), 4 * (i >> 2) + 4).reduce((a, b) => a + b),
+  );
   return { shape: [1, 4, 4, 4], dtype: "float64", data };
 }
 
@@ -69,18 +72,26 @@ describe("a process led by a sum over sites", () => {
   const sde = vp({ eventRank: 2 });
   const logPosterior = (x: Tensor, t: Tensor): Tensor => {
     const codes = constant({ shape: [3, 2], dtype: "float64", data: encoding.points }, x.dtype);
-    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) => reshape(v, [x.shape[0], 1, 1]));
-    const near = sub(mul(matmul(x, transpose(codes)), m), mul(mul(square(m), 0.5), dot(codes, codes)));
+    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) =>
+      reshape(v, [x.shape[0], 1, 1]),
+    );
+    const near = sub(
+      mul(matmul(x, transpose(codes)), m),
+      mul(mul(square(m), 0.5), dot(codes, codes)),
+    );
     return logSoftmax(add(div(near, square(sigma)), constant(shares.map(Math.log), x.dtype)));
   };
   const score = (x: Tensor, t: Tensor): Tensor => {
     const codes = constant({ shape: [3, 2], dtype: "float64", data: encoding.points }, x.dtype);
-    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) => reshape(v, [x.shape[0], 1, 1]));
+    const [m, sigma] = [sde.transition.meanFactor(t), sde.transition.std(t)].map((v) =>
+      reshape(v, [x.shape[0], 1, 1]),
+    );
     return div(sub(mul(matmul(exp(logPosterior(x, t)), codes), m), x), square(sigma));
   };
 
   it("gives grids whose sum is as asked, and whose sites have their law given that", async () => {
-    // How many of the first class: 2.4 in the mean, and 6, which 1.6 % have, asked for; each site then has it half of the time.
+    // How many of the first class: 2.4 in the mean, and 6, which 1.6 % have, asked for; each site
+    // then has it half of the time.
     const sum: SiteSum = { values: [1, 0, 0], least: 6, most: 6 };
     const process = reversePush(sde, encoding.phi, score);
     const led = twist(process, (x, t) => siteSum(logPosterior(x, t), sum));
@@ -105,7 +116,8 @@ describe("a process led by a sum over sites", () => {
     expect(Math.abs(second - 0.375)).toBeLessThan(4 * Math.sqrt((0.375 * 0.625) / others.length));
     for (const site of [0, 5, 11]) {
       const share =
-        Array.from({ length: count }, (_, i) => classes[12 * i + site]).filter((k) => k === 0).length / count;
+        Array.from({ length: count }, (_, i) => classes[12 * i + site]).filter((k) => k === 0)
+          .length / count;
       expect(Math.abs(share - 0.5), `site ${site}`).toBeLessThan(4 * Math.sqrt(0.25 / count));
     }
   });
@@ -121,22 +133,31 @@ describe("a sum over sites", () => {
     ["is beyond what is possible", { values: VALUES, least: 400 }],
   ];
 
-  it.each(cases)("that %s has the likelihood of the normal law of its mean and variance", async (_, sum) => {
-    for (const sharpness of [0.5, 8]) {
-      const p = posterior(sharpness);
-      const law = [...lawOf(p.data)];
-      const mean = law.reduce((s, [v, q]) => s + v * q, 0);
-      const variance = law.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
-      const u = Math.sqrt(variance + 0.04);
-      const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
-      const [a, b] = [(least - 0.5 - mean) / u, (most + 0.5 - mean) / u];
-      // Far out, where quadrature over 60 deviations ends, the tail's own series.
-      const z = Math.max(a, -b);
-      const want = z > 40 ? -(z * z) / 2 - Math.log(z * Math.sqrt(2 * Math.PI)) - 1 / (z * z) : interval(a, b);
-      const got = await asked(p, sum);
-      expect(Math.abs(got - want) / Math.max(1, Math.abs(want)), `${got} for ${want}`).toBeLessThan(2e-6);
-    }
-  });
+  it.each(cases)(
+    "that %s has the likelihood of the normal law of its mean and variance",
+    async (_, sum) => {
+      for (const sharpness of [0.5, 8]) {
+        const p = posterior(sharpness);
+        const law = [...lawOf(p.data)];
+        const mean = law.reduce((s, [v, q]) => s + v * q, 0);
+        const variance = law.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
+        const u = Math.sqrt(variance + 0.04);
+        const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
+        const [a, b] = [(least - 0.5 - mean) / u, (most + 0.5 - mean) / u];
+        // Far out, where quadrature over 60 deviations ends, the tail's own series.
+        const z = Math.max(a, -b);
+        const want =
+          z > 40
+            ? -(z * z) / 2 - Math.log(z * Math.sqrt(2 * Math.PI)) - 1 / (z * z)
+            : interval(a, b);
+        const got = await asked(p, sum);
+        expect(
+          Math.abs(got - want) / Math.max(1, Math.abs(want)),
+          `${got} for ${want}`,
+        ).toBeLessThan(2e-6);
+      }
+    },
+  );
 
   it("is where all sites are sure as likely as log Φ says, in its tail too", async () => {
     // One site of class 1 alone: S = 3 with a spread of 0.2. From 60 digits.
@@ -153,22 +174,31 @@ describe("a sum over sites", () => {
     const law = lawOf(p.data);
     for (const n of [0, 4, 8]) {
       const exact = Math.log(law.get(n) as number);
-      expect(Math.abs((await asked(p, { values: VALUES, least: n, most: n })) - exact)).toBeLessThan(0.05);
+      expect(
+        Math.abs((await asked(p, { values: VALUES, least: n, most: n })) - exact),
+      ).toBeLessThan(0.05);
     }
   });
 
   it("pulls towards what is asked for, with a gradient that is finite wherever it is", async () => {
     for (const [, sum] of cases) {
       const p = posterior(8);
-      const slope = await evaluate((x: Tensor) => gradEach((z: Tensor) => siteSum(log(z), sum))(x), p);
+      const slope = await evaluate(
+        (x: Tensor) => gradEach((z: Tensor) => siteSum(log(z), sum))(x),
+        p,
+      );
       expect((slope.data as Float64Array).every(Number.isFinite)).toBe(true);
     }
   });
 
   it("refuses values that are not the classes', and nothing asked", async () => {
     const p = posterior(1);
-    await expect(asked(p, { values: [1, 2], least: 1 })).rejects.toThrow("Give 4 whole numbers, one a class");
+    await expect(asked(p, { values: [1, 2], least: 1 })).rejects.toThrow(
+      "Give 4 whole numbers, one a class",
+    );
     await expect(asked(p, { values: VALUES })).rejects.toThrow("Give `least`, `most` or both");
-    await expect(asked(p, { values: VALUES, least: 3, most: 2 })).rejects.toThrow("Give `least` below `most`");
+    await expect(asked(p, { values: VALUES, least: 3, most: 2 })).rejects.toThrow(
+      "Give `least` below `most`",
+    );
   });
 });

@@ -16,7 +16,15 @@ const data = Uint8Array.from({ length: 60 * LENGTH }, (_, i) => Math.floor(i / L
 const options: TrainGridOptions = {
   classes: 3,
   grid: [LENGTH],
-  network: { kind: "transformer", channels: 2, outputs: 3, grid: [LENGTH], width: 16, layers: 1, heads: 2 },
+  network: {
+    kind: "transformer",
+    channels: 2,
+    outputs: 3,
+    grid: [LENGTH],
+    width: 16,
+    layers: 1,
+    heads: 2,
+  },
   steps: 30,
   batch: 16,
 };
@@ -39,14 +47,23 @@ describe("training", () => {
     const resumed = await trainGrid(data, { ...options, store });
     expect(await store.reached()).toBe(30);
     expect(flatten(resumed.parameters)).toEqual(flatten(whole.parameters));
-    await expect(trainGrid(data, { ...options, seed: 1, store })).rejects.toThrow("the store holds another run");
+    await expect(trainGrid(data, { ...options, seed: 1, store })).rejects.toThrow(
+      "the store holds another run",
+    );
     // As many grids, of the same shares.
-    await expect(trainGrid(data.toReversed(), { ...options, store })).rejects.toThrow("the store holds another run");
+    await expect(trainGrid(data.toReversed(), { ...options, store })).rejects.toThrow(
+      "the store holds another run",
+    );
   });
 
   it("reports a loss that falls", async () => {
     const losses: number[] = [];
-    await trainGrid(data, { ...options, steps: 60, rate: 0.01, onReport: ({ loss }) => void losses.push(loss) });
+    await trainGrid(data, {
+      ...options,
+      steps: 60,
+      rate: 0.01,
+      onReport: ({ loss }) => void losses.push(loss),
+    });
     expect(losses.length).toBe(20);
     expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]);
   });
@@ -81,7 +98,12 @@ describe("training", () => {
     ["no grid", data, { grid: undefined as never }, "`grid` is undefined. Give its sizes"],
     ["a grid of no axes", data, { grid: [] }, "`grid` is []"],
     ["a grid of no sites", data, { grid: [4, 0] }, "`grid` is [4,0]"],
-    ["a size of no name", data, { network: "huge" as never }, 'there is no network "huge". Name one of small, medium'],
+    [
+      "a size of no name",
+      data,
+      { network: "huge" as never },
+      'there is no network "huge". Name one of small, medium',
+    ],
     ["no steps", data, { steps: 0 }, "`steps` is 0. Give a whole number"],
     ["an empty batch", data, { batch: 0 }, "`batch` is 0"],
     ["a rate that goes uphill", data, { rate: -1 }, "`rate` is -1"],
@@ -94,14 +116,21 @@ describe("training", () => {
 describe("sampling", () => {
   it("gives grids that are functions of key and number, whatever the batch, and keeps known sites", async () => {
     const model = await trainGrid(data, { ...options, steps: 5 });
-    const draw = (batch: number) => sampleGrids(model, { count: 6, key: key(1), steps: 8, batch, threads: 1 });
+    const draw = (batch: number) =>
+      sampleGrids(model, { count: 6, key: key(1), steps: 8, batch, threads: 1 });
     const grids = await draw(6);
     expect(grids.length).toBe(6 * LENGTH);
     expect(Math.max(...grids)).toBeLessThan(3);
     expect(await draw(2)).toEqual(grids);
     const classes = new Uint8Array(6 * LENGTH).fill(255);
     for (let i = 0; i < 6; i++) classes[i * LENGTH] = i % 3;
-    const kept = await sampleGrids(model, { count: 6, key: key(1), steps: 8, threads: 1, known: { classes } });
+    const kept = await sampleGrids(model, {
+      count: 6,
+      key: key(1),
+      steps: 8,
+      threads: 1,
+      known: { classes },
+    });
     for (let i = 0; i < 6; i++) expect(kept[i * LENGTH]).toBe(i % 3);
   });
 });

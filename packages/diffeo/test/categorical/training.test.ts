@@ -1,12 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { denoiserBatch, denoiserOf, type Focus, gridsOf, standardise } from "../../src/categorical/index.ts";
+import {
+  denoiserBatch,
+  denoiserOf,
+  type Focus,
+  gridsOf,
+  standardise,
+} from "../../src/categorical/index.ts";
 import { key } from "../../src/random/index.ts";
 
 const [ROWS, COLUMNS, CLASSES] = [2, 3, 4];
 const model = denoiserOf({
   encoding: standardise([0.1, 0.2, 0.3, 0.4], { grid: [ROWS, COLUMNS] }),
   parameterisation: "noise",
-  network: { kind: "unet", channels: CLASSES - 1, width: 8, multipliers: [1], blocks: 1, groups: 4 },
+  network: {
+    kind: "unet",
+    channels: CLASSES - 1,
+    width: 8,
+    multipliers: [1],
+    blocks: 1,
+    groups: 4,
+  },
 });
 const COUNT = 5;
 /** Grid i begins with class i mod 4, then counts on. */
@@ -28,7 +41,9 @@ describe("the batch of a step", () => {
     const [{ shape, data }] = batch(1);
     expect(shape).toEqual([SIZE, ROWS, COLUMNS]);
     const known = Array.from({ length: COUNT }, (_, i) => classes.slice(6 * i, 6 * i + 6).join());
-    const drawn = Array.from({ length: SIZE }, (_, i) => (data as Int32Array).slice(6 * i, 6 * i + 6).join());
+    const drawn = Array.from({ length: SIZE }, (_, i) =>
+      (data as Int32Array).slice(6 * i, 6 * i + 6).join(),
+    );
     expect(new Set(drawn)).toEqual(new Set(known));
     expect(batch(1)).toEqual(batch(1));
     for (const part of [0, 1, 2]) expect(batch(2)[part].data).not.toEqual(batch(1)[part].data);
@@ -44,7 +59,8 @@ describe("the batch of a step", () => {
       const ends = [0.001, ...sorted, horizon];
       const gaps = ends.slice(1).map((v, i) => v - ends[i]);
       expect(Math.max(...gaps)).toBeLessThan((2.7 * horizon) / SIZE);
-      for (let i = 0; i < SIZE / 2; i++) expect(Math.abs(t[i] - t[i + SIZE / 2])).toBeGreaterThan(1e-3);
+      for (let i = 0; i < SIZE / 2; i++)
+        expect(Math.abs(t[i] - t[i + SIZE / 2])).toBeGreaterThan(1e-3);
     }
   });
 
@@ -57,7 +73,8 @@ describe("the batch of a step", () => {
   it("draws the share asked for from the focus, evenly, and the rest from everywhere", () => {
     const focus = { from: 0.2, to: 0.5, share: 0.85 };
     const t = timesOf(1, 4000, focus);
-    const within = (from: number, to: number): number => t.filter((v) => v >= from && v < to).length / t.length;
+    const within = (from: number, to: number): number =>
+      t.filter((v) => v >= from && v < to).length / t.length;
     const rest = (from: number, to: number): number => (0.15 * (to - from)) / (horizon - 0.001);
     expect(within(0.2, 0.5)).toBeCloseTo(0.85 + rest(0.2, 0.5), 2);
     expect(within(0.2, 0.3)).toBeCloseTo(0.85 / 3 + rest(0.2, 0.3), 2);
@@ -70,12 +87,15 @@ describe("the batch of a step", () => {
     expect(shape).toEqual([size, ROWS, COLUMNS, CLASSES - 1]);
     const [half, event] = [Math.ceil(size / 2), 18];
     const noise = data as Float32Array;
-    for (let i = half * event; i < noise.length; i++) expect(noise[i]).toBe(-noise[i - half * event]);
+    for (let i = half * event; i < noise.length; i++)
+      expect(noise[i]).toBe(-noise[i - half * event]);
     const first = noise.subarray(0, half * event);
     expect(new Set(first.map(Math.abs)).size).toBe(first.length);
   });
 });
 
 it("refuses classes that are not whole grids", () => {
-  expect(() => gridsOf(model.encoding, classes.subarray(1))).toThrow("29 numbers are not whole grids [2, 3]");
+  expect(() => gridsOf(model.encoding, classes.subarray(1))).toThrow(
+    "29 numbers are not whole grids [2, 3]",
+  );
 });

@@ -26,7 +26,8 @@ import {
   take,
 } from "../../src/graph/index.ts";
 
-const failed = ({ laws }: MapReport): string[] => laws.filter((law) => !law.pass).map((law) => law.law);
+const failed = ({ laws }: MapReport): string[] =>
+  laws.filter((law) => !law.pass).map((law) => law.law);
 
 /** The logistic map, from three functions. */
 const logistic = {
@@ -40,10 +41,13 @@ const wrong = (changes: object) => checkMap(bijector({ ...logistic, ...changes }
 describe("checkMap", () => {
   it("accepts a map of three functions at typical points, and says where it needs log space", async () => {
     const report = await checkMap(bijector(logistic), { event: [3] });
-    // φ(20) rounds to 1 in float32, from where no inverse leads back: only a closed form of J⁻¹ helps there.
+    // φ(20) rounds to 1 in float32, from where no inverse leads back: only a closed form of J⁻¹
+    // helps there.
     expect(failed(report)).toEqual(["|x| = 20: finite in float32, where the value fits"]);
     expect(report.pass).toBe(false);
-    expect(report.laws.at(-1)?.remedy).toMatch(/not a number: J⁻¹v, J⁻ᵀu, J⁻¹Tr.*, pushed score; a closed form/);
+    expect(report.laws.at(-1)?.remedy).toMatch(
+      /not a number: J⁻¹v, J⁻ᵀu, J⁻¹Tr.*, pushed score; a closed form/,
+    );
     expect((await checkMap(sigmoidMap(), { event: [3] })).pass).toBe(true);
   });
 
@@ -51,9 +55,15 @@ describe("checkMap", () => {
     const report = await wrong({ inverse: (y: Tensor) => sub(log(y), log(sub(1.0001, y))) });
     expect(report.pass).toBe(false);
     const [law] = report.laws;
-    expect(law).toMatchObject({ law: "φ⁻¹(φ(x)) = x", pass: false, remedy: "the inverse does not undo the map" });
+    expect(law).toMatchObject({
+      law: "φ⁻¹(φ(x)) = x",
+      pass: false,
+      remedy: "the inverse does not undo the map",
+    });
     const { x, y } = law.where;
-    expect(Math.max(...y.map((v, i) => Math.abs(v - 1 / (1 + Math.exp(-x[i])))))).toBeLessThan(1e-14);
+    expect(Math.max(...y.map((v, i) => Math.abs(v - 1 / (1 + Math.exp(-x[i])))))).toBeLessThan(
+      1e-14,
+    );
     const off = Math.max(...y.map((v, i) => Math.abs(Math.log(v) - Math.log(1.0001 - v) - x[i])));
     expect(law.worst).toBeCloseTo(off / Math.max(1, ...x.map(Math.abs)), 10);
   });
@@ -66,7 +76,9 @@ describe("checkMap", () => {
 
   it("catches a log-determinant that is off by a constant, which no score would show", async () => {
     const report = await wrong({ logDet: (x: Tensor) => add(logistic.logDet(x), 0.1) });
-    expect(failed(report).filter((law) => !law.startsWith("|x|"))).toEqual(["log|det J| = log|det| of the dense J"]);
+    expect(failed(report).filter((law) => !law.startsWith("|x|"))).toEqual([
+      "log|det J| = log|det| of the dense J",
+    ]);
   });
 
   it("catches a singular Jacobian", async () => {
@@ -99,13 +111,15 @@ describe("checkMap", () => {
     ] as const) {
       const report = await checkMap({ ...ball, [part]: twice(ball[part]) }, { event: [3] });
       expect(failed(report)).toContain(law);
-      expect(report.laws.find((l) => l.law === law)?.remedy).toContain(`the map's own ${part} disagrees`);
+      expect(report.laws.find((l) => l.law === law)?.remedy).toContain(
+        `the map's own ${part} disagrees`,
+      );
     }
   });
 
   it("excuses the rounding of what it compares with, never that of a closed form", async () => {
-    // Eight digits lost where nothing cancels; and where all of it does, 1e-12 too much: J⁻¹Tr[GᵀHG] is 0 for scalar G on a
-    // sphere in R³, which autodiff finds to 1e-16.
+    // Eight digits lost where nothing cancels; and where all of it does, 1e-12 too much:
+    // J⁻¹Tr[GᵀHG] is 0 for scalar G on a sphere in R³, which autodiff finds to 1e-16.
     const large = (x: Tensor): Tensor => mul(add(abs(x), 1), 1e8);
     for (const [phi, wrong] of [
       [unitBall(), (x: Tensor, right: Tensor) => sub(add(right, large(x)), large(x))],
@@ -122,8 +136,13 @@ describe("checkMap", () => {
 
   it("catches a derivative in time that is wrong", async () => {
     const phi = timeAffine({ scale: (t) => exp(t) });
-    const report = await checkMap({ ...phi, timeDerivative: (x, t) => phi.forward(mul(x, 1.01), t) }, { event: [2] });
-    expect(failed(report)).toEqual(expect.arrayContaining(["∂ₜφ: closed form = autodiff", "∂ₜφ = finite differences"]));
+    const report = await checkMap(
+      { ...phi, timeDerivative: (x, t) => phi.forward(mul(x, 1.01), t) },
+      { event: [2] },
+    );
+    expect(failed(report)).toEqual(
+      expect.arrayContaining(["∂ₜφ: closed form = autodiff", "∂ₜφ = finite differences"]),
+    );
   });
 
   it("catches a map that claims to act on each coordinate alone", async () => {
@@ -144,11 +163,16 @@ describe("checkMap", () => {
     await expect(wrong({ forward: (x: Tensor) => add(x, [1, 2]) })).rejects.toThrow(
       /forward of "logistic" failed on a batch of \[2, 3\]: add/,
     );
-    await expect(checkMap(each(tanhMap(), 2), { event: [8, 8, 12] })).rejects.toThrow(/768 coordinates/);
+    await expect(checkMap(each(tanhMap(), 2), { event: [8, 8, 12] })).rejects.toThrow(
+      /768 coordinates/,
+    );
   });
 
   it("gives the same table twice, and runs without ONNX Runtime", async () => {
-    const [a, b] = [await checkMap(tanhMap(), { event: [2] }), await checkMap(tanhMap(), { event: [2] })];
+    const [a, b] = [
+      await checkMap(tanhMap(), { event: [2] }),
+      await checkMap(tanhMap(), { event: [2] }),
+    ];
     expect(a).toEqual(b);
     const reference = await checkMap(tanhMap(), { event: [2], count: 4, device: "reference" });
     expect(reference.pass).toBe(true);
@@ -164,5 +188,7 @@ it("holds a map to laws of the caller's besides its own", async () => {
     remedy: "the map is not odd",
   };
   expect((await checkMap(tanhMap(), { event: [2], more: [oddness] })).pass).toBe(true);
-  expect(failed(await checkMap(sigmoidMap(), { event: [2], more: [oddness] }))).toEqual([oddness.law]);
+  expect(failed(await checkMap(sigmoidMap(), { event: [2], more: [oddness] }))).toEqual([
+    oddness.law,
+  ]);
 });

@@ -1,4 +1,7 @@
-/** Every closed form of every map, made wrong in every way that is easy to make: each is caught, and by its own law. */
+/**
+ * Every closed form of every map, made wrong in every way that is easy to make: each is caught, and
+ * by its own law.
+ */
 import { describe, expect, it } from "vitest";
 import {
   type Bijector,
@@ -17,20 +20,43 @@ import {
 } from "../../src/bijector/index.ts";
 import { checkMap, type Law, laws } from "../../src/check/index.ts";
 import { directions, evaluateAt } from "../../src/check/probe.ts";
-import { add, cos, exp, flip, logicalNot, logicalOr, mul, neg, type Tensor, toFloat64 } from "../../src/graph/index.ts";
+import {
+  add,
+  cos,
+  exp,
+  flip,
+  logicalNot,
+  logicalOr,
+  mul,
+  neg,
+  type Tensor,
+  toFloat64,
+} from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
 
 /** Formulas are wrong or right on any device; this one opens the many graphs sooner. */
 const device = "reference";
-/** Two points show it, none of them far out: nothing is looked at there where x comes of another map. */
+/**
+ * Two points show it, none of them far out: nothing is looked at there where x comes of another
+ * map.
+ */
 const few = { device, count: 2, from: identity() };
 const moving = timeAffine({ scale: (t) => exp(mul(t, 0.3)), shift: (t) => cos(t) });
 const onR = "Rⁿ";
-/** Compositions that the catalogue has no need of: of maps that depend on time, and of maps with closed forms. */
+/**
+ * Compositions that the catalogue has no need of: of maps that depend on time, and of maps with
+ * closed forms.
+ */
 const composed: readonly MapEntry[] = [
   { name: "inverse-time", map: invert(moving), event: [3], domain: onR },
   { name: "inverse-ball", map: invert(unitBall()), event: [3], domain: onR, from: unitBall() },
-  { name: "inverse-stick", map: invert(stickBreaking()), event: [3], domain: onR, from: stickBreaking() },
+  {
+    name: "inverse-stick",
+    map: invert(stickBreaking()),
+    event: [3],
+    domain: onR,
+    from: stickBreaking(),
+  },
   {
     name: "blocks-time",
     map: blocks([
@@ -49,10 +75,16 @@ const maps = [...catalogue, ...composed];
 type Form = (...args: never[]) => Tensor;
 const formsOf = (phi: Bijector): ClosedForm[] => {
   const held = new Set(laws.flatMap((law) => law.of ?? []));
-  return [...held].filter((form) => phi[form] !== undefined && (form !== "timeDerivative" || phi.timeDependent));
+  return [...held].filter(
+    (form) => phi[form] !== undefined && (form !== "timeDerivative" || phi.timeDependent),
+  );
 };
 /** Three mistakes of a number, and beside them what may be wrong with `contains`. */
-const mistakes: readonly { what: string; wrong: (y: Tensor) => Tensor; inside?: (y: Tensor) => Tensor }[] = [
+const mistakes: readonly {
+  what: string;
+  wrong: (y: Tensor) => Tensor;
+  inside?: (y: Tensor) => Tensor;
+}[] = [
   { what: "scaled by 1 + 1e-6", wrong: (y) => mul(y, 1 + 1e-6), inside: logicalNot },
   { what: "of the wrong sign", wrong: neg, inside: (y) => logicalOr(y, logicalNot(y)) },
   { what: "with its entries in another order", wrong: (y) => flip(y, [-1]) },
@@ -64,12 +96,19 @@ const spoilt = (phi: Bijector, { wrong, inside }: (typeof mistakes)[number]): Bi
   ...Object.fromEntries(
     formsOf(phi).map((form) => {
       const right = phi[form] as unknown as Form;
-      return [form, (...args: never[]) => (form === "contains" ? (inside ?? ((y) => y)) : wrong)(right(...args))];
+      return [
+        form,
+        (...args: never[]) =>
+          (form === "contains" ? (inside ?? ((y) => y)) : wrong)(right(...args)),
+      ];
     }),
   ),
 });
 
-/** For each wrong map, the laws of closed forms whose closed form is really another one: 0 scaled is still 0. */
+/**
+ * For each wrong map, the laws of closed forms whose closed form is really another one: 0 scaled is
+ * still 0.
+ */
 async function changed(
   { map, event, from }: MapEntry,
   wrong: readonly Bijector[],
@@ -77,11 +116,19 @@ async function changed(
 ): Promise<Law[][]> {
   const random = directions(map, event, 8, key("directions"));
   const points = normal(key("points"), [8, ...event], { dtype: "float64" });
-  const sides = (phi: Bijector, probe: Parameters<Law["sides"]>[1]) => own.map((law) => law.sides(phi, probe)[0]);
-  const [{ result }] = await evaluateAt(map, from, random, { device, type: "float64" }, [points], (probe) => ({
-    right: sides(map, probe),
-    wrong: wrong.map((phi) => sides(phi, probe)),
-  }));
+  const sides = (phi: Bijector, probe: Parameters<Law["sides"]>[1]) =>
+    own.map((law) => law.sides(phi, probe)[0]);
+  const [{ result }] = await evaluateAt(
+    map,
+    from,
+    random,
+    { device, type: "float64" },
+    [points],
+    (probe) => ({
+      right: sides(map, probe),
+      wrong: wrong.map((phi) => sides(phi, probe)),
+    }),
+  );
   return result.wrong.map((found) =>
     own.filter((_, i) => {
       const [a, b] = [result.right[i], found[i]].map(({ data }) => toFloat64(data));
@@ -104,7 +151,9 @@ describe("a wrong closed form does not pass", () => {
   });
 
   it("nor does one that is left out: what autodiff finds is said here, and at a boundary it finds less", () => {
-    const all = [...new Set(laws.flatMap((law) => law.of ?? []))].filter((form) => form !== "contains");
+    const all = [...new Set(laws.flatMap((law) => law.of ?? []))].filter(
+      (form) => form !== "contains",
+    );
     const derived: Readonly<Record<string, readonly ClosedForm[]>> = {
       correlationMap: ["pushVector", "pullCovector", "itoTrace", "pullItoTrace"],
       affineCoupling: all,
@@ -113,7 +162,9 @@ describe("a wrong closed form does not pass", () => {
     };
     for (const { name, map } of maps) {
       const own = formsOf(map);
-      const open = all.filter((form) => !own.includes(form) && (form !== "timeDerivative" || map.timeDependent));
+      const open = all.filter(
+        (form) => !own.includes(form) && (form !== "timeDerivative" || map.timeDependent),
+      );
       expect(new Set(open), name).toEqual(
         new Set(derived[name]?.filter((form) => form !== "timeDerivative" || map.timeDependent)),
       );
@@ -132,8 +183,11 @@ describe("a wrong closed form does not pass", () => {
           const really = differ[i];
           const report = await checkMap(bad[i], { ...few, event, ...(from && { from }) });
           const failed = report.laws.filter((law) => !law.pass).map((law) => law.law);
-          expect(failed, mistake.what).toEqual(expect.arrayContaining(really.map((law) => law.law)));
-          // A wrong sign shows wherever there is anything at all: in J v, Jᵀu, J⁻¹v and J⁻ᵀu always.
+          expect(failed, mistake.what).toEqual(
+            expect.arrayContaining(really.map((law) => law.law)),
+          );
+          // A wrong sign shows wherever there is anything at all: in J v, Jᵀu, J⁻¹v and J⁻ᵀu
+          // always.
           if (mistake.wrong === neg) expect(really.length).toBeGreaterThanOrEqual(4);
         }
       });
@@ -146,11 +200,16 @@ describe("a wrong closed form does not pass", () => {
       for (const form of ["itoTrace", "pullItoTrace"] as const)
         for (const kind of ["scalar", "diagonal", "matrix"] as const) {
           const right = map[form] as NonNullable<Bijector[typeof form]>;
-          const wrong: typeof right = (x, g, t) => (g.kind === kind ? add(right(x, g, t), 1e-6) : right(x, g, t));
+          const wrong: typeof right = (x, g, t) =>
+            g.kind === kind ? add(right(x, g, t), 1e-6) : right(x, g, t);
           const { laws: found } = await checkMap({ ...map, [form]: wrong }, { ...few, event });
-          const failed = found.filter((law) => !law.pass && /^[^|].* G: closed form = autodiff$/.test(law.law));
+          const failed = found.filter(
+            (law) => !law.pass && /^[^|].* G: closed form = autodiff$/.test(law.law),
+          );
           const symbol = form === "itoTrace" ? "Tr[GᵀHG]" : "J⁻¹Tr[GᵀHG]";
-          expect(failed.map((law) => law.law)).toEqual([`${symbol}, ${kind} G: closed form = autodiff`]);
+          expect(failed.map((law) => law.law)).toEqual([
+            `${symbol}, ${kind} G: closed form = autodiff`,
+          ]);
         }
   });
 });

@@ -1,4 +1,13 @@
-import { type Bend, bent, category, type Domain, domainOf, positive, real, simplex } from "diffeo/domain";
+import {
+  type Bend,
+  bent,
+  category,
+  type Domain,
+  domainOf,
+  positive,
+  real,
+  simplex,
+} from "diffeo/domain";
 import { input, reference, type Tensor } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
@@ -97,9 +106,15 @@ describe("a bend", () => {
     expect(() => bent(simplex(4), sinh(2))).toThrow("2 numbers where 3 coordinates are");
     expect(() => bent(category(["a", "b"]), sinh(1))).toThrow("a category cannot be bent");
     expect(() => bent(bent(real(), sinh(1)), sinh(1))).toThrow("a bent cannot be bent");
-    expect(() => bent(real(), { ...spline(1), slopes: [[1]] } as Bend)).toThrow("do not fit together");
+    expect(() => bent(real(), { ...spline(1), slopes: [[1]] } as Bend)).toThrow(
+      "do not fit together",
+    );
     expect(() =>
-      domainOf({ kind: "bent", domain: { kind: "real" }, bend: { kind: "sinh", centre: [0], scale: [0] } }),
+      domainOf({
+        kind: "bent",
+        domain: { kind: "real" },
+        bend: { kind: "sinh", centre: [0], scale: [0] },
+      }),
     ).toThrow("is no domain");
   });
 });

@@ -1,4 +1,7 @@
-/** Every domain: its map keeps its laws, what goes in comes out, what comes out is inside, and what is not inside is said. */
+/**
+ * Every domain: its map keeps its laws, what goes in comes out, what comes out is inside, and what
+ * is not inside is said.
+ */
 import { affineMatrix, pullVector } from "diffeo/bijector";
 import { checkMap } from "diffeo/check";
 import {
@@ -55,17 +58,23 @@ const table: readonly (readonly [string, Domain])[] = [
   ["parts that sum to 100", simplex(["sand", "silt", "clay"], { total: 100 })],
   ["parts with zeros, the first the rest", simplex(3, { zeros: 1e-3, rest: 0 })],
   ["two labels", category(["yes", "no"])],
-  ["five labels by isometricLogRatio", category([1, 2, 3, "four", "5"], { map: "isometricLogRatio", soften: 0.05 })],
+  [
+    "five labels by isometricLogRatio",
+    category([1, 2, 3, "four", "5"], { map: "isometricLogRatio", soften: 0.05 }),
+  ],
   ["ordered", ordered(4)],
   ["ordered above 1", ordered(["a", "b", "c"], { above: 1 })],
   ["ordered below 1", ordered(3, { below: 1 })],
-  ...simplexMaps.map((map) => [`ordered in (−2, 3) by ${map}`, ordered(3, { above: -2, below: 3, map })] as const),
+  ...simplexMaps.map(
+    (map) => [`ordered in (−2, 3) by ${map}`, ordered(3, { above: -2, below: 3, map })] as const,
+  ),
   ["one number in (0, 1), ordered", ordered(1, { above: 0, below: 1 })],
   ["angle", angle()],
   ["hours of a day", angle({ period: 24, centre: 13.5 })],
   ["ball", ball(3)],
   ["ball of radius 5", ball(2, { radius: 5 })],
-  // In R³ the projection of Brownian motion has no drift: nothing that a relative error could be of.
+  // In R³ the projection of Brownian motion has no drift: nothing that a relative error could be
+  // of.
   ["sphere", sphere(4)],
   ["sphere about a direction", sphere(4, { centre: [1, -2, 0, 2] })],
   ["correlation", correlation(3)],
@@ -83,18 +92,28 @@ const forward = async (own: Domain, x: ArrayLike<number>): Promise<Float64Array>
   return (await evaluate((z: Tensor) => own.map.forward(z), rows)).data as Float64Array;
 };
 const inverse = async (own: Domain, y: ArrayLike<number>): Promise<Float64Array> => {
-  const rows: NdArray = { shape: [y.length / own.size, own.size], dtype: "float64", data: Float64Array.from(y) };
+  const rows: NdArray = {
+    shape: [y.length / own.size, own.size],
+    dtype: "float64",
+    data: Float64Array.from(y),
+  };
   return (await evaluate((z: Tensor) => own.map.inverse(z), rows)).data as Float64Array;
 };
 const rowsOf = (data: Float64Array, width: number): number[][] =>
-  Array.from({ length: data.length / width }, (_, i) => Array.from(data.subarray(i * width, (i + 1) * width)));
+  Array.from({ length: data.length / width }, (_, i) =>
+    Array.from(data.subarray(i * width, (i + 1) * width)),
+  );
 const noiseOf = (own: Domain, i: number): number[] =>
   Array.from(uniform(fold(key("u"), i), [own.noise], { dtype: "float64" }).data);
 
 describe.each(table)("%s", (_, own) => {
   it("has a map that keeps all laws", async () => {
-    // Further out what closed forms are compared with, autodiff and the determinant of a dense JᵀJ, has too few digits left.
-    const report = await checkMap(own.map, { event: [own.dimension], extreme: own === mixed ? 6 : 12 });
+    // Further out what closed forms are compared with, autodiff and the determinant of a dense JᵀJ,
+    // has too few digits left.
+    const report = await checkMap(own.map, {
+      event: [own.dimension],
+      extreme: own === mixed ? 6 : 12,
+    });
     expect(report.laws.filter((law) => !law.pass)).toEqual([]);
   });
 
@@ -124,7 +143,15 @@ describe.each(table)("%s", (_, own) => {
     const [a, b] = [await forward(own, x), await forward(again, x)];
     expect(b).toEqual(a);
     const plain = (domain: Domain) => {
-      const functions = { map: 0, fault: 0, encode: 0, decode: 0, parts: 0, split: 0, values: typeof domain.values };
+      const functions = {
+        map: 0,
+        fault: 0,
+        encode: 0,
+        decode: 0,
+        parts: 0,
+        split: 0,
+        values: typeof domain.values,
+      };
       return { ...domain, ...functions };
     };
     expect(plain(again)).toEqual(plain(own));
@@ -145,10 +172,14 @@ describe.each(table)("%s", (_, own) => {
 });
 
 describe("cells that are y", () => {
-  const plain = table.filter(([, own]) => own.noise === 0 && own.kind !== "category" && own !== mixed);
+  const plain = table.filter(
+    ([, own]) => own.noise === 0 && own.kind !== "category" && own !== mixed,
+  );
   it.each(plain)("%s: x → cells → x is the identity", async (_, own) => {
     const x = normal(key("round"), [30, own.dimension], { dtype: "float64" }).data;
-    const points = rowsOf(await forward(own, x), own.size).flatMap((y) => own.encode(own.decode(y), []));
+    const points = rowsOf(await forward(own, x), own.size).flatMap((y) =>
+      own.encode(own.decode(y), []),
+    );
     (await inverse(own, points)).forEach((v, i) => {
       expect(v).toBeCloseTo(x[i], 8);
     });
@@ -159,7 +190,10 @@ describe("far out", () => {
   // Matrices that rounding makes singular have no nearest neighbour that is worth the search.
   const kept = table.filter(([, own]) => !["correlation", "covariance"].includes(own.kind));
   it.each(kept)("%s: nothing that comes out is outside", async (_, own) => {
-    const signs = Array.from(normal(key("far"), [60, own.dimension], { dtype: "float64" }).data, Math.sign);
+    const signs = Array.from(
+      normal(key("far"), [60, own.dimension], { dtype: "float64" }).data,
+      Math.sign,
+    );
     const x = [40, 800].flatMap((far) => signs.map((sign) => sign * far));
     for (const y of rowsOf(await forward(own, x), own.size)) {
       const found = y.every(Number.isFinite) ? own.fault(own.decode(y)) : undefined;
@@ -190,7 +224,12 @@ describe("what is not inside", () => {
     ["ball", ball(2), [0.6, 0.8], /^a point 1 away from 0 is not within 1$/],
     ["sphere", sphere(2), [1, 1], /is no unit vector$/],
     ["correlation", correlation(2), [1], /^1 is no correlation between −1 and 1$/],
-    ["correlation", correlation(3), [0.9, 0.9, -0.9], /^the correlations are of no positive-definite matrix$/],
+    [
+      "correlation",
+      correlation(3),
+      [0.9, 0.9, -0.9],
+      /^the correlations are of no positive-definite matrix$/,
+    ],
     ["covariance", covariance(2), [1, 2, 1], /^the numbers are of no positive-definite matrix$/],
     [
       "a product",
@@ -198,7 +237,12 @@ describe("what is not inside", () => {
       [5, 1, 30, 30, 30, 1, 2, "a", 3, 0, 0, 1],
       /^sand, silt, clay: the parts sum to 90, not to 100$/,
     ],
-    ["a product", mixed, [5, 1, 30, 30, 40, 2, 1, "a", 3, 0, 0, 1], /^start, end: 1 does not come after 2$/],
+    [
+      "a product",
+      mixed,
+      [5, 1, 30, 30, 40, 2, 1, "a", 3, 0, 0, 1],
+      /^start, end: 1 does not come after 2$/,
+    ],
   ])("of %s %# is said", (_, own, cells, message) => {
     expect(own.fault(cells)).toMatch(message);
   });
@@ -234,7 +278,9 @@ describe("ways in", () => {
       const own = ball(3, { radius });
       for (let i = 0; i < 900; i += 3) {
         const d = Array.from(directions.subarray(i, i + 3));
-        const cells = own.decode(d.map((v) => (v * radius * (1 + (i % 7) * Number.EPSILON)) / Math.hypot(...d)));
+        const cells = own.decode(
+          d.map((v) => (v * radius * (1 + (i % 7) * Number.EPSILON)) / Math.hypot(...d)),
+        );
         expect(own.fault(cells)).toBeUndefined();
       }
     }
@@ -284,7 +330,8 @@ describe("ways in", () => {
 
   it("an angle is the same after whole turns, and comes out within half of one of its centre", () => {
     const day = angle({ period: 24, centre: 20 });
-    for (const hour of [1, 25, -23]) expect(day.decode(day.encode([hour], []))[0]).toBeCloseTo(25, 10);
+    for (const hour of [1, 25, -23])
+      expect(day.decode(day.encode([hour], []))[0]).toBeCloseTo(25, 10);
     expect(day.decode(day.encode([19], []))[0]).toBeCloseTo(19, 10);
     // Opposite to the centre, the one point that is not in the image: 10⁻⁵ of a radian off.
     expect(Math.abs((day.decode(day.encode([8], []))[0] as number) - 20)).toBeCloseTo(
@@ -295,9 +342,11 @@ describe("ways in", () => {
 
   it("an angle comes out from where it is asked to, wherever its circle is cut", () => {
     const wind = angle({ period: 360, centre: 217, from: 0 });
-    // Just before 1000 in a circle that begins there: the sum with a whole turn less a little is rounded to the turn.
+    // Just before 1000 in a circle that begins there: the sum with a whole turn less a little is
+    // rounded to the turn.
     expect(angle({ period: 360, centre: 1000, from: 1000 }).decode([-1e-15, -1])).toEqual([1000]);
-    for (const cell of [0, 3, 36, 38, 217, 359.5]) expect(wind.decode(wind.encode([cell], []))[0]).toBeCloseTo(cell, 9);
+    for (const cell of [0, 3, 36, 38, 217, 359.5])
+      expect(wind.decode(wind.encode([cell], []))[0]).toBeCloseTo(cell, 9);
     expect(wind.decode(wind.encode([-3], []))[0]).toBeCloseTo(357, 9);
     const before = wind.decode([-Number.MIN_VALUE, -1])[0] as number;
     expect(before >= 0 && before < 360).toBe(true);
@@ -332,7 +381,10 @@ describe("units", () => {
     expect(own.logUnit).toBeCloseTo(expected, 12);
     // A step in each free cell moves y by as much as the unit says.
     const at = own.kind === "simplex" ? [20, 30, 50] : [3, 5, 9];
-    const [y, moved] = [own.encode(at, []), own.encode(own.kind === "simplex" ? [21, 30, 49] : [4, 5, 9], [])];
+    const [y, moved] = [
+      own.encode(at, []),
+      own.encode(own.kind === "simplex" ? [21, 30, 49] : [4, 5, 9], []),
+    ];
     expect(Math.log(moved[0] - y[0])).toBeCloseTo(expected / own.dimension, 10);
   });
 });
@@ -345,11 +397,29 @@ it("correlations of four variables keep the laws too, as far out as their matric
 describe("a product", () => {
   it("names its columns, and gives each part its own", () => {
     expect(mixed.columns).toEqual([
-      ...["ph", "sigma", "sand", "silt", "clay", "start", "end", "ward", "visits", "place.1", "place.2", "place.3"],
+      ...[
+        "ph",
+        "sigma",
+        "sand",
+        "silt",
+        "clay",
+        "start",
+        "end",
+        "ward",
+        "visits",
+        "place.1",
+        "place.2",
+        "place.3",
+      ],
     ]);
     const cells = [5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8];
     expect(mixed.fault(cells)).toBeUndefined();
-    expect(mixed.split(cells)).toMatchObject({ soil: [20, 30, 50], time: [1, 2], ward: ["b"], place: [0, 0.6, 0.8] });
+    expect(mixed.split(cells)).toMatchObject({
+      soil: [20, 30, 50],
+      time: [1, 2],
+      ward: ["b"],
+      place: [0, 0.6, 0.8],
+    });
     expect([mixed.dimension, mixed.size, mixed.cells, mixed.noise]).toEqual([11, 12, 12, 1]);
     const units = mixed.parts.map(({ domain: own }) => own.logUnit);
     expect(units.filter((unit) => unit !== 0).length).toBeGreaterThan(0);
@@ -361,11 +431,15 @@ describe("a product", () => {
 
   it("takes each row by a key of its own", () => {
     const u = uniform(sampleKeys(key(1), 2), [mixed.noise], { dtype: "float64" }).data;
-    expect(mixed.encode([5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8], u.subarray(0, 1))[8]).toBeCloseTo(3 + u[0], 12);
+    expect(
+      mixed.encode([5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8], u.subarray(0, 1))[8],
+    ).toBeCloseTo(3 + u[0], 12);
   });
 
   it("refuses columns of one name, products in it, and nothing", () => {
-    expect(() => product({ a: real(), b: simplex(["a", "c"]) })).toThrow(/two columns are called "a"/);
+    expect(() => product({ a: real(), b: simplex(["a", "c"]) })).toThrow(
+      /two columns are called "a"/,
+    );
     expect(() => product({ a: product({ b: real() }) })).toThrow(/"a" is a product itself/);
     expect(() => product({})).toThrow(/no domains/);
   });

@@ -1,4 +1,7 @@
-/** The built package in a real browser: bundled by Vite, served cross-origin isolated, run by headless Chromium. */
+/**
+ * The built package in a real browser: bundled by Vite, served cross-origin isolated, run by
+ * headless Chromium.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
@@ -22,7 +25,10 @@ let site: string;
 beforeAll(async () => {
   project = packed();
   const survey = join(root, "test", "engine", "survey.ts");
-  writeFileSync(join(project.folder, "index.html"), '<!doctype html><script type="module" src="./page.js"></script>');
+  writeFileSync(
+    join(project.folder, "index.html"),
+    '<!doctype html><script type="module" src="./page.js"></script>',
+  );
   writeFileSync(
     join(project.folder, "page.js"),
     `import * as diffeo from "diffeo/web";
@@ -30,7 +36,12 @@ beforeAll(async () => {
      Object.assign(globalThis, { diffeo, survey });`,
   );
   site = join(project.folder, "site");
-  await build({ root: project.folder, configFile: false, logLevel: "error", build: { outDir: site, minify: false } });
+  await build({
+    root: project.folder,
+    configFile: false,
+    logLevel: "error",
+    build: { outDir: site, minify: false },
+  });
 }, 300_000);
 
 afterAll(() => project.remove());
@@ -50,7 +61,8 @@ describe("a page built with diffeo/web", () => {
   });
 
   if ("browser" in started) {
-    // One page for all that WebAssembly computes: to start it anew takes longer than most of what it is asked.
+    // One page for all that WebAssembly computes: to start it anew takes longer than most of what
+    // it is asked.
     let opened: OpenPage;
     beforeAll(async () => {
       opened = await openPage(site, started.browser);
@@ -61,7 +73,10 @@ describe("a page built with diffeo/web", () => {
       const report = await opened.page.evaluate(async () => {
         const { diffeo, survey } = globalThis as unknown as OnPage;
         diffeo.configureWeb({ threads: 2 });
-        const findings = await survey.survey(diffeo, survey.onDevice(diffeo, {}), ["float32", "float64"]);
+        const findings = await survey.survey(diffeo, survey.onDevice(diffeo, {}), [
+          "float32",
+          "float64",
+        ]);
         const names = (await diffeo.devices()).map((d) => d.name);
         return { findings, names, digest: survey.digest(diffeo.random) };
       });
@@ -79,7 +94,9 @@ describe("a page built with diffeo/web", () => {
       const { page, close } = await openPage(site, gpu.browser);
       await page.waitForFunction(ready);
       const report = await page.evaluate(async () => {
-        const { gpu } = navigator as unknown as { readonly gpu?: { requestAdapter(): Promise<unknown> } };
+        const { gpu } = navigator as unknown as {
+          readonly gpu?: { requestAdapter(): Promise<unknown> };
+        };
         if (!(await gpu?.requestAdapter())) return undefined;
         const { diffeo, survey } = globalThis as unknown as OnPage;
         const few = (name: string): boolean =>
@@ -88,7 +105,10 @@ describe("a page built with diffeo/web", () => {
         const findings = await survey.survey(diffeo, evaluate, ["float32"], few);
         const f = diffeo.compile((x: Web.Tensor) => diffeo.exp(x), [[2]], { device: "webgpu" });
         const twice = await Promise.all([f([0, 1]), f([1, 0])]);
-        return { findings, twice: twice.map(({ data }) => Array.from(data as Float32Array, Math.fround)) };
+        return {
+          findings,
+          twice: twice.map(({ data }) => Array.from(data as Float32Array, Math.fround)),
+        };
       });
       await close();
       await gpu.browser.close();
@@ -110,7 +130,11 @@ describe("a page built with diffeo/web", () => {
           return y;
         };
         const f = diffeo.compile(power, [[n, n]], { worker: true });
-        const ones = { shape: [n, n], dtype: "float32" as const, data: new Float32Array(n * n).fill(1) };
+        const ones = {
+          shape: [n, n],
+          dtype: "float32" as const,
+          data: new Float32Array(n * n).fill(1),
+        };
         await f(ones);
         let ticks = 0;
         const clock = setInterval(() => ticks++, 5);
@@ -140,7 +164,10 @@ describe("a page built with diffeo/web", () => {
         async ({ file, how }) => {
           const { diffeo } = globalThis as unknown as OnPage;
           const law = diffeo.vp();
-          const score = await diffeo.fromOnnx(Uint8Array.from(file), { predicts: "noise", sde: law });
+          const score = await diffeo.fromOnnx(Uint8Array.from(file), {
+            predicts: "noise",
+            sde: law,
+          });
           const process = diffeo.reversePush(law, diffeo.additiveLogistic(), score);
           const { samples } = await diffeo.sample(process, { ...how, key: diffeo.random.key(7) });
           return { found: score.describe().split("\n")[0], values: Array.from(samples.data) };

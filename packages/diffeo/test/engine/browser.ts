@@ -1,4 +1,7 @@
-/** A page of a browser on a folder that is served cross-origin isolated, as WebAssembly threads need it. */
+/**
+ * A page of a browser on a folder that is served cross-origin isolated, as WebAssembly threads need
+ * it.
+ */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +21,9 @@ async function serve(folder: string): Promise<{ url: string; close(): void }> {
     try {
       const body = await readFile(join(folder, path === "/" ? "index.html" : path));
       response.writeHead(200, {
-        "content-type": types[extname(path || ".html")] ?? (path === "/" ? "text/html" : "application/octet-stream"),
+        "content-type":
+          types[extname(path || ".html")] ??
+          (path === "/" ? "text/html" : "application/octet-stream"),
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-embedder-policy": "require-corp",
       });
@@ -28,7 +33,10 @@ async function serve(folder: string): Promise<{ url: string; close(): void }> {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => server.close(),
+  };
 }
 
 /** The folder's index.html, open in a browser. */

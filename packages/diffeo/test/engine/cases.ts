@@ -1,6 +1,7 @@
 /**
- * One small graph for every public operation, for the tests that compare a device with the reference. Each takes the
- * tensor language as an argument, so that the same table runs on the sources, on the built package and in a browser.
+ * One small graph for every public operation, for the tests that compare a device with the
+ * reference. Each takes the tensor language as an argument, so that the same table runs on the
+ * sources, on the built package and in a browser.
  */
 import type * as Graph from "../../src/graph/index.ts";
 
@@ -17,7 +18,12 @@ export interface Case {
 }
 
 /** A line of the table; shapes read "3×4 4×2", and "·" is a scalar. */
-const line = (name: string, shapes: string, f: Case["f"], range: Case["range"] = [-2, 2]): Case => ({
+const line = (
+  name: string,
+  shapes: string,
+  f: Case["f"],
+  range: Case["range"] = [-2, 2],
+): Case => ({
   name,
   shapes: shapes.split(" ").map((s) => (s === "·" ? [] : s.split("×").map(Number))),
   f,
@@ -96,7 +102,9 @@ function logic(g: G): Case[] {
     line("equal", "4", (x) => g.cast(g.equal(g.sign(x), 1), x.dtype)),
     line("logicalAnd", "2×6 6", number(both)),
     line("logicalOr and logicalNot", "2×6 6", number(either)),
-    line("where of booleans", "2×6 6", (a, b) => g.cast(g.where(g.less(a, b), g.less(a, 0), g.less(b, 0)), a.dtype)),
+    line("where of booleans", "2×6 6", (a, b) =>
+      g.cast(g.where(g.less(a, b), g.less(a, 0), g.less(b, 0)), a.dtype),
+    ),
     line("where", "2×6 6", (a, b) => g.where(g.less(a, b), a, g.mul(b, 2))),
   ];
 }
@@ -121,8 +129,12 @@ const reductions = (g: G): Case[] => [
     ];
     return g.scan(after, [g.tanh(a), b] as readonly T[], 1)[1];
   }),
-  line("combineAll of matrices", "3×7×2×2", (x) => g.combineAll((a: T, b: T) => g.matmul(a, b), x, 1)),
-  line("cumsum, exclusive and reverse", "3×7", (x) => g.cumsum(x, 1, { exclusive: true, reverse: true })),
+  line("combineAll of matrices", "3×7×2×2", (x) =>
+    g.combineAll((a: T, b: T) => g.matmul(a, b), x, 1),
+  ),
+  line("cumsum, exclusive and reverse", "3×7", (x) =>
+    g.cumsum(x, 1, { exclusive: true, reverse: true }),
+  ),
 ];
 
 const moves = (g: G): Case[] => [
@@ -201,18 +213,32 @@ function linear(g: G): Case[] {
     line("matmul with bias", "4×7×5 5×6 6", (a, b, c) => g.add(g.matmul(a, b), c)),
     line("matmul with a number", "7×5 5×6", (a, b) => g.add(g.matmul(a, b), 1)),
     line("matmul of rows with a number", "4×7×5 5×6", (a, b) => g.add(g.matmul(a, b), 1)),
-    line("matmul over many rows, narrow first", "4096×3 4096×5", (a, b) => g.matmul(g.transpose(a), b), positive),
-    line("matmul over many rows, wide first", "4096×7 4096×3", (a, b) => g.matmul(g.transpose(a), b), positive),
+    line(
+      "matmul over many rows, narrow first",
+      "4096×3 4096×5",
+      (a, b) => g.matmul(g.transpose(a), b),
+      positive,
+    ),
+    line(
+      "matmul over many rows, wide first",
+      "4096×7 4096×3",
+      (a, b) => g.matmul(g.transpose(a), b),
+      positive,
+    ),
     line("dot", "4×5 4×5", g.dot),
     line("matvec", "4×3×5 4×5", g.matvec),
     line("squaredNorm", "4×5", g.squaredNorm),
     line("inverse", "2×4×4", (x) => g.inverse(posed(x))),
     line("solve", "2×4×4 2×4×2", (a, b) => g.solve(posed(a), b)),
-    line("cholesky", "2×4×4", (x) => g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype)))),
+    line("cholesky", "2×4×4", (x) =>
+      g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype))),
+    ),
     line(
       "gradient of cholesky",
       "2×4×4",
-      g.grad((x: T) => g.sum(g.square(g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype)))))),
+      g.grad((x: T) =>
+        g.sum(g.square(g.cholesky(g.add(g.matmul(x, g.transpose(x)), g.eye(4, x.dtype))))),
+      ),
     ),
     line("symmetric", "2×6", (x) => g.symmetric(x, { diagonal: 1 })),
     line("logAbsDet", "2×4×4", (x) => g.logAbsDet(posed(x))),
@@ -239,28 +265,37 @@ function images(g: G): Case[] {
   return [
     ...geometries.flatMap(([name, o]) => [
       line(`conv2d, ${name}`, shapes, (x, w) => g.conv2d(x, w, o)),
-      line(`conv2d's gradient in the image, ${name}`, shapes, (x, w) => g.grad((t: T) => loss(o, t, w))(x)),
-      line(`conv2d's gradient in the kernel, ${name}`, shapes, (x, w) => g.grad((t: T) => loss(o, x, t))(w)),
-    ]),
-    ...(["conv2d", "its gradient in the image", "its gradient in the kernel"] as const).map((name, i) =>
-      line(
-        `of many channels: ${name}`,
-        "64×2×2×48 3×3×48×32",
-        (x, w) =>
-          i === 0
-            ? g.conv2d(x, w)
-            : g.grad((t: T) => g.sum(i === 1 ? g.conv2d(t, w) : g.conv2d(x, t)))(i === 1 ? x : w),
-        positive,
+      line(`conv2d's gradient in the image, ${name}`, shapes, (x, w) =>
+        g.grad((t: T) => loss(o, t, w))(x),
       ),
+      line(`conv2d's gradient in the kernel, ${name}`, shapes, (x, w) =>
+        g.grad((t: T) => loss(o, x, t))(w),
+      ),
+    ]),
+    ...(["conv2d", "its gradient in the image", "its gradient in the kernel"] as const).map(
+      (name, i) =>
+        line(
+          `of many channels: ${name}`,
+          "64×2×2×48 3×3×48×32",
+          (x, w) =>
+            i === 0
+              ? g.conv2d(x, w)
+              : g.grad((t: T) => g.sum(i === 1 ? g.conv2d(t, w) : g.conv2d(x, t)))(i === 1 ? x : w),
+          positive,
+        ),
     ),
     line("conv2d with a 1×1 kernel", "2×4×4×3 1×1×3×5", (x, w) => g.conv2d(x, w)),
     line("groupNorm", "2×3×3×8 8 8", (x, scale, shift) => g.groupNorm(x, scale, shift, 4)),
     line("layerNorm", "2×3×8", (x) => g.layerNorm(x)),
-    line("layerNorm with scale and shift", "2×3×8 8 8", (x, scale, shift) => g.layerNorm(x, { scale, shift })),
+    line("layerNorm with scale and shift", "2×3×8 8 8", (x, scale, shift) =>
+      g.layerNorm(x, { scale, shift }),
+    ),
     line("gradient of layerNorm of a sum", "2×3×8 2×3×8", (x, y) =>
       g.grad((t: T) => g.sum(g.tanh(g.layerNorm(g.add(t, y)))))(x),
     ),
-    line("gradient of layerNorm", "2×3×8", (x) => g.grad((t: T) => g.sum(g.tanh(g.layerNorm(t))))(x)),
+    line("gradient of layerNorm", "2×3×8", (x) =>
+      g.grad((t: T) => g.sum(g.tanh(g.layerNorm(t))))(x),
+    ),
     line("rotary", "2×3×16", (x) =>
       g.rotary(
         x,
@@ -301,7 +336,10 @@ function images(g: G): Case[] {
 function derivatives(g: G): Case[] {
   // f(x) = log Σ exp(softplus(x W) Wᵀ), per sample
   const net = (x: T): T => {
-    const w = g.reshape(g.constant([0.3, -0.7, 0.2, 0.9, 0.1, -0.4, -0.5, 0.6, 0.8], x.dtype), [3, 3]);
+    const w = g.reshape(
+      g.constant([0.3, -0.7, 0.2, 0.9, 0.1, -0.4, -0.5, 0.6, 0.8], x.dtype),
+      [3, 3],
+    );
     return g.logSumExp(g.matmul(g.softplus(g.matmul(x, w)), g.transpose(w)), -1);
   };
   return [

@@ -1,4 +1,7 @@
-/** From functions on tensors to functions on arrays: structure, shapes, freeing, and what bad input is told. */
+/**
+ * From functions on tensors to functions on arrays: structure, shapes, freeing, and what bad input
+ * is told.
+ */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
@@ -35,7 +38,9 @@ import {
 const identity = (x: Tensor): Tensor => mul(x, 1.5);
 
 /** The error of a call, which must be one of ours with cause and remedy. */
-async function refusal(call: () => Promise<unknown>): Promise<{ readonly kind: ErrorKind; readonly message: string }> {
+async function refusal(
+  call: () => Promise<unknown>,
+): Promise<{ readonly kind: ErrorKind; readonly message: string }> {
   const error = await Promise.resolve()
     .then(call)
     .then(
@@ -68,7 +73,10 @@ describe("compile", () => {
 
   it("keeps the structure of arguments and results", async () => {
     const f = compile(
-      (p: { w: Tensor; layers: readonly [Tensor, Tensor] }) => ({ total: add(p.w, p.layers[0]), rest: [p.layers[1]] }),
+      (p: { w: Tensor; layers: readonly [Tensor, Tensor] }) => ({
+        total: add(p.w, p.layers[0]),
+        rest: [p.layers[1]],
+      }),
       [{ w: [2], layers: [[2], { shape: [1], dtype: "int32" }] }],
     );
     const y = await f({ w: [1, 2], layers: [[10, 20], [7]] });
@@ -86,7 +94,8 @@ describe("compile", () => {
       },
       [[null, 3]],
     );
-    for (const n of [1, 2, 1, 2, 2]) expect((await f(new Float32Array(3 * n))).shape).toEqual([n, 3]);
+    for (const n of [1, 2, 1, 2, 2])
+      expect((await f(new Float32Array(3 * n))).shape).toEqual([n, 3]);
     expect(traces).toBe(2);
     await f.dispose();
   });
@@ -149,17 +158,27 @@ describe("memory", () => {
 
 describe("evaluate", () => {
   it("takes trees of arrays as compile does", async () => {
-    const f = ({ w, layers }: { w: Tensor; layers: readonly Tensor[] }, x: Tensor): { y: Tensor } => ({
+    const f = (
+      { w, layers }: { w: Tensor; layers: readonly Tensor[] },
+      x: Tensor,
+    ): { y: Tensor } => ({
       y: add(mul(w, x), add(layers[0], layers[1])),
     });
-    const { y } = await evaluate(f, { w: [1, 2], layers: [ndarray([3, 4]), Float32Array.of(5, 6)] }, 10);
+    const { y } = await evaluate(
+      f,
+      { w: [1, 2], layers: [ndarray([3, 4]), Float32Array.of(5, 6)] },
+      10,
+    );
     expect(y).toEqual({ shape: [2], dtype: "float64", data: Float64Array.of(18, 30) });
   });
 
   it("takes arrays as operands in the type of what is beside them, if that holds their numbers", async () => {
     const { data } = await evaluate(() => add(ndarray([0.1], "float64"), 2));
     expect(data).toEqual(Float64Array.of(2.1));
-    const wide = await evaluate((x: Tensor) => add(mul(ndarray([2]), x), ndarray([1], "int32")), [0.1]);
+    const wide = await evaluate(
+      (x: Tensor) => add(mul(ndarray([2]), x), ndarray([1], "int32")),
+      [0.1],
+    );
     expect(wide.data).toEqual(Float64Array.of(1.2));
   });
 
@@ -183,7 +202,9 @@ describe("evaluate", () => {
       dtype: "float64",
       data: Float64Array.of(-1 / 3, -1),
     });
-    expect((await evaluate((x: Tensor) => sum(x), Float32Array.of(1, 2, 3))).data).toEqual(Float64Array.of(6));
+    expect((await evaluate((x: Tensor) => sum(x), Float32Array.of(1, 2, 3))).data).toEqual(
+      Float64Array.of(6),
+    );
   });
 });
 
@@ -199,33 +220,44 @@ describe("devices", () => {
   });
 
   it("that this machine lacks are refused with the way to get them", async () => {
-    const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "cuda" })([1]));
+    const { kind, message } = await refusal(() =>
+      compile(identity, [[1]], { device: "cuda" })([1]),
+    );
     expect(kind).toBe("device");
     expect(message).toMatch(/"cuda" did not start.*npm install.*cuda/s);
   });
 
   it("without float64 refuse a graph in float64", async () => {
-    const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "webgpu", type: "float64" })([1]));
+    const { kind, message } = await refusal(() =>
+      compile(identity, [[1]], { device: "webgpu", type: "float64" })([1]),
+    );
     expect(kind).toBe("type");
     expect(message).toMatch(/does not compute in float64/);
   });
 
   it("refuse a worker where there is none to give", async () => {
-    const { kind } = await refusal(() => compile(identity, [[1]], { device: "reference", worker: true })([1]));
+    const { kind } = await refusal(() =>
+      compile(identity, [[1]], { device: "reference", worker: true })([1]),
+    );
     expect(kind).toBe("usage");
   });
 });
 
 describe("a tree", () => {
   it("may have tensors called shape and data", async () => {
-    const f = compile((p: { shape: Tensor; data: Tensor }) => mul(p.shape, p.data), [{ shape: [2], data: [2] }]);
+    const f = compile(
+      (p: { shape: Tensor; data: Tensor }) => mul(p.shape, p.data),
+      [{ shape: [2], data: [2] }],
+    );
     expect((await f({ shape: [1, 2], data: [3, 4] })).data).toEqual(Float32Array.of(3, 8));
     await f.dispose();
   });
 
   it("with a list of no tensors is told that [] is a scalar", async () => {
     const f = compile((p: { w: Tensor; rest: readonly Tensor[] }) => p.w, [{ w: [1], rest: [] }]);
-    expect((await refusal(() => f({ w: [1], rest: [] }))).message).toMatch(/argument 0\.rest: .*\[\] is a scalar/);
+    expect((await refusal(() => f({ w: [1], rest: [] }))).message).toMatch(
+      /argument 0\.rest: .*\[\] is a scalar/,
+    );
   });
 });
 
@@ -248,7 +280,12 @@ describe("bad input", () => {
   const rows = [[1, 2, 3]];
 
   it.each<[string, ErrorKind, RegExp, unknown[]]>([
-    ["a shape that does not fit", "shape", /argument 0: shape \[1, 2\] given, \[any, 3\] expected/, [[[1, 2]], { w }]],
+    [
+      "a shape that does not fit",
+      "shape",
+      /argument 0: shape \[1, 2\] given, \[any, 3\] expected/,
+      [[[1, 2]], { w }],
+    ],
     [
       "a length that does not divide",
       "shape",
@@ -276,9 +313,24 @@ describe("bad input", () => {
       [{ ...ndarray(rows), data: undefined }, { w }],
     ],
     ["nothing", "type", /argument 1\.w: nothing given/, [rows, {}]],
-    ["a number where a group belongs", "type", /argument 1: a number given where a group of arrays belongs/, [rows, 1]],
-    ["an array where a group belongs", "type", /argument 1: a Float32Array given where a group/, [rows, w]],
-    ["a key too many", "type", /argument 1\.b: a number given where nothing belongs/, [rows, { w, b: 1 }]],
+    [
+      "a number where a group belongs",
+      "type",
+      /argument 1: a number given where a group of arrays belongs/,
+      [rows, 1],
+    ],
+    [
+      "an array where a group belongs",
+      "type",
+      /argument 1: a Float32Array given where a group/,
+      [rows, w],
+    ],
+    [
+      "a key too many",
+      "type",
+      /argument 1\.b: a number given where nothing belongs/,
+      [rows, { w, b: 1 }],
+    ],
     ["too few arguments", "usage", /1 arguments given, 2 expected/, [rows]],
     ["too many arguments", "usage", /3 arguments given, 2 expected/, [rows, { w }, 1]],
   ])("%s is refused", async (_, kind, message, args) => {
@@ -307,7 +359,10 @@ describe("bad input", () => {
   ] as const)("a number that is no %s is refused: %d", async (dtype, value) => {
     const integers = compile((x: Tensor) => x, [{ shape: [2], dtype }]);
     const { kind, message } = await refusal(() => integers([0, value]));
-    expect([kind, message]).toEqual(["type", expect.stringContaining(`argument 0: ${value} is no ${dtype}`)]);
+    expect([kind, message]).toEqual([
+      "type",
+      expect.stringContaining(`argument 0: ${value} is no ${dtype}`),
+    ]);
   });
 
   it.each([
@@ -315,7 +370,9 @@ describe("bad input", () => {
     [null, "null"],
     ["1", "a string"],
   ])("evaluate refuses %s", async (value, name) => {
-    const { message } = await refusal(() => evaluate((x: Tensor, _: { y: Tensor }) => x, 1, { y: value as never }));
+    const { message } = await refusal(() =>
+      evaluate((x: Tensor, _: { y: Tensor }) => x, 1, { y: value as never }),
+    );
     expect(message).toMatch(`argument 1.y: ${name} given where an array belongs`);
   });
 
@@ -345,7 +402,11 @@ describe("bad input", () => {
 
   it.each<[string, unknown, RegExp]>([
     ["no tensor", 3, /returned something that is no tensor: a number/],
-    ["no tensor somewhere inside", [ndarray(1)], /returned something that is no tensor: an array, at 0/],
+    [
+      "no tensor somewhere inside",
+      [ndarray(1)],
+      /returned something that is no tensor: an array, at 0/,
+    ],
     ["empty", {}, /returned no tensor at all/],
   ])("a result that is %s is refused", async (_, result, message) => {
     const error = await refusal(() => compile(() => result as Tensor, [])());
@@ -366,7 +427,9 @@ describe("what only the numbers forbid", () => {
     );
     await f.dispose();
     const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { worker });
-    expect((await refusal(() => quotient([1], [0]))).message).toMatch(/operator Div: Integer division by zero/);
+    expect((await refusal(() => quotient([1], [0]))).message).toMatch(
+      /operator Div: Integer division by zero/,
+    );
     await quotient.dispose();
   });
 
@@ -376,52 +439,74 @@ describe("what only the numbers forbid", () => {
     const outer = compile((x: Tensor) => mul(reshape(x, [n, 1]), x), [[n]]);
     const { kind, message } = await refusal(() => outer(new Float32Array(n)));
     expect(kind).toBe("device");
-    expect(message).toMatch(/Failed to allocate memory .*\. Take smaller batches, or a device with more memory\.$/);
+    expect(message).toMatch(
+      /Failed to allocate memory .*\. Take smaller batches, or a device with more memory\.$/,
+    );
     await outer.dispose();
   });
 
   it("is traced to its operation by the reference, as the remedy says", async () => {
     const f = compile(entry, [[3], int], { device: "reference", checkFinite: true });
     expect((await refusal(() => f([1, 2, 3], [5]))).message).toMatch(/^take made the first NaN/);
-    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { device: "reference" });
-    expect((await refusal(() => quotient([1], [0]))).message).toMatch(/^result y holds Infinity, which is no int32/);
+    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], {
+      device: "reference",
+    });
+    expect((await refusal(() => quotient([1], [0]))).message).toMatch(
+      /^result y holds Infinity, which is no int32/,
+    );
   });
 });
 
 describe("checkFinite", () => {
   const bad = (x: Tensor): Tensor => add(div(x, sub(x, 1)), exp(log(sub(x, 2))));
 
-  it.each(["cpu", "reference"])("names the first operation that made a NaN or infinity on %s", async (device) => {
-    const f = compile(bad, [[3]], { device, type: "float64", checkFinite: true });
-    expect((await f([3, 4, 5])).data).toHaveLength(3);
-    const logarithm = await refusal(() => f([3, 4, 1.5]));
-    expect(logarithm.kind).toBe("numerical");
-    expect(logarithm.message).toMatch(/^log made the first NaN, at flat position 2 of shape \[3\], from sub \[3\]/);
-    await f.dispose();
-    const reciprocal = compile((x: Tensor) => div(1, x), [[2]], { device, checkFinite: true });
-    expect((await refusal(() => reciprocal([1, 0]))).message).toMatch(
-      /^div made the first Infinity, at flat position 1/,
-    );
-    await reciprocal.dispose();
-  });
+  it.each(["cpu", "reference"])(
+    "names the first operation that made a NaN or infinity on %s",
+    async (device) => {
+      const f = compile(bad, [[3]], { device, type: "float64", checkFinite: true });
+      expect((await f([3, 4, 5])).data).toHaveLength(3);
+      const logarithm = await refusal(() => f([3, 4, 1.5]));
+      expect(logarithm.kind).toBe("numerical");
+      expect(logarithm.message).toMatch(
+        /^log made the first NaN, at flat position 2 of shape \[3\], from sub \[3\]/,
+      );
+      await f.dispose();
+      const reciprocal = compile((x: Tensor) => div(1, x), [[2]], { device, checkFinite: true });
+      expect((await refusal(() => reciprocal([1, 0]))).message).toMatch(
+        /^div made the first Infinity, at flat position 1/,
+      );
+      await reciprocal.dispose();
+    },
+  );
 
   it("looks for a NaN where there is one: an infinity may be meant", async () => {
-    const masked = (x: Tensor, mask: Tensor): Tensor[] => [softmax(add(x, log(mask))), sqrt(sub(x, 5))];
+    const masked = (x: Tensor, mask: Tensor): Tensor[] => [
+      softmax(add(x, log(mask))),
+      sqrt(sub(x, 5)),
+    ];
     const f = compile(masked, [[2], [2]], { checkFinite: true });
-    expect((await refusal(() => f([6, 4], [0, 1]))).message).toMatch(/^sqrt made the first NaN, at flat position 1/);
+    expect((await refusal(() => f([6, 4], [0, 1]))).message).toMatch(
+      /^sqrt made the first NaN, at flat position 1/,
+    );
     expect((await f([6, 7], [0, 1]))[0].data).toEqual(Float32Array.of(0, 1));
     await f.dispose();
   });
 
   it("names a NaN in an argument, also where the function would lose it", async () => {
-    const f = compile((x: Tensor, p: { y: Tensor }) => [max(x), where(greater(p.y, 0), 1, 0)], [[4], { y: [2] }], {
-      checkFinite: true,
-    });
+    const f = compile(
+      (x: Tensor, p: { y: Tensor }) => [max(x), where(greater(p.y, 0), 1, 0)],
+      [[4], { y: [2] }],
+      {
+        checkFinite: true,
+      },
+    );
     const y = [1, 2];
     expect((await refusal(() => f([1, Number.NaN, 3, 2], { y }))).message).toMatch(
       /argument 0 holds NaN at flat position 1/,
     );
-    expect((await refusal(() => f([1, 2, 3, 4], { y: [1, Number.NaN] }))).message).toMatch(/argument 1\.y holds NaN/);
+    expect((await refusal(() => f([1, 2, 3, 4], { y: [1, Number.NaN] }))).message).toMatch(
+      /argument 1\.y holds NaN/,
+    );
     await f.dispose();
   });
 
@@ -437,11 +522,16 @@ describe("checkFinite", () => {
       );
     expect(await hasNonFinite({ y: kept(1, 2) })).toBe(false);
     expect(await hasNonFinite({ y: kept(1, Number.NaN) })).toBe(true);
-    await expect(requireNoNaN({ x0: kept(1, Number.NaN) })).rejects.toThrow("argument 0 holds NaN at flat position 1");
+    await expect(requireNoNaN({ x0: kept(1, Number.NaN) })).rejects.toThrow(
+      "argument 0 holds NaN at flat position 1",
+    );
   });
 
   it("names a singular matrix's inverse", async () => {
-    const f = compile((a: Tensor) => inverse(a), [[2, 2]], { device: "reference", checkFinite: true });
+    const f = compile((a: Tensor) => inverse(a), [[2, 2]], {
+      device: "reference",
+      checkFinite: true,
+    });
     expect((await refusal(() => f([[1, 2], [2, 4]]))).message).toMatch(/^inverse made the first/); // biome-ignore format: a matrix
   });
 
@@ -461,7 +551,10 @@ describe("dispose", () => {
     const late = refusal(() => f([3]));
     expect((await running).data).toEqual(Float32Array.of(3));
     await Promise.all([done, f.dispose()]);
-    expect(await late).toMatchObject({ kind: "disposed", message: expect.stringMatching(/Compile it again/) });
+    expect(await late).toMatchObject({
+      kind: "disposed",
+      message: expect.stringMatching(/Compile it again/),
+    });
   });
 
   it("of a function whose graph was refused is quiet", async () => {

@@ -12,7 +12,8 @@ import { briefly } from "./no-native.ts";
 import { allOf, type Evaluate, type Finding, onDevice, survey } from "./survey.ts";
 
 /** Findings beyond a bound; NaN is beyond every one. */
-const beyond = (bound: number, findings: readonly Finding[]): Finding[] => findings.filter((f) => !(f.error <= bound));
+const beyond = (bound: number, findings: readonly Finding[]): Finding[] =>
+  findings.filter((f) => !(f.error <= bound));
 
 /** A graph in the form of one target, on the processor of a runtime. */
 const onRuntime =
@@ -92,6 +93,8 @@ describe("against the reference", () => {
   });
 
   it("graphs written for a GPU are right to 1e-5 in float32 when the processor runs them", async () => {
-    expect(beyond(1e-5, await survey(diffeo, onRuntime(node.create, "gpu"), ["float32"]))).toEqual([]);
+    expect(beyond(1e-5, await survey(diffeo, onRuntime(node.create, "gpu"), ["float32"]))).toEqual(
+      [],
+    );
   });
 });

@@ -7,8 +7,9 @@ const dataUrl = (code: string): string => `data:text/javascript,${encodeURICompo
 const hook = `import { register } from "node:module"; register(${JSON.stringify(dataUrl(missing))});`;
 
 /**
- * For what computes for a moment: V8 compiles WebAssembly a second time, for speed, only where it runs many times as long as by
- * default. Otherwise that is up to half of such a program's processor time. The numbers are the same.
+ * For what computes for a moment: V8 compiles WebAssembly a second time, for speed, only where it
+ * runs many times as long as by default. Otherwise that is up to half of such a program's processor
+ * time. The numbers are the same.
  */
 export const briefly = "--wasm-tiering-budget=130000000";
 

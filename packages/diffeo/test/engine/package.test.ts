@@ -1,6 +1,7 @@
 /**
- * The package as it is published: every path of its exports map and the README's program, in a fresh process, from the built files.
- * What stands beside it in node_modules is the house's own, and archives are not made: those of a release are installed by hand.
+ * The package as it is published: every path of its exports map and the README's program, in a
+ * fresh process, from the built files. What stands beside it in node_modules is the house's own,
+ * and archives are not made: those of a release are installed by hand.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
@@ -25,11 +26,15 @@ afterAll(() => project.remove());
 function run(program: string): unknown {
   const file = join(project.folder, "program.mjs");
   writeFileSync(file, program);
-  return JSON.parse(execFileSync(process.execPath, [file], { cwd: project.folder, encoding: "utf8" }));
+  return JSON.parse(
+    execFileSync(process.execPath, [file], { cwd: project.folder, encoding: "utf8" }),
+  );
 }
 
 it("has a path for every public folder, with code and types behind it", () => {
-  const folders = readdirSync(join(root, "src")).filter((f) => existsSync(join(root, "src", f, "index.ts")));
+  const folders = readdirSync(join(root, "src")).filter((f) =>
+    existsSync(join(root, "src", f, "index.ts")),
+  );
   expect(paths.toSorted()).toEqual([".", "./web", ...folders.map((f) => `./${f}`)].toSorted());
   const missing = paths
     .flatMap((path) => [exports[path].types, exports[path].default])
@@ -38,7 +43,9 @@ it("has a path for every public folder, with code and types behind it", () => {
 });
 
 it("imports every path and computes a gradient, here and on a worker thread", () => {
-  const imports = paths.map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`).join("\n");
+  const imports = paths
+    .map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`)
+    .join("\n");
   const { names, here, there } = run(`
     ${imports}
     import { compile, exp, grad, sum } from "diffeo";
@@ -59,13 +66,15 @@ it("imports every path and computes a gradient, here and on a worker thread", ()
 });
 
 /** The program that the README shows. */
-const [, shown] = readFileSync(join(house, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
+const [, shown] =
+  readFileSync(join(house, "README.md"), "utf8").match(/```ts\n([\s\S]*?)```/) ?? [];
 
 it("runs the README's program", () => {
   const { outputText } = ts.transpileModule(shown, {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
   });
-  const report = "console.log(JSON.stringify({ shape: samples.shape, exits, points: [...samples.data] }));";
+  const report =
+    "console.log(JSON.stringify({ shape: samples.shape, exits, points: [...samples.data] }));";
   const { points, ...rest } = run(`${outputText}\n${report}`) as { points: number[] };
   expect(rest).toEqual({ shape: [1000, 2], exits: 0 });
   // Inside the triangle, in two clusters: near a corner, and near another.
@@ -75,15 +84,24 @@ it("runs the README's program", () => {
 });
 
 /**
- * What the compiler finds in programs of the project and in the package's declarations, and which files those are. Declarations
- * of the language, of browsers and of the packages it depends on are read, and not ours to check: valibot's take five seconds.
+ * What the compiler finds in programs of the project and in the package's declarations, and which
+ * files those are. Declarations of the language, of browsers and of the packages it depends on are
+ * read, and not ours to check: valibot's take five seconds.
  */
-function compiled(...programs: readonly string[]): { readonly faults: string; readonly checked: readonly string[] } {
+function compiled(...programs: readonly string[]): {
+  readonly faults: string;
+  readonly checked: readonly string[];
+} {
   const folder = realpathSync(project.folder) + sep;
   const program = ts.createProgram(
     programs.map((name) => folder + name),
     {
-      ...{ noEmit: true, strict: true, module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 },
+      ...{
+        noEmit: true,
+        strict: true,
+        module: ts.ModuleKind.NodeNext,
+        target: ts.ScriptTarget.ES2022,
+      },
       lib: ["lib.es2023.d.ts", "lib.dom.d.ts"],
     },
   );

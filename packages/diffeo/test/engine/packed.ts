@@ -1,4 +1,7 @@
-/** The package as its users get it: built, with its own package.json, in the node_modules of an empty project. */
+/**
+ * The package as its users get it: built, with its own package.json, in the node_modules of an
+ * empty project.
+ */
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -9,12 +12,14 @@ import { built } from "../../../../test/build.ts";
 export const root = resolve(import.meta.dirname, "../..");
 export const house = resolve(root, "../..");
 
-const { dependencies, optionalDependencies } = createRequire(import.meta.url)("../../package.json") as Record<
-  "dependencies" | "optionalDependencies",
-  Record<string, string>
->;
+const { dependencies, optionalDependencies } = createRequire(import.meta.url)(
+  "../../package.json",
+) as Record<"dependencies" | "optionalDependencies", Record<string, string>>;
 
-/** Puts what was built once for all tests, or another build, into a temporary project, and gives its folder. */
+/**
+ * Puts what was built once for all tests, or another build, into a temporary project, and gives its
+ * folder.
+ */
 export function packed(dist = join(built(), "packages", "diffeo", "dist")): {
   readonly folder: string;
   remove(): void;

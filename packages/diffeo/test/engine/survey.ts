@@ -1,8 +1,12 @@
-/** Runs the table of cases on a device beside the reference. Knows no platform, so that a page can run it too. */
+/**
+ * Runs the table of cases on a device beside the reference. Knows no platform, so that a page can
+ * run it too.
+ */
 import type * as Diffeo from "../../src/index.ts";
 import { type Case, cases } from "./cases.ts";
 
-type D = Pick<typeof Diffeo, "compile" | "convert" | "toFloat64" | "sizeOf"> & Parameters<typeof cases>[0];
+type D = Pick<typeof Diffeo, "compile" | "convert" | "toFloat64" | "sizeOf"> &
+  Parameters<typeof cases>[0];
 type Type = Diffeo.FloatType;
 
 /** A function of arrays of its own. */
@@ -11,12 +15,17 @@ export interface Work {
   readonly args: readonly Diffeo.NdArray[];
 }
 
-/** Evaluates functions once, in one graph: to open a session takes longer than to run any of them. */
+/**
+ * Evaluates functions once, in one graph: to open a session takes longer than to run any of them.
+ */
 export type Evaluate = (work: readonly Work[], type: Type) => Promise<readonly Diffeo.NdArray[]>;
 
 /** Deterministic inputs: the golden ratio's multiples, spread evenly and never repeated. */
 const values = (n: number, offset: number, [low, high]: readonly [number, number]): number[] =>
-  Array.from({ length: n }, (_, i) => low + (high - low) * (((i + 1) * 0.6180339887498949 + offset * 0.377) % 1));
+  Array.from(
+    { length: n },
+    (_, i) => low + (high - low) * (((i + 1) * 0.6180339887498949 + offset * 0.377) % 1),
+  );
 
 /** What a graph of all functions gives. */
 export const allOf =
@@ -35,7 +44,10 @@ export const onDevice =
 export interface Finding {
   readonly name: string;
   readonly type: Type;
-  /** max |y − r| / max(1, |r|) over the entries y of the device and r of the reference; NaN where a shape is wrong. */
+  /**
+   * max |y − r| / max(1, |r|) over the entries y of the device and r of the reference; NaN where a
+   * shape is wrong.
+   */
   readonly error: number;
 }
 
@@ -49,7 +61,9 @@ export async function survey(
   const findings: Finding[] = [];
   const all = cases(d).filter((c) => only(c.name));
   // Some at a time: the runtime takes longer over one graph of all than over a few.
-  const groups = Array.from({ length: Math.ceil(all.length / 32) }, (_, k) => all.slice(32 * k, 32 * (k + 1)));
+  const groups = Array.from({ length: Math.ceil(all.length / 32) }, (_, k) =>
+    all.slice(32 * k, 32 * (k + 1)),
+  );
   for (const [type, some] of types.flatMap((t) => groups.map((group) => [t, group] as const))) {
     const work = some.map(({ f, shapes, range }) => ({
       f,
@@ -60,13 +74,17 @@ export async function survey(
     }));
     const exact = work.map(({ f, args }) => ({
       f,
-      args: args.map((a): Diffeo.NdArray => ({ ...a, dtype: "float64", data: d.toFloat64(a.data) })),
+      args: args.map(
+        (a): Diffeo.NdArray => ({ ...a, dtype: "float64", data: d.toFloat64(a.data) }),
+      ),
     }));
     const [found, wanted] = [await evaluate(work, type), await reference(exact, "float64")];
     some.forEach(({ name }, i) => {
       const [y, r] = [found[i], wanted[i]];
       const same = `${y.shape}` === `${r.shape}` && y.data.length === r.data.length;
-      const errors = [...d.toFloat64(r.data)].map((v, k) => Math.abs(Number(y.data[k]) - v) / Math.max(1, Math.abs(v)));
+      const errors = [...d.toFloat64(r.data)].map(
+        (v, k) => Math.abs(Number(y.data[k]) - v) / Math.max(1, Math.abs(v)),
+      );
       findings.push({ name, type, error: same ? Math.max(...errors) : Number.NaN });
     });
   }

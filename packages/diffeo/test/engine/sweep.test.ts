@@ -1,13 +1,32 @@
-/** The elementwise end of a graph, computed by the engine itself, beside the runtime's own numbers. */
+/**
+ * The elementwise end of a graph, computed by the engine itself, beside the runtime's own numbers.
+ */
 import { describe, expect, it } from "vitest";
 import { compile, release, toHost } from "../../src/engine/index.ts";
-import { abs, add, div, matmul, mul, neg, reshape, slice, sqrt, sub, sum, type Tensor } from "../../src/graph/index.ts";
+import {
+  abs,
+  add,
+  div,
+  matmul,
+  mul,
+  neg,
+  reshape,
+  slice,
+  sqrt,
+  sub,
+  sum,
+  type Tensor,
+} from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
 import { compileStep, initialState } from "../../src/train/index.ts";
 
-const numbers = (name: string, size: number): Float32Array => normal(key(name), [size]).data as Float32Array;
+const numbers = (name: string, size: number): Float32Array =>
+  normal(key(name), [size]).data as Float32Array;
 
-/** Every operation of the sweep, a gradient-like array made by the runtime, numbers that are given and numbers that are computed. */
+/**
+ * Every operation of the sweep, a gradient-like array made by the runtime, numbers that are given
+ * and numbers that are computed.
+ */
 const program = (x: Tensor, y: Tensor, c: Tensor) => {
   const n = x.shape[0];
   const w = reshape(slice(x, [0, 4096]), [64, 64]);
@@ -33,7 +52,8 @@ describe("the elementwise end of a graph", () => {
     // Infinities and NaN go through as they do in the runtime.
     [x[7], y[9], y[11]] = [Number.POSITIVE_INFINITY, Number.NaN, 0];
     const pairs = [];
-    // Nothing is released: the third call finds no memory of the sweep's own, and the first must not lose its numbers.
+    // Nothing is released: the third call finds no memory of the sweep's own, and the first must
+    // not lose its numbers.
     for (const [u, c] of [
       [numbers("u", size), 0.3],
       [x, -2],
@@ -49,10 +69,15 @@ describe("the elementwise end of a graph", () => {
   });
 
   it("gives the same steps of training, and uses the memory of released state again", async () => {
-    const parameters = { w: { shape: [64, 80], dtype: "float32", data: numbers("w", 64 * 80) } } as const;
+    const parameters = {
+      w: { shape: [64, 80], dtype: "float32", data: numbers("w", 64 * 80) },
+    } as const;
     const loss = (p: { w: Tensor }, x: Tensor): Tensor => sum(mul(matmul(x, p.w), matmul(x, p.w)));
     const step = compileStep(loss, parameters, [[8, 64]], { threads: 1, weightDecay: 0.1 });
-    const oracle = compileStep(loss, parameters, [[8, 64]], { device: "reference", weightDecay: 0.1 });
+    const oracle = compileStep(loss, parameters, [[8, 64]], {
+      device: "reference",
+      weightDecay: 0.1,
+    });
     let [state, exact] = [initialState(parameters), initialState(parameters)];
     const memory = new Set<unknown>();
     for (let s = 1; s <= 4; s++) {
@@ -79,7 +104,9 @@ describe("the elementwise end of a graph", () => {
       ));
       for (const name of ["theta", "m", "v", "ema"] as const) {
         const right = exact[name].data as Float64Array;
-        const apart = right.map((r, i) => Math.abs(Number(state[name].data[i]) - r) / (0.1 + Math.abs(r)));
+        const apart = right.map(
+          (r, i) => Math.abs(Number(state[name].data[i]) - r) / (0.1 + Math.abs(r)),
+        );
         expect(
           apart.reduce((x, y) => Math.max(x, y)),
           `${name} after step ${s}`,

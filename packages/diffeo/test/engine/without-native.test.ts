@@ -1,4 +1,7 @@
-/** Node without onnxruntime-node, whose install step may fail where nothing but a package registry can be reached. */
+/**
+ * Node without onnxruntime-node, whose install step may fail where nothing but a package registry
+ * can be reached.
+ */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { withoutNative } from "./no-native.ts";
@@ -11,10 +14,15 @@ it("computes in WebAssembly, and says that the native runtime is missing", () =>
     await f.dispose();
     console.log(JSON.stringify({ data: [...data], devices: await devices() }));`;
   const found = JSON.parse(
-    execFileSync(process.execPath, withoutNative(program), { cwd: import.meta.dirname, encoding: "utf8" }),
+    execFileSync(process.execPath, withoutNative(program), {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+    }),
   );
   expect(found.data[0]).toBe(1);
   expect(found.data[1]).toBeCloseTo(Math.E, 14);
   expect(found.devices.map(({ name }: { name: string }) => name)).toEqual(["cpu", "reference"]);
-  expect(found.devices[0].description).toMatch(/WebAssembly: onnxruntime-node, which is faster, is not installed/);
+  expect(found.devices[0].description).toMatch(
+    /WebAssembly: onnxruntime-node, which is faster, is not installed/,
+  );
 });

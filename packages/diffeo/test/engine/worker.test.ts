@@ -5,7 +5,17 @@ import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it, vi } from "vitest";
 import { built } from "../../../../test/build.ts";
-import { compile, log, matmul, type NdArray, ndarray, sub, sum, type Tensor, tanh } from "../../src/index.ts";
+import {
+  compile,
+  log,
+  matmul,
+  type NdArray,
+  ndarray,
+  sub,
+  sum,
+  type Tensor,
+  tanh,
+} from "../../src/index.ts";
 
 const SIZE = 512;
 
@@ -22,11 +32,13 @@ const matrix = (): NdArray => ({
   data: Float32Array.from({ length: SIZE * SIZE }, (_, i) => Math.sin(i) / 16),
 });
 
-const bytes = ({ data }: NdArray): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+const bytes = ({ data }: NdArray): Buffer =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 
 /**
- * Exit status and output of a program on the library as it is published, in a process of its own. A run of its function takes
- * several times the 20 ms after which something happens in the middle of it.
+ * Exit status and output of a program on the library as it is published, in a process of its own. A
+ * run of its function takes several times the 20 ms after which something happens in the middle of
+ * it.
  */
 async function program(body: string): Promise<{ readonly code: number; readonly output: string }> {
   const source = `
@@ -37,7 +49,11 @@ async function program(body: string): Promise<{ readonly code: number; readonly 
     const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
     ${body}`;
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--input-type=module",
+      "--eval",
+      source,
+    ]);
     return { code: 0, output: stdout.trim() };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -47,7 +63,9 @@ async function program(body: string): Promise<{ readonly code: number; readonly 
 
 describe("a function compiled for a worker", () => {
   it("lets the caller's thread go on while it runs, and gives the very numbers of that thread", async () => {
-    const [there, here] = [true, false].map((worker) => compile(long, [[SIZE, SIZE]], { worker, threads: 1 }));
+    const [there, here] = [true, false].map((worker) =>
+      compile(long, [[SIZE, SIZE]], { worker, threads: 1 }),
+    );
     const x = matrix();
     /** A result, and how often the event loop turned until it came. */
     const counted = async (f: typeof there): Promise<readonly [NdArray, number]> => {
@@ -93,7 +111,9 @@ describe("a function compiled for a worker", () => {
       const missing = compile((x: Tensor) => sum(x), [[2]], { ...options, device: "cuda" });
       const bad = compile((x: Tensor) => log(sub(x, 1)), [[2]], options);
       const messages = await Promise.all(
-        [missing([1, 2]), bad([0, 2]), bad([1, 2, 3] as never)].map((p) => p.catch((e: Error) => e.message)),
+        [missing([1, 2]), bad([0, 2]), bad([1, 2, 3] as never)].map((p) =>
+          p.catch((e: Error) => e.message),
+        ),
       );
       await Promise.all([missing.dispose(), bad.dispose()]);
       return messages;
@@ -136,11 +156,17 @@ describe("a process with a worker", () => {
   });
 
   it("stays until the worker has answered", async () => {
-    expect(await program(`f(x).then(() => console.log("answered"));`)).toEqual({ code: 0, output: "answered" });
+    expect(await program(`f(x).then(() => console.log("answered"));`)).toEqual({
+      code: 0,
+      output: "answered",
+    });
   });
 
   it("exits with the status it asks for in the middle of a run", async () => {
-    expect(await program("await f(x); f(x); await soon(); process.exit(130);")).toEqual({ code: 130, output: "" });
+    expect(await program("await f(x); f(x); await soon(); process.exit(130);")).toEqual({
+      code: 130,
+      output: "",
+    });
   });
 
   it("ends after a disposal in the middle of a run", async () => {

@@ -48,7 +48,8 @@ import {
 import { key, normal } from "../../src/random/index.ts";
 
 /** Values of tensors whose inputs are constants. */
-const values = (...outputs: Tensor[]): number[][] => reference(outputs, new Map()).map((v) => [...v]);
+const values = (...outputs: Tensor[]): number[][] =>
+  reference(outputs, new Map()).map((v) => [...v]);
 const number = (t: Tensor): number => values(t)[0][0];
 const scalar = (v: number): Tensor => constant(v, "float64");
 const zeros = (shape: readonly number[]): NdArray => ({
@@ -62,7 +63,8 @@ const random = (name: string, shape: readonly number[]): Tensor => {
 };
 
 /** The n-th derivative of a function of one number. */
-const nth = (f: (x: Tensor) => Tensor, n: number): ((x: Tensor) => Tensor) => (n === 0 ? f : nth(grad(f), n - 1));
+const nth = (f: (x: Tensor) => Tensor, n: number): ((x: Tensor) => Tensor) =>
+  n === 0 ? f : nth(grad(f), n - 1);
 
 const close = (actual: Tensor, expected: Tensor, digits = 12): void => {
   expect(actual.shape).toEqual(expected.shape);
@@ -79,7 +81,8 @@ describe("trees of tensors", () => {
     unused: random("d", [4]),
   } as const;
   type P = typeof p;
-  const f = ({ a, b }: P, scale: Tensor): Tensor => add(mul(sum(mul(a, b[0])), scale), sum(exp(b[1].c)));
+  const f = ({ a, b }: P, scale: Tensor): Tensor =>
+    add(mul(sum(mul(a, b[0])), scale), sum(exp(b[1].c)));
 
   it("are returned by grad with the gradient at every leaf, zero where a leaf is not used", () => {
     const g = grad(f)(p, scalar(3));
@@ -97,7 +100,8 @@ describe("trees of tensors", () => {
 
   it("map cotangents back and directions forward, in and out of any structure", () => {
     const matrix = random("m", [2, 3]);
-    const h = ({ x, y }: { x: Tensor; y: Tensor }) => [matvec(matrix, x), { z: mul(x, y) }] as const;
+    const h = ({ x, y }: { x: Tensor; y: Tensor }) =>
+      [matvec(matrix, x), { z: mul(x, y) }] as const;
     const at = { x: random("x", [3]), y: random("y", [3]) };
     const u = [random("u", [2]), { z: random("v", [3]) }] as const;
     const [value, pull] = vjp(h, at);
@@ -112,7 +116,10 @@ describe("trees of tensors", () => {
   });
 
   it("are paired by key, in whatever order the keys stand", () => {
-    const h = (x: { a: Tensor; b: Tensor }): { p: Tensor; q: Tensor } => ({ p: mul(x.b, 100), q: x.a });
+    const h = (x: { a: Tensor; b: Tensor }): { p: Tensor; q: Tensor } => ({
+      p: mul(x.b, 100),
+      q: x.a,
+    });
     const at = { a: scalar(1), b: scalar(2) };
     const [, tangent] = jvp(h, at, { b: scalar(1), a: scalar(0) });
     expect([number(tangent.p), number(tangent.q)]).toEqual([100, 0]);
@@ -167,39 +174,42 @@ describe.each([[[3]], [[5, 3]], [[2, 4, 3]]])("per-sample derivatives over shape
   });
 });
 
-describe.each([[[2]], [[4, 2]]])("per-sample derivatives in a tree of tensors of shape %s", (shape) => {
-  const z = { q: random("q", shape), p: random("p", [...shape.slice(0, -1), 3]) };
-  const v = { p: random("vp", z.p.shape), q: random("vq", shape) };
-  const m = random("coupling", [2, 3]);
-  /** qᵀMp + Σ sin p: Hessian blocks ∂q∂p = M, ∂p∂p = −diag sin p. */
-  const energy = ({ q, p }: typeof z): Tensor => add(dot(q, matvec(m, p)), sum(sin(p), -1));
+describe.each([[[2]], [[4, 2]]])(
+  "per-sample derivatives in a tree of tensors of shape %s",
+  (shape) => {
+    const z = { q: random("q", shape), p: random("p", [...shape.slice(0, -1), 3]) };
+    const v = { p: random("vp", z.p.shape), q: random("vq", shape) };
+    const m = random("coupling", [2, 3]);
+    /** qᵀMp + Σ sin p: Hessian blocks ∂q∂p = M, ∂p∂p = −diag sin p. */
+    const energy = ({ q, p }: typeof z): Tensor => add(dot(q, matvec(m, p)), sum(sin(p), -1));
 
-  it("hvp has the blocks of the Hessian, each where its leaves are", () => {
-    const { q, p } = hvp(energy, z, v);
-    close(q, matvec(m, v.p));
-    close(p, sub(matvec(transpose(m), v.q), mul(sin(z.p), v.p)));
-  });
-
-  it("jacobian is a tree of outputs of trees of inputs", () => {
-    const [j] = jacobian(({ q, p }) => [{ force: tanh(matvec(m, p)), speed: mul(q, 2) }], z);
-    close(matvec(j.force.p, v.p), jvp((p: Tensor) => tanh(matvec(m, p)), z.p, v.p)[1]);
-    close(j.force.q, constant(zeros([...shape, 2]), "float64"));
-    close(j.speed.q, expand(mul(eye(2, "float64"), 2), [...shape, 2]));
-    close(j.speed.p, constant(zeros([...shape, 3]), "float64"));
-  });
-
-  it("traceJacobian and laplacian add up the diagonal blocks", () => {
-    const flow = ({ q, p }: typeof z): typeof z => ({
-      p: add(sin(p), sum(q, -1, { keepDims: true })),
-      q: mul(q, sum(p, -1, { keepDims: true })),
+    it("hvp has the blocks of the Hessian, each where its leaves are", () => {
+      const { q, p } = hvp(energy, z, v);
+      close(q, matvec(m, v.p));
+      close(p, sub(matvec(transpose(m), v.q), mul(sin(z.p), v.p)));
     });
-    const expected = add(sum(cos(z.p), -1), mul(sum(z.p, -1), 2));
-    close(traceJacobian(flow, z), expected);
-    const along = jvp(flow, z, v)[1];
-    close(traceJacobian(flow, z, v), add(dot(v.q, along.q), dot(v.p, along.p)));
-    close(laplacian(energy, z), neg(sum(sin(z.p), -1)));
-  });
-});
+
+    it("jacobian is a tree of outputs of trees of inputs", () => {
+      const [j] = jacobian(({ q, p }) => [{ force: tanh(matvec(m, p)), speed: mul(q, 2) }], z);
+      close(matvec(j.force.p, v.p), jvp((p: Tensor) => tanh(matvec(m, p)), z.p, v.p)[1]);
+      close(j.force.q, constant(zeros([...shape, 2]), "float64"));
+      close(j.speed.q, expand(mul(eye(2, "float64"), 2), [...shape, 2]));
+      close(j.speed.p, constant(zeros([...shape, 3]), "float64"));
+    });
+
+    it("traceJacobian and laplacian add up the diagonal blocks", () => {
+      const flow = ({ q, p }: typeof z): typeof z => ({
+        p: add(sin(p), sum(q, -1, { keepDims: true })),
+        q: mul(q, sum(p, -1, { keepDims: true })),
+      });
+      const expected = add(sum(cos(z.p), -1), mul(sum(z.p, -1), 2));
+      close(traceJacobian(flow, z), expected);
+      const along = jvp(flow, z, v)[1];
+      close(traceJacobian(flow, z, v), add(dot(v.q, along.q), dot(v.p, along.p)));
+      close(laplacian(energy, z), neg(sum(sin(z.p), -1)));
+    });
+  },
+);
 
 describe("derivatives inside derivatives", () => {
   it("do not confuse one variable with another", () => {
@@ -207,12 +217,14 @@ describe("derivatives inside derivatives", () => {
     const f = (x: Tensor): Tensor => mul(x, grad((y: Tensor) => add(x, y))(scalar(1)));
     expect(number(grad(f)(scalar(1)))).toBe(1);
     // d/dx (x · d/dy (x²y³)) = d/dx 3x³y² = 9x²y²
-    const g = (x: Tensor): Tensor => mul(x, grad((y: Tensor) => mul(pow(x, 2), pow(y, 3)))(scalar(2)));
+    const g = (x: Tensor): Tensor =>
+      mul(x, grad((y: Tensor) => mul(pow(x, 2), pow(y, 3)))(scalar(2)));
     expect(number(grad(g)(scalar(5)))).toBe(9 * 25 * 4);
   });
 
   it("tell a variable from the outer one it equals", () => {
-    // At y = x the inner derivative is that of y alone: d/dx (d/dy (x·y) at y = x) = d/dx x = 1, not 2.
+    // At y = x the inner derivative is that of y alone: d/dx (d/dy (x·y) at y = x) = d/dx x = 1,
+    // not 2.
     const f = (x: Tensor): Tensor => grad((y: Tensor) => mul(x, y))(x);
     expect(number(grad(f)(scalar(3)))).toBe(1);
     // d/dx (d/dy (x y²) at y = x) = d/dx 2x² = 4x
@@ -236,8 +248,12 @@ describe("derivatives inside derivatives", () => {
   });
 
   it("of powers stay finite at 0", () => {
-    expect([0, 1, 2, 3, 4].map((n) => number(nth((x) => pow(x, 2), n)(scalar(0))))).toEqual([0, 0, 2, 0, 0]);
-    expect([0, 1, 2, 3, 4].map((n) => number(nth((x) => pow(x, 3), n)(scalar(0))))).toEqual([0, 0, 0, 6, 0]);
+    expect([0, 1, 2, 3, 4].map((n) => number(nth((x) => pow(x, 2), n)(scalar(0))))).toEqual([
+      0, 0, 2, 0, 0,
+    ]);
+    expect([0, 1, 2, 3, 4].map((n) => number(nth((x) => pow(x, 3), n)(scalar(0))))).toEqual([
+      0, 0, 0, 6, 0,
+    ]);
     expect([0, 1, 2].map((n) => number(nth((x) => pow(x, 1), n)(scalar(0))))).toEqual([0, 1, 0]);
   });
 
@@ -262,11 +278,15 @@ describe("where a derivative ends or is shared", () => {
     const f = (t: Tensor): Tensor => sum(mul(cast(mul(cast(t, "float32"), 2), "float64"), t));
     expect(grad(f)(x).dtype).toBe("float64");
     expect(values(grad(f)(x))).toEqual([[4, 8, 12]]);
-    expect(values(grad((t: Tensor) => sum(mul(cast(cast(t, "int32"), "float64"), t)))(x))).toEqual([[1, 2, 3]]);
+    expect(values(grad((t: Tensor) => sum(mul(cast(cast(t, "int32"), "float64"), t)))(x))).toEqual([
+      [1, 2, 3],
+    ]);
   });
 
   it("comparisons have none", () => {
-    expect(values(grad((t: Tensor) => sum(mul(t, cast(equal(t, 2), "float64"))))(x))).toEqual([[0, 1, 0]]);
+    expect(values(grad((t: Tensor) => sum(mul(t, cast(equal(t, 2), "float64"))))(x))).toEqual([
+      [0, 1, 0],
+    ]);
   });
 
   it("the largest of several equal numbers share it", () => {
@@ -280,7 +300,8 @@ describe("where a derivative ends or is shared", () => {
   });
 
   it("a branch not taken stays out if its argument was made safe", () => {
-    const safe = (t: Tensor): Tensor => where(greater(t, 0), log(where(greater(t, 0), t, 1)), neg(t));
+    const safe = (t: Tensor): Tensor =>
+      where(greater(t, 0), log(where(greater(t, 0), t, 1)), neg(t));
     expect(number(grad(safe)(scalar(-2)))).toBe(-1);
     expect(number(grad(safe)(scalar(4)))).toBe(0.25);
   });
@@ -306,7 +327,8 @@ describe("large graphs", () => {
 
   it("have gradients of their own size, however often values are shared", () => {
     const size = (n: number): number => {
-      const square = (t: Tensor): Tensor => Array.from({ length: n }).reduce<Tensor>((y) => mul(y, y), t);
+      const square = (t: Tensor): Tensor =>
+        Array.from({ length: n }).reduce<Tensor>((y) => mul(y, y), t);
       return topological(simplify([grad(square)(input("x", [], "float64"))])).length;
     };
     expect(size(60) - size(40)).toBe(size(40) - size(20));

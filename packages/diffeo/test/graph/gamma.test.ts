@@ -1,11 +1,16 @@
-/** log Γ and its derivatives beside values of 60 digits (mpmath), and at the ends of their domain. */
+/**
+ * log Γ and its derivatives beside values of 60 digits (mpmath), and at the ends of their domain.
+ */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import { gradEach, logGamma, polygamma, type Tensor } from "../../src/graph/index.ts";
 
 /** x, log Γ, ψ₀, ψ₁, ψ₃; every x is exact in float32. */
 const table: readonly (readonly number[])[] = [
-  [9.313225746154785e-10, 20.794415416260787, -1073741824.5772157, 1.152921504606847e18, 7.975367974709495e36],
+  [
+    9.313225746154785e-10, 20.794415416260787, -1073741824.5772157, 1.152921504606847e18,
+    7.975367974709495e36,
+  ],
   [0.125, 2.0194183575537963, -8.388492663295855, 65.38813344498803, 24580.143419063566],
   [0.5, 0.5723649429247001, -1.9635100260214235, 4.934802200544679, 97.40909103400244],
   [0.984375, 0.009221337197578781, -0.6032154221232299, 1.683307193476627, 6.89816427144615],
@@ -33,22 +38,34 @@ describe("log Γ, ψ₀, ψ₁ and ψ₃", () => {
     ["reference", "float64", 4e-15],
     ["cpu", "float64", 4e-15],
     ["cpu", "float32", 3e-6],
-  ] as const)("on device %s in %s have errors below %s of max(1, |f|)", async (device, type, tolerance) => {
-    const f = compile((x: Tensor) => functions.map((g) => g(x)), [[points.length]], { device, type });
-    const found = await f(points).finally(() => f.dispose());
-    table.forEach(([x, ...values], i) => {
-      values.forEach((value, k) => {
-        const error = Math.abs((found[k].data[i] as number) - value) / Math.max(1, Math.abs(value));
-        expect(error, `function ${k} at ${x}`).toBeLessThanOrEqual(tolerance);
+  ] as const)(
+    "on device %s in %s have errors below %s of max(1, |f|)",
+    async (device, type, tolerance) => {
+      const f = compile((x: Tensor) => functions.map((g) => g(x)), [[points.length]], {
+        device,
+        type,
       });
-    });
-  });
+      const found = await f(points).finally(() => f.dispose());
+      table.forEach(([x, ...values], i) => {
+        values.forEach((value, k) => {
+          const error =
+            Math.abs((found[k].data[i] as number) - value) / Math.max(1, Math.abs(value));
+          expect(error, `function ${k} at ${x}`).toBeLessThanOrEqual(tolerance);
+        });
+      });
+    },
+  );
 
   it.each(["reference", "cpu"] as const)(
     "on device %s have their limits at 0 and far away, and none below",
     async (device) => {
-      const f = compile((x: Tensor) => functions.slice(0, 3).map((g) => g(x)), [[5]], { device, type: "float64" });
-      const found = await f([0, Number.POSITIVE_INFINITY, -0.5, -20.5, Number.NaN]).finally(() => f.dispose());
+      const f = compile((x: Tensor) => functions.slice(0, 3).map((g) => g(x)), [[5]], {
+        device,
+        type: "float64",
+      });
+      const found = await f([0, Number.POSITIVE_INFINITY, -0.5, -20.5, Number.NaN]).finally(() =>
+        f.dispose(),
+      );
       const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];
       expect(found.map(({ data }) => Array.from(data as Float64Array))).toEqual([
         [inf, inf, none, none, none],

@@ -50,7 +50,9 @@ describe.each(smooth)("$name", ({ draws, elementwise, runs }) => {
             // 1e-6 of the derivative itself; below 1e-10·|f| the differences show only rounding.
             const floor = 1e-10 * (elementwise ? size[j] : whole);
             if (!(Math.abs(d - exact[k][j]) <= 1e-6 * Math.abs(exact[k][j]) + floor))
-              expect.fail(`${k === 0 ? "first" : "second"} derivative ${j}: ${exact[k][j]}, by differences ${d}`);
+              expect.fail(
+                `${k === 0 ? "first" : "second"} derivative ${j}: ${exact[k][j]}, by differences ${d}`,
+              );
           });
         });
       }),

@@ -46,7 +46,10 @@ function normalise(x: Tensor, groups: number, epsilon: number): Tensor {
   const [b, h, w, c] = x.shape;
   const grouped = reshape(x, [b, h * w, groups, c / groups]);
   const centred = sub(grouped, mean(grouped, [1, 3], { keepDims: true }));
-  return reshape(div(centred, sqrt(add(mean(square(centred), [1, 3], { keepDims: true }), epsilon))), x.shape);
+  return reshape(
+    div(centred, sqrt(add(mean(square(centred), [1, 3], { keepDims: true }), epsilon))),
+    x.shape,
+  );
 }
 
 const heads = (t: Tensor, count: number): Tensor[] => split(t, count, -1);
@@ -64,11 +67,19 @@ const networks: Readonly<
   Record<string, { inputs: Record<string, NdArray>; f: (p: Record<string, Tensor>) => Tensor }>
 > = {
   "a convolution": {
-    inputs: { x: random("x", [2, 4, 4, 2]), w: random("w", [3, 3, 2, 3], 0.3), b: random("b", [3]) },
+    inputs: {
+      x: random("x", [2, 4, 4, 2]),
+      w: random("w", [3, 3, 2, 3], 0.3),
+      b: random("b", [3]),
+    },
     f: ({ x, w, b }) => mean(square(silu(add(conv2d(x, w), b)))),
   },
   "strided convolutions, pooling and upsampling": {
-    inputs: { x: random("x", [2, 6, 6, 1]), w: random("w", [3, 3, 1, 2], 0.5), w2: random("w2", [2, 2, 2, 2], 0.5) },
+    inputs: {
+      x: random("x", [2, 6, 6, 1]),
+      w: random("w", [3, 3, 1, 2], 0.5),
+      w2: random("w2", [2, 2, 2, 2], 0.5),
+    },
     f: ({ x, w, w2 }) => {
       const low = silu(conv2d(x, w, { stride: 2, padding: 1 }));
       const high = conv2d(upsampleNearest(low), w2, { padding: "same" });
@@ -127,10 +138,16 @@ const networks: Readonly<
 };
 
 describe.each(Object.entries(networks))("%s", (_, { inputs: arrays, f }) => {
-  const given = leavesOf<NdArray>(arrays, (a) => typeof a === "object" && a !== null && "data" in a);
+  const given = leavesOf<NdArray>(
+    arrays,
+    (a) => typeof a === "object" && a !== null && "data" in a,
+  );
   const directions = given.map((a, i) => random(`direction ${i}`, a.shape));
 
-  /** The loss, its gradient, and that gradient's derivative along the directions, all at inputs + t·directions. */
+  /**
+   * The loss, its gradient, and that gradient's derivative along the directions, all at inputs +
+   * t·directions.
+   */
   const { inputs, outputs } = trace(
     (p: Record<string, Tensor>, v: Record<string, Tensor>) => {
       const [gradient, second] = jvp(grad(f), p, v);
@@ -163,15 +180,23 @@ describe.each(Object.entries(networks))("%s", (_, { inputs: arrays, f }) => {
   });
 });
 
-describe.each(["group normalisation", "layer normalisation", "attention in heads,"])("%s", (name) => {
-  it("is the same in one operation as in primitives", () => {
-    const { inputs, f: one } = networks[`${name} in one`];
-    const { f: many } = networks[`${name} in primitives`];
-    const p = trace((t: Record<string, Tensor>) => [grad(one)(t), grad(many)(t)], [inputs], "float64");
-    const results = reference(
-      p.outputs.map((o) => o.tensor),
-      new Map(p.inputs.map((t, i) => [t, toFloat64(Object.values(inputs)[i].data)])),
-    );
-    for (let i = 0; i < 3; i++) expect(largest(results[i].map((v, j) => v - results[i + 3][j]))).toBeLessThan(1e-14);
-  });
-});
+describe.each(["group normalisation", "layer normalisation", "attention in heads,"])(
+  "%s",
+  (name) => {
+    it("is the same in one operation as in primitives", () => {
+      const { inputs, f: one } = networks[`${name} in one`];
+      const { f: many } = networks[`${name} in primitives`];
+      const p = trace(
+        (t: Record<string, Tensor>) => [grad(one)(t), grad(many)(t)],
+        [inputs],
+        "float64",
+      );
+      const results = reference(
+        p.outputs.map((o) => o.tensor),
+        new Map(p.inputs.map((t, i) => [t, toFloat64(Object.values(inputs)[i].data)])),
+      );
+      for (let i = 0; i < 3; i++)
+        expect(largest(results[i].map((v, j) => v - results[i + 3][j]))).toBeLessThan(1e-14);
+    });
+  },
+);

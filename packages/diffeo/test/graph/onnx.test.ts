@@ -38,13 +38,22 @@ import { discrete, smooth } from "./table.ts";
 
 const RUNS = effort(8);
 
-/** A graph of one entry with its inputs, under names with a prefix: with derivatives where it has them. */
+/**
+ * A graph of one entry with its inputs, under names with a prefix: with derivatives where it has
+ * them.
+ */
 function traced({ f, args }: Draw, type: FloatType, derivatives: boolean, prefix = "") {
   const { graph, arrays } = derivatives ? probe({ f, args }) : { graph: f, arrays: args };
-  const given = arrays.map((a): NdArray => (isFloat(a.dtype) ? { ...a, dtype: type, data: convert(a.data, type) } : a));
+  const given = arrays.map(
+    (a): NdArray => (isFloat(a.dtype) ? { ...a, dtype: type, data: convert(a.data, type) } : a),
+  );
   const names = given.map((_, i) => `${prefix}x${i}`);
   const { inputs, outputs } = trace<unknown>(graph, given, type, names);
-  return { inputs, outputs: outputs.map(({ name, tensor }) => ({ name: prefix + name, tensor })), given };
+  return {
+    inputs,
+    outputs: outputs.map(({ name, tensor }) => ({ name: prefix + name, tensor })),
+    given,
+  };
 }
 
 const entries: readonly (Entry & { readonly derivatives: boolean })[] = [
@@ -58,7 +67,9 @@ const kinds: readonly (readonly [FloatType, readonly Target[]])[] = [
 ];
 
 /** Models of every primitive and its derivatives, for every target and type: `sample` of each. */
-const models = (sample: number): { name: string; bytes: Uint8Array; outputs: readonly Tensor[] }[] =>
+const models = (
+  sample: number,
+): { name: string; bytes: Uint8Array; outputs: readonly Tensor[] }[] =>
   entries.flatMap(({ name, draws, derivatives }) =>
     fc.sample(draws, { seed: 1, numRuns: sample }).flatMap((draw, k) =>
       kinds.flatMap(([type, targets]) => {
@@ -72,7 +83,13 @@ const models = (sample: number): { name: string; bytes: Uint8Array; outputs: rea
     ),
   );
 
-const types: Readonly<Record<number, DType>> = { 1: "float32", 6: "int32", 7: "int64", 9: "bool", 11: "float64" };
+const types: Readonly<Record<number, DType>> = {
+  1: "float32",
+  6: "int32",
+  7: "int64",
+  9: "bool",
+  11: "float64",
+};
 
 describe("ONNX files", () => {
   let all: (ReturnType<typeof models>[number] & { readonly file: ReturnType<typeof readOnnx> })[];
@@ -85,7 +102,9 @@ describe("ONNX files", () => {
       const { irVersion, producer, opsets } = file;
       expect([irVersion, producer], name).toEqual([8, "diffeo"]);
       expect(opsets[0], name).toEqual({ domain: "", version: 17 });
-      expect(opsets.slice(1), name).toEqual(opsets.length > 1 ? [{ domain: "com.microsoft", version: 1 }] : []);
+      expect(opsets.slice(1), name).toEqual(
+        opsets.length > 1 ? [{ domain: "com.microsoft", version: 1 }] : [],
+      );
     }
   });
 
@@ -122,7 +141,13 @@ describe("ONNX files", () => {
     );
     expect(faults(file)).toEqual([]);
     expect(file.inputs.map((p) => p.name)).toEqual(["Neg_0"]);
-    expect(file.outputs.map((p) => p.name)).toEqual(["constant_1", "Mul_2", "same", "untouched", "fixed"]);
+    expect(file.outputs.map((p) => p.name)).toEqual([
+      "constant_1",
+      "Mul_2",
+      "same",
+      "untouched",
+      "fixed",
+    ]);
   });
 
   it("refuse two inputs of one name", () => {
@@ -131,7 +156,11 @@ describe("ONNX files", () => {
   });
 
   it("hold every large constant once", () => {
-    const weights = { shape: [200, 200], dtype: "float32", data: new Float32Array(40_000).fill(0.5) } as const;
+    const weights = {
+      shape: [200, 200],
+      dtype: "float32",
+      data: new Float32Array(40_000).fill(0.5),
+    } as const;
     const x = input("x", [3, 200]);
     const tensor = sum(add(matmul(x, constant(weights)), matmul(mul(x, 2), constant(weights))));
     const { bytes } = writeOnnx([{ name: "y", tensor }]);
@@ -154,10 +183,14 @@ describe("the form of a graph made for a GPU, run on the CPU in float32", () => 
   it.each(entries)("$name", async (entry) => {
     await fc.assert(
       fc.asyncProperty(together(entry, RUNS), async (draws) => {
-        const graphs = draws.map((draw, i) => traced(draw, "float32", entry.derivatives, `draw ${i}, `));
+        const graphs = draws.map((draw, i) =>
+          traced(draw, "float32", entry.derivatives, `draw ${i}, `),
+        );
         const results = await runOnCpu(
           graphs.flatMap(({ outputs }) => outputs),
-          new Map(graphs.flatMap(({ inputs, given }) => inputs.map((t, i) => [t, given[i]] as const))),
+          new Map(
+            graphs.flatMap(({ inputs, given }) => inputs.map((t, i) => [t, given[i]] as const)),
+          ),
           "gpu",
         );
         for (const { inputs, outputs, given } of graphs) {
@@ -165,7 +198,8 @@ describe("the form of a graph made for a GPU, run on the CPU in float32", () => 
             outputs.map((o) => o.tensor),
             new Map(inputs.map((t, i) => [t, toFloat64(given[i].data)])),
           );
-          // ONNX Runtime's Sigmoid on the CPU knows no tails, so that here results count against 1 too.
+          // ONNX Runtime's Sigmoid on the CPU knows no tails, so that here results count against 1
+          // too.
           const whole = Math.max(1, largest(exact.map(largest)));
           const found = results.splice(0, outputs.length);
           outputs.forEach(({ name, tensor }, k) => {
@@ -183,7 +217,12 @@ describe("the form of a graph made for a GPU, run on the CPU in float32", () => 
 });
 
 describe("a 3×3 convolution of many channels", () => {
-  type Case = [image: number[], channels: number, padding: "same" | "valid" | number, targets: Target[]];
+  type Case = [
+    image: number[],
+    channels: number,
+    padding: "same" | "valid" | number,
+    targets: Target[],
+  ];
   const cases: Case[] = [
     [[8, 8, 8, 40], 32, "same", ["cpu"]],
     [[16, 8, 8, 96], 80, "same", ["gpu"]],
@@ -243,10 +282,15 @@ describe("axes in a new order, on a GPU", () => {
   it.each(cases)("%j by %j is the same in %i turns", async (shape, axes, turns) => {
     const x = input("x", shape);
     const outputs = [{ name: "y", tensor: transpose(x, axes) }];
-    expect(topological(lower([outputs[0].tensor], "gpu")).filter((t) => t.op.name === "turn")).toHaveLength(turns);
+    expect(
+      topological(lower([outputs[0].tensor], "gpu")).filter((t) => t.op.name === "turn"),
+    ).toHaveLength(turns);
     const given = normal(key("turn"), shape);
     const [exact] = reference([outputs[0].tensor], new Map([[x, toFloat64(given.data)]]));
-    const [lowered] = reference(lower([outputs[0].tensor], "gpu"), new Map([[x, toFloat64(given.data)]]));
+    const [lowered] = reference(
+      lower([outputs[0].tensor], "gpu"),
+      new Map([[x, toFloat64(given.data)]]),
+    );
     const [result] = await runOnCpu(outputs, new Map([[x, given]]), "gpu");
     expect(toFloat64(result.data)).toEqual(exact);
     expect(lowered).toEqual(exact);
@@ -269,10 +313,17 @@ describe("every geometry of a convolution", () => {
           if (padding === "valid" && k > h) continue;
           const x = fresh([2, h, h, 2]);
           const w = fresh([k, k, 2, 3]);
-          const [y, pull] = vjp(([a, b]: readonly Tensor[]) => conv2d(a, b, { stride, padding }), [x, w]);
+          const [y, pull] = vjp(
+            ([a, b]: readonly Tensor[]) => conv2d(a, b, { stride, padding }),
+            [x, w],
+          );
           const [dx, dw] = pull(fresh(y.shape));
           const name = `${h}×${h} by ${k}×${k}, stride ${stride}, padding ${padding}`;
-          outputs.push({ name, tensor: y }, { name: `${name}, ∂x`, tensor: dx }, { name: `${name}, ∂w`, tensor: dw });
+          outputs.push(
+            { name, tensor: y },
+            { name: `${name}, ∂x`, tensor: dx },
+            { name: `${name}, ∂w`, tensor: dw },
+          );
         }
 
   let exact: Float64Array[];
@@ -283,10 +334,16 @@ describe("every geometry of a convolution", () => {
     );
   });
 
-  it.each(["cpu", "gpu"] as const)("has its value and gradients in the form for a %s", async (target) => {
-    const results = await runOnCpu(outputs, given, target);
-    outputs.forEach(({ name }, i) => {
-      expect(largest(toFloat64(results[i].data).map((y, j) => y - exact[i][j])), name).toBeLessThan(2e-5);
-    });
-  });
+  it.each(["cpu", "gpu"] as const)(
+    "has its value and gradients in the form for a %s",
+    async (target) => {
+      const results = await runOnCpu(outputs, given, target);
+      outputs.forEach(({ name }, i) => {
+        expect(
+          largest(toFloat64(results[i].data).map((y, j) => y - exact[i][j])),
+          name,
+        ).toBeLessThan(2e-5);
+      });
+    },
+  );
 });

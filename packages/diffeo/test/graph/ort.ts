@@ -1,4 +1,7 @@
-/** Runs a graph's ONNX file as it is, past the engine: for forms that no device of this machine would be given. */
+/**
+ * Runs a graph's ONNX file as it is, past the engine: for forms that no device of this machine
+ * would be given.
+ */
 import * as ort from "onnxruntime-node";
 import { type NdArray, type Target, type Tensor, writeOnnx } from "../../src/graph/index.ts";
 

@@ -1,5 +1,6 @@
 /**
- * Everything the laws ask of one application y = f(x), as one graph over x, a cotangent u and a direction v:
+ * Everything the laws ask of one application y = f(x), as one graph over x, a cotangent u and a
+ * direction v:
  *   value y,   along J·v,   gradient Jᵀ·u,   second the change of Jᵀ·u along v
  */
 import { input, isFloat, jvp, type NdArray, type Tensor, vjp } from "../../src/graph/index.ts";
@@ -29,9 +30,14 @@ export function probe({ f, args }: Draw) {
     const x = given.slice(0, args.length);
     const [cotangent, ...directions] = given.slice(args.length);
     const at = x.filter((t) => isFloat(t.dtype));
-    const on = (some: readonly Tensor[]): Tensor => f(...x.map((t) => (isFloat(t.dtype) ? some[at.indexOf(t)] : t)));
+    const on = (some: readonly Tensor[]): Tensor =>
+      f(...x.map((t) => (isFloat(t.dtype) ? some[at.indexOf(t)] : t)));
     const [value, along] = jvp(on, at, directions);
-    const [gradient, second] = jvp((some: readonly Tensor[]) => vjp(on, some)[1](cotangent), at, directions);
+    const [gradient, second] = jvp(
+      (some: readonly Tensor[]) => vjp(on, some)[1](cotangent),
+      at,
+      directions,
+    );
     return { value, along, gradient, second };
   };
   return { graph, arrays: [...args, u, ...v], u, v };

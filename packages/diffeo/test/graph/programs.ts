@@ -1,4 +1,7 @@
-/** Random programs over x [2, 3], y [3] and z [], a step at a time: each takes earlier values and makes a new one. */
+/**
+ * Random programs over x [2, 3], y [3] and z [], a step at a time: each takes earlier values and
+ * makes a new one.
+ */
 import fc from "fast-check";
 import type { Tensor } from "../../src/graph/index.ts";
 import * as g from "../../src/graph/index.ts";
@@ -23,7 +26,11 @@ const unary: readonly ((t: Tensor) => Tensor)[] = [
   onRows((t) => g.max(t, -1, { keepDims: true })),
   onRows((t) => g.softmax(t)),
   onRows((t) => g.flip(t, [-1])),
-  onRows((t) => g.concat([g.at(t, 2, -1), g.at(t, 0, -1), g.at(t, 1, -1)].map((part) => g.expandDims(part, -1)))),
+  onRows((t) =>
+    g.concat(
+      [g.at(t, 2, -1), g.at(t, 0, -1), g.at(t, 1, -1)].map((part) => g.expandDims(part, -1)),
+    ),
+  ),
   onMatrices((t) => g.transpose(g.transpose(t))),
   onMatrices((t) => g.transpose(g.sin(g.transpose(t)))),
   onMatrices(onRows((t) => g.pad(g.slice(t, null, [0, 3, 2]), [0, 1], [0, 0]))),

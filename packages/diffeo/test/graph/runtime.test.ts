@@ -27,7 +27,10 @@ interface Case<Y> {
   readonly args: readonly NdArray[];
 }
 
-/** Runs functions of arguments of their own on ONNX Runtime, all as one graph, and on the reference with the very same numbers. */
+/**
+ * Runs functions of arguments of their own on ONNX Runtime, all as one graph, and on the reference
+ * with the very same numbers.
+ */
 async function both<Y>(cases: readonly Case<Y>[], type: FloatType) {
   const as = (a: NdArray, dtype: FloatType): NdArray =>
     isFloat(a.dtype) ? { ...a, dtype, data: convert(toFloat64(a.data), dtype) } : a;
@@ -47,18 +50,25 @@ async function both<Y>(cases: readonly Case<Y>[], type: FloatType) {
 /** The smallest normal number of a type: below it digits are lost on every device. */
 const tiny: Readonly<Record<FloatType, number>> = { float64: 2.3e-308, float32: 1.2e-38 };
 
-const near = (name: string, actual: NdArray, expected: NdArray, bound: (value: number) => number): void => {
+const near = (
+  name: string,
+  actual: NdArray,
+  expected: NdArray,
+  bound: (value: number) => number,
+): void => {
   expect(actual.shape, name).toEqual(expected.shape);
   const [a, b] = [toFloat64(actual.data), toFloat64(expected.data)];
   b.forEach((v, j) => {
-    if (!(Math.abs(a[j] - v) <= bound(v))) expect.fail(`${name}, entry ${j}: ${a[j]} instead of ${v}`);
+    if (!(Math.abs(a[j] - v) <= bound(v)))
+      expect.fail(`${name}, entry ${j}: ${a[j]} instead of ${v}`);
   });
 };
 
 /** Arrays by their paths: `value`, `gradient.0`, … */
 function named(results: Probed<NdArray>): Map<string, NdArray> {
   const all = new Map<string, NdArray>();
-  const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
+  const isArray = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && "data" in value;
   mapTree<NdArray, void>(results, (a, path) => void all.set(path, a), isArray);
   return all;
 }
@@ -73,7 +83,8 @@ describe.each([
         const cases = draws.map(probe).map(({ graph, arrays }) => ({ f: graph, args: arrays }));
         (await both<Probed<Tensor>>(cases, type)).forEach((results, i) => {
           const [actual, expected] = results.map(named);
-          // What is summed cancels, and is then as good as its largest terms; an elementwise result is good by itself.
+          // What is summed cancels, and is then as good as its largest terms; an elementwise result
+          // is good by itself.
           const whole = largest([...expected.values()].map((b) => largest(toFloat64(b.data))));
           for (const [name, b] of expected) {
             const alone = entry.elementwise && !name.startsWith("second");
@@ -100,14 +111,22 @@ describe.each([
   });
 
   it("reciprocals shared between products survive the runtime's own rewriting", async () => {
-    const f = (a: Tensor, b: Tensor, u: Tensor) => ({ x: mul(u, div(1, a)), y: mul(div(1, a), div(1, b)) });
+    const f = (a: Tensor, b: Tensor, u: Tensor) => ({
+      x: mul(u, div(1, a)),
+      y: mul(div(1, a), div(1, b)),
+    });
     const args = [2, 4, 8].map((v) => ndarray([v, 2 * v], "float64"));
     const [[actual, expected]] = await both([{ f, args }], type);
-    expect([[...actual.x.data], [...actual.y.data]]).toEqual([[...expected.x.data], [...expected.y.data]]);
+    expect([[...actual.x.data], [...actual.y.data]]).toEqual([
+      [...expected.x.data],
+      [...expected.y.data],
+    ]);
   });
 
   it("any program: value and derivatives", async () => {
-    const args = [[2, 3], [3], []].map((shape, i) => uniform(key(i), shape, { dtype: "float64", low: -2, high: 2 }));
+    const args = [[2, 3], [3], []].map((shape, i) =>
+      uniform(key(i), shape, { dtype: "float64", low: -2, high: 2 }),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(programs, { minLength: 5, maxLength: 5 }), async (some) => {
         const cases = some.map((steps) => ({ f: (...x: Tensor[]) => derivatives(steps, x), args }));

@@ -17,7 +17,8 @@ import {
 } from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
 
-const rows = (name: string, shape: readonly number[]) => normal(key(name), shape, { dtype: "float64" });
+const rows = (name: string, shape: readonly number[]) =>
+  normal(key(name), shape, { dtype: "float64" });
 
 interface Step {
   readonly factor: Tensor;
@@ -43,59 +44,68 @@ function looped(a: Tensor, b: Tensor): Tensor {
 }
 
 describe("combineAll", () => {
-  it.each([1, 2, 3, 7, 8, 13])("is a product of %s matrices in order, and so is its derivative", async (length) => {
-    const product = (x: Tensor): Tensor => combineAll((a: Tensor, b: Tensor) => matmul(a, b), x, 1);
-    const one = (x: Tensor): Tensor => {
-      let p = at(x, 0, 1);
-      for (let t = 1; t < length; t++) p = matmul(p, at(x, t, 1));
-      return p;
-    };
-    const slope = (f: typeof one) => gradEach((x: Tensor) => sum(square(f(x)), [1, 2]));
-    const found = await evaluate(
-      (x: Tensor) => ({
-        paired: product(x),
-        looped: one(x),
-        pairedSlope: slope(product)(x),
-        loopedSlope: slope(one)(x),
-      }),
-      rows("matrices", [2, length, 3, 3]),
-    );
-    for (const [a, b] of [
-      [found.paired, found.looped],
-      [found.pairedSlope, found.loopedSlope],
-    ]) {
-      const size = Math.max(...Array.from(b.data as Float64Array, Math.abs));
-      expect(a.shape).toEqual(b.shape);
-      a.data.forEach((v, i) => {
-        expect(Math.abs((v as number) - (b.data[i] as number))).toBeLessThanOrEqual(1e-13 * size);
-      });
-    }
-  });
+  it.each([1, 2, 3, 7, 8, 13])(
+    "is a product of %s matrices in order, and so is its derivative",
+    async (length) => {
+      const product = (x: Tensor): Tensor =>
+        combineAll((a: Tensor, b: Tensor) => matmul(a, b), x, 1);
+      const one = (x: Tensor): Tensor => {
+        let p = at(x, 0, 1);
+        for (let t = 1; t < length; t++) p = matmul(p, at(x, t, 1));
+        return p;
+      };
+      const slope = (f: typeof one) => gradEach((x: Tensor) => sum(square(f(x)), [1, 2]));
+      const found = await evaluate(
+        (x: Tensor) => ({
+          paired: product(x),
+          looped: one(x),
+          pairedSlope: slope(product)(x),
+          loopedSlope: slope(one)(x),
+        }),
+        rows("matrices", [2, length, 3, 3]),
+      );
+      for (const [a, b] of [
+        [found.paired, found.looped],
+        [found.pairedSlope, found.loopedSlope],
+      ]) {
+        const size = Math.max(...Array.from(b.data as Float64Array, Math.abs));
+        expect(a.shape).toEqual(b.shape);
+        a.data.forEach((v, i) => {
+          expect(Math.abs((v as number) - (b.data[i] as number))).toBeLessThanOrEqual(1e-13 * size);
+        });
+      }
+    },
+  );
 });
 
 describe("scan", () => {
-  it.each([1, 2, 3, 7, 8, 13])("is a linear recurrence of %s steps, and so are its derivatives", async (length) => {
-    const found = await evaluate(
-      (a: Tensor, b: Tensor) => {
-        const loss = (f: typeof recurrence) => (x: Tensor) => sum(square(f(x, b)), -1);
-        return {
-          scanned: recurrence(a, b),
-          looped: looped(a, b),
-          slope: gradEach(loss(recurrence))(a),
-          loopedSlope: gradEach(loss(looped))(a),
-        };
-      },
-      rows("a", [3, length]),
-      rows("b", [3, length]),
-    );
-    for (const [one, other] of [
-      [found.scanned, found.looped],
-      [found.slope, found.loopedSlope],
-    ])
-      one.data.forEach((v, i) => {
-        expect(Math.abs(Number(v) - Number(other.data[i]))).toBeLessThan(1e-12 * (1 + Math.abs(Number(v))));
-      });
-  });
+  it.each([1, 2, 3, 7, 8, 13])(
+    "is a linear recurrence of %s steps, and so are its derivatives",
+    async (length) => {
+      const found = await evaluate(
+        (a: Tensor, b: Tensor) => {
+          const loss = (f: typeof recurrence) => (x: Tensor) => sum(square(f(x, b)), -1);
+          return {
+            scanned: recurrence(a, b),
+            looped: looped(a, b),
+            slope: gradEach(loss(recurrence))(a),
+            loopedSlope: gradEach(loss(looped))(a),
+          };
+        },
+        rows("a", [3, length]),
+        rows("b", [3, length]),
+      );
+      for (const [one, other] of [
+        [found.scanned, found.looped],
+        [found.slope, found.loopedSlope],
+      ])
+        one.data.forEach((v, i) => {
+          expect(Math.abs(Number(v) - Number(other.data[i]))).toBeLessThan(
+            1e-12 * (1 + Math.abs(Number(v))),
+          );
+        });
+    },
+  );
 
   it("keeps the order of what does not commute", async () => {
     const { product, loop } = await evaluate(
@@ -112,7 +122,10 @@ describe("scan", () => {
   });
 
   it("of sums is cumsum", async () => {
-    const { a, b } = await evaluate((x: Tensor) => ({ a: scan(add, x, 1), b: cumsum(x, 1) }), rows("x", [2, 9, 2]));
+    const { a, b } = await evaluate(
+      (x: Tensor) => ({ a: scan(add, x, 1), b: cumsum(x, 1) }),
+      rows("x", [2, 9, 2]),
+    );
     a.data.forEach((v, i) => {
       expect(Number(v)).toBeCloseTo(Number(b.data[i]), 12);
     });

@@ -17,7 +17,8 @@ const c = g.input("c", [2, 3], "bool");
 function show(t: Tensor): string {
   if (t.op.name === "input") return t.attributes.name as string;
   const value = t.attributes.value as g.NdArray | undefined;
-  if (value) return new Set(value.data as Float64Array).size === 1 ? `${value.data[0]}` : `[${value.data}]`;
+  if (value)
+    return new Set(value.data as Float64Array).size === 1 ? `${value.data[0]}` : `[${value.data}]`;
   return `${t.op.name}(${t.inputs.map(show).join(", ")})`;
 }
 
@@ -58,7 +59,11 @@ describe("algebraic identities", () => {
     ["an expansion that broadcasting makes anyway", g.add(x, g.expand(y, [2, 3])), "add(x, y)"],
     ["a function of repeated numbers", g.sin(g.expand(y, [2, 3])), "expand(sin(y))"],
     ["a norm of repeated rows", g.layerNorm(g.expand(x, [4, 2, 3])), "expand(layerNorm(x))"],
-    ["a sum of two repeated tensors", g.add(g.expand(y, [2, 3]), g.expand(z, [2, 3])), "expand(add(y, z))"],
+    [
+      "a sum of two repeated tensors",
+      g.add(g.expand(y, [2, 3]), g.expand(z, [2, 3])),
+      "expand(add(y, z))",
+    ],
     ["the whole of an axis", g.slice(x, [0, 2], null), "x"],
     ["padding by nothing", g.pad(x, [0, 0], [0, 0]), "x"],
     ["flipping an axis of size 1", g.flip(g.expandDims(x, 0), [0]), "reshape(x)"],
@@ -85,14 +90,18 @@ describe("algebraic identities", () => {
 
   it("normalise repeated rows once in their slope too", () => {
     const [, slope] = g.jvp((rows: Tensor) => g.layerNorm(rows), g.expand(y, [2, 3]), x);
-    const norms = topological(simplify([slope])).filter(({ op }) => /layerNorm|inverseStd/.test(op.name));
+    const norms = topological(simplify([slope])).filter(({ op }) =>
+      /layerNorm|inverseStd/.test(op.name),
+    );
     expect(norms.map(({ shape }) => shape)).toEqual([[1], [3]]);
   });
 });
 
 describe("constants", () => {
   it("are folded", () => {
-    expect(simplified(g.add(g.mul(g.exp(g.constant(0, "float64")), 2), g.mul(z, 0.5)))).toBe("add(2, mul(z, 0.5))");
+    expect(simplified(g.add(g.mul(g.exp(g.constant(0, "float64")), 2), g.mul(z, 0.5)))).toBe(
+      "add(2, mul(z, 0.5))",
+    );
   });
 
   it("are rounded to their type on the way, as a device would", () => {
@@ -101,10 +110,15 @@ describe("constants", () => {
   });
 
   it("are not folded where float64 would lose digits of an integer, or has none", () => {
-    const large = g.constant({ shape: [], dtype: "int64", data: BigInt64Array.of(2n ** 60n + 1n) }, "int64");
+    const large = g.constant(
+      { shape: [], dtype: "int64", data: BigInt64Array.of(2n ** 60n + 1n) },
+      "int64",
+    );
     expect(simplified(g.add(g.constant(2 ** 40, "int64"), 2))).toBe(`${2 ** 40 + 2}`);
     expect(simplified(g.add(large, 2))).toBe("add(1152921504606846977, 2)");
-    expect(simplified(g.mul(g.constant(2 ** 40, "int64"), 2 ** 40))).toBe(`mul(${2 ** 40}, ${2 ** 40})`);
+    expect(simplified(g.mul(g.constant(2 ** 40, "int64"), 2 ** 40))).toBe(
+      `mul(${2 ** 40}, ${2 ** 40})`,
+    );
     expect(simplified(g.div(g.constant(1, "int64"), 0))).toBe("div(1, 0)");
   });
 
@@ -114,7 +128,9 @@ describe("constants", () => {
 
   it("do not fatten the file when they are large", () => {
     const ones = g.expand(g.constant([1, 2, 3], "float64"), [10_000, 3]);
-    expect(simplified(g.sin(ones))).toBe("expand([0.8414709848078965,0.9092974268256817,0.1411200080598672])");
+    expect(simplified(g.sin(ones))).toBe(
+      "expand([0.8414709848078965,0.9092974268256817,0.1411200080598672])",
+    );
   });
 });
 
@@ -135,7 +151,10 @@ describe("equal expressions", () => {
     const part = (start: number): Tensor => g.slice(y, [start, start + 2]);
     expect(count(simplify([g.add(part(0), part(1))]), "slice")).toBe(2);
     expect(count(simplify([g.cast(x, "float32"), g.cast(x, "int32")]), "cast")).toBe(2);
-    const [plus, minus] = simplify([g.div(z, g.constant(0, "float64")), g.div(z, g.constant(-0, "float64"))]);
+    const [plus, minus] = simplify([
+      g.div(z, g.constant(0, "float64")),
+      g.div(z, g.constant(-0, "float64")),
+    ]);
     expect(plus).not.toBe(minus);
   });
 
@@ -147,9 +166,11 @@ describe("equal expressions", () => {
         emit: () => "",
         evaluate: (_, [v]) => v.map((one) => one * factor),
       })([z], {});
-    expect(g.reference(simplify([times(2), times(3)]), new Map([[z, Float64Array.of(1)]])).map((v) => v[0])).toEqual([
-      2, 3,
-    ]);
+    expect(
+      g
+        .reference(simplify([times(2), times(3)]), new Map([[z, Float64Array.of(1)]]))
+        .map((v) => v[0]),
+    ).toEqual([2, 3]);
   });
 });
 
@@ -171,7 +192,9 @@ describe("the form a graph takes for a device", () => {
 
   it("has one product for rows of any batch", () => {
     const batch = g.input("x", [2, 4, 3]);
-    expect(lowered(g.add(g.matmul(batch, g.transpose(w)), b), "cpu")).toBe("reshape(gemm(reshape(x), w, b))");
+    expect(lowered(g.add(g.matmul(batch, g.transpose(w)), b), "cpu")).toBe(
+      "reshape(gemm(reshape(x), w, b))",
+    );
   });
 
   it("has a bias, the same at every pixel or one a board, in the last product of a 3×3 convolution", () => {
@@ -195,8 +218,15 @@ describe("the form a graph takes for a device", () => {
   });
 
   it("computes the moments of a group normalisation once, for its value and gradients", () => {
-    const [t, scale, shift] = [g.input("x", [4, 16, 128]), g.input("s", [128]), g.input("b", [128])];
-    const [value, pull] = g.vjp(([p, q, r]: readonly Tensor[]) => g.groupNorm(p, q, r, 8), [t, scale, shift]);
+    const [t, scale, shift] = [
+      g.input("x", [4, 16, 128]),
+      g.input("s", [128]),
+      g.input("b", [128]),
+    ];
+    const [value, pull] = g.vjp(
+      ([p, q, r]: readonly Tensor[]) => g.groupNorm(p, q, r, 8),
+      [t, scale, shift],
+    );
     for (const target of ["cpu", "gpu"] as const)
       expect(count(g.lower([value, ...pull(g.input("g", value.shape))], target), "sqrt")).toBe(1);
   });
@@ -219,7 +249,10 @@ describe("the form a graph takes for a device", () => {
 
   it("turns heads of attention fourteen times on a GPU, value and gradients together", () => {
     const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [128, 64, 256], "float32"));
-    const [value, pull] = g.vjp(([a, b, e]) => g.attention(a, b, e, { heads: 8, scale: 1 }), [q, k, v]);
+    const [value, pull] = g.vjp(
+      ([a, b, e]) => g.attention(a, b, e, { heads: 8, scale: 1 }),
+      [q, k, v],
+    );
     const form = g.lower([value, ...pull(g.input("g", value.shape, "float32"))], "gpu");
     expect(count(form, "turn")).toBe(14);
     expect(count(form, "transpose")).toBe(0);
@@ -230,7 +263,10 @@ describe("the form a graph takes for a device", () => {
     const kernel = g.input("k", [3, 3, 2, 5]);
     const names = (target: g.Target): string[] =>
       topological(g.lower([g.conv2d(image, kernel)], target)).map((t) => t.op.name);
-    expect(names("cpu").filter((name) => name === "take" || name === "gemm")).toEqual(["take", "gemm"]);
+    expect(names("cpu").filter((name) => name === "take" || name === "gemm")).toEqual([
+      "take",
+      "gemm",
+    ]);
     expect(names("gpu")).toEqual(names("cpu"));
   });
 });
@@ -263,7 +299,9 @@ describe("any program", () => {
   const draw = (name: string, n: number): Float64Array =>
     uniform(key(name), [n], { dtype: "float64", low: -2, high: 2 }).data;
   const inputs = [x, y, z];
-  const values = new Map(inputs.map((t) => [t, draw(t.attributes.name as string, g.sizeOf(t.shape))]));
+  const values = new Map(
+    inputs.map((t) => [t, draw(t.attributes.name as string, g.sizeOf(t.shape))]),
+  );
 
   it("keeps its value and derivatives, and grows no larger", () => {
     fc.assert(
@@ -276,7 +314,9 @@ describe("any program", () => {
         const same = (rewritten: readonly Tensor[], tolerance: number): void =>
           g.reference(rewritten, values).forEach((r, k) => {
             expect(rewritten[k].shape).toEqual(outputs[k].shape);
-            expect(largest(r.map((v, j) => v - plain[k][j]))).toBeLessThanOrEqual(tolerance * scale);
+            expect(largest(r.map((v, j) => v - plain[k][j]))).toBeLessThanOrEqual(
+              tolerance * scale,
+            );
           });
         same(simple, 1e-12);
         same(g.lower(outputs, "cpu"), 1e-12);
@@ -290,7 +330,8 @@ describe("any program", () => {
     fc.assert(
       fc.property(programs, (steps) => {
         const bytes = (): Uint8Array =>
-          g.writeOnnx(derivatives(steps, inputs).map((tensor, i) => ({ name: `y${i}`, tensor }))).bytes;
+          g.writeOnnx(derivatives(steps, inputs).map((tensor, i) => ({ name: `y${i}`, tensor })))
+            .bytes;
         expect(Buffer.from(bytes()).equals(bytes())).toBe(true);
       }),
       { numRuns: 30 },

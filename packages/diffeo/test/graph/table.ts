@@ -1,6 +1,6 @@
 /**
- * One line a primitive: its name, the tensors it is tried on and how it is applied. Every law of this folder runs over
- * these tables, so a new primitive is tested by adding a line.
+ * One line a primitive: its name, the tensors it is tried on and how it is applied. Every law of
+ * this folder runs over these tables, so a new primitive is tested by adding a line.
  */
 import fc from "fast-check";
 import type { Tensor } from "../../src/graph/index.ts";
@@ -30,10 +30,16 @@ const two = (name: string, f: (a: Tensor, b: Tensor) => Tensor, a: Domain, b: Do
   entry(name, broadcastable(2), ([s, t]) => [f, [s, a], [t, b]]);
 
 const reduction = (name: string, f: typeof g.sum, x: Domain): Entry =>
-  entry(name, shapeAndAxes, ({ shape, axes, keepDims }) => [(t) => f(t, axes, { keepDims }), [shape, x]]);
+  entry(name, shapeAndAxes, ({ shape, axes, keepDims }) => [
+    (t) => f(t, axes, { keepDims }),
+    [shape, x],
+  ]);
 
-const along = (name: string, f: (x: Tensor, axis: number) => Tensor, x: Domain = within(-3, 3)): Entry =>
-  entry(name, shapeAndAxis(), ({ shape, axis }) => [(t) => f(t, axis), [shape, x]]);
+const along = (
+  name: string,
+  f: (x: Tensor, axis: number) => Tensor,
+  x: Domain = within(-3, 3),
+): Entry => entry(name, shapeAndAxis(), ({ shape, axis }) => [(t) => f(t, axis), [shape, x]]);
 
 const real = within(-3, 3);
 const wild = within(-5, 5, -50, 50, -20, 20, 1e-9, 0);
@@ -55,12 +61,21 @@ const convolutions = fc
     return h + room >= kh && w + room >= kw;
   });
 
-const images = fc.record({ batch: size(1, 2), h: size(1, 3), w: size(1, 3), c: size(1, 3), window: size(1, 3) });
+const images = fc.record({
+  batch: size(1, 2),
+  h: size(1, 3),
+  w: size(1, 3),
+  c: size(1, 3),
+  window: size(1, 3),
+});
 
 const permutations = shapes(1, 4).chain((shape) =>
   fc.record({
     shape: fc.constant(shape),
-    axes: fc.shuffledSubarray([...shape.keys()], { minLength: shape.length, maxLength: shape.length }),
+    axes: fc.shuffledSubarray([...shape.keys()], {
+      minLength: shape.length,
+      maxLength: shape.length,
+    }),
   }),
 );
 
@@ -78,7 +93,10 @@ const padded = shapes(1, 3).chain((shape) => {
   return fc.record({ shape: fc.constant(shape), before: counts, after: counts });
 });
 
-const joined = fc.record({ at: shapeAndAxis(), extra: fc.array(size(1, 3), { minLength: 0, maxLength: 2 }) });
+const joined = fc.record({
+  at: shapeAndAxis(),
+  extra: fc.array(size(1, 3), { minLength: 0, maxLength: 2 }),
+});
 
 /** Shapes [batch, m, k] and [batch, k, n] whose batches broadcast. */
 const products = fc.tuple(broadcastable(2), size(), size(), size());
@@ -88,7 +106,10 @@ const gathered = fc.record({ at: shapeAndAxis(), indices: shapes(0, 2) });
 const reshaped = shapes().chain((shape) =>
   fc.record({
     shape: fc.constant(shape),
-    to: fc.constantFrom<number[]>([-1], [1, -1], [-1, 1, shape[0] ?? 1], [...shape].reverse(), [...shape, 1]),
+    to: fc.constantFrom<number[]>([-1], [1, -1], [-1, 1, shape[0] ?? 1], [...shape].reverse(), [
+      ...shape,
+      1,
+    ]),
   }),
 );
 
@@ -120,7 +141,8 @@ export const smooth: readonly Entry[] = [
   one("polygamma 0", (x) => g.polygamma(0, x), within(2, 6, 0.1, 0.5, 7.99, 8.01, 300)),
   one("polygamma 2", (x) => g.polygamma(2, x), within(0.2, 4, 11.9, 12.1, 30, 0.1)),
   one("logSigmoid", g.logSigmoid, wild),
-  // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative accuracy.
+  // Beside −1.2785, where the derivative is a difference of like terms, float32 has no relative
+  // accuracy.
   // Below −18 its factor σ is 0 there, which for xσ is 18/(1 + e¹⁸) too little.
   one("silu", g.silu, away(wild, -1.2785, 0.05), 3e-7),
   one("relu", g.relu, beside(0.1, 3)),
@@ -136,14 +158,21 @@ export const smooth: readonly Entry[] = [
   two("pow", g.pow, within(0.4, 2, 1), within(-2, 2, 0, 1, 2, -1, 0.5)),
   two("maximum", g.maximum, lattice(0), lattice(0.25)),
   two("minimum", g.minimum, lattice(0), lattice(0.25)),
-  entry("clip", shapes(), (s) => [(x) => g.clip(x, -1, 1.5), [s, lattice(0.25)]], { elementwise: true }),
+  entry("clip", shapes(), (s) => [(x) => g.clip(x, -1, 1.5), [s, lattice(0.25)]], {
+    elementwise: true,
+  }),
   entry("where", broadcastable(3), ([s, t, r]) => [
     (c, a, b) => g.where(g.greater(c, 0), a, b),
     [s, beside(0.1, 1)],
     [t, real],
     [r, real],
   ]),
-  entry("addAll", broadcastable(3), ([s, t, r]) => [(...x) => g.addAll(x), [s, real], [t, real], [r, real]]),
+  entry("addAll", broadcastable(3), ([s, t, r]) => [
+    (...x) => g.addAll(x),
+    [s, real],
+    [t, real],
+    [r, real],
+  ]),
 
   reduction("sum", g.sum, real),
   reduction("mean", g.mean, real),
@@ -154,19 +183,25 @@ export const smooth: readonly Entry[] = [
   along("cumsum", g.cumsum),
   along("cumsum, exclusive", (x, a) => g.cumsum(x, a, { exclusive: true })),
   along("cumsum, reverse", (x, a) => g.cumsum(x, a, { reverse: true })),
-  along("cumsum, exclusive and reverse", (x, a) => g.cumsum(x, a, { exclusive: true, reverse: true })),
+  along("cumsum, exclusive and reverse", (x, a) =>
+    g.cumsum(x, a, { exclusive: true, reverse: true }),
+  ),
 
-  entry("matmul", products, ([[s, t], m, k, n]) => [g.matmul, [[...s, m, k], real], [[...t, k, n], real]]),
+  entry("matmul", products, ([[s, t], m, k, n]) => [
+    g.matmul,
+    [[...s, m, k], real],
+    [[...t, k, n], real],
+  ]),
   entry("matmul of matrices", fc.tuple(size(), size(), size()), ([m, k, n]) => [
     g.matmul,
     [[m, k], real],
     [[k, n], real],
   ]),
-  entry("matmul by a shared matrix", fc.tuple(shapes(1, 2), size(), size(), size()), ([s, m, k, n]) => [
-    g.matmul,
-    [[...s, m, k], real],
-    [[k, n], real],
-  ]),
+  entry(
+    "matmul by a shared matrix",
+    fc.tuple(shapes(1, 2), size(), size(), size()),
+    ([s, m, k, n]) => [g.matmul, [[...s, m, k], real], [[k, n], real]],
+  ),
   entry("matmul with a bias", fc.tuple(size(), size(), size()), ([m, k, n]) => [
     (a, b, c) => g.add(g.matmul(g.transpose(a), g.transpose(b)), c),
     [[k, m], real],
@@ -176,7 +211,10 @@ export const smooth: readonly Entry[] = [
   entry("matvec", products, ([[s], m, k]) => [g.matvec, [[...s, m, k], real], [[...s, k], real]]),
   entry("dot", broadcastable(2), ([s, t]) => [g.dot, [[...s, 3], real], [[...t, 3], real]]),
   entry("squaredNorm", shapes(1), (s) => [g.squaredNorm, [s, real]]),
-  entry("inverse", fc.tuple(shapes(0, 2), size(1, 4)), ([s, n]) => [g.inverse, [[...s, n, n], regular]]),
+  entry("inverse", fc.tuple(shapes(0, 2), size(1, 4)), ([s, n]) => [
+    g.inverse,
+    [[...s, n, n], regular],
+  ]),
   entry("solve", fc.tuple(broadcastable(2), size(1, 4), size(1, 3)), ([[s, t], n, m]) => [
     g.solve,
     [[...s, n, n], regular],
@@ -200,9 +238,15 @@ export const smooth: readonly Entry[] = [
     (x) => g.symmetric(x, { diagonal: 1 }),
     [[...s, (n * (n + 1)) / 2], real],
   ]),
-  entry("logAbsDet", fc.tuple(shapes(0, 2), size(1, 5)), ([s, n]) => [g.logAbsDet, [[...s, n, n], regular]]),
+  entry("logAbsDet", fc.tuple(shapes(0, 2), size(1, 5)), ([s, n]) => [
+    g.logAbsDet,
+    [[...s, n, n], regular],
+  ]),
 
-  entry("transpose", permutations, ({ shape, axes }) => [(x) => g.transpose(x, axes), [shape, real]]),
+  entry("transpose", permutations, ({ shape, axes }) => [
+    (x) => g.transpose(x, axes),
+    [shape, real],
+  ]),
   entry("transpose of the last two axes", shapes(2, 4), (s) => [(x) => g.transpose(x), [s, real]]),
   entry("swapAxes", fc.tuple(shapes(3, 3), size(-3, 2), size(-3, 2)), ([s, i, j]) => [
     (x) => g.swapAxes(x, i, j),
@@ -215,13 +259,26 @@ export const smooth: readonly Entry[] = [
   ]),
   along("expandDims", (x, a) => g.expandDims(x, a)),
   along("squeeze", (x, a) => g.squeeze(g.expandDims(x, a), a)),
-  entry("slice", ranges, (r) => [(x) => g.slice(x, ...r.map(({ range }) => range)), [r.map(({ size: n }) => n), real]]),
-  entry("slice from the end", size(2, 6), (n) => [(x) => g.slice(x, null, [-2, n]), [[2, n], real]]),
+  entry("slice", ranges, (r) => [
+    (x) => g.slice(x, ...r.map(({ range }) => range)),
+    [r.map(({ size: n }) => n), real],
+  ]),
+  entry("slice from the end", size(2, 6), (n) => [
+    (x) => g.slice(x, null, [-2, n]),
+    [[2, n], real],
+  ]),
   along("at", (x, a) => g.at(x, -1, a)),
-  entry("pad", padded, ({ shape, before, after }) => [(x) => g.pad(x, before, after), [shape, real]]),
+  entry("pad", padded, ({ shape, before, after }) => [
+    (x) => g.pad(x, before, after),
+    [shape, real],
+  ]),
   entry("concat", joined, ({ at: { shape, axis }, extra }) => {
     const other = (d: number): number[] => shape.with(axis, d);
-    return [(...x) => g.concat(x, axis), [shape, real], ...extra.map((d) => [other(d), real] as const)];
+    return [
+      (...x) => g.concat(x, axis),
+      [shape, real],
+      ...extra.map((d) => [other(d), real] as const),
+    ];
   }),
   entry("stack", fc.tuple(shapeAndAxis(), size(1, 3)), ([{ shape, axis }, n]) => [
     (...x) => g.stack(x, axis),
@@ -240,7 +297,10 @@ export const smooth: readonly Entry[] = [
   entry("takeAlong", fc.tuple(shapeAndAxis(), size()), ([{ shape, axis }, n]) => [
     (x, i) => g.takeAlong(x, i, axis),
     [shape, real],
-    [shape.with(axis, n), whole(-(shape.at(axis) as number), (shape.at(axis) as number) - 1, "int64")],
+    [
+      shape.with(axis, n),
+      whole(-(shape.at(axis) as number), (shape.at(axis) as number) - 1, "int64"),
+    ],
   ]),
   along("sort", (x, a) => g.sort(x, a), distinct),
   along("top", (x, a) => g.top(x, Math.ceil((x.shape.at(a) as number) / 2), a), distinct),
@@ -293,12 +353,16 @@ export const smooth: readonly Entry[] = [
     [[n], real],
     [[n], real],
   ]),
-  entry("attention", fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)), ([b, heads, n, d, m]) => [
-    (q, k, v) => g.attention(q, k, v, { heads }),
-    [[b, n, heads * d], real],
-    [[b, m, heads * d], real],
-    [[b, m, heads * d], real],
-  ]),
+  entry(
+    "attention",
+    fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)),
+    ([b, heads, n, d, m]) => [
+      (q, k, v) => g.attention(q, k, v, { heads }),
+      [[b, n, heads * d], real],
+      [[b, m, heads * d], real],
+      [[b, m, heads * d], real],
+    ],
+  ),
   entry(
     "attention with a bias",
     fc.tuple(size(1, 2), size(1, 3), size(1, 4), size(1, 3), size(1, 3)),
@@ -310,15 +374,23 @@ export const smooth: readonly Entry[] = [
       [[heads, n, m], real],
     ],
   ),
-  entry("rotary", fc.tuple(size(1, 2), size(1, 3), size(1, 3), size(1, 2), size(0, 3)), ([b, heads, n, p, rest]) => [
-    (x) =>
-      g.rotary(
-        x,
-        { shape: [n, p], dtype: "float64", data: Float64Array.from({ length: n * p }, (_, i) => i * i - 1) },
-        heads,
-      ),
-    [[b, n, heads * (2 * p + rest)], real],
-  ]),
+  entry(
+    "rotary",
+    fc.tuple(size(1, 2), size(1, 3), size(1, 3), size(1, 2), size(0, 3)),
+    ([b, heads, n, p, rest]) => [
+      (x) =>
+        g.rotary(
+          x,
+          {
+            shape: [n, p],
+            dtype: "float64",
+            data: Float64Array.from({ length: n * p }, (_, i) => i * i - 1),
+          },
+          heads,
+        ),
+      [[b, n, heads * (2 * p + rest)], real],
+    ],
+  ),
   entry("upsampleNearest", images, ({ batch, h, w, c, window: k }) => [
     (x) => g.upsampleNearest(x, k),
     [[batch, h, w, c], real],
@@ -329,7 +401,10 @@ const near = lattice(0); // repeated values are likely
 const flag: Domain = whole(0, 1, "bool");
 const int = (dtype: "int32" | "int64"): Domain => whole(-9, 9, dtype);
 
-/** Primitives whose results are booleans or integers, and arithmetic of integers: values, but no derivatives. */
+/**
+ * Primitives whose results are booleans or integers, and arithmetic of integers: values, but no
+ * derivatives.
+ */
 export const discrete: readonly Entry[] = [
   two("less", g.less, whole(0, 2, "float64"), whole(0, 2, "float64")),
   two("lessEqual", g.lessEqual, whole(0, 2, "float64"), whole(0, 2, "float64")),
@@ -341,13 +416,22 @@ export const discrete: readonly Entry[] = [
   two("logicalAnd", g.logicalAnd, flag, flag),
   two("logicalOr", g.logicalOr, flag, flag),
   one("logicalNot", g.logicalNot, flag),
-  entry("where, of booleans", broadcastable(3), ([s, t, r]) => [g.where, [s, flag], [t, flag], [r, flag]]),
+  entry("where, of booleans", broadcastable(3), ([s, t, r]) => [
+    g.where,
+    [s, flag],
+    [t, flag],
+    [r, flag],
+  ]),
   along("argmax", g.argmax, near),
   along("argmax, of ties", g.argmax, whole(0, 2, "float64")),
   along("argsort", g.argsort, distinct),
   along("argsort, of ties", g.argsort, whole(0, 2, "float64")),
   along("argTop", (x, a) => g.argTop(x, 1, a), distinct),
-  along("argTop, of ties", (x, a) => g.argTop(x, x.shape.at(a) as number, a), whole(0, 2, "float64")),
+  along(
+    "argTop, of ties",
+    (x, a) => g.argTop(x, x.shape.at(a) as number, a),
+    whole(0, 2, "float64"),
+  ),
   entry("oneHot", shapes(), (s) => [(i) => g.oneHot(i, 4, "float64"), [s, whole(0, 3)]]),
   one("cast to int32", (x) => g.cast(x, "int32"), real),
   one("cast to int64", (x) => g.cast(x, "int64"), real),
@@ -373,7 +457,11 @@ export const discrete: readonly Entry[] = [
       along(`argsort, ${dtype}`, g.argsort, int(dtype)),
       along(`sort, ${dtype}`, g.sort, int(dtype)),
       two(`where, ${dtype}`, (a, b) => g.where(g.less(a, b), a, b), int(dtype), int(dtype)),
-      entry(`take, ${dtype}`, size(), (n) => [(x, i) => g.take(x, i), [[4, n], int(dtype)], [[3], whole(0, 3, dtype)]]),
+      entry(`take, ${dtype}`, size(), (n) => [
+        (x, i) => g.take(x, i),
+        [[4, n], int(dtype)],
+        [[3], whole(0, 3, dtype)],
+      ]),
       entry(`pad and slice, ${dtype}`, size(), (n) => [
         (x) => g.slice(g.pad(x, [1, 1], [0, 1]), [0, 2], [0, n, 2]),
         [[2, n], int(dtype)],

@@ -28,13 +28,20 @@ type Function = (x: Tensor) => Tensor;
 
 const logDet2 = (x: Tensor): Tensor => logAbsDet(reshape(x, [2, 2]));
 
-const derivative = (f: Function, order: number): Function => (order === 0 ? f : derivative(gradEach(f), order - 1));
+const derivative = (f: Function, order: number): Function =>
+  order === 0 ? f : derivative(gradEach(f), order - 1);
 
 /**
- * Values rounded to float64 from 60 digits (mpmath). Arguments are exact in float32. All are places where the obvious
- * formula (1 − σ, log(1 + x), eˣ − 1, 1 − tanh²) has no digit left.
+ * Values rounded to float64 from 60 digits (mpmath). Arguments are exact in float32. All are places
+ * where the obvious formula (1 − σ, log(1 + x), eˣ − 1, 1 − tanh²) has no digit left.
  */
-const table: readonly (readonly [name: string, f: Function, order: number, x: number | number[], value: number])[] = [
+const table: readonly (readonly [
+  name: string,
+  f: Function,
+  order: number,
+  x: number | number[],
+  value: number,
+])[] = [
   ["σ", sigmoid, 0, -80, 1.8048513878454153e-35],
   ["σ", sigmoid, 0, -40, 4.248354255291589e-18],
   ["σ", sigmoid, 0, -20, 2.0611536181902037e-9],
@@ -163,17 +170,32 @@ describe.each([
     await all.dispose();
   });
 
-  it.each(table.map(([f, , , x, value], i) => [name(f, x), value, i] as const))("%s is %s", (_, value, i) => {
-    expect(Math.abs((values[i].data[0] as number) / value - 1)).toBeLessThanOrEqual(tolerance);
-  });
+  it.each(table.map(([f, , , x, value], i) => [name(f, x), value, i] as const))(
+    "%s is %s",
+    (_, value, i) => {
+      expect(Math.abs((values[i].data[0] as number) / value - 1)).toBeLessThanOrEqual(tolerance);
+    },
+  );
 });
 
 /** x, silu(x), silu′(x), silu″(x), silu‴(x), again from 60 digits. */
 const siluTable: readonly (readonly number[])[] = [
-  [-700, -6.90177358063184e-302, -6.891913904088079e-302, -6.88205422754432e-302, -6.87219455100056e-302],
-  [-100, -3.720075976020836e-42, -3.682875216260628e-42, -3.645674456500419e-42, -3.608473696740211e-42],
-  [-40, -1.6993417021166355e-16, -1.6568581595637197e-16, -1.6143746170108038e-16, -1.571891074457888e-16],
-  [-20, -4.122307236380407e-8, -3.9161918660646786e-8, -3.710076488101912e-8, -3.503961095269906e-8],
+  [
+    -700, -6.90177358063184e-302, -6.891913904088079e-302, -6.88205422754432e-302,
+    -6.87219455100056e-302,
+  ],
+  [
+    -100, -3.720075976020836e-42, -3.682875216260628e-42, -3.645674456500419e-42,
+    -3.608473696740211e-42,
+  ],
+  [
+    -40, -1.6993417021166355e-16, -1.6568581595637197e-16, -1.6143746170108038e-16,
+    -1.571891074457888e-16,
+  ],
+  [
+    -20, -4.122307236380407e-8, -3.9161918660646786e-8, -3.710076488101912e-8,
+    -3.503961095269906e-8,
+  ],
   [-5, -0.03346425462142428, -0.02654743242966592, -0.019499225490032506, -0.012237180330041961],
   [-(2 ** -60), -4.336808689942018e-19, 0.5, 0.5, 4.336808689942018e-19],
   [2 ** -60, 4.336808689942018e-19, 0.5, 0.5, -4.336808689942018e-19],
@@ -185,8 +207,15 @@ const siluTable: readonly (readonly number[])[] = [
 
 describe("silu and three derivatives", () => {
   const orders = [0, 1, 2, 3];
-  const siluAt = async (points: readonly number[], options: CompileOptions): Promise<number[][]> => {
-    const f = compile((x: Tensor) => orders.map((order) => derivative(silu, order)(x)), [[points.length]], options);
+  const siluAt = async (
+    points: readonly number[],
+    options: CompileOptions,
+  ): Promise<number[][]> => {
+    const f = compile(
+      (x: Tensor) => orders.map((order) => derivative(silu, order)(x)),
+      [[points.length]],
+      options,
+    );
     const found = await f(points).finally(() => f.dispose());
     return found.map(({ data }) => Array.from(data as Float64Array));
   };
@@ -195,15 +224,20 @@ describe("silu and three derivatives", () => {
     ["reference", "float64", 1e-15],
     ["cpu", "float64", 1e-15],
     ["cpu", "float32", 1.5e-7],
-  ] as const)("on device %s in %s have errors below %s of max(1, |x|)", async (device, type, tolerance) => {
-    const found = await siluAt(
-      siluTable.map(([x]) => x),
-      { device, type },
-    );
-    for (const order of orders)
-      for (const [i, [x, ...values]] of siluTable.entries())
-        expect(Math.abs(found[order][i] - values[order]) / Math.max(1, Math.abs(x))).toBeLessThanOrEqual(tolerance);
-  });
+  ] as const)(
+    "on device %s in %s have errors below %s of max(1, |x|)",
+    async (device, type, tolerance) => {
+      const found = await siluAt(
+        siluTable.map(([x]) => x),
+        { device, type },
+      );
+      for (const order of orders)
+        for (const [i, [x, ...values]] of siluTable.entries())
+          expect(
+            Math.abs(found[order][i] - values[order]) / Math.max(1, Math.abs(x)),
+          ).toBeLessThanOrEqual(tolerance);
+    },
+  );
 
   it("keep every digit of float64 below 0, the first two of them", async () => {
     const below = siluTable.filter(([x]) => x < 0);
@@ -218,10 +252,15 @@ describe("silu and three derivatives", () => {
 
   it("are in float32 those of float64 to a rounding error of max(1, |x|) everywhere", async () => {
     const points = Array.from({ length: 2001 }, (_, i) => Math.fround((i - 1000) / 20));
-    const [found, exact] = [await siluAt(points, {}), await siluAt(points, { device: "reference" })];
+    const [found, exact] = [
+      await siluAt(points, {}),
+      await siluAt(points, { device: "reference" }),
+    ];
     for (const order of orders)
       for (const [i, x] of points.entries())
-        expect(Math.abs(found[order][i] - exact[order][i]) / Math.max(1, Math.abs(x))).toBeLessThanOrEqual(1.5e-7);
+        expect(
+          Math.abs(found[order][i] - exact[order][i]) / Math.max(1, Math.abs(x)),
+        ).toBeLessThanOrEqual(1.5e-7);
   });
 
   it.each(["float32", "float64"] as const)("keep the sign of 0 in %s", async (type) => {
@@ -232,48 +271,76 @@ describe("silu and three derivatives", () => {
 });
 
 describe("far from 0", () => {
-  const functions: readonly Function[] = [sigmoid, softplus, tanh, silu, erf, erfc, asinh, logSigmoid];
+  const functions: readonly Function[] = [
+    sigmoid,
+    softplus,
+    tanh,
+    silu,
+    erf,
+    erfc,
+    asinh,
+    logSigmoid,
+  ];
   const all = functions.flatMap((f) => [0, 1, 2].map((order) => derivative(f, order)));
 
-  it.each(["float64", "float32"] as const)("no derivative overflows or becomes NaN in %s", async (type) => {
-    const f = compile((t: Tensor) => all.map((g) => g(t)), [[null]], { type });
-    for (const y of await f([-1e4, -1000, -100, 100, 1000, 1e4]))
-      expect(Array.from(y.data as Float64Array)).toSatisfy((values: number[]) => values.every(Number.isFinite));
-    await f.dispose();
-  });
+  it.each(["float64", "float32"] as const)(
+    "no derivative overflows or becomes NaN in %s",
+    async (type) => {
+      const f = compile((t: Tensor) => all.map((g) => g(t)), [[null]], { type });
+      for (const y of await f([-1e4, -1000, -100, 100, 1000, 1e4]))
+        expect(Array.from(y.data as Float64Array)).toSatisfy((values: number[]) =>
+          values.every(Number.isFinite),
+        );
+      await f.dispose();
+    },
+  );
 });
 
 it.each([
   ["float64", 710.375, 1.6252216025336429e308, 1e-15],
   ["float32", 89.375, 3.266174053429246e38, 1e-6],
-] as const)("sinh and cosh are numbers in %s as long as they fit: at ±%d too", async (type, x, value, tolerance) => {
-  const f = compile((t: Tensor) => [sinh(t), cosh(t), derivative(sinh, 1)(t)], [[2]], { type });
-  const found = (await f([x, -x])).map(({ data }) => Array.from(data as Float64Array, (v) => v / value));
-  await f.dispose();
-  found.forEach((ratios, i) => {
-    expect(Math.abs(ratios[0] - 1)).toBeLessThanOrEqual(tolerance);
-    expect(Math.abs(ratios[1] - (i === 0 ? -1 : 1))).toBeLessThanOrEqual(tolerance);
-  });
-});
-
-describe.each(["reference", "cpu"] as const)("at the ends of their domains, on device %s", (device) => {
-  const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];
-  const ends: readonly (readonly [name: string, f: Function, x: readonly number[], y: readonly number[]])[] = [
-    ["erf", erf, [-inf, 0, inf, none], [-1, 0, 1, none]],
-    ["erfc", erfc, [-inf, 0, inf, 1e30, -1e30, none], [2, 1, 0, 0, 2, none]],
-    ["erf⁻¹", erfInverse, [-1, 0, 1, 1.5, -2, inf, none], [-inf, 0, inf, none, none, none, none]],
-    ["Φ⁻¹", normalQuantile, [0, 0.5, 1, -0.5, 1.5, none], [-inf, 0, inf, none, none, none]],
-    ["sinh", sinh, [-inf, 0, inf, -1e30, none], [-inf, 0, inf, -inf, none]],
-    ["cosh", cosh, [-inf, 0, inf, 1e30, none], [inf, 1, inf, inf, none]],
-    ["asinh", asinh, [-inf, 0, inf, none], [-inf, 0, inf, none]],
-  ];
-  for (const type of ["float64", "float32"] as const)
-    it.each(ends)(`%s in ${type}`, async (_, f, x, y) => {
-      if (device === "reference" && type === "float32") return;
-      const g = compile((t: Tensor) => f(t), [[x.length]], { device, type });
-      const got = Array.from((await g(x)).data as Float64Array);
-      const near = (v: number, i: number): boolean => Math.abs(v - y[i]) <= (type === "float32" ? 5e-7 : 1e-15);
-      expect(got.map((v, i) => (near(v, i) ? y[i] : v))).toEqual(y);
-      await g.dispose();
+] as const)(
+  "sinh and cosh are numbers in %s as long as they fit: at ±%d too",
+  async (type, x, value, tolerance) => {
+    const f = compile((t: Tensor) => [sinh(t), cosh(t), derivative(sinh, 1)(t)], [[2]], { type });
+    const found = (await f([x, -x])).map(({ data }) =>
+      Array.from(data as Float64Array, (v) => v / value),
+    );
+    await f.dispose();
+    found.forEach((ratios, i) => {
+      expect(Math.abs(ratios[0] - 1)).toBeLessThanOrEqual(tolerance);
+      expect(Math.abs(ratios[1] - (i === 0 ? -1 : 1))).toBeLessThanOrEqual(tolerance);
     });
-});
+  },
+);
+
+describe.each(["reference", "cpu"] as const)(
+  "at the ends of their domains, on device %s",
+  (device) => {
+    const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];
+    const ends: readonly (readonly [
+      name: string,
+      f: Function,
+      x: readonly number[],
+      y: readonly number[],
+    ])[] = [
+      ["erf", erf, [-inf, 0, inf, none], [-1, 0, 1, none]],
+      ["erfc", erfc, [-inf, 0, inf, 1e30, -1e30, none], [2, 1, 0, 0, 2, none]],
+      ["erf⁻¹", erfInverse, [-1, 0, 1, 1.5, -2, inf, none], [-inf, 0, inf, none, none, none, none]],
+      ["Φ⁻¹", normalQuantile, [0, 0.5, 1, -0.5, 1.5, none], [-inf, 0, inf, none, none, none]],
+      ["sinh", sinh, [-inf, 0, inf, -1e30, none], [-inf, 0, inf, -inf, none]],
+      ["cosh", cosh, [-inf, 0, inf, 1e30, none], [inf, 1, inf, inf, none]],
+      ["asinh", asinh, [-inf, 0, inf, none], [-inf, 0, inf, none]],
+    ];
+    for (const type of ["float64", "float32"] as const)
+      it.each(ends)(`%s in ${type}`, async (_, f, x, y) => {
+        if (device === "reference" && type === "float32") return;
+        const g = compile((t: Tensor) => f(t), [[x.length]], { device, type });
+        const got = Array.from((await g(x)).data as Float64Array);
+        const near = (v: number, i: number): boolean =>
+          Math.abs(v - y[i]) <= (type === "float32" ? 5e-7 : 1e-15);
+        expect(got.map((v, i) => (near(v, i) ? y[i] : v))).toEqual(y);
+        await g.dispose();
+      });
+  },
+);

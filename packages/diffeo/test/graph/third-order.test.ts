@@ -1,5 +1,6 @@
 /**
- * Third derivatives as score matching needs them: f(x) = Σ_l α_l exp(−½‖h(x) − h(z_l)‖²) with h a softplus network,
+ * Third derivatives as score matching needs them: f(x) = Σ_l α_l exp(−½‖h(x) − h(z_l)‖²) with h a
+ * softplus network,
  * s = ∇f, and the gradient of mean(½‖s‖² + vᵀ∇s v) in all weights, at the size a density model has.
  */
 import { beforeAll, describe, expect, it } from "vitest";
@@ -9,14 +10,18 @@ import { leavesOf, type NdArray, toFloat64, withLeaves } from "../../src/graph/i
 import { fold, key, normal } from "../../src/random/index.ts";
 import { extrapolate, inner, largest, steps } from "./differences.ts";
 
-const isArray = (value: unknown): boolean => typeof value === "object" && value !== null && "data" in value;
-const arraysOf = (tree: unknown): Float64Array[] => leavesOf<NdArray>(tree, isArray).map((a) => toFloat64(a.data));
+const isArray = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "data" in value;
+const arraysOf = (tree: unknown): Float64Array[] =>
+  leavesOf<NdArray>(tree, isArray).map((a) => toFloat64(a.data));
 
 const { parameters, x, v } = data("float64");
 type Parameters = typeof parameters;
 
 /** Value and gradient on ONNX Runtime in one float type. */
-async function run(type: "float32" | "float64"): Promise<{ value: number; gradient: Float64Array[] }> {
+async function run(
+  type: "float32" | "float64",
+): Promise<{ value: number; gradient: Float64Array[] }> {
   const given = data(type);
   const f = compile(lossAndGradient, [given.parameters, given.x, given.v], { type, threads: 2 });
   const [value, gradient] = await f(given.parameters, given.x, given.v);
@@ -60,7 +65,8 @@ describe("the third-order gradient", () => {
   it("is the same in float32 to 1e-4", async () => {
     const single = await run("float32");
     expect(Math.abs(single.value / double.value - 1)).toBeLessThan(1e-4);
-    // The last bias cancels in h(x) − h(z): its gradient is 0, so errors count against the whole gradient.
+    // The last bias cancels in h(x) − h(z): its gradient is 0, so errors count against the whole
+    // gradient.
     const whole = largest(double.gradient.map(largest));
     double.gradient.forEach((g, i) => {
       expect(largest(g.map((w, j) => single.gradient[i][j] - w))).toBeLessThan(1e-4 * whole);

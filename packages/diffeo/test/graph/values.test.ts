@@ -1,4 +1,7 @@
-/** What each operation means, by hand: small tables that the reference and ONNX Runtime must both give. */
+/**
+ * What each operation means, by hand: small tables that the reference and ONNX Runtime must both
+ * give.
+ */
 import { describe, expect, it } from "vitest";
 import { evaluate } from "../../src/engine/index.ts";
 import type { DType, NdArray, Nested, Tensor } from "../../src/graph/index.ts";
@@ -171,7 +174,10 @@ describe("values by hand", () => {
   });
 
   it("come from one line", async () => {
-    const { shape, dtype, data } = await evaluate((t: Tensor) => g.softmax(g.mul(t, 0)), [[1, 2, 3, 4]]);
+    const { shape, dtype, data } = await evaluate(
+      (t: Tensor) => g.softmax(g.mul(t, 0)),
+      [[1, 2, 3, 4]],
+    );
     expect([shape, dtype, [...data]]).toEqual([[1, 4], "float64", [0.25, 0.25, 0.25, 0.25]]);
   });
 });

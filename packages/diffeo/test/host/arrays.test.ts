@@ -40,9 +40,19 @@ describe("rows", () => {
       dtype: "float64",
       data: Float64Array.of(5, 6, 7, 8, 9, 10, 11, 12),
     });
-    expect(pickRows(grid, [2, 0, 2]).data).toEqual(Float64Array.of(9, 10, 11, 12, 1, 2, 3, 4, 9, 10, 11, 12));
-    expect(pickRows(grid, [])).toEqual({ shape: [0, 2, 2], dtype: "float64", data: new Float64Array(0) });
-    const whole = { shape: [2, 2], dtype: "int64", data: BigInt64Array.of(1n, 2n, 3n, 4n) } as const;
+    expect(pickRows(grid, [2, 0, 2]).data).toEqual(
+      Float64Array.of(9, 10, 11, 12, 1, 2, 3, 4, 9, 10, 11, 12),
+    );
+    expect(pickRows(grid, [])).toEqual({
+      shape: [0, 2, 2],
+      dtype: "float64",
+      data: new Float64Array(0),
+    });
+    const whole = {
+      shape: [2, 2],
+      dtype: "int64",
+      data: BigInt64Array.of(1n, 2n, 3n, 4n),
+    } as const;
     expect(pickRows(whole, Int32Array.of(1)).data).toEqual(BigInt64Array.of(3n, 4n));
     expect(stacked([rowsOf(grid, 0, 1), rowsOf(grid, 1, 2)])).toEqual(grid);
     const end = [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)];
@@ -107,13 +117,19 @@ describe("the singular values", () => {
   it("of columns 1e8 apart in scale: AV = UΣ, its columns orthogonal, V a rotation, Σ descending", () => {
     const n = 4;
     const scales = [1e-6, 1, 100, 3e2];
-    const a = Float64Array.from({ length: 10 * n }, (_, i) => (((i * i * 37) % 101) / 101 - 0.5) * scales[i % n]);
+    const a = Float64Array.from(
+      { length: 10 * n },
+      (_, i) => (((i * i * 37) % 101) / 101 - 0.5) * scales[i % n],
+    );
     const { values, vectors } = rightSvd(a, n);
     const column = (j: number): number[] =>
       Array.from({ length: 10 }, (_, r) =>
-        Array.from({ length: n }, (_, k) => a[r * n + k] * vectors[k * n + j]).reduce((s, v) => s + v),
+        Array.from({ length: n }, (_, k) => a[r * n + k] * vectors[k * n + j]).reduce(
+          (s, v) => s + v,
+        ),
       );
-    const dot = (p: readonly number[], q: readonly number[]): number => p.reduce((s, v, i) => s + v * q[i], 0);
+    const dot = (p: readonly number[], q: readonly number[]): number =>
+      p.reduce((s, v, i) => s + v * q[i], 0);
     for (let j = 0; j < n; j++) {
       expect(Math.abs(Math.hypot(...column(j)) - values[j])).toBeLessThan(1e-14 * values[0]);
       if (j > 0) expect(values[j]).toBeLessThanOrEqual(values[j - 1]);
@@ -123,7 +139,8 @@ describe("the singular values", () => {
           Array.from({ length: n }, (_, i) => vectors[i * n + k]),
         );
         expect(Math.abs(turned - (j === k ? 1 : 0))).toBeLessThan(1e-14);
-        if (j !== k) expect(Math.abs(dot(column(j), column(k)))).toBeLessThan(1e-14 * values[0] * values[0]);
+        if (j !== k)
+          expect(Math.abs(dot(column(j), column(k)))).toBeLessThan(1e-14 * values[0] * values[0]);
       }
     }
   });

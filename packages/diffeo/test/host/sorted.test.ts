@@ -16,13 +16,19 @@ it("has numbers of every size in order, equal ones as they came", () => {
     2 ** -1022,
     1e-300,
   ];
-  const number = fc.oneof(fc.double({ noNaN: true }), fc.constantFrom(...odd), fc.integer({ min: -9, max: 9 }));
+  const number = fc.oneof(
+    fc.double({ noNaN: true }),
+    fc.constantFrom(...odd),
+    fc.integer({ min: -9, max: 9 }),
+  );
   fc.assert(
     fc.property(fc.array(number, { maxLength: 300 }), (drawn) => {
       // Zeros of either sign are equal to a sort that compares, and not to one of digits.
       const x = Float64Array.from(drawn, (v) => v + 0);
       const { sorted, order } = sortedWithOrder(x);
-      const wanted = Array.from(x.keys()).sort((i, j) => (x[i] < x[j] ? -1 : x[i] > x[j] ? 1 : i - j));
+      const wanted = Array.from(x.keys()).sort((i, j) =>
+        x[i] < x[j] ? -1 : x[i] > x[j] ? 1 : i - j,
+      );
       expect([...order]).toEqual(wanted);
       expect([...sorted]).toEqual(wanted.map((i) => x[i]));
     }),

@@ -28,8 +28,13 @@ import { ornsteinUhlenbeck, vp } from "../../src/sde/index.ts";
 import { gaussianSdes } from "../sde/table.ts";
 import { misses, moments } from "./support.ts";
 
-const array = (shape: readonly number[], data: Float64Array): NdArray => ({ shape, dtype: "float64", data });
-const filledArray = (count: number, value: number): NdArray => array([count], new Float64Array(count).fill(value));
+const array = (shape: readonly number[], data: Float64Array): NdArray => ({
+  shape,
+  dtype: "float64",
+  data,
+});
+const filledArray = (count: number, value: number): NdArray =>
+  array([count], new Float64Array(count).fill(value));
 
 /** A wrong score with a shape of its own. */
 const wrong = (x: Tensor): Tensor => add(mul(x, -0.4), mul(sin(x), 0.3));
@@ -64,12 +69,16 @@ describe("the loss through a map is the loss in y", () => {
     const count = points.length / n;
     const { data } = await evaluate(
       (y: Tensor) => {
-        // In y alone: q(y | y₀) by the change of variables, its score by autodiff, and the pushed wrong score.
+        // In y alone: q(y | y₀) by the change of variables, its score by autodiff, and the pushed
+        // wrong score.
         const logQ = (z: Tensor): Tensor => {
           const x = phi.inverse(z);
           const gap = sub(x, constant(mul0(x0, mean), "float64"));
           return sub(
-            add(mul(squaredNorm(gap), -0.5 / variance), -0.5 * n * Math.log(2 * Math.PI * variance)),
+            add(
+              mul(squaredNorm(gap), -0.5 / variance),
+              -0.5 * n * Math.log(2 * Math.PI * variance),
+            ),
             phi.logDet(x),
           );
         };
@@ -89,7 +98,8 @@ describe("the loss through a map is the loss in y", () => {
     const width = 14 / steps;
     const noise: number[] = [];
     for (let i = 0; i < steps ** n; i++)
-      for (let k = 0; k < n; k++) noise.push((Math.floor(i / steps ** k) % steps) * width - 7 + width / 2);
+      for (let k = 0; k < n; k++)
+        noise.push((Math.floor(i / steps ** k) % steps) * width - 7 + width / 2);
     const total = steps ** n;
     const found = await evaluate(
       (x: Tensor, t: Tensor, e: Tensor) => {
@@ -118,7 +128,11 @@ const start = mixture([
   { weight: 1, distribution: gaussian({ mean: [-0.9, 0.5], covariance: 0.2 }) },
 ]);
 const x0 = sampleFrom(start, fold(key("denoising"), "x0"), COUNT, "float64");
-const t = uniform(fold(key("denoising"), "t"), [COUNT], { dtype: "float64", low: 0.05, high: 0.95 });
+const t = uniform(fold(key("denoising"), "t"), [COUNT], {
+  dtype: "float64",
+  low: 0.05,
+  high: 0.95,
+});
 const noise = normal(fold(key("denoising"), "noise"), [COUNT, 2], { dtype: "float64" });
 
 /** ∇ log p_t of the mixture under an SDE's transition. */
@@ -143,7 +157,8 @@ it.each(Object.entries(gaussianSdes))(
       (x: Tensor, s: Tensor, e: Tensor) => {
         const bump = (y: Tensor): Tensor => div(y, expandDims(add(squaredNorm(y), 1), -1));
         return losses.map((loss) => {
-          const off = (c: number): Tensor => loss((y, r) => add(score(y, r), mul(bump(y), c)), x, s, e);
+          const off = (c: number): Tensor =>
+            loss((y, r) => add(score(y, r), mul(bump(y), c)), x, s, e);
           return mul(sub(off(h), off(-h)), 0.5 / h);
         });
       },
@@ -165,9 +180,13 @@ it("weighs no error more than n times its bound, and is the unbounded weight far
   const times = filledArray(3, 0.02);
   const e = array([3, 2], Float64Array.of(0.3, -1, 0.5, 0.7, 1, 1));
   const sizes = async (bound?: number): Promise<Float64Array> => {
-    const loss = denoising(sde, { through: additiveLogistic(), ...(bound !== undefined && { bound }) });
+    const loss = denoising(sde, {
+      through: additiveLogistic(),
+      ...(bound !== undefined && { bound }),
+    });
     const { data } = await evaluate(
-      (x: Tensor, s: Tensor, n: Tensor) => loss((y) => expand(constant([0], "float64"), y.shape), x, s, n),
+      (x: Tensor, s: Tensor, n: Tensor) =>
+        loss((y) => expand(constant([0], "float64"), y.shape), x, s, n),
       far,
       times,
       e,
@@ -188,21 +207,30 @@ it.each([
   ["of all coordinates", additiveLogistic()],
 ])("divides by 1 + γ/bound, γ = ‖J_{φ⁻¹}‖²_F/n, for a map %s", async (_, phi) => {
   const [n, bound] = [3, 0.7];
-  const numbers = (name: string, shape: readonly number[]) => normal(fold(key(name), 1), shape, { dtype: "float64" });
+  const numbers = (name: string, shape: readonly number[]) =>
+    normal(fold(key(name), 1), shape, { dtype: "float64" });
   const { free, bounded, gamma } = await evaluate(
     (x: Tensor, s: Tensor, e: Tensor) => {
       const { meanFactor, std } = vp().transition;
       const noisy = add(mul(x, expandDims(meanFactor(s), -1)), mul(e, expandDims(std(s), -1)));
       const matrix = jacobian((y: Tensor) => phi.inverse(y), phi.forward(noisy));
-      const loss = (options: DenoisingOptions): Tensor => denoising(vp(), { through: phi, ...options })(wrong, x, s, e);
-      return { free: loss({}), bounded: loss({ bound }), gamma: mul(sum(mul(matrix, matrix), [-2, -1]), 1 / n) };
+      const loss = (options: DenoisingOptions): Tensor =>
+        denoising(vp(), { through: phi, ...options })(wrong, x, s, e);
+      return {
+        free: loss({}),
+        bounded: loss({ bound }),
+        gamma: mul(sum(mul(matrix, matrix), [-2, -1]), 1 / n),
+      };
     },
     numbers("x", [6, n]),
     uniform(key("t"), [6], { dtype: "float64", low: 0.1, high: 0.9 }),
     numbers("noise", [6, n]),
   );
   (bounded.data as Float64Array).forEach((v, i) => {
-    expect((v * (1 + (gamma.data[i] as number) / bound)) / (free.data[i] as number)).toBeCloseTo(1, 10);
+    expect((v * (1 + (gamma.data[i] as number) / bound)) / (free.data[i] as number)).toBeCloseTo(
+      1,
+      10,
+    );
   });
 });
 

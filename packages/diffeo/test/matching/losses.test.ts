@@ -1,4 +1,7 @@
-/** The losses: what they are invariant to, where their minimum is, and how they agree with each other. */
+/**
+ * The losses: what they are invariant to, where their minimum is, and how they agree with each
+ * other.
+ */
 import { describe, expect, it } from "vitest";
 import { gaussian, mixture, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
@@ -129,7 +132,9 @@ describe("normalised GSSM", () => {
     const draws = drawn(normalisedGssm(family).draws(3), [10]);
     const found = await at(
       (y, d) => {
-        const own = Object.fromEntries(Object.entries(d).map(([name, t]) => [name, squeeze(t, -2)]));
+        const own = Object.fromEntries(
+          Object.entries(d).map(([name, t]) => [name, squeeze(t, -2)]),
+        );
         const unit = (z: Tensor): Tensor => {
           const { grad } = family.slice(z, own);
           return div(grad, expandDims(sqrt(squaredNorm(grad)), -1));
@@ -150,7 +155,9 @@ describe("normalised GSSM", () => {
 
 const traceOf = (m: Tensor): Tensor => {
   const n = m.shape.at(-1) as number;
-  const unit = Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => (i === j ? 1 : 0)));
+  const unit = Array.from({ length: n }, (_, i) =>
+    Array.from({ length: n }, (_, j) => (i === j ? 1 : 0)),
+  );
   return sum(mul(m, unit), [-2, -1]);
 };
 
@@ -175,7 +182,10 @@ it("uses closed forms of a score where it has them, and they change nothing", as
   });
 });
 
-/** So many tell a term that is a tenth off. All draws are fixed; a mean misses by 4 standard errors once in 16,000 times. */
+/**
+ * So many tell a term that is a tenth off. All draws are fixed; a mean misses by 4 standard errors
+ * once in 16,000 times.
+ */
 const COUNT = 50_000;
 const truth = mixture([
   {
@@ -215,40 +225,56 @@ const wrong: readonly ((x: Tensor) => Tensor)[] = [
     ),
 ];
 
-const all: readonly { readonly name: string; readonly objective: Objective; readonly loss?: Loss }[] = [
+const all: readonly {
+  readonly name: string;
+  readonly objective: Objective;
+  readonly loss?: Loss;
+}[] = [
   ...Object.entries(objectives).map(([name, make]) => ({ name, objective: make() })),
   { name: "ssm on the sphere", objective: ssm("sphere") },
   { name: "gssm with Fourier slices", objective: gssm(fourierSlices(0.8)) },
   { name: "gssm-vr with Fourier slices", objective: gssmVr(fourierSlices(0.8)) },
-  { name: "gssm with two slices of a random network", objective: gssm(networkSlices(3), { slices: 2 }) },
+  {
+    name: "gssm with two slices of a random network",
+    objective: gssm(networkSlices(3), { slices: 2 }),
+  },
   { name: "gssm-vr with a Monte-Carlo C", objective: gssmVr(withMonteCarlo(networkSlices(3), 3)) },
   { name: "normalised gssm", objective: normalisedGssm(quadraticSlices()) },
-  { name: "ssm-vr by finite differences", objective: ssmVr(), loss: finiteDifference(ssmVr(), 1e-3) },
+  {
+    name: "ssm-vr by finite differences",
+    objective: ssmVr(),
+    loss: finiteDifference(ssmVr(), 1e-3),
+  },
 ];
 
-it.each(all)("$name is least at the true score", async ({ objective, loss = lossOf(objective) }) => {
-  const draws = drawn(objective.draws(2), [COUNT]);
-  const h = 3;
-  const values = await at(
-    (x, d) => {
-      const off = (k: number, e: number): Tensor => loss((y) => add(truth.score(y), mul(wrong[k](y), e)), x, d);
-      const along = wrong.flatMap((_, k) => [
-        [`ahead ${k}`, off(k, h)],
-        [`behind ${k}`, off(k, -h)],
-      ]);
-      return Object.fromEntries([["here", off(0, 0)], ...along]) as Record<string, Tensor>;
-    },
-    samples,
-    draws,
-  );
-  for (const k of wrong.keys()) {
-    // Losses are quadratic in the score, so the central difference is the derivative; its mean is zero at the truth.
-    const slope = values[`ahead ${k}`].map((v, i) => (v - values[`behind ${k}`][i]) / (2 * h));
-    expect(misses(slope, 0), `direction ${k}`).toBeLessThan(4);
-    const rise = moments(values[`ahead ${k}`].map((v, i) => v - values.here[i]));
-    expect(rise.mean).toBeGreaterThan(4 * rise.error);
-  }
-});
+it.each(all)(
+  "$name is least at the true score",
+  async ({ objective, loss = lossOf(objective) }) => {
+    const draws = drawn(objective.draws(2), [COUNT]);
+    const h = 3;
+    const values = await at(
+      (x, d) => {
+        const off = (k: number, e: number): Tensor =>
+          loss((y) => add(truth.score(y), mul(wrong[k](y), e)), x, d);
+        const along = wrong.flatMap((_, k) => [
+          [`ahead ${k}`, off(k, h)],
+          [`behind ${k}`, off(k, -h)],
+        ]);
+        return Object.fromEntries([["here", off(0, 0)], ...along]) as Record<string, Tensor>;
+      },
+      samples,
+      draws,
+    );
+    for (const k of wrong.keys()) {
+      // Losses are quadratic in the score, so the central difference is the derivative; its mean is
+      // zero at the truth.
+      const slope = values[`ahead ${k}`].map((v, i) => (v - values[`behind ${k}`][i]) / (2 * h));
+      expect(misses(slope, 0), `direction ${k}`).toBeLessThan(4);
+      const rise = moments(values[`ahead ${k}`].map((v, i) => v - values.here[i]));
+      expect(rise.mean).toBeGreaterThan(4 * rise.error);
+    }
+  },
+);
 
 it("finite differences approach the derivative with the square of the step", async () => {
   const objective = gssmVr(quadraticSlices());
@@ -262,7 +288,8 @@ it("finite differences approach the derivative with the square of the step", asy
     numbers("points", [8, 3]),
     draws,
   );
-  const error = (values: Float64Array): number => Math.max(...values.map((v, i) => Math.abs(v - found.exact[i])));
+  const error = (values: Float64Array): number =>
+    Math.max(...values.map((v, i) => Math.abs(v - found.exact[i])));
   expect(error(found.coarse) / error(found.fine)).toBeGreaterThan(13);
   expect(error(found.coarse) / error(found.fine)).toBeLessThan(19);
 });
@@ -275,7 +302,11 @@ it.each([
   ["no hidden units", () => networkSlices(0), /hidden units is 0/],
   ["a frequency of 0", () => fourierSlices(0), /frequency of Fourier slices is 0/],
   ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /varOffDiagonal is -1/],
-  ["a variance that is no number", () => quadraticSlices({ varLinear: Number.NaN }), /varLinear is NaN/],
+  [
+    "a variance that is no number",
+    () => quadraticSlices({ varLinear: Number.NaN }),
+    /varLinear is NaN/,
+  ],
   ["a step of 0", () => finiteDifference(ssm(), 0), /step of finite differences is 0/],
 ])("refuses %s", (_, make, message) => {
   expect(make).toThrow(message);
@@ -285,7 +316,7 @@ it.each([
 it("says what to do when a family gives no C, and when a loss has no slices", async () => {
   expect(() => gssmVr(networkSlices())).toThrow(/withMonteCarlo/);
   const point: NdArray = numbers("points", [1, 2]);
-  await expect(evaluate((x: Tensor) => finiteDifference(objectives.sm())(field, x, {}), point)).rejects.toThrow(
-    /need slices/,
-  );
+  await expect(
+    evaluate((x: Tensor) => finiteDifference(objectives.sm())(field, x, {}), point),
+  ).rejects.toThrow(/need slices/);
 });

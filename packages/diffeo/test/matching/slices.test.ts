@@ -1,4 +1,7 @@
-/** Slice families: derivatives against autodiff, C and div C against means, and the O(n) sampler against A itself. */
+/**
+ * Slice families: derivatives against autodiff, C and div C against means, and the O(n) sampler
+ * against A itself.
+ */
 import { describe, expect, it } from "vitest";
 import {
   add,
@@ -35,7 +38,10 @@ import {
 import { at, drawn, field, misses, moments, numbers, repeated, traceWith } from "./support.ts";
 
 const DRAWS = 16_000;
-/** A mean of so many draws misses its value by more than this once in 16,000 times; all draws are fixed. */
+/**
+ * A mean of so many draws misses its value by more than this once in 16,000 times; all draws are
+ * fixed.
+ */
 const SIGMAS = 4;
 
 /** Every family, with n. σ₁² above, at and below 2σ₂², and n = 1 and 2, take different ways. */
@@ -45,7 +51,11 @@ const families: readonly (readonly [string, SliceFamily, number])[] = [
   ["linear, sphere", linearSlices("sphere"), 4],
   ["quadratic", quadraticSlices(), 4],
   ["quadratic, normal b", quadraticSlices({ linear: "normal" }), 4],
-  ["quadratic with σ₁² > 2σ₂²", quadraticSlices({ varDiagonal: 2, varOffDiagonal: 0.4, varLinear: 0.5 }), 4],
+  [
+    "quadratic with σ₁² > 2σ₂²",
+    quadraticSlices({ varDiagonal: 2, varOffDiagonal: 0.4, varLinear: 0.5 }),
+    4,
+  ],
   ["quadratic with σ₁² < 2σ₂²", quadraticSlices({ varDiagonal: 0.3, varOffDiagonal: 0.8 }), 4],
   ["quadratic from A", quadraticSlices({ explicit: true }), 4],
   ["quadratic, n = 2", quadraticSlices(), 2],
@@ -62,7 +72,10 @@ it("a random network is a mean of its hidden units over √m: at 0, without bias
     b: constant([[0, 0, 0, 0]], "float64"),
     a: constant([[1, 2, -1, 0.5]], "float64"),
   };
-  const [slope] = reference([networkSlices(4).slice(constant([[0, 0]], "float64"), draws).grad], new Map());
+  const [slope] = reference(
+    [networkSlices(4).slice(constant([[0, 0]], "float64"), draws).grad],
+    new Map(),
+  );
   expect([...slope]).toEqual([(1 + 1 - 2 - 0.5) / 2, (-2 + 6 - 1 + 2) / 2]);
 });
 
@@ -111,7 +124,10 @@ describe.each(families)("%s slices", (_, family, n) => {
     const rows = family.controlDraws ? DRAWS : 2;
     const exact = await at(
       (y, draws) => {
-        const { covariance, divergence } = (family.moments as NonNullable<typeof family.moments>)(y, draws);
+        const { covariance, divergence } = (family.moments as NonNullable<typeof family.moments>)(
+          y,
+          draws,
+        );
         const s = field(y);
         const value = add(mul(metricForm(covariance, s), 0.5), traceWith(covariance, field, y));
         return divergence ? add(value, dot(divergence, s)) : value;
@@ -134,16 +150,26 @@ it("has the C and div C of L₁ and L₂ in the paper", async () => {
   const x = numbers("some points", [5, n]);
   const found = await at(
     (y) => {
-      const { covariance, divergence } = (family.moments as NonNullable<typeof family.moments>)(y, {});
+      const { covariance, divergence } = (family.moments as NonNullable<typeof family.moments>)(
+        y,
+        {},
+      );
       const s = field(y);
       const [xx, ss, xs] = [dot(y, y), dot(s, s), dot(y, s)];
       const l1 = add(
-        add(mul(sum(mul(mul(s, s), mul(y, y)), -1), d - 2 * o), mul(add(mul(xx, ss), mul(xs, xs)), o)),
+        add(
+          mul(sum(mul(mul(s, s), mul(y, y)), -1), d - 2 * o),
+          mul(add(mul(xx, ss), mul(xs, xs)), o),
+        ),
         mul(ss, l),
       );
       // div C once more, as the divergence of the rows of C.
       const rows = jacobian(
-        (z: Tensor) => applyMetric((family.moments as NonNullable<typeof family.moments>)(z, {}).covariance, field(y)),
+        (z: Tensor) =>
+          applyMetric(
+            (family.moments as NonNullable<typeof family.moments>)(z, {}).covariance,
+            field(y),
+          ),
         y,
       );
       return {
@@ -155,13 +181,18 @@ it("has the C and div C of L₁ and L₂ in the paper", async () => {
     x,
     {},
   );
-  for (const values of Object.values(found)) for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
+  for (const values of Object.values(found))
+    for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
 });
 
 it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
   const n = 5;
   const plain = quadraticSlices();
-  const said = quadraticSlices({ varDiagonal: 2 / Math.sqrt(n), varOffDiagonal: 1 / Math.sqrt(n), varLinear: 1 });
+  const said = quadraticSlices({
+    varDiagonal: 2 / Math.sqrt(n),
+    varOffDiagonal: 1 / Math.sqrt(n),
+    varLinear: 1,
+  });
   expect(plain.draws(n)).toEqual(said.draws(n));
   const found = await at(
     (x, d) => ({ plain: plain.slice(x, d).hvp as Tensor, said: said.slice(x, d).hvp as Tensor }),
@@ -169,7 +200,10 @@ it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1
     drawn(plain.draws(n), [4]),
   );
   expect(found.plain).toEqual(found.said);
-  expect([plain.draws(n).b.law, linearSlices().draws(n).v.law]).toEqual(["rademacher", "rademacher"]);
+  expect([plain.draws(n).b.law, linearSlices().draws(n).v.law]).toEqual([
+    "rademacher",
+    "rademacher",
+  ]);
   for (const objective of [ssm(), ssmVr()]) expect(objective.draws(n).v.law).toBe("rademacher");
 });
 
@@ -187,38 +221,49 @@ const traceOf = (m: Tensor): Tensor => {
 describe("the joint sampler of (Ax, A(Ax + b), tr A)", () => {
   const cases = [
     ["with the paper's variances", {}, [0.7, -1.1, 0.4, 1.6]],
-    ["with a heavier diagonal", { varDiagonal: 1.9, varOffDiagonal: 0.5, varLinear: 0.6 }, [0.7, -1.1, 0.4, 1.6]],
+    [
+      "with a heavier diagonal",
+      { varDiagonal: 1.9, varOffDiagonal: 0.5, varLinear: 0.6 },
+      [0.7, -1.1, 0.4, 1.6],
+    ],
     ["at the origin", {}, [0, 0, 0]],
     ["in two dimensions", {}, [1.2, -0.5]],
   ] as const;
-  it.each(cases)("agrees %s with explicit A in all first to third moments", async (_, options, x) => {
-    const n = x.length;
-    const sample = async (explicit: boolean) => {
-      const family = quadraticSlices({ ...options, explicit });
-      return at(
-        (y, draws) => {
-          const { grad: w, hvp: aw, laplacian: trace } = family.slice(y, draws);
-          return { w, aw: aw as Tensor, trace: trace as Tensor };
-        },
-        repeated(x, DRAWS),
-        drawn(family.draws(n), [DRAWS], explicit ? "explicit" : "joint"),
-      );
-    };
-    const found = [await sample(false), await sample(true)];
-    const columns = found.map(({ w, aw, trace }) => [...columnsOf(w, n), ...columnsOf(aw, n), trace]);
-    const compare = (f: (columns: readonly Float64Array[]) => Float64Array): number => {
-      const [p, q] = columns.map((each) => moments(f(each)));
-      const error = Math.hypot(p.error, q.error);
-      return error === 0 ? Math.abs(p.mean - q.mean) : Math.abs(p.mean - q.mean) / error;
-    };
-    for (let j = 0; j <= 2 * n; j++) {
-      expect(compare((c) => c[j])).toBeLessThan(SIGMAS);
-      for (let k = j; k <= 2 * n; k++) {
-        expect(compare((c) => product(c[j], c[k]))).toBeLessThan(SIGMAS);
-        expect(compare((c) => product(product(c[j], c[k]), c[2 * n]))).toBeLessThan(SIGMAS);
+  it.each(cases)(
+    "agrees %s with explicit A in all first to third moments",
+    async (_, options, x) => {
+      const n = x.length;
+      const sample = async (explicit: boolean) => {
+        const family = quadraticSlices({ ...options, explicit });
+        return at(
+          (y, draws) => {
+            const { grad: w, hvp: aw, laplacian: trace } = family.slice(y, draws);
+            return { w, aw: aw as Tensor, trace: trace as Tensor };
+          },
+          repeated(x, DRAWS),
+          drawn(family.draws(n), [DRAWS], explicit ? "explicit" : "joint"),
+        );
+      };
+      const found = [await sample(false), await sample(true)];
+      const columns = found.map(({ w, aw, trace }) => [
+        ...columnsOf(w, n),
+        ...columnsOf(aw, n),
+        trace,
+      ]);
+      const compare = (f: (columns: readonly Float64Array[]) => Float64Array): number => {
+        const [p, q] = columns.map((each) => moments(f(each)));
+        const error = Math.hypot(p.error, q.error);
+        return error === 0 ? Math.abs(p.mean - q.mean) : Math.abs(p.mean - q.mean) / error;
+      };
+      for (let j = 0; j <= 2 * n; j++) {
+        expect(compare((c) => c[j])).toBeLessThan(SIGMAS);
+        for (let k = j; k <= 2 * n; k++) {
+          expect(compare((c) => product(c[j], c[k]))).toBeLessThan(SIGMAS);
+          expect(compare((c) => product(product(c[j], c[k]), c[2 * n]))).toBeLessThan(SIGMAS);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 const columnsOf = (rows: Float64Array, n: number): Float64Array[] =>
@@ -246,7 +291,8 @@ it("finds the derivatives of any smooth v by autodiff", async () => {
     numbers("points", [6, 3]),
     drawn(closed.draws(3), [6]),
   );
-  for (const values of Object.values(found)) for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
+  for (const values of Object.values(found))
+    for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
 });
 
 it("averages several slices a point", async () => {
@@ -256,7 +302,9 @@ it("averages several slices a point", async () => {
   const draws = drawn(many.draws(3), [4]);
   const whole = await at((y, d) => lossOf(many)(field, y, d), x, draws);
   const each = await Promise.all(
-    [0, 1, 2].map((k) => at((y, d: Draws<Tensor>) => lossOf(gssm(family))(field, y, cut(d, k)), x, draws)),
+    [0, 1, 2].map((k) =>
+      at((y, d: Draws<Tensor>) => lossOf(gssm(family))(field, y, cut(d, k)), x, draws),
+    ),
   );
   whole.forEach((v, i) => {
     expect(v).toBeCloseTo((each[0][i] + each[1][i] + each[2][i]) / 3, 11);

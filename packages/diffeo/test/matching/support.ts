@@ -1,4 +1,7 @@
-/** What the laws of the losses share: a score that is no gradient, dense forms of C, and means with their errors. */
+/**
+ * What the laws of the losses share: a score that is no gradient, dense forms of C, and means with
+ * their errors.
+ */
 import { evaluate } from "../../src/engine/index.ts";
 import {
   add,
@@ -25,10 +28,15 @@ export const numbers = (name: string, shape: readonly number[]): NdArray =>
 
 const matrix = (name: string, n: number): Tensor => constant(numbers(name, [n, n]), "float64");
 
-/** s(x) = −x + ½ tanh(x A) + ⅓ sin(x B): smooth, nonlinear, with a Jacobian that is not symmetric. */
+/**
+ * s(x) = −x + ½ tanh(x A) + ⅓ sin(x B): smooth, nonlinear, with a Jacobian that is not symmetric.
+ */
 export const field = (x: Tensor): Tensor => {
   const n = x.shape.at(-1) as number;
-  const bent = add(mul(tanh(matmul(x, matrix("A", n))), 0.5), mul(sin(matmul(x, matrix("B", n))), 1 / 3));
+  const bent = add(
+    mul(tanh(matmul(x, matrix("A", n))), 0.5),
+    mul(sin(matmul(x, matrix("B", n))), 1 / 3),
+  );
   return sub(bent, x);
 };
 
@@ -69,7 +77,8 @@ export async function at<Y extends Tensor | Readonly<Record<string, Tensor>>>(
 ): Promise<Y extends Tensor ? Float64Array : Record<keyof Y, Float64Array>> {
   const names = Object.keys(draws);
   const result = await evaluate(
-    (...args: Tensor[]) => f(args[0], Object.fromEntries(names.map((name, i) => [name, args[i + 1]]))),
+    (...args: Tensor[]) =>
+      f(args[0], Object.fromEntries(names.map((name, i) => [name, args[i + 1]]))),
     x,
     ...names.map((name) => draws[name]),
   );
@@ -77,7 +86,9 @@ export async function at<Y extends Tensor | Readonly<Record<string, Tensor>>>(
   return (
     "data" in (result as object)
       ? data(result)
-      : Object.fromEntries(Object.entries(result as object).map(([name, value]) => [name, data(value)]))
+      : Object.fromEntries(
+          Object.entries(result as object).map(([name, value]) => [name, data(value)]),
+        )
   ) as never;
 }
 

@@ -1,7 +1,16 @@
 /** Gaussian approximations: exact where theory says so, judged by k̂, and a start for chains. */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
-import { add, log, mul, neg, square, squaredNorm, sub, type Tensor } from "../../src/graph/index.ts";
+import {
+  add,
+  log,
+  mul,
+  neg,
+  square,
+  squaredNorm,
+  sub,
+  type Tensor,
+} from "../../src/graph/index.ts";
 import { cholesky } from "../../src/host/index.ts";
 import {
   climbEvidence,
@@ -13,7 +22,14 @@ import {
   pointFrom,
   timesVector,
 } from "../../src/mcmc/gaussian-fit.ts";
-import { approximate, fits, infer, type PosteriorModel, paretoFit, paretoShape } from "../../src/mcmc/index.ts";
+import {
+  approximate,
+  fits,
+  infer,
+  type PosteriorModel,
+  paretoFit,
+  paretoShape,
+} from "../../src/mcmc/index.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 
 const n = 4;
@@ -61,7 +77,8 @@ describe("a step on a Gaussian", () => {
     const z = matchedNormals(key(1), 20, n);
     for (let i = 0; i < n; i++) {
       expect(Math.abs(z.reduce((t, v) => t + v[i], 0))).toBeLessThan(1e-13);
-      for (let j = 0; j < n; j++) expect(z.reduce((t, v) => t + v[i] * v[j], 0) / 20).toBeCloseTo(i === j ? 1 : 0, 12);
+      for (let j = 0; j < n; j++)
+        expect(z.reduce((t, v) => t + v[i] * v[j], 0) / 20).toBeCloseTo(i === j ? 1 : 0, 12);
     }
   });
 
@@ -76,7 +93,12 @@ describe("a step on a Gaussian", () => {
     const mean = (rows: readonly Float64Array[]): Float64Array =>
       rows[0].map((_, i) => rows.reduce((t, r) => t + r[i], 0) / rows.length);
     const [x, g] = [mean(slopes.x), mean(slopes.slope)];
-    const covariance = (rows: readonly Float64Array[], centre: Float64Array, i: number, j: number): number =>
+    const covariance = (
+      rows: readonly Float64Array[],
+      centre: Float64Array,
+      i: number,
+      j: number,
+    ): number =>
       rows.reduce((t, r) => t + (r[i] - centre[i]) * (r[j] - centre[j]), 0) / rows.length;
     const s = covarianceOf(found);
     const share = lambda / (1 + lambda);
@@ -85,8 +107,12 @@ describe("a step on a Gaussian", () => {
         let left = s[i * n + j];
         for (let k = 0; k < n; k++)
           for (let l = 0; l < n; l++)
-            left += s[i * n + k] * (lambda * covariance(slopes.slope, g, k, l) + share * g[k] * g[l]) * s[l * n + j];
-        const right = (i === j ? 1 : 0) + lambda * covariance(slopes.x, x, i, j) + share * x[i] * x[j];
+            left +=
+              s[i * n + k] *
+              (lambda * covariance(slopes.slope, g, k, l) + share * g[k] * g[l]) *
+              s[l * n + j];
+        const right =
+          (i === j ? 1 : 0) + lambda * covariance(slopes.x, x, i, j) + share * x[i] * x[j];
         expect(left).toBeCloseTo(right, 9);
       }
       const pulled = timesVector(s, g);
@@ -101,7 +127,11 @@ describe("a step on a Gaussian", () => {
       expect(v).toBeCloseTo(found.mean[i] - x[0][i], 10);
     });
     // Where the score is right already nothing moves.
-    const right = matchEach(unit, { z: [z[0]], x: [x[0]], slope: [x[0].map((v) => -v)] }) as Gaussian;
+    const right = matchEach(unit, {
+      z: [z[0]],
+      x: [x[0]],
+      slope: [x[0].map((v) => -v)],
+    }) as Gaussian;
     right.mean.forEach((m) => {
       expect(Math.abs(m)).toBeLessThan(1e-12);
     });
@@ -163,7 +193,9 @@ describe("an approximation", () => {
     expect(found.evidence).toBeCloseTo(mean, 10);
     expect(found.evidenceError).toBeCloseTo(spread / Math.sqrt(2000), 10);
     expect(khat).toBeGreaterThan(0.7);
-    expect(warnings()[0]).toMatch(/^k̂ is [\d.]+, above 0\.70: .*infer\(model, \{ start: approximation \}\)/);
+    expect(warnings()[0]).toMatch(
+      /^k̂ is [\d.]+, above 0\.70: .*infer\(model, \{ start: approximation \}\)/,
+    );
   });
 
   it("starts chains near the posterior", async () => {
@@ -183,7 +215,9 @@ describe("an approximation", () => {
     await expect(approximate(lognormal, { key: key(1), fit: "laplace" as never })).rejects.toThrow(
       /no `fit` "laplace"/,
     );
-    await expect(approximate(lognormal, { key: key(1), batch: 5 })).rejects.toThrow(/`batch` is 5 for 2 coordinates/);
+    await expect(approximate(lognormal, { key: key(1), batch: 5 })).rejects.toThrow(
+      /`batch` is 5 for 2 coordinates/,
+    );
     const nowhere: PosteriorModel = {
       parameters: { x: real() },
       logDensity: ({ x }: Readonly<Record<string, Tensor>>) => log(neg(square(x))),
@@ -220,11 +254,16 @@ describe("k̂", () => {
       const u = uniform(fold(key("ratios"), 10 * k), [40_000], { dtype: "float64" }).data;
       const found = paretoShape(u.map((v) => -k * Math.log(v)));
       const tail = 600;
-      expect(Math.abs(found - (k * tail + 5) / (tail + 10))).toBeLessThan((4 * (1 + k)) / Math.sqrt(tail));
+      expect(Math.abs(found - (k * tail + 5) / (tail + 10))).toBeLessThan(
+        (4 * (1 + k)) / Math.sqrt(tail),
+      );
     }
-    // Of 100 ratios the tail is the largest 20, beyond the next one; a prior of ½ counts for half as many.
+    // Of 100 ratios the tail is the largest 20, beyond the next one; a prior of ½ counts for half
+    // as many.
     const logs = Float64Array.from({ length: 100 }, (_, i) => -0.8 * Math.log((i + 0.5) / 100));
-    const beyond = logs.subarray(0, 20).map((r) => Math.exp(r - logs[0]) - Math.exp(logs[20] - logs[0]));
+    const beyond = logs
+      .subarray(0, 20)
+      .map((r) => Math.exp(r - logs[0]) - Math.exp(logs[20] - logs[0]));
     expect(paretoShape(logs)).toBeCloseTo((20 * paretoFit(beyond).k + 5) / 30, 12);
     expect(paretoShape(new Float64Array(1000))).toBe(Number.NEGATIVE_INFINITY);
     expect(paretoShape(Float64Array.of(1, 2, 3))).toBe(Number.POSITIVE_INFINITY);

@@ -1,7 +1,20 @@
-/** Chains whose step travels as an ONNX file: the draws of infer, bit for bit, and files that are no step. */
+/**
+ * Chains whose step travels as an ONNX file: the draws of infer, bit for bit, and files that are no
+ * step.
+ */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
-import { div, exp, expandDims, log, mul, squaredNorm, sub, trace, writeOnnx } from "../../src/graph/index.ts";
+import {
+  div,
+  exp,
+  expandDims,
+  log,
+  mul,
+  squaredNorm,
+  sub,
+  trace,
+  writeOnnx,
+} from "../../src/graph/index.ts";
 import {
   type ChainState,
   carriedStep,
@@ -17,7 +30,10 @@ import { key } from "../../src/random/index.ts";
 const model: PosteriorModel = {
   parameters: { mu: real(), sigma: positive() },
   logDensity: ({ mu, sigma }, { y }) =>
-    sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0])),
+    sub(
+      mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5),
+      mul(log(sigma), y.shape[0]),
+    ),
   derived: { double: ({ mu }) => mul(mu, 2) },
 };
 const data = { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] };
@@ -35,12 +51,24 @@ describe("a step that travels", () => {
     const blocks: ChainState[] = [];
     // In another order than they stand in, and as text in between.
     for (const first of [4, 0, 2]) {
-      const drawn = await drawCarried(step, { ...settings, key: key(3), first, count: Math.min(2, 5 - first) });
+      const drawn = await drawCarried(step, {
+        ...settings,
+        key: key(3),
+        first,
+        count: Math.min(2, 5 - first),
+      });
       blocks.push(...parseChains(chainsText(drawn), "the chains"));
     }
     const states = [...blocks.slice(1), blocks[0]];
     const store = { load: async () => states, save: async () => undefined };
-    const collected = await infer(model, { ...settings, data, key: key(3), chains: 5, block: 2, store });
+    const collected = await infer(model, {
+      ...settings,
+      data,
+      key: key(3),
+      chains: 5,
+      block: 2,
+      store,
+    });
     expect(collected.draws).toEqual(whole.draws);
     expect(collected.chains).toEqual(whole.chains);
     expect(collected.summary()).toEqual(whole.summary());
@@ -49,15 +77,24 @@ describe("a step that travels", () => {
   it("is refused where it is none, has another metric, or is asked for more than a block", async () => {
     const step = carriedStep(model, { data, chains: 1, block: 1 });
     const call = { key: key(1), first: 0, count: 1, draws: 5, warmup: 5 };
-    await expect(drawCarried(step, { ...call, metric: "dense" })).rejects.toThrow(/not a step of `metric` "dense"/);
-    await expect(drawCarried(step, { ...call, count: 2 })).rejects.toThrow(/2 chains in a block of 1/);
+    await expect(drawCarried(step, { ...call, metric: "dense" })).rejects.toThrow(
+      /not a step of `metric` "dense"/,
+    );
+    await expect(drawCarried(step, { ...call, count: 2 })).rejects.toThrow(
+      /2 chains in a block of 1/,
+    );
     const { outputs } = trace((x: never) => exp(x), [[1, 2]], "float64");
-    await expect(drawCarried(writeOnnx(outputs).bytes, call)).rejects.toThrow(/the file is no step of chains/);
+    await expect(drawCarried(writeOnnx(outputs).bytes, call)).rejects.toThrow(
+      /the file is no step of chains/,
+    );
     await expect(drawCarried(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
   });
 
   it("says where no chain can begin", async () => {
-    const hopeless: PosteriorModel = { parameters: { x: real() }, logDensity: ({ x }) => log(sub(mul(x, 0), 1)) };
+    const hopeless: PosteriorModel = {
+      parameters: { x: real() },
+      logDensity: ({ x }) => log(sub(mul(x, 0), 1)),
+    };
     const step = carriedStep(hopeless, { chains: 1, block: 1 });
     await expect(drawCarried(step, { key: key(1), first: 0, count: 1 })).rejects.toThrow(
       /after 100 tries chain 0 has no point to begin from: .* at free coordinates -?\d/,

@@ -1,4 +1,6 @@
-/** Posteriors whose marginals are known: what turns each draw into a number that is even on (0, 1). */
+/**
+ * Posteriors whose marginals are known: what turns each draw into a number that is even on (0, 1).
+ */
 import { ball, between, correlation, simplex, sphere } from "../../src/domain/index.ts";
 import {
   add,
@@ -19,8 +21,13 @@ import { normalCdf } from "../random/statistics.ts";
 
 export interface ClosedForm {
   readonly model: PosteriorModel;
-  /** Distribution functions of quantities, by what they are: of the numbers of one draw of one parameter. */
-  readonly laws: Readonly<Record<string, { readonly of: string; readonly cdf: (y: ArrayLike<number>) => number }>>;
+  /**
+   * Distribution functions of quantities, by what they are: of the numbers of one draw of one
+   * parameter.
+   */
+  readonly laws: Readonly<
+    Record<string, { readonly of: string; readonly cdf: (y: ArrayLike<number>) => number }>
+  >;
 }
 
 /** P(B ≤ x) of a beta law with whole a and b: at least a of a + b − 1 even numbers lie below x. */
@@ -82,7 +89,8 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
   "Gaussian on a box": {
     model: {
       parameters: { a: between(-1, 2), b: between(0, 0.5) },
-      logDensity: ({ a, b }) => addAll([mul(square(mul(sub(a, 0.5), 1 / 0.8)), -0.5), mul(square(sub(b, 1)), -0.5)]),
+      logDensity: ({ a, b }) =>
+        addAll([mul(square(mul(sub(a, 0.5), 1 / 0.8)), -0.5), mul(square(sub(b, 1)), -0.5)]),
     },
     laws: {
       wide: { of: "a", cdf: (y) => truncated(0.5, 0.8, -1, 2)(y[0]) },
@@ -101,7 +109,10 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
     model: { parameters: { v: sphere(3) }, logDensity: ({ v }) => zero(v) },
     // Archimedes: every coordinate of a point of the sphere is even.
     laws: Object.fromEntries(
-      [0, 1, 2].map((k) => [`coordinate ${k + 1}`, { of: "v", cdf: (y: ArrayLike<number>) => (1 + y[k]) / 2 }]),
+      [0, 1, 2].map((k) => [
+        `coordinate ${k + 1}`,
+        { of: "v", cdf: (y: ArrayLike<number>) => (1 + y[k]) / 2 },
+      ]),
     ),
   },
   "von Mises and Fisher's": {

@@ -1,6 +1,15 @@
-/** R̂, effective sample sizes and standard errors, against theory and against a plain computation. */
+/**
+ * R̂, effective sample sizes and standard errors, against theory and against a plain computation.
+ */
 import { describe, expect, it } from "vitest";
-import { bulkEss, meanError, rhat, sdError, summarise, tailEss } from "../../src/mcmc/diagnostics.ts";
+import {
+  bulkEss,
+  meanError,
+  rhat,
+  sdError,
+  summarise,
+  tailEss,
+} from "../../src/mcmc/diagnostics.ts";
 import { energyFraction } from "../../src/mcmc/warnings.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
 import { normalCdf } from "../random/statistics.ts";
@@ -27,28 +36,38 @@ const autoregressive = (a: number, chains: number, draws: number, seed = 1): Flo
 function plainEss(chains: readonly Float64Array[]): number {
   const halves = chains.flatMap((c) => [c.slice(0, c.length / 2), c.slice(c.length / 2)]);
   const n = halves[0].length;
-  const mean = (v: ArrayLike<number>): number => Array.from(v).reduce((a, b) => a + b, 0) / v.length;
+  const mean = (v: ArrayLike<number>): number =>
+    Array.from(v).reduce((a, b) => a + b, 0) / v.length;
   const means = halves.map(mean);
   const lag = (c: Float64Array, m: number, t: number): number =>
-    Array.from({ length: n - t }, (_, i) => (c[i] - m) * (c[i + t] - m)).reduce((a, b) => a + b, 0) / n;
+    Array.from({ length: n - t }, (_, i) => (c[i] - m) * (c[i + t] - m)).reduce(
+      (a, b) => a + b,
+      0,
+    ) / n;
   const within = mean(halves.map((c, k) => (lag(c, means[k], 0) * n) / (n - 1)));
   const all = mean(means);
   const between = means.reduce((s, m) => s + (m - all) ** 2, 0) / (halves.length - 1);
   const total = ((n - 1) / n) * within + between;
-  const rho = (t: number): number => 1 - (within - mean(halves.map((c, k) => lag(c, means[k], t)))) / total;
+  const rho = (t: number): number =>
+    1 - (within - mean(halves.map((c, k) => lag(c, means[k], t)))) / total;
   const pairs: number[] = [1 + rho(1)];
   for (let k = 1; pairs[k - 1] > 0 && 2 * k < n - 4; k++) pairs.push(rho(2 * k) + rho(2 * k + 1));
   const positive = pairs.slice(0, -1);
   const falling = positive.map((_, k) => Math.min(...positive.slice(0, k + 1)));
   const tail = Math.max(0, rho(2 * positive.length));
   const draws = halves.length * n;
-  return draws / Math.max(-1 + 2 * falling.reduce((a, b) => a + b, 0) + tail, 1 / Math.log10(draws));
+  return (
+    draws / Math.max(-1 + 2 * falling.reduce((a, b) => a + b, 0) + tail, 1 / Math.log10(draws))
+  );
 }
 
-/** Φ⁻¹((r − 3/8)/(S + 1/4)) of ranks r, counted one by one: those below, and half of those as large. */
+/**
+ * Φ⁻¹((r − 3/8)/(S + 1/4)) of ranks r, counted one by one: those below, and half of those as large.
+ */
 function plainScores(chains: readonly Float64Array[]): Float64Array[] {
   const all = chains.flatMap((c) => [...c]);
-  const rank = (v: number): number => all.filter((w) => w < v).length + (all.filter((w) => w === v).length + 1) / 2;
+  const rank = (v: number): number =>
+    all.filter((w) => w < v).length + (all.filter((w) => w === v).length + 1) / 2;
   const inverse = (p: number): number => {
     let [low, high] = [-9, 9];
     for (let i = 0; i < 60; i++) {
@@ -68,12 +87,15 @@ const rounded = (chains: readonly Float64Array[]): Float64Array[] =>
 describe("effective sample sizes", () => {
   const innovations = normals(8, 20_000);
 
-  it.each([-0.5, 0, 0.5, 0.9])("are (1 − a)/(1 + a) of the draws of an autoregression with a = %s", (a) => {
-    const found = bulkEss(innovations.map((z) => following(a, z)));
-    const share = (1 - a) / (1 + a);
-    expect(found / (8 * 20_000) / share).toBeGreaterThan(0.93);
-    expect(found / (8 * 20_000) / share).toBeLessThan(1.07);
-  });
+  it.each([-0.5, 0, 0.5, 0.9])(
+    "are (1 − a)/(1 + a) of the draws of an autoregression with a = %s",
+    (a) => {
+      const found = bulkEss(innovations.map((z) => following(a, z)));
+      const share = (1 - a) / (1 + a);
+      expect(found / (8 * 20_000) / share).toBeGreaterThan(0.93);
+      expect(found / (8 * 20_000) / share).toBeLessThan(1.07);
+    },
+  );
 
   it.each([1, 2, 3])("are what their definition says, of draws as of their ranks (%i)", (seed) => {
     for (const a of [0.7, -0.3, -0.6]) {
@@ -93,7 +115,9 @@ describe("effective sample sizes", () => {
     // A chain that sticks in the tail every now and then knows the middle better than the tails.
     const sticky = chains.map((c) => c.map((v, i) => (c[i - (i % 40)] > 1.9 ? 2 + 0.01 * v : v)));
     for (const side of [1, -1])
-      expect(tailEss(sticky.map((c) => c.map((v) => side * v)))).toBeLessThan(0.3 * bulkEss(sticky));
+      expect(tailEss(sticky.map((c) => c.map((v) => side * v)))).toBeLessThan(
+        0.3 * bulkEss(sticky),
+      );
   });
 });
 
@@ -107,7 +131,8 @@ describe("R̂", () => {
   });
 
   it("is what its definition says: the larger one of √(V⁺/W) of the ranks of draws and of their distances from the median", () => {
-    const mean = (v: ArrayLike<number>): number => Array.from(v).reduce((a, b) => a + b, 0) / v.length;
+    const mean = (v: ArrayLike<number>): number =>
+      Array.from(v).reduce((a, b) => a + b, 0) / v.length;
     const variance = (v: ArrayLike<number>): number =>
       Array.from(v).reduce((s, x) => s + (x - mean(v)) ** 2, 0) / (v.length - 1);
     const plain = (halves: readonly Float64Array[]): number => {
@@ -135,8 +160,12 @@ describe("R̂", () => {
   });
 
   it("depends on ranks alone where nothing is folded: a law without moments is no obstacle", () => {
-    const cauchy = autoregressive(0, 4, 1000).map((c) => c.map((v) => Math.tan(1.5 * Math.atan(v))));
-    expect(rhat(cauchy.map((c) => c.map((v) => Math.sinh(Math.min(20, Math.max(-20, v))))))).toBeLessThan(1.01);
+    const cauchy = autoregressive(0, 4, 1000).map((c) =>
+      c.map((v) => Math.tan(1.5 * Math.atan(v))),
+    );
+    expect(
+      rhat(cauchy.map((c) => c.map((v) => Math.sinh(Math.min(20, Math.max(-20, v)))))),
+    ).toBeLessThan(1.01);
   });
 
   it("is no number where there is nothing to compare", () => {
@@ -164,19 +193,29 @@ describe("the energy's fraction", () => {
 
 describe("standard errors", () => {
   it("are the spread of means and of standard deviations over repetitions", () => {
-    const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+    const mean = (values: readonly number[]): number =>
+      values.reduce((a, b) => a + b, 0) / values.length;
     const sd = (values: readonly number[]): number =>
-      Math.sqrt((mean(values.map((v) => v * v)) - mean(values) ** 2) * (values.length / (values.length - 1)));
+      Math.sqrt(
+        (mean(values.map((v) => v * v)) - mean(values) ** 2) *
+          (values.length / (values.length - 1)),
+      );
     const runs = Array.from({ length: 400 }, (_, r) => {
       const chains = autoregressive(0.6, 4, 250, 100 + r);
       const all = chains.flatMap((chain) => [...chain]);
-      const own = { mean: mean(all), sd: sd(all), meanError: meanError(chains), sdError: sdError(chains) };
+      const own = {
+        mean: mean(all),
+        sd: sd(all),
+        meanError: meanError(chains),
+        sdError: sdError(chains),
+      };
       if (r === 0)
         for (const [name, value] of Object.entries(own))
           expect(summarise(chains)).toHaveProperty(name, expect.closeTo(value, 12));
       return own;
     });
-    const said = (of: "meanError" | "sdError"): number => runs.reduce((s, r) => s + r[of], 0) / runs.length;
+    const said = (of: "meanError" | "sdError"): number =>
+      runs.reduce((s, r) => s + r[of], 0) / runs.length;
     expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeGreaterThan(0.88);
     expect(sd(runs.map((r) => r.mean)) / said("meanError")).toBeLessThan(1.12);
     expect(sd(runs.map((r) => r.sd)) / said("sdError")).toBeGreaterThan(0.88);

@@ -1,6 +1,21 @@
-/** Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible; the chains keep their law. */
+/**
+ * Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible;
+ * the chains keep their law.
+ */
 import { evaluate } from "diffeo/engine";
-import { add, log, mul, type NdArray, ndarray, neg, square, squaredNorm, sub, sum, type Tensor } from "diffeo/graph";
+import {
+  add,
+  log,
+  mul,
+  type NdArray,
+  ndarray,
+  neg,
+  square,
+  squaredNorm,
+  sub,
+  sum,
+  type Tensor,
+} from "diffeo/graph";
 import {
   adaptedSize,
   chainsAt,
@@ -56,7 +71,10 @@ describe("leapfrog", () => {
     starts.data.forEach((x0, i) => {
       let [p, q] = [x0, momenta.data[i]];
       for (let s = 0; s < steps; s++)
-        [p, q] = [(1 - size ** 2 / 2) * p + size * q, -size * (1 - size ** 2 / 4) * p + (1 - size ** 2 / 2) * q];
+        [p, q] = [
+          (1 - size ** 2 / 2) * p + size * q,
+          -size * (1 - size ** 2 / 4) * p + (1 - size ** 2 / 2) * q,
+        ];
       expect(x.data[i]).toBeCloseTo(p, 12);
       expect(v.data[i]).toBeCloseTo(q, 12);
     });
@@ -97,7 +115,9 @@ const slanted = (x: Tensor): Tensor => {
   return mul(add(square(z1), square(z2)), -0.5);
 };
 const target = { size: 2, terms: [slanted], parameters: {} };
-/** Points as they would be in the target's own axes: independent standard normal ones under its law. */
+/**
+ * Points as they would be in the target's own axes: independent standard normal ones under its law.
+ */
 const standardised = (points: ArrayLike<number>): number[][] =>
   Array.from({ length: points.length / 2 }, (_, i) => {
     const z1 = (points[2 * i] - mean[0]) / root.a;
@@ -105,7 +125,9 @@ const standardised = (points: ArrayLike<number>): number[][] =>
   });
 const drawn = (count: number, from = key("law")): Float64Array => {
   const z = normal(from, [count, 2], { dtype: "float64" }).data;
-  return z.map((v, i) => (i % 2 === 0 ? mean[0] + root.a * v : mean[1] + root.b * z[i - 1] + root.c * v));
+  return z.map((v, i) =>
+    i % 2 === 0 ? mean[0] + root.a * v : mean[1] + root.b * z[i - 1] + root.c * v,
+  );
 };
 const gaussianP = (points: ArrayLike<number>, j: number): number =>
   uniformP(standardised(points).map((z) => normalCdf(z[j])));
@@ -130,12 +152,21 @@ describe("chains", () => {
   it("come from afar to a Gaussian's own moments and marginals", async () => {
     const count = 4000;
     const walk = openWalk(target, { leapfrog: 6, type: "float64" });
-    const far = await walk.start(normal(key("far"), [count, 2], { dtype: "float64" }).data.map((v) => 0.1 * v + 4));
-    const { chains } = await runWalk(walk, far, { steps: 60, warmup: 20, size: 0.2, key: key("run"), least: 0.05 });
+    const far = await walk.start(
+      normal(key("far"), [count, 2], { dtype: "float64" }).data.map((v) => 0.1 * v + 4),
+    );
+    const { chains } = await runWalk(walk, far, {
+      steps: 60,
+      warmup: 20,
+      size: 0.2,
+      key: key("run"),
+      least: 0.05,
+    });
     await walk.dispose();
     const z = standardised(chains.x.data as Float64Array);
     // Chains are independent, so each mean below has a standard error of √(variance/count).
-    const average = (f: (z: readonly number[]) => number): number => z.reduce((t, v) => t + f(v), 0) / count;
+    const average = (f: (z: readonly number[]) => number): number =>
+      z.reduce((t, v) => t + f(v), 0) / count;
     for (const [found, expected, variance] of [
       [average(([a]) => a), 0, 1],
       [average(([, b]) => b), 0, 1],
@@ -145,7 +176,8 @@ describe("chains", () => {
       [average(([a]) => a ** 4), 3, 96],
     ])
       expect(Math.abs(found - expected)).toBeLessThan(4 * Math.sqrt(variance / count));
-    for (const j of [0, 1]) expect(gaussianP(chains.x.data as Float64Array, j)).toBeGreaterThan(ALPHA);
+    for (const j of [0, 1])
+      expect(gaussianP(chains.x.data as Float64Array, j)).toBeGreaterThan(ALPHA);
   });
 
   it("are in detailed balance: they keep the law at a coarse step, and a move is as likely as the way back", async () => {
@@ -162,7 +194,10 @@ describe("chains", () => {
     for (const j of [0, 1]) expect(gaussianP(after, j)).toBeGreaterThan(ALPHA);
     // (x, x′) and (x′, x) have one law: what one half of the chains gained, the other half lost.
     const [then, now] = [standardised(before), standardised(after)];
-    for (const h of [(z: number[]) => z[1] + 0.3 * z[0] ** 2, (z: number[]) => Math.exp(z[0]) * z[1]]) {
+    for (const h of [
+      (z: number[]) => z[1] + 0.3 * z[0] ** 2,
+      (z: number[]) => Math.exp(z[0]) * z[1],
+    ]) {
       const gains = now.map((z, i) => h(z) - h(then[i]));
       expect(
         sameLawP(
@@ -190,9 +225,16 @@ describe("chains", () => {
       { leapfrog: 5, type: "float64" },
     );
     const start = await walk.start(normal(key("path"), [count, 1], { dtype: "float64" }).data);
-    const { chains } = await runWalk(walk, start, { steps: 20, size: 0.4, weights: [0.5, 0.5], key: key("path run") });
+    const { chains } = await runWalk(walk, start, {
+      steps: 20,
+      size: 0.4,
+      weights: [0.5, 0.5],
+      key: key("path run"),
+    });
     await walk.dispose();
-    expect(uniformP(Array.from(chains.x.data as Float64Array, (v) => normalCdf(v - 2)))).toBeGreaterThan(ALPHA);
+    expect(
+      uniformP(Array.from(chains.x.data as Float64Array, (v) => normalCdf(v - 2))),
+    ).toBeGreaterThan(ALPHA);
   });
 
   it("move as their own key says, whatever others there are and however they are grouped", async () => {
@@ -201,8 +243,12 @@ describe("chains", () => {
       const walk = openWalk(target, { leapfrog: 2, type: "float64", part });
       let chains = await walk.start(points.slice(2 * from, 2 * to));
       for (let step = 0; step < 3; step++)
-        chains = (await walk.move(chains, { size: 0.4, key: fold(sampleKeys(key("own"), to - from, from), step) }))
-          .chains;
+        chains = (
+          await walk.move(chains, {
+            size: 0.4,
+            key: fold(sampleKeys(key("own"), to - from, from), step),
+          })
+        ).chains;
       await walk.dispose();
       return chains.x.data as Float64Array;
     };
@@ -214,7 +260,10 @@ describe("chains", () => {
   it("stay where they are when a move ends where the log-density is no number", async () => {
     // log x − x, a Gamma law, known on x > 0 alone.
     const gamma = (x: Tensor): Tensor => sum(sub(log(x), x), -1);
-    const walk = openWalk({ size: 1, terms: [gamma], parameters: {} }, { leapfrog: 2, type: "float64" });
+    const walk = openWalk(
+      { size: 1, terms: [gamma], parameters: {} },
+      { leapfrog: 2, type: "float64" },
+    );
     let chains = await walk.start(Float64Array.from({ length: 200 }, (_, i) => 0.01 * (i + 1)));
     let refused = 0;
     for (let i = 0; i < 30; i++) {
@@ -229,8 +278,14 @@ describe("chains", () => {
 
   it("read parameters as inputs of the graph", async () => {
     const centre = double([1], [3]);
-    const terms = [(x: Tensor, p: { readonly centre: Tensor }): Tensor => mul(squaredNorm(sub(x, p.centre)), -0.5)];
-    const walk = openWalk({ size: 1, terms, parameters: { centre } }, { leapfrog: 1, type: "float64" });
+    const terms = [
+      (x: Tensor, p: { readonly centre: Tensor }): Tensor =>
+        mul(squaredNorm(sub(x, p.centre)), -0.5),
+    ];
+    const walk = openWalk(
+      { size: 1, terms, parameters: { centre } },
+      { leapfrog: 1, type: "float64" },
+    );
     const { values, slopes } = await walk.start(Float64Array.of(1, 5));
     await walk.dispose();
     expect(values[0].data).toEqual(Float64Array.of(-2, -2));
@@ -242,7 +297,9 @@ describe("chains", () => {
     expect(() => openWalk({ ...target, terms: [] }, { leapfrog: 1 })).toThrow(/has no terms/);
     const walk = openWalk(target, { leapfrog: 1, type: "float64" });
     const chains = await walk.start(drawn(3));
-    await expect(walk.move(chains, { size: 1, key: sampleKeys(key(1), 2) })).rejects.toThrow(/2 keys given for 3/);
+    await expect(walk.move(chains, { size: 1, key: sampleKeys(key(1), 2) })).rejects.toThrow(
+      /2 keys given for 3/,
+    );
     await walk.dispose();
   });
 });
@@ -252,16 +309,26 @@ describe("the test of a move", () => {
     // With a weight of 2 and v = 1 behind, −H goes from 2·0 − ½·1 to 2f′ − ½·4.
     const gains = [2 * -0.3 - 1.5, 2 * -0.3 - 1.5, 2 * 1 - 1.5, Number.NaN];
     const u = [Math.exp(gains[0]) - 1e-12, Math.exp(gains[1]) + 1e-12, 0.999999, 1e-9];
-    const phase = (x: Tensor, f: Tensor, v: Tensor) => ({ chains: { x, values: [f], slopes: [x] }, momentum: v });
+    const phase = (x: Tensor, f: Tensor, v: Tensor) => ({
+      chains: { x, values: [f], slopes: [x] },
+      momentum: v,
+    });
     const column = (v: number): number[][] => new Array(4).fill([v]);
     const { chains, accepted } = await evaluate(
       (...[x, f, v, x2, f2, v2, w, tested]: Tensor[]) => {
         const found = metropolis(phase(x, f, v), phase(x2, f2, v2), [w], tested);
         return { chains: found.chains.x, accepted: found.accepted };
       },
-      ...[column(0), [0, 0, 0, 0], column(1), column(7), [-0.3, -0.3, 1, Number.NaN], column(2), 2, u].map((value) =>
-        ndarray(value, "float64"),
-      ),
+      ...[
+        column(0),
+        [0, 0, 0, 0],
+        column(1),
+        column(7),
+        [-0.3, -0.3, 1, Number.NaN],
+        column(2),
+        2,
+        u,
+      ].map((value) => ndarray(value, "float64")),
     );
     expect(Array.from(accepted.data, Number)).toEqual([1, 0, 1, 0]);
     expect([...chains.data]).toEqual([7, 0, 7, 0]);
@@ -270,7 +337,10 @@ describe("the test of a move", () => {
 
 describe("step sizes", () => {
   it("grow where more is accepted than wanted, within their bounds", () => {
-    expect(adaptedSize(0.5, 0.95, { acceptance: 0.75, gain: 0.5 })).toBeCloseTo(0.5 * Math.exp(0.1), 15);
+    expect(adaptedSize(0.5, 0.95, { acceptance: 0.75, gain: 0.5 })).toBeCloseTo(
+      0.5 * Math.exp(0.1),
+      15,
+    );
     expect(adaptedSize(0.5, 0, { least: 0.45 })).toBe(0.45);
     expect(adaptedSize(0.5, 1, { most: 0.51 })).toBe(0.51);
   });
@@ -279,7 +349,14 @@ describe("step sizes", () => {
     const walk = openWalk(target, { leapfrog: 3, type: "float64" });
     const start = await walk.start(drawn(2000));
     const settle = (steps: number) =>
-      runWalk(walk, start, { steps, warmup: 60, size: 0.2, acceptance: 0.65, gain: 0.15, key: key("settle") });
+      runWalk(walk, start, {
+        steps,
+        warmup: 60,
+        size: 0.2,
+        acceptance: 0.65,
+        gain: 0.15,
+        key: key("settle"),
+      });
     const [end, later] = [await settle(60), await settle(64)];
     expect(later.size).toBe(end.size);
     const { share } = await walk.move(end.chains, { size: end.size, key: key("after") });

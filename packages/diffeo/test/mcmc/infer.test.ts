@@ -1,4 +1,6 @@
-/** Posteriors on constrained parameters: closed forms, published ones, and what is said of bad ones. */
+/**
+ * Posteriors on constrained parameters: closed forms, published ones, and what is said of bad ones.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -61,7 +63,12 @@ describe("closed forms", () => {
   it.each(Object.keys(closedForms))("%s: every marginal is what it should be", async (name) => {
     const { model, laws } = closedForms[name];
     const every = 2;
-    const { draws } = await infer(model, { key: key(name), chains: 32, draws: 40 * every, warmup: 100 });
+    const { draws } = await infer(model, {
+      key: key(name),
+      chains: 32,
+      draws: 40 * every,
+      warmup: 100,
+    });
     for (const [law, { of, cdf }] of Object.entries(laws))
       expect(uniformP(places(draws[of], cdf, every)), law).toBeGreaterThan(ALPHA);
   });
@@ -75,7 +82,10 @@ describe("closed forms", () => {
     });
     const x = [0.3, -1.2, 0.5, 0.7, -0.4, 1.1];
     expect(dimension).toBe(x.length);
-    const { values, logDet } = await evaluate((free: Tensor) => enter(free), ndarray([x], "float64"));
+    const { values, logDet } = await evaluate(
+      (free: Tensor) => enter(free),
+      ndarray([x], "float64"),
+    );
     const [a, sigma] = [2 + Math.exp(0.3), (v: number): number => 1 / (1 + Math.exp(-v))];
     const expected = {
       a: [a],
@@ -119,7 +129,12 @@ describe("what is asked for", () => {
   };
 
   it("comes with the shapes that were declared, and a name for every number", async () => {
-    const { draws, summary } = await infer(normal, { key: key(1), draws: 5, warmup: 20, chains: 3 });
+    const { draws, summary } = await infer(normal, {
+      key: key(1),
+      draws: 5,
+      warmup: 20,
+      chains: 3,
+    });
     expect(draws.mu.shape).toEqual([3, 5]);
     expect(draws.tau.shape).toEqual([3, 5, 2, 3]);
     expect(Object.keys(summary())).toEqual(["mu", ...elementNames("tau", [2, 3])]);
@@ -135,9 +150,9 @@ describe("what is asked for", () => {
   });
 
   it("is refused where it makes no sense", async () => {
-    await expect(infer({ parameters: {}, logDensity: () => zero as never }, options)).rejects.toThrow(
-      /no parameters|without parameters/,
-    );
+    await expect(
+      infer({ parameters: {}, logDensity: () => zero as never }, options),
+    ).rejects.toThrow(/no parameters|without parameters/);
     await expect(infer({ ...normal, logDensity: ({ tau }) => tau }, options)).rejects.toThrow(
       /log-density of 8 chains has shape \[8, 2, 3\].*one number a chain/,
     );
@@ -152,67 +167,101 @@ describe("what is asked for", () => {
     await expect(infer({ ...normal, derived: { mu: ({ mu }) => mu } }, options)).rejects.toThrow(
       /"mu" is a parameter and/,
     );
-    await expect(infer({ ...normal, parameters: { "a.b": real() } }, options)).rejects.toThrow(/"a.b" is no name/);
-    await expect(infer({ ...normal, parameters: { mu: real(), k: count() } }, options)).rejects.toThrow(
-      /"k" is of kind integer: it has no slope/,
+    await expect(infer({ ...normal, parameters: { "a.b": real() } }, options)).rejects.toThrow(
+      /"a.b" is no name/,
     );
-    await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(/no `method` "gibbs"/);
-    const nowhere = { ...normal, logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))) };
-    await expect(infer(nowhere, options)).rejects.toThrow(/after 100 tries chain 0 has no point to begin from/);
+    await expect(
+      infer({ ...normal, parameters: { mu: real(), k: count() } }, options),
+    ).rejects.toThrow(/"k" is of kind integer: it has no slope/);
+    await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(
+      /no `method` "gibbs"/,
+    );
+    const nowhere = {
+      ...normal,
+      logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))),
+    };
+    await expect(infer(nowhere, options)).rejects.toThrow(
+      /after 100 tries chain 0 has no point to begin from/,
+    );
     await expect(infer(normal, { key: key(1), chains: 10_000, draws: 10_000_000 })).rejects.toThrow(
       /10000 chains of 10000000 draws of \d coordinates are \d+ numbers, more than 536870912/,
     );
   });
 
-  it.each([1, 2, 5])("is refused where %i chains are mixed, in a sum that has the right shape", async (chains) => {
-    const parameters = { mu: real(), tau: [real(), 3] } as const;
-    const own = ({ mu }: Values): Tensor => mul(square(mu), -0.5);
-    const short = { key: key(1), chains, draws: 5, warmup: 5 };
-    const mixing: readonly ((values: Values) => Tensor)[] = [
-      (values) => add(own(values), mul(sum(square(values.tau)), -0.5)),
-      ({ mu, tau }) => sub(mul(squaredNorm(tau), -0.5), square(sub(mu, mean(mu)))),
-      // Every chain follows the first, or the last.
-      ({ mu, tau }) => mul(add(squaredNorm(tau), square(sub(mu, slice(mu, [0, 1])))), -0.5),
-      ({ mu, tau }) => mul(add(squaredNorm(tau), square(sub(mu, slice(mu, [mu.shape[0] - 1, mu.shape[0]])))), -0.5),
-    ];
-    for (const logDensity of mixing)
-      await expect(infer({ parameters, logDensity }, short)).rejects.toThrow(
-        /the log-density mixes chains: of chain \d it goes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
+  it.each([1, 2, 5])(
+    "is refused where %i chains are mixed, in a sum that has the right shape",
+    async (chains) => {
+      const parameters = { mu: real(), tau: [real(), 3] } as const;
+      const own = ({ mu }: Values): Tensor => mul(square(mu), -0.5);
+      const short = { key: key(1), chains, draws: 5, warmup: 5 };
+      const mixing: readonly ((values: Values) => Tensor)[] = [
+        (values) => add(own(values), mul(sum(square(values.tau)), -0.5)),
+        ({ mu, tau }) => sub(mul(squaredNorm(tau), -0.5), square(sub(mu, mean(mu)))),
+        // Every chain follows the first, or the last.
+        ({ mu, tau }) => mul(add(squaredNorm(tau), square(sub(mu, slice(mu, [0, 1])))), -0.5),
+        ({ mu, tau }) =>
+          mul(
+            add(squaredNorm(tau), square(sub(mu, slice(mu, [mu.shape[0] - 1, mu.shape[0]])))),
+            -0.5,
+          ),
+      ];
+      for (const logDensity of mixing)
+        await expect(infer({ parameters, logDensity }, short)).rejects.toThrow(
+          /the log-density mixes chains: of chain \d it goes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
+        );
+      await expect(
+        approximate({ parameters, logDensity: mixing[0] }, { key: key(1) }),
+      ).rejects.toThrow(
+        /the log-density mixes draws: of draw \d+ it goes from .*which is that of draws/,
       );
-    await expect(approximate({ parameters, logDensity: mixing[0] }, { key: key(1) })).rejects.toThrow(
-      /the log-density mixes draws: of draw \d+ it goes from .*which is that of draws/,
-    );
-  });
+    },
+  );
 
   it("is refused with the names there are where it asks for another", async () => {
     const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
     await expect(infer({ ...normal, logDensity: ({ moo }) => square(moo) }, short)).rejects.toThrow(
       'the log-density asks for "moo" among the parameters. They are "mu", "tau".',
     );
-    const model: PosteriorModel = { ...normal, logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]) };
+    const model: PosteriorModel = {
+      ...normal,
+      logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]),
+    };
     await expect(infer(model, { ...short, data: { z: [1, 2] } })).rejects.toThrow(
       'the log-density asks for "y" among the data. They are "z".',
     );
-    await expect(infer(model, short)).rejects.toThrow('asks for "y" among the data. There are no data.');
-    await expect(infer({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short)).rejects.toThrow(
-      'derived "twice" asks for "nu" among the parameters',
+    await expect(infer(model, short)).rejects.toThrow(
+      'asks for "y" among the data. There are no data.',
     );
+    await expect(
+      infer({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short),
+    ).rejects.toThrow('derived "twice" asks for "nu" among the parameters');
     // A name that may be missing is no mistake by itself.
-    const open: PosteriorModel = { ...normal, logDensity: (v, d) => mul(normal.logDensity(v, d), d.scale ?? 1) };
+    const open: PosteriorModel = {
+      ...normal,
+      logDensity: (v, d) => mul(normal.logDensity(v, d), d.scale ?? 1),
+    };
     expect((await infer(open, short)).draws.mu.shape).toEqual([1, 2]);
     const own = (_: unknown, { scale }: { readonly scale?: unknown }): never => {
       throw new RangeError(`a scale of ${scale ?? 1} is too small`);
     };
-    await expect(infer({ ...normal, logDensity: own }, short)).rejects.toThrow("a scale of 1 is too small");
+    await expect(infer({ ...normal, logDensity: own }, short)).rejects.toThrow(
+      "a scale of 1 is too small",
+    );
   });
 
   it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
     const derive = (value: (values: Values) => Tensor) =>
       infer({ ...normal, derived: { value } }, { key: key(1), chains: 1, draws: 6, warmup: 5 });
-    await expect(derive(({ mu }) => sum(mu))).rejects.toThrow(/derived "value" of 6 draws has shape \[\]/);
-    await expect(derive(({ mu }) => sub(mu, mean(mu)))).rejects.toThrow(/derived "value" mixes draws.*sum\(x, -1\)/);
+    await expect(derive(({ mu }) => sum(mu))).rejects.toThrow(
+      /derived "value" of 6 draws has shape \[\]/,
+    );
+    await expect(derive(({ mu }) => sub(mu, mean(mu)))).rejects.toThrow(
+      /derived "value" mixes draws.*sum\(x, -1\)/,
+    );
     const six = constant([1, 2, 3, 4, 5, 6], "float64");
-    await expect(derive(({ mu }) => add(mu, six))).rejects.toThrow(/shapes \[7\] and \[6\] do not broadcast/);
+    await expect(derive(({ mu }) => add(mu, six))).rejects.toThrow(
+      /shapes \[7\] and \[6\] do not broadcast/,
+    );
     await expect(derive(() => 3 as never)).rejects.toThrow(/derived "value" is a number/);
     expect((await derive(({ tau }) => sum(tau, -1))).draws.value.shape).toEqual([1, 6, 2]);
   });
@@ -259,20 +308,29 @@ describe("published posteriors", () => {
       console.error(`published posteriors are left out: ${folder} is not there`);
     });
   else
-    it.each(Object.keys(published))("%s: means and spreads within 3.5 standard errors of both sides", async (name) => {
-      const { data, reference } = readReference(join(folder, `${name}.json`));
-      const posterior = await infer(models[name](data), { key: key(1), chains: 8, ...published[name] });
-      const summary = posterior.summary();
-      for (const [element, known] of Object.entries(reference)) {
-        if (element === "draws") continue;
-        const found = summary[element];
-        expect(Math.abs(found.mean - known.mean), element).toBeLessThan(
-          3.5 * Math.hypot(found.meanError, known.sd / 100),
-        );
-        // 10,000 draws know an sd to 0.7 %, one with tails as heavy as these to 1.4 %.
-        expect(Math.abs(found.sd - known.sd), element).toBeLessThan(3.5 * Math.hypot(found.sdError, 0.014 * known.sd));
-        expect(found.rhat, element).toBeLessThan(1.01);
-      }
-      expect(posterior.warnings()).toEqual([]);
-    });
+    it.each(Object.keys(published))(
+      "%s: means and spreads within 3.5 standard errors of both sides",
+      async (name) => {
+        const { data, reference } = readReference(join(folder, `${name}.json`));
+        const posterior = await infer(models[name](data), {
+          key: key(1),
+          chains: 8,
+          ...published[name],
+        });
+        const summary = posterior.summary();
+        for (const [element, known] of Object.entries(reference)) {
+          if (element === "draws") continue;
+          const found = summary[element];
+          expect(Math.abs(found.mean - known.mean), element).toBeLessThan(
+            3.5 * Math.hypot(found.meanError, known.sd / 100),
+          );
+          // 10,000 draws know an sd to 0.7 %, one with tails as heavy as these to 1.4 %.
+          expect(Math.abs(found.sd - known.sd), element).toBeLessThan(
+            3.5 * Math.hypot(found.sdError, 0.014 * known.sd),
+          );
+          expect(found.rhat, element).toBeLessThan(1.01);
+        }
+        expect(posterior.warnings()).toEqual([]);
+      },
+    );
 });

@@ -1,4 +1,7 @@
-/** What a chain learns in its warm-up, against plain sums: step sizes, covariances, and momenta of a metric. */
+/**
+ * What a chain learns in its warm-up, against plain sums: step sizes, covariances, and momenta of a
+ * metric.
+ */
 import { describe, expect, it } from "vitest";
 import { DualAverage } from "../../src/mcmc/adapt.ts";
 import { settingsOf } from "../../src/mcmc/chains.ts";
@@ -48,8 +51,11 @@ describe("a covariance", () => {
     const found = new RunningCovariance(2, dense);
     for (const x of points) found.add(Float64Array.from(x));
     const share = n / (n + 5);
-    const drawn = (i: number, j: number): number => share * plain(i, j) + (i === j ? (1 - share) * 1e-3 : 0);
-    const wanted = dense ? [drawn(0, 0), drawn(0, 1), drawn(1, 0), drawn(1, 1)] : [drawn(0, 0), drawn(1, 1)];
+    const drawn = (i: number, j: number): number =>
+      share * plain(i, j) + (i === j ? (1 - share) * 1e-3 : 0);
+    const wanted = dense
+      ? [drawn(0, 0), drawn(0, 1), drawn(1, 0), drawn(1, 1)]
+      : [drawn(0, 0), drawn(1, 1)];
     found.estimate().forEach((v, i) => {
       expect(v).toBeCloseTo(wanted[i], 13);
     });
@@ -79,13 +85,17 @@ describe("momenta", () => {
     const metric = new EuclideanMetric(Float64Array.from(inverse), 2, kind === "dense");
     const [a, b] = [[1, 0], [0, 1]].map((z) => metric.momentum(Float64Array.from(z))); // biome-ignore format: units
     for (const { momentum, velocity } of [a, b])
-      for (const i of [0, 1]) expect(full[i][0] * momentum[0] + full[i][1] * momentum[1]).toBeCloseTo(velocity[i], 14);
+      for (const i of [0, 1])
+        expect(full[i][0] * momentum[0] + full[i][1] * momentum[1]).toBeCloseTo(velocity[i], 14);
     // Cov p = Σ p pᵀ over unit z, and M⁻¹M = 1.
     const covariance = [0, 1].map((i) =>
       [0, 1].map((j) => a.momentum[i] * a.momentum[j] + b.momentum[i] * b.momentum[j]),
     );
     for (const i of [0, 1])
       for (const j of [0, 1])
-        expect(full[i][0] * covariance[0][j] + full[i][1] * covariance[1][j]).toBeCloseTo(i === j ? 1 : 0, 14);
+        expect(full[i][0] * covariance[0][j] + full[i][1] * covariance[1][j]).toBeCloseTo(
+          i === j ? 1 : 0,
+          14,
+        );
   });
 });

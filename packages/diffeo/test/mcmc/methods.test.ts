@@ -1,4 +1,7 @@
-/** Hamiltonian Monte Carlo, MALA and Langevin as methods of infer; runs that were stopped; data as constants and as inputs. */
+/**
+ * Hamiltonian Monte Carlo, MALA and Langevin as methods of infer; runs that were stopped; data as
+ * constants and as inputs.
+ */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
 import {
@@ -39,7 +42,8 @@ import { fold, key, normal } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
 import { forward } from "../../src/sde/index.ts";
 
-const points = (chains: number, n: number, seed: number) => normal(key(seed), [chains, n], { dtype: "float64" });
+const points = (chains: number, n: number, seed: number) =>
+  normal(key(seed), [chains, n], { dtype: "float64" });
 
 const gaussian = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);
 
@@ -60,24 +64,33 @@ describe("methods", () => {
       ),
     );
 
-  it.each(["hmc", "mala"] as const)("%s knows a Gaussian whose scales its metric has to learn", async (method) => {
-    const options: ChainsOptions = { key: key(2), method, warmup: 200, draws: 250, metric: "diagonal" };
-    const chains = await drawChains(target, points(8, 3, 1), options);
-    scales.forEach((sd, i) => {
-      agrees(
-        chains.map(({ x }) => x.filter((_, at) => at % 3 === i)),
-        0,
-        sd,
-      );
-    });
-    const taken = chains.flatMap(({ leaves }) => [...leaves]);
-    if (method === "mala") expect(new Set(taken)).toEqual(new Set([1]));
-    else {
-      expect(Math.min(...taken)).toBe(1);
-      expect(Math.max(...taken)).toBe(19);
-      expect(taken.reduce((a, b) => a + b, 0) / taken.length).toBeCloseTo(10, 0);
-    }
-  });
+  it.each(["hmc", "mala"] as const)(
+    "%s knows a Gaussian whose scales its metric has to learn",
+    async (method) => {
+      const options: ChainsOptions = {
+        key: key(2),
+        method,
+        warmup: 200,
+        draws: 250,
+        metric: "diagonal",
+      };
+      const chains = await drawChains(target, points(8, 3, 1), options);
+      scales.forEach((sd, i) => {
+        agrees(
+          chains.map(({ x }) => x.filter((_, at) => at % 3 === i)),
+          0,
+          sd,
+        );
+      });
+      const taken = chains.flatMap(({ leaves }) => [...leaves]);
+      if (method === "mala") expect(new Set(taken)).toEqual(new Set([1]));
+      else {
+        expect(Math.min(...taken)).toBe(1);
+        expect(Math.max(...taken)).toBe(19);
+        expect(taken.reduce((a, b) => a + b, 0) / taken.length).toBeCloseTo(10, 0);
+      }
+    },
+  );
 
   it("take from 1 to 2L − 1 steps, evenly", () => {
     const counts = new Map<number, number>();
@@ -90,7 +103,14 @@ describe("methods", () => {
 
   it("langevin has the variance 1/(1 − ε²/4) of its own steps on N(0, 1), not 1", async () => {
     const size = 0.9;
-    const options: ChainsOptions = { key: key(3), method: "langevin", warmup: 0, size, metric: "unit", draws: 160 };
+    const options: ChainsOptions = {
+      key: key(3),
+      method: "langevin",
+      warmup: 0,
+      size,
+      metric: "unit",
+      draws: 160,
+    };
     const chains = await drawChains(gaussian, points(64, 1, 4), options);
     const after = chains.map(({ x }) => x.subarray(40));
     agrees(after, 0, 1 / Math.sqrt(1 - size ** 2 / 4));
@@ -137,7 +157,11 @@ describe("methods", () => {
 });
 
 /** Keeps chains as their text, and stops the run after so many of them. */
-function interrupted(after: number): { readonly store: ChainStore; readonly signal: AbortSignal; text(): string } {
+function interrupted(after: number): {
+  readonly store: ChainStore;
+  readonly signal: AbortSignal;
+  text(): string;
+} {
   let text: string | undefined;
   let saved = 0;
   const stop = new AbortController();
@@ -156,7 +180,10 @@ function interrupted(after: number): { readonly store: ChainStore; readonly sign
 const normalModel: PosteriorModel = {
   parameters: { mu: real(), sigma: positive() },
   logDensity: ({ mu, sigma }, { y }) =>
-    sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0])),
+    sub(
+      mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5),
+      mul(log(sigma), y.shape[0]),
+    ),
   data: { y: [null] },
 };
 const y = [1.2, 0.7, 3.1, 2.2, 1.9, 0.4];
@@ -169,38 +196,88 @@ describe("a run that was stopped", () => {
     ["langevin", "diagonal"],
   ];
   it.each(cases)("goes on to the same draws, bit for bit: %s, %s", async (method, metric) => {
-    const options: InferOptions = { key: key(5), data: { y }, warmup: 40, draws: 20, chains: 3, method, metric };
+    const options: InferOptions = {
+      key: key(5),
+      data: { y },
+      warmup: 40,
+      draws: 20,
+      chains: 3,
+      method,
+      metric,
+    };
     const whole = await infer(normalModel, options);
     for (const after of method === "nuts" ? [1, 60, 150] : [50]) {
       const { store, signal } = interrupted(after);
       await expect(infer(normalModel, { ...options, store, signal })).rejects.toThrow(/abort/i);
-      const rest = await infer(normalModel, { ...options, store: { ...store, every: Number.POSITIVE_INFINITY } });
+      const rest = await infer(normalModel, {
+        ...options,
+        store: { ...store, every: Number.POSITIVE_INFINITY },
+      });
       expect(rest.draws).toEqual(whole.draws);
       expect(rest.chains).toEqual(whole.chains);
     }
   });
 
   const settings = settingsOf({ draws: 3, warmup: 2 });
-  const begun = stateAt({ x: Float64Array.of(-0, Number.NaN), slope: new Float64Array(2), value: -0 }, settings);
+  const begun = stateAt(
+    { x: Float64Array.of(-0, Number.NaN), slope: new Float64Array(2), value: -0 },
+    settings,
+  );
 
   it("is text and comes back from it, odd numbers too", () => {
-    const state = { ...begun, x: Float64Array.of(1, 2), size: -0, done: 3, depth: Uint8Array.of(7) };
+    const state = {
+      ...begun,
+      x: Float64Array.of(1, 2),
+      size: -0,
+      done: 3,
+      depth: Uint8Array.of(7),
+    };
     const one = Float64Array.of(Number.NEGATIVE_INFINITY);
-    const drawn = { value: one, energy: one, acceptance: one, leaves: Uint32Array.of(9), diverged: Uint8Array.of(1) };
+    const drawn = {
+      value: one,
+      energy: one,
+      acceptance: one,
+      leaves: Uint32Array.of(9),
+      diverged: Uint8Array.of(1),
+    };
     const [back] = parseChains(chainsText([{ ...state, ...drawn }]), "here");
     expect(back).toEqual({ ...state, ...drawn });
     expect(Object.is(back.size, -0)).toBe(true);
   });
 
   it("is refused as other text, and as chains whose numbers do not fit together", () => {
-    const texts = ["", "{}", "null", '{"diffeoChains":1,"chains":[{}]}', '{"diffeoChains":2,"chains":[]}'];
-    const odd: Readonly<Record<string, unknown>>[] = [
-      ...[{ x: Float64Array.of(1) }, { value: Float64Array.of(1) }, { depth: Float64Array.of() }, { done: -1 }],
-      ...[{ looks: undefined }, { inverseMass: new Float64Array(3) }, { undefinedAt: new Float64Array(3) }],
-      ...[{ size: { number: "toString" } }, { at: { ...begun.at, x: new Float64Array(0) } }, { more: 1 }],
+    const texts = [
+      "",
+      "{}",
+      "null",
+      '{"diffeoChains":1,"chains":[{}]}',
+      '{"diffeoChains":2,"chains":[]}',
     ];
-    for (const text of [...texts, ...odd.map((each) => chainsText([{ ...begun, ...each } as unknown as ChainState]))])
-      expect(() => parseChains(text, "here"), text).toThrow(/here holds no chains that can be continued/);
+    const odd: Readonly<Record<string, unknown>>[] = [
+      ...[
+        { x: Float64Array.of(1) },
+        { value: Float64Array.of(1) },
+        { depth: Float64Array.of() },
+        { done: -1 },
+      ],
+      ...[
+        { looks: undefined },
+        { inverseMass: new Float64Array(3) },
+        { undefinedAt: new Float64Array(3) },
+      ],
+      ...[
+        { size: { number: "toString" } },
+        { at: { ...begun.at, x: new Float64Array(0) } },
+        { more: 1 },
+      ],
+    ];
+    for (const text of [
+      ...texts,
+      ...odd.map((each) => chainsText([{ ...begun, ...each } as unknown as ChainState])),
+    ])
+      expect(() => parseChains(text, "here"), text).toThrow(
+        /here holds no chains that can be continued/,
+      );
   });
 
   it("is refused with other settings, and before it begins where its draws could not be kept", async () => {
@@ -211,13 +288,20 @@ describe("a run that was stopped", () => {
         ...{ key: key(1), draws: 3, warmup: 2, ...more },
         store: { load: async () => [{ ...begun, ...state }], save },
       });
-    await expect(from({ done: 6 })).rejects.toThrow(/chain 0 was kept by a run with other settings/);
+    await expect(from({ done: 6 })).rejects.toThrow(
+      /chain 0 was kept by a run with other settings/,
+    );
     await expect(from({ done: 4 })).rejects.toThrow(/with other settings/);
     await expect(from({}, { metric: "dense" })).rejects.toThrow(/with other settings/);
     const two = { load: async () => [begun, begun], save };
     const one = { key: key(1), draws: 3, warmup: 2, chains: 1, store: two };
-    await expect(drawChains(gaussian, start, one)).rejects.toThrow("the kept chains are 2, those asked for 1");
-    const model: PosteriorModel = { parameters: { x: [real(), 2] }, logDensity: ({ x }) => gaussian(x) };
+    await expect(drawChains(gaussian, start, one)).rejects.toThrow(
+      "the kept chains are 2, those asked for 1",
+    );
+    const model: PosteriorModel = {
+      parameters: { x: [real(), 2] },
+      logDensity: ({ x }) => gaussian(x),
+    };
     await expect(infer(model, one)).rejects.toThrow("the kept chains are 2, those asked for 1");
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
       /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
@@ -238,7 +322,10 @@ describe("data", () => {
     try {
       for (const numbers of [y, y.map((v) => v + 10), [...y, 4, 5]]) {
         const found = await open({ key: key(5), data: { y: numbers } });
-        const fixed = await infer(normalModel, { ...options, data: { y: Float64Array.from(numbers) } });
+        const fixed = await infer(normalModel, {
+          ...options,
+          data: { y: Float64Array.from(numbers) },
+        });
         for (const name of ["mu", "sigma"])
           found.draws[name].data.forEach((v, i) => {
             expect(Math.abs(v / fixed.draws[name].data[i] - 1)).toBeLessThan(1e-6);
@@ -258,7 +345,10 @@ describe("data", () => {
       },
       { chains: 4, warmup: 200, draws: 400 },
     );
-    const { draws } = await open({ key: key(5), data: { y: [0, 10, 20, 30].map((m) => [m - 1, m, m + 1]) } });
+    const { draws } = await open({
+      key: key(5),
+      data: { y: [0, 10, 20, 30].map((m) => [m - 1, m, m + 1]) },
+    });
     await open.dispose();
     [0, 10, 20, 30].forEach((m, c) => {
       agrees([draws.mu.data.slice(c * 400, (c + 1) * 400)], m, Math.sqrt(1 / 3));
@@ -301,11 +391,17 @@ describe("a log-density that is no number", () => {
       // N(0, 1) where mu > −1, no number elsewhere.
       logDensity: ({ mu }) => add(mul(square(mu), -0.5), mul(log(add(mu, 1)), 0)),
     };
-    const { warnings, chains, draws } = await infer(model, { key: key(1), warmup: 200, draws: 200 });
+    const { warnings, chains, draws } = await infer(model, {
+      key: key(1),
+      warmup: 200,
+      draws: 200,
+    });
     const times = chains.reduce((total, { undefinedCount }) => total + undefinedCount, 0);
     expect(times).toBeGreaterThan(0);
     expect(warnings().join("\n")).toMatch(
-      new RegExp(`log-density or its slope was no number ${times} times, first at mu = -[1-9][\\d.]*: `),
+      new RegExp(
+        `log-density or its slope was no number ${times} times, first at mu = -[1-9][\\d.]*: `,
+      ),
     );
     expect(draws.mu.data.every((v) => v > -1)).toBe(true);
   });
@@ -313,7 +409,8 @@ describe("a log-density that is no number", () => {
 
 describe("bounds that depend on other parameters", () => {
   it("may be those of an array: order statistics below a maximum", async () => {
-    // m has the density 3m² on (0, 1), u₁ and u₂ are even on (0, m): then m is a maximum of three, all even on (0, 1).
+    // m has the density 3m² on (0, 1), u₁ and u₂ are even on (0, m): then m is a maximum of three,
+    // all even on (0, 1).
     const model: PosteriorModel = {
       parameters: {
         m: { above: () => 0, below: () => 1 },
@@ -322,7 +419,12 @@ describe("bounds that depend on other parameters", () => {
       },
       logDensity: ({ u, v }) => sum(sub(v, u), -1),
     };
-    const { summary, draws } = await infer(model, { key: key(7), chains: 8, warmup: 150, draws: 200 });
+    const { summary, draws } = await infer(model, {
+      key: key(7),
+      chains: 8,
+      warmup: 150,
+      draws: 200,
+    });
     const rows = summary();
     const known: readonly (readonly [string, number, number])[] = [
       ["m", 3 / 4, Math.sqrt(3 / 80)],

@@ -1,4 +1,7 @@
-/** The no-U-turn sampler: it leaves a law as it is, learns scales, and does the same whoever walks beside it. */
+/**
+ * The no-U-turn sampler: it leaves a law as it is, learns scales, and does the same whoever walks
+ * beside it.
+ */
 import { describe, expect, it } from "vitest";
 import {
   add,
@@ -19,16 +22,27 @@ import { key, normal } from "../../src/random/index.ts";
 
 const points = (chains: number, n: number, seed: number, scale = 1) => {
   const { data } = normal(key(seed), [chains, n], { dtype: "float64" });
-  return { shape: [chains, n], dtype: "float64" as const, data: (data as Float64Array).map((v) => scale * v) };
+  return {
+    shape: [chains, n],
+    dtype: "float64" as const,
+    data: (data as Float64Array).map((v) => scale * v),
+  };
 };
 
-/** Largest distance of an empirical distribution from Φ, times √count: above 1.95 once in a thousand times. */
+/**
+ * Largest distance of an empirical distribution from Φ, times √count: above 1.95 once in a thousand
+ * times.
+ */
 function kolmogorov(values: Float64Array): number {
   const sorted = values.toSorted();
   const phi = (x: number): number => 0.5 * (1 + erf(x / Math.SQRT2));
   let worst = 0;
   sorted.forEach((v, i) => {
-    worst = Math.max(worst, Math.abs(phi(v) - i / sorted.length), Math.abs(phi(v) - (i + 1) / sorted.length));
+    worst = Math.max(
+      worst,
+      Math.abs(phi(v) - i / sorted.length),
+      Math.abs(phi(v) - (i + 1) / sorted.length),
+    );
   });
   return worst * Math.sqrt(sorted.length);
 }
@@ -52,27 +66,33 @@ function erf(x: number): number {
 const gaussian = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);
 
 describe("a transition", () => {
-  it.each([3, 10])("leaves a Gaussian as it is, with trajectories of depth up to %s", async (maxDepth) => {
-    // Exact draws in, exact draws out: no warm-up, one transition each.
-    const chains = await drawChains(gaussian, points(4000, 2, 5), {
-      key: key(8),
-      draws: 1,
-      warmup: 0,
-      maxDepth,
-      size: 0.25,
-      block: 500,
-    });
-    for (const i of [0, 1]) expect(kolmogorov(Float64Array.from(chains, ({ x }) => x[i]))).toBeLessThan(1.95);
-    const moved = chains.filter(({ leaves }) => leaves[0] > 4).length;
-    expect(moved).toBeGreaterThan(3000);
-  });
+  it.each([3, 10])(
+    "leaves a Gaussian as it is, with trajectories of depth up to %s",
+    async (maxDepth) => {
+      // Exact draws in, exact draws out: no warm-up, one transition each.
+      const chains = await drawChains(gaussian, points(4000, 2, 5), {
+        key: key(8),
+        draws: 1,
+        warmup: 0,
+        maxDepth,
+        size: 0.25,
+        block: 500,
+      });
+      for (const i of [0, 1])
+        expect(kolmogorov(Float64Array.from(chains, ({ x }) => x[i]))).toBeLessThan(1.95);
+      const moved = chains.filter(({ leaves }) => leaves[0] > 4).length;
+      expect(moved).toBeGreaterThan(3000);
+    },
+  );
 });
 
 describe("chains", () => {
   const n = 5;
   // x = L z for a fixed L: correlated, with scales from 0.05 to 20.
   const scales = [0.05, 0.3, 1, 4, 20];
-  const mixing = scales.map((_, i) => scales.map((_, j) => (i === j ? 1 : 0.6 * Math.sin(3 * i + j))));
+  const mixing = scales.map((_, i) =>
+    scales.map((_, j) => (i === j ? 1 : 0.6 * Math.sin(3 * i + j))),
+  );
   const target = (x: Tensor): Tensor =>
     gaussian(
       matvec(
@@ -83,24 +103,28 @@ describe("chains", () => {
         ),
       ),
     );
-  // Before scales are known a trajectory to its U-turn takes 500 steps or more: short ones learn as well.
+  // Before scales are known a trajectory to its U-turn takes 500 steps or more: short ones learn as
+  // well.
   const options: ChainsOptions = { key: key(3), draws: 250, warmup: 200, maxDepth: 6 };
 
-  it.each(["diagonal", "dense"] as const)("know the moments of a badly scaled Gaussian (%s metric)", async (metric) => {
-    const chains = await drawChains(target, points(8, n, 2), { ...options, metric });
-    const inverse = invert(mixing);
-    scales.forEach((scale, i) => {
-      const sd = scale * Math.sqrt(inverse[i].reduce((s, v) => s + v * v, 0));
-      const found = summarise(chains.map(({ x }) => x.filter((_, at) => at % n === i)));
-      expect(Math.abs(found.mean)).toBeLessThan(4 * found.meanError);
-      expect(Math.abs(found.sd - sd)).toBeLessThan(4 * found.sdError);
-      expect(found.rhat).toBeLessThan(1.02);
-    });
-    for (const { diverged, acceptance } of chains) {
-      expect(diverged.some((d) => d === 1)).toBe(false);
-      expect(acceptance.reduce((a, b) => a + b, 0) / acceptance.length).toBeGreaterThan(0.7);
-    }
-  });
+  it.each(["diagonal", "dense"] as const)(
+    "know the moments of a badly scaled Gaussian (%s metric)",
+    async (metric) => {
+      const chains = await drawChains(target, points(8, n, 2), { ...options, metric });
+      const inverse = invert(mixing);
+      scales.forEach((scale, i) => {
+        const sd = scale * Math.sqrt(inverse[i].reduce((s, v) => s + v * v, 0));
+        const found = summarise(chains.map(({ x }) => x.filter((_, at) => at % n === i)));
+        expect(Math.abs(found.mean)).toBeLessThan(4 * found.meanError);
+        expect(Math.abs(found.sd - sd)).toBeLessThan(4 * found.sdError);
+        expect(found.rhat).toBeLessThan(1.02);
+      });
+      for (const { diverged, acceptance } of chains) {
+        expect(diverged.some((d) => d === 1)).toBe(false);
+        expect(acceptance.reduce((a, b) => a + b, 0) / acceptance.length).toBeGreaterThan(0.7);
+      }
+    },
+  );
 
   it("are the same in any grouping into blocks", async () => {
     const short = { ...options, draws: 30, warmup: 60, block: 2 };
@@ -133,8 +157,15 @@ describe("chains", () => {
       const rest = squaredNorm(slice(z, null, [1, 6]));
       return sub(sub(mul(square(v), -1 / 18), mul(mul(rest, exp(mul(v, -1))), 0.5)), mul(v, 2.5));
     };
-    const chains = await drawChains(funnel, points(4, 6, 7), { key: key(5), draws: 150, warmup: 150, maxDepth: 7 });
-    expect(chains.reduce((total, { diverged }) => total + diverged.reduce((a, b) => a + b, 0), 0)).toBeGreaterThan(0);
+    const chains = await drawChains(funnel, points(4, 6, 7), {
+      key: key(5),
+      draws: 150,
+      warmup: 150,
+      maxDepth: 7,
+    });
+    expect(
+      chains.reduce((total, { diverged }) => total + diverged.reduce((a, b) => a + b, 0), 0),
+    ).toBeGreaterThan(0);
   });
 
   it("say where they cannot begin", async () => {

@@ -82,7 +82,9 @@ describe("all chains as JSON", () => {
     const text = [...arvizJson(posterior)].join("");
     const read = JSON.parse(text.replaceAll("NaN", "null"));
     expect(Object.keys(read)).toEqual(["posterior", "sample_stats", "observed_data"]);
-    expect(read.posterior.mu).toEqual([0, 1].map((c) => [...draws.mu.data.subarray(7 * c, 7 * (c + 1))]));
+    expect(read.posterior.mu).toEqual(
+      [0, 1].map((c) => [...draws.mu.data.subarray(7 * c, 7 * (c + 1))]),
+    );
     expect(read.posterior.tau[1][6][1][2]).toBe(draws.tau.data[2 * 7 * 6 - 1]);
     expect(read.posterior.tau[0][0].length).toBe(2);
     expect(text).toContain('"odd":[[NaN,NaN');
@@ -102,12 +104,20 @@ describe("all chains as JSON", () => {
 
   it("comes in pieces, of which none grows with the draws", () => {
     const [chains, many] = [2, 2001];
-    const wide = { shape: [chains, many, 2, 3], dtype: "float64" as const, data: new Float64Array(chains * many * 6) };
+    const wide = {
+      shape: [chains, many, 2, 3],
+      dtype: "float64" as const,
+      data: new Float64Array(chains * many * 6),
+    };
     wide.data.forEach((_, i) => {
       wide.data[i] = i;
     });
     const scalar = { ...wide, shape: [chains, many], data: wide.data.subarray(0, chains * many) };
-    const long = { ...posterior, draws: { wide, scalar }, settings: { ...posterior.settings, draws: 7 } };
+    const long = {
+      ...posterior,
+      draws: { wide, scalar },
+      settings: { ...posterior.settings, draws: 7 },
+    };
     const pieces = [...arvizJson(long)];
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000);
     const read = JSON.parse(pieces.join(""));

@@ -1,4 +1,7 @@
-/** Eight published posteriors (posteriordb), written as models of diffeo: data from files, mathematics here. */
+/**
+ * Eight published posteriors (posteriordb), written as models of diffeo: data from files,
+ * mathematics here.
+ */
 import { readFileSync } from "node:fs";
 import { between, ordered, positive, real, simplex } from "../../src/domain/index.ts";
 import {
@@ -35,19 +38,26 @@ import type { PosteriorModel } from "../../src/mcmc/index.ts";
 
 export interface Reference {
   readonly name: string;
-  readonly data: Readonly<Record<string, number | readonly number[] | readonly (readonly number[])[]>>;
+  readonly data: Readonly<
+    Record<string, number | readonly number[] | readonly (readonly number[])[]>
+  >;
   readonly reference: Readonly<Record<string, { readonly mean: number; readonly sd: number }>>;
 }
 
-export const readReference = (path: string): Reference => JSON.parse(readFileSync(path, "utf8")) as Reference;
+export const readReference = (path: string): Reference =>
+  JSON.parse(readFileSync(path, "utf8")) as Reference;
 
 type Data = Reference["data"];
 const list = (data: Data, name: string): number[] => [...(data[name] as readonly number[])];
 
 /** log N(y; m, s) up to a constant, for arrays [chains, n] of residuals and one s a chain. */
 const normal = (residuals: Tensor, s: Tensor): Tensor =>
-  sub(mul(squaredNorm(div(residuals, expandDims(s, -1))), -0.5), mul(log(s), residuals.shape.at(-1) as number));
-const gauss = (x: Tensor, m: Operand, s: number): Tensor => mul(square(mul(sub(x, m), 1 / s)), -0.5);
+  sub(
+    mul(squaredNorm(div(residuals, expandDims(s, -1))), -0.5),
+    mul(log(s), residuals.shape.at(-1) as number),
+  );
+const gauss = (x: Tensor, m: Operand, s: number): Tensor =>
+  mul(square(mul(sub(x, m), 1 / s)), -0.5);
 const halfCauchy = (x: Tensor, c: number): Tensor => neg(log1p(square(mul(x, 1 / c))));
 const wide = (x: Tensor): Tensor => expandDims(x, -1);
 
@@ -59,7 +69,8 @@ const logProduct = (a: Tensor, b: Tensor): Tensor => logSumExp(add(wide(a), expa
 export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = {
   eight_schools: (data) => {
     const [y, sigma] = [list(data, "y"), list(data, "sigma")];
-    const theta = ({ mu, tau, t }: Readonly<Record<string, Tensor>>): Tensor => add(wide(mu), mul(wide(tau), t));
+    const theta = ({ mu, tau, t }: Readonly<Record<string, Tensor>>): Tensor =>
+      add(wide(mu), mul(wide(tau), t));
     return {
       parameters: { t: [real(), 8], mu: real(), tau: positive() },
       derived: { theta },
@@ -90,7 +101,8 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
         beta1: { above: () => 0, below: ({ alpha1 }) => sub(1, alpha1) },
       },
       logDensity: ({ mu, alpha0, alpha1, beta1 }) => {
-        // v_t = b_t + β v_{t−1}, all t at once: as 200 steps after each other the graph has 50 times as many nodes.
+        // v_t = b_t + β v_{t−1}, all t at once: as 200 steps after each other the graph has 50
+        // times as many nodes.
         const squares = square(sub(y, wide(mu)));
         const added = add(wide(alpha0), mul(wide(alpha1), slice(squares, null, [0, -1])));
         const b = concat([add(mul(wide(mu), 0), (data.sigma1 as number) ** 2), added], 1);
@@ -111,7 +123,8 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
     return {
       parameters: { theta1: simplex(2), theta2: simplex(2), mu: ordered(2, { above: 0 }) },
       logDensity: ({ theta1, theta2, mu }) => {
-        // log p(y_t | state), [chains, t, state]; then, with log Θ, the matrices of a step, [chains, t, from, to].
+        // log p(y_t | state), [chains, t, state]; then, with log Θ, the matrices of a step,
+        // [chains, t, from, to].
         const seen = mul(square(sub(y.map(twice), expandDims(mu, 1))), -0.5);
         const move = expandDims(log(stack([theta1, theta2], 1)), 1);
         const steps = add(expandDims(slice(seen, null, [1, y.length]), 2), move);
@@ -130,7 +143,11 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
         // [chains, n, 2]
         const scaled = div(sub(y.map(twice), expandDims(mu, 1)), expandDims(sigma, 1));
         const parts = sub(mul(square(scaled), -0.5), expandDims(sub(log(sigma), weight), 1));
-        const priors = [sum(gauss(mu, 0, 2), -1), sum(gauss(sigma, 0, 2), -1), mul(sum(weight, -1), 4)];
+        const priors = [
+          sum(gauss(mu, 0, 2), -1),
+          sum(gauss(sigma, 0, 2), -1),
+          mul(sum(weight, -1), 4),
+        ];
         return addAll([sum(logSumExp(parts, -1), -1), ...priors]);
       },
     };
@@ -200,7 +217,11 @@ export const models: Readonly<Record<string, (data: Data) => PosteriorModel>> = 
     return {
       parameters: { beta: [real(), columns.length], sigma: positive() },
       logDensity: ({ beta, sigma }) =>
-        addAll([normal(sub(y, matmul(beta, columns)), sigma), sum(gauss(beta, 0, 10), -1), gauss(sigma, 0, 10)]),
+        addAll([
+          normal(sub(y, matmul(beta, columns)), sigma),
+          sum(gauss(beta, 0, 10), -1),
+          gauss(sigma, 0, 10),
+        ]),
     };
   },
 };

@@ -1,6 +1,6 @@
 /**
- * Transitions on points that are given: every number that one may draw is tried, so that the chances of where it ends are exact, and
- * whether they leave the law as it is is seen to rounding.
+ * Transitions on points that are given: every number that one may draw is tried, so that the
+ * chances of where it ends are exact, and whether they leave the law as it is is seen to rounding.
  */
 import { describe, expect, it } from "vitest";
 import { Path } from "../../src/mcmc/path.ts";
@@ -12,7 +12,14 @@ function ring(weights: readonly number[], momenta: readonly number[][]): (i: num
   const n = weights.length;
   const leaves = weights.map((w, i): Leaf => {
     const p = Float64Array.from(momenta[i]);
-    return { x: Float64Array.of(i), slope: p, momentum: p, velocity: p, value: Math.log(w), energy: 3 - Math.log(w) };
+    return {
+      x: Float64Array.of(i),
+      slope: p,
+      momentum: p,
+      velocity: p,
+      value: Math.log(w),
+      energy: 3 - Math.log(w),
+    };
   });
   return (i) => leaves[(i + n) % n];
 }
@@ -49,7 +56,10 @@ function after(
 
 /** All lists with one of each of these. */
 const products = (options: readonly (readonly number[])[]): number[][] =>
-  options.reduce<number[][]>((lists, more) => lists.flatMap((list) => more.map((v) => [...list, v])), [[]]);
+  options.reduce<number[][]>(
+    (lists, more) => lists.flatMap((list) => more.map((v) => [...list, v])),
+    [[]],
+  );
 
 const two = [0.25, 0.75];
 /** Every chance that weights of 1 and 2 make is a multiple of 1/12. */
@@ -57,7 +67,8 @@ const twelve = Array.from({ length: 12 }, (_, k) => (k + 0.5) / 12);
 
 describe("a tree", () => {
   it("draws leaves by their weights, and so leaves them as they are", () => {
-    // Nothing turns. Drawn are a direction, between two leaves, a direction, inside the new half, between two halves.
+    // Nothing turns. Drawn are a direction, between two leaves, a direction, inside the new half,
+    // between two halves.
     const straight = [[1], [1], [1], [1]];
     const lists = products([two, twelve, two, twelve, twelve]);
     for (const weights of [
@@ -100,12 +111,15 @@ describe("a tree", () => {
       [0.75, 2],
     ]) {
       const draws = [direction, 0.999];
-      expect(ended(new TrajectoryTree(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(end);
+      expect(ended(new TrajectoryTree(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(
+        end,
+      );
     }
   });
 
   it("leaves the law as it is where trajectories turn, by both ends, both seams and in both directions", () => {
-    // Of even weight all chances are ½ or 1. Momenta without a pattern: some stretches turn at once, some never.
+    // Of even weight all chances are ½ or 1. Momenta without a pattern: some stretches turn at
+    // once, some never.
     const lists = products(new Array(10).fill(two));
     const seen = new Set<number>();
     for (let seed = 0; seed < 6; seed++) {
@@ -139,13 +153,22 @@ describe("a tree", () => {
 
 describe("a path", () => {
   const at = ring([2, 2, 1, 3], [[1], [1], [1], [1]]);
-  const path = (steps: number, u: number | undefined): EndedTransition => ended(new Path(at(0), steps, u), at);
+  const path = (steps: number, u: number | undefined): EndedTransition =>
+    ended(new Path(at(0), steps, u), at);
 
   it("goes to its end with probability min(1, e^{H − H′}), and is back at its start otherwise", () => {
     expect(path(2, 0.499)).toMatchObject({ leaf: { x: Float64Array.of(2) }, leaves: 2, energy: 3 });
-    expect(path(2, 0.501)).toMatchObject({ leaf: { x: Float64Array.of(0) }, leaves: 2, energy: 3 - Math.LN2 });
+    expect(path(2, 0.501)).toMatchObject({
+      leaf: { x: Float64Array.of(0) },
+      leaves: 2,
+      energy: 3 - Math.LN2,
+    });
     expect(path(2, 0.501).acceptance).toBeCloseTo(0.5, 15);
-    expect(path(3, 0.999)).toMatchObject({ leaf: { x: Float64Array.of(3) }, leaves: 3, acceptance: 1 });
+    expect(path(3, 0.999)).toMatchObject({
+      leaf: { x: Float64Array.of(3) },
+      leaves: 3,
+      acceptance: 1,
+    });
   });
 
   it("always goes to its end where there is no test", () => {

@@ -1,4 +1,12 @@
-import { constant, input, isNdArray, mapTree, type NdArray, reference, type Tensor } from "diffeo/graph";
+import {
+  constant,
+  input,
+  isNdArray,
+  mapTree,
+  type NdArray,
+  reference,
+  type Tensor,
+} from "diffeo/graph";
 import { networkOf } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
@@ -37,10 +45,13 @@ function byHand(x: Vector, lambda: number): number[] {
     const variance = h.reduce((s, a) => s + (a - mean) ** 2, 0) / h.length;
     return h.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
   };
-  const f = Array.from({ length: 32 }, (_, i) => Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)));
-  const e = affine(parameters.time, [...f.map((w) => Math.sin(lambda * w)), ...f.map((w) => Math.cos(lambda * w))]).map(
-    silu,
+  const f = Array.from({ length: 32 }, (_, i) =>
+    Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)),
   );
+  const e = affine(parameters.time, [
+    ...f.map((w) => Math.sin(lambda * w)),
+    ...f.map((w) => Math.cos(lambda * w)),
+  ]).map(silu);
   const level = (h: Vector, scale: NdArray, shift: NdArray): number[] => {
     const [c, s] = [times(scale, e), times(shift, e)];
     return norm(h).map((a, j) => a * (1 + c[j]) + s[j]);
@@ -57,13 +68,18 @@ function byHand(x: Vector, lambda: number): number[] {
   );
   for (const layer of parameters.layers) {
     const seen = h.map((token) => level(token, layer.scale1, layer.shift1));
-    const [q, k, z] = [layer.query, layer.key, layer.value].map((w) => seen.map((token) => times(w, token)));
+    const [q, k, z] = [layer.query, layer.key, layer.value].map((w) =>
+      seen.map((token) => times(w, token)),
+    );
     const d = spec.width / spec.heads;
     const mixed = q.map((own) =>
       own.map((_, j) => {
         const from = Math.floor(j / d) * d;
         const weights = k.map((other) =>
-          Math.exp(other.slice(from, from + d).reduce((s, v, i) => s + v * own[from + i], 0) / Math.sqrt(d)),
+          Math.exp(
+            other.slice(from, from + d).reduce((s, v, i) => s + v * own[from + i], 0) /
+              Math.sqrt(d),
+          ),
         );
         const total = weights.reduce((s, v) => s + v, 0);
         return weights.reduce((s, w, t) => s + (w / total) * z[t][j], 0);
@@ -71,7 +87,10 @@ function byHand(x: Vector, lambda: number): number[] {
     );
     h = h.map((token, t) => plus(token, times(layer.out, mixed[t])));
     h = h.map((token) =>
-      plus(token, affine(layer.down, affine(layer.up, level(token, layer.scale2, layer.shift2)).map(silu))),
+      plus(
+        token,
+        affine(layer.down, affine(layer.up, level(token, layer.scale2, layer.shift2)).map(silu)),
+      ),
     );
   }
   return spec.says.map(
@@ -121,7 +140,10 @@ describe("a transformer over columns", () => {
       const { data } = same.output.w;
       (data as Float32Array).copyWithin(spec.width, 0, spec.width);
       const p = mapTree<NdArray, Tensor>(same, (a) => constant(a, "float64"), isNdArray);
-      const [found] = reference([two.apply(p, constant([[0.3, -1]], "float64"), constant(1, "float64"))], new Map());
+      const [found] = reference(
+        [two.apply(p, constant([[0.3, -1]], "float64"), constant(1, "float64"))],
+        new Map(),
+      );
       return [...found];
     };
     expect(said([0, 1])[0]).not.toBe(said([0, 1])[1]);
@@ -149,9 +171,13 @@ describe("a transformer over columns", () => {
   });
 
   it("refuses tokens that see or say what is not there", () => {
-    expect(() => networkOf({ ...spec, says: [0, 1, 1, 2, 1, 3] }).init(key(1))).toThrow("not there");
+    expect(() => networkOf({ ...spec, says: [0, 1, 1, 2, 1, 3] }).init(key(1))).toThrow(
+      "not there",
+    );
     expect(() => networkOf({ ...spec, says: [0, 1] }).init(key(1))).toThrow("not there");
-    expect(() => networkOf({ ...spec, sees: [[0], [1, 4], [3]] }).init(key(1))).toThrow("not there");
+    expect(() => networkOf({ ...spec, sees: [[0], [1, 4], [3]] }).init(key(1))).toThrow(
+      "not there",
+    );
     expect(() => networkOf({ ...spec, heads: 3 }).init(key(1))).toThrow("heads");
   });
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { convInit, drawn, gaussianArray, linearInit } from "../../src/model/layers.ts";
 import { key, normal } from "../../src/random/index.ts";
 
-const variance = (data: ArrayLike<number>): number => Array.from(data).reduce((s, v) => s + v * v, 0) / data.length;
+const variance = (data: ArrayLike<number>): number =>
+  Array.from(data).reduce((s, v) => s + v * v, 0) / data.length;
 
 describe("parameters at first", () => {
   it("are standard normal numbers times the root of a variance", () => {

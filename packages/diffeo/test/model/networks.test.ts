@@ -1,6 +1,14 @@
 /** What training, files and samplers take for granted of a network, for every row of the table. */
 import { evaluate } from "diffeo/engine";
-import { constant, DiffeoError, isNdArray, mapTree, type NdArray, type Shape, type Tensor } from "diffeo/graph";
+import {
+  constant,
+  DiffeoError,
+  isNdArray,
+  mapTree,
+  type NdArray,
+  type Shape,
+  type Tensor,
+} from "diffeo/graph";
 import { rowsOf } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf, networks } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
@@ -11,16 +19,37 @@ const row = { channels: 4, width: 8 };
 
 /** A small one of each kind, and the grid that it is given. */
 const examples: {
-  readonly [K in NetworkSpec["kind"]]: { readonly spec: NetworkSpec & { readonly kind: K }; readonly grid: Shape };
+  readonly [K in NetworkSpec["kind"]]: {
+    readonly spec: NetworkSpec & { readonly kind: K };
+    readonly grid: Shape;
+  };
 } = {
   unet: {
-    spec: { kind: "unet", ...image, multipliers: [1, 2], blocks: 1, groups: 4, attention: [1], position: [2, 4] },
+    spec: {
+      kind: "unet",
+      ...image,
+      multipliers: [1, 2],
+      blocks: 1,
+      groups: 4,
+      attention: [1],
+      position: [2, 4],
+    },
     grid: [2, 4],
   },
-  transformer: { spec: { kind: "transformer", ...image, grid: [2, 3], layers: 2, heads: 2 }, grid: [2, 3] },
+  transformer: {
+    spec: { kind: "transformer", ...image, grid: [2, 3], layers: 2, heads: 2 },
+    grid: [2, 3],
+  },
   residual: { spec: { kind: "residual", ...row, outputs: 6, blocks: 2 }, grid: [] },
   columns: {
-    spec: { kind: "columns", ...row, sees: [[0], [1, 2], [3]], says: [0, 1, 1, 2], layers: 1, heads: 2 },
+    spec: {
+      kind: "columns",
+      ...row,
+      sees: [[0], [1, 2], [3]],
+      says: [0, 1, 1, 2],
+      layers: 1,
+      heads: 2,
+    },
     grid: [],
   },
   couplings: { spec: { kind: "couplings", ...row, couplings: 2, bins: 4 }, grid: [] },

@@ -1,4 +1,12 @@
-import { constant, input, isNdArray, mapTree, type NdArray, reference, type Tensor } from "diffeo/graph";
+import {
+  constant,
+  input,
+  isNdArray,
+  mapTree,
+  type NdArray,
+  reference,
+  type Tensor,
+} from "diffeo/graph";
 import { networkOf, velocityScore } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { vp } from "diffeo/sde";
@@ -20,7 +28,9 @@ function byHand(x: readonly number[], lambda: number): number[] {
   const times = ({ shape: [rows, columns], data }: NdArray, v: readonly number[]): number[] => {
     const w = data as Float32Array;
     expect(v.length).toBe(rows);
-    return Array.from({ length: columns }, (_, j) => v.reduce((s, a, i) => s + a * w[i * columns + j], 0));
+    return Array.from({ length: columns }, (_, j) =>
+      v.reduce((s, a, i) => s + a * w[i * columns + j], 0),
+    );
   };
   const affine = ({ w, b }: { w: NdArray; b: NdArray }, v: readonly number[]): number[] =>
     times(w, v).map((a, j) => a + (b.data as Float32Array)[j]);
@@ -29,10 +39,13 @@ function byHand(x: readonly number[], lambda: number): number[] {
     const variance = v.reduce((s, a) => s + (a - mean) ** 2, 0) / v.length;
     return v.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
   };
-  const f = Array.from({ length: 32 }, (_, i) => Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)));
-  const e = affine(parameters.time, [...f.map((w) => Math.sin(lambda * w)), ...f.map((w) => Math.cos(lambda * w))]).map(
-    silu,
+  const f = Array.from({ length: 32 }, (_, i) =>
+    Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)),
   );
+  const e = affine(parameters.time, [
+    ...f.map((w) => Math.sin(lambda * w)),
+    ...f.map((w) => Math.cos(lambda * w)),
+  ]).map(silu);
   let h = affine(parameters.input, x);
   for (const { scale, shift, first, second } of parameters.blocks) {
     const [c, s] = [times(scale, e), times(shift, e)];
@@ -76,7 +89,8 @@ describe("a residual network", () => {
   });
 
   it("gives the score of a Gaussian where it predicts the v of one", () => {
-    // x₀ ~ N(0, c²): E[x₀ | x] = m c² x/(m²c² + σ²) and the score is −x/(m²c² + σ²); v̂ = (m x − x̂₀)/σ.
+    // x₀ ~ N(0, c²): E[x₀ | x] = m c² x/(m²c² + σ²) and the score is −x/(m²c² + σ²); v̂ = (m x −
+    // x̂₀)/σ.
     const sde = vp();
     const c2 = 0.3;
     const t = constant([0.02, 0.3, 0.9, 0.999], "float64");
@@ -104,10 +118,17 @@ describe("a residual network", () => {
 
   it("begins near zero, whatever the level", () => {
     const big = networkOf({ kind: "residual", channels: 20, width: 64, blocks: 3 }).init(key(3));
-    const p = mapTree<NdArray, Tensor>(big, (a) => constant(a, "float64"), isNdArray) as unknown as Residual<Tensor>;
+    const p = mapTree<NdArray, Tensor>(
+      big,
+      (a) => constant(a, "float64"),
+      isNdArray,
+    ) as unknown as Residual<Tensor>;
     const x = normal(key(4), [200, 20], { dtype: "float64" });
     for (const lambda of [-10, 0, 10]) {
-      const [found] = reference([residual(p, constant(x, "float64"), constant(lambda, "float64"))], new Map());
+      const [found] = reference(
+        [residual(p, constant(x, "float64"), constant(lambda, "float64"))],
+        new Map(),
+      );
       const size = Math.sqrt(found.reduce((s, a) => s + a * a, 0) / found.length);
       expect(size).toBeLessThan(0.15);
     }

@@ -1,7 +1,17 @@
-/** The transformer beside one in plain loops, its gradient beside differences, and the laws that its structure gives. */
+/**
+ * The transformer beside one in plain loops, its gradient beside differences, and the laws that its
+ * structure gives.
+ */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
-import { type NdArray, square, sum, type Tensor, toFloat64, valueAndGrad } from "../../src/graph/index.ts";
+import {
+  type NdArray,
+  square,
+  sum,
+  type Tensor,
+  toFloat64,
+  valueAndGrad,
+} from "../../src/graph/index.ts";
 import { networkOf, parameterCount } from "../../src/model/index.ts";
 import {
   type Transformer,
@@ -26,13 +36,21 @@ const board: TransformerOptions = {
 };
 const cases: readonly (readonly [string, TransformerOptions])[] = [
   ["a grid with positions by axes", board],
-  ["a sequence with gelu", { ...board, grid: [6], positions: "sites", activation: "gelu", rotary: 1 }],
-  ["a cube with silu", { ...board, grid: [2, 1, 3], activation: "silu", relative: false, rotary: 0 }],
+  [
+    "a sequence with gelu",
+    { ...board, grid: [6], positions: "sites", activation: "gelu", rotary: 1 },
+  ],
+  [
+    "a cube with silu",
+    { ...board, grid: [2, 1, 3], activation: "silu", relative: false, rotary: 0 },
+  ],
 ];
 
 const rowsOf = (a: NdArray, width: number): Row[] => {
   const data = [...toFloat64(a.data)];
-  return Array.from({ length: data.length / width }, (_, i) => data.slice(i * width, (i + 1) * width));
+  return Array.from({ length: data.length / width }, (_, i) =>
+    data.slice(i * width, (i + 1) * width),
+  );
 };
 const product = (x: Row, w: readonly Row[], b: Row = []): Row =>
   w[0].map((_, j) => x.reduce((s, v, i) => s + v * w[i][j], b[j] ?? 0));
@@ -49,7 +67,11 @@ const normed = (x: Row, scale: Row, shift: Row): Row => {
 };
 
 /** Pairs (j, j + p) of every head turned, p of them shared out among the axes. */
-function turned(row: Row, place: Row, { grid, width, heads, rotary = 0.5 }: TransformerOptions): Row {
+function turned(
+  row: Row,
+  place: Row,
+  { grid, width, heads, rotary = 0.5 }: TransformerOptions,
+): Row {
   const d = width / heads;
   const each = Math.floor((rotary * d) / 2 / grid.length);
   const p = each * grid.length;
@@ -65,10 +87,16 @@ function turned(row: Row, place: Row, { grid, width, heads, rotary = 0.5 }: Tran
 }
 
 /** The network of one example, number by number. */
-function plain(p: Transformer<NdArray>, x: readonly Row[], t: number, options: TransformerOptions): Row[] {
+function plain(
+  p: Transformer<NdArray>,
+  x: readonly Row[],
+  t: number,
+  options: TransformerOptions,
+): Row[] {
   const { grid, width, heads, activation = "relu2" } = options;
   const matrix = (a: NdArray): Row[] => rowsOf(a, a.shape.at(-1) as number);
-  const affine = (a: { w: NdArray; b: NdArray }, row: Row): Row => product(row, matrix(a.w), matrix(a.b)[0]);
+  const affine = (a: { w: NdArray; b: NdArray }, row: Row): Row =>
+    product(row, matrix(a.w), matrix(a.b)[0]);
   const features = Array.from({ length: 256 }, (_, i) => {
     const angle = t * 1000 * 10_000 ** (-(i % 128) / 128);
     return i < 128 ? Math.sin(angle) : Math.cos(angle);
@@ -78,7 +106,9 @@ function plain(p: Transformer<NdArray>, x: readonly Row[], t: number, options: T
     grid.map((d, axis) => Math.floor(site / grid.slice(axis + 1).reduce((n, m) => n * m, 1)) % d);
   let h = x.map((row, site) => {
     const at = options.positions === "axes" ? coordinates(site) : [site];
-    return affine(p.input, row).map((v, c) => p.positions.reduce((s, a, i) => s + matrix(a)[at[i]][c], v));
+    return affine(p.input, row).map((v, c) =>
+      p.positions.reduce((s, a, i) => s + matrix(a)[at[i]][c], v),
+    );
   });
   const d = width / heads;
   for (const block of p.blocks) {
@@ -86,11 +116,18 @@ function plain(p: Transformer<NdArray>, x: readonly Row[], t: number, options: T
       affine(p.modulation[role], embedding).map((v, c) => v + Number(o.data[c])),
     );
     const seen = h.map((row) => normed(row, a1, b1));
-    const [q0, k0, v] = [block.query, block.key, block.value].map((w) => seen.map((row) => product(row, matrix(w))));
-    const [q, k] = [q0, k0].map((all) => all.map((row, site) => turned(row, coordinates(site), options)));
+    const [q0, k0, v] = [block.query, block.key, block.value].map((w) =>
+      seen.map((row) => product(row, matrix(w))),
+    );
+    const [q, k] = [q0, k0].map((all) =>
+      all.map((row, site) => turned(row, coordinates(site), options)),
+    );
     const bias = (i: number, j: number, head: number): number => {
       const [a, b] = [coordinates(i), coordinates(j)];
-      const index = grid.reduce((n, size, axis) => n * (2 * size - 1) + a[axis] - b[axis] + size - 1, 0);
+      const index = grid.reduce(
+        (n, size, axis) => n * (2 * size - 1) + a[axis] - b[axis] + size - 1,
+        0,
+      );
       return block.relative.length > 0 ? matrix(block.relative[0])[index][head] : 0;
     };
     const mixed = q.map((row, site) => {
@@ -98,7 +135,10 @@ function plain(p: Transformer<NdArray>, x: readonly Row[], t: number, options: T
       for (let head = 0; head < heads; head++) {
         const part = (r: Row): Row => r.slice(head * d, (head + 1) * d);
         const e = k.map((other, j) =>
-          Math.exp(part(row).reduce((s, w, i) => s + w * part(other)[i], 0) / Math.sqrt(d) + bias(site, j, head)),
+          Math.exp(
+            part(row).reduce((s, w, i) => s + w * part(other)[i], 0) / Math.sqrt(d) +
+              bias(site, j, head),
+          ),
         );
         const total = e.reduce((s, w) => s + w, 0);
         v.forEach((value, j) => {
@@ -134,7 +174,11 @@ describe.each(cases)("a transformer of %s", (_, options) => {
 
   it("starts at zero, with the shapes it says it has", async () => {
     const f = compile(at, specs, { threads: 1 });
-    const { shape: out, data } = await f(flatten(fresh), Float32Array.from(x.data), Float32Array.from(t.data));
+    const { shape: out, data } = await f(
+      flatten(fresh),
+      Float32Array.from(x.data),
+      Float32Array.from(t.data),
+    );
     await f.dispose();
     expect(out).toEqual([2, ...options.grid, 5]);
     expect(Math.max(...(data as Float32Array).map(Math.abs))).toBe(0);
@@ -155,7 +199,12 @@ describe.each(cases)("a transformer of %s", (_, options) => {
     const images = rowsOf(x, options.channels);
     const sites = images.length / 2;
     const expected = [0, 1].flatMap((i) =>
-      plain(parameters, images.slice(i * sites, (i + 1) * sites), Number(t.data[i]), options).flat(),
+      plain(
+        parameters,
+        images.slice(i * sites, (i + 1) * sites),
+        Number(t.data[i]),
+        options,
+      ).flat(),
     );
     const scale = Math.max(...expected.map(Math.abs));
     const apart = expected.map((v, i) => Math.abs(v - Number(data[i])) / scale);
@@ -163,7 +212,8 @@ describe.each(cases)("a transformer of %s", (_, options) => {
   });
 
   it("has the gradient in all weights that differences along random directions give", async () => {
-    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor => sum(square(at(flat, image, time)));
+    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
+      sum(square(at(flat, image, time)));
     const f = compile(valueAndGrad(loss), specs, { type: "float64", threads: 1 });
     const [, gradient] = await f(small, x, t);
     for (let k = 0; k < 3; k++) {
@@ -174,7 +224,9 @@ describe.each(cases)("a transformer of %s", (_, options) => {
       };
       const h = 1e-5;
       const difference =
-        (8 * ((await value(h)) - (await value(-h))) - ((await value(2 * h)) - (await value(-2 * h)))) / (12 * h);
+        (8 * ((await value(h)) - (await value(-h))) -
+          ((await value(2 * h)) - (await value(-2 * h)))) /
+        (12 * h);
       const along = (gradient.data as Float64Array).reduce((s, g, i) => s + g * direction[i], 0);
       expect(Math.abs(along - difference) / Math.abs(difference)).toBeLessThan(1e-6);
     }
@@ -196,5 +248,7 @@ it("has 8.6 M parameters at the size of a chess board", () => {
 });
 
 it("refuses heads that do not divide the width", () => {
-  expect(() => transformerInit(key(1), { ...board, heads: 3 })).toThrow("a transformer of width 16 in 3 heads");
+  expect(() => transformerInit(key(1), { ...board, heads: 3 })).toThrow(
+    "a transformer of width 16 in 3 heads",
+  );
 });

@@ -36,8 +36,12 @@ describe("the U-Net", () => {
   });
 
   it("has the gradient in all weights that differences along random directions give", async () => {
-    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor => sum(square(at(flat, image, time)));
-    const f = compile(valueAndGrad(loss), [[null], [null, 4, 4, 3], [null]], { type: "float64", threads: 1 });
+    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
+      sum(square(at(flat, image, time)));
+    const f = compile(valueAndGrad(loss), [[null], [null, 4, 4, 3], [null]], {
+      type: "float64",
+      threads: 1,
+    });
     const [, gradient] = await f(theta, x, t);
     for (let k = 0; k < 4; k++) {
       const direction = normal(key(10 + k), theta.shape, { dtype: "float64" }).data as Float64Array;
@@ -47,7 +51,9 @@ describe("the U-Net", () => {
       };
       const h = 1e-5;
       const difference =
-        (8 * ((await value(h)) - (await value(-h))) - ((await value(2 * h)) - (await value(-2 * h)))) / (12 * h);
+        (8 * ((await value(h)) - (await value(-h))) -
+          ((await value(2 * h)) - (await value(-2 * h)))) /
+        (12 * h);
       const along = (gradient.data as Float64Array).reduce((s, g, i) => s + g * direction[i], 0);
       expect(Math.abs(along - difference) / Math.abs(difference)).toBeLessThan(1e-6);
     }
@@ -75,7 +81,9 @@ describe("the U-Net", () => {
         (t.data as Float64Array).slice(0, 1),
       )
     ).data as Float64Array;
-    expect(Math.max(...one.map((v, i) => Math.abs(v - both[i]) / (1 + Math.abs(v))))).toBeLessThan(1e-10);
+    expect(Math.max(...one.map((v, i) => Math.abs(v - both[i]) / (1 + Math.abs(v))))).toBeLessThan(
+      1e-10,
+    );
     await f.dispose();
   });
 });

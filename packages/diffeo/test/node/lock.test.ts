@@ -40,7 +40,9 @@ describe("a folder", () => {
     });
     expect(inside).toEqual([".lock", "result"]);
     expect(readdirSync(at("new"))).toEqual(["result"]);
-    await expect(inFolder(at("new"), () => Promise.reject(new Error("odd")))).rejects.toThrow("odd");
+    await expect(inFolder(at("new"), () => Promise.reject(new Error("odd")))).rejects.toThrow(
+      "odd",
+    );
     expect(readdirSync(at("new"))).toEqual(["result"]);
   });
 
@@ -51,15 +53,24 @@ describe("a folder", () => {
 
   it.each([
     ["of a process that is gone", { pid: gone, host: hostname() }],
-    ["of another process with a number that is taken again", { pid: process.pid, host: hostname(), began: "1" }],
+    [
+      "of another process with a number that is taken again",
+      { pid: process.pid, host: hostname(), began: "1" },
+    ],
   ])("is taken over with the lock %s", async (_, holder) => {
     hold(holder);
-    expect(await inFolder(at("run"), async () => JSON.parse(readFileSync(lock, "utf8")).pid)).toBe(process.pid);
+    expect(await inFolder(at("run"), async () => JSON.parse(readFileSync(lock, "utf8")).pid)).toBe(
+      process.pid,
+    );
     expect(readdirSync(at("run"))).toEqual([]);
   });
 
   it.each([
-    ["a live process here", { pid: process.pid, host: hostname(), began: beganAt(process.pid) }, /by process \d+\. /],
+    [
+      "a live process here",
+      { pid: process.pid, host: hostname(), began: beganAt(process.pid) },
+      /by process \d+\. /,
+    ],
     ["any process elsewhere", { pid: gone, host: "elsewhere" }, /by process \d+ on elsewhere/],
     ["who knows whom", "{", /in use by another/],
     ["who knows whom", { pid: "1" }, /in use by another/],
@@ -89,7 +100,9 @@ describe("a folder", () => {
 });
 
 it("a file is made by one at a time", async () => {
-  await onFile(at("a.json"), () => expect(onFile(at("a.json"), async () => 1)).rejects.toThrow("a.json is in use"));
+  await onFile(at("a.json"), () =>
+    expect(onFile(at("a.json"), async () => 1)).rejects.toThrow("a.json is in use"),
+  );
   await onFile(at("a.json"), () => onFile(at("b.json"), async () => 1));
   expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
 });
@@ -103,11 +116,18 @@ describe("half-written files", () => {
   it("are removed where their process is gone and they are old, and no others", async () => {
     mkdirSync(at("t"));
     old(`a.json.${gone}-0123abcd.diffeo.tmp`);
-    const kept = [`a.json.${process.pid}-0123abcd.diffeo.tmp`, `b.${gone}.tmp`, `c.tmp`, `notes-${gone}`];
+    const kept = [
+      `a.json.${process.pid}-0123abcd.diffeo.tmp`,
+      `b.${gone}.tmp`,
+      `c.tmp`,
+      `notes-${gone}`,
+    ];
     for (const name of kept) old(name);
     writeFileSync(at(`t/a.json.${gone}-89abcdef.diffeo.tmp`), "");
     await tidyTemporaries(at("t"));
-    expect(readdirSync(at("t")).sort()).toEqual([...kept, `a.json.${gone}-89abcdef.diffeo.tmp`].sort());
+    expect(readdirSync(at("t")).sort()).toEqual(
+      [...kept, `a.json.${gone}-89abcdef.diffeo.tmp`].sort(),
+    );
     await tidyTemporaries(at("nowhere"));
   });
 

@@ -1,4 +1,7 @@
-/** Kept worker processes: parts of all kinds, those that fail, and what is left when a worker or its parent is killed. */
+/**
+ * Kept worker processes: parts of all kinds, those that fail, and what is left when a worker or its
+ * parent is killed.
+ */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,10 +28,14 @@ it("gives results in the order of the parts, whoever is done first, and passes p
   const { run } = open(2);
   const said: unknown[] = [];
   const parts = [1, 2, 3, 4].map((parameters) => ({ kind: "square", parameters }));
-  const results = await Promise.all(parts.map((part) => run(part, { onProgress: (p) => said.push(p) })));
+  const results = await Promise.all(
+    parts.map((part) => run(part, { onProgress: (p) => said.push(p) })),
+  );
   expect(results).toEqual([1, 4, 9, 16]);
   expect(said.toSorted()).toEqual(["at 1", "at 2", "at 3", "at 4"]);
-  expect(await run({ kind: "array", parameters: Float64Array.of(1, 2) })).toEqual(Float64Array.of(2, 4));
+  expect(await run({ kind: "array", parameters: Float64Array.of(1, 2) })).toEqual(
+    Float64Array.of(2, 4),
+  );
 });
 
 it("keeps its workers, and reports a part that fails without losing one", async () => {
@@ -38,7 +45,9 @@ it("keeps its workers, and reports a part that fails without losing one", async 
   expect(broken).toBeInstanceOf(DiffeoError);
   expect(broken).toMatchObject({ kind: "data", message: "the part is broken. Mend it." });
   await expect(run({ kind: "odd", parameters: null })).rejects.toThrow("odd");
-  await expect(run({ kind: "toString", parameters: null })).rejects.toThrow('no part of kind "toString"');
+  await expect(run({ kind: "toString", parameters: null })).rejects.toThrow(
+    'no part of kind "toString"',
+  );
   expect(await run({ kind: "pid", parameters: null })).toBe(pid);
 });
 
@@ -66,13 +75,18 @@ it("ends a part that is aborted with its process, and those that wait without on
     pid = p as number;
     controller.abort(new Error("enough"));
   };
-  const long = run({ kind: "forever", parameters: null }, { onProgress, signal: controller.signal });
+  const long = run(
+    { kind: "forever", parameters: null },
+    { onProgress, signal: controller.signal },
+  );
   const waiting = run({ kind: "square", parameters: 2 }, { signal: controller.signal });
   await expect(long).rejects.toThrow("enough");
   await expect(waiting).rejects.toThrow("enough");
   expect(await run({ kind: "square", parameters: 2 })).toBe(4);
   expect(isAlive({ pid })).toBe(false);
-  await expect(run({ kind: "square", parameters: 2 }, { signal: controller.signal })).rejects.toThrow("enough");
+  await expect(
+    run({ kind: "square", parameters: 2 }, { signal: controller.signal }),
+  ).rejects.toThrow("enough");
 });
 
 it("answers what a part asks for, with an error where there is none", async () => {
@@ -81,7 +95,9 @@ it("answers what a part asks for, with an error where there is none", async () =
   const onAsk = async (name: unknown): Promise<unknown> =>
     known[name as string] ?? fail("data", `no ${name}`, "give it");
   expect(await run({ kind: "sum", parameters: ["c", "a", "b"] }, { onAsk })).toBe(321);
-  const refused = await run({ kind: "sum", parameters: ["a", "z"] }, { onAsk }).catch((error: unknown) => error);
+  const refused = await run({ kind: "sum", parameters: ["a", "z"] }, { onAsk }).catch(
+    (error: unknown) => error,
+  );
   expect(refused).toMatchObject({ kind: "data", message: "no z. Give it." });
   await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("nobody has");
 });
@@ -93,12 +109,17 @@ it("ends a part that takes more time or memory than it may, and goes on", async 
   expect(await pool.run({ kind: "square", parameters: 3 })).toBe(9);
   await pool.close();
   pool = openPool(script, { workers: 1, execArgv: [], limits: { seconds: 0.5 } });
-  await expect(pool.run({ kind: "forever", parameters: null })).rejects.toThrow(/took more than 0.5 s/);
+  await expect(pool.run({ kind: "forever", parameters: null })).rejects.toThrow(
+    /took more than 0.5 s/,
+  );
 });
 
 it("fails what is not done when it is closed, and takes nothing more", async () => {
   const { run, close } = open(1);
-  const parts = [run({ kind: "forever", parameters: null }), run({ kind: "square", parameters: 1 })];
+  const parts = [
+    run({ kind: "forever", parameters: null }),
+    run({ kind: "square", parameters: 1 }),
+  ];
   const ended = Promise.allSettled(parts);
   await close();
   for (const { status } of await ended) expect(status).toBe("rejected");
@@ -106,8 +127,13 @@ it("fails what is not done when it is closed, and takes nothing more", async () 
 });
 
 it("fails parts of a script that is not there", async () => {
-  pool = openPool(new URL("./none.ts", import.meta.url), { workers: 1, execArgv: ["--no-warnings"] });
-  await expect(pool.run({ kind: "square", parameters: 1 })).rejects.toThrow("its process ended with code 1");
+  pool = openPool(new URL("./none.ts", import.meta.url), {
+    workers: 1,
+    execArgv: ["--no-warnings"],
+  });
+  await expect(pool.run({ kind: "square", parameters: 1 })).rejects.toThrow(
+    "its process ended with code 1",
+  );
 });
 
 it("leaves no worker when its parent is killed", async () => {

@@ -1,4 +1,7 @@
-/** Scores that are functions on arrays: the same numbers as the score inside the graph, one call where it makes one. */
+/**
+ * Scores that are functions on arrays: the same numbers as the score inside the graph, one call
+ * where it makes one.
+ */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, expMap } from "../../src/bijector/index.ts";
 import { type Compiled, compile } from "../../src/engine/index.ts";
@@ -33,8 +36,14 @@ const sde = vp();
 const inside = exactScore(sde, clusters(2));
 
 /** A score as a function on arrays, with a count of its calls and their rows. */
-function hosted(score: MarginalScore): { f: (x: NdArray, t: NdArray) => Promise<NdArray>; calls: number[] } {
-  const run: Compiled<[Tensor, Tensor], Tensor> = compile(score, [[null, 2], [null]], { type: "float64", threads: 1 });
+function hosted(score: MarginalScore): {
+  f: (x: NdArray, t: NdArray) => Promise<NdArray>;
+  calls: number[];
+} {
+  const run: Compiled<[Tensor, Tensor], Tensor> = compile(score, [[null, 2], [null]], {
+    type: "float64",
+    threads: 1,
+  });
   const calls: number[] = [];
   const f = async (x: NdArray, t: NdArray): Promise<NdArray> => {
     calls.push(x.shape[0]);
@@ -105,7 +114,9 @@ describe("a score outside of the graph", () => {
       ],
       { type: "float64" },
     );
-    const x = Array.from({ length: 2 }, (_, i) => Array.from({ length: 3 }, (__, j) => [0.2 * i - 0.1 * j, 0.3 * j]));
+    const x = Array.from({ length: 2 }, (_, i) =>
+      Array.from({ length: 3 }, (__, j) => [0.2 * i - 0.1 * j, 0.3 * j]),
+    );
     const t = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]; // biome-ignore format: a matrix
     const own = compile(
       inside,
@@ -119,31 +130,41 @@ describe("a score outside of the graph", () => {
     expect(calls).toEqual([4, 2]);
   });
 
-  it.each([vp(), subVp(), ve({ sigmaMax: 5 })])("makes one score of noise, x0 and v ($name)", async (law) => {
-    const score = exactScore(law, clusters(2));
-    const { meanFactor: m, std: s } = law.transition;
-    const of = (build: (x: Tensor, sc: Tensor, mt: Tensor, st: Tensor) => Tensor) =>
-      hosted((x, t) => {
-        const column = (v: Tensor): Tensor => expandDims(v, -1);
-        return build(x, score(x, t), column(m(t)), column(s(t)));
-      }).f;
-    const noise = (sc: Tensor, st: Tensor): Tensor => mul(mul(sc, st), -1);
-    const data = (x: Tensor, sc: Tensor, mt: Tensor, st: Tensor): Tensor => div(add(x, mul(sc, mul(st, st))), mt);
-    const forms: Readonly<Record<Exclude<Prediction, "score">, (x: NdArray, t: NdArray) => Promise<NdArray>>> = {
-      noise: of((_, sc, __, st) => noise(sc, st)),
-      x0: of(data),
-      v: of((x, sc, mt, st) => sub(mul(noise(sc, st), mt), mul(data(x, sc, mt, st), st))),
-    };
-    const [x, t] = [ndarray([[0.4, -1], [1.2, 0.3]], "float64"), ndarray([0.2, 0.8], "float64")]; // biome-ignore format: points
-    const exact = compile(score, [[2, 2], [2]], { type: "float64" });
-    const wanted = await exact(x, t);
-    for (const [predicts, f] of Object.entries(forms)) {
-      const run = compile(external(f, { predicts: predicts as Prediction, sde: law }), [[2, 2], [2]], {
-        type: "float64",
-      });
-      expect(difference(await run(x, t), wanted), predicts).toBeLessThan(1e-9);
-    }
-  });
+  it.each([vp(), subVp(), ve({ sigmaMax: 5 })])(
+    "makes one score of noise, x0 and v ($name)",
+    async (law) => {
+      const score = exactScore(law, clusters(2));
+      const { meanFactor: m, std: s } = law.transition;
+      const of = (build: (x: Tensor, sc: Tensor, mt: Tensor, st: Tensor) => Tensor) =>
+        hosted((x, t) => {
+          const column = (v: Tensor): Tensor => expandDims(v, -1);
+          return build(x, score(x, t), column(m(t)), column(s(t)));
+        }).f;
+      const noise = (sc: Tensor, st: Tensor): Tensor => mul(mul(sc, st), -1);
+      const data = (x: Tensor, sc: Tensor, mt: Tensor, st: Tensor): Tensor =>
+        div(add(x, mul(sc, mul(st, st))), mt);
+      const forms: Readonly<
+        Record<Exclude<Prediction, "score">, (x: NdArray, t: NdArray) => Promise<NdArray>>
+      > = {
+        noise: of((_, sc, __, st) => noise(sc, st)),
+        x0: of(data),
+        v: of((x, sc, mt, st) => sub(mul(noise(sc, st), mt), mul(data(x, sc, mt, st), st))),
+      };
+      const [x, t] = [ndarray([[0.4, -1], [1.2, 0.3]], "float64"), ndarray([0.2, 0.8], "float64")]; // biome-ignore format: points
+      const exact = compile(score, [[2, 2], [2]], { type: "float64" });
+      const wanted = await exact(x, t);
+      for (const [predicts, f] of Object.entries(forms)) {
+        const run = compile(
+          external(f, { predicts: predicts as Prediction, sde: law }),
+          [[2, 2], [2]],
+          {
+            type: "float64",
+          },
+        );
+        expect(difference(await run(x, t), wanted), predicts).toBeLessThan(1e-9);
+      }
+    },
+  );
 });
 
 describe("derivatives by differences", () => {
@@ -179,21 +200,33 @@ describe("derivatives by differences", () => {
   it("make a likelihood, exact or by Hutchinson's estimate", async () => {
     const y = ndarray([[0.3, 0.4], [0.1, 0.2]], "float64"); // biome-ignore format: points
     for (const divergence of ["exact", { probes: 3, key: key(4) }] as const) {
-      const options = { type: "float64", divergence, threads: 1, tStart: 0.01, tolerance: 1e-4 } as const;
+      const options = {
+        type: "float64",
+        divergence,
+        threads: 1,
+        tStart: 0.01,
+        tolerance: 1e-4,
+      } as const;
       const of = async (score: MarginalScore) =>
         (await logDensity(reversePush(sde, additiveLogistic(), score), y, options)).logDensity;
-      expect(difference(await of(external(f, { differences: 0.003, sde })), await of(inside))).toBeLessThan(5e-5);
+      expect(
+        difference(await of(external(f, { differences: 0.003, sde })), await of(inside)),
+      ).toBeLessThan(5e-5);
     }
   });
 
   it("stop at the first, and at x", async () => {
     const score = external(f, { differences: 0.01, sde });
     const twice = compile(
-      (p: Tensor, s: Tensor) => jvp((z: Tensor) => vjp((q: Tensor) => score(q, s), z)[1](z), p, p)[1],
+      (p: Tensor, s: Tensor) =>
+        jvp((z: Tensor) => vjp((q: Tensor) => score(q, s), z)[1](z), p, p)[1],
       [[1, 2], [1]],
     );
     await expect(twice([[0, 1]], [0.5])).rejects.toThrow(/second derivative/);
-    const inTime = compile((p: Tensor, s: Tensor) => jvp((r: Tensor) => score(p, r), s, s)[1], [[1, 2], [1]]);
+    const inTime = compile(
+      (p: Tensor, s: Tensor) => jvp((r: Tensor) => score(p, r), s, s)[1],
+      [[1, 2], [1]],
+    );
     await expect(inTime([[0, 1]], [0.5])).rejects.toThrow(/derivative in t/);
   });
 });
@@ -201,7 +234,12 @@ describe("derivatives by differences", () => {
 describe("an external score in a line", () => {
   it("maps the numbers of x as they are, without a cast", async () => {
     const score = external(({ data }) => data.map((v) => -v));
-    const { samples } = await sample(reverse(vp(), score), { shape: [2], count: 3, steps: 2, key: key(1) });
+    const { samples } = await sample(reverse(vp(), score), {
+      shape: [2],
+      count: 3,
+      steps: 2,
+      key: key(1),
+    });
     expect(samples.shape).toEqual([3, 2]);
   });
 });
@@ -211,13 +249,17 @@ describe("what an external score may do wrong", () => {
     sample(reverse(vp(), external(f as never)), { shape: [2], count: 3, steps: 2, key: key(1) });
 
   it("is said", async () => {
-    await expect(run(async () => new Float32Array(5))).rejects.toThrow(/returned 5 numbers for 3 events of 2/);
-    await expect(run(async () => ({ values: 1 }))).rejects.toThrow(/returned an object/);
-    await expect(run(async ({ data, dtype }: NdArray) => ({ shape: [2, 3], data, dtype }))).rejects.toThrow(
-      /returned an array of shape \[2, 3\] for events of \[3, 2\]/,
+    await expect(run(async () => new Float32Array(5))).rejects.toThrow(
+      /returned 5 numbers for 3 events of 2/,
     );
+    await expect(run(async () => ({ values: 1 }))).rejects.toThrow(/returned an object/);
+    await expect(
+      run(async ({ data, dtype }: NdArray) => ({ shape: [2, 3], data, dtype })),
+    ).rejects.toThrow(/returned an array of shape \[2, 3\] for events of \[3, 2\]/);
     const carried = JSON.parse(JSON.stringify([0, 1, 2, 3, Number.NaN, 5]));
-    await expect(run(async () => carried)).rejects.toThrow(/returned null among its numbers, at flat position 4/);
+    await expect(run(async () => carried)).rejects.toThrow(
+      /returned null among its numbers, at flat position 4/,
+    );
     await expect(run(async () => new Float32Array(6).fill(Number.NaN))).rejects.toThrow(
       /the score is NaN for sample 0/,
     );
@@ -228,8 +270,8 @@ describe("what an external score may do wrong", () => {
 
   it("is told where an async function was given without it", async () => {
     const bare = (async () => new Float32Array(6)) as unknown as MarginalScore;
-    await expect(sample(reverse(vp(), bare), { shape: [2], count: 3, key: key(1) })).rejects.toThrow(
-      /returned a promise, not a tensor. Give external\(async/,
-    );
+    await expect(
+      sample(reverse(vp(), bare), { shape: [2], count: 3, key: key(1) }),
+    ).rejects.toThrow(/returned a promise, not a tensor. Give external\(async/);
   });
 });

@@ -1,4 +1,6 @@
-/** Scores out of ONNX files: what exporters write, what is wrong with a file, and what comes out. */
+/**
+ * Scores out of ONNX files: what exporters write, what is wrong with a file, and what comes out.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -9,7 +11,8 @@ import { key } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
 import { reverse, ve, vp } from "../../src/sde/index.ts";
 
-const read = (name: string): Uint8Array => readFileSync(new URL(`./files/${name}.onnx`, import.meta.url));
+const read = (name: string): Uint8Array =>
+  readFileSync(new URL(`./files/${name}.onnx`, import.meta.url));
 
 /** f(x, t) = tanh(x A + t u + b) C, as `make_files.py` has it. */
 function f(x: readonly number[], t: number): number[] {
@@ -26,7 +29,11 @@ const wanted = points.flatMap((x, i) => f(x, times[i]));
 const worst = ({ data }: NdArray, values = wanted): number =>
   Math.max(...values.map((v, i) => Math.abs(v - Number(data[i]))));
 
-const label = (n: number): NdArray => ({ shape: [1], dtype: "int64", data: BigInt64Array.of(BigInt(n)) });
+const label = (n: number): NdArray => ({
+  shape: [1],
+  dtype: "int64",
+  data: BigInt64Array.of(BigInt(n)),
+});
 
 /** Files of one function, with what they need to be told and the error of their float type. */
 const files: readonly [name: string, options: Partial<FromOnnxOptions>, error: number][] = [
@@ -60,7 +67,10 @@ describe("fromOnnx", () => {
   });
 
   it("gives the other inputs of a file what it is told", async () => {
-    const score = await fromOnnx(read("more-ports"), { predicts: "score", constants: { label: label(1) } });
+    const score = await fromOnnx(read("more-ports"), {
+      predicts: "score",
+      constants: { label: label(1) },
+    });
     const run = compile(score, [[null, 2], [null]]);
     const shifted = wanted.map((v, i) => v + (i % 2 === 0 ? 1 : 2));
     expect(worst(await run(points, times), shifted)).toBeLessThan(1e-6);
@@ -104,17 +114,22 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 time
     ["timeless", "v", undefined],
     ["torch-score", "noise", undefined],
     ["torch-score", "score", -1],
-  ] as const)("%s read as %s is doubted where it is not that: %s", async (name, predicts, multiple) => {
-    const bytes =
-      name === "torch-score"
-        ? readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url))
-        : read(name);
-    const score = await fromOnnx(bytes, { predicts, sde: vp() });
-    const doubt = /^doubtful: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(score.describe());
-    // That of a network that was trained is about its own.
-    if (multiple === undefined) expect(doubt).toBeNull();
-    else expect(Math.abs(Number(doubt?.[1]) - multiple)).toBeLessThan(0.03);
-  });
+  ] as const)(
+    "%s read as %s is doubted where it is not that: %s",
+    async (name, predicts, multiple) => {
+      const bytes =
+        name === "torch-score"
+          ? readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url))
+          : read(name);
+      const score = await fromOnnx(bytes, { predicts, sde: vp() });
+      const doubt = /^doubtful: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(
+        score.describe(),
+      );
+      // That of a network that was trained is about its own.
+      if (multiple === undefined) expect(doubt).toBeNull();
+      else expect(Math.abs(Number(doubt?.[1]) - multiple)).toBeLessThan(0.03);
+    },
+  );
 
   it("is doubted by noise of the horizon's size, between a twentieth and three times the score of it", async () => {
     const sde = ve({ sigmaMin: 0.01, sigmaMax: 50 });
@@ -122,9 +137,12 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 time
       (multiple: number): Answer =>
       async ({ data }) =>
         Float64Array.from(data as Float64Array, (v) => (-multiple * v) / 50 ** 2);
-    for (const fine of [0.06, 1, 2.9]) expect(await doubtOf(times(fine), [3], "score", sde)).toBeUndefined();
+    for (const fine of [0.06, 1, 2.9])
+      expect(await doubtOf(times(fine), [3], "score", sde)).toBeUndefined();
     for (const multiple of [0.04, 4, -1])
-      expect(await doubtOf(times(multiple), [3], "score", sde)).toContain(`is ${multiple.toFixed(2)} times`);
+      expect(await doubtOf(times(multiple), [3], "score", sde)).toContain(
+        `is ${multiple.toFixed(2)} times`,
+      );
     const { transition: _, ...unknown } = sde;
     expect(await doubtOf(times(4), [3], "score", unknown)).toBeUndefined();
   });
@@ -149,16 +167,36 @@ describe("what is wrong with a file", () => {
     fromOnnx(read(name), { predicts: "score", ...options });
 
   it.each<[string, Partial<FromOnnxOptions>, RegExp]>([
-    ["training-mode", {}, /answers otherwise to an event in another batch. Export it in evaluation mode/],
-    ["two-numbers", {}, /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers a coordinate/],
+    [
+      "training-mode",
+      {},
+      /answers otherwise to an event in another batch. Export it in evaluation mode/,
+    ],
+    [
+      "two-numbers",
+      {},
+      /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers a coordinate/,
+    ],
     ["other-file", {}, /keeps the numbers of "A" in another file/],
-    ["whole-time", {}, /"timestep" of the ONNX file takes whole numbers \(int64\).*Say with `time`/],
+    [
+      "whole-time",
+      {},
+      /"timestep" of the ONNX file takes whole numbers \(int64\).*Say with `time`/,
+    ],
     ["more-ports", {}, /further inputs "label"|which one is t\? Name the ports/],
     ["torch-style", { inputs: { x: "y" } }, /no input "y". Use one of "x", "t"/],
     ["torch-style", { output: "g" }, /no output "g". Use one of "f"/],
     ["torch-style", { shape: [3] }, /takes events of shape \[2\], not \[3\]/],
-    ["torch-style", { predicts: "noise" }, /predicts noise, and the SDE it was trained for is not given. Give `sde`/],
-    ["torch-style", { predicts: "velocity" as "v" }, /predicts is "velocity". Give one of score, noise, x0, v/],
+    [
+      "torch-style",
+      { predicts: "noise" },
+      /predicts noise, and the SDE it was trained for is not given. Give `sde`/,
+    ],
+    [
+      "torch-style",
+      { predicts: "velocity" as "v" },
+      /predicts is "velocity". Give one of score, noise, x0, v/,
+    ],
     ["torch-style", { differences: 0 }, /differences is 0/],
     ["torch-style", { batch: 1.5 }, /batch is 1.5/],
   ])("%s %o", async (name, options, message) => {
@@ -166,15 +204,23 @@ describe("what is wrong with a file", () => {
   });
 
   it("is said of bytes that are no ONNX file", async () => {
-    for (const bytes of [new Uint8Array(0), Uint8Array.of(1, 2, 3), new TextEncoder().encode("<!doctype html>")])
+    for (const bytes of [
+      new Uint8Array(0),
+      Uint8Array.of(1, 2, 3),
+      new TextEncoder().encode("<!doctype html>"),
+    ])
       await expect(fromOnnx(bytes, { predicts: "score" })).rejects.toThrow(/ONNX/);
-    await expect(fromOnnx("net.onnx" as never, { predicts: "score" })).rejects.toThrow(/pass the bytes/i);
+    await expect(fromOnnx("net.onnx" as never, { predicts: "score" })).rejects.toThrow(
+      /pass the bytes/i,
+    );
   });
 
   it("is said of every file that was cut off", async () => {
     const bytes = read("torch-style");
     for (let length = 0; length < bytes.length; length += 7)
-      await expect(fromOnnx(bytes.subarray(0, length), { predicts: "score" })).rejects.toThrow(/ONNX|graph/);
+      await expect(fromOnnx(bytes.subarray(0, length), { predicts: "score" })).rejects.toThrow(
+        /ONNX|graph/,
+      );
   });
 
   it("is said of graphs without end in each other", () => {
@@ -189,6 +235,8 @@ describe("what is wrong with a file", () => {
     const score = await open("torch-style");
     const process = reverse(vp(), score);
     const { logDensity } = await import("../../src/sampler/index.ts");
-    await expect(logDensity(process, ndarray([[0, 0]]))).rejects.toThrow(/derivative was asked for.*`differences`/s);
+    await expect(logDensity(process, ndarray([[0, 0]]))).rejects.toThrow(
+      /derivative was asked for.*`differences`/s,
+    );
   });
 });

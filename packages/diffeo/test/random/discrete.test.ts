@@ -60,14 +60,18 @@ describe("a permutation", () => {
   it("has every number once", () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(200), (seed, n) => {
-        expect(Array.from(permutation(key(seed), n).data.sort())).toEqual(Array.from({ length: n }, (_, i) => i));
+        expect(Array.from(permutation(key(seed), n).data.sort())).toEqual(
+          Array.from({ length: n }, (_, i) => i),
+        );
       }),
     );
   });
 
   it("of a number that is not one says so", () => {
     for (const bad of [-1, 2.5, Number.NaN])
-      expect(() => permutation(key(1), bad)).toThrow(`permutation: cannot take ${bad} of ${bad} indices`);
+      expect(() => permutation(key(1), bad)).toThrow(
+        `permutation: cannot take ${bad} of ${bad} indices`,
+      );
   });
 
   it("is any of the 24 of four numbers equally often", () => {
@@ -81,7 +85,9 @@ describe("a permutation", () => {
   });
 
   it("puts any number anywhere: 0 of a hundred lands evenly", () => {
-    const places = Array.from({ length: 20_000 }, (_, i) => permutation(fold(key(6), i), 100).data.indexOf(0));
+    const places = Array.from({ length: 20_000 }, (_, i) =>
+      permutation(fold(key(6), i), 100).data.indexOf(0),
+    );
     expect(countsP(counted(places, 100), evenly(100))).toBeGreaterThan(ALPHA);
   });
 });
@@ -109,7 +115,9 @@ describe("a choice", () => {
   const weights = [1, 0, 5, 4];
 
   it("without weights may repeat, or is the beginning of a permutation", () => {
-    expect(countsP(counted(choice(key(1), 10, 20_000).data, 10), evenly(10))).toBeGreaterThan(ALPHA);
+    expect(countsP(counted(choice(key(1), 10, 20_000).data, 10), evenly(10))).toBeGreaterThan(
+      ALPHA,
+    );
     const dealt = choice(key(1), 50, 7, { replace: false }).data;
     expect(dealt).toEqual(permutation(key(1), 50).data.slice(0, 7));
   });
@@ -127,7 +135,9 @@ describe("a choice", () => {
     const chosen = Array.from({ length: 20_000 }, (_, n) =>
       choice(fold(key(3), n), 3, 2, { replace: false, weights: w }),
     );
-    const counts = pairs.map(([i, j]) => chosen.filter(({ data }) => data[0] === i && data[1] === j).length);
+    const counts = pairs.map(
+      ([i, j]) => chosen.filter(({ data }) => data[0] === i && data[1] === j).length,
+    );
     expect(
       countsP(
         counts,
@@ -147,7 +157,8 @@ describe("a choice", () => {
   });
 
   it("that cannot be made says why, where and what to do", () => {
-    const remedy = "Give one finite, non-negative weight an index, at least one of them above zero.";
+    const remedy =
+      "Give one finite, non-negative weight an index, at least one of them above zero.";
     const failing = (n: number, count: number, options: Parameters<typeof choice>[3]) => () =>
       choice(key(1), n, count, options);
     expect(failing(2, 1, { weights: [0, 0] })).toThrow(`choice: the weights sum to 0. ${remedy}`);
@@ -157,7 +168,9 @@ describe("a choice", () => {
     expect(failing(4, 4, { weights, replace: false })).toThrow(
       "4 indices are wanted without replacement, but 3 weights",
     );
-    expect(failing(3, 4, { replace: false })).toThrow("choice: cannot take 4 of 3 indices without replacement");
+    expect(failing(3, 4, { replace: false })).toThrow(
+      "choice: cannot take 4 of 3 indices without replacement",
+    );
     expect(failing(0, 1, {})).toThrow("choice: cannot choose 1 of 0 indices");
   });
 });

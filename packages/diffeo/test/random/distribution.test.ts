@@ -1,10 +1,30 @@
 /**
- * The numbers are distributed as they claim. Each test states a hypothesis and computes its p-value; the last ones ask
- * whether the p-values of many keys are themselves uniform, which a stream that is too even would fail as well.
+ * The numbers are distributed as they claim. Each test states a hypothesis and computes its
+ * p-value; the last ones ask whether the p-values of many keys are themselves uniform, which a
+ * stream that is too even would fail as well.
  */
 import { describe, expect, it } from "vitest";
-import { bits, fold, type Key, key, normal, rademacher, sampleKeys, split, uniform } from "../../src/random/index.ts";
-import { ALPHA, correlationZ, counted, countsP, evenly, normalCdf, uniformP, zScoresP } from "./statistics.ts";
+import {
+  bits,
+  fold,
+  type Key,
+  key,
+  normal,
+  rademacher,
+  sampleKeys,
+  split,
+  uniform,
+} from "../../src/random/index.ts";
+import {
+  ALPHA,
+  correlationZ,
+  counted,
+  countsP,
+  evenly,
+  normalCdf,
+  uniformP,
+  zScoresP,
+} from "./statistics.ts";
 
 const wide = { dtype: "float64" } as const;
 const normals = (source: Key, n: number): Float64Array => normal(source, n, wide).data;
@@ -21,8 +41,11 @@ describe("uniform numbers", () => {
   });
 
   it("come in pairs that fill the square evenly", () => {
-    const cell = (_: number, i: number): number => 16 * Math.floor(16 * data[2 * i]) + Math.floor(16 * data[2 * i + 1]);
-    expect(countsP(counted(data.subarray(0, 50_000), 256, cell), evenly(256))).toBeGreaterThan(ALPHA);
+    const cell = (_: number, i: number): number =>
+      16 * Math.floor(16 * data[2 * i]) + Math.floor(16 * data[2 * i + 1]);
+    expect(countsP(counted(data.subarray(0, 50_000), 256, cell), evenly(256))).toBeGreaterThan(
+      ALPHA,
+    );
   });
 });
 
@@ -34,8 +57,10 @@ describe("normal numbers", () => {
   it("have the moments 0, 1, 0 and 3", () => {
     const n = 1_000_000;
     const z = normals(key(13), n);
-    // The first four Hermite polynomials: uncorrelated, of mean 0 and variance k!. Their means times √n are z-scores.
-    const score = (f: (z: number) => number): number => z.reduce((sum, x) => sum + f(x), 0) / Math.sqrt(n);
+    // The first four Hermite polynomials: uncorrelated, of mean 0 and variance k!. Their means
+    // times √n are z-scores.
+    const score = (f: (z: number) => number): number =>
+      z.reduce((sum, x) => sum + f(x), 0) / Math.sqrt(n);
     const scores = [
       score((x) => x),
       score((x) => x ** 2 - 1) / Math.sqrt(2),
@@ -54,7 +79,9 @@ describe("normal numbers", () => {
 
   it("have the right far tails: squares of pairs are exponential", () => {
     const z = normals(key(15), 200_000);
-    const radius = Float64Array.from({ length: 100_000 }, (_, i) => Math.exp(-(z[2 * i] ** 2 + z[2 * i + 1] ** 2) / 2));
+    const radius = Float64Array.from({ length: 100_000 }, (_, i) =>
+      Math.exp(-(z[2 * i] ** 2 + z[2 * i + 1] ** 2) / 2),
+    );
     expect(uniformP(radius)).toBeGreaterThan(ALPHA);
   });
 });
@@ -113,7 +140,9 @@ describe("independence", () => {
 
   it("holds between squares, where a changing scale would show", () => {
     const square = normals(key(19), 200_000).map((z) => (z * z - 1) / Math.sqrt(2));
-    const scores = Array.from({ length: 32 }, (_, lag) => correlationZ(square, square.subarray(lag + 1)));
+    const scores = Array.from({ length: 32 }, (_, lag) =>
+      correlationZ(square, square.subarray(lag + 1)),
+    );
     expect(zScoresP(scores)).toBeGreaterThan(ALPHA);
   });
 
@@ -130,14 +159,19 @@ describe("independence", () => {
 });
 
 describe("over many keys the p-values are uniform", () => {
-  const overKeys = (name: string, p: (k: Key) => number): number => uniformP(split(key(name), 400).map(p));
+  const overKeys = (name: string, p: (k: Key) => number): number =>
+    uniformP(split(key(name), 400).map(p));
 
   it("of uniform numbers", () => {
-    expect(overKeys("uniform", (k) => uniformP(uniform(k, 1000, wide).data))).toBeGreaterThan(ALPHA);
+    expect(overKeys("uniform", (k) => uniformP(uniform(k, 1000, wide).data))).toBeGreaterThan(
+      ALPHA,
+    );
   });
 
   it("of normal numbers", () => {
-    expect(overKeys("normal", (k) => uniformP(normals(k, 1000).map(normalCdf)))).toBeGreaterThan(ALPHA);
+    expect(overKeys("normal", (k) => uniformP(normals(k, 1000).map(normalCdf)))).toBeGreaterThan(
+      ALPHA,
+    );
   });
 
   it("of the leading bits of words", () => {

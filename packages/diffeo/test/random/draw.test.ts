@@ -22,7 +22,10 @@ type Draw = (
 const DRAWS: readonly (readonly [string, Draw])[] = [
   ["bits", bits],
   ["uniform", uniform],
-  ["uniform in float64", (source, shape) => uniform(source, shape, { low: -3, high: 5, dtype: "float64" })],
+  [
+    "uniform in float64",
+    (source, shape) => uniform(source, shape, { low: -3, high: 5, dtype: "float64" }),
+  ],
   ["normal", normal],
   ["normal in float64", (source, shape) => normal(source, shape, { dtype: "float64" })],
   ["rademacher", rademacher],
@@ -38,19 +41,31 @@ describe.each(DRAWS)("%s", (_, draw) => {
     expect(draw(key(1), [2, 3, 4])).toMatchObject({ shape: [2, 3, 4], data: { length: 24 } });
     expect(draw(key(1), [])).toMatchObject({ shape: [], data: { length: 1 } });
     expect(draw(key(1), [3, 0])).toMatchObject({ shape: [3, 0], data: { length: 0 } });
-    expect(draw(sampleKeys(key(1), 6), [2, 3])).toMatchObject({ shape: [6, 2, 3], data: { length: 36 } });
+    expect(draw(sampleKeys(key(1), 6), [2, 3])).toMatchObject({
+      shape: [6, 2, 3],
+      data: { length: 36 },
+    });
     expect(draw(sampleKeys(key(1), 0), [2]).shape).toEqual([0, 2]);
   });
 
   it("gives sample i the same numbers in every batch, and alone", () => {
     fc.assert(
-      fc.property(fc.nat(), smallShape, fc.nat(20), fc.nat(20), fc.nat(9), (seed, shape, i, more, step) => {
-        const row = draw(fold(fold(key(seed), i), step), shape).data;
-        const whole = draw(fold(sampleKeys(key(seed), i + 1 + more), step), shape).data;
-        const alone = draw(fold(sampleKeys(key(seed), 1, i), step), shape).data;
-        expect(Array.from(whole).slice(i * size(shape), (i + 1) * size(shape))).toEqual(Array.from(row));
-        expect(alone).toEqual(row);
-      }),
+      fc.property(
+        fc.nat(),
+        smallShape,
+        fc.nat(20),
+        fc.nat(20),
+        fc.nat(9),
+        (seed, shape, i, more, step) => {
+          const row = draw(fold(fold(key(seed), i), step), shape).data;
+          const whole = draw(fold(sampleKeys(key(seed), i + 1 + more), step), shape).data;
+          const alone = draw(fold(sampleKeys(key(seed), 1, i), step), shape).data;
+          expect(Array.from(whole).slice(i * size(shape), (i + 1) * size(shape))).toEqual(
+            Array.from(row),
+          );
+          expect(alone).toEqual(row);
+        },
+      ),
     );
   });
 
@@ -68,14 +83,17 @@ describe.each(DRAWS)("%s", (_, draw) => {
     expect(() => draw(key(1), [2, -1])).toThrow(
       "the shape [2, -1] is not made of natural numbers. Use a length such as 8",
     );
-    for (const bad of [-1, 1.5, Number.NaN]) expect(() => draw(key(1), bad)).toThrow(`the shape [${bad}]`);
+    for (const bad of [-1, 1.5, Number.NaN])
+      expect(() => draw(key(1), bad)).toThrow(`the shape [${bad}]`);
   });
 });
 
 describe("the two widths", () => {
   it("agree: a float32 is the float64 of the same key, rounded", () => {
     for (const draw of [normal, rademacher] as const)
-      expect(draw(key(2), 20_000).data).toEqual(Float32Array.from(draw(key(2), 20_000, { dtype: "float64" }).data));
+      expect(draw(key(2), 20_000).data).toEqual(
+        Float32Array.from(draw(key(2), 20_000, { dtype: "float64" }).data),
+      );
     const options = { low: -1, high: 3 };
     const wide = uniform(key(2), 20_000, { ...options, dtype: "float64" }).data;
     expect(uniform(key(2), 20_000, options).data).toEqual(Float32Array.from(wide));
@@ -120,7 +138,9 @@ describe("a uniform number", () => {
     [-1.7e308, 1.7e308],
     [1, 1 + 2 ** -30],
   ])("between %d and %d is refused, with both ends named", (low, high) => {
-    expect(() => uniform(key(1), 3, { low, high })).toThrow(`uniform: low ${low} and high ${high} are not the ends`);
+    expect(() => uniform(key(1), 3, { low, high })).toThrow(
+      `uniform: low ${low} and high ${high} are not the ends`,
+    );
   });
 });
 
@@ -137,7 +157,8 @@ describe("the stream", () => {
       .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
       .digest("hex");
 
-  // A change of these hashes is a change of every result that names a seed: say so in the CHANGELOG.
+  // A change of these hashes is a change of every result that names a seed: say so in the
+  // CHANGELOG.
   it("is the one every committed result was made with", () => {
     expect(sha256(normal(key(0), 4096, { dtype: "float64" }).data)).toMatchInlineSnapshot(
       `"9051448441ee9ccd937195d19f572a10d579a8fc3b369823b789b5c1a9b1cd54"`,

@@ -88,18 +88,21 @@ describe("a key", () => {
 });
 
 describe("sample keys", () => {
-  const wordsAt = (words: Uint32Array, i: number): number[] => Array.from(words.subarray(4 * i, 4 * i + 4));
+  const wordsAt = (words: Uint32Array, i: number): number[] =>
+    Array.from(words.subarray(4 * i, 4 * i + 4));
 
   it("are the parent folded with each sample's index", () => {
     const first = 2 ** 32 - 2;
     const keys = sampleKeys(key(8), 4, first);
-    for (let i = 0; i < 4; i++) expect(wordsAt(keys.words, i)).toEqual(fold(key(8), first + i).words);
+    for (let i = 0; i < 4; i++)
+      expect(wordsAt(keys.words, i)).toEqual(fold(key(8), first + i).words);
   });
 
   it("fold one by one, with numbers and with strings", () => {
     const keys = sampleKeys(key(8), 5);
     for (const data of [0, 12345, "", "noise at this step"])
-      for (let i = 0; i < 5; i++) expect(wordsAt(fold(keys, data).words, i)).toEqual(fold(fold(key(8), i), data).words);
+      for (let i = 0; i < 5; i++)
+        expect(wordsAt(fold(keys, data).words, i)).toEqual(fold(fold(key(8), i), data).words);
   });
 
   it("stay as they were when folded", () => {
@@ -110,10 +113,13 @@ describe("sample keys", () => {
 });
 
 describe("a bad seed or index", () => {
-  it.each([Number.NaN, -1, 0.5, Infinity, 2 ** 53, -1n, 1n << 64n])("%s is named, with what to use instead", (bad) => {
-    expect(() => key(bad)).toThrow(`the seed ${String(bad)}`);
-    expect(() => key(bad)).toThrow("Use an integer such as 42");
-  });
+  it.each([Number.NaN, -1, 0.5, Infinity, 2 ** 53, -1n, 1n << 64n])(
+    "%s is named, with what to use instead",
+    (bad) => {
+      expect(() => key(bad)).toThrow(`the seed ${String(bad)}`);
+      expect(() => key(bad)).toThrow("Use an integer such as 42");
+    },
+  );
 
   it("is named by fold, split and sampleKeys", () => {
     expect(() => fold(key(0), -1)).toThrow(
@@ -124,6 +130,8 @@ describe("a bad seed or index", () => {
   });
 
   it("in the place of a key says how to make one", () => {
-    expect(() => bits(42 as unknown as Key, 3)).toThrow("bits: 42 is not a key. Make one with key(seed).");
+    expect(() => bits(42 as unknown as Key, 3)).toThrow(
+      "bits: 42 is not a key. Make one with key(seed).",
+    );
   });
 });

@@ -23,9 +23,11 @@ describe("the uniform of two words", () => {
 
 describe("the logarithm", () => {
   it("agrees with Math.log to 10⁻¹⁵ of its size", () => {
-    const agrees = (x: number): boolean => Math.abs(logValue(x) - Math.log(x)) <= 1e-15 * -Math.log(x);
+    const agrees = (x: number): boolean =>
+      Math.abs(logValue(x) - Math.log(x)) <= 1e-15 * -Math.log(x);
     fc.assert(fc.property(fc.oneof(grid, anyScale), agrees), { numRuns: 10_000 });
-    for (const x of [5e-324, 1e-300, 2 ** -31, 2 ** -32, Math.SQRT1_2, 0.5, 1 - 2 ** -53]) expect(agrees(x)).toBe(true);
+    for (const x of [5e-324, 1e-300, 2 ** -31, 2 ** -32, Math.SQRT1_2, 0.5, 1 - 2 ** -53])
+      expect(agrees(x)).toBe(true);
   });
 
   it("is exact at 1 and keeps its digits just below", () => {
@@ -70,7 +72,9 @@ describe("the normal quantile", () => {
     for (const seam of [0.075, Math.exp(-25), 0.925, 0.5])
       for (let i = -200; i < 200; i++) {
         const p = seam * (1 + i * 2 ** -45);
-        expect(normalQuantileValue(p)).toBeLessThanOrEqual(normalQuantileValue(seam * (1 + (i + 1) * 2 ** -45)));
+        expect(normalQuantileValue(p)).toBeLessThanOrEqual(
+          normalQuantileValue(seam * (1 + (i + 1) * 2 ** -45)),
+        );
       }
   });
 });

@@ -1,11 +1,13 @@
 /**
- * p-values for the tests of this folder. Under the hypothesis a p-value is uniform on (0, 1), so one below α comes with
- * probability α. The streams are fixed, so a test that passes once always passes: `ALPHA` only says how unlikely a fault
- * must look before it is called one.
+ * p-values for the tests of this folder. Under the hypothesis a p-value is uniform on (0, 1), so
+ * one below α comes with probability α. The streams are fixed, so a test that passes once always
+ * passes: `ALPHA` only says how unlikely a fault must look before it is called one.
  */
 export const ALPHA = 1e-3;
 
-/** ln Γ(a) for half-integers and integers a > 0, by the recurrence down to Γ(1) = 1 or Γ(½) = √π. */
+/**
+ * ln Γ(a) for half-integers and integers a > 0, by the recurrence down to Γ(1) = 1 or Γ(½) = √π.
+ */
 function logGamma(a: number): number {
   let sum = 0;
   let x = a;
@@ -13,7 +15,10 @@ function logGamma(a: number): number {
   return x === 1 ? sum : sum + 0.5 * Math.log(Math.PI);
 }
 
-/** Q(a, x) = Γ(a, x) / Γ(a): its series below the mean, its continued fraction (modified Lentz) above. */
+/**
+ * Q(a, x) = Γ(a, x) / Γ(a): its series below the mean, its continued fraction (modified Lentz)
+ * above.
+ */
 function gammaQ(a: number, x: number): number {
   if (x <= 0) return 1;
   const scale = Math.exp(a * Math.log(x) - x - logGamma(a));
@@ -39,10 +44,12 @@ function gammaQ(a: number, x: number): number {
 }
 
 /** Φ(z) = ½ Q(½, z²/2) for z ≤ 0. */
-export const normalCdf = (z: number): number => (z <= 0 ? gammaQ(0.5, (z * z) / 2) / 2 : 1 - normalCdf(-z));
+export const normalCdf = (z: number): number =>
+  z <= 0 ? gammaQ(0.5, (z * z) / 2) / 2 : 1 - normalCdf(-z);
 
 /** How often a χ² of that many degrees of freedom is larger. */
-const chiSquareP = (statistic: number, degrees: number): number => gammaQ(degrees / 2, statistic / 2);
+const chiSquareP = (statistic: number, degrees: number): number =>
+  gammaQ(degrees / 2, statistic / 2);
 
 /** How many values fall into each of n bins; without `bin`, a value is its own. */
 export function counted(
@@ -58,13 +65,19 @@ export function counted(
 /** Pearson's test of counts against probabilities. */
 export function countsP(counts: readonly number[], probabilities: readonly number[]): number {
   const total = counts.reduce((a, b) => a + b, 0);
-  const statistic = probabilities.reduce((sum, p, i) => sum + (counts[i] - total * p) ** 2 / (total * p), 0);
+  const statistic = probabilities.reduce(
+    (sum, p, i) => sum + (counts[i] - total * p) ** 2 / (total * p),
+    0,
+  );
   return chiSquareP(statistic, probabilities.length - 1);
 }
 
 export const evenly = (n: number): number[] => new Array(n).fill(1 / n);
 
-/** Kolmogorov and Smirnov's test of numbers that should be uniform on (0, 1), with Stephens' correction for finite n. */
+/**
+ * Kolmogorov and Smirnov's test of numbers that should be uniform on (0, 1), with Stephens'
+ * correction for finite n.
+ */
 export function uniformP(values: Iterable<number>): number {
   const sorted = Float64Array.from(values).sort();
   const n = sorted.length;
@@ -80,7 +93,10 @@ export function uniformP(values: Iterable<number>): number {
   return p;
 }
 
-/** √n times the correlation of numbers with mean 0 and variance 1: standard normal if they are independent. */
+/**
+ * √n times the correlation of numbers with mean 0 and variance 1: standard normal if they are
+ * independent.
+ */
 export function correlationZ(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const n = Math.min(a.length, b.length);
   let sum = 0;

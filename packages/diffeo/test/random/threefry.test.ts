@@ -10,7 +10,8 @@ function block(counter: readonly number[], key: readonly number[]): number[] {
   return Array.from(out);
 }
 
-// Random123, tests/kat_vectors, the three lines of "threefry4x32 20": counter, key, result. The third holds digits of π.
+// Random123, tests/kat_vectors, the three lines of "threefry4x32 20": counter, key, result. The
+// third holds digits of π.
 const KNOWN_ANSWERS = [
   {
     counter: "00000000 00000000 00000000 00000000",
@@ -30,9 +31,12 @@ const KNOWN_ANSWERS = [
 ];
 
 describe("Threefry-4×32-20", () => {
-  it.each(KNOWN_ANSWERS)("gives the published answer for counter $counter", ({ counter, key, result }) => {
-    expect(block(words(counter), words(key))).toEqual(words(result));
-  });
+  it.each(KNOWN_ANSWERS)(
+    "gives the published answer for counter $counter",
+    ({ counter, key, result }) => {
+      expect(block(words(counter), words(key))).toEqual(words(result));
+    },
+  );
 
   it("makes many blocks as it makes one, and reads and writes where it is told", () => {
     const keys = Uint32Array.of(9, 9, 9, 9, 1, 2, 3, 4);

@@ -1,4 +1,7 @@
-/** Near the boundary of the simplex: steps in y are biased however many there are, steps in x are not. */
+/**
+ * Near the boundary of the simplex: steps in y are biased however many there are, steps in x are
+ * not.
+ */
 import { describe, expect, it } from "vitest";
 import { key } from "../../src/random/index.ts";
 import { clampToSimplex, eulerMaruyama, sample } from "../../src/sampler/index.ts";
@@ -14,28 +17,33 @@ describe("squares of a chess board", () => {
   it.each([100, 250])("hold as many pieces as they should after %i steps in x", async (steps) => {
     const { samples, exits, clamps } = await sample(process, { ...shared, count: 1500, steps });
     const found = occupancy(samples);
-    console.log(`domain-preserving, ${steps} steps: ${found.toFixed(3)} occupied, of ${occupied.toFixed(3)}`);
+    console.log(
+      `domain-preserving, ${steps} steps: ${found.toFixed(3)} occupied, of ${occupied.toFixed(3)}`,
+    );
     expect(Math.abs(found - occupied)).toBeLessThan(3.5 * standardError(1500));
     expect([exits, clamps]).toEqual([0, 0]);
   });
 
-  it.each([250, 1000])("do not after %i steps in y, clamped or not, and the exits are told", async (steps) => {
-    const count = 600;
-    const result = await sample(process, {
-      ...shared,
-      count,
-      steps,
-      method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
-    });
-    const found = occupancy(result.samples);
-    console.log(
-      `Euler–Maruyama in y, ${steps} steps: ${found.toFixed(3)} occupied, ${result.exits} exits, ${result.clamps} clamps`,
-    );
-    expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError(count));
-    expect(result.exits).toBeGreaterThan(count);
-    expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
-    await expect(sample(process, { ...shared, count, steps, method: "eulerMaruyama" })).rejects.toThrow(
-      /left the domain .* in step \d+, from t/,
-    );
-  });
+  it.each([250, 1000])(
+    "do not after %i steps in y, clamped or not, and the exits are told",
+    async (steps) => {
+      const count = 600;
+      const result = await sample(process, {
+        ...shared,
+        count,
+        steps,
+        method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
+      });
+      const found = occupancy(result.samples);
+      console.log(
+        `Euler–Maruyama in y, ${steps} steps: ${found.toFixed(3)} occupied, ${result.exits} exits, ${result.clamps} clamps`,
+      );
+      expect(Math.abs(found - occupied)).toBeGreaterThan(10 * standardError(count));
+      expect(result.exits).toBeGreaterThan(count);
+      expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
+      await expect(
+        sample(process, { ...shared, count, steps, method: "eulerMaruyama" }),
+      ).rejects.toThrow(/left the domain .* in step \d+, from t/);
+    },
+  );
 });

@@ -1,6 +1,16 @@
-/** What every sampler promises: the same numbers for the same key, honest counts, and errors that say what to do. */
+/**
+ * What every sampler promises: the same numbers for the same key, honest counts, and errors that
+ * say what to do.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { additiveLogistic, alignToEvent, chain, expMap, sigmoidMap, timeAffine } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  alignToEvent,
+  chain,
+  expMap,
+  sigmoidMap,
+  timeAffine,
+} from "../../src/bijector/index.ts";
 import { add, div, log, mul, type NdArray, sub, type Tensor } from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
@@ -41,7 +51,8 @@ const holding: Partial<Record<MethodName, Method>> = {
   eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
   milstein: milstein({ onExit: "hold" }),
 };
-const optionsFor = (method: MethodName) => ({ ...shared, method: holding[method] ?? method }) as const;
+const optionsFor = (method: MethodName) =>
+  ({ ...shared, method: holding[method] ?? method }) as const;
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
 describe.each(methods)("%s", (method) => {
@@ -120,7 +131,9 @@ describe.each(methods)("%s", (method) => {
   });
 
   it("says that the score is not a number, at which time and for which sample", async () => {
-    const broken = reversePush(sde, sigmoidMap(), (x, t) => add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))));
+    const broken = reversePush(sde, sigmoidMap(), (x, t) =>
+      add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))),
+    );
     const run = sample(broken, optionsFor(method));
     await expect(run).rejects.toThrow(/the score is (NaN|-Infinity) for sample \d+ at t = 0\.\d+/);
     await expect(run).rejects.toMatchObject({ kind: "numerical" });
@@ -147,10 +160,20 @@ describe.each(methods)("%s", (method) => {
       const [m, sigma] = [alignToEvent(meanFactor(t), 1), alignToEvent(std(t), 1)];
       return div(sub(mul(m, 0.7), x), mul(sigma, sigma));
     };
-    const result = await sample(reverse(point, score), { ...optionsFor(method), steps: 50, denoise: true });
+    const result = await sample(reverse(point, score), {
+      ...optionsFor(method),
+      steps: 50,
+      denoise: true,
+    });
     for (const v of numbers(result.samples)) expect(v).toBeCloseTo(0.7, 6);
     const moving = chain(timeAffine({ scale: (t) => add(t, 1), shift: (t) => t }), expMap());
-    const options = { ...optionsFor(method), count: 3, steps: 20, tEnd: 0.3, denoise: true } as const;
+    const options = {
+      ...optionsFor(method),
+      count: 3,
+      steps: 20,
+      tEnd: 0.3,
+      denoise: true,
+    } as const;
     const { samples } = await sample(reversePush(point, moving, score), options);
     for (const v of numbers(samples)) expect(v).toBeCloseTo(Math.exp(0.7), 6);
   });
@@ -172,10 +195,17 @@ describe("a bad request", () => {
   };
 
   it("has times that rise where they should fall", () =>
-    expectUsage({ grid: [1, 0.5, 0.6, 0.1] }, /from t = 0\.5 to t = 0\.6 .* dt = 0\.0999.* time must fall/));
+    expectUsage(
+      { grid: [1, 0.5, 0.6, 0.1] },
+      /from t = 0\.5 to t = 0\.6 .* dt = 0\.0999.* time must fall/,
+    ));
   it("has times that fall where they should rise", () =>
     expectUsage(
-      { grid: [0, 0.5, 0.4], start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0, 0) }, count: 1 },
+      {
+        grid: [0, 0.5, 0.4],
+        start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0, 0) },
+        count: 1,
+      },
       /time must rise/,
       forward(sde) as never,
     ));
@@ -195,12 +225,18 @@ describe("a bad request", () => {
   });
   it("starts outside the domain", () =>
     expectUsage(
-      { start: { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.3, 0.3, 0.9, 0.4) }, count: 2 },
+      {
+        start: { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.3, 0.3, 0.9, 0.4) },
+        count: 2,
+      },
       /point 1 of 2 lies outside the domain of additive logistic/,
     ));
   it("starts at what is no number", () =>
     expectUsage(
-      { start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, Number.NaN) }, count: 1 },
+      {
+        start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, Number.NaN) },
+        count: 1,
+      },
       /holds NaN/,
     ));
   it("has an option that nobody reads", async () => {
@@ -210,10 +246,13 @@ describe("a bad request", () => {
       [{ tolerance: 1e-7 }, /no option "tolerance".*method: rungeKutta\(\{ tolerance \}\)/],
       [{ onExit: "hold" }, /method: eulerMaruyama\(\{ onExit \}\)/],
     ] as const;
-    for (const [options, message] of expected) await expectUsage(options as Partial<SampleOptions>, message);
+    for (const [options, message] of expected)
+      await expectUsage(options as Partial<SampleOptions>, message);
   });
   it("has an option that belongs to the other call", async () => {
-    await expect(openSampler(process, { shape: [2], count: 3 } as OpenOptions)).rejects.toThrow(/draw\(\{ count \}\)/);
+    await expect(openSampler(process, { shape: [2], count: 3 } as OpenOptions)).rejects.toThrow(
+      /draw\(\{ count \}\)/,
+    );
     const draw = await openSampler(process, { shape: [2] });
     await expect(draw({ key: key(1), count: 1, type: "float64" } as DrawOptions)).rejects.toThrow(
       /openSampler\(process, \{ type \}\)/,
@@ -230,8 +269,10 @@ describe("a bad request", () => {
     expectUsage({ method: "leapfrog" as MethodName }, /no sampler "leapfrog".*domainPreserving/));
   it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));
   it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /rank 1/));
-  it("wants a log-SNR grid down to zero", () => expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
-  it("wants a drift of no size", () => expectUsage({ driftScale: Number.NaN }, /driftScale is NaN/));
+  it("wants a log-SNR grid down to zero", () =>
+    expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
+  it("wants a drift of no size", () =>
+    expectUsage({ driftScale: Number.NaN }, /driftScale is NaN/));
   it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /timeDilation is 0/));
   it("scales the drift under a corrector", () =>
     expectUsage({ method: "predictorCorrector", driftScale: 0.9 }, /would undo driftScale/));
@@ -242,7 +283,12 @@ describe("a bad request", () => {
 });
 
 describe("leaving the domain", () => {
-  const rough = { ...shared, steps: 6, method: eulerMaruyama({ onExit: "hold" }), count: 200 } as const;
+  const rough = {
+    ...shared,
+    steps: 6,
+    method: eulerMaruyama({ onExit: "hold" }),
+    count: 200,
+  } as const;
 
   it("is an error by default, which says where and what to do", async () => {
     await expect(sample(process, { ...rough, method: "eulerMaruyama" })).rejects.toThrow(
@@ -267,7 +313,9 @@ describe("leaving the domain", () => {
   });
 
   it("does not hide a score that is not a number", async () => {
-    const broken = reversePush(sde, additiveLogistic(), (x, t) => log(sub(mul(x, 0), alignToEvent(t, 1))));
+    const broken = reversePush(sde, additiveLogistic(), (x, t) =>
+      log(sub(mul(x, 0), alignToEvent(t, 1))),
+    );
     await expect(sample(broken, rough)).rejects.toThrow(/the score is NaN/);
   });
 });
@@ -298,20 +346,24 @@ describe("steps chosen by a tolerance", () => {
 
   it("say that the score is not a number, also where only one sample's is", async () => {
     const timed = reverse(sde, (x, t) => add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))));
-    await expect(sample(timed, adaptive)).rejects.toThrow(/the score is NaN for sample \d+ at t = 0\.\d+/);
+    await expect(sample(timed, adaptive)).rejects.toThrow(
+      /the score is NaN for sample \d+ at t = 0\.\d+/,
+    );
     const start: NdArray = { shape: [3, 1], dtype: "float64", data: Float64Array.of(1, -1, 1) };
     const { shape: ___, count: ____, ...given } = adaptive;
     const single = reverse(sde, (x) => log(x));
-    await expect(sample(single, { ...given, start })).rejects.toThrow(/the score is NaN for sample 1 at t = 1/);
+    await expect(sample(single, { ...given, start })).rejects.toThrow(
+      /the score is NaN for sample 1 at t = 1/,
+    );
   });
 
   it("refuse what means nothing to them", async () => {
-    await expect(sample(process, { ...adaptive, method: rungeKutta({ onExit: "hold" }) })).rejects.toThrow(
-      /onExit means nothing/,
-    );
-    await expect(sample(process, { ...adaptive, method: rungeKutta({ tolerance: 0 }) })).rejects.toThrow(
-      /tolerance is 0/,
-    );
+    await expect(
+      sample(process, { ...adaptive, method: rungeKutta({ onExit: "hold" }) }),
+    ).rejects.toThrow(/onExit means nothing/);
+    await expect(
+      sample(process, { ...adaptive, method: rungeKutta({ tolerance: 0 }) }),
+    ).rejects.toThrow(/tolerance is 0/);
   });
 });
 

@@ -1,6 +1,13 @@
 /** Drift scale, time dilation, guidance and known coordinates. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { additiveLogistic, type Bijector, chain, sigmoidMap, timeAffine, unitBall } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  type Bijector,
+  chain,
+  sigmoidMap,
+  timeAffine,
+  unitBall,
+} from "../../src/bijector/index.ts";
 import { gaussian } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import {
@@ -32,11 +39,21 @@ import {
   samplers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { guide, linearSchedule, type Process, reverse, reversePush, vp } from "../../src/sde/index.ts";
+import {
+  guide,
+  linearSchedule,
+  type Process,
+  reverse,
+  reversePush,
+  vp,
+} from "../../src/sde/index.ts";
 import { clusters, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
 
 const gentle = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
-const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
+const moving = chain(
+  timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }),
+  sigmoidMap(),
+);
 
 describe("scaling the drift of y", () => {
   const stepCounts = [64, 128];
@@ -48,11 +65,15 @@ describe("scaling the drift of y", () => {
 
   const inY = milstein({ stepIn: "y" });
 
-  /** How far two methods are from each other, for every number of steps and any control: opened once for all of them. */
+  /**
+   * How far two methods are from each other, for every number of steps and any control: opened once
+   * for all of them.
+   */
   const opened = async (phi: Bijector, pair: readonly [Method, Method]) => {
     const process = reversePush(gentle, phi, score);
     const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
-    const open = (method: Method) => openSampler(process, { shape: [2], method, type: "float64", threads: 1 });
+    const open = (method: Method) =>
+      openSampler(process, { shape: [2], method, type: "float64", threads: 1 });
     const [one, two] = [await open(pair[0]), await open(pair[1])];
     const differences = async (control: Partial<DrawOptions>): Promise<number[]> => {
       const found: number[] = [];
@@ -65,27 +86,39 @@ describe("scaling the drift of y", () => {
     return { differences, dispose: () => Promise.all([one.dispose(), two.dispose()]) };
   };
 
-  describe.each([additiveLogistic(), unitBall(), moving])("is the same process stepped in y and in x: $name", (phi) => {
-    let pair: Awaited<ReturnType<typeof opened>>;
-    beforeAll(async () => {
-      pair = await opened(phi, [inY, samplers.domainPreserving()]);
-    });
-    afterAll(() => pair.dispose());
+  describe.each([additiveLogistic(), unitBall(), moving])(
+    "is the same process stepped in y and in x: $name",
+    (phi) => {
+      let pair: Awaited<ReturnType<typeof opened>>;
+      beforeAll(async () => {
+        pair = await opened(phi, [inY, samplers.domainPreserving()]);
+      });
+      afterAll(() => pair.dispose());
 
-    it.each([{ driftScale: 0.8 }, { driftScale: 1.2 }, { timeDilation: 0.6 }, { driftScale: 0.9, timeDilation: 1.3 }])(
-      "%j",
-      async (control) => {
+      it.each([
+        { driftScale: 0.8 },
+        { driftScale: 1.2 },
+        { timeDilation: 0.6 },
+        { driftScale: 0.9, timeDilation: 1.3 },
+      ])("%j", async (control) => {
         const found = await pair.differences(control);
         // Two processes that are not the same stay apart: order 0.
         expect(fittedOrder(stepCounts, found)).toBeGreaterThan(0.8);
         expect(found[1]).toBeLessThan(0.016);
-      },
-    );
-  });
+      });
+    },
+  );
 
   it("is not scaling the drift of x", async () => {
     const plain = reversePush(gentle, additiveLogistic(), score);
-    const options = { start, key: key(1), grid: times(128), noise: path, driftScale: 0.8, type: "float64" } as const;
+    const options = {
+      start,
+      key: key(1),
+      grid: times(128),
+      noise: path,
+      driftScale: 0.8,
+      type: "float64",
+    } as const;
     const naive = await sample(reverse(gentle, score), options);
     const mapped = await evaluate((x: Tensor) => additiveLogistic().forward(x), naive.samples);
     const first = await evaluate((x: Tensor) => additiveLogistic().forward(x), start);
@@ -97,7 +130,9 @@ describe("scaling the drift of y", () => {
 
   it("moves the probability flow the same way in both spaces", async () => {
     const pair = await opened(moving, [heun({ stepIn: "x" }), heun({ stepIn: "y" })]);
-    expect(fittedOrder(stepCounts, await pair.differences({ driftScale: 0.8 }))).toBeGreaterThan(1.8);
+    expect(fittedOrder(stepCounts, await pair.differences({ driftScale: 0.8 }))).toBeGreaterThan(
+      1.8,
+    );
     await pair.dispose();
   });
 });
@@ -121,10 +156,17 @@ describe("guidance", () => {
     };
     const guided = guide(reversePush(sde, phi, exactScore(sde, before)), energy);
     const wanted = reversePush(sde, phi, exactScore(sde, after));
-    const y: NdArray = { shape: [3, 2], dtype: "float64", data: Float64Array.of(0.1, 0.2, -0.5, 0.6, 0.3, -0.8) };
+    const y: NdArray = {
+      shape: [3, 2],
+      dtype: "float64",
+      data: Float64Array.of(0.1, 0.2, -0.5, 0.6, 0.3, -0.8),
+    };
     for (const t of [0.1, 0.5, 0.9]) {
       const [a, b] = await evaluate(
-        (p: Tensor) => [guided.drift(p, constant(t, "float64")), wanted.drift(p, constant(t, "float64"))],
+        (p: Tensor) => [
+          guided.drift(p, constant(t, "float64")),
+          wanted.drift(p, constant(t, "float64")),
+        ],
         y,
       );
       for (let i = 0; i < 6; i++) expect(Number(a.data[i])).toBeCloseTo(Number(b.data[i]), 9);
@@ -183,7 +225,10 @@ describe("known coordinates", () => {
       type: "float64",
       threads: 1,
     });
-    const logit = Array.from(result.samples.data as Float64Array, (y) => Math.log(y) - Math.log1p(-y));
+    const logit = Array.from(
+      result.samples.data as Float64Array,
+      (y) => Math.log(y) - Math.log1p(-y),
+    );
     const unknown = logit.filter((_, i) => i % 2 === 1);
     const mean = unknown.reduce((s, v) => s + v, 0) / count;
     const variance = unknown.reduce((s, v) => s + (v - mean) ** 2, 0) / count;
@@ -226,7 +271,8 @@ describe("known coordinates", () => {
       grid: [from, to],
       type: "float64",
       // Of a step: its own noise, that of what is known, and of the way back.
-      noise: ({ index, shape }) => new Float64Array(shape.reduce((a, b) => a * b, 1)).fill([0, 0.6, -1.1][index]),
+      noise: ({ index, shape }) =>
+        new Float64Array(shape.reduce((a, b) => a * b, 1)).fill([0, 0.6, -1.1][index]),
       known: {
         mask: { shape: [2], dtype: "float64", data: Float64Array.of(1, 0) },
         value: { shape: [2], dtype: "float64", data: Float64Array.of(x0, 0) },
@@ -237,7 +283,10 @@ describe("known coordinates", () => {
       },
     });
     expect(seen[0][0]).toBeCloseTo(after.m * x0 + Math.sqrt(after.variance) * 0.6, 12);
-    expect(seen[0][1]).toBeCloseTo(r * -0.8 - 1.1 * Math.sqrt(before.variance - r * r * after.variance), 12);
+    expect(seen[0][1]).toBeCloseTo(
+      r * -0.8 - 1.1 * Math.sqrt(before.variance - r * r * after.variance),
+      12,
+    );
   });
 
   it("may differ from sample to sample and from batch to batch, and survive denoising", async () => {
@@ -246,24 +295,38 @@ describe("known coordinates", () => {
       dtype: "float64",
       data: Float64Array.from({ length: 10 }, (_, i) => 0.1 + 0.08 * i),
     } as const;
-    const options = { count: 5, shape: [2], key: key(3), steps: 10, type: "float64", denoise: true } as const;
+    const options = {
+      count: 5,
+      shape: [2],
+      key: key(3),
+      steps: 10,
+      type: "float64",
+      denoise: true,
+    } as const;
     const whole = await sample(process, { ...options, known: { ...known(2), value } });
     const parts = await sample(process, { ...options, known: { ...known(2), value }, batch: 2 });
-    for (let i = 0; i < 5; i++) expect(Number(whole.samples.data[2 * i])).toBeCloseTo(value.data[2 * i], 12);
-    for (let i = 0; i < 10; i++) expect(Number(parts.samples.data[i])).toBeCloseTo(Number(whole.samples.data[i]), 12);
+    for (let i = 0; i < 5; i++)
+      expect(Number(whole.samples.data[2 * i])).toBeCloseTo(value.data[2 * i], 12);
+    for (let i = 0; i < 10; i++)
+      expect(Number(parts.samples.data[i])).toBeCloseTo(Number(whole.samples.data[i]), 12);
   });
 
   it("guide the others to their conditional law in one pass, by the gradient of their likelihood", async () => {
-    // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ b),
+    // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ
+    // b),
     // a = mλ/(m²λ + σ²), b = λσ²/(m²λ + σ²).
     const likelihood = (x: Tensor, t: Tensor, { points }: KnownPoints): Tensor => {
       const { meanFactor, std } = sde.transition;
       const [m, noise] = [meanFactor(t), square(std(t))];
       const over = (lambda: number): Tensor => add(mul(square(m), lambda), noise);
       const [x1, x2] = [at(x, 0, -1), at(x, 1, -1)];
-      const along = (lambda: number, u: Tensor): Tensor => mul(div(mul(m, lambda), over(lambda)), u);
+      const along = (lambda: number, u: Tensor): Tensor =>
+        mul(div(mul(m, lambda), over(lambda)), u);
       const mean = mul(add(along(1.9, add(x1, x2)), along(0.1, sub(x1, x2))), 0.5);
-      const variance = mul(add(div(mul(noise, 1.9), over(1.9)), div(mul(noise, 0.1), over(0.1))), 0.5);
+      const variance = mul(
+        add(div(mul(noise, 1.9), over(1.9)), div(mul(noise, 0.1), over(0.1))),
+        0.5,
+      );
       return div(square(sub(at(points, 0, -1), mean)), mul(variance, -2));
     };
     const { mean, variance, result } = await run(1, 100, likelihood);
@@ -301,7 +364,11 @@ describe("known coordinates", () => {
     const given = (mask: number[], shape: number[]) =>
       sample(process, {
         ...options,
-        known: { value, mask: { shape, dtype: "float64", data: Float64Array.from(mask) }, resample: 2 },
+        known: {
+          value,
+          mask: { shape, dtype: "float64", data: Float64Array.from(mask) },
+          resample: 2,
+        },
       });
     const both = (await given([1, 0, 0, 1], [2, 2])).samples.data;
     const first = (await given([1, 0], [2])).samples.data;

@@ -1,4 +1,7 @@
-/** Time grids fitted to a denoiser's errors, on Gaussian data, where the best grid and the law of every sampler are known. */
+/**
+ * Time grids fitted to a denoiser's errors, on Gaussian data, where the best grid and the law of
+ * every sampler are known.
+ */
 import { describe, expect, it } from "vitest";
 import { gaussian } from "../../src/distribution/index.ts";
 import { key } from "../../src/random/index.ts";
@@ -24,15 +27,22 @@ const snr = (times: readonly number[]): number[] => logSnr(transition)(times).ma
 /** What is left of N(0, s²) in each coordinate, E‖x₀ − D‖² = Σ s²/(1 + γs²), at 64 times. */
 function errorsOf(scales: readonly number[]) {
   const times = logSnrGrid(transition, to, from, 63);
-  const values = snr(times).map((g) => scales.reduce((sum, s) => sum + s ** 2 / (1 + g * s ** 2), 0));
+  const values = snr(times).map((g) =>
+    scales.reduce((sum, s) => sum + s ** 2 / (1 + g * s ** 2), 0),
+  );
   return { times, values };
 }
 
 /**
- * KL of a sampler's law from the truth at `to`. A sampler of Gaussian data is linear in where it starts and in what it draws, so its
- * variance is the sum of the squares of what it makes of one unit at a time: sample 0 starts at 1, sample k draws 1 in step k.
+ * KL of a sampler's law from the truth at `to`. A sampler of Gaussian data is linear in where it
+ * starts and in what it draws, so its variance is the sum of the squares of what it makes of one
+ * unit at a time: sample 0 starts at 1, sample k draws 1 in step k.
  */
-async function distance(scales: readonly number[], method: Method, grid: readonly number[]): Promise<number> {
+async function distance(
+  scales: readonly number[],
+  method: Method,
+  grid: readonly number[],
+): Promise<number> {
   const d = scales.length;
   const count = grid.length;
   const data = gaussian({ mean: scales.map(() => 0), covariance: scales.map((s) => s ** 2) });
@@ -43,7 +53,9 @@ async function distance(scales: readonly number[], method: Method, grid: readonl
   });
   const [g] = snr([to]);
   return scales.reduce((kl, s, j) => {
-    const variance = Array.from({ length: count }, (_, i) => samples.data[i * d + j] ** 2).reduce((a, b) => a + b);
+    const variance = Array.from({ length: count }, (_, i) => samples.data[i * d + j] ** 2).reduce(
+      (a, b) => a + b,
+    );
     const ratio = (variance * (1 + g)) / (g * s ** 2 + 1);
     return kl + 0.5 * (ratio - 1 - Math.log(ratio));
   }, 0);
@@ -60,8 +72,10 @@ describe("a fitted grid", () => {
     expect([times[0], times[steps]]).toEqual([from, to]);
     const u = snr(times).map((g) => 1 + g * s ** 2);
     const even = Math.log(u[steps] / u[0]) / steps;
-    for (let k = 1; k <= steps; k++) expect(Math.abs(Math.log(u[k] / u[k - 1]) / even - 1)).toBeLessThan(0.03);
-    // Σ e(γₖ)Δγ = Σ (uₖ₊₁/uₖ − 1), of ratios whose product is given: least, n(e^{even} − 1), where they are equal.
+    for (let k = 1; k <= steps; k++)
+      expect(Math.abs(Math.log(u[k] / u[k - 1]) / even - 1)).toBeLessThan(0.03);
+    // Σ e(γₖ)Δγ = Σ (uₖ₊₁/uₖ − 1), of ratios whose product is given: least, n(e^{even} − 1), where
+    // they are equal.
     const cost = u.slice(1).reduce((sum, next, k) => sum + next / u[k] - 1, 0);
     expect(cost / (steps * Math.expm1(even))).toBeCloseTo(1, 3);
   });
@@ -76,7 +90,8 @@ describe("a fitted grid", () => {
         quadraticGrid(from, to, steps),
         logSnrGrid(transition, from, to, steps),
       ];
-      const left = (g: number): number => scales.reduce((sum, s) => sum + s ** 2 / (1 + g * s ** 2), 0);
+      const left = (g: number): number =>
+        scales.reduce((sum, s) => sum + s ** 2 / (1 + g * s ** 2), 0);
       const costs = grids.map((times) => {
         const g = snr(times);
         return g.slice(1).reduce((sum, next, k) => sum + 0.5 * left(g[k]) * (next - g[k]), 0);

@@ -1,6 +1,12 @@
 /** log q(y) by the probability flow against its exact value. */
 import { describe, expect, it } from "vitest";
-import { additiveLogistic, type Bijector, each, sigmoidMap, unitBall } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  type Bijector,
+  each,
+  sigmoidMap,
+  unitBall,
+} from "../../src/bijector/index.ts";
 import { gaussian, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, expandDims, type NdArray, type Tensor } from "../../src/graph/index.ts";
@@ -15,7 +21,10 @@ const data = clusters(2);
 const x = sampleFrom(data, key("points"), count, "float64");
 
 async function exact(phi: Bijector): Promise<{ y: NdArray; logq: NdArray }> {
-  const [y, logq] = await evaluate((z: Tensor) => [phi.forward(z), pushLogDensity(phi, z, data.logDensity(z))], x);
+  const [y, logq] = await evaluate(
+    (z: Tensor) => [phi.forward(z), pushLogDensity(phi, z, data.logDensity(z))],
+    x,
+  );
   return { y, logq };
 }
 
@@ -29,9 +38,15 @@ describe("the density of a mixture through a map", () => {
   for (const phi of [sigmoidMap(-1, 3), additiveLogistic(), unitBall()])
     it(`is exact to 1e-3 nats by the probability flow (${phi.name})`, async () => {
       const { y, logq } = await exact(phi);
-      const found = await logDensity(reversePush(sde, phi, score), y, { tStart: 0, type: "float64", threads: 1 });
+      const found = await logDensity(reversePush(sde, phi, score), y, {
+        tStart: 0,
+        type: "float64",
+        threads: 1,
+      });
       const error = worst(found.logDensity, logq);
-      console.log(`${phi.name}: worst error ${error.toExponential(1)} nats in ${found.scoreEvaluations} evaluations`);
+      console.log(
+        `${phi.name}: worst error ${error.toExponential(1)} nats in ${found.scoreEvaluations} evaluations`,
+      );
       expect(error).toBeLessThan(1e-3);
     });
 
@@ -59,8 +74,14 @@ describe("the density of a mixture through a map", () => {
   it("is estimated without bias by random signs, each point by its own", async () => {
     const process = reverse(sde, score);
     const options = { tStart: 0, type: "float64", tolerance: 1e-6 } as const;
-    const one = await logDensity(process, x, { ...options, divergence: { probes: 1, key: key(1) } });
-    const many = await logDensity(process, x, { ...options, divergence: { probes: 400, key: key(1) } });
+    const one = await logDensity(process, x, {
+      ...options,
+      divergence: { probes: 1, key: key(1) },
+    });
+    const many = await logDensity(process, x, {
+      ...options,
+      divergence: { probes: 400, key: key(1) },
+    });
     const { logDensity: truth } = await logDensity(process, x, options);
     const spread = ({ data }: NdArray): number => {
       const errors = Array.from(data as Float64Array, (v, i) => v - Number(truth.data[i]));
@@ -70,7 +91,11 @@ describe("the density of a mixture through a map", () => {
       `random signs: error ${spread(one.logDensity).toFixed(4)} with 1, ${spread(many.logDensity).toFixed(4)} with 400`,
     );
     expect(spread(many.logDensity)).toBeLessThan(0.1 * spread(one.logDensity));
-    const parts = await logDensity(process, x, { ...options, divergence: { probes: 1, key: key(1) }, batch: 17 });
+    const parts = await logDensity(process, x, {
+      ...options,
+      divergence: { probes: 1, key: key(1) },
+      batch: 17,
+    });
     expect(worst(parts.logDensity, one.logDensity)).toBeLessThan(1e-4);
   });
 
@@ -79,7 +104,10 @@ describe("the density of a mixture through a map", () => {
     const process = reverse(sde, exactScore(sde, round));
     const options = { tStart: 0, type: "float64", threads: 1 } as const;
     const { logDensity: exact } = await logDensity(process, x, options);
-    const { logDensity: signs } = await logDensity(process, x, { ...options, divergence: { probes: 3, key: key(1) } });
+    const { logDensity: signs } = await logDensity(process, x, {
+      ...options,
+      divergence: { probes: 3, key: key(1) },
+    });
     expect(worst(signs, exact)).toBeLessThan(1e-12);
   });
 
@@ -87,11 +115,20 @@ describe("the density of a mixture through a map", () => {
     const process = reverse(sde, score);
     const rows = [0, 1].map((i) => Array.from((x.data as Float64Array).subarray(2 * i, 2 * i + 2)));
     const options = { type: "float64", tolerance: 1e-3 } as const;
-    const [nested, plain] = [rows, { shape: [2, 2], dtype: "float64" as const, data: Float64Array.from(rows.flat()) }];
+    const [nested, plain] = [
+      rows,
+      { shape: [2, 2], dtype: "float64" as const, data: Float64Array.from(rows.flat()) },
+    ];
     const found = await logDensity(process, nested, options);
-    expect(found.logDensity.data).toEqual((await logDensity(process, plain, options)).logDensity.data);
-    await expect(logDensity(process, [0.2, 0.3])).rejects.toThrow("points of shape [2] for events of rank 1");
-    await expect(logDensity(process, Float64Array.of(0.2, 0.3) as never)).rejects.toThrow("a Float64Array given");
+    expect(found.logDensity.data).toEqual(
+      (await logDensity(process, plain, options)).logDensity.data,
+    );
+    await expect(logDensity(process, [0.2, 0.3])).rejects.toThrow(
+      "points of shape [2] for events of rank 1",
+    );
+    await expect(logDensity(process, Float64Array.of(0.2, 0.3) as never)).rejects.toThrow(
+      "a Float64Array given",
+    );
   });
 
   it("is the sum over sites of a grid", async () => {
@@ -103,7 +140,9 @@ describe("the density of a mixture through a map", () => {
     const found = await logDensity(process, y, { tStart: 0, type: "float64" });
     const logq = single.logq.data as Float64Array;
     const expected = Array.from({ length: count / 2 }, (_, i) => logq[2 * i] + logq[2 * i + 1]);
-    expect(Math.max(...expected.map((v, i) => Math.abs(v - Number(found.logDensity.data[i]))))).toBeLessThan(2e-3);
+    expect(
+      Math.max(...expected.map((v, i) => Math.abs(v - Number(found.logDensity.data[i])))),
+    ).toBeLessThan(2e-3);
   });
 
   it("is given up after so many steps, with how far they led", async () => {
@@ -117,7 +156,11 @@ describe("the density of a mixture through a map", () => {
   });
 
   it("is refused outside the domain, and without a prior", async () => {
-    const outside: NdArray = { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.2, 0.3, 0.9, 0.2) };
+    const outside: NdArray = {
+      shape: [2, 2],
+      dtype: "float64",
+      data: Float64Array.of(0.2, 0.3, 0.9, 0.2),
+    };
     await expect(logDensity(reversePush(sde, additiveLogistic(), score), outside)).rejects.toThrow(
       /point 1 lies outside the domain of additive logistic/,
     );

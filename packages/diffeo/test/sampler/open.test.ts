@@ -1,8 +1,20 @@
-/** A sampler that is opened once: calls compile nothing again, and give what fresh samplers give, bit for bit. */
+/**
+ * A sampler that is opened once: calls compile nothing again, and give what fresh samplers give,
+ * bit for bit.
+ */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
 import { gaussian } from "../../src/distribution/index.ts";
-import { at, mul, type NdArray, square, sub, sum, type Tensor, where } from "../../src/graph/index.ts";
+import {
+  at,
+  mul,
+  type NdArray,
+  square,
+  sub,
+  sum,
+  type Tensor,
+  where,
+} from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   type DrawOptions,
@@ -17,7 +29,9 @@ import { clusters, exactScore } from "./tools.ts";
 
 const sde = vp();
 
-/** A score that counts how often it is traced: a graph with it in cannot be compiled without that. */
+/**
+ * A score that counts how often it is traced: a graph with it in cannot be compiled without that.
+ */
 function counted(score: MarginalScore): { score: MarginalScore; traced: () => number } {
   let n = 0;
   return {
@@ -33,17 +47,25 @@ describe.each(Object.keys(samplers) as MethodName[])("an open %s", (method) => {
   const { score, traced } = counted(exactScore(sde, clusters(2)));
   const process = reversePush(sde, sigmoidMap(), score);
   const scalable = method !== "predictorCorrector";
-  const shared = { method: { ...samplers[method](), onExit: "hold" }, shape: [2], threads: 1, denoise: true } as const;
+  const shared = {
+    method: { ...samplers[method](), onExit: "hold" },
+    shape: [2],
+    threads: 1,
+    denoise: true,
+  } as const;
   const calls: readonly DrawOptions[] = [
     { key: key(1), count: 6, steps: 12, driftScale: 1 },
     { key: key(2), count: 6, first: 3, grid: [1, 0.6, 0.3, 0.1, 0.02] },
     { key: key(3), count: 12, batch: 6, steps: 5, grid: "quadratic", tEnd: 0.01 },
-    ...(scalable ? [0.9, 1.05].map((driftScale) => ({ key: key(4), count: 6, steps: 9, driftScale })) : []),
+    ...(scalable
+      ? [0.9, 1.05].map((driftScale) => ({ key: key(4), count: 6, steps: 9, driftScale }))
+      : []),
   ];
 
   it("compiles nothing again for another key, grid, scale or first sample, and samples as a fresh one does", async () => {
     const draw = await openSampler(process, shared);
-    // One call for each of the two graphs there are: the process as it is, and with its drift scaled.
+    // One call for each of the two graphs there are: the process as it is, and with its drift
+    // scaled.
     await draw(calls[0]);
     if (scalable) await draw({ ...calls[0], driftScale: 0.8 });
     const compiled = traced();
@@ -64,7 +86,10 @@ describe.each(Object.keys(samplers) as MethodName[])("an open %s", (method) => {
 describe("an open sampler", () => {
   it("compiles once for each size of a batch and each set of controls, ahead by a step if asked", async () => {
     const { score, traced } = counted(exactScore(sde, clusters(2)));
-    const draw = await openSampler(reversePush(sde, sigmoidMap(), score), { shape: [2], threads: 1 });
+    const draw = await openSampler(reversePush(sde, sigmoidMap(), score), {
+      shape: [2],
+      threads: 1,
+    });
     const compiles = async (options: Partial<DrawOptions>): Promise<boolean> => {
       const before = traced();
       await draw({ key: key(1), count: 4, steps: 3, ...options });
@@ -85,7 +110,8 @@ describe("an open sampler", () => {
       [{ timeDilation: 3, driftScale: 1.2 }, false],
       [{ driftScale: 1.1, count: 6 }, true],
     ];
-    for (const [options, expected] of calls) expect(await compiles(options), JSON.stringify(options)).toBe(expected);
+    for (const [options, expected] of calls)
+      expect(await compiles(options), JSON.stringify(options)).toBe(expected);
     await draw.dispose();
   });
 
@@ -100,9 +126,9 @@ describe("an open sampler", () => {
     await expect(sample(process, { ...call, known, likelihood: (x) => square(x) })).rejects.toThrow(
       /the likelihood of a batch \[4\] has shape \[4, 2\]/,
     );
-    await expect(sample(process, { ...call, aims: { there: 1 }, aim: (x) => square(x) })).rejects.toThrow(
-      /the aim of a batch \[4\] has shape \[4, 2\]/,
-    );
+    await expect(
+      sample(process, { ...call, aims: { there: 1 }, aim: (x) => square(x) }),
+    ).rejects.toThrow(/the aim of a batch \[4\] has shape \[4, 2\]/);
   });
 
   it("refuses an energy, a likelihood or an aim that mixes events, in a sum that has the right shape", async () => {
@@ -113,21 +139,24 @@ describe("an open sampler", () => {
     const own = (x: Tensor): Tensor => mul(sum(square(x), -1), -1);
     const mixed = (x: Tensor): Tensor => sub(own(x), sum(square(x)));
     const aims = { there: 1 };
-    await expect(sample(process, { ...call, energy: mixed })).rejects.toThrow(/the energy mixes events: of event 0/);
+    await expect(sample(process, { ...call, energy: mixed })).rejects.toThrow(
+      /the energy mixes events: of event 0/,
+    );
     // What is known has the size of the batch: the look is taken on as many events.
     const apart = (x: Tensor, of: typeof own, { points, mask }: KnownPoints): Tensor =>
       of(sub(where(mask, points, x), x));
     await expect(
       sample(process, { ...call, known, likelihood: (x, _, seen) => apart(x, mixed, seen) }),
     ).rejects.toThrow(/the likelihood mixes events: of event 0 .*sum\(x, -1\)/);
-    await expect(sample(process, { ...call, aims, aim: (x, _, { there }) => mul(mixed(x), there) })).rejects.toThrow(
-      /the aim mixes events: of event 0 .*sum\(x, -1\)/,
-    );
+    await expect(
+      sample(process, { ...call, aims, aim: (x, _, { there }) => mul(mixed(x), there) }),
+    ).rejects.toThrow(/the aim mixes events: of event 0 .*sum\(x, -1\)/);
     const both = {
       known,
       aims,
       likelihood: (x: Tensor, _: Tensor, seen: KnownPoints) => apart(x, own, seen),
-      aim: (x: Tensor, _: Tensor, { there }: Readonly<Record<string, Tensor>>) => mul(own(x), there),
+      aim: (x: Tensor, _: Tensor, { there }: Readonly<Record<string, Tensor>>) =>
+        mul(own(x), there),
     };
     expect((await sample(process, { ...call, ...both })).samples.shape).toEqual([4, 2]);
   });
@@ -159,7 +188,9 @@ describe("an open sampler", () => {
     expect(traced()).toBe(before);
     expect(before).toBeGreaterThan(compiled);
     await draw.dispose();
-    await expect(sample(process, { ...call, shape: [2], guidance: 2 })).rejects.toThrow(/no energy/);
+    await expect(sample(process, { ...call, shape: [2], guidance: 2 })).rejects.toThrow(
+      /no energy/,
+    );
   });
 
   it("takes known values and the strength of their likelihood as inputs", async () => {
@@ -169,8 +200,16 @@ describe("an open sampler", () => {
     const likelihood = (x: Tensor, t: Tensor, { points }: KnownPoints): Tensor =>
       mul(square(sub(at(points, 0, -1), mul(at(x, 1, -1), sde.transition.meanFactor(t)))), -0.5);
     const shared = { shape: [2], likelihood, threads: 1 } as const;
-    const event = (...values: number[]): NdArray => ({ shape: [2], dtype: "float32", data: Float32Array.from(values) });
-    const call = (value: number, mask: readonly [number, number], strength: number): DrawOptions => ({
+    const event = (...values: number[]): NdArray => ({
+      shape: [2],
+      dtype: "float32",
+      data: Float32Array.from(values),
+    });
+    const call = (
+      value: number,
+      mask: readonly [number, number],
+      strength: number,
+    ): DrawOptions => ({
       key: key(value * 100),
       count: 5,
       steps: 8,
@@ -185,15 +224,20 @@ describe("an open sampler", () => {
     expect(traced()).toBe(compiled);
     await draw.dispose();
     for (const [i, one] of calls.entries())
-      expect((await sample(process, { ...shared, ...one })).samples.data).toEqual(found[i].samples.data);
+      expect((await sample(process, { ...shared, ...one })).samples.data).toEqual(
+        found[i].samples.data,
+      );
   });
 
   it("gives the array that was asked for", async () => {
     const process = reversePush(sde, sigmoidMap(), (x, t) => mul(x, alignToEvent(mul(t, -1), 1)));
     const call = { key: key(1), count: 1, steps: 1 } as const;
     const narrow: Float32Array = (await sample(process, { ...call, shape: [1] })).samples.data;
-    const wide: Float64Array = (await sample(process, { ...call, shape: [1], type: "float64" })).samples.data;
-    const exact: Float64Array = (await sample(process, { ...call, shape: [1], device: "reference" })).samples.data;
+    const wide: Float64Array = (await sample(process, { ...call, shape: [1], type: "float64" }))
+      .samples.data;
+    const exact: Float64Array = (
+      await sample(process, { ...call, shape: [1], device: "reference" })
+    ).samples.data;
     const draw = await openSampler(process, { shape: [1], type: "float64" });
     const opened: Float64Array = (await draw(call)).samples.data;
     await draw.dispose();

@@ -50,13 +50,34 @@ const geometric: Sde = {
 const count = 1000;
 const stepCounts = [16, 32, 64, 128];
 const finest = uniformGrid(0, 1, 128);
-const draw = { step: 0, index: 0, from: 0, to: 1, first: 0, count, shape: [1], dtype: "float64" } as const;
+const draw = {
+  step: 0,
+  index: 0,
+  from: 0,
+  to: 1,
+  first: 0,
+  count,
+  shape: [1],
+  dtype: "float64",
+} as const;
 
 describe("strong order", () => {
-  /** The order on one path of as many samples as there are exact ends, from where all of them are 1. */
-  const measure = async (process: Process, method: MethodName, noise: NoiseSource, exact: Float64Array) => {
+  /**
+   * The order on one path of as many samples as there are exact ends, from where all of them are 1.
+   */
+  const measure = async (
+    process: Process,
+    method: MethodName,
+    noise: NoiseSource,
+    exact: Float64Array,
+  ) => {
     const start = filled(exact.length, 1);
-    const calls = stepCounts.map((steps) => ({ start, key: key(1), grid: uniformGrid(0, 1, steps), noise }));
+    const calls = stepCounts.map((steps) => ({
+      start,
+      key: key(1),
+      grid: uniformGrid(0, 1, steps),
+      noise,
+    }));
     const ends = await draws(process, { shape: [1], method, type: "float64", threads: 1 }, calls);
     return fittedOrder(
       stepCounts,
@@ -70,15 +91,19 @@ describe("strong order", () => {
   it.each([
     ["Euler–Maruyama", "eulerMaruyama", 0.5],
     ["Milstein", "milstein", 1],
-  ] as const)("of %s is that of the book, where the noise is proportional to x", async (name, method, order) => {
-    const found = await measure(forward(geometric), method, path, solution);
-    console.log(`strong order of ${name}: ${found.toFixed(3)}`);
-    expect(found).toBeGreaterThan(order - 0.1);
-    expect(found).toBeLessThan(order + 0.1);
-  });
+  ] as const)(
+    "of %s is that of the book, where the noise is proportional to x",
+    async (name, method, order) => {
+      const found = await measure(forward(geometric), method, path, solution);
+      console.log(`strong order of ${name}: ${found.toFixed(3)}`);
+      expect(found).toBeGreaterThan(order - 0.1);
+      expect(found).toBeLessThan(order + 0.1);
+    },
+  );
 
   it("of the domain-preserving method is 1, where noise in x does not depend on x", async () => {
-    // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid 4 times finer still
+    // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid
+    // 4 times finer still
     const sde = ornsteinUhlenbeck({ horizon: 1 });
     const [n, count] = [512, 500];
     const fine = uniformGrid(0, 1, n);
@@ -97,8 +122,9 @@ describe("strong order", () => {
 });
 
 /**
- * Reverse VP of N(0, s²) through an affine map is linear in its start and its noise, y = a x_T + Σ cₖ zₖ + b. Unit noise in
- * one draw after the other shows a and every cₖ, hence the variance a² Var x_T + Σ cₖ² to rounding, with no sampling error.
+ * Reverse VP of N(0, s²) through an affine map is linear in its start and its noise, y = a x_T + Σ
+ * cₖ zₖ + b. Unit noise in one draw after the other shows a and every cₖ, hence the variance a² Var
+ * x_T + Σ cₖ² to rounding, with no sampling error.
  */
 describe("weak order", () => {
   const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 6 }) });
@@ -109,10 +135,18 @@ describe("weak order", () => {
   );
   const tEnd = 0.05;
   const integral = (t: number): number => 0.5 * t + 2.75 * t * t;
-  const varianceAt = (t: number): number => 0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t));
+  const varianceAt = (t: number): number =>
+    0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t));
 
-  /** The errors of a method's variances for some numbers of steps, on as many samples as the most of them have draws. */
-  const errorsOf = async (method: MethodName | Method, counts: readonly number[], drawn = 1): Promise<number[]> => {
+  /**
+   * The errors of a method's variances for some numbers of steps, on as many samples as the most of
+   * them have draws.
+   */
+  const errorsOf = async (
+    method: MethodName | Method,
+    counts: readonly number[],
+    drawn = 1,
+  ): Promise<number[]> => {
     const samples = 1 + Math.max(...counts) * drawn;
     const start = filled(samples, 3);
     (start.data as Float64Array)[0] = 3 + 2 * Math.sqrt(varianceAt(1));
@@ -148,16 +182,26 @@ describe("weak order", () => {
     const start: NdArray = { shape: [2, 1], dtype: "float64", data: Float64Array.of(5, 3) };
     const noise: NoiseSource = ({ index }) => Float64Array.of(0, index === 1 ? 1 : 0);
     const call = { start, key: key(1), grid: [from, to], noise, type: "float64" } as const;
-    const { samples: predicted } = await sample(process, { ...call, method: predictorCorrector({ steps: 0 }) });
-    const { samples } = await sample(process, { ...call, method: predictorCorrector({ steps: 1, ratio }) });
-    expect(samples.data[0] - 3).toBeCloseTo((predicted.data[0] - 3) * (1 - epsilon / varianceAt(to)), 13);
+    const { samples: predicted } = await sample(process, {
+      ...call,
+      method: predictorCorrector({ steps: 0 }),
+    });
+    const { samples } = await sample(process, {
+      ...call,
+      method: predictorCorrector({ steps: 1, ratio }),
+    });
+    expect(samples.data[0] - 3).toBeCloseTo(
+      (predicted.data[0] - 3) * (1 - epsilon / varianceAt(to)),
+      13,
+    );
     expect(samples.data[1] - 3).toBeCloseTo(2 * Math.sqrt(2 * epsilon), 13);
   });
 
   it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
     const by = (ratio: number): Method => predictorCorrector({ steps: 1, ratio });
     const errors: number[] = [];
-    for (const steps of counts) errors.push(...(await errorsOf(by(Math.sqrt(0.8 / steps)), [steps], 2)));
+    for (const steps of counts)
+      errors.push(...(await errorsOf(by(Math.sqrt(0.8 / steps)), [steps], 2)));
     const found = fittedOrder(counts, errors);
     // Errors a + b/n at n and 2n leave a = 2e(2n) − e(n), the limit of many steps of one ratio.
     const bias: number[] = [];
@@ -178,31 +222,39 @@ describe("weak order", () => {
 
 describe("order", () => {
   const sde = vp();
-  const process = reversePush(sde, expMap(), exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
+  const process = reversePush(
+    sde,
+    expMap(),
+    exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })),
+  );
   const integral = (t: number): number => 0.1 * t + 9.95 * t * t;
-  const deviation = (t: number): number => Math.sqrt(0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t)));
+  const deviation = (t: number): number =>
+    Math.sqrt(0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t)));
 
   it.each([
     ["Heun", heun, 2, [20, 40, 80, 160]],
     ["Dormand–Prince on a grid", rungeKutta, 5, [10, 20, 40, 80]],
-  ] as const)("of %s is that of the book, on the flow of a Gaussian", async (name, sampler, order, counts) => {
-    for (const stepIn of ["x", "y"] as const) {
-      const ends = await draws(
-        process,
-        { shape: [1], method: sampler({ stepIn }), type: "float64" },
-        counts.map((steps) => ({ start: filled(1, Math.exp(1.3)), key: key(1), steps, tEnd: 0 })),
-      );
-      // x_t / √Var x_t is constant along the flow
-      const errors = ends.map(({ samples }) =>
-        Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1),
-      );
-      const found = fittedOrder(counts, errors);
-      console.log(
-        `order of ${name} in ${stepIn}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
-      );
-      expect(found).toBeGreaterThan(order - 0.3);
-    }
-  });
+  ] as const)(
+    "of %s is that of the book, on the flow of a Gaussian",
+    async (name, sampler, order, counts) => {
+      for (const stepIn of ["x", "y"] as const) {
+        const ends = await draws(
+          process,
+          { shape: [1], method: sampler({ stepIn }), type: "float64" },
+          counts.map((steps) => ({ start: filled(1, Math.exp(1.3)), key: key(1), steps, tEnd: 0 })),
+        );
+        // x_t / √Var x_t is constant along the flow
+        const errors = ends.map(({ samples }) =>
+          Math.abs(Math.log(Number(samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1),
+        );
+        const found = fittedOrder(counts, errors);
+        console.log(
+          `order of ${name} in ${stepIn}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
+        );
+        expect(found).toBeGreaterThan(order - 0.3);
+      }
+    },
+  );
 
   it("of adaptive steps does not matter: the error follows the tolerance", async () => {
     for (const tolerance of [1e-3, 1e-6, 1e-9]) {
@@ -214,8 +266,12 @@ describe("order", () => {
         tEnd: 0,
         type: "float64",
       });
-      const error = Math.abs(Math.log(Number(result.samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1);
-      console.log(`tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`);
+      const error = Math.abs(
+        Math.log(Number(result.samples.data[0])) / ((1.3 * deviation(0)) / deviation(1)) - 1,
+      );
+      console.log(
+        `tolerance ${tolerance}: error ${error.toExponential(1)} in ${result.scoreEvaluations} evaluations`,
+      );
       expect(error).toBeLessThan(10 * tolerance);
       expect(result.scoreEvaluations).toBe(1 + 6 * (result.steps + result.rejected));
       // A step that is tried is as long as the last one's error lets it be: few are refused.
@@ -225,9 +281,9 @@ describe("order", () => {
 });
 
 /**
- * Exponential integrators. The flow of a mixture against tight Runge–Kutta steps; the reverse SDE by the variance that a
- * Gaussian law leaves it, which unit noise shows to rounding as above; and data that are one point, where D does not depend
- * on x and both must be exact whatever the step.
+ * Exponential integrators. The flow of a mixture against tight Runge–Kutta steps; the reverse SDE
+ * by the variance that a Gaussian law leaves it, which unit noise shows to rounding as above; and
+ * data that are one point, where D does not depend on x and both must be exact whatever the step.
  */
 describe("exponential steps", () => {
   const sde = vp();
@@ -242,7 +298,8 @@ describe("exponential steps", () => {
     for (const make of Object.values(gaussianSdes)) {
       const one = make();
       const process = reverse(one, exactScore(one, clusters(2)));
-      // Not from T: at 1 the cosine schedule's rate is infinite, and steps of √t beside it are long in λ.
+      // Not from T: at 1 the cosine schedule's rate is infinite, and steps of √t beside it are long
+      // in λ.
       const [from, to] = [0.8 * one.horizon, one.horizon / 50];
       const opening = { shape: [2], type: "float64", threads: 1 } as const;
       const fine = { start, key: key(1), grid: logSnrGrid(one.transition, from, to, 300) };
@@ -256,7 +313,12 @@ describe("exponential steps", () => {
         const counts = [120, 240];
         const errors: number[] = [];
         for (const steps of counts)
-          errors.push(meanDistance((await draw({ start, key: key(1), grid: grid(steps) })).samples, exact.samples));
+          errors.push(
+            meanDistance(
+              (await draw({ start, key: key(1), grid: grid(steps) })).samples,
+              exact.samples,
+            ),
+          );
         const found = fittedOrder(counts, errors);
         console.log(
           `order of exponential, ${one.name}, ${name}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
@@ -269,7 +331,10 @@ describe("exponential steps", () => {
 
   it("go on at order 2 through a map, scaled drift and all", async () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
-    const inside = { ...start, data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))) };
+    const inside = {
+      ...start,
+      data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))),
+    };
     const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9 } as const;
     const exact = await sample(process, { ...shared, method: tight, type: "float64" });
     const counts = [40, 80, 160];
@@ -282,7 +347,10 @@ describe("exponential steps", () => {
     expect(fittedOrder(counts, errors)).toBeGreaterThan(1.8);
   });
 
-  /** Var of what a method makes of N(0, var) in some numbers of steps: linear in start and noise, so unit noise shows it. */
+  /**
+   * Var of what a method makes of N(0, var) in some numbers of steps: linear in start and noise, so
+   * unit noise shows it.
+   */
   const variances = async (
     process: Process,
     counts: readonly number[],
@@ -299,7 +367,9 @@ describe("exponential steps", () => {
     };
     const calls = counts.map((steps) => ({ start: from, key: key(1), steps, tEnd: 0.05, noise }));
     const ends = await draws(process, { shape: [1], method, type: "float64" }, calls);
-    return ends.map(({ samples: { data } }) => Array.from(data as Float64Array).reduce((s, y) => s + y * y, 0));
+    return ends.map(({ samples: { data } }) =>
+      Array.from(data as Float64Array).reduce((s, y) => s + y * y, 0),
+    );
   };
   const spread = (covariance: number, t: number): number => {
     const integral = 0.1 * t + 9.95 * t * t;
@@ -317,7 +387,9 @@ describe("exponential steps", () => {
       const made = await variances(process, counts, spread(0.4, 1), method);
       const errors = made.map((v) => Math.abs(v / spread(0.4, 0.05) - 1));
       const found = fittedOrder(counts, errors);
-      console.log(`weak order of ${method}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`);
+      console.log(
+        `weak order of ${method}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
+      );
       expect(Math.abs(found - order)).toBeLessThan(0.2);
     },
   );
@@ -338,7 +410,8 @@ describe("exponential steps", () => {
     const cosine = gaussianSdes.vpCosine();
     const process = reverse(cosine, exactScore(cosine, gaussian({ mean: [0], covariance: 0.4 })));
     const angle = (t: number): number => ((t + 0.008) / 1.008) * (Math.PI / 2);
-    const variance = (t: number): number => 1 - 0.6 * (Math.cos(angle(t)) / Math.cos(angle(0))) ** 2;
+    const variance = (t: number): number =>
+      1 - 0.6 * (Math.cos(angle(t)) / Math.cos(angle(0))) ** 2;
     const [made] = await variances(process, [60], variance(cosine.horizon), heun({ churn: 1 }));
     expect(Math.abs(made / variance(0.05) - 1)).toBeLessThan(0.02);
   });
@@ -386,7 +459,9 @@ describe("exponential steps", () => {
         { ...options, method: "exponential" },
       ),
     ).rejects.toThrow(/no Gaussian transition/);
-    await expect(sample(forward(sde), { ...options, method: "exponentialSde" })).rejects.toThrow(/runs forward/);
+    await expect(sample(forward(sde), { ...options, method: "exponentialSde" })).rejects.toThrow(
+      /runs forward/,
+    );
     await expect(
       sample(
         reverse(sde, (x) => neg(x)),

@@ -1,4 +1,7 @@
-/** Posteriors of diffusions: weights that are exact whatever guides, closed forms, and one mechanism for all that is known. */
+/**
+ * Posteriors of diffusions: weights that are exact whatever guides, closed forms, and one mechanism
+ * for all that is known.
+ */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, type Bijector, expMap } from "../../src/bijector/index.ts";
 import { gaussian } from "../../src/distribution/index.ts";
@@ -70,9 +73,16 @@ const moments = ({ data: points }: NdArray, weights: ArrayLike<number>): number[
 };
 
 describe("weights", () => {
-  /** Draws of the sampler's own law, and what the observation says of each: 12 steps are far from the law of the data. */
+  /**
+   * Draws of the sampler's own law, and what the observation says of each: 12 steps are far from
+   * the law of the data.
+   */
   const plain = async (phi: Bijector) => {
-    const { samples } = await sample(reversePush(sde, phi, score), { ...few, count: 12_000, key: key(5) });
+    const { samples } = await sample(reversePush(sde, phi, score), {
+      ...few,
+      count: 12_000,
+      key: key(5),
+    });
     const look = compile(seen, [[null, 2]], { type: "float64" });
     const weights = Array.from((await look(samples)).data as Float64Array, Math.exp);
     return { samples, weights, mean: weights.reduce((a, b) => a + b) / weights.length };
@@ -92,9 +102,15 @@ describe("weights", () => {
               twist(process, (x) => sum(mul(x, 0.1), -1), { end: seen }),
             ];
       for (const [i, posterior] of guides.entries()) {
-        // The second is drawn anew in every step, the first only where few particles are left that count.
+        // The second is drawn anew in every step, the first only where few particles are left that
+        // count.
         const threshold = [0.5, 1][i];
-        const found = await particles(posterior, { ...few, particles: 5000, key: key(6), threshold });
+        const found = await particles(posterior, {
+          ...few,
+          particles: 5000,
+          key: key(6),
+          threshold,
+        });
         if (threshold === 1) expect(found.resampled.length).toBeGreaterThan(few.steps / 2);
         expect(Math.abs(found.logEvidence - Math.log(exact.mean))).toBeLessThan(0.06);
         moments(found.points, found.weights).forEach((m, i) => {
@@ -114,12 +130,26 @@ describe("weights", () => {
     const end = (y: Tensor): Tensor => mul(sum(y, -1), 0.2);
     const twisted = twist(process, (x) => sum(mul(x, 3), -1), { delta, end });
     const [from, to, n] = [1, 0.6, 6];
-    const call = { shape: [2], grid: [from, to], type: "float64", threads: 1, threshold: 0 } as const;
-    const found = await particles(twisted, { ...call, particles: n, key: key(7) });
-    const start = sde.prior?.sample(sampleKeys(fold(key(7), "start"), n), [2], "float64") as NdArray;
-    const at = compile((x: Tensor) => [process.drift(x, constant(from, "float64")), delta(x)], [[null, 2]], {
+    const call = {
+      shape: [2],
+      grid: [from, to],
       type: "float64",
-    });
+      threads: 1,
+      threshold: 0,
+    } as const;
+    const found = await particles(twisted, { ...call, particles: n, key: key(7) });
+    const start = sde.prior?.sample(
+      sampleKeys(fold(key(7), "start"), n),
+      [2],
+      "float64",
+    ) as NdArray;
+    const at = compile(
+      (x: Tensor) => [process.drift(x, constant(from, "float64")), delta(x)],
+      [[null, 2]],
+      {
+        type: "float64",
+      },
+    );
     const [drift, lead] = await at(start);
     const [h, g2] = [from - to, 20]; // β(1) of the linear schedule
     for (let i = 0; i < n; i++) {
@@ -127,7 +157,8 @@ describe("weights", () => {
       for (const k of [2 * i, 2 * i + 1]) {
         const [x, next, d] = [start, found.points, lead].map(({ data }) => Number(data[k]));
         const plain = x - Number(drift.data[k]) * h;
-        // log N(x′; x + f̄ dt, g²h) − log N(x′; x + f̄ dt + g²δ h, g²h), and what is said of the end
+        // log N(x′; x + f̄ dt, g²h) − log N(x′; x + f̄ dt + g²δ h, g²h), and what is said of the
+        // end
         log += ((next - plain - g2 * d * h) ** 2 - (next - plain) ** 2) / (2 * g2 * h) + 0.2 * next;
       }
       expect(Math.log(found.weights[i] * n) + found.logEvidence).toBeCloseTo(log, 9);
@@ -163,17 +194,21 @@ describe("a Gaussian prior with a linear observation", () => {
   const variance = [0, 1].map((i) => C[i][i] - gain[i] ** 2 / total);
   const evidence = -0.5 * Math.log(2 * Math.PI * total) - (0.5 * error ** 2) / total;
   const constant = -0.5 * Math.log(2 * Math.PI * s2);
-  const observed = (y: Tensor): Tensor => add(normalLog(sum(y, -1), seenSum, Math.sqrt(s2)), constant);
+  const observed = (y: Tensor): Tensor =>
+    add(normalLog(sum(y, -1), seenSum, Math.sqrt(s2)), constant);
   const count = 4000;
 
   it("is found by particles: mean, variance and evidence", async () => {
-    const { samples, ess, logEvidence, ancestors } = await particles(condition(reverse(sde, own), observed), {
-      shape: [2],
-      steps: 50,
-      threads: 1,
-      particles: count,
-      key: key(3),
-    });
+    const { samples, ess, logEvidence, ancestors } = await particles(
+      condition(reverse(sde, own), observed),
+      {
+        shape: [2],
+        steps: 50,
+        threads: 1,
+        particles: count,
+        key: key(3),
+      },
+    );
     expect(ess).toBeGreaterThan(count / 2);
     expect(ancestors).toBeGreaterThan(100);
     expect(Math.abs(logEvidence - evidence)).toBeLessThan(0.05);
@@ -188,7 +223,8 @@ describe("a Gaussian prior with a linear observation", () => {
 });
 
 describe("the twist of an observation", () => {
-  // Data N(0, I): x₀ given x is N(m x/(m² + σ²), σ²/(m² + σ²)), so a·x₀ with noise s is seen from x with a variance in closed form.
+  // Data N(0, I): x₀ given x is N(m x/(m² + σ²), σ²/(m² + σ²)), so a·x₀ with noise s is seen from x
+  // with a variance in closed form.
   const [a, seenAs, s2] = [[1.5, -0.7], 0.8, 0.04];
   const wide = subVp(); // m² + σ² is not 1, as it is for VP
   const { meanFactor: m, std } = wide.transition;
@@ -204,7 +240,9 @@ describe("the twist of an observation", () => {
 
   const x = [[0.4, -1], [1.2, 0.3], [-2, 2.5], [0, 0.1]]; // biome-ignore format: points
   /** Two fields, at times of all kinds. */
-  const same = async (pairs: (x: Tensor, t: Tensor) => readonly (readonly [Tensor, Tensor])[]): Promise<void> => {
+  const same = async (
+    pairs: (x: Tensor, t: Tensor) => readonly (readonly [Tensor, Tensor])[],
+  ): Promise<void> => {
     const errors = compile(
       (points: Tensor, t: Tensor) => pairs(points, t).map(([one, two]) => sub(one, two)),
       [[null, 2], [null]],
@@ -230,7 +268,8 @@ describe("the twist of an observation", () => {
   it("is without the spread of x₀ what the observation says of its mean", () =>
     same((x, t) => {
       const { twist: sure } = condition(normal, seenAlong, { spread: false });
-      const ofMean = (z: Tensor): Tensor => seenAlong(div(mul(z, expandDims(m(t), -1)), expandDims(total(t), -1)));
+      const ofMean = (z: Tensor): Tensor =>
+        seenAlong(div(mul(z, expandDims(m(t), -1)), expandDims(total(t), -1)));
       return [
         [sure.log(x, t), ofMean(x)],
         [sure.delta(x, t), gradEach(ofMean)(x)],
@@ -263,7 +302,8 @@ describe("one mechanism", () => {
         particles(p, { ...few, particles: 5000, key: key(2) }),
       ),
     );
-    // Both are −0.040. An energy held fixed in t guides badly: its weights have a deviation of 0.3, and this is three standard errors.
+    // Both are −0.040. An energy held fixed in t guides badly: its weights have a deviation of 0.3,
+    // and this is three standard errors.
     expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.013);
   });
 
@@ -282,9 +322,20 @@ describe("one mechanism", () => {
     const host = compile(score, [[null, 2], [null]], { type: "float64", threads: 1 });
     const f = async (x: NdArray, t: NdArray): Promise<NdArray> => host(x, t);
     const of = (s: MarginalScore, gradient: "exact" | "simple") =>
-      particles(condition(reversePush(sde, expMap(), s), seen, { gradient }), { ...few, particles: 50, key: key(4) });
-    const same = async (a: MarginalScore, b: MarginalScore, gradient: "exact" | "simple", error: number) =>
-      expect(Math.abs((await of(a, gradient)).logEvidence - (await of(b, gradient)).logEvidence)).toBeLessThan(error);
+      particles(condition(reversePush(sde, expMap(), s), seen, { gradient }), {
+        ...few,
+        particles: 50,
+        key: key(4),
+      });
+    const same = async (
+      a: MarginalScore,
+      b: MarginalScore,
+      gradient: "exact" | "simple",
+      error: number,
+    ) =>
+      expect(
+        Math.abs((await of(a, gradient)).logEvidence - (await of(b, gradient)).logEvidence),
+      ).toBeLessThan(error);
     await same(external(f), score, "simple", 1e-12);
     await same(external(f, { differences: 0.003, sde }), score, "exact", 1e-4);
     await expect(of(external(f), "exact")).rejects.toThrow(/derivative was asked for/);
@@ -296,7 +347,8 @@ describe("particles", () => {
   const posterior = condition(process, seen);
 
   it("are functions of the key and their number: batches change nothing", async () => {
-    const run = (batch: number) => particles(posterior, { ...few, particles: 30, batch, key: key(8) });
+    const run = (batch: number) =>
+      particles(posterior, { ...few, particles: 30, batch, key: key(8) });
     const [a, b] = [await run(30), await run(7)];
     expect(a.resampled).toEqual(b.resampled);
     a.samples.data.forEach((v, i) => {
@@ -318,8 +370,13 @@ describe("particles", () => {
     expect(patient.drawAnew(0)).toBeUndefined();
     expect(patient.essBySteps[0]).toBeCloseTo(1 / 0.355, 12);
     const parents = cloud.drawAnew(0) as Uint32Array;
-    const points: Samples = { shape: [5, 1], dtype: "float64", data: Float64Array.from([10, 11, 12, 13, 14]) };
-    const often = (of: ArrayLike<number>, i: number): number => Array.from(of).filter((v) => v === i).length;
+    const points: Samples = {
+      shape: [5, 1],
+      dtype: "float64",
+      data: Float64Array.from([10, 11, 12, 13, 14]),
+    };
+    const often = (of: ArrayLike<number>, i: number): number =>
+      Array.from(of).filter((v) => v === i).length;
     weights.forEach((w, i) => {
       expect(Math.abs(often(parents, i) - 5 * w)).toBeLessThan(1);
     });
@@ -347,7 +404,8 @@ describe("particles", () => {
   });
 
   it("survive an x̂₀ that is impossible, and say when nothing is possible", async () => {
-    const above = (y: Tensor): Tensor => where(greater(at(y, 0, -1), 1.2), 0, Number.NEGATIVE_INFINITY);
+    const above = (y: Tensor): Tensor =>
+      where(greater(at(y, 0, -1), 1.2), 0, Number.NEGATIVE_INFINITY);
     const { samples, logEvidence } = await particles(condition(process, above), {
       ...few,
       particles: 4000,
@@ -357,33 +415,44 @@ describe("particles", () => {
     const { samples: plain } = await sample(process, { ...few, count: 5000, key: key(10) });
     const share = plain.data.filter((v, i) => i % 2 === 0 && v > 1.2).length / 5000;
     expect(Math.abs(Math.exp(logEvidence) / share - 1)).toBeLessThan(0.1);
-    const never = (y: Tensor): Tensor => where(greater(at(y, 0, -1), -1), Number.NEGATIVE_INFINITY, 0);
-    await expect(particles(condition(process, never), { ...few, particles: 5, key: key(1) })).rejects.toThrow(
-      /impossible for every particle/,
-    );
+    const never = (y: Tensor): Tensor =>
+      where(greater(at(y, 0, -1), -1), Number.NEGATIVE_INFINITY, 0);
+    await expect(
+      particles(condition(process, never), { ...few, particles: 5, key: key(1) }),
+    ).rejects.toThrow(/impossible for every particle/);
   });
 
   it("say what they cannot run", async () => {
-    const run = (p: unknown, options = {}) => particles(p as never, { ...few, particles: 5, key: key(1), ...options });
+    const run = (p: unknown, options = {}) =>
+      particles(p as never, { ...few, particles: 5, key: key(1), ...options });
     await expect(run(process)).rejects.toThrow(/not conditioned on anything/);
     await expect(run(scaleDrift(posterior, 1.1))).rejects.toThrow(
       /changed after it was conditioned. Change the process first/,
     );
     await expect(run(posterior, { particles: 0 })).rejects.toThrow(/0 particles/);
     await expect(run(posterior, { threshold: 2 })).rejects.toThrow(/threshold is 2/);
-    await expect(run(condition(process, (y) => y))).rejects.toThrow(/likelihood of a batch \[5\] has shape \[5, 2\]/);
+    await expect(run(condition(process, (y) => y))).rejects.toThrow(
+      /likelihood of a batch \[5\] has shape \[5, 2\]/,
+    );
     const mixing = [
       (y: Tensor) => add(at(y, 0, -1), sum(y)),
       (y: Tensor) => sub(at(y, 0, -1), slice(at(y, 0, -1), [0, 1])),
       (y: Tensor) => sub(at(y, 0, -1), at(at(y, 0, -1), y.shape[0] - 1, 0)),
       // Both ends of the batch know of each other alone.
       (y: Tensor) =>
-        mul(at(y, 0, -1), stack(Array.from({ length: y.shape[0] }, (_, i) => at(at(y, 1, -1), -1 - i, 0)))),
+        mul(
+          at(y, 0, -1),
+          stack(Array.from({ length: y.shape[0] }, (_, i) => at(at(y, 1, -1), -1 - i, 0))),
+        ),
     ];
     for (const mixed of mixing) {
-      await expect(run(condition(process, mixed))).rejects.toThrow(/likelihood mixes events.*sum\(x, -1\)/);
+      await expect(run(condition(process, mixed))).rejects.toThrow(
+        /likelihood mixes events.*sum\(x, -1\)/,
+      );
       await expect(run(guide(process, mixed))).rejects.toThrow(/energy mixes events.*sum\(x, -1\)/);
-      await expect(sample(guide(process, mixed), { ...few, count: 5, key: key(1) })).rejects.toThrow(/energy mixes/);
+      await expect(
+        sample(guide(process, mixed), { ...few, count: 5, key: key(1) }),
+      ).rejects.toThrow(/energy mixes/);
     }
     // What an event is held to may be its own.
     const own = constant([[0.1], [0.2], [0.3], [0.4], [0.5]], "float64");
@@ -391,7 +460,9 @@ describe("particles", () => {
     const broken = condition(process, (y) => log(sub(at(y, 0, -1), 100)));
     await expect(run(broken)).rejects.toThrow(/log-likelihood of particle 0 is NaN/);
     expect(() => condition(process, 3 as never)).toThrow(/no function/);
-    expect(() => condition({ ...process, transition: undefined } as never, seen)).toThrow(/no Gaussian transition/);
+    expect(() => condition({ ...process, transition: undefined } as never, seen)).toThrow(
+      /no Gaussian transition/,
+    );
     await run(condition(scaleDrift(process, 1.1), seen));
   });
 });

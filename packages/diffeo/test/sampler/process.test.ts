@@ -1,4 +1,7 @@
-/** Samplers run the process they are given: its drift, diffusion and velocity, whatever they are and wherever steps are taken. */
+/**
+ * Samplers run the process they are given: its drift, diffusion and velocity, whatever they are and
+ * wherever steps are taken.
+ */
 import { describe, expect, it } from "vitest";
 import {
   additiveLogistic,
@@ -54,20 +57,33 @@ import { clusters, draws, exactScore, fittedOrder, meanDistance, remembered } fr
 
 const sde = vp();
 const score = exactScore(sde, clusters(2));
-const moving = chain(timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }), sigmoidMap());
+const moving = chain(
+  timeAffine({ scale: (t) => exp(mul(t, -0.5)), shift: (t) => mul(t, 0.8) }),
+  sigmoidMap(),
+);
 const maps: readonly Bijector[] = [sigmoidMap(), additiveLogistic(), moving];
-const start: NdArray = { shape: [3, 2], dtype: "float64", data: Float64Array.of(0.2, 0.3, 0.5, 0.25, 0.1, 0.6) };
+const start: NdArray = {
+  shape: [3, 2],
+  dtype: "float64",
+  data: Float64Array.of(0.2, 0.3, 0.5, 0.25, 0.1, 0.6),
+};
 const [RATE, CENTRE, FROM, TO] = [1.5, 0.3, 1, 0.05];
 
 /** dy = RATE (y − CENTRE) dt, which ends at CENTRE + (y − CENTRE) e^{RATE (t − 1)}. */
 const field = (y: Tensor): Tensor => mul(sub(y, CENTRE), RATE);
-const end = Array.from(start.data as Float64Array, (y) => CENTRE + (y - CENTRE) * Math.exp(RATE * (TO - FROM)));
+const end = Array.from(
+  start.data as Float64Array,
+  (y) => CENTRE + (y - CENTRE) * Math.exp(RATE * (TO - FROM)),
+);
 const still = (y: Tensor) => ({ kind: "scalar", value: fill([], 0, y.dtype) }) as const;
 
 const worst = ({ data }: NdArray): number =>
   Math.max(...Array.from(data as Float64Array, (v, i) => Math.abs(v - end[i])));
 
-/** Every method, those that step in either space in both; correctors, whose steps are of the score, without. */
+/**
+ * Every method, those that step in either space in both; correctors, whose steps are of the score,
+ * without.
+ */
 const methods: readonly (readonly [string, Method, stochastic: boolean, order: number])[] = [
   ["domainPreserving", samplers.domainPreserving(), true, 1],
   ["eulerMaruyama in y", eulerMaruyama({ stepIn: "y" }), true, 1],
@@ -85,27 +101,38 @@ const methods: readonly (readonly [string, Method, stochastic: boolean, order: n
 ];
 
 it("names every method", () => {
-  expect([...new Set(methods.map(([, { name }]) => name))].sort()).toEqual(Object.keys(samplers).sort());
+  expect([...new Set(methods.map(([, { name }]) => name))].sort()).toEqual(
+    Object.keys(samplers).sort(),
+  );
 });
 
 describe.each(methods)("%s", (_, method, stochastic, order) => {
   const overridden = (process: Process): Process =>
     stochastic ? { ...process, drift: field, diffusion: still } : { ...process, velocity: field };
 
-  it.each(maps.map((phi) => [phi.name, phi] as const))("integrates the field it is given on %s", async (_, phi) => {
-    const process = overridden(reversePush(sde, phi, score));
-    const counts = order > 2 ? [4, 8] : [25, 100];
-    const calls = counts.map((steps) => ({ start, key: key(1), grid: uniformGrid(FROM, TO, steps) }));
-    const ends = await draws(process, { shape: [2], method, type: "float64", threads: 1 }, calls);
-    const errors = ends.map(({ samples }) => worst(samples));
-    expect(fittedOrder(counts, errors)).toBeGreaterThan(order - 0.25);
-    expect(errors[1]).toBeLessThan(order === 1 ? 0.024 : 1e-3);
-  });
+  it.each(maps.map((phi) => [phi.name, phi] as const))(
+    "integrates the field it is given on %s",
+    async (_, phi) => {
+      const process = overridden(reversePush(sde, phi, score));
+      const counts = order > 2 ? [4, 8] : [25, 100];
+      const calls = counts.map((steps) => ({
+        start,
+        key: key(1),
+        grid: uniformGrid(FROM, TO, steps),
+      }));
+      const ends = await draws(process, { shape: [2], method, type: "float64", threads: 1 }, calls);
+      const errors = ends.map(({ samples }) => worst(samples));
+      expect(fittedOrder(counts, errors)).toBeGreaterThan(order - 0.25);
+      expect(errors[1]).toBeLessThan(order === 1 ? 0.024 : 1e-3);
+    },
+  );
 
   it("runs no field but the one it reads", async () => {
     const process = reversePush(sde, sigmoidMap(), score);
     const wrong = (y: Tensor): Tensor => mul(y, Number.NaN);
-    const other: Process = stochastic ? { ...process, velocity: wrong } : { ...process, drift: wrong };
+    const other: Process = stochastic
+      ? { ...process, velocity: wrong }
+      : { ...process, drift: wrong };
     const options = {
       start,
       key: key(1),
@@ -132,11 +159,24 @@ describe("an override", () => {
       const noisy = (y: Tensor, t: Tensor) =>
         ({ kind: "diagonal", value: mul(y, alignToEvent(mul(add(t, 1), 0.1), 1)) }) as const;
       const gentle = vp({ schedule: linearSchedule({ min: 0.1, max: 0.3 }) });
-      for (const changed of [{ drift: field, diffusion: noisy }, { drift: field }, { diffusion: noisy }]) {
+      for (const changed of [
+        { drift: field, diffusion: noisy },
+        { drift: field },
+        { diffusion: noisy },
+      ]) {
         const process: Process = { ...reversePush(gentle, phi, (x) => mul(x, -1)), ...changed };
-        const calls = counts.map((n) => ({ start: from, key: key(1), grid: uniformGrid(FROM, TO, n), noise: path }));
+        const calls = counts.map((n) => ({
+          start: from,
+          key: key(1),
+          grid: uniformGrid(FROM, TO, n),
+          noise: path,
+        }));
         const stepped = (stepIn: "x" | "y") =>
-          draws(process, { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 }, calls);
+          draws(
+            process,
+            { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 },
+            calls,
+          );
         const [inY, inX] = [await stepped("y"), await stepped("x")];
         const errors = inY.map(({ samples }, i) => meanDistance(samples, inX[i].samples));
         expect(fittedOrder(counts, errors), Object.keys(changed).join()).toBeGreaterThan(0.9);
@@ -149,7 +189,11 @@ describe("an override", () => {
     const counts = [32, 128];
     const rising = (n: number): number[] => uniformGrid(TO, FROM, n);
     const noise = remembered(brownianPath(key("rising"), rising(128)));
-    const from: NdArray = { shape: [100, 2], dtype: "float64", data: new Float64Array(200).fill(0.25) };
+    const from: NdArray = {
+      shape: [100, 2],
+      dtype: "float64",
+      data: new Float64Array(200).fill(0.25),
+    };
     const process: Process = {
       ...forward(sde, moving),
       drift: (y) => mul(field(y), -1),
@@ -157,7 +201,11 @@ describe("an override", () => {
     };
     const calls = counts.map((n) => ({ start: from, key: key(1), grid: rising(n), noise }));
     const stepped = (stepIn: "x" | "y") =>
-      draws(process, { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 }, calls);
+      draws(
+        process,
+        { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 },
+        calls,
+      );
     const [inY, inX] = [await stepped("y"), await stepped("x")];
     const errors = inY.map(({ samples }, i) => meanDistance(samples, inX[i].samples));
     expect(fittedOrder(counts, errors)).toBeGreaterThan(0.9);
@@ -176,26 +224,45 @@ describe("an override", () => {
 });
 
 describe("scaleDrift and dilateTime", () => {
-  const options = { count: 20, shape: [2], key: key("scale"), steps: 30, type: "float64", threads: 1 } as const;
+  const options = {
+    count: 20,
+    shape: [2],
+    key: key("scale"),
+    steps: 30,
+    type: "float64",
+    threads: 1,
+  } as const;
   const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
-  it.each(maps.map((phi) => [phi.name, phi] as const))("are what the options of a sampler do (%s)", async (_, phi) => {
-    const process = reversePush(sde, phi, score);
-    const scaled = await sample(scaleDrift(process, 0.9), options);
-    const dilated = await sample(scaleDrift(dilateTime(process, 1.2), 0.9), options);
-    for (const [one, two] of [
-      [scaled, await sample(process, { ...options, driftScale: 0.9 })],
-      [dilated, await sample(process, { ...options, driftScale: 0.9, timeDilation: 1.2 })],
-    ])
-      numbers(one.samples).forEach((v, i) => {
-        expect(v).toBeCloseTo(numbers(two.samples)[i], 12);
-      });
-  });
+  it.each(maps.map((phi) => [phi.name, phi] as const))(
+    "are what the options of a sampler do (%s)",
+    async (_, phi) => {
+      const process = reversePush(sde, phi, score);
+      const scaled = await sample(scaleDrift(process, 0.9), options);
+      const dilated = await sample(scaleDrift(dilateTime(process, 1.2), 0.9), options);
+      for (const [one, two] of [
+        [scaled, await sample(process, { ...options, driftScale: 0.9 })],
+        [dilated, await sample(process, { ...options, driftScale: 0.9, timeDilation: 1.2 })],
+      ])
+        numbers(one.samples).forEach((v, i) => {
+          expect(v).toBeCloseTo(numbers(two.samples)[i], 12);
+        });
+    },
+  );
 
   it("keep what was overridden", async () => {
-    const process: Process = { ...reversePush(sde, additiveLogistic(), score), drift: field, diffusion: still };
+    const process: Process = {
+      ...reversePush(sde, additiveLogistic(), score),
+      drift: field,
+      diffusion: still,
+    };
     const half = uniformGrid(FROM, TO, 500);
-    const { samples } = await sample(scaleDrift(process, 0.5), { start, key: key(1), grid: half, type: "float64" });
+    const { samples } = await sample(scaleDrift(process, 0.5), {
+      start,
+      key: key(1),
+      grid: half,
+      type: "float64",
+    });
     const slower = Array.from(
       start.data as Float64Array,
       (y) => CENTRE + (y - CENTRE) * Math.exp(0.5 * RATE * (TO - FROM)),
@@ -228,8 +295,11 @@ describe("a score", () => {
       ],
       "float64",
     );
-    const network = (x: Tensor, t: Tensor): Tensor => matmul(concat([x, expandDims(t, -1)], -1), weights);
-    const [x0, noise] = ["x0", "noise"].map((name) => normal(key(name), [5, 2], { dtype: "float64" }));
+    const network = (x: Tensor, t: Tensor): Tensor =>
+      matmul(concat([x, expandDims(t, -1)], -1), weights);
+    const [x0, noise] = ["x0", "noise"].map((name) =>
+      normal(key(name), [5, 2], { dtype: "float64" }),
+    );
     const times = uniform(key("t"), [5], { low: 0.1, high: 1, dtype: "float64" });
     const loss = await evaluate(
       (a: Tensor, t: Tensor, z: Tensor) => denoising(sde)(network, a, t, z),
@@ -239,16 +309,33 @@ describe("a score", () => {
     );
     expect(loss.shape).toEqual([5]);
     for (const method of Object.keys(samplers) as (keyof typeof samplers)[]) {
-      const { samples } = await sample(reverse(sde, network), { ...options, method, denoise: true, type: "float64" });
+      const { samples } = await sample(reverse(sde, network), {
+        ...options,
+        method,
+        denoise: true,
+        type: "float64",
+      });
       expect(samples.data.every(Number.isFinite)).toBe(true);
     }
   });
   it.each([
     ["numbers", () => [[1, 2]] as unknown as Tensor, /returned a list, not a tensor/],
     ["nothing", () => undefined as unknown as Tensor, /returned nothing, not a tensor/],
-    ["a shape of its own", (x: Tensor) => expandDims(x, -1), /score of points \[3, 2\] has shape \[3, 2, 1\]/],
-    ["what does not depend on x", (x: Tensor) => fill(x.shape, 0.5, x.dtype), /does not depend on x/],
-    ["what depends on other events", (x: Tensor) => div(x, mean(square(x))), /VP .*the score mixes events: of event 0/],
+    [
+      "a shape of its own",
+      (x: Tensor) => expandDims(x, -1),
+      /score of points \[3, 2\] has shape \[3, 2, 1\]/,
+    ],
+    [
+      "what does not depend on x",
+      (x: Tensor) => fill(x.shape, 0.5, x.dtype),
+      /does not depend on x/,
+    ],
+    [
+      "what depends on other events",
+      (x: Tensor) => div(x, mean(square(x))),
+      /VP .*the score mixes events: of event 0/,
+    ],
   ] as const)("that returns %s is refused", async (_, bad, message) => {
     await expect(sample(reverse(sde, bad), options)).rejects.toThrow(message);
   });
@@ -256,9 +343,17 @@ describe("a score", () => {
 
 it("steps on a sphere in the space around it draw the noise of the plane", async () => {
   const process = reversePush(sde, stereographic(), score);
-  const shared = { count: 4, shape: [2], key: key(1), grid: uniformGrid(1, 0.999, 2), type: "float64" } as const;
+  const shared = {
+    count: 4,
+    shape: [2],
+    key: key(1),
+    grid: uniformGrid(1, 0.999, 2),
+    type: "float64",
+  } as const;
   const inX = (await sample(process, shared)).samples;
   const outside = { ...eulerMaruyama({ stepIn: "y" }), onExit: (y: Tensor) => y };
-  await expect(sample(process, { ...shared, method: outside })).rejects.toThrow(/outside the domain/);
+  await expect(sample(process, { ...shared, method: outside })).rejects.toThrow(
+    /outside the domain/,
+  );
   expect(inX.shape).toEqual([4, 3]);
 });

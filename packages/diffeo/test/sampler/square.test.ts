@@ -1,9 +1,17 @@
 /**
- * Reverse(φ(X)) ≡ φ(Reverse(X)), path by path: on one Brownian motion, the process transformed and then reversed, stepped
- * in y, and the process reversed, stepped in x and then mapped, approach each other as dt → 0.
+ * Reverse(φ(X)) ≡ φ(Reverse(X)), path by path: on one Brownian motion, the process transformed and
+ * then reversed, stepped in y, and the process reversed, stepped in x and then mapped, approach
+ * each other as dt → 0.
  */
 import { describe, expect, it } from "vitest";
-import { additiveLogistic, type Bijector, expMap, sigmoidMap, timeAffine, unitBall } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  type Bijector,
+  expMap,
+  sigmoidMap,
+  timeAffine,
+  unitBall,
+} from "../../src/bijector/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, exp, mul, type Tensor } from "../../src/graph/index.ts";
 import { key, normal, sampleKeys } from "../../src/random/index.ts";
@@ -27,15 +35,27 @@ const times = (steps: number): number[] => uniformGrid(1, 0.05, steps);
 const path = remembered(brownianPath(key("square"), times(256)));
 const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
 
-/** How far the process stepped in y by each method is from the one stepped in x, for every number of steps. */
+/**
+ * How far the process stepped in y by each method is from the one stepped in x, for every number of
+ * steps.
+ */
 async function differences(phi: Bijector, methods: readonly MethodName[]): Promise<number[][]> {
   const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
   const transformed = reverse(push(sde, phi), (y: Tensor, t: Tensor) =>
     pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t),
   );
   const opening = { shape: [2], type: "float64", threads: 1 } as const;
-  const calls = stepCounts.map((steps) => ({ start: first, key: key(1), grid: times(steps), noise: path }));
-  const inX = await draws(reversePush(sde, phi, score), { ...opening, method: "domainPreserving" }, calls);
+  const calls = stepCounts.map((steps) => ({
+    start: first,
+    key: key(1),
+    grid: times(steps),
+    noise: path,
+  }));
+  const inX = await draws(
+    reversePush(sde, phi, score),
+    { ...opening, method: "domainPreserving" },
+    calls,
+  );
   const found: number[][] = [];
   for (const method of methods) {
     const inY = await draws(transformed, { ...opening, method }, calls);

@@ -12,7 +12,10 @@ import {
 } from "../../src/sampler/index.ts";
 import type { MarginalScore, Process, Sde } from "../../src/sde/index.ts";
 
-/** What one open sampler makes of each call: times and keys are inputs, so that graphs are compiled for the first call alone. */
+/**
+ * What one open sampler makes of each call: times and keys are inputs, so that graphs are compiled
+ * for the first call alone.
+ */
 export async function draws(
   process: Process,
   opening: OpenOptions,
@@ -40,15 +43,22 @@ export function remembered(noise: NoiseSource): NoiseSource {
 export function exactScore(sde: Sde, data: Diffusible): MarginalScore {
   const { transition } = sde;
   if (!transition) throw new Error(`${sde.name} has no transition`);
-  return (x: Tensor, t: Tensor) => data.marginal(transition.meanFactor(t), transition.std(t)).score(x);
+  return (x: Tensor, t: Tensor) =>
+    data.marginal(transition.meanFactor(t), transition.std(t)).score(x);
 }
 
-/** Two or three clusters in n dimensions, of mean zero and variance about one in each coordinate. */
+/**
+ * Two or three clusters in n dimensions, of mean zero and variance about one in each coordinate.
+ */
 export function clusters(n: number): Diffusible {
-  const along = (sign: number): number[] => Array.from({ length: n }, (_, i) => sign * (i % 2 === 0 ? 0.8 : -0.6));
+  const along = (sign: number): number[] =>
+    Array.from({ length: n }, (_, i) => sign * (i % 2 === 0 ? 0.8 : -0.6));
   return mixture([
     {
-      distribution: gaussian({ mean: along(1), covariance: Array.from({ length: n }, (_, i) => 0.2 + 0.1 * (i % 3)) }),
+      distribution: gaussian({
+        mean: along(1),
+        covariance: Array.from({ length: n }, (_, i) => 0.2 + 0.1 * (i % 3)),
+      }),
     },
     { distribution: gaussian({ mean: along(-1), covariance: 0.35 }) },
   ]);
@@ -60,10 +70,15 @@ export function fittedOrder(steps: readonly number[], errors: readonly number[])
   const y = errors.map(Math.log);
   const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length;
   const [mx, my] = [mean(x), mean(y)];
-  return x.reduce((s, v, i) => s + (v - mx) * (y[i] - my), 0) / x.reduce((s, v) => s + (v - mx) ** 2, 0);
+  return (
+    x.reduce((s, v, i) => s + (v - mx) * (y[i] - my), 0) / x.reduce((s, v) => s + (v - mx) ** 2, 0)
+  );
 }
 
-/** The mean over samples of the distance between corresponding events: the error that strong order speaks of. */
+/**
+ * The mean over samples of the distance between corresponding events: the error that strong order
+ * speaks of.
+ */
 export function meanDistance(a: NdArray, b: NdArray): number {
   const n = a.data.length / a.shape[0];
   let total = 0;

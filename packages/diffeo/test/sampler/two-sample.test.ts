@@ -25,7 +25,9 @@ describe("the two-sample test", () => {
       [0, 1, 2, 3, 4, 5, 6],
       [0, 1, 2, 3, 4],
     ]);
-    expect(() => crossFittedAuc([3, 5], key(0), () => () => [[], []])).toThrow("3 and 5 samples are too few");
+    expect(() => crossFittedAuc([3, 5], key(0), () => () => [[], []])).toThrow(
+      "3 and 5 samples are too few",
+    );
   });
 });
 
@@ -36,12 +38,20 @@ describe("logistic regression", () => {
       { length: 3 * 400 },
       (_, i) => [1, z[Math.floor(i / 3)] + centre, 0.5 * z[399 - Math.floor(i / 3)]].at(i % 3)!,
     );
-    return { size: 3, active: 3, indices: Int32Array.from({ length: 1200 }, (_, i) => i % 3), values };
+    return {
+      size: 3,
+      active: 3,
+      indices: Int32Array.from({ length: 1200 }, (_, i) => i % 3),
+      values,
+    };
   };
   const [first, second] = [rowsAround(0, 1), rowsAround(1, 2)];
   const objective = (theta: Float64Array, prior: number): number => {
     const terms = [...linearScores(first, theta).map((z) => -z), ...linearScores(second, theta)];
-    return (prior / 2) * theta.reduce((s, t) => s + t * t, 0) + terms.reduce((s, z) => s + Math.log1p(Math.exp(-z)), 0);
+    return (
+      (prior / 2) * theta.reduce((s, t) => s + t * t, 0) +
+      terms.reduce((s, z) => s + Math.log1p(Math.exp(-z)), 0)
+    );
   };
 
   it("stands where its loss has no slope", () => {
@@ -76,7 +86,10 @@ describe("logistic regression", () => {
       [0, 0, 1, 0],
       [1, 1, 0, 1, 1],
     ];
-    const [few, all] = [logisticRegression(sparse(a), sparse(b)), logisticRegression(dense(a), dense(b))];
+    const [few, all] = [
+      logisticRegression(sparse(a), sparse(b)),
+      logisticRegression(dense(a), dense(b)),
+    ];
     for (const i of few.keys()) expect(few[i]).toBeCloseTo(all[i], 12);
   });
 });

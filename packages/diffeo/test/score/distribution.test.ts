@@ -38,7 +38,10 @@ const points = [
   [-4, -6],
 ];
 
-/** ∫ p over the plane, both axes wrapped to (−1, 1) by x = u/(1 − u²), whose points lie thick at the centre. */
+/**
+ * ∫ p over the plane, both axes wrapped to (−1, 1) by x = u/(1 − u²), whose points lie thick at the
+ * centre.
+ */
 async function mass(
   logDensity: (x: Tensor) => Tensor,
   weight: (a: number, b: number) => number = () => 1,
@@ -120,10 +123,14 @@ describe("marginals under a Gaussian transition", () => {
     const [m, sigma] = [0.6, 0.9];
     const direct = gaussian({
       mean: [0.3, -0.6],
-      covariance: covariance.map((row, i) => row.map((v, j) => m * m * v + (i === j ? sigma * sigma : 0))),
+      covariance: covariance.map((row, i) =>
+        row.map((v, j) => m * m * v + (i === j ? sigma * sigma : 0)),
+      ),
     });
     const { logDensity, score } = bump.marginal(m, sigma);
-    expect(distance(await run(logDensity, points), await run(direct.logDensity, points))).toBeLessThan(1e-12);
+    expect(
+      distance(await run(logDensity, points), await run(direct.logDensity, points)),
+    ).toBeLessThan(1e-12);
     expect(distance(await run(score, points), await run(direct.score, points))).toBeLessThan(1e-12);
   });
 
@@ -131,7 +138,8 @@ describe("marginals under a Gaussian transition", () => {
     const [m, sigma] = [0.7, 0.8];
     const at = [0.4, -0.2];
     const kernel = (a: number, b: number): number =>
-      Math.exp(-((at[0] - m * a) ** 2 + (at[1] - m * b) ** 2) / (2 * sigma * sigma)) / (2 * Math.PI * sigma * sigma);
+      Math.exp(-((at[0] - m * a) ** 2 + (at[1] - m * b) ** 2) / (2 * sigma * sigma)) /
+      (2 * Math.PI * sigma * sigma);
     const exact = Math.log(await mass(two.logDensity, kernel));
     const [got] = await run(two.marginal(m, sigma).logDensity, at);
     expect(Math.abs(got - exact)).toBeLessThan(1e-6);
@@ -143,14 +151,23 @@ describe("marginals under a Gaussian transition", () => {
       [0.2, 0.6, 0.8, 1],
     ];
     const together = await run((x, a, s) => two.marginal(a, s).score(x), points, m, sigma);
-    const alone = await Promise.all(points.map((p, i) => run(two.marginal(m[i], sigma[i]).score, p)));
+    const alone = await Promise.all(
+      points.map((p, i) => run(two.marginal(m[i], sigma[i]).score, p)),
+    );
     expect(distance(together, alone.flat())).toBeLessThan(1e-13);
-    const gradient = await run((x, a, s) => gradEach(two.marginal(a, s).logDensity)(x), points, m, sigma);
+    const gradient = await run(
+      (x, a, s) => gradEach(two.marginal(a, s).logDensity)(x),
+      points,
+      m,
+      sigma,
+    );
     expect(distance(together, gradient)).toBeLessThan(1e-12);
   });
 
   it("begin with the distribution itself and forget it in the end", async () => {
-    expect(distance(await run(two.marginal(1, 0).score, points), await run(two.score, points))).toBeLessThan(1e-13);
+    expect(
+      distance(await run(two.marginal(1, 0).score, points), await run(two.score, points)),
+    ).toBeLessThan(1e-13);
     expect(
       distance(
         await run(two.marginal(0, 1).score, points),
@@ -176,7 +193,9 @@ describe("numbers beneath", () => {
         const ratio = Number((top << 200n) / bottom) / 2 ** 200;
         const exact = (Math.log(ratio) + (over.e - under.e - n) * Math.log(Math.PI)) / 2;
         // A few units in the last place: of the number, and of the terms above.
-        expect(Math.abs(logStudentPeak(degrees, n) - exact)).toBeLessThan(3.5e-16 * Math.max(2, n + Math.abs(exact)));
+        expect(Math.abs(logStudentPeak(degrees, n) - exact)).toBeLessThan(
+          3.5e-16 * Math.max(2, n + Math.abs(exact)),
+        );
       }
   });
 
@@ -236,7 +255,11 @@ describe("bad parameters are refused", () => {
         }),
       /is not symmetric/,
     ],
-    ["one of another size", () => gaussian({ mean: [0, 0], covariance: [1, 2, 3] }), /3 rows for a mean of 2/],
+    [
+      "one of another size",
+      () => gaussian({ mean: [0, 0], covariance: [1, 2, 3] }),
+      /3 rows for a mean of 2/,
+    ],
     ["a variance of 0", () => gaussian({ mean: [0], covariance: 0 }), /is not positive/],
     ["a mixture of nothing", () => mixture([]), /no components/],
     [

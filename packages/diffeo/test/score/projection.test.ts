@@ -1,9 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { gaussian, mixture, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
-import { add, at, dot, exp, mul, ndarray, squaredNorm, type Tensor, toFloat64 } from "../../src/graph/index.ts";
+import {
+  add,
+  at,
+  dot,
+  exp,
+  mul,
+  ndarray,
+  squaredNorm,
+  type Tensor,
+  toFloat64,
+} from "../../src/graph/index.ts";
 import { key } from "../../src/random/index.ts";
-import { estimateProjectedScore, projectedScore, projectionIntegrand } from "../../src/score/index.ts";
+import {
+  estimateProjectedScore,
+  projectedScore,
+  projectionIntegrand,
+} from "../../src/score/index.ts";
 import { distance, run } from "../bijector/support.ts";
 
 /** ∫ f over [a, b] by Simpson's rule. */
@@ -20,7 +34,8 @@ const gauss = (x: number, mean: number, variance: number): number =>
 
 describe("with given conditionals", () => {
   it("gives the score of a linear projection of a Gaussian at every point of a level", async () => {
-    // Y = a·X, X ~ N(μ, S): X_{−i} | y is Gaussian with mean m(y) linear in y, so ∂ᵧ log p(x_{−i} | y) is
+    // Y = a·X, X ~ N(μ, S): X_{−i} | y is Gaussian with mean m(y) linear in y, so ∂ᵧ log p(x_{−i} |
+    // y) is
     // (x_{−i} − m(y))·Σ_c⁻¹ ∂m. Two dimensions: X_{−i} is one number.
     const [a, mean, s] = [
       [1.5, -0.7],
@@ -58,14 +73,16 @@ describe("with given conditionals", () => {
 
   it("gives the score of e^{x₁} + x₂ against quadrature", async () => {
     // Monotone in each coordinate: one branch. X has independent normal coordinates.
-    const q = (y: number): number => simpson((x1) => gauss(x1, 0, 1) * gauss(y - Math.exp(x1), 0, 1), -9, 4);
+    const q = (y: number): number =>
+      simpson((x1) => gauss(x1, 0, 1) * gauss(y - Math.exp(x1), 0, 1), -9, 4);
     const joint = [
       // p(x₂ | y) = p(x₂) p(log(y − x₂))/((y − x₂) q(y)), p(x₁ | y) = p(x₁)p(y − e^{x₁})/q(y)
       (x: readonly number[], y: number): number => {
         const x1 = Math.log(y - x[1]);
         return (gauss(x[1], 0, 1) * gauss(x1, 0, 1)) / (y - x[1]) / q(y);
       },
-      (x: readonly number[], y: number): number => (gauss(x[0], 0, 1) * gauss(y - Math.exp(x[0]), 0, 1)) / q(y),
+      (x: readonly number[], y: number): number =>
+        (gauss(x[0], 0, 1) * gauss(y - Math.exp(x[0]), 0, 1)) / q(y),
     ];
     const points = [
       [0.3, -0.4],
@@ -151,7 +168,8 @@ describe("as a conditional mean", () => {
       const points = angles.map((a) => circle(y, a));
       const integrand = await run((x) => projectionIntegrand(v, x, law.score(x)), points);
       const weights = points.map(([s, t]) => density(s, t));
-      const mean = integrand.reduce((s, h, i) => s + h * weights[i], 0) / weights.reduce((s, w) => s + w, 0);
+      const mean =
+        integrand.reduce((s, h, i) => s + h * weights[i], 0) / weights.reduce((s, w) => s + w, 0);
       expect(Math.abs(mean - slopeOfLog(q, y))).toBeLessThan(1e-6);
     }
   });
@@ -198,7 +216,13 @@ describe("as a conditional mean", () => {
     const of = (bandwidth?: number) =>
       evaluate(
         (x: Tensor, y: Tensor) => {
-          const { score, standardError } = estimateProjectedScore((z) => at(z, 0, -1), x, mul(x, -1), y, bandwidth);
+          const { score, standardError } = estimateProjectedScore(
+            (z) => at(z, 0, -1),
+            x,
+            mul(x, -1),
+            y,
+            bandwidth,
+          );
           return [score, standardError];
         },
         ndarray(points, "float64"),
@@ -211,20 +235,27 @@ describe("as a conditional mean", () => {
       at1.forEach((y, i) => {
         expect(score.data[i]).toBeCloseTo(-y, 12);
         const w = values.map((x) => Math.exp(-((x - y) ** 2) / (2 * h * h)));
-        const [s0, s1, s2] = [0, 1, 2].map((k) => w.reduce((s, v, j) => s + v * (values[j] - y) ** k, 0));
-        const parts = values.map((x, j) => ((w[j] * (s2 - (x - y) * s1)) / (s2 * s0 - s1 ** 2)) * (y - x));
+        const [s0, s1, s2] = [0, 1, 2].map((k) =>
+          w.reduce((s, v, j) => s + v * (values[j] - y) ** k, 0),
+        );
+        const parts = values.map(
+          (x, j) => ((w[j] * (s2 - (x - y) * s1)) / (s2 * s0 - s1 ** 2)) * (y - x),
+        );
         expect(error.data[i]).toBeCloseTo(Math.hypot(...parts), 12);
       });
   });
 
   it("refuses samples and values of other shapes", async () => {
-    await expect(run((x) => estimateProjectedScore(v, x, x, x).score, [[1, 2]])).rejects.toThrow(/samples \[N, n\]/);
+    await expect(run((x) => estimateProjectedScore(v, x, x, x).score, [[1, 2]])).rejects.toThrow(
+      /samples \[N, n\]/,
+    );
   });
 });
 
 it("agrees between the two forms for a linear projection, where both are exact", async () => {
   const law = gaussian({ mean: [0, 0], covariance: [2, 0.5] });
-  // v = x₁: q is N(0, 2); x₂ is independent, so p(x_{−1} | y) does not depend on y. ∂₂v = 0 drops the other term.
+  // v = x₁: q is N(0, 2); x₂ is independent, so p(x_{−1} | y) does not depend on y. ∂₂v = 0 drops
+  // the other term.
   const v = (x: Tensor): Tensor => at(x, 0, -1);
   const points = [
     [0.7, 1],

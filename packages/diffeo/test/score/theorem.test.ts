@@ -69,9 +69,12 @@ describe("Theorem 1", () => {
       const printed = (at: Tensor): Tensor => {
         // A(x) = J_{φ⁻¹}(φ(x))ᵀ by rows: Aᵢ = J⁻¹eᵢ, whose divergence is the i-th term.
         const rows = [0, 1].map((i) => {
-          const row = (z: Tensor): Tensor => pullVector(phi, z, add(mul(z, 0), i === 0 ? [1, 0] : [0, 1]));
+          const row = (z: Tensor): Tensor =>
+            pullVector(phi, z, add(mul(z, 0), i === 0 ? [1, 0] : [0, 1]));
           const score = law.score(at);
-          const divergence = [0, 1].map((k) => gradEach((z) => dot(row(z), k === 0 ? [1, 0] : [0, 1]))(at));
+          const divergence = [0, 1].map((k) =>
+            gradEach((z) => dot(row(z), k === 0 ? [1, 0] : [0, 1]))(at),
+          );
           const trace = add(dot(divergence[0], [1, 0]), dot(divergence[1], [0, 1]));
           return add(dot(row(at), score), trace);
         });
@@ -91,13 +94,16 @@ describe("Theorem 1", () => {
       const y = await run((z) => phi.forward(z), x);
       const points = [y.slice(0, 2), y.slice(2)];
       const score = await run((z) => pushedScore(phi, law.score)(z), points);
-      expect(distance(score, await run(gradEach(logDensity), points)), phi.name).toBeLessThan(1e-10);
+      expect(distance(score, await run(gradEach(logDensity), points)), phi.name).toBeLessThan(
+        1e-10,
+      );
     }
   });
 
   it("pulls a score back to the gradient of the pulled density", async () => {
     const phi = additiveLogistic();
-    const logDensity = (z: Tensor): Tensor => pullLogDensity(phi, z, law.logDensity(phi.forward(z)));
+    const logDensity = (z: Tensor): Tensor =>
+      pullLogDensity(phi, z, law.logDensity(phi.forward(z)));
     const score = await run((z) => pulledScore(phi, law.score)(z), x);
     expect(distance(score, await run(gradEach(logDensity), x))).toBeLessThan(1e-12);
   });
@@ -105,7 +111,9 @@ describe("Theorem 1", () => {
   it("pushes through one map after another as through their composition", async () => {
     const [a, b] = [unitBall(), additiveLogistic()];
     const stepwise = await run((z) => pushScore(b, a.forward(z), pushScore(a, z, law.score(z))), x);
-    expect(distance(await run((z) => pushScore(chain(a, b), z, law.score(z)), x), stepwise)).toBeLessThan(1e-12);
+    expect(
+      distance(await run((z) => pushScore(chain(a, b), z, law.score(z)), x), stepwise),
+    ).toBeLessThan(1e-12);
   });
 
   it("depends on time with the map", async () => {
@@ -118,20 +126,37 @@ describe("Theorem 1", () => {
         scores.map((s, i) => s * Math.exp(0.7 * (i < 2 ? 0.2 : 0.9))),
       ),
     ).toBeLessThan(1e-13);
-    const back = await run((z, t) => pullScore(map, z, pushScore(map, z, law.score(z), t), t), x, [0.2, 0.9]);
+    const back = await run(
+      (z, t) => pullScore(map, z, pushScore(map, z, law.score(z), t), t),
+      x,
+      [0.2, 0.9],
+    );
     expect(distance(back, scores)).toBeLessThan(1e-14);
     // As functions of a point: the law of y taken as this one, and the other way round.
-    const there = await run((z, t) => pulledScore(map, pushedScore(map, law.score))(z, t), x, [0.2, 0.9]);
+    const there = await run(
+      (z, t) => pulledScore(map, pushedScore(map, law.score))(z, t),
+      x,
+      [0.2, 0.9],
+    );
     expect(distance(there, scores)).toBeLessThan(1e-13);
     const here = await run((z, t) => pulledScore(map, law.score)(z, t), x, [0.2, 0.9]);
-    const ofImage = await run((z, t) => pullScore(map, z, law.score(map.forward(z, t)), t), x, [0.2, 0.9]);
+    const ofImage = await run(
+      (z, t) => pullScore(map, z, law.score(map.forward(z, t)), t),
+      x,
+      [0.2, 0.9],
+    );
     expect(here).toEqual(ofImage);
   });
 
   it("keeps probability: a pushed density integrates to 1 over the simplex, and over the ball", async () => {
-    // Midpoints of a grid over the square around each domain; the integrand vanishes towards its boundary.
+    // Midpoints of a grid over the square around each domain; the integrand vanishes towards its
+    // boundary.
     const cells = 400;
-    const inside = (phi: typeof additiveLogistic, low: number, keep: (a: number, b: number) => boolean) => {
+    const inside = (
+      phi: typeof additiveLogistic,
+      low: number,
+      keep: (a: number, b: number) => boolean,
+    ) => {
       const h = (1 - low) / cells;
       const points: number[][] = [];
       for (let i = 0; i < cells; i++)
@@ -154,7 +179,8 @@ describe("Theorem 1", () => {
     const phi = stereographic();
     const normal = await run((z) => dot(pushScore(phi, z, law.score(z)), phi.forward(z)), x);
     expect(distance(normal, [0, 0])).toBeLessThan(1e-13);
-    // Along the sphere from y towards a tangent w, on a great circle: d log q is the pushed score's share of w.
+    // Along the sphere from y towards a tangent w, on a great circle: d log q is the pushed score's
+    // share of w.
     const h = 1e-5;
     const derivative = await run((z) => {
       const y = phi.forward(z);
@@ -164,19 +190,25 @@ describe("Theorem 1", () => {
         const back = phi.inverse(p);
         return pushLogDensity(phi, back, law.logDensity(back));
       };
-      const along = (s: number): Tensor => logDensity(add(mul(y, Math.cos(s)), mul(w, Math.sin(s))));
+      const along = (s: number): Tensor =>
+        logDensity(add(mul(y, Math.cos(s)), mul(w, Math.sin(s))));
       const slope = mul(sub(along(h), along(-h)), 1 / (2 * h));
       return sub(slope, dot(pushScore(phi, z, law.score(z)), w));
     }, x);
     expect(distance(derivative, [0, 0])).toBeLessThan(1e-8);
-    // Area of Sⁿ in stereographic coordinates is λⁿ dx: with polar coordinates (θ, a) of S², sin θ dθ da.
+    // Area of Sⁿ in stereographic coordinates is λⁿ dx: with polar coordinates (θ, a) of S², sin θ
+    // dθ da.
     const [rings, turns] = [300, 300];
     const points: number[][] = [];
     const areas: number[] = [];
     for (let i = 0; i < rings; i++)
       for (let k = 0; k < turns; k++) {
         const [theta, a] = [(Math.PI * (i + 0.5)) / rings, (2 * Math.PI * (k + 0.5)) / turns];
-        points.push([Math.sin(theta) * Math.cos(a), Math.sin(theta) * Math.sin(a), Math.cos(theta)]);
+        points.push([
+          Math.sin(theta) * Math.cos(a),
+          Math.sin(theta) * Math.sin(a),
+          Math.cos(theta),
+        ]);
         areas.push((Math.sin(theta) * Math.PI * 2 * Math.PI) / (rings * turns));
       }
     const [mass] = await run(
@@ -222,6 +254,8 @@ describe("maps of the line", () => {
         x.flatMap((_, i) => singles.map((s) => s[i])),
       ),
     ).toBeLessThan(1e-13);
-    await expect(run((z) => stackedMarginalScores(exp, z, z), x)).rejects.toThrow(/return one more axis/i);
+    await expect(run((z) => stackedMarginalScores(exp, z, z), x)).rejects.toThrow(
+      /return one more axis/i,
+    );
   });
 });

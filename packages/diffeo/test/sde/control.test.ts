@@ -1,6 +1,16 @@
-/** Processes made from processes: what they are in y, and that their motion in x is the same one, by Itô's lemma. */
+/**
+ * Processes made from processes: what they are in y, and that their motion in x is the same one, by
+ * Itô's lemma.
+ */
 import { describe, expect, it } from "vitest";
-import { additiveLogistic, alignToEvent, chain, pushVector, sigmoidMap, timeAffine } from "../../src/bijector/index.ts";
+import {
+  additiveLogistic,
+  alignToEvent,
+  chain,
+  pushVector,
+  sigmoidMap,
+  timeAffine,
+} from "../../src/bijector/index.ts";
 import { add, cos, exp, mul, sin, type Tensor } from "../../src/graph/index.ts";
 import {
   applyCovariance,
@@ -63,7 +73,8 @@ describe.each(maps)("through $name", (phi) => {
     ]);
     const [flow, flowInX] = [process.velocity, inX.velocity];
     expect(flow === undefined).toBe(flowInX === undefined);
-    if (flow && flowInX) close((x, t) => [flow(y(x, t), t), pushVelocity(phi, x, flowInX(x, t), t)]);
+    if (flow && flowInX)
+      close((x, t) => [flow(y(x, t), t), pushVelocity(phi, x, flowInX(x, t), t)]);
   });
 
   it("is scaled and run by another clock in y: w f̂, and c f̂ with √c G̃", () => {
@@ -84,8 +95,12 @@ describe.each(maps)("through $name", (phi) => {
 
   it("is by a tilt the process of the other score", () => {
     const y = (x: Tensor, t: Tensor): Tensor => phi.forward(x, t);
-    const [found, wanted] = [tilt(reverse, delta), reversePush(sde, phi, (x, t) => add(score(x, t), delta(x, t)))];
-    for (const of of ["drift", "velocity"] as const) close((x, t) => [found[of](y(x, t), t), wanted[of](y(x, t), t)]);
+    const [found, wanted] = [
+      tilt(reverse, delta),
+      reversePush(sde, phi, (x, t) => add(score(x, t), delta(x, t))),
+    ];
+    for (const of of ["drift", "velocity"] as const)
+      close((x, t) => [found[of](y(x, t), t), wanted[of](y(x, t), t)]);
     close((x, t) => [found.score(x, t), wanted.score(x, t)]);
   });
 });

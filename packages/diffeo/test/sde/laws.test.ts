@@ -37,29 +37,45 @@ function points({ event, from }: MapEntry): readonly [Shape, Float64Array] {
 
 /** Maps between spaces of the same dimension: the others have no density in y. */
 const square = catalogue.filter(({ map, event }) => {
-  const y = at((x) => map.forward(x, constant(0.5, "float64")), [event, new Float64Array(sizeOf(event)).fill(0.1)]);
+  const y = at(
+    (x) => map.forward(x, constant(0.5, "float64")),
+    [event, new Float64Array(sizeOf(event)).fill(0.1)],
+  );
   return y.length === sizeOf(event);
 });
 
 const size = (v: Float64Array): number => v.reduce((most, w) => Math.max(most, Math.abs(w)), 1);
 
-/** drift ↦ ∂ₜφ + J f ± ½ Σₖ ∂²φ/∂Gₖ², all of it by finite differences of φ along f, along the columns of G and along t. */
+/**
+ * drift ↦ ∂ₜφ + J f ± ½ Σₖ ∂²φ/∂Gₖ², all of it by finite differences of φ along f, along the
+ * columns of G and along t.
+ */
 function generator(sde: Sde, entry: MapEntry) {
   const { map, from } = entry;
   const [shape, x] = points(entry);
   const step = from ? 1e-4 : 1e-3; // steps must stay inside the domain of φ where it has a boundary
   const t = [[batch], times] as const;
   const phi = (v: Float64Array, h: number, s: number) =>
-    at((z: Tensor, w: Tensor, u: Tensor) => map.forward(add(z, mul(w, h)), add(u, s)), [shape, x], [shape, v], t);
+    at(
+      (z: Tensor, w: Tensor, u: Tensor) => map.forward(add(z, mul(w, h)), add(u, s)),
+      [shape, x],
+      [shape, v],
+      t,
+    );
   const columns = at((z, s) => columnsOf(sde.diffusion(z, s), z, sde.eventRank), [shape, x], t);
   const k = columns.length / x.length;
   const curvatures = Array.from({ length: k }, (_, j) =>
-    curvature((h) => phi(columns.subarray(j * x.length, (j + 1) * x.length), h, 0), (4 * step) / size(columns)),
+    curvature(
+      (h) => phi(columns.subarray(j * x.length, (j + 1) * x.length), h, 0),
+      (4 * step) / size(columns),
+    ),
   );
   const still = slope((h) => phi(x, 0, h), step);
   return (drift: Float64Array, sign: number) => {
     const along = slope((h) => phi(drift, h, 0), step / size(drift));
-    const value = along.map((v, i) => v + still[i] + (sign / 2) * curvatures.reduce((sum, c) => sum + c[i], 0));
+    const value = along.map(
+      (v, i) => v + still[i] + (sign / 2) * curvatures.reduce((sum, c) => sum + c[i], 0),
+    );
     return { value, scale: size(value) + size(columns) ** 2 };
   };
 }
@@ -85,7 +101,11 @@ describe("a pushed SDE", () => {
         expectClose(drift, generated(forward, 1), sde.name);
         const score = field(sde.eventRank);
         const back = at((z, t) => reverseDrift(sde, score, z, t), [shape, x], [[batch], times]);
-        const reversed = at((z, t) => pushedReverseDrift(sde, entry.map, score, z, t), [shape, x], [[batch], times]);
+        const reversed = at(
+          (z, t) => pushedReverseDrift(sde, entry.map, score, z, t),
+          [shape, x],
+          [[batch], times],
+        );
         expectClose(reversed, generated(back, -1), sde.name);
       }
     });
@@ -115,13 +135,18 @@ describe("a pushed SDE", () => {
       for (const make of table) {
         const sde = make(entry.map.eventRank);
         const g = (z: Tensor, t: Tensor) => sde.diffusion(z, t);
-        const closed = at((z, t) => pullItoTrace(entry.map, z, g(z, t), t), [shape, x], [[batch], times]);
+        const closed = at(
+          (z, t) => pullItoTrace(entry.map, z, g(z, t), t),
+          [shape, x],
+          [[batch], times],
+        );
         const solved = at(
           (z, t) => pullVector(entry.map, z, itoTrace(entry.map, z, g(z, t), t), t),
           [shape, x],
           [[batch], times],
         );
-        if (solved.some((v) => v !== 0)) expect(relativeError(closed, solved), sde.name).toBeLessThan(1e-9);
+        if (solved.some((v) => v !== 0))
+          expect(relativeError(closed, solved), sde.name).toBeLessThan(1e-9);
         else expect(closed.every((v) => v === 0)).toBe(true);
       }
     });
@@ -141,7 +166,13 @@ describe("a pushed SDE", () => {
           covector,
         );
         const direct = at(
-          (z, t, u) => pushVector(map, z, applyCovariance(sde.diffusion(z, t), pullCovector(map, z, u, t), event), t),
+          (z, t, u) =>
+            pushVector(
+              map,
+              z,
+              applyCovariance(sde.diffusion(z, t), pullCovector(map, z, u, t), event),
+              t,
+            ),
           [shape, x],
           [[batch], times],
           covector,

@@ -1,4 +1,6 @@
-/** Reversal against what is known by other means: finite differences, exact marginals, closed forms. */
+/**
+ * Reversal against what is known by other means: finite differences, exact marginals, closed forms.
+ */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/coefficient.ts";
 import {
@@ -61,12 +63,21 @@ describe("∇·(G Gᵀ)", () => {
   const pushed = stateDependent.map((make) => push(make(1), unitBall()));
   for (const sde of [...stateDependent.map((make) => make(1)), ...pushed])
     it(`is the divergence that finite differences give (${sde.name})`, () => {
-      const exact = at((z, t) => covarianceDivergence((p) => sde.diffusion(p, t), z, 1), [shape, x], times);
+      const exact = at(
+        (z, t) => covarianceDivergence((p) => sde.diffusion(p, t), z, 1),
+        [shape, x],
+        times,
+      );
       const total = new Float64Array(x.length);
       for (let j = 0; j < 3; j++) {
         const unit = [shape, Float64Array.from(x, (_, i) => (i % 3 === j ? 1 : 0))] as const;
         const column = (h: number): Float64Array =>
-          at((z, e, t) => applyCovariance(sde.diffusion(add(z, mul(e, h)), t), e, [3]), [shape, x], unit, times);
+          at(
+            (z, e, t) => applyCovariance(sde.diffusion(add(z, mul(e, h)), t), e, [3]),
+            [shape, x],
+            unit,
+            times,
+          );
         slope(column, 1e-3).forEach((v, i) => {
           total[i] += v;
         });
@@ -101,7 +112,8 @@ function continuity(
   sde: Sde,
   points: Float64Array,
 ): { readonly residual: Float64Array; readonly rate: Float64Array } {
-  const rate = (z: Tensor, t: Tensor): Tensor => jvp((s: Tensor) => logDensity(z, s), t, onesLike(t))[1];
+  const rate = (z: Tensor, t: Tensor): Tensor =>
+    jvp((s: Tensor) => logDensity(z, s), t, onesLike(t))[1];
   const residual = (z: Tensor, t: Tensor): Tensor => {
     const v = (p: Tensor): Tensor => flowVelocity(sde, score, p, t);
     return add(add(rate(z, t), dot(v(z), score(z, t))), traceJacobian(v, z));
@@ -146,7 +158,8 @@ describe("the probability flow", () => {
       const quadratic = div(square(sub(w, 0.2)), mul(variance(t), 2));
       return neg(sum(add(add(quadratic, w), mul(log(variance(t)), 0.5)), -1));
     };
-    const score = (z: Tensor, t: Tensor): Tensor => neg(div(add(div(sub(log(z), 0.2), variance(t)), 1), z));
+    const score = (z: Tensor, t: Tensor): Tensor =>
+      neg(div(add(div(sub(log(z), 0.2), variance(t)), 1), z));
     const { residual, rate } = continuity(logDensity, score, sde, x.map(Math.exp));
     expect(size(residual) / size(rate)).toBeLessThan(1e-12);
   });
@@ -155,7 +168,10 @@ describe("the probability flow", () => {
 /** Each SDE with options of its own. */
 const specs: readonly (readonly [SdeSpec, GaussianSde])[] = [
   [{ kind: "vp", min: 0.2, max: 7 }, vp({ schedule: linearSchedule({ min: 0.2, max: 7 }) })],
-  [{ kind: "vpCosine", offset: 0.1, horizon: 0.8 }, vp({ schedule: cosineSchedule({ offset: 0.1, horizon: 0.8 }) })],
+  [
+    { kind: "vpCosine", offset: 0.1, horizon: 0.8 },
+    vp({ schedule: cosineSchedule({ offset: 0.1, horizon: 0.8 }) }),
+  ],
   [{ kind: "subVp", max: 7 }, subVp({ schedule: linearSchedule({ max: 7 }) })],
   [{ kind: "ve", sigmaMin: 0.1 }, ve({ sigmaMin: 0.1 })],
   [
@@ -202,7 +218,10 @@ describe("a Gaussian transition", () => {
       const variance = (t: Tensor): Tensor => square(std(t));
       const scale = at((t) => noise(t), grid);
       const mean = at((t) => sub(slopeOf(meanFactor)(t), mul(rate(t), meanFactor(t))), grid);
-      const spread = at((t) => sub(slopeOf(variance)(t), add(mul(mul(rate(t), variance(t)), 2), noise(t))), grid);
+      const spread = at(
+        (t) => sub(slopeOf(variance)(t), add(mul(mul(rate(t), variance(t)), 2), noise(t))),
+        grid,
+      );
       expect(size(mean)).toBeLessThan(1e-12 * Math.max(1, size(scale)));
       expect(size(spread)).toBeLessThan(1e-12 * Math.max(1, size(scale)));
       expect(at((t) => meanFactor(t), [[1], [0]])[0]).toBeCloseTo(1, 14);
@@ -218,7 +237,10 @@ describe("priors", () => {
     const expected = at(
       (p) => {
         const w = log(p);
-        const each = add(add(div(square(w), 2 * 1.5 ** 2), w), Math.log(1.5) + 0.5 * Math.log(2 * Math.PI));
+        const each = add(
+          add(div(square(w), 2 * 1.5 ** 2), w),
+          Math.log(1.5) + 0.5 * Math.log(2 * Math.PI),
+        );
         return neg(sum(each, -1));
       },
       [shape, y],
@@ -253,7 +275,10 @@ describe("priors", () => {
       const [m] = at((t) => meanFactor(t), [[1], [sde.horizon]]);
       const [sigma] = at((t) => std(t), [[1], [sde.horizon]]);
       expect(m / sigma, sde.name).toBeLessThan(0.021);
-      const [density] = at((z) => (sde.prior as NonNullable<Sde["prior"]>).logDensity(z), [[1, 1], [0]]);
+      const [density] = at(
+        (z) => (sde.prior as NonNullable<Sde["prior"]>).logDensity(z),
+        [[1, 1], [0]],
+      );
       const spread = Math.exp(-density) / Math.sqrt(2 * Math.PI);
       expect(Math.abs(spread / sigma - 1), sde.name).toBeLessThan(1e-4);
     }
@@ -279,7 +304,11 @@ describe("on the simplex", () => {
   });
 
   it("J⁻¹Tr[GᵀHG] = g²(1 − 2y): what scaling the drift of y costs in x", () => {
-    const found = at((z, t) => pullVector(phi, z, itoTrace(phi, z, sde.diffusion(z, t))), [shape, x], times);
+    const found = at(
+      (z, t) => pullVector(phi, z, itoTrace(phi, z, sde.diffusion(z, t))),
+      [shape, x],
+      times,
+    );
     const closed = at((z) => mul(sub(1, mul(phi.forward(z), 2)), 1.3 ** 2), [shape, x]);
     expect(relativeError(found, closed)).toBeLessThan(1e-12);
     // Far beyond the last positive number that y could be, the closed form is still one.
@@ -296,5 +325,7 @@ describe("on the simplex", () => {
 });
 
 it("refuses a map and an SDE whose events differ in rank", () => {
-  expect(() => push(ornsteinUhlenbeck({ eventRank: 3 }), additiveLogistic())).toThrow(/rank 3.*rank 1/);
+  expect(() => push(ornsteinUhlenbeck({ eventRank: 3 }), additiveLogistic())).toThrow(
+    /rank 3.*rank 1/,
+  );
 });

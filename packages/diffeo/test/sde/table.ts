@@ -1,4 +1,7 @@
-/** The SDEs over which the laws run: those the library names, and general ones whose diffusion depends on x. */
+/**
+ * The SDEs over which the laws run: those the library names, and general ones whose diffusion
+ * depends on x.
+ */
 import { batchOf, eventOf, flattenEvent } from "../../src/bijector/event.ts";
 import { alignToEvent, sumEvent } from "../../src/bijector/index.ts";
 import {
@@ -50,7 +53,10 @@ const diagonalSde = (eventRank = 1): Sde => ({
       ),
       x.shape,
     );
-    return { kind: "diagonal", value: add(mul(sin(add(before, x)), 0.4), alignToEvent(add(t, 1), eventRank)) };
+    return {
+      kind: "diagonal",
+      value: add(mul(sin(add(before, x)), 0.4), alignToEvent(add(t, 1), eventRank)),
+    };
   },
 });
 
@@ -70,7 +76,10 @@ const matrixSde = (eventRank = 1): Sde => ({
     );
     const rank1 = mul(expandDims(sin(flat), -1), expandDims(cos(mul(wide, 0.5)), -2));
     const shifted = take(eye(n + 1, x.dtype), [...Array(n).keys()], 0);
-    return { kind: "matrix", value: add(mul(rank1, 0.3), mul(shifted, alignToEvent(add(t, 0.5), 2))) };
+    return {
+      kind: "matrix",
+      value: add(mul(rank1, 0.3), mul(shifted, alignToEvent(add(t, 0.5), 2))),
+    };
   },
 });
 
@@ -91,12 +100,19 @@ export const table: readonly ((eventRank?: number) => Sde)[] = [
 export const stateDependent = [scalarSde, diagonalSde, matrixSde] as const;
 
 /** A standard normal array of the given shape. */
-export const draws = (seed: string, shape: Shape): Float64Array => normal(key(seed), shape, { dtype: "float64" }).data;
+export const draws = (seed: string, shape: Shape): Float64Array =>
+  normal(key(seed), shape, { dtype: "float64" }).data;
 
 /** A function of tensors as one of numbers, in the float64 reference. */
-export function at(f: (...args: Tensor[]) => Tensor, ...args: readonly (readonly [Shape, ArrayLike<number>])[]) {
+export function at(
+  f: (...args: Tensor[]) => Tensor,
+  ...args: readonly (readonly [Shape, ArrayLike<number>])[]
+) {
   const inputs = args.map(([shape], i) => input(`x${i}`, shape, "float64"));
-  const [value] = reference([f(...inputs)], new Map(inputs.map((t, i) => [t, Float64Array.from(args[i][1])])));
+  const [value] = reference(
+    [f(...inputs)],
+    new Map(inputs.map((t, i) => [t, Float64Array.from(args[i][1])])),
+  );
   return value;
 }
 
@@ -129,7 +145,10 @@ export const field =
     return add(mul(x, -0.6), reshape(turned, x.shape));
   };
 
-/** Derivatives by the five-point rule: −f(2h) + 8f(h) − 8f(−h) + f(−2h) over 12h, and its second-order sibling. */
+/**
+ * Derivatives by the five-point rule: −f(2h) + 8f(h) − 8f(−h) + f(−2h) over 12h, and its
+ * second-order sibling.
+ */
 export const slope = (f: (h: number) => Float64Array, h: number): Float64Array =>
   combine(
     [f(2 * h), f(h), f(-h), f(-2 * h)],

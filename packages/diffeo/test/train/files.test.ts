@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +15,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { DiffeoError } from "../../src/graph/index.ts";
 import { fromHalf, toHalf } from "../../src/host/half.ts";
-import { RunFolder, readSafetensors, writeFileAtomic, writeSafetensors } from "../../src/node/index.ts";
+import {
+  RunFolder,
+  readSafetensors,
+  writeFileAtomic,
+  writeSafetensors,
+} from "../../src/node/index.ts";
 import { makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
 
 let folder: string;
@@ -38,7 +51,8 @@ describe("float16", () => {
         const [h] = toHalf(Float32Array.of(v));
         const near = fromHalf(Uint16Array.of(h, (h & 0x7fff) === 0 ? h : h - 1, h + 1));
         for (const other of near.subarray(1))
-          if (Number.isFinite(other)) expect(Math.abs(near[0] - v)).toBeLessThanOrEqual(Math.abs(other - v));
+          if (Number.isFinite(other))
+            expect(Math.abs(near[0] - v)).toBeLessThanOrEqual(Math.abs(other - v));
       }),
     );
     expect([...toHalf(Float32Array.of(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, -1e9))]).toEqual([
@@ -50,7 +64,10 @@ describe("float16", () => {
 });
 
 describe("safetensors", () => {
-  const tensors = { arrays: { "a.w": array([1, -2.5, 3e-8, 4], [2, 2]), b: array([7]) }, metadata: { note: "ψ" } };
+  const tensors = {
+    arrays: { "a.w": array([1, -2.5, 3e-8, 4], [2, 2]), b: array([7]) },
+    metadata: { note: "ψ" },
+  };
 
   it("gives back what was stored", async () => {
     const path = join(folder, "t.safetensors");
@@ -65,7 +82,9 @@ describe("safetensors", () => {
     const whole = Buffer.concat(makeSafetensors(tensors));
     expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: only 5 bytes/);
     expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header claims/);
-    expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(/"b" of shape \[1\] does not fit/);
+    expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(
+      /"b" of shape \[1\] does not fit/,
+    );
     const noise = Buffer.from(whole);
     noise[8] = 0x20;
     expect(() => parseSafetensors(noise, "f")).toThrow(/no JSON/);
@@ -83,8 +102,14 @@ describe("safetensors", () => {
     [{ a: { ...place, dtype: ["F32"] } }, /"a" has no type, shape and place/],
     [{ a: { ...place, dtype: "toString" } }, /type toString, only F32 and F16 are read/],
     [{ a: place, b: place }, /"b" begins at byte 0, the one before it ends at 4/],
-    [{ a: { ...place, shape: [0], data_offsets: [0, 0] } }, /4 bytes after the last array belong to none/],
-    [{ a: { dtype: "F16", shape: [1], data_offsets: [2, 4] } }, /"a" begins at byte 2, the one before it ends at 0/],
+    [
+      { a: { ...place, shape: [0], data_offsets: [0, 0] } },
+      /4 bytes after the last array belong to none/,
+    ],
+    [
+      { a: { dtype: "F16", shape: [1], data_offsets: [2, 4] } },
+      /"a" begins at byte 2, the one before it ends at 0/,
+    ],
     [{ __metadata__: { format: 1 }, a: place }, /metadata are not all text/],
     [{ ["x".repeat(1e6)]: null }, /^f: array "x{700,} … x+" has no type/],
     [{ a: place }, /"a" holds NaN at flat position 0/],
@@ -110,7 +135,9 @@ describe("safetensors", () => {
 
   it("refuses numbers that half precision cannot keep", () => {
     const huge = { arrays: { w: array([1, -65_520]) }, metadata: {} };
-    expect(() => makeSafetensors(huge, "F16")).toThrow(/array "w" holds -65520, half precision ends at 65,504/);
+    expect(() => makeSafetensors(huge, "F16")).toThrow(
+      /array "w" holds -65520, half precision ends at 65,504/,
+    );
     expect(Buffer.concat(makeSafetensors(huge)).length).toBeGreaterThan(8);
     makeSafetensors({ arrays: { w: array([65_504]) }, metadata: {} }, "F16");
   });
@@ -135,10 +162,14 @@ describe("files", () => {
     }
     await writeFileAtomic(path, pieces());
     expect(readFileSync(path, "utf8")).toBe("one, two");
-    await expect(writeFileAtomic(path, pieces(new Error("line 7 is wrong")))).rejects.toThrow(/^line 7 is wrong$/);
+    await expect(writeFileAtomic(path, pieces(new Error("line 7 is wrong")))).rejects.toThrow(
+      /^line 7 is wrong$/,
+    );
     expect(readFileSync(path, "utf8")).toBe("one, two");
     expect(readdirSync(folder).filter((name) => name.startsWith("stream"))).toEqual(["stream.txt"]);
-    await expect(writeFileAtomic(join(path, "below-a-file"), pieces())).rejects.toThrow(/cannot write/);
+    await expect(writeFileAtomic(join(path, "below-a-file"), pieces())).rejects.toThrow(
+      /cannot write/,
+    );
   });
 
   it("are flushed to the disk", async () => {
@@ -169,17 +200,24 @@ describe("a run folder", () => {
   it("is never overwritten, and resumed only with the settings it began with", async () => {
     const path = join(folder, "run");
     await RunFolder.create(path, { rate: 1, seed: 2 });
-    await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(/already holds a run/);
-    await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(/begun with rate = 1, now it is 2/);
+    await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(
+      /already holds a run/,
+    );
+    await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(
+      /begun with rate = 1, now it is 2/,
+    );
     await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/holds no run/);
     writeFileSync(join(path, "config.json"), '{"rate": 1, "se');
-    await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(/config\.json cannot be read as JSON/);
+    await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(
+      /config\.json cannot be read as JSON/,
+    );
   });
 
   it("keeps the two newest checkpoints and does not trip over a half-written one", async () => {
     const path = join(folder, "checkpoints");
     const run = await RunFolder.create(path, {});
-    for (const step of [5, 10, 15]) await run.save({ step, arrays: { theta: array([step]) }, metadata: {} });
+    for (const step of [5, 10, 15])
+      await run.save({ step, arrays: { theta: array([step]) }, metadata: {} });
     writeFileSync(join(path, "step-20.safetensors.99.tmp"), "cut off by a crash");
     expect((await run.latest())?.step).toBe(15);
     expect(

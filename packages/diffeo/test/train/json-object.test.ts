@@ -2,7 +2,9 @@ import * as v from "valibot";
 import { expect, it } from "vitest";
 import { jsonObject } from "../../src/train/index.ts";
 
-const schema = jsonObject(v.strictObject({ every: v.optional(v.number()), toString: v.optional(v.string()) }));
+const schema = jsonObject(
+  v.strictObject({ every: v.optional(v.number()), toString: v.optional(v.string()) }),
+);
 
 it.each(["[]", "[1]", "null", "1", '"text"'])("takes no %s for an object", (text) => {
   const { success, issues } = v.safeParse(schema, JSON.parse(text));

@@ -6,7 +6,15 @@ import { compile } from "../../src/engine/index.ts";
 import { matmul, mean, type NdArray, square, sub, type Tensor } from "../../src/graph/index.ts";
 import { RunFolder } from "../../src/node/index.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
-import { adam, compileStep, initialState, rateAt, stateOf, type TrainState, train } from "../../src/train/index.ts";
+import {
+  adam,
+  compileStep,
+  initialState,
+  rateAt,
+  stateOf,
+  type TrainState,
+  train,
+} from "../../src/train/index.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -46,24 +54,32 @@ async function batch(step: number): Promise<readonly [NdArray, NdArray]> {
 }
 
 /** Trains to `until` in a folder, from what the folder holds. */
-async function runTo(name: string, until: number, resume: boolean, signal?: AbortSignal): Promise<TrainState<NdArray>> {
+async function runTo(
+  name: string,
+  until: number,
+  resume: boolean,
+  signal?: AbortSignal,
+): Promise<TrainState<NdArray>> {
   const run = resume
     ? await RunFolder.open(join(folder, name), { seed: 1 })
     : await RunFolder.create(join(folder, name), { seed: 1 });
   const checkpoint = await run.latest();
   const step = compiled();
-  const { state } = await train(checkpoint ? stateOf(checkpoint, 8, name) : initialState(parameters), {
-    from: checkpoint?.step ?? 0,
-    steps: until,
-    batchSize: 16,
-    run: async (s, i) => step(s, await batch(i), i, rateAt(i, schedule)),
-    rate: (i) => rateAt(i, schedule),
-    reportEvery: 10,
-    saveEvery: 7,
-    store: run,
-    metadata: {},
-    ...(signal && { signal }),
-  });
+  const { state } = await train(
+    checkpoint ? stateOf(checkpoint, 8, name) : initialState(parameters),
+    {
+      from: checkpoint?.step ?? 0,
+      steps: until,
+      batchSize: 16,
+      run: async (s, i) => step(s, await batch(i), i, rateAt(i, schedule)),
+      rate: (i) => rateAt(i, schedule),
+      reportEvery: 10,
+      saveEvery: 7,
+      store: run,
+      metadata: {},
+      ...(signal && { signal }),
+    },
+  );
   await step.dispose();
   return state;
 }
@@ -71,7 +87,9 @@ async function runTo(name: string, until: number, resume: boolean, signal?: Abor
 describe("training", () => {
   it("finds the weights that made the data", async () => {
     const { theta } = await runTo("whole", STEPS, false);
-    const error = Math.max(...(theta.data as Float32Array).map((v, i) => Math.abs(v - truth.data[i])));
+    const error = Math.max(
+      ...(theta.data as Float32Array).map((v, i) => Math.abs(v - truth.data[i])),
+    );
     expect(error).toBeLessThan(0.3);
   });
 
@@ -80,11 +98,15 @@ describe("training", () => {
     await runTo("interrupted", 17, false);
     const resumed = await runTo("interrupted", STEPS, true);
     for (const name of ["theta", "m", "v", "ema"] as const)
-      expect([...(resumed[name].data as Float32Array)]).toEqual([...(whole[name].data as Float32Array)]);
+      expect([...(resumed[name].data as Float32Array)]).toEqual([
+        ...(whole[name].data as Float32Array),
+      ]);
     const reports = readFileSync(join(folder, "interrupted", "metrics.jsonl"), "utf8")
       .trim()
       .split("\n");
-    const averaged = reports.map((line) => JSON.parse(line)).map(({ step, steps }) => [step, steps]);
+    const averaged = reports
+      .map((line) => JSON.parse(line))
+      .map(({ step, steps }) => [step, steps]);
     expect(averaged).toEqual([10, 17, 20, 30, 40].map((step, i) => [step, [10, 7, 3, 10, 10][i]]));
   });
 
@@ -93,8 +115,12 @@ describe("training", () => {
     stopped.abort();
     await runTo("aborted", STEPS, false, stopped.signal);
     const resumed = await runTo("aborted", STEPS, true);
-    const whole = (await (await RunFolder.open(join(folder, "uninterrupted"), { seed: 1 })).latest())!;
-    expect([...(resumed.theta.data as Float32Array)]).toEqual([...(whole.arrays.theta.data as Float32Array)]);
+    const whole = (await (
+      await RunFolder.open(join(folder, "uninterrupted"), { seed: 1 })
+    ).latest())!;
+    expect([...(resumed.theta.data as Float32Array)]).toEqual([
+      ...(whole.arrays.theta.data as Float32Array),
+    ]);
   });
 
   it("refuses a checkpoint of another architecture", async () => {
@@ -120,18 +146,29 @@ describe("Adam", () => {
       [0, 0, 0],
       [0, 0, 0],
     ];
-    let state = { theta, m, v } as { theta: readonly number[]; m: readonly number[]; v: readonly number[] };
+    let state = { theta, m, v } as {
+      theta: readonly number[];
+      m: readonly number[];
+      v: readonly number[];
+    };
     for (let step = 1; step <= 5; step++) {
       const g = [Math.sin(step), -0.3 * step, 1e-4];
       const result = await f(state.theta, state.m, state.v, g, step, rate);
       m = m.map((old, i) => b1 * old + (1 - b1) * g[i]);
       v = v.map((old, i) => b2 * old + (1 - b2) * g[i] ** 2);
-      theta = theta.map((t, i) => t - (rate * m[i]) / (1 - b1 ** step) / (Math.sqrt(v[i] / (1 - b2 ** step)) + 1e-8));
+      theta = theta.map(
+        (t, i) =>
+          t - (rate * m[i]) / (1 - b1 ** step) / (Math.sqrt(v[i] / (1 - b2 ** step)) + 1e-8),
+      );
       const got = [...(result.theta.data as Float64Array)];
       got.forEach((t, i) => {
         expect(Math.abs(t - theta[i])).toBeLessThan(1e-12);
       });
-      state = { theta: got, m: [...(result.m.data as Float64Array)], v: [...(result.v.data as Float64Array)] };
+      state = {
+        theta: got,
+        m: [...(result.m.data as Float64Array)],
+        v: [...(result.v.data as Float64Array)],
+      };
     }
     await f.dispose();
   });

@@ -1,31 +1,52 @@
-/** One training step and the rate it is given, against the formulas in plain numbers; and a run whose numbers are lost. */
+/**
+ * One training step and the rate it is given, against the formulas in plain numbers; and a run
+ * whose numbers are lost.
+ */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mul, type NdArray, sum, type Tensor } from "../../src/graph/index.ts";
 import { RunFolder } from "../../src/node/index.ts";
-import { compileStep, initialState, rateAt, type StepResult, train } from "../../src/train/index.ts";
+import {
+  compileStep,
+  initialState,
+  rateAt,
+  type StepResult,
+  train,
+} from "../../src/train/index.ts";
 
 const SIZE = 3;
 const norm = (g: readonly number[]): number => Math.hypot(...g);
-const scalar = (value: number): NdArray => ({ shape: [], dtype: "float32", data: Float32Array.of(value) });
+const scalar = (value: number): NdArray => ({
+  shape: [],
+  dtype: "float32",
+  data: Float32Array.of(value),
+});
 
 describe("a step", () => {
-  // (1 + s)/(10 + s) is 0.18 … 0.33 in these steps: below the first decay always, above the second from the third step on.
+  // (1 + s)/(10 + s) is 0.18 … 0.33 in these steps: below the first decay always, above the second
+  // from the third step on.
   it.each([0.9995, 0.28])(
     "is AdamW of the clipped gradient and the average of the new θ, decay %d",
     async (emaDecay) => {
       const [b1, b2, epsilon, weightDecay, clip, rate] = [0.9, 0.999, 1e-8, 0.1, 0.9, 0.02];
-      const parameters = { w: { shape: [SIZE], dtype: "float32", data: Float32Array.of(1, -2, 0.5) } } as const;
+      const parameters = {
+        w: { shape: [SIZE], dtype: "float32", data: Float32Array.of(1, -2, 0.5) },
+      } as const;
       // The gradient of Σ w g is g.
-      const step = compileStep((p: { w: Tensor }, g: Tensor) => sum(mul(p.w, g)), parameters, [[SIZE]], {
-        device: "reference",
-        type: "float64",
-        clip,
-        weightDecay,
-        emaDecay,
-      });
+      const step = compileStep(
+        (p: { w: Tensor }, g: Tensor) => sum(mul(p.w, g)),
+        parameters,
+        [[SIZE]],
+        {
+          device: "reference",
+          type: "float64",
+          clip,
+          weightDecay,
+          emaDecay,
+        },
+      );
       const gradients = [
         [3, -4, 12],
         [0.1, 0.2, -0.3],
@@ -89,7 +110,8 @@ describe("the rate", () => {
       [80, 3 - quarter],
       [100, 0],
     ];
-    for (const [step, rate] of expected) expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
+    for (const [step, rate] of expected)
+      expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
   });
 
   it("with `fall`, stays at its peak whatever `steps` is, and falls in a line to zero", () => {
@@ -102,7 +124,8 @@ describe("the rate", () => {
       [85, 1.5],
       [100, 0],
     ];
-    for (const [step, rate] of expected) expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
+    for (const [step, rate] of expected)
+      expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
     for (let step = 1; step <= 70; step++)
       expect(rateAt(step, { ...schedule, steps: 1000 })).toBe(rateAt(step, schedule));
   });
@@ -120,7 +143,12 @@ describe("a run whose numbers are lost", () => {
   const good: StepResult<NdArray> = { state: start, loss: scalar(1), norm: scalar(1) };
 
   it.each<[string, number, Partial<StepResult<NdArray>>, string]>([
-    ["loss", 3, { loss: scalar(Number.NaN) }, "the loss became NaN at step 3; there is no checkpoint yet. Begin"],
+    [
+      "loss",
+      3,
+      { loss: scalar(Number.NaN) },
+      "the loss became NaN at step 3; there is no checkpoint yet. Begin",
+    ],
     [
       "early",
       6,
@@ -133,7 +161,12 @@ describe("a run whose numbers are lost", () => {
       { norm: scalar(Number.POSITIVE_INFINITY) },
       "the norm of the gradient became Infinity at step 5; the newest",
     ],
-    ["state", 8, { state: lost }, "m is not finite after step 8; the newest checkpoint is that of step 4."],
+    [
+      "state",
+      8,
+      { state: lost },
+      "m is not finite after step 8; the newest checkpoint is that of step 4.",
+    ],
   ])("ends before it is saved: %s", async (name, at, odd, message) => {
     const path = join(folder, name);
     const run = train(start, {

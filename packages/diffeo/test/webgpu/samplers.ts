@@ -1,6 +1,6 @@
 /**
- * Samplers on WebGPU beside the processor. A GPU need not make NaN of log(−1), so whether a point left the domain must not hang on
- * it.
+ * Samplers on WebGPU beside the processor. A GPU need not make NaN of log(−1), so whether a point
+ * left the domain must not hang on it.
  */
 import { readFileSync } from "node:fs";
 import { flattenEvent } from "../../src/bijector/event.ts";
@@ -8,7 +8,12 @@ import { type MapEntry, mapNamed } from "../../src/bijector/index.ts";
 import { type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
 import { fromOnnx } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
-import { eulerMaruyama, type MethodName, type SampleResult, sample } from "../../src/sampler/index.ts";
+import {
+  eulerMaruyama,
+  type MethodName,
+  type SampleResult,
+  sample,
+} from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "../sampler/tools.ts";
 
@@ -20,11 +25,17 @@ export interface SamplerFinding {
   readonly difference: number;
 }
 
-/** A network of PyTorch's, [batch, 3], on the device itself: the graphs around it are cut where it is called. */
-const outside = await fromOnnx(readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url)), {
-  predicts: "noise",
-  sde: vp(),
-});
+/**
+ * A network of PyTorch's, [batch, 3], on the device itself: the graphs around it are cut where it
+ * is called.
+ */
+const outside = await fromOnnx(
+  readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url)),
+  {
+    predicts: "noise",
+    sde: vp(),
+  },
+);
 
 function runOutside(method: MethodName, device: string): Promise<SampleResult> {
   const process = reversePush(vp(), mapNamed("additiveLogistic").map, outside);
@@ -33,10 +44,18 @@ function runOutside(method: MethodName, device: string): Promise<SampleResult> {
 
 function run({ map, event }: MapEntry, method: MethodName, device: string): Promise<SampleResult> {
   const flat = exactScore(vp(), clusters(sizeOf(event)));
-  const score = (x: Tensor, t: Tensor): Tensor => reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
+  const score = (x: Tensor, t: Tensor): Tensor =>
+    reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
   const process = reversePush(vp({ eventRank: map.eventRank }), map, score);
   const chosen = method === "eulerMaruyama" ? eulerMaruyama({ onExit: "hold" }) : method;
-  return sample(process, { method: chosen, device, steps: 5, count: 50, shape: event, key: key(1) });
+  return sample(process, {
+    method: chosen,
+    device,
+    steps: 5,
+    count: 50,
+    shape: event,
+    key: key(1),
+  });
 }
 
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float32Array);
@@ -67,10 +86,12 @@ export async function surveySamplers(): Promise<SamplerFinding[]> {
   ): Promise<void> => {
     const [a, b] = [await on("cpu"), await on("webgpu")];
     const [u, v] = [numbers(a.samples), numbers(b.samples)];
-    const difference = Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
+    const difference =
+      Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
     found.push({ map: name, method, exits: [a.exits, b.exits], difference });
   };
-  for (const [name, method] of pairs) await compare(name, method, (device) => run(mapNamed(name), method, device));
+  for (const [name, method] of pairs)
+    await compare(name, method, (device) => run(mapNamed(name), method, device));
   for (const method of ["domainPreserving", "exponential"] as const)
     await compare("a file's", method, (device) => runOutside(method, device));
   return found;

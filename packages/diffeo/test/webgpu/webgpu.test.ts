@@ -1,6 +1,6 @@
 /**
- * WebGPU without a GPU: onnxruntime-node's provider on SwiftShader, the software Vulkan of Debian's chromium. In a process
- * of its own, because the driver is chosen when Vulkan starts.
+ * WebGPU without a GPU: onnxruntime-node's provider on SwiftShader, the software Vulkan of Debian's
+ * chromium. In a process of its own, because the driver is chosen when Vulkan starts.
  */
 import { describe, expect, it } from "vitest";
 import { compile, exp, type Tensor } from "../../src/index.ts";
@@ -54,13 +54,17 @@ if ("printed" in found)
 else
   describe("WebGPU without SwiftShader", () => {
     it("works, or says how to get it", async () => {
-      leftOut("every operation and samplers on WebGPU, which is only asked whether it starts", found.why);
+      leftOut(
+        "every operation and samplers on WebGPU, which is only asked whether it starts",
+        found.why,
+      );
       const f = compile((x: Tensor) => exp(x), [[2]], { device: "webgpu" });
       const outcome = await f([0, 0]).then(
         ({ data }) => [...(data as Float32Array)],
         (error: Error) => error.message,
       );
-      if (typeof outcome === "string") expect(outcome).toMatch(/did not start.*Install a Vulkan loader/s);
+      if (typeof outcome === "string")
+        expect(outcome).toMatch(/did not start.*Install a Vulkan loader/s);
       else expect(outcome).toEqual([1, 1]);
       await f.dispose();
     });

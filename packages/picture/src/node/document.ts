@@ -4,4 +4,5 @@ import { parseHTML } from "linkedom";
 
 type ChartDocument = NonNullable<PlotOptions["document"]>;
 
-export const chartDocument = (): ChartDocument => parseHTML("<!doctype html><html></html>").document;
+export const chartDocument = (): ChartDocument =>
+  parseHTML("<!doctype html><html></html>").document;

@@ -1,7 +1,10 @@
-/** An SVG as PNG, for terminals and papers that take no SVG. Captions need a font on the machine. */
+/**
+ * An SVG as PNG, for terminals and papers that take no SVG. Captions need a font on the machine.
+ */
 import { Resvg } from "@resvg/resvg-js";
 
-const WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">w</text></svg>';
+const WORD =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">w</text></svg>';
 
 /**
  * Whether captions can be written: text for which no font is found has no extent.
@@ -12,4 +15,9 @@ export const hasFont = (system = true): boolean =>
 
 /** @param zoom pixels of the picture for one of the SVG */
 export const renderPng = (svg: string, zoom = 2): Uint8Array =>
-  new Resvg(svg, { fitTo: { mode: "zoom", value: zoom }, font: { defaultFontFamily: "DejaVu Sans" } }).render().asPng();
+  new Resvg(svg, {
+    fitTo: { mode: "zoom", value: zoom },
+    font: { defaultFontFamily: "DejaVu Sans" },
+  })
+    .render()
+    .asPng();

@@ -1,6 +1,6 @@
 /**
- * Inputs that a worker has fetched, in a folder of a stated size: a file each, named by its SHA-256 and held to it whenever
- * it is read. What was not used for longest goes first.
+ * Inputs that a worker has fetched, in a folder of a stated size: a file each, named by its SHA-256
+ * and held to it whenever it is read. What was not used for longest goes first.
  */
 import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,10 @@ async function shrink(folder: string, most: number): Promise<void> {
   const names = (await readdir(folder)).filter(isDigest);
   const files = await Promise.all(
     names.map(async (name) => {
-      const { size, mtimeMs } = await stat(join(folder, name)).catch(() => ({ size: 0, mtimeMs: 0 }));
+      const { size, mtimeMs } = await stat(join(folder, name)).catch(() => ({
+        size: 0,
+        mtimeMs: 0,
+      }));
       return { name, size, mtimeMs };
     }),
   );
@@ -50,7 +53,8 @@ export function openCache(folder: string, most: number): InputCache {
   };
   return {
     get: (digest, fetch) => {
-      const going = fetching.get(digest) ?? find(digest, fetch).finally(() => fetching.delete(digest));
+      const going =
+        fetching.get(digest) ?? find(digest, fetch).finally(() => fetching.delete(digest));
       fetching.set(digest, going);
       return going;
     },

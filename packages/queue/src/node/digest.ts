@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import { canonical, type Part } from "../part/part.ts";
 
-export const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: Uint8Array | string): string =>
+  createHash("sha256").update(bytes).digest("hex");
 
 export const digestOf = (part: Part): string => sha256(canonical(part));
 
 /** Files that parts need, by their SHA-256. */
 export type Inputs = ReadonlyMap<string, Uint8Array>;
 
-export const inputsOf = (files: readonly Uint8Array[]): Inputs => new Map(files.map((bytes) => [sha256(bytes), bytes]));
+export const inputsOf = (files: readonly Uint8Array[]): Inputs =>
+  new Map(files.map((bytes) => [sha256(bytes), bytes]));

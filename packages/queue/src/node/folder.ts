@@ -1,6 +1,7 @@
 /**
- * Results in a folder that machines share: one file a part, named by the part's digest, written whole or not at all. A line
- * of JSON says what the bytes after it are; a file that is not what it says is none, and its part is done again.
+ * Results in a folder that machines share: one file a part, named by the part's digest, written
+ * whole or not at all. A line of JSON says what the bytes after it are; a file that is not what it
+ * says is none, and its part is done again.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,13 +34,21 @@ async function readResult(folder: string, digest: string): Promise<PartResult | 
   }
 }
 
-async function writeResult(folder: string, digest: string, { bytes, ...about }: PartResult): Promise<void> {
+async function writeResult(
+  folder: string,
+  digest: string,
+  { bytes, ...about }: PartResult,
+): Promise<void> {
   const line = Buffer.from(`${JSON.stringify({ part: digest, ...about })}\n`);
   await writeFileAtomic(pathOf(folder, digest), [line, bytes]);
 }
 
 /** Does what the folder has no result of. */
-export function withFolder(executor: Executor, folder: string, { write }: { readonly write: boolean }): Executor {
+export function withFolder(
+  executor: Executor,
+  folder: string,
+  { write }: { readonly write: boolean },
+): Executor {
   return {
     ...executor,
     run: async (part, options) => {

@@ -21,7 +21,9 @@ export const openQueue = async (options: QueueOptions): Promise<Executor> =>
   (await import("./redis/executor.ts")).openQueue(options);
 
 /** Serves a queue until it is told to stop. */
-export const serveQueue = async (options: WorkerOptions): Promise<{ readonly done: number; readonly failed: number }> =>
+export const serveQueue = async (
+  options: WorkerOptions,
+): Promise<{ readonly done: number; readonly failed: number }> =>
   (await import("./redis/worker.ts")).serveQueue(options);
 
 /** What is on a server. */

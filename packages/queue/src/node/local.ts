@@ -1,13 +1,21 @@
 /**
- * Parts on this machine: in this process, one after the other, or in processes that are kept. A part whose process is lost
- * is tried three times; one that fails by what it is given fails at once, as it would again.
+ * Parts on this machine: in this process, one after the other, or in processes that are kept. A
+ * part whose process is lost is tried three times; one that fails by what it is given fails at
+ * once, as it would again.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import { openPool, type Pool } from "diffeo/node";
 import type { Executor, PartResult, RunOptions } from "../part/executor.ts";
 import type { Part } from "../part/part.ts";
 import { type Inputs, sha256 } from "./digest.ts";
-import { openRunner, PART, type ProcessPart, type ProcessResult, type RunnerSettings, thisWorker } from "./runner.ts";
+import {
+  openRunner,
+  PART,
+  type ProcessPart,
+  type ProcessResult,
+  type RunnerSettings,
+  thisWorker,
+} from "./runner.ts";
 
 export interface LocalOptions extends RunnerSettings {
   readonly inputs: Inputs;
@@ -43,7 +51,12 @@ function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executo
       ...(threads !== undefined && { threads }),
       ...(signal && { signal }),
     });
-    return { bytes, sha256: sha256(bytes), seconds: (performance.now() - began) / 1000, worker: thisWorker() };
+    return {
+      bytes,
+      sha256: sha256(bytes),
+      seconds: (performance.now() - began) / 1000,
+      worker: thisWorker(),
+    };
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -57,7 +70,12 @@ function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executo
   };
 }
 
-async function inPool(pool: Pool, part: Part, options: LocalOptions, { onProgress }: RunOptions): Promise<PartResult> {
+async function inPool(
+  pool: Pool,
+  part: Part,
+  options: LocalOptions,
+  { onProgress }: RunOptions,
+): Promise<PartResult> {
   const { inputs, signal, threads } = options;
   const parameters: ProcessPart = { part, ...(threads !== undefined && { threads }) };
   for (let attempt = 1; ; attempt++)
@@ -79,7 +97,10 @@ async function inPool(pool: Pool, part: Part, options: LocalOptions, { onProgres
 export function openLocal(options: LocalOptions): Executor {
   const { workers, script } = options;
   if (workers === 1) return inline(options);
-  const pool = openPool(script.url, { workers, ...(script.execArgv && { execArgv: script.execArgv }) });
+  const pool = openPool(script.url, {
+    workers,
+    ...(script.execArgv && { execArgv: script.execArgv }),
+  });
   return {
     run: (part, how = {}) => inPool(pool, part, options, how),
     workers: () => workers,

@@ -1,7 +1,8 @@
 /**
- * A part from its description to its bytes, the same in this process, in a local one and on a worker far away. What does not
- * fit is refused with a sentence before anything is done: another release, a kind that is not known or has another version,
- * parameters that are none, an input whose bytes are not those that were named.
+ * A part from its description to its bytes, the same in this process, in a local one and on a
+ * worker far away. What does not fit is refused with a sentence before anything is done: another
+ * release, a kind that is not known or has another version, parameters that are none, an input
+ * whose bytes are not those that were named.
  */
 import { hostname } from "node:os";
 import { fail } from "diffeo/graph";
@@ -30,7 +31,10 @@ export interface RunnerSettings {
   readonly release: string;
 }
 
-async function kindOf(part: Part, { kinds, release }: RunnerSettings): Promise<Kind<unknown, unknown>> {
+async function kindOf(
+  part: Part,
+  { kinds, release }: RunnerSettings,
+): Promise<Kind<unknown, unknown>> {
   if (part.release !== release)
     fail(
       "data",
@@ -38,7 +42,11 @@ async function kindOf(part: Part, { kinds, release }: RunnerSettings): Promise<K
       "let the command and its workers have one release",
     );
   if (!Object.hasOwn(kinds, part.kind))
-    fail("data", `this worker knows no parts of kind ${part.kind}`, `it knows ${Object.keys(kinds).join(", ")}`);
+    fail(
+      "data",
+      `this worker knows no parts of kind ${part.kind}`,
+      `it knows ${Object.keys(kinds).join(", ")}`,
+    );
   const kind = await kinds[part.kind]();
   if (part.version !== kind.version)
     fail(
@@ -95,14 +103,28 @@ export function openRunner(settings: RunnerSettings): Runner {
       const inputDigest = (name: string): string =>
         Object.hasOwn(part.inputs, name)
           ? part.inputs[name]
-          : fail("data", `the part names no input "${name}"`, `give parts of ${part.kind} that input`);
+          : fail(
+              "data",
+              `the part names no input "${name}"`,
+              `give parts of ${part.kind} that input`,
+            );
       const input = async (name: string): Promise<Uint8Array> => {
         const bytes = await fetch(inputDigest(name));
         if (sha256(bytes) !== inputDigest(name))
-          fail("data", `the bytes of input "${name}" are not those that were named`, "send the part again");
+          fail(
+            "data",
+            `the bytes of input "${name}" are not those that were named`,
+            "send the part again",
+          );
         return bytes;
       };
-      const result = await kind.run(parameters, { ...how, device: part.device, input, inputDigest, keep });
+      const result = await kind.run(parameters, {
+        ...how,
+        device: part.device,
+        input,
+        inputDigest,
+        keep,
+      });
       return kind.make(result);
     },
     dispose: async () => {
@@ -124,10 +146,14 @@ export interface ProcessResult {
 /** The name of the one kind of part that the pools here know. */
 export const PART = "part";
 
-/** Makes this process one that does parts for its pool: the script of `openLocal` and of a worker of a queue calls it. */
+/**
+ * Makes this process one that does parts for its pool: the script of `openLocal` and of a worker of
+ * a queue calls it.
+ */
 export function serveRunner(settings: RunnerSettings): void {
   const runner = openRunner(settings);
-  const fetch = (parent: PartParent) => async (digest: string) => (await parent.ask(digest)) as Uint8Array;
+  const fetch = (parent: PartParent) => async (digest: string) =>
+    (await parent.ask(digest)) as Uint8Array;
   serveParts({
     [PART]: async ({ part, threads }: ProcessPart, parent): Promise<ProcessResult> => {
       const began = performance.now();

@@ -1,4 +1,6 @@
-/** Who does parts: local processes, or workers of a queue. Results come by part, whoever was first. */
+/**
+ * Who does parts: local processes, or workers of a queue. Results come by part, whoever was first.
+ */
 import type { Part } from "./part.ts";
 
 export interface PartResult {
@@ -26,7 +28,9 @@ export interface Executor {
 /** What became of a part. */
 export type Settled = { readonly result: PartResult } | { readonly error: Error };
 
-/** Does parts, all of them whatever becomes of one, and gives what became of each in their order. */
+/**
+ * Does parts, all of them whatever becomes of one, and gives what became of each in their order.
+ */
 export async function runParts(
   executor: Pick<Executor, "run">,
   parts: readonly Part[],

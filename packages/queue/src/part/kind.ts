@@ -1,4 +1,7 @@
-/** A kind of part: what its parameters must be, how it is done, and how its result becomes bytes and is read again. */
+/**
+ * A kind of part: what its parameters must be, how it is done, and how its result becomes bytes and
+ * is read again.
+ */
 import type * as v from "valibot";
 
 /** What a part is done with. */
@@ -8,10 +11,17 @@ export interface PartWork {
   readonly threads?: number;
   /** The bytes of an input by its name. */
   readonly input: (name: string) => Promise<Uint8Array>;
-  /** The SHA-256 of an input, as the description has it: with it something made of the input can be kept. */
+  /**
+   * The SHA-256 of an input, as the description has it: with it something made of the input can be
+   * kept.
+   */
   readonly inputDigest: (name: string) => string;
   /** Something that many parts need, opened once; the few that were used last stay open. */
-  readonly keep: <T>(name: string, open: () => Promise<T>, dispose?: (kept: T) => Promise<void>) => Promise<T>;
+  readonly keep: <T>(
+    name: string,
+    open: () => Promise<T>,
+    dispose?: (kept: T) => Promise<void>,
+  ) => Promise<T>;
   /** Says which share of the part is done. */
   readonly report: (share: number) => void;
   readonly signal?: AbortSignal;

@@ -3,7 +3,8 @@
  *
  *   bytes = run_kind(parameters, inputs),   inputs by SHA-256,   digest(part) = SHA-256 of its canonical JSON
  *
- * so that parts are known by their digests, and whoever has done one has done it for all. No code and no path is in it.
+ * so that parts are known by their digests, and whoever has done one has done it for all. No code
+ * and no path is in it.
  */
 import { fail } from "diffeo/graph";
 import * as v from "valibot";
@@ -29,7 +30,9 @@ const MOST_CHARACTERS = 65_536;
 const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]*([/-][a-z0-9]+)*$/), v.maxLength(100));
 const record = <T extends v.GenericSchema>(value: T) =>
   v.pipe(
-    v.custom<Readonly<Record<string, unknown>>>((x) => typeof x === "object" && x !== null && !Array.isArray(x)),
+    v.custom<Readonly<Record<string, unknown>>>(
+      (x) => typeof x === "object" && x !== null && !Array.isArray(x),
+    ),
     v.record(v.pipe(v.string(), v.maxLength(100)), value),
   );
 
@@ -66,7 +69,11 @@ export function requirePart(value: unknown): Part {
   if (found.success) return found.output;
   const [issue] = found.issues;
   const place = v.getDotPath(issue) ?? "its beginning";
-  return fail("data", `the description of a part is wrong at ${place.slice(0, 100)}`, "make it with partOf");
+  return fail(
+    "data",
+    `the description of a part is wrong at ${place.slice(0, 100)}`,
+    "make it with partOf",
+  );
 }
 
 /** Where and with what parts of one run are done. */
@@ -76,7 +83,9 @@ interface PartSetting {
   readonly inputs?: Readonly<Record<string, string>>;
 }
 
-/** The description of a part of a kind; parameters that are none are an error here, not on a worker. */
+/**
+ * The description of a part of a kind; parameters that are none are an error here, not on a worker.
+ */
 export const partOf = <P extends object, R>(
   kind: Kind<P, R>,
   parameters: P,

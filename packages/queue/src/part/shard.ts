@@ -1,4 +1,7 @@
-/** The i-th of n shards of a list of parts: every n-th, beginning with the i-th, so that each has long and short ones. */
+/**
+ * The i-th of n shards of a list of parts: every n-th, beginning with the i-th, so that each has
+ * long and short ones.
+ */
 import { fail } from "diffeo/graph";
 
 export interface Shard {
@@ -15,4 +18,5 @@ export function parseShard(text: string): Shard {
   return { index, of };
 }
 
-export const ofShard = <T>(all: readonly T[], { index, of }: Shard): T[] => all.filter((_, i) => i % of === index - 1);
+export const ofShard = <T>(all: readonly T[], { index, of }: Shard): T[] =>
+  all.filter((_, i) => i % of === index - 1);

@@ -1,9 +1,11 @@
 /**
- * Labels and small whole numbers as atoms: the law of x has points c_k there, one a label or number, and a network gives the
- * chances of each (`head.ts`). The atom of a whole number k is the x of k + ½, on its own coordinate.
+ * Labels and small whole numbers as atoms: the law of x has points c_k there, one a label or
+ * number, and a network gives the chances of each (`head.ts`). The atom of a whole number k is the
+ * x of k + ½, on its own coordinate.
  *
- * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than are worth a logit each, or values that
- * are no longer apart at the last level of noise. Spread, a law of few values has steps that a network only rounds off.
+ * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than are worth
+ * a logit each, or values that are no longer apart at the last level of noise. Spread, a law of few
+ * values has steps that a network only rounds off.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { mapped } from "./mapped.ts";
@@ -14,7 +16,10 @@ export type Atoms = Readonly<Record<string, readonly [least: number, most: numbe
 
 /** Atoms that a part may have. */
 export const MOST_ATOMS = 64;
-/** How far apart atoms are at least, in standard deviations of their column: four times the noise that rows are data at. */
+/**
+ * How far apart atoms are at least, in standard deviations of their column: four times the noise
+ * that rows are data at.
+ */
 const APART = 4 * Math.exp(-4);
 
 /** Whether the coordinates of a part are atoms. */
@@ -22,15 +27,25 @@ export const isCoded = ({ name, domain }: ProductPart, atoms: Atoms): boolean =>
   domain.spec?.kind === "category" || Object.hasOwn(atoms, name);
 
 /** Whether a whole number is none of its part's atoms. */
-export function isBeyond({ name, at }: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): boolean {
+export function isBeyond(
+  { name, at }: ProductPart,
+  atoms: Atoms,
+  cells: readonly OpenCell[],
+): boolean {
   if (!Object.hasOwn(atoms, name)) return false;
   const [least, most] = atoms[name];
   const k = cells[at.cells];
   return !isHole(k) && (Number(k) < least || Number(k) > most);
 }
 
-/** What is wrong with a whole number that nothing can be drawn given; undefined where nothing is. */
-export const beyondFault = (part: ProductPart, atoms: Atoms, cells: readonly OpenCell[]): string | undefined =>
+/**
+ * What is wrong with a whole number that nothing can be drawn given; undefined where nothing is.
+ */
+export const beyondFault = (
+  part: ProductPart,
+  atoms: Atoms,
+  cells: readonly OpenCell[],
+): string | undefined =>
   isBeyond(part, atoms, cells)
     ? `${cells[part.at.cells]} has no chance under the model, ${atoms[part.name].join(" to ")} have one`
     : undefined;
@@ -38,7 +53,10 @@ export const beyondFault = (part: ProductPart, atoms: Atoms, cells: readonly Ope
 /** What to do about a row with one. */
 export const EMPTY_OR_DROP = "mend or empty the cell, or drop the row";
 
-/** Whole numbers of a row that its holes cannot be drawn given: the model has never seen the like. A row without holes has none. */
+/**
+ * Whole numbers of a row that its holes cannot be drawn given: the model has never seen the like. A
+ * row without holes has none.
+ */
 export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly OpenCell[]) =>
   parts.every((part) => partCells(part, cells))
     ? []
@@ -48,8 +66,13 @@ export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly Open
       });
 
 /** The coordinates of x of each part that has atoms, from and to. */
-export const codedRanges = ({ parts }: Product, atoms: Atoms): readonly (readonly [from: number, to: number])[] =>
-  parts.filter((part) => isCoded(part, atoms)).map(({ domain, at }) => [at.x, at.x + domain.dimension]);
+export const codedRanges = (
+  { parts }: Product,
+  atoms: Atoms,
+): readonly (readonly [from: number, to: number])[] =>
+  parts
+    .filter((part) => isCoded(part, atoms))
+    .map(({ domain, at }) => [at.x, at.x + domain.dimension]);
 
 /** z of the atoms of a part of whole numbers. */
 const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Array =>
@@ -63,14 +86,23 @@ const wholesIn = ([least, most]: readonly [number, number]): number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
 /** Cells that encode to the atoms of a part. */
-export const atomCells = ({ name, domain }: ProductPart, atoms: Atoms): readonly (string | number)[] =>
+export const atomCells = (
+  { name, domain }: ProductPart,
+  atoms: Atoms,
+): readonly (string | number)[] =>
   domain.spec?.kind === "category" ? domain.spec.labels : wholesIn(atoms[name]);
 
 /** The range of a part's atoms: beyond what was seen as far as that goes, but for its bounds. */
-function rangeOf(part: ProductPart, seen: readonly number[]): readonly [number, number] | undefined {
+function rangeOf(
+  part: ProductPart,
+  seen: readonly number[],
+): readonly [number, number] | undefined {
   const spec = plainSpec(part.domain);
   if (spec?.kind !== "integer" || seen.length === 0) return undefined;
-  const [low, high] = seen.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const [low, high] = seen.reduce(
+    ([a, b], v) => [Math.min(a, v), Math.max(b, v)],
+    [Infinity, -Infinity],
+  );
   const margin = high - low + 8;
   const range = [
     Math.max(spec.least ?? -Infinity, low - margin),

@@ -1,12 +1,21 @@
 /**
- * Bends of a table's coordinates out of its rows (diffeo/domain, `bent`): a sinh that is nearly linear in the middle and brings
- * tails in, or a spline through the quantiles, which makes every coordinate Gaussian by itself.
+ * Bends of a table's coordinates out of its rows (diffeo/domain, `bent`): a sinh that is nearly
+ * linear in the middle and brings tails in, or a spline through the quantiles, which makes every
+ * coordinate Gaussian by itself.
  *
- * Rows far out have few neighbours to learn a score from, and their likelihood suffers: on a Student's t single rows cost up to
- * 60 nats. So numbers are bent by a sinh where there are tails that no Gaussian has. Where there are none it would cost: after 1,500
- * steps on 6,000 rows of four columns 0.003 nats of two Gaussians and 0.015 of one, which a network has nothing to learn of.
+ * Rows far out have few neighbours to learn a score from, and their likelihood suffers: on a
+ * Student's t single rows cost up to 60 nats. So numbers are bent by a sinh where there are tails
+ * that no Gaussian has. Where there are none it would cost: after 1,500 steps on 6,000 rows of four
+ * columns 0.003 nats of two Gaussians and 0.015 of one, which a network has nothing to learn of.
  */
-import { type Bend, bent, type Domain, LEAST_HEIGHT, type Product, SPLINE_BOUND } from "diffeo/domain";
+import {
+  type Bend,
+  bent,
+  type Domain,
+  LEAST_HEIGHT,
+  type Product,
+  SPLINE_BOUND,
+} from "diffeo/domain";
 import { constant, erfc, mul, reference } from "diffeo/graph";
 import { normalPoint, quantiles } from "diffeo/host";
 
@@ -27,9 +36,16 @@ const shares = (): number[] => {
 function sinhBend(columns: readonly Float64Array[]): Bend {
   const moments = columns.map((values) => {
     const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-    return [mean, Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length)] as const;
+    return [
+      mean,
+      Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length),
+    ] as const;
   });
-  return { kind: "sinh", centre: moments.map(([mean]) => mean), scale: moments.map(([, sd]) => TAIL * sd) };
+  return {
+    kind: "sinh",
+    centre: moments.map(([mean]) => mean),
+    scale: moments.map(([, sd]) => TAIL * sd),
+  };
 }
 
 function splineBend(columns: readonly Float64Array[]): Bend {
@@ -38,11 +54,18 @@ function splineBend(columns: readonly Float64Array[]): Bend {
     const knots = quantiles(values, at);
     const [low, high] = [knots[0], knots[BINS]];
     // Values that many rows share leave bins without height.
-    const raw = knots.slice(1).map((knot, k) => Math.max((knot - knots[k]) / (high - low), 2 * LEAST_HEIGHT));
+    const raw = knots
+      .slice(1)
+      .map((knot, k) => Math.max((knot - knots[k]) / (high - low), 2 * LEAST_HEIGHT));
     const total = raw.reduce((sum, height) => sum + height, 0);
     const heights = raw.map((height) => height / total);
     // Between neighbours, the geometric mean of their slopes.
-    return { low, high, heights, slopes: heights.slice(1).map((height, k) => BINS * Math.sqrt(height * heights[k])) };
+    return {
+      low,
+      high,
+      heights,
+      slopes: heights.slice(1).map((height, k) => BINS * Math.sqrt(height * heights[k])),
+    };
   });
   return {
     kind: "spline",
@@ -55,14 +78,23 @@ function splineBend(columns: readonly Float64Array[]): Bend {
 
 const bends = { sinh: sinhBend, spline: splineBend } as const;
 
-/** Whether a bend is worth asking about: a category has no tails, and exact zeros are known by their domain's own spec. */
+/**
+ * Whether a bend is worth asking about: a category has no tails, and exact zeros are known by their
+ * domain's own spec.
+ */
 export const isBendable = ({ spec }: Domain): boolean =>
-  spec !== undefined && spec.kind !== "category" && spec.kind !== "bent" && !(spec.kind === "simplex" && spec.zeros);
+  spec !== undefined &&
+  spec.kind !== "category" &&
+  spec.kind !== "bent" &&
+  !(spec.kind === "simplex" && spec.zeros);
 
 const columnOf = (z: Float64Array, n: number, j: number): Float64Array =>
   z.filter((v, i) => i % n === j && !Number.isNaN(v));
 
-/** The domains of a table, those bent that a question says yes to; z are its coordinates [rows, n], NaN where they are missing. */
+/**
+ * The domains of a table, those bent that a question says yes to; z are its coordinates [rows, n],
+ * NaN where they are missing.
+ */
 export const bentParts = (
   kind: Bend["kind"],
   { parts, dimension: n }: Product,
@@ -79,7 +111,10 @@ export const bentParts = (
 /** How often a table of Gaussian columns is taken for one with heavy tails. */
 const MISTAKEN = 0.1;
 
-/** Whether a value is farther from the mean of its column than a Gaussian's are in as many rows, but for such a chance. */
+/**
+ * Whether a value is farther from the mean of its column than a Gaussian's are in as many rows, but
+ * for such a chance.
+ */
 function isHeavy(values: Float64Array, chance: number): boolean {
   const share = chance / (2 * values.length);
   const far = -normalPoint(share, 1 - share);
@@ -89,12 +124,15 @@ function isHeavy(values: Float64Array, chance: number): boolean {
 }
 
 /**
- * The domains of a table as they are modelled: if a column of numbers of any size has heavy tails, all such columns are bent.
- * What is far out is so in some direction, which need not be that of a column, and shows in the columns that are near it.
+ * The domains of a table as they are modelled: if a column of numbers of any size has heavy tails,
+ * all such columns are bent. What is far out is so in some direction, which need not be that of a
+ * column, and shows in the columns that are near it.
  */
 export function withTails(whole: Product, z: Float64Array): Record<string, Domain> {
   const isReal = ({ spec }: Domain): boolean => spec?.kind === "real";
   const reals = whole.parts.filter(({ domain }) => isReal(domain));
-  const some = reals.some(({ at }) => isHeavy(columnOf(z, whole.dimension, at.x), MISTAKEN / reals.length));
+  const some = reals.some(({ at }) =>
+    isHeavy(columnOf(z, whole.dimension, at.x), MISTAKEN / reals.length),
+  );
   return bentParts("sinh", whole, z, (domain) => some && isReal(domain));
 }

@@ -1,6 +1,7 @@
 /**
- * The weights to keep, measured when checkpoints are saved; in a store they stand beside the state. Later ones are those of a
- * smaller rate and a longer average, so they are kept as long as they are not clearly worse than the best that was measured.
+ * The weights to keep, measured when checkpoints are saved; in a store they stand beside the state.
+ * Later ones are those of a smaller rate and a longer average, so they are kept as long as they are
+ * not clearly worse than the best that was measured.
  */
 import { fail, type NdArray } from "diffeo/graph";
 import type { Checkpoint, RunStore } from "diffeo/train";
@@ -18,13 +19,21 @@ interface Kept {
 export function keptIn({ metadata }: Checkpoint): Kept {
   const { steps, since, lowest, ...chosen } = JSON.parse(metadata.run ?? "{}") as Partial<Kept>;
   if (steps === undefined || since === undefined || lowest === undefined)
-    return fail("data", "the run that is there is not one of a table", "begin another run elsewhere");
+    return fail(
+      "data",
+      "the run that is there is not one of a table",
+      "begin another run elsewhere",
+    );
   return { steps, since, lowest, ...chosen };
 }
 
-const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((s, v) => s + v, 0) / values.length;
 
-/** Whether losses are higher than others of the same batches by more than twice the error of their mean difference. */
+/**
+ * Whether losses are higher than others of the same batches by more than twice the error of their
+ * mean difference.
+ */
 function isWorse(losses: readonly number[], others: readonly number[]): boolean {
   const gaps = losses.map((l, i) => l - others[i]);
   const average = mean(gaps);

@@ -24,23 +24,31 @@ import {
 import { fail } from "diffeo/graph";
 import { shown, shownList } from "../table/shown.ts";
 
-/** A domain of one or more columns, or that they are left out; a category gets its labels from the data. */
+/**
+ * A domain of one or more columns, or that they are left out; a category gets its labels from the
+ * data.
+ */
 export interface ColumnRule {
   readonly columns: readonly string[];
   readonly domain: Domain | "category" | "drop";
 }
 
-const KINDS = "real, positive, above:A, below:B, between:A:B, integer[:A:B], count, category, angle[:PERIOD] or drop";
+const KINDS =
+  "real, positive, above:A, below:B, between:A:B, integer[:A:B], count, category, angle[:PERIOD] or drop";
 
 function numberIn(text: string, rule: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) fail("usage", `${shown(rule)}: ${shown(text)} is no number`, "write it as 12.5 or 1e3");
+  if (!Number.isFinite(value))
+    fail("usage", `${shown(rule)}: ${shown(text)} is no number`, "write it as 12.5 or 1e3");
   return value;
 }
 
 /** The kinds by name, with how many numbers they take. */
 const kinds: Readonly<
-  Record<string, readonly [counts: readonly number[], make: (numbers: number[]) => ColumnRule["domain"]]>
+  Record<
+    string,
+    readonly [counts: readonly number[], make: (numbers: number[]) => ColumnRule["domain"]]
+  >
 > = {
   real: [[0], () => real()],
   positive: [[0], () => positive()],
@@ -64,7 +72,9 @@ function kindOf(text: string, rule: string): ColumnRule["domain"] {
   return make(rest.map((word) => numberIn(word, rule)));
 }
 
-const groups: Readonly<Record<string, (names: readonly string[], numbers: readonly number[]) => Domain>> = {
+const groups: Readonly<
+  Record<string, (names: readonly string[], numbers: readonly number[]) => Domain>
+> = {
   ball: (names, [radius]) => ball(names, radius === undefined ? {} : { radius }),
   sphere: (names) => sphere(names),
   covariance: (names) => covariance(names),
@@ -82,7 +92,11 @@ function groupOf(columns: readonly string[], text: string, rule: string): Domain
       `use ${Object.keys(groups).join(", ")}`,
     );
   if (rest.length > (name === "ball" ? 1 : 0))
-    fail("usage", `${shown(rule)}: ${rest.length} numbers after ${name}`, "use ball, ball:RADIUS, or no numbers");
+    fail(
+      "usage",
+      `${shown(rule)}: ${rest.length} numbers after ${name}`,
+      "use ball, ball:RADIUS, or no numbers",
+    );
   return make(
     columns,
     rest.map((word) => numberIn(word, rule)),
@@ -90,9 +104,14 @@ function groupOf(columns: readonly string[], text: string, rule: string): Domain
 }
 
 /** Columns in order; a number before or after them is a bound. */
-function orderOf(words: readonly string[], known: ReadonlySet<string>): [columns: readonly string[], Domain] {
+function orderOf(
+  words: readonly string[],
+  known: ReadonlySet<string>,
+): [columns: readonly string[], Domain] {
   const bound = (word: string | undefined): number | undefined =>
-    word === undefined || known.has(word) || word === "" || !Number.isFinite(Number(word)) ? undefined : Number(word);
+    word === undefined || known.has(word) || word === "" || !Number.isFinite(Number(word))
+      ? undefined
+      : Number(word);
   const [above, below] = [bound(words[0]), bound(words.at(-1))];
   const columns = words.slice(above === undefined ? 0 : 1, below === undefined ? undefined : -1);
   const bounds = { ...(above !== undefined && { above }), ...(below !== undefined && { below }) };
@@ -102,16 +121,40 @@ function orderOf(words: readonly string[], known: ReadonlySet<string>): [columns
 /** How far a sum of parts may be from the total at least, relative to it. */
 export const SUM_TOLERANCE = 1e-3;
 
-/** Parts of a whole, what an exact zero among them stands for, and how far their sums may be off. */
-export const wholeOf = (parts: readonly string[], total: number, zeros?: number, tolerance = SUM_TOLERANCE): Domain =>
-  simplex(parts, { total, map: "isometricLogRatio", tolerance, ...(zeros !== undefined && { zeros }) });
+/**
+ * Parts of a whole, what an exact zero among them stands for, and how far their sums may be off.
+ */
+export const wholeOf = (
+  parts: readonly string[],
+  total: number,
+  zeros?: number,
+  tolerance = SUM_TOLERANCE,
+): Domain =>
+  simplex(parts, {
+    total,
+    map: "isometricLogRatio",
+    tolerance,
+    ...(zeros !== undefined && { zeros }),
+  });
 
 /** a+b+c=100, or a+b+c=100:zeros:0.001 */
 function sumOf(parts: readonly string[], text: string, rule: string): Domain {
   const [total, word, share, ...more] = text.split(":");
-  if ((word !== undefined && word !== "zeros") || more.length > 0 || (word === "zeros" && share === undefined))
-    fail("usage", `${shown(rule)}: ${shown(text)} is no total`, "write a+b+c=100, or a+b+c=100:zeros:0.001");
-  return wholeOf(parts, numberIn(total, rule), share === undefined ? undefined : numberIn(share, rule));
+  if (
+    (word !== undefined && word !== "zeros") ||
+    more.length > 0 ||
+    (word === "zeros" && share === undefined)
+  )
+    fail(
+      "usage",
+      `${shown(rule)}: ${shown(text)} is no total`,
+      "write a+b+c=100, or a+b+c=100:zeros:0.001",
+    );
+  return wholeOf(
+    parts,
+    numberIn(total, rule),
+    share === undefined ? undefined : numberIn(share, rule),
+  );
 }
 
 /** What one rule says; names are those of a table. */
@@ -120,21 +163,27 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   const requireKnown = (columns: readonly string[]): readonly string[] => {
     const stranger = columns.find((name) => !known.has(name));
     if (stranger !== undefined)
-      fail("usage", `${shown(rule)}: there is no column ${shown(stranger)}`, `use one of ${shownList(names)}`);
+      fail(
+        "usage",
+        `${shown(rule)}: there is no column ${shown(stranger)}`,
+        `use one of ${shownList(names)}`,
+      );
     return columns;
   };
   const at = rule.lastIndexOf("=");
   const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
   if (at < 0) {
     const list = words(rule, "<");
-    if (list.length < 2) fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
+    if (list.length < 2)
+      fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
     const [columns, domain] = orderOf(list, known);
     return { columns: requireKnown(columns), domain };
   }
   const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
   if (known.has(left)) return { columns: [left], domain: kindOf(right, rule) };
   const listed = words(left, ",");
-  if (listed.length > 1) return { columns: requireKnown(listed), domain: groupOf(listed, right, rule) };
+  if (listed.length > 1)
+    return { columns: requireKnown(listed), domain: groupOf(listed, right, rule) };
   const parts = words(left, "+");
   if (parts.length < 2) requireKnown([left]);
   return { columns: requireKnown(parts), domain: sumOf(parts, right, rule) };
@@ -152,7 +201,8 @@ function kindText(spec: DomainSpec): string | undefined {
     case "between":
       return `between:${spec.low}:${spec.high}`;
     case "integer":
-      if (spec.most !== undefined) return spec.least === undefined ? undefined : `integer:${spec.least}:${spec.most}`;
+      if (spec.most !== undefined)
+        return spec.least === undefined ? undefined : `integer:${spec.least}:${spec.most}`;
       return spec.least === undefined ? "integer" : spec.least === 0 ? "count" : undefined;
     case "angle":
       return spec.period === undefined ? "angle" : `angle:${spec.period}`;
@@ -161,7 +211,10 @@ function kindText(spec: DomainSpec): string | undefined {
   }
 }
 
-/** The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where no rule does. */
+/**
+ * The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where
+ * no rule does.
+ */
 export function makeRule(columns: readonly string[], { spec }: Domain): string | undefined {
   if (!spec) return undefined;
   switch (spec.kind) {

@@ -1,6 +1,7 @@
 /**
- * Rows with holes, completed: what is there stays as it is, and the rest is drawn from its law given that. A whole number that
- * is there and no atom is spread over its interval, anew for every draw.
+ * Rows with holes, completed: what is there stays as it is, and the rest is drawn from its law
+ * given that. A whole number that is there and no atom is spread over its interval, anew for every
+ * draw.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -17,7 +18,15 @@ import {
   type OpenedTable,
   requireDraw,
 } from "./model.ts";
-import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_GROUPS } from "./points.ts";
+import {
+  cellsOf,
+  encoded,
+  type OpenCell,
+  partCells,
+  type Row,
+  tornFault,
+  WHOLE_GROUPS,
+} from "./points.ts";
 
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
@@ -25,7 +34,9 @@ export type Given = Readonly<Record<string, Cell>>;
 export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
   /** How often each row is completed. Default 1. */
   readonly draws?: number;
-  /** The number of the first row: rows of a file are drawn alike whole and in batches. Default 0. */
+  /**
+   * The number of the first row: rows of a file are drawn alike whole and in batches. Default 0.
+   */
   readonly first?: number;
 }
 
@@ -50,14 +61,23 @@ async function drawRest(
 ): Promise<Cell[][]> {
   const { domain } = model;
   const { size, noise, dimension: n } = domain;
-  const keys = sampleKeys(fold(fold(keyOf(options.seed ?? 0), "holes"), "cells"), rows.length, first);
+  const keys = sampleKeys(
+    fold(fold(keyOf(options.seed ?? 0), "holes"), "cells"),
+    rows.length,
+    first,
+  );
   const u = noise === 0 ? [] : uniform(keys, noise, { dtype: "float64" }).data;
-  const z = await filledPoints(model, encoded(rows, domain, u, model.atoms ?? {}), { ...options, first });
+  const z = await filledPoints(model, encoded(rows, domain, u, model.atoms ?? {}), {
+    ...options,
+    first,
+  });
   const y = mapped(z, n, domain.map.forward);
   return rows.map((row, i) =>
     domain.parts.flatMap((part) => {
       const { domain: own, at } = part;
-      return partCells(part, row) ?? own.decode(y.subarray(i * size + at.y, i * size + at.y + own.size));
+      return (
+        partCells(part, row) ?? own.decode(y.subarray(i * size + at.y, i * size + at.y + own.size))
+      );
     }),
   );
 }
@@ -71,9 +91,11 @@ export function requireGiven(model: FittedTable, given: Given): readonly OpenCel
   for (const part of domain.parts) {
     const own = partCells(part, cells);
     const fault = own && part.domain.fault(own);
-    if (fault !== undefined) fail("usage", `given: ${namesOf(part)}: ${fault}`, "give a value of its domain");
+    if (fault !== undefined)
+      fail("usage", `given: ${namesOf(part)}: ${fault}`, "give a value of its domain");
     const beyond = beyondFault(part, atoms, cells);
-    if (beyond !== undefined) fail("usage", `given: ${namesOf(part)}: ${beyond}`, "give one of these");
+    if (beyond !== undefined)
+      fail("usage", `given: ${namesOf(part)}: ${beyond}`, "give one of these");
   }
   if (Object.keys(given).length > 0) givenPredictorOf(model);
   return cells;

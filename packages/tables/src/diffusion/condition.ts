@@ -1,17 +1,29 @@
 /**
- * Rows given whatever was seen of them: a sum with noise, a bound, a count, as a log-likelihood ℓ of the cells,
+ * Rows given whatever was seen of them: a sum with noise, a bound, a count, as a log-likelihood ℓ
+ * of the cells,
  *
  *   q(row | seen) ∝ q(row) e^{ℓ(row)}
  *
- * by the particles of `condition` (diffeo/sde), with the network of whole rows as prior. It is exact in the limit of many particles
- * for the law that this network draws from, and needs no network of given cells.
+ * by the particles of `condition` (diffeo/sde), with the network of whole rows as prior. It is
+ * exact in the limit of many particles for the law that this network draws from, and needs no
+ * network of given cells.
  *
- * `given` and `complete` are the case in which cells are seen exactly and ψ_t(x) = p(x_S | X_t = x) is learned instead of
- * estimated: s + ∇ log ψ is the score of p_t(x_T | x_S), which is what the network of `given.ts` predicts. So they need no
- * particles, and know as much as that network was trained to.
+ * `given` and `complete` are the case in which cells are seen exactly and ψ_t(x) = p(x_S | X_t = x)
+ * is learned instead of estimated: s + ∇ log ψ is the score of p_t(x_T | x_S), which is what the
+ * network of `given.ts` predicts. So they need no particles, and know as much as that network was
+ * trained to.
  */
 import type { Product } from "diffeo/domain";
-import { isNdArray, type NdArray, type Nested, ndarray, type Shape, slice, squeeze, type Tensor } from "diffeo/graph";
+import {
+  isNdArray,
+  type NdArray,
+  type Nested,
+  ndarray,
+  type Shape,
+  slice,
+  squeeze,
+  type Tensor,
+} from "diffeo/graph";
 import { mapValues } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openParticles } from "diffeo/sampler";
@@ -39,7 +51,10 @@ export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evalu
 }
 
 export interface TableConditionOptions {
-  /** Shapes, by name, of what each call brings: what was seen, say. A number has the shape []. Default none. */
+  /**
+   * Shapes, by name, of what each call brings: what was seen, say. A number has the shape [].
+   * Default none.
+   */
   readonly observed?: Readonly<Record<string, Shape>>;
 }
 
@@ -47,7 +62,10 @@ export interface TableConditionOptions {
 export type ConditionedTable = (options?: ConditionRows) => Promise<ConditionedRows>;
 
 export interface ConditionedRows extends DrawnRows {
-  /** Effective sample size at the end, and how many first particles the rows come from: few of either means more are needed. */
+  /**
+   * Effective sample size at the end, and how many first particles the rows come from: few of
+   * either means more are needed.
+   */
   readonly ess: number;
   readonly ancestors: number;
   /** log of what was seen, as far as ℓ is normalised. */
@@ -66,11 +84,15 @@ const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
   );
 
 /** ℓ of cells, by the names of their columns or groups, and of what a call tells. */
-export type RowLikelihood = (cells: RowTensors, observed: Readonly<Record<string, Tensor>>) => Tensor;
+export type RowLikelihood = (
+  cells: RowTensors,
+  observed: Readonly<Record<string, Tensor>>,
+) => Tensor;
 
 /**
- * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the table's units, and gives one
- * number a row. What changes from call to call is observed, and compiles nothing; `name` is of this likelihood alone.
+ * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the
+ * table's units, and gives one number a row. What changes from call to call is observed, and
+ * compiles nothing; `name` is of this likelihood alone.
  *
  *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { observed: { seen: [] } });
  *     const { rows, ess } = await near({ observed: { seen: 3 } });
@@ -84,7 +106,14 @@ export function conditioned(
   const { domain, graphs } = model;
   const phi = tableMap(model);
   const dtype = "float32";
-  return async ({ particles: count = 1000, steps = 100, seed = 0, observed = {}, signal, onStep } = {}) => {
+  return async ({
+    particles: count = 1000,
+    steps = 100,
+    seed = 0,
+    observed = {},
+    signal,
+    onStep,
+  } = {}) => {
     const { samples, ess, ancestors, logEvidence, scoreEvaluations } = await graphs.take(
       name,
       count,
@@ -105,7 +134,9 @@ export function conditioned(
         draw({
           ...{ particles: count, steps, grid: "quadratic", tEnd: timeOf(LAST_LEVEL) },
           key: fold(keyOf(seed), "conditioned"),
-          observed: mapValues(observed, (value) => (isNdArray(value) ? value : ndarray(value, dtype))),
+          observed: mapValues(observed, (value) =>
+            isNdArray(value) ? value : ndarray(value, dtype),
+          ),
           ...(signal && { signal }),
           ...(onStep && { onStep: () => onStep() }),
         }),

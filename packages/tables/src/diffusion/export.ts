@@ -5,8 +5,9 @@
  *   denoise  x̂₀ = E[x₀ | x] = m x − σ v̂     of the same
  *   rows     y = φ(x)                  of x [batch, n], in float64, where parts of 10⁻³⁰⁰ are still parts
  *
- * Shapes of a graph are concrete, so a file serves one number of rows. Its metadata say what the numbers are: the spec of the model,
- * where each column is in x and in y, how time runs and at which t rows are data.
+ * Shapes of a graph are concrete, so a file serves one number of rows. Its metadata say what the
+ * numbers are: the spec of the model, where each column is in x and in y, how time runs and at
+ * which t rows are data.
  */
 import {
   div,
@@ -22,7 +23,15 @@ import {
   trace,
   writeOnnx,
 } from "diffeo/graph";
-import { type FittedTable, LAST_LEVEL, predictorOf, tableMap, tableScore, tableSde, timeOf } from "./model.ts";
+import {
+  type FittedTable,
+  LAST_LEVEL,
+  predictorOf,
+  tableMap,
+  tableScore,
+  tableSde,
+  timeOf,
+} from "./model.ts";
 import { tableMetadata } from "./model-bytes.ts";
 
 /** A function of x, and of t where it has one. */
@@ -56,11 +65,17 @@ export type TableExportName = keyof typeof tableExports;
 const exportNamed = (what: TableExportName): TableExport =>
   Object.hasOwn(tableExports, what)
     ? tableExports[what]
-    : fail("usage", `a table has no output "${what}"`, `export one of ${Object.keys(tableExports).join(", ")}`);
+    : fail(
+        "usage",
+        `a table has no output "${what}"`,
+        `export one of ${Object.keys(tableExports).join(", ")}`,
+      );
 
 /** What is exported, as a function of x and t; rows are one of x alone. */
-export const exportedTable = (model: FittedTable, what: TableExportName): ((x: Tensor, t: Tensor) => Tensor) =>
-  exportNamed(what).of(model);
+export const exportedTable = (
+  model: FittedTable,
+  what: TableExportName,
+): ((x: Tensor, t: Tensor) => Tensor) => exportNamed(what).of(model);
 
 /** Where each part of a row is. */
 const placesOf = ({ domain: { parts } }: FittedTable) =>
@@ -77,12 +92,18 @@ export interface ExportTableOptions {
 }
 
 /** The bytes of an ONNX file, and its inputs and outputs. */
-export function exportTable(model: FittedTable, { what = "score", batch = 1024 }: ExportTableOptions = {}): OnnxModel {
+export function exportTable(
+  model: FittedTable,
+  { what = "score", batch = 1024 }: ExportTableOptions = {},
+): OnnxModel {
   if (!(Number.isSafeInteger(batch) && batch >= 1))
     fail("usage", `batch is ${batch}`, "give a whole number of rows, at least 1");
   const { type, inputs: names } = exportNamed(what);
   const f = exportedTable(model, what);
-  const shapes: Readonly<Record<"x" | "t", Shape>> = { x: [batch, model.domain.dimension], t: [batch] };
+  const shapes: Readonly<Record<"x" | "t", Shape>> = {
+    x: [batch, model.domain.dimension],
+    t: [batch],
+  };
   const { outputs, inputs } = trace(
     (x: Tensor, t: Tensor) => ({ [what]: f(x, t) }),
     names.map((name) => shapes[name]),

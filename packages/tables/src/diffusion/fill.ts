@@ -1,10 +1,12 @@
 /**
- * Points drawn given some of their parts, by the network of `given.ts`: the probability flow in the free directions from noise
- * εP, in exponential steps that are even in λ (C. Lu et al., DPM-Solver++ 2M, 2022),
+ * Points drawn given some of their parts, by the network of `given.ts`: the probability flow in the
+ * free directions from noise εP, in exponential steps that are even in λ (C. Lu et al.,
+ * DPM-Solver++ 2M, 2022),
  *
  *   x′ = (σ′/σ) x + m′(1 − e^{−h}) (D + ½ (h/h₋)(D − D₋)),      D = x̂₀P = (m x − σ v̂)P,   h = ½(λ′ − λ)
  *
- * and at the end x₀ = x₀P_S + D. What is given comes out as it went in: x₀P_S is all that z_S depends on.
+ * and at the end x₀ = x₀P_S + D. What is given comes out as it went in: x₀P_S is all that z_S
+ * depends on.
  */
 import { compile } from "diffeo/engine";
 import type { NdArray } from "diffeo/graph";
@@ -37,7 +39,11 @@ interface Problem {
 }
 
 const compiled = (model: FittedTable, engine: Engine) =>
-  compile(givenPredictorOf(model), [[null, model.domain.dimension], [null, sideSize(model.domain)], []], engine);
+  compile(
+    givenPredictorOf(model),
+    [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
+    engine,
+  );
 
 /** x₀ of problems, each from its noise. */
 async function drawn(
@@ -45,7 +51,11 @@ async function drawn(
   problems: readonly Problem[],
   noise: Float64Array,
   n: number,
-  { evaluations, signal, onStep }: Required<Pick<DrawRows, "evaluations">> & Pick<DrawRows, "signal" | "onStep">,
+  {
+    evaluations,
+    signal,
+    onStep,
+  }: Required<Pick<DrawRows, "evaluations">> & Pick<DrawRows, "signal" | "onStep">,
 ): Promise<Float64Array> {
   const count = problems.length;
   const side = n + problems[0].pattern.flags.length;
@@ -63,7 +73,11 @@ async function drawn(
     beside.set(settled.subarray(i * n, (i + 1) * n), i * side);
     beside.set(pattern.flags, i * side + n);
   });
-  const array = (data: Float32Array, width: number): NdArray => ({ shape: [count, width], dtype: "float32", data });
+  const array = (data: Float32Array, width: number): NdArray => ({
+    shape: [count, width],
+    dtype: "float32",
+    data,
+  });
   const around = array(beside, side);
   const [first] = logSnr(tableSde.transition)([tableSde.horizon]);
   const steps = evaluations - 1;
@@ -93,7 +107,9 @@ const scales = (lambda: number): [m: number, sigma: number] => [
   1 / Math.sqrt(1 + Math.exp(lambda)),
 ];
 
-/** Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing. */
+/**
+ * Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing.
+ */
 export async function filledPoints(
   model: OpenedTable,
   z: Float64Array,
@@ -104,7 +120,9 @@ export async function filledPoints(
   const matrix = Float64Array.from(standard.matrix);
   const out = z.slice();
   for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
-    const rows = Array.from({ length: count }, (_, i) => z.subarray((from + i) * n, (from + i + 1) * n));
+    const rows = Array.from({ length: count }, (_, i) =>
+      z.subarray((from + i) * n, (from + i + 1) * n),
+    );
     const open = rows.flatMap((row, i) => (row.some(Number.isNaN) ? [i] : []));
     if (open.length === 0) continue;
     const problems = open.map((i): Problem => {
@@ -128,7 +146,8 @@ export async function filledPoints(
       found.set(standard.mean);
       addProduct(found, 0, x, k * n, matrix, n);
       // What was given is there already, to the last digit.
-      for (let j = 0; j < n; j++) if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
+      for (let j = 0; j < n; j++)
+        if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
     });
   }
   return out;

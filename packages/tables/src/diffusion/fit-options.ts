@@ -24,12 +24,23 @@ const oneOf = (name: string, value: unknown, kinds: readonly string[]): void => 
 
 /** Raises an error where rows are too few, or an option is nothing that a fit could follow. */
 export function requireFit(rows: readonly unknown[], options: Asked): void {
-  const { columns, network = "residual", flow = "affine", held = 0.1, steps = 1, minutes = 1 } = options;
+  const {
+    columns,
+    network = "residual",
+    flow = "affine",
+    held = 0.1,
+    steps = 1,
+    minutes = 1,
+  } = options;
   if (typeof columns !== "object" || columns === null)
     fail("usage", `columns is ${String(columns)}`, "give domains by the names of the columns");
   for (const [name, domain] of Object.entries(columns))
     if (!isDomain(domain))
-      fail("usage", `columns: "${name}" is ${JSON.stringify(domain)}, no domain`, "make one, as positive() does");
+      fail(
+        "usage",
+        `columns: "${name}" is ${JSON.stringify(domain)}, no domain`,
+        "make one, as positive() does",
+      );
   if (rows.length < LEAST_ROWS)
     fail(
       "data",
@@ -39,7 +50,8 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
   if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
   if (!(Number.isSafeInteger(steps) && steps >= 1))
     fail("usage", `steps is ${steps}`, "give a whole number, at least 1");
-  if (!(Number.isFinite(minutes) && minutes > 0)) fail("usage", `minutes is ${minutes}`, "give a number above 0");
+  if (!(Number.isFinite(minutes) && minutes > 0))
+    fail("usage", `minutes is ${minutes}`, "give a number above 0");
   oneOf("network", network, networkKinds);
   if (typeof flow !== "object") oneOf("flow", flow, flowKinds);
 }

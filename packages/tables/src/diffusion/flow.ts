@@ -1,11 +1,12 @@
 /**
- * A learned last link of φ: w = T⁻¹(x) with T a flow of couplings (diffeo/model) that takes standardised points w to something
- * like N(0, I), by maximum likelihood,
+ * A learned last link of φ: w = T⁻¹(x) with T a flow of couplings (diffeo/model) that takes
+ * standardised points w to something like N(0, I), by maximum likelihood,
  *
  *   log p(w) = log N(T(w)) + log|det J_T(w)| → max,
  *
- * on rows that training sees, with a little noise. The score network then works in x = T(w). Labels and other atoms pass: the flow is of numbers,
- * and says nothing of them. Neither does it touch the network of given cells (`given.ts`), whose subspaces are those of w.
+ * on rows that training sees, with a little noise. The score network then works in x = T(w). Labels
+ * and other atoms pass: the flow is of numbers, and says nothing of them. Neither does it touch the
+ * network of given cells (`given.ts`), whose subspaces are those of w.
  */
 import { type Bijector, invert } from "diffeo/bijector";
 import { compile } from "diffeo/engine";
@@ -43,20 +44,27 @@ const WIDTH = 64;
 const BINS = 8;
 /** Steps of a flow: it has to be near, not right. */
 const STEPS = 1000;
-/** Noise that rows have in training, in standard deviations: without it a flow learns them by heart, and others look strange. */
+/**
+ * Noise that rows have in training, in standard deviations: without it a flow learns them by heart,
+ * and others look strange.
+ */
 const NOISE = 0.6;
 /** Rows that pass at once. */
 const PART = 4096;
 
-const tensorsOf = ({ parameters }: Flow): CouplingFlow<Tensor> => frozen<CouplingFlow<Tensor>>(parameters);
+const tensorsOf = ({ parameters }: Flow): CouplingFlow<Tensor> =>
+  frozen<CouplingFlow<Tensor>>(parameters);
 
 /** T⁻¹, x ↦ w. */
-export const flowMap = (flow: Flow): Bijector => invert(couplingFlow(tensorsOf(flow), flow.network));
+export const flowMap = (flow: Flow): Bijector =>
+  invert(couplingFlow(tensorsOf(flow), flow.network));
 
 /** Coordinates that a flow is of. */
 export const flowing = ({ domain, atoms = {} }: Coordinates): readonly number[] => {
   const coded = codedRanges(domain, atoms);
-  return [...Array(domain.dimension).keys()].filter((i) => !coded.some(([from, to]) => i >= from && i < to));
+  return [...Array(domain.dimension).keys()].filter(
+    (i) => !coded.some(([from, to]) => i >= from && i < to),
+  );
 };
 
 interface Through {
@@ -79,8 +87,10 @@ async function byRows<K extends string>(
     const found = await graphs.take(
       graph,
       some,
-      ({ threads }) => compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) }),
-      (run) => run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) }),
+      ({ threads }) =>
+        compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) }),
+      (run) =>
+        run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) }),
     );
     for (const [name, { data }] of Object.entries(found) as [K, NdArray][]) {
       const size = data.length / some;
@@ -93,11 +103,21 @@ async function byRows<K extends string>(
 
 /** T of standardised points. */
 export const intoFlow = (flow: Flow, w: Float64Array, graphs: Graphs): Promise<Through> =>
-  byRows(graphs, "into the flow", w, flow.network.channels, (rows) => normalised(tensorsOf(flow), rows, flow.network));
+  byRows(graphs, "into the flow", w, flow.network.channels, (rows) =>
+    normalised(tensorsOf(flow), rows, flow.network),
+  );
 
 /** T⁻¹ of what a model drew. */
-export const outOfFlow = async (flow: Flow, x: Float64Array, graphs: Graphs): Promise<Float64Array> =>
-  (await byRows(graphs, "out of the flow", x, flow.network.channels, (rows) => ({ w: flowMap(flow).forward(rows) }))).w;
+export const outOfFlow = async (
+  flow: Flow,
+  x: Float64Array,
+  graphs: Graphs,
+): Promise<Float64Array> =>
+  (
+    await byRows(graphs, "out of the flow", x, flow.network.channels, (rows) => ({
+      w: flowMap(flow).forward(rows),
+    }))
+  ).w;
 
 export interface FlowTraining extends TrainingOptions {
   readonly kind: FlowKind;
@@ -120,7 +140,11 @@ export async function trainFlow(
   const [rows, n] = points.shape;
   const moved = flowing(coordinates);
   if (moved.length < 2)
-    fail("usage", `a flow of ${moved.length} coordinates of numbers`, "fit without a flow: it needs two at least");
+    fail(
+      "usage",
+      `a flow of ${moved.length} coordinates of numbers`,
+      "fit without a flow: it needs two at least",
+    );
   const network: Flow["network"] = {
     kind: "couplings",
     channels: n,
@@ -142,7 +166,8 @@ export async function trainFlow(
         [BATCH, n],
         [BATCH, n],
       ],
-      loss: (p, [w, noise]) => flowLoss(p as unknown as CouplingFlow<Tensor>, add(w, mul(noise, NOISE)), network),
+      loss: (p, [w, noise]) =>
+        flowLoss(p as unknown as CouplingFlow<Tensor>, add(w, mul(noise, NOISE)), network),
       batch: (key) => batch(points, key),
       held: (key) => batch(held, key),
     },

@@ -1,19 +1,21 @@
 /**
- * The network of rows of which some parts are given and some are hidden. For any division of the parts into given S, drawn T and
- * hidden H it predicts v of the free directions (`pattern.ts`) at the level λ,
+ * The network of rows of which some parts are given and some are hidden. For any division of the
+ * parts into given S, drawn T and hidden H it predicts v of the free directions (`pattern.ts`) at
+ * the level λ,
  *
  *   v̂( x P, x₀ P_S, S, H, λ )        E ‖(v̂ − v) P‖²/n → min,     x P = m x₀ P + σ ε P
  *
- * whose minimiser is the score of p_t(x_T | x_S): one network gives every conditional and every marginal law of the table
- * (Y. Tashiro et al., CSDI, NeurIPS 2021, for given parts). Nothing that is hidden enters input or loss, so rows with holes are
- * used as they are: their holes are hidden.
+ * whose minimiser is the score of p_t(x_T | x_S): one network gives every conditional and every
+ * marginal law of the table (Y. Tashiro et al., CSDI, NeurIPS 2021, for given parts). Nothing that
+ * is hidden enters input or loss, so rows with holes are used as they are: their holes are hidden.
  *
- * What it learns of x_T given x_S comes from rows where S and T are there. That is right where cells are missing for reasons in
- * S; the rows that the network of the whole table learns from are therefore these, with their holes drawn given all that is
- * there (`fit.ts`), and not the rows without holes alone.
+ * What it learns of x_T given x_S comes from rows where S and T are there. That is right where
+ * cells are missing for reasons in S; the rows that the network of the whole table learns from are
+ * therefore these, with their holes drawn given all that is there (`fit.ts`), and not the rows
+ * without holes alone.
  *
- * A level's rows share a division, drawn anew: each part is given with a chance that is itself uniform, and in a quarter of
- * the levels each other is hidden with a chance that is.
+ * A level's rows share a division, drawn anew: each part is given with a chance that is itself
+ * uniform, and in a quarter of the levels each other is hidden with a chance that is.
  */
 import type { Product } from "diffeo/domain";
 import {
@@ -71,7 +73,10 @@ interface Source {
   readonly patternOf: (states: ArrayLike<number>) => Pattern;
 }
 
-/** A level's division for a row: its holes are hidden, and if nothing is left to draw, what was given is. */
+/**
+ * A level's division for a row: its holes are hidden, and if nothing is left to draw, what was
+ * given is.
+ */
 function statesOf(level: Uint8Array, { holes }: Source, row: number): Uint8Array {
   const parts = level.length;
   const own = level.map((state, k) => (holes[row * parts + k] ? HIDDEN : state));
@@ -102,7 +107,13 @@ function batchOf(source: Source, key: Key): NdArray[] {
     dtype: "float32",
     data,
   });
-  return [array(rows, n), array(drawn, n), array(beside, side), levelsOf(fold(key, "levels")), array(free, n, n)];
+  return [
+    array(rows, n),
+    array(drawn, n),
+    array(beside, side),
+    levelsOf(fold(key, "levels")),
+    array(free, n, n),
+  ];
 }
 
 /** Trains the network on points z with holes, and measures on others. */
@@ -140,7 +151,13 @@ export function trainGiven(
     {
       network: { kind: "residual", channels: n + side, outputs, width, blocks },
       rows: z.length / n,
-      shapes: [[LEVELS, ROWS, n], [LEVELS, ROWS, n], [LEVELS, ROWS, side], [LEVELS], [LEVELS, ROWS, n, n]],
+      shapes: [
+        [LEVELS, ROWS, n],
+        [LEVELS, ROWS, n],
+        [LEVELS, ROWS, side],
+        [LEVELS],
+        [LEVELS, ROWS, n, n],
+      ],
       loss,
       batch: (key) => batchOf(seen, key),
       held: (key) => batchOf(unseen, key),

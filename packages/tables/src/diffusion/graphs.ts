@@ -1,8 +1,9 @@
 /**
- * Graphs of a table, compiled when they are first needed and held between calls: keys, given cells, levels and the directions of
- * a pattern are inputs, so that a call like one before it compiles nothing. A graph is of one number of rows, since rounding
- * depends on it. How much memory all of them take is bounded: where another has no room, those are freed that nobody has
- * used for longest.
+ * Graphs of a table, compiled when they are first needed and held between calls: keys, given cells,
+ * levels and the directions of a pattern are inputs, so that a call like one before it compiles
+ * nothing. A graph is of one number of rows, since rounding depends on it. How much memory all of
+ * them take is bounded: where another has no room, those are freed that nobody has used for
+ * longest.
  */
 import { fail } from "diffeo/graph";
 import { type Engine, type EngineOptions, engineOf } from "./engine.ts";
@@ -13,7 +14,9 @@ interface Opened {
 }
 
 export interface Graphs {
-  /** `use` with what is open under a name for so many rows of a network, opened now if it is not. */
+  /**
+   * `use` with what is open under a name for so many rows of a network, opened now if it is not.
+   */
   readonly take: <T extends Opened, R>(
     name: string,
     rows: number,
@@ -31,7 +34,9 @@ interface Held {
   users: number;
 }
 
-/** Rows whose activations are held, and how many rows' worth the weights and plan of a graph are. */
+/**
+ * Rows whose activations are held, and how many rows' worth the weights and plan of a graph are.
+ */
 const [ROOM, OWN] = [20_000, 1000];
 
 /** What could not be opened has nothing to free. */
@@ -88,7 +93,10 @@ export function openGraphs(options: EngineOptions = {}): Graphs {
 }
 
 /** What is done with graphs that nobody else uses. */
-export async function withGraphs<R>(options: EngineOptions, use: (graphs: Graphs) => Promise<R>): Promise<R> {
+export async function withGraphs<R>(
+  options: EngineOptions,
+  use: (graphs: Graphs) => Promise<R>,
+): Promise<R> {
   const graphs = openGraphs(options);
   return use(graphs).finally(() => graphs.dispose());
 }

@@ -1,13 +1,15 @@
 /**
- * From what a network gives to v̂. Coordinates of numbers are v̂ itself. A label, or a whole number that is an atom (`atoms.ts`),
- * is a code point c_k of x, and the network gives logits a_k of its class; with those of the code's own noise, which are known,
+ * From what a network gives to v̂. Coordinates of numbers are v̂ itself. A label, or a whole number
+ * that is an atom (`atoms.ts`), is a code point c_k of x, and the network gives logits a_k of its
+ * class; with those of the code's own noise, which are known,
  *
  *   p̂(k | x) = softmax_k( a_k(x, λ) + (m x_c·c_k − m²‖c_k‖²/2)/σ² )        x̂₀ = Σₖ p̂ₖ c_k,   v̂ = (m x_c − x̂₀)/σ
  *
- * This is Bayes' rule: p(k | x) ∝ p(k | x elsewhere) N(x_c; m c_k, σ²I), since the noise of these coordinates is their own
- * (they are not whitened with other columns). The network is left with log p(k | x elsewhere), which is smooth at every
- * level, while a free v̂ would have to grow steps of height 1/σ around every code. As x̂₀ is exactly a code where the class is
- * certain, densities at codes are probabilities of classes (`score.ts`).
+ * This is Bayes' rule: p(k | x) ∝ p(k | x elsewhere) N(x_c; m c_k, σ²I), since the noise of these
+ * coordinates is their own (they are not whitened with other columns). The network is left with log
+ * p(k | x elsewhere), which is smooth at every level, while a free v̂ would have to grow steps of
+ * height 1/σ around every code. As x̂₀ is exactly a code where the class is certain, densities at
+ * codes are probabilities of classes (`score.ts`).
  */
 import type { Product } from "diffeo/domain";
 import {
@@ -55,7 +57,10 @@ export interface Head {
   readonly velocity: (out: Tensor, x: Tensor, lambda: Tensor) => Tensor;
 }
 
-/** Code points in x: those of each atom while all else is where it starts, which they do not depend on. */
+/**
+ * Code points in x: those of each atom while all else is where it starts, which they do not depend
+ * on.
+ */
 function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBlock[] {
   const { size, dimension: n } = domain;
   return domain.parts.flatMap((part) => {
@@ -69,8 +74,12 @@ function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBloc
     });
     const x = mapped(mapped(y, size, domain.map.inverse), n, standardMap(standard).inverse);
     const [from, to] = [at.x, at.x + own.dimension];
-    const codes = Float64Array.from(cells.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))));
-    return [{ from, to, codes: { shape: [cells.length, to - from], dtype: "float64", data: codes } }];
+    const codes = Float64Array.from(
+      cells.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))),
+    );
+    return [
+      { from, to, codes: { shape: [cells.length, to - from], dtype: "float64", data: codes } },
+    ];
   });
 }
 
@@ -91,10 +100,16 @@ const transposed = ({ shape: [rows, columns], data }: NdArray): NdArray => ({
   ),
 });
 
-/** p̂ of a column's classes from logits [..., labels] and its coordinates of x; m and σ broadcast against both. */
+/**
+ * p̂ of a column's classes from logits [..., labels] and its coordinates of x; m and σ broadcast
+ * against both.
+ */
 function posterior(logits: Tensor, x: Tensor, codes: NdArray, m: Tensor, sigma: Tensor): Tensor {
   const towards = matmul(x, constant(transposed(codes), x.dtype));
-  const half = mul(constant({ shape: [codes.shape[0]], dtype: "float64", data: squares(codes) }, x.dtype), 0.5);
+  const half = mul(
+    constant({ shape: [codes.shape[0]], dtype: "float64", data: squares(codes) }, x.dtype),
+    0.5,
+  );
   const gain = div(m, mul(sigma, sigma));
   return softmax(add(logits, mul(sub(towards, mul(half, m)), gain)));
 }

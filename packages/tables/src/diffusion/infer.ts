@@ -1,4 +1,7 @@
-/** Which domain each column of a table has: as it was said to have, or as its cells suggest, with the reason. */
+/**
+ * Which domain each column of a table has: as it was said to have, or as its cells suggest, with
+ * the reason.
+ */
 import {
   between,
   type Cell,
@@ -37,19 +40,29 @@ const FEWEST_NUMBERED = 20;
 
 function requireCells(table: CellTable, name: string): void {
   if (columnAt(table, name).every(isEmpty))
-    fail("data", `${table.source}: all cells of ${shown(name)} are empty`, `leave it out by the rule ${name}=drop`);
+    fail(
+      "data",
+      `${table.source}: all cells of ${shown(name)} are empty`,
+      `leave it out by the rule ${name}=drop`,
+    );
 }
 
 /** That numbers of columns have commas, in words to add to a reason. */
 const commaNote = (table: CellTable, columns: readonly string[]): string =>
-  table.commas && columns.some((name) => numbersIn(table, name) && columnAt(table, name).some((c) => c.includes(",")))
+  table.commas &&
+  columns.some(
+    (name) => numbersIn(table, name) && columnAt(table, name).some((c) => c.includes(",")),
+  )
     ? ", with decimal commas"
     : "";
 
 /** A cell such as 1,234, which is another number where commas part thousands. */
 const isGrouped = (cell: string): boolean => /^[+-]?[1-9]\d{0,2},\d{3}$/.test(cell);
 
-/** Commas that may part thousands, in all cells that have any, are an error that says where the first is. */
+/**
+ * Commas that may part thousands, in all cells that have any, are an error that says where the
+ * first is.
+ */
 function refuseGrouped(table: CellTable, names: Iterable<string>): void {
   const found = [...names].flatMap((name) =>
     columnAt(table, name).flatMap((cell, row) => (cell.includes(",") ? [{ name, cell, row }] : [])),
@@ -69,11 +82,17 @@ function emptyNote(table: CellTable, columns: readonly string[]): string {
   return empty === 0 ? "" : `; ${empty} of ${table.rows.length * columns.length} cells are empty`;
 }
 
-/** Whether so many different texts are too many for categories: no two rows would share one as a rule. */
+/**
+ * Whether so many different texts are too many for categories: no two rows would share one as a
+ * rule.
+ */
 const areNames = (labels: number, cells: number): boolean =>
   labels > MOST_LABELS || (labels > FEW_LABELS && labels > cells / 2);
 
-/** A cell that is no number in a column of numbers, too many of them for labels, is an error that says where it is. */
+/**
+ * A cell that is no number in a column of numbers, too many of them for labels, is an error that
+ * says where it is.
+ */
 function refuseStray(table: CellTable, name: string): void {
   const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
   const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
@@ -88,9 +107,12 @@ function refuseStray(table: CellTable, name: string): void {
 
 /** Columns of one value have no law to learn. */
 function refuseConstant(table: CellTable, names: readonly string[]): void {
-  const found = names.filter((name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1);
+  const found = names.filter(
+    (name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1,
+  );
   if (found.length === 0) return;
-  if (table.rows.length === 1) fail("data", `${table.source} has one row, which shows no law`, "give more rows");
+  if (table.rows.length === 1)
+    fail("data", `${table.source} has one row, which shows no law`, "give more rows");
   const say = found.length === 1 ? ["has", "it", "rule"] : ["have", "them", "rules"];
   fail(
     "data",
@@ -104,9 +126,13 @@ const isDate = (cell: string): boolean =>
 /** A number with thousands parted, of a currency or in percent. */
 const isDressed = (cell: string): boolean => /^[$€£]? ?[+-]?\d[\d.,']* ?[%$€£]?$/.test(cell);
 
-/** What most of a column's texts seem to be, in words that say what to do about it; undefined where they are plain texts. */
+/**
+ * What most of a column's texts seem to be, in words that say what to do about it; undefined where
+ * they are plain texts.
+ */
 function disguise(cells: readonly string[]): string | undefined {
-  const are = (test: (cell: string) => boolean): boolean => cells.filter(test).length > cells.length / 2;
+  const are = (test: (cell: string) => boolean): boolean =>
+    cells.filter(test).length > cells.length / 2;
   if (are(isDate)) return "write dates as numbers, such as days since the first";
   return are(isDressed) ? "write numbers plainly, as 1234.5" : undefined;
 }
@@ -129,8 +155,14 @@ function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Infer
 }
 
 /** Said of whole numbers that are all of a range, each once, as those that number rows are. */
-const numberingNote = (name: string, numbers: readonly number[], [low, high]: readonly [number, number]): string =>
-  numbers.length >= FEWEST_NUMBERED && high - low + 1 === numbers.length && new Set(numbers).size === numbers.length
+const numberingNote = (
+  name: string,
+  numbers: readonly number[],
+  [low, high]: readonly [number, number],
+): string =>
+  numbers.length >= FEWEST_NUMBERED &&
+  high - low + 1 === numbers.length &&
+  new Set(numbers).size === numbers.length
     ? `, each once: if they only number the rows, leave them out by the rule ${name}=drop`
     : "";
 
@@ -144,20 +176,31 @@ function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "c
   }
   const [from, to] = [low, high].map((v) => Number(v.toPrecision(6)));
   const range = `from ${from} to ${to}`;
-  if (low > 0 && high < 1) return { domain: between(0, 1), reason: `all between 0 and 1, ${range}` };
+  if (low > 0 && high < 1)
+    return { domain: between(0, 1), reason: `all between 0 and 1, ${range}` };
   if (low > 0) return { domain: positive(), reason: `all above 0, ${range}` };
   return {
     domain: real(),
-    reason: low === 0 ? `numbers ${range}; exact zeros are on the bound of positive` : `numbers ${range}`,
+    reason:
+      low === 0 ? `numbers ${range}; exact zeros are on the bound of positive` : `numbers ${range}`,
   };
 }
 
-/** What columns were said to be, with what only their cells can say: zeros and rounding of parts, and where there are no rows on a circle. */
-function asSaid(table: CellTable, columns: readonly string[], domain: Domain): Omit<Inferred, "columns"> {
+/**
+ * What columns were said to be, with what only their cells can say: zeros and rounding of parts,
+ * and where there are no rows on a circle.
+ */
+function asSaid(
+  table: CellTable,
+  columns: readonly string[],
+  domain: Domain,
+): Omit<Inferred, "columns"> {
   const { spec } = domain;
   if (spec?.kind === "angle") return placedAngle(table, columns[0], spec.period);
   if (spec?.kind === "sphere") return placedSphere(table, columns);
-  return spec?.kind === "simplex" ? saidWhole(table, columns, spec) : { domain, reason: "as was said" };
+  return spec?.kind === "simplex"
+    ? saidWhole(table, columns, spec)
+    : { domain, reason: "as was said" };
 }
 
 /** Domains of all columns that are not left out, in the order of the table. */
@@ -165,11 +208,14 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const said: ColumnRule[] = rules.map((rule) => parseRule(rule, table.columns));
   const spoken = said.flatMap((rule) => rule.columns);
   const twice = spoken.find((name, i) => spoken.indexOf(name) !== i);
-  if (twice !== undefined) fail("usage", `two rules are about ${shown(twice)}`, "give one for each column");
+  if (twice !== undefined)
+    fail("usage", `two rules are about ${shown(twice)}`, "give one for each column");
   const dropped = said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns);
   for (const name of table.columns) if (!dropped.includes(name)) requireCells(table, name);
   const open = table.columns.filter((name) => !spoken.includes(name));
-  const labelled = said.filter((rule) => rule.domain === "category").flatMap((rule) => rule.columns);
+  const labelled = said
+    .filter((rule) => rule.domain === "category")
+    .flatMap((rule) => rule.columns);
   refuseConstant(table, [...open, ...labelled]);
   const numbers = new Map<string, readonly number[]>();
   for (const name of open) {
@@ -200,14 +246,22 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
       const values = numbers.get(name);
       if (values) {
         const { domain, reason } = numberDomain(name, values);
-        return [{ columns: [name], domain, reason: reason + (nearly?.first === name ? nearly.note : "") }];
+        return [
+          { columns: [name], domain, reason: reason + (nearly?.first === name ? nearly.note : "") },
+        ];
       }
       refuseStray(table, name);
       return [{ columns: [name], ...categoryOf(table, name, false) }];
     }),
-  ].map((one) => ({ ...one, reason: one.reason + commaNote(table, one.columns) + emptyNote(table, one.columns) }));
-  if (found.length === 0) fail("usage", `${table.source}: all columns are left out`, "keep at least one");
-  return found.sort((a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]));
+  ].map((one) => ({
+    ...one,
+    reason: one.reason + commaNote(table, one.columns) + emptyNote(table, one.columns),
+  }));
+  if (found.length === 0)
+    fail("usage", `${table.source}: all columns are left out`, "keep at least one");
+  return found.sort(
+    (a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]),
+  );
 }
 
 /** The domains by name, as `fitTable` takes them. */
@@ -221,32 +275,50 @@ const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenC
 export interface RowsOptions {
   /** Whether the table may lack columns, whose cells are then holes. Default no. */
   readonly lacking?: boolean;
-  /** Whether a group of columns may have holes in some of them and not in others. Default yes: all are then holes. */
+  /**
+   * Whether a group of columns may have holes in some of them and not in others. Default yes: all
+   * are then holes.
+   */
   readonly torn?: boolean;
-  /** The atoms of a model that rows with holes are to be completed by: whole numbers beyond them are an error. */
+  /**
+   * The atoms of a model that rows with holes are to be completed by: whole numbers beyond them are
+   * an error.
+   */
   readonly atoms?: Atoms;
 }
 
-/** The rows of a table as cells of a product of domains, null where they are empty; one that is outside is an error that says where. */
+/**
+ * The rows of a table as cells of a product of domains, null where they are empty; one that is
+ * outside is an error that says where.
+ */
 export function rowsIn(table: CellTable, domain: Product, options: RowsOptions = {}): OpenCell[][] {
   const { source, columns, lines, commas } = table;
   const places = domain.parts.map((part) =>
     part.columns.map((name) => {
       const at = columns.indexOf(name);
       if (at < 0 && !options.lacking)
-        fail("data", `${source} has no column ${shown(name)}`, "give the columns that the model has");
+        fail(
+          "data",
+          `${source} has no column ${shown(name)}`,
+          "give the columns that the model has",
+        );
       return at;
     }),
   );
   return table.rows.map((row, i) => {
-    const where = (j: number): string => `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
+    const where = (j: number): string =>
+      `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
     const cells = domain.parts.flatMap((part, k) => {
       const own = places[k].map((j): OpenCell => {
         if (j < 0 || isEmpty(row[j])) return null;
         if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
         return (
           numberOf(row[j], commas) ??
-          fail("data", `${where(j)}: ${shown(row[j])} is not a number`, "mend the cell, or drop the row")
+          fail(
+            "data",
+            `${where(j)}: ${shown(row[j])} is not a number`,
+            "mend the cell, or drop the row",
+          )
         );
       });
       const fault = own.some(isHole) ? undefined : part.domain.fault(own as (string | number)[]);
@@ -261,7 +333,8 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
     const half = options.torn === false ? tornFault(domain, cells) : undefined;
     if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
     const [far] = options.atoms ? strangers(domain, options.atoms, cells) : [];
-    if (far) fail("data", `${where(columns.indexOf(far.part.columns[0]))}: ${far.fault}`, EMPTY_OR_DROP);
+    if (far)
+      fail("data", `${where(columns.indexOf(far.part.columns[0]))}: ${far.fault}`, EMPTY_OR_DROP);
     return cells;
   });
 }

@@ -1,14 +1,17 @@
 /**
- * log-likelihood of rows by the probability flow. With the network's v and the level λ = log m²/σ² as time it is
+ * log-likelihood of rows by the probability flow. With the network's v and the level λ = log m²/σ²
+ * as time it is
  *
  *   dx/dλ = −½ m σ v̂(x, λ)         log p(x) = log N(x_T) + ∫ ∇·(dx/dλ) dλ + n log m     from x_s = m x at λ_s to λ_T,
  *
- * for (log σ)′ x + ½ m x̂₀ = −½ m² x + ½ m (m x − σ v̂): what is linear in x cancels, and nothing is left that is stiff. The
- * divergence is exact, one derivative a coordinate. In the units of the cells log q = log p(φ⁻¹(y)) − log|det J_φ|.
+ * for (log σ)′ x + ½ m x̂₀ = −½ m² x + ½ m (m x − σ v̂): what is linear in x cancels, and nothing
+ * is left that is stiff. The divergence is exact, one derivative a coordinate. In the units of the
+ * cells log q = log p(φ⁻¹(y)) − log|det J_φ|.
  *
- * Steps are even in u, λ = 1 + 9 asinh(tan u), a little denser where the flow moves, by the rule of Adams and Bashforth of order
- * 4: one evaluation a step, the first three by Runge and Kutta. How many it takes depends on the model, so it is measured: a few
- * rows are followed twice, and evaluations are doubled until twice as many change log p by less than the tolerance on average.
+ * Steps are even in u, λ = 1 + 9 asinh(tan u), a little denser where the flow moves, by the rule of
+ * Adams and Bashforth of order 4: one evaluation a step, the first three by Runge and Kutta. How
+ * many it takes depends on the model, so it is measured: a few rows are followed twice, and
+ * evaluations are doubled until twice as many change log p by less than the tolerance on average.
  */
 import { type Compiled, compile } from "diffeo/engine";
 import {
@@ -40,7 +43,9 @@ export interface Field {
 export interface FlowOptions {
   /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
   readonly evaluations?: number;
-  /** The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³. */
+  /**
+   * The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³.
+   */
   readonly tolerance?: number;
   readonly signal?: AbortSignal;
 }
@@ -66,7 +71,10 @@ function flowOf(predict: Predictor) {
 }
 
 /** s + Σ c k */
-function moved(s: Float64Array, ...terms: readonly (readonly [Float64Array, number])[]): Float64Array {
+function moved(
+  s: Float64Array,
+  ...terms: readonly (readonly [Float64Array, number])[]
+): Float64Array {
   const out = s.slice();
   for (const [k, c] of terms) for (let i = 0; i < out.length; i++) out[i] += c * k[i];
   return out;
@@ -92,7 +100,13 @@ const [USUAL, MOST] = [100, 3200];
 /** Rows that are followed twice. */
 const FOLLOWED_TWICE = 32;
 
-async function integrated(field: Slope, start: Float64Array, from: number, to: number, steps: number) {
+async function integrated(
+  field: Slope,
+  start: Float64Array,
+  from: number,
+  to: number,
+  steps: number,
+) {
   const h = (to - from) / steps;
   const past: Float64Array[] = [];
   let s = start;
@@ -112,7 +126,13 @@ async function integrated(field: Slope, start: Float64Array, from: number, to: n
 type Flow = Compiled<[x: Tensor, lambda: Tensor], { velocity: Tensor; divergence: Tensor }>;
 
 /** log p of points x, row-major, by a compiled flow. */
-async function followed(flow: Flow, x: Float64Array, n: number, steps: number, signal?: AbortSignal) {
+async function followed(
+  flow: Flow,
+  x: Float64Array,
+  n: number,
+  steps: number,
+  signal?: AbortSignal,
+) {
   const count = x.length / n;
   const [end] = logSnr(tableSde.transition)([tableSde.horizon]);
   const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
@@ -145,8 +165,16 @@ async function followed(flow: Flow, x: Float64Array, n: number, steps: number, s
 /** log p of rows by so many evaluations each. */
 type Follow = (x: Float64Array, evaluations: number) => Promise<Float64Array>;
 
-/** log p of rows, by as many evaluations as it takes to be within a tolerance on some of them, spread over all. */
-async function settled(follow: Follow, x: Float64Array, n: number, tolerance: number): Promise<Float64Array> {
+/**
+ * log p of rows, by as many evaluations as it takes to be within a tolerance on some of them,
+ * spread over all.
+ */
+async function settled(
+  follow: Follow,
+  x: Float64Array,
+  n: number,
+  tolerance: number,
+): Promise<Float64Array> {
   const rows = x.length / n;
   const count = Math.min(rows, FOLLOWED_TWICE);
   const some = new Float64Array(count * n);
@@ -169,11 +197,23 @@ async function settled(follow: Follow, x: Float64Array, n: number, tolerance: nu
 }
 
 /** log p of standardised points, rows of n numbers, under the flow of a field. */
-export async function logDensityOf(graphs: Graphs, field: Field, x: Float64Array, options: FlowOptions = {}) {
+export async function logDensityOf(
+  graphs: Graphs,
+  field: Field,
+  x: Float64Array,
+  options: FlowOptions = {},
+) {
   const { evaluations, tolerance = 1e-3, signal } = options;
   const { name, n, predict } = field;
-  if (evaluations !== undefined && !(Number.isInteger(evaluations) && evaluations >= STARTING + ADAMS.length))
-    fail("usage", `evaluations is ${evaluations}`, `give a whole number, at least ${STARTING + ADAMS.length}`);
+  if (
+    evaluations !== undefined &&
+    !(Number.isInteger(evaluations) && evaluations >= STARTING + ADAMS.length)
+  )
+    fail(
+      "usage",
+      `evaluations is ${evaluations}`,
+      `give a whole number, at least ${STARTING + ADAMS.length}`,
+    );
   if (!(tolerance > 0)) fail("usage", `the tolerance is ${tolerance}`, "give a number above 0");
   const most = Math.max(1, Math.floor(BATCH / n));
   const follow: Follow = async (rows, count) => {

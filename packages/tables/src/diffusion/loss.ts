@@ -3,9 +3,10 @@
  *
  *   ‖v̂(x, λ) − v‖²/n      x = m x₀ + σ ε,   v = m ε − σ x₀,   λ = 1.5 + 3 Φ⁻¹(u) held to ±10
  *
- * Levels are one a group of rows, spread evenly over the quantiles of their law, so that a batch of any size sees all of it.
- * A level that rows share costs its products once: at eight rows a level a step takes two thirds of the time that it takes at
- * one. Half of a group sees −ε of the other half, which is as good a draw and costs none.
+ * Levels are one a group of rows, spread evenly over the quantiles of their law, so that a batch of
+ * any size sees all of it. A level that rows share costs its products once: at eight rows a level a
+ * step takes two thirds of the time that it takes at one. Half of a group sees −ε of the other
+ * half, which is as good a draw and costs none.
  */
 import {
   add,
@@ -30,12 +31,22 @@ export const LEVELS = 64;
 export const ROWS = 8;
 export const BATCH = LEVELS * ROWS;
 
-/** What a step sees: x₀ [levels, rows, n], half of ε [levels, rows/2, n], and λ [levels], one from each quantile of its law. */
+/**
+ * What a step sees: x₀ [levels, rows, n], half of ε [levels, rows/2, n], and λ [levels], one from
+ * each quantile of its law.
+ */
 export type Batch<T> = [rows: T, noise: T, levels: T];
 
-export const batchShapes = (n: number): [Shape, Shape, Shape] => [[LEVELS, ROWS, n], [LEVELS, ROWS / 2, n], [LEVELS]];
+export const batchShapes = (n: number): [Shape, Shape, Shape] => [
+  [LEVELS, ROWS, n],
+  [LEVELS, ROWS / 2, n],
+  [LEVELS],
+];
 
-/** The levels of a batch. Made here, where Φ⁻¹ of 64 numbers is nothing: in a graph it is a hundred operations a step. */
+/**
+ * The levels of a batch. Made here, where Φ⁻¹ of 64 numbers is nothing: in a graph it is a hundred
+ * operations a step.
+ */
 export function levelsOf(key: Key): NdArray {
   const jitter = uniform(key, [LEVELS], { dtype: "float64" }).data;
   const data = Float32Array.from(jitter, (v, i) => {
@@ -50,7 +61,11 @@ export function batchOf(points: NdArray, key: Key): Batch<NdArray> {
   const [count, n] = points.shape;
   const [rows, noise] = batchShapes(n);
   const chosen = pickRows(points, integers(fold(key, "rows"), BATCH, 0, count).data);
-  return [{ ...chosen, shape: rows }, normal(fold(key, "noise"), noise), levelsOf(fold(key, "levels"))];
+  return [
+    { ...chosen, shape: rows },
+    normal(fold(key, "noise"), noise),
+    levelsOf(fold(key, "levels")),
+  ];
 }
 
 /** The mean over all rows of a batch. */

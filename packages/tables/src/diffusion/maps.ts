@@ -1,15 +1,23 @@
 /**
- * The maps of a table's domains, chosen by what they gain (the paper's adaptive selection of transformations). A domain may
- * be reached by several φ: parts of a whole by three, numbers above a bound by two, and any coordinates may be bent first
- * (diffeo/domain, `bent`), or taken through a flow that is learned (`flow.ts`). Densities in y can be compared whatever φ is, so
- * short fits of each are, by rows that none of them saw:
+ * The maps of a table's domains, chosen by what they gain (the paper's adaptive selection of
+ * transformations). A domain may be reached by several φ: parts of a whole by three, numbers above
+ * a bound by two, and any coordinates may be bent first (diffeo/domain, `bent`), or taken through a
+ * flow that is learned (`flow.ts`). Densities in y can be compared whatever φ is, so short fits of
+ * each are, by rows that none of them saw:
  *
  *   gain = mean over rows of log q(y | this φ) − log q(y | the φ so far)
  *
- * One question at a time is asked of all columns that it concerns, and another answer than the usual one is taken where its
- * gain is more than twice its standard error.
+ * One question at a time is asked of all columns that it concerns, and another answer than the
+ * usual one is taken where its gain is more than twice its standard error.
  */
-import { type Bend, type Domain, domainOf, type Product, product, simplexMaps } from "diffeo/domain";
+import {
+  type Bend,
+  type Domain,
+  domainOf,
+  type Product,
+  product,
+  simplexMaps,
+} from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable } from "./bend.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
@@ -38,13 +46,22 @@ export interface ChosenMaps extends Maps {
   readonly tried: readonly TriedMap[];
 }
 
-function bentColumns(kind: Bend["kind"], rows: readonly Row[], columns: Columns, seed: number): Columns {
+function bentColumns(
+  kind: Bend["kind"],
+  rows: readonly Row[],
+  columns: Columns,
+  seed: number,
+): Columns {
   const whole = product(columns);
   return bentParts(kind, whole, pointsOf(rows, whole, seed), isBendable);
 }
 
 /** The columns with other maps, where a domain has them; undefined where none does. */
-function mappedColumns(columns: Columns, isAsked: (domain: Domain) => boolean, map: string): Columns | undefined {
+function mappedColumns(
+  columns: Columns,
+  isAsked: (domain: Domain) => boolean,
+  map: string,
+): Columns | undefined {
   const asked = Object.values(columns).filter((domain) => isAsked(domain) && mapOf(domain) !== map);
   if (asked.length === 0) return undefined;
   return Object.fromEntries(
@@ -66,7 +83,8 @@ const mapOf = ({ spec }: Domain): string | undefined =>
         : undefined;
 
 const hasShares = (spec: NonNullable<Domain["spec"]>): boolean =>
-  spec.kind === "simplex" || (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined);
+  spec.kind === "simplex" ||
+  (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined);
 
 interface Candidate extends Maps {
   readonly map: string;
@@ -97,7 +115,9 @@ const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] =>
         }))
       : [],
   (columns) =>
-    numbersIn(product(columns)) > 1 ? flowKinds.map((flow) => ({ map: `${flow} flow`, columns, flow })) : [],
+    numbersIn(product(columns)) > 1
+      ? flowKinds.map((flow) => ({ map: `${flow} flow`, columns, flow }))
+      : [],
 ];
 
 /** Coordinates that are neither a label's nor a whole number's, of which a flow needs two. */
@@ -107,7 +127,8 @@ const numbersIn = ({ parts }: Product): number =>
     return sum + (kind === "category" || kind === "integer" ? 0 : domain.dimension);
   }, 0);
 
-export interface ChooseMapsOptions extends Omit<FitTableOptions, "onProgress" | "store" | "minutes" | "flow"> {
+export interface ChooseMapsOptions
+  extends Omit<FitTableOptions, "onProgress" | "store" | "minutes" | "flow"> {
   /** Steps of each short fit. Default 1,500. */
   readonly steps?: number;
   /** Called as each map was tried. */
@@ -118,14 +139,20 @@ const MOST_ROWS = 50_000;
 const MOST_TEST = 1000;
 
 /** Which of so many rows short fits see, and which they are measured on: none is both. */
-export function heldApart(rows: number): { readonly test: ArrayLike<number>; readonly seen: ArrayLike<number> } {
+export function heldApart(rows: number): {
+  readonly test: ArrayLike<number>;
+  readonly seen: ArrayLike<number>;
+} {
   const order = permutation(fold(keyOf("maps"), rows), rows).data.subarray(0, MOST_ROWS);
   const unseen = Math.min(MOST_TEST, Math.ceil(order.length / 5));
   return { test: order.subarray(0, unseen), seen: order.subarray(unseen) };
 }
 
 /** The maps of a table's columns, by short fits. */
-export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOptions): Promise<ChosenMaps> {
+export async function chooseMaps(
+  rows: readonly Row[],
+  options: ChooseMapsOptions,
+): Promise<ChosenMaps> {
   const { columns: usual, onTried, seed = 0, steps = 1500, ...rest } = options;
   const apart = heldApart(rows.length);
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
@@ -155,12 +182,17 @@ export async function chooseMaps(rows: readonly Row[], options: ChooseMapsOption
   return { ...best, tried };
 }
 
-const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;
+const mean = (values: ArrayLike<number>): number =>
+  Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;
 
 /** The mean of differences, and its standard error. */
-export function gainOf(logs: Float64Array, others: Float64Array): { readonly gain: number; readonly error: number } {
+export function gainOf(
+  logs: Float64Array,
+  others: Float64Array,
+): { readonly gain: number; readonly error: number } {
   const gaps = logs.map((v, i) => v - others[i]);
   const gain = mean(gaps);
-  const variance = mean(gaps.map((g) => (g - gain) ** 2)) * (gaps.length / Math.max(1, gaps.length - 1));
+  const variance =
+    mean(gaps.map((g) => (g - gain) ** 2)) * (gaps.length / Math.max(1, gaps.length - 1));
   return { gain, error: Math.sqrt(variance / gaps.length) };
 }

@@ -1,6 +1,7 @@
 /**
- * A model of a table as the bytes of one safetensors file: weights by name, and beside them all that is needed to use them. A
- * domain of one's own is a function, which no file holds: the file has its name, and who reads it gives the domain again.
+ * A model of a table as the bytes of one safetensors file: weights by name, and beside them all
+ * that is needed to use them. A domain of one's own is a function, which no file holds: the file
+ * has its name, and who reads it gives the domain again.
  */
 import { type Domain, domainOf, domainSchema, type Product, product } from "diffeo/domain";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
@@ -29,7 +30,10 @@ const part = v.union([
 ]);
 
 const specSchema = v.strictObject({
-  domain: v.strictObject({ kind: v.literal("product"), parts: v.pipe(v.array(part), v.minLength(1)) }),
+  domain: v.strictObject({
+    kind: v.literal("product"),
+    parts: v.pipe(v.array(part), v.minLength(1)),
+  }),
   standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
   atoms: v.exactOptional(byName(v.tuple([whole, whole]))),
   network,
@@ -57,7 +61,10 @@ function named({ parameters }: Weights, prefix: string): Record<string, NdArray>
 }
 
 /** What a file says of a model beside its weights. */
-export function tableMetadata(model: FittedTable): { readonly format: string; readonly spec: string } {
+export function tableMetadata(model: FittedTable): {
+  readonly format: string;
+  readonly spec: string;
+} {
   const { domain, standard, atoms = {}, network: own, flow, given, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
@@ -78,7 +85,11 @@ export function tableMetadata(model: FittedTable): { readonly format: string; re
 export function makeTable(model: FittedTable): Uint8Array[] {
   const { flow, given } = model;
   return makeSafetensors({
-    arrays: { ...named(model, ""), ...(flow && named(flow, FLOW)), ...(given && named(given, GIVEN)) },
+    arrays: {
+      ...named(model, ""),
+      ...(flow && named(flow, FLOW)),
+      ...(given && named(given, GIVEN)),
+    },
     metadata: tableMetadata(model),
   });
 }
@@ -91,7 +102,10 @@ export interface OpenTableOptions extends EngineOptions {
 }
 
 /** The domain of a part; one whose numbers do not go together is a fault of the file. */
-function partIn({ name, domain }: { readonly name: string; readonly domain: unknown }, path: string): Domain {
+function partIn(
+  { name, domain }: { readonly name: string; readonly domain: unknown },
+  path: string,
+): Domain {
   try {
     return domainOf(domain);
   } catch (cause) {
@@ -125,7 +139,8 @@ function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains):
 
 type Damaged = (what: string) => never;
 
-const prefixOf = (name: string): string => [FLOW, GIVEN].find((prefix) => name.startsWith(prefix)) ?? "";
+const prefixOf = (name: string): string =>
+  [FLOW, GIVEN].find((prefix) => name.startsWith(prefix)) ?? "";
 
 /** The weights of a network that takes and gives so many numbers. */
 function weightsIn(
@@ -140,20 +155,29 @@ function weightsIn(
   const { shapes, channels, outputs, requireGrid } = networkOf(spec);
   requireGrid([]);
   if (channels !== inputs || outputs !== results)
-    damaged(`its network is one of ${channels} numbers to ${outputs}, its columns have ${inputs} and ${results}`);
+    damaged(
+      `its network is one of ${channels} numbers to ${outputs}, its columns have ${inputs} and ${results}`,
+    );
   const parameters = mapShapes(shapes({ arrays: own.length, numbers }), (shape, name) => {
     const array = Object.hasOwn(arrays, prefix + name)
       ? arrays[prefix + name]
       : damaged(`the array "${prefix + name}" is missing`);
     if (array.shape.join() !== shape.join())
-      damaged(`${prefix + name} has shape [${array.shape.join(", ")}], its network says [${shape.join(", ")}]`);
+      damaged(
+        `${prefix + name} has shape [${array.shape.join(", ")}], its network says [${shape.join(", ")}]`,
+      );
     return array;
   });
   return { network: spec, parameters };
 }
 
 /** The flow of a table: one of its numbers, all of them. */
-function flowIn(arrays: Readonly<Record<string, NdArray>>, spec: NetworkSpec, of: Coordinates, damaged: Damaged): Flow {
+function flowIn(
+  arrays: Readonly<Record<string, NdArray>>,
+  spec: NetworkSpec,
+  of: Coordinates,
+  damaged: Damaged,
+): Flow {
   const n = of.domain.dimension;
   const flow = weightsIn(arrays, FLOW, spec, { channels: n, outputs: n }, damaged) as Flow;
   const moved = flow.network.moved ?? Array.from({ length: n }, (_, i) => i);
@@ -170,7 +194,8 @@ export function parseTableModel(
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
     fail("data", `${path} is no model of a table`, "give a file that diffeo table fit wrote");
-  const damaged: Damaged = (what) => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
+  const damaged: Damaged = (what) =>
+    fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
   const { standard, training, flow, given, atoms = {} } = parsed.output;
@@ -180,7 +205,8 @@ export function parseTableModel(
     const own = found && plainSpec(found.domain);
     if (own?.kind !== "integer" || !(least < most && most - least < MOST_ATOMS))
       damaged(`its atoms of "${name}" are none`);
-    if (least < (own?.least ?? least) || most > (own?.most ?? most)) damaged(`its atoms of "${name}" are outside`);
+    if (least < (own?.least ?? least) || most > (own?.most ?? most))
+      damaged(`its atoms of "${name}" are outside`);
   }
   const n = domain.dimension;
   if (standard.mean.length !== n || standard.matrix.length !== n * n)
@@ -190,7 +216,13 @@ export function parseTableModel(
     // Whether the standard has an inverse.
     tableMap({ domain, standard });
     const { outputs } = headOf({ domain, standard, atoms });
-    const whole = weightsIn(arrays, "", specOf(parsed.output.network), { channels: n, outputs }, damaged);
+    const whole = weightsIn(
+      arrays,
+      "",
+      specOf(parsed.output.network),
+      { channels: n, outputs },
+      damaged,
+    );
     const sizes = { channels: n + sideSize(domain), outputs };
     const fitted = {
       ...{ domain, standard, atoms, training },

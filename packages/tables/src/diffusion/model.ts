@@ -3,8 +3,8 @@
  *
  *   φ = (φ₁, …, φ_k) ∘ (w ↦ mean + w M) ∘ T⁻¹
  *
- * for the domains' own maps, the standard of the table and, where one was learned, a flow (`flow.ts`). A score network in x does
- * the rest.
+ * for the domains' own maps, the standard of the table and, where one was learned, a flow
+ * (`flow.ts`). A score network in x does the rest.
  */
 import { type Bijector, chain } from "diffeo/bijector";
 import type { Cell, Product } from "diffeo/domain";
@@ -55,7 +55,12 @@ function evenTimes(): OpenedTable["timesOf"] {
   let found: readonly number[] = [];
   return (evaluations) => {
     if (found.length !== evaluations)
-      found = logSnrGrid(tableSde.transition, tableSde.horizon, timeOf(LAST_LEVEL), evaluations - 1);
+      found = logSnrGrid(
+        tableSde.transition,
+        tableSde.horizon,
+        timeOf(LAST_LEVEL),
+        evaluations - 1,
+      );
     return found;
   };
 }
@@ -104,10 +109,15 @@ export function givenPredictorOf(model: FittedTable) {
     velocity(apply(p, concat([x, beside], -1), lambda), x, lambda);
 }
 
-export const tableScore = (model: FittedTable): MarginalScore => velocityScore(tableSde, predictorOf(model));
+export const tableScore = (model: FittedTable): MarginalScore =>
+  velocityScore(tableSde, predictorOf(model));
 
 /** φ */
-export const tableMap = ({ domain, standard, flow }: Pick<FittedTable, "domain" | "standard" | "flow">): Bijector =>
+export const tableMap = ({
+  domain,
+  standard,
+  flow,
+}: Pick<FittedTable, "domain" | "standard" | "flow">): Bijector =>
   chain(...(flow ? [flowMap(flow)] : []), standardMap(standard), domain.map);
 
 /** The time of a level, which falls as time rises. */
@@ -124,7 +134,10 @@ export function timeOf(level: number): number {
 
 export interface DrawRows {
   readonly count: number;
-  /** The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default 0. */
+  /**
+   * The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default
+   * 0.
+   */
   readonly first?: number;
   readonly seed?: number;
   /** Evaluations of the network a row. Default 50. */
@@ -140,7 +153,10 @@ export interface DrawnRows {
 }
 
 /** Raises an error where rows cannot be drawn as asked. */
-export function requireDraw({ count, evaluations = 50 }: Pick<DrawRows, "count" | "evaluations">): void {
+export function requireDraw({
+  count,
+  evaluations = 50,
+}: Pick<DrawRows, "count" | "evaluations">): void {
   if (!(Number.isSafeInteger(count) && count >= 1))
     fail("usage", `count is ${count}`, "give a whole number, at least 1");
   if (!(Number.isSafeInteger(evaluations) && evaluations >= 2))
@@ -153,12 +169,16 @@ export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])
     domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
   );
 
-/** Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond them. */
+/**
+ * Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond
+ * them.
+ */
 const BATCH = 2000;
 
 /**
- * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end. Steps are those of
- * `reversePush` in its chart; φ itself is applied in float64, where parts of 10⁻³⁰⁰ are still parts.
+ * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end.
+ * Steps are those of `reversePush` in its chart; φ itself is applied in float64, where parts of
+ * 10⁻³⁰⁰ are still parts.
  */
 export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
   requireDraw(options);

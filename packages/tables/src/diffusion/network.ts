@@ -1,6 +1,7 @@
 /**
- * The networks that a table can be fitted with: a residual network, which sees a row as one vector, or a transformer, whose
- * tokens are the coordinates of x, those of one label or whole number together.
+ * The networks that a table can be fitted with: a residual network, which sees a row as one vector,
+ * or a transformer, whose tokens are the coordinates of x, those of one label or whole number
+ * together.
  */
 import type { NdArray } from "diffeo/graph";
 import type { NetworkSpec, Parameters } from "diffeo/model";
@@ -39,7 +40,9 @@ function transformerOf(head: Head, n: number, width: number, layers: number): Ne
   const says = [
     ...Array.from({ length: n }, (_, i) => tokenAt(i)),
     // Logits come after all coordinates, in the order of the blocks.
-    ...blocks.flatMap(({ from, codes: { shape } }) => Array.from({ length: shape[0] }, () => tokenAt(from))),
+    ...blocks.flatMap(({ from, codes: { shape } }) =>
+      Array.from({ length: shape[0] }, () => tokenAt(from)),
+    ),
   ];
   return {
     kind: "columns",
@@ -62,5 +65,11 @@ export function networkFor(
   const { outputs } = head;
   return network === "transformer"
     ? transformerOf(head, n, width ?? 64, blocks ?? 2)
-    : { kind: "residual", channels: n, ...(outputs !== n && { outputs }), width: width ?? 128, blocks: blocks ?? 3 };
+    : {
+        kind: "residual",
+        channels: n,
+        ...(outputs !== n && { outputs }),
+        width: width ?? 128,
+        blocks: blocks ?? 3,
+      };
 }

@@ -1,12 +1,14 @@
 /**
- * What is known of a row, in x. The standard mixes columns, z − mean = x M, so that a part of z is known is that the coordinates
- * of x along some directions are: with A_S the columns of M of the coordinates S of z
+ * What is known of a row, in x. The standard mixes columns, z − mean = x M, so that a part of z is
+ * known is that the coordinates of x along some directions are: with A_S the columns of M of the
+ * coordinates S of z
  *
  *   P_S = A_S (A_SᵀA_S)⁻¹ A_Sᵀ          x P_S = (z − mean)_S L_S,   L_S = (A_SᵀA_S)⁻¹ A_Sᵀ
  *
- * is the orthogonal projection on them. Noise is isotropic in x, hence independent in orthogonal directions: given z_S exactly,
- * the noised x P_S says nothing more, and what is left to draw lives in the complement. Parts of a row are drawn (T), given (S)
- * or hidden (H), about which nothing is said or asked. With O = S ∪ T the free directions are those of
+ * is the orthogonal projection on them. Noise is isotropic in x, hence independent in orthogonal
+ * directions: given z_S exactly, the noised x P_S says nothing more, and what is left to draw lives
+ * in the complement. Parts of a row are drawn (T), given (S) or hidden (H), about which nothing is
+ * said or asked. With O = S ∪ T the free directions are those of
  *
  *   P = P_O − P_S,    a projection since the directions of S are among those of O.
  */
@@ -75,7 +77,8 @@ function subspace(standard: Standard, places: readonly number[]) {
   for (let i = 0; i < n; i++)
     for (const j of places) {
       const weight = matrix[i * n + j];
-      if (weight !== 0) for (let k = 0; k < n; k++) projection[i * n + k] += weight * lift[j * n + k];
+      if (weight !== 0)
+        for (let k = 0; k < n; k++) projection[i * n + k] += weight * lift[j * n + k];
     }
   return { lift, projection };
 }
@@ -84,9 +87,14 @@ function subspace(standard: Standard, places: readonly number[]) {
 const MOST = 2e7;
 
 /** The pattern of the states of parts; those asked for are remembered as long as there is room. */
-export function patternsOf(domain: Product, standard: Standard): (states: ArrayLike<number>) => Pattern {
+export function patternsOf(
+  domain: Product,
+  standard: Standard,
+): (states: ArrayLike<number>) => Pattern {
   const n = domain.dimension;
-  const partAt = domain.parts.flatMap(({ domain: { dimension } }, k) => Array.from({ length: dimension }, () => k));
+  const partAt = domain.parts.flatMap(({ domain: { dimension } }, k) =>
+    Array.from({ length: dimension }, () => k),
+  );
   const made = new Map<string, Pattern>();
   return (states) => {
     const name = Array.prototype.join.call(states, "");
@@ -94,7 +102,8 @@ export function patternsOf(domain: Product, standard: Standard): (states: ArrayL
     if (before) return before;
     const isGiven = partAt.map((k) => states[k] === GIVEN);
     const isKnown = partAt.map((k) => states[k] !== HIDDEN);
-    const places = (which: readonly boolean[]): number[] => which.flatMap((on, i) => (on ? [i] : []));
+    const places = (which: readonly boolean[]): number[] =>
+      which.flatMap((on, i) => (on ? [i] : []));
     const [s, o] = [subspace(standard, places(isGiven)), subspace(standard, places(isKnown))];
     const pattern: Pattern = {
       given: s.lift,

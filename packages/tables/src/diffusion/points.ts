@@ -1,9 +1,9 @@
 /**
  * Rows of cells as points z in the coordinates of the domains' maps; a cell may be a hole.
  *
- * The map of a domain takes all its cells to all its coordinates, so a part of the row, a column or a group of columns, is
- * known whole or not at all, and its coordinates are NaN where it is not. One part of a whole that is missing is what the
- * others leave of the total, and no hole.
+ * The map of a domain takes all its cells to all its coordinates, so a part of the row, a column or
+ * a group of columns, is known whole or not at all, and its coordinates are NaN where it is not.
+ * One part of a whole that is missing is what the others leave of the total, and no hole.
  */
 import type { Cell, Domain, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -21,7 +21,10 @@ const isList = (row: Row): row is readonly OpenCell[] => Array.isArray(row);
 export const isHole = (cell: OpenCell): cell is null | undefined | "" =>
   cell === null || cell === undefined || cell === "" || Number.isNaN(cell);
 
-/** The cells of a row in the order of columns; a row by name has them all, unless those that are absent are holes. */
+/**
+ * The cells of a row in the order of columns; a row by name has them all, unless those that are
+ * absent are holes.
+ */
 export function cellsOf(
   row: Row,
   columns: readonly string[],
@@ -37,21 +40,34 @@ export function cellsOf(
       );
     return row;
   }
-  const stranger = absent === "holes" ? Object.keys(row).find((name) => !columns.includes(name)) : undefined;
+  const stranger =
+    absent === "holes" ? Object.keys(row).find((name) => !columns.includes(name)) : undefined;
   if (stranger !== undefined)
-    fail("usage", `there is no column "${stranger}"`, `use ${columns.map((name) => `"${name}"`).join(", ")}`);
+    fail(
+      "usage",
+      `there is no column "${stranger}"`,
+      `use ${columns.map((name) => `"${name}"`).join(", ")}`,
+    );
   return columns.map((name) => {
     if (absent === "refused" && !Object.hasOwn(row, name))
-      fail("data", `row ${at + 1} has no cell "${name}"`, "give every row a cell for each column, or null for a hole");
+      fail(
+        "data",
+        `row ${at + 1} has no cell "${name}"`,
+        "give every row a cell for each column, or null for a hole",
+      );
     // A column may be called as what every object has.
     return Object.hasOwn(row, name) ? row[name] : undefined;
   });
 }
 
 /** What a domain is, bent or not. */
-export const plainSpec = ({ spec }: Domain): Domain["spec"] => (spec?.kind === "bent" ? spec.domain : spec);
+export const plainSpec = ({ spec }: Domain): Domain["spec"] =>
+  spec?.kind === "bent" ? spec.domain : spec;
 
-/** What the other parts of a whole sum to and what they are parts of, where exactly one is not there. */
+/**
+ * What the other parts of a whole sum to and what they are parts of, where exactly one is not
+ * there.
+ */
 function othersOf({ domain }: ProductPart, cells: readonly OpenCell[]) {
   const spec = plainSpec(domain);
   if (spec?.kind !== "simplex" || cells.filter(isHole).length !== 1) return undefined;
@@ -67,15 +83,22 @@ function rest(part: ProductPart, cells: readonly OpenCell[]): Cell[] | undefined
 }
 
 /** The cells of a part where they are known, undefined where the part is missing. */
-export function partCells(part: ProductPart, cells: readonly OpenCell[]): readonly Cell[] | undefined {
+export function partCells(
+  part: ProductPart,
+  cells: readonly OpenCell[],
+): readonly Cell[] | undefined {
   const own = cells.slice(part.at.cells, part.at.cells + part.domain.cells);
   return own.some(isHole) ? rest(part, own) : (own as Cell[]);
 }
 
 /** What to do about a part that is torn. */
-export const WHOLE_GROUPS = "give all of them or none; of the parts of a whole all but one are enough";
+export const WHOLE_GROUPS =
+  "give all of them or none; of the parts of a whole all but one are enough";
 
-/** What is wrong with cells of which some are there and some are not, though they belong together; undefined where nothing is. */
+/**
+ * What is wrong with cells of which some are there and some are not, though they belong together;
+ * undefined where nothing is.
+ */
 export function tornFault({ parts }: Product, cells: readonly OpenCell[]): string | undefined {
   for (const part of parts) {
     const own = cells.slice(part.at.cells, part.at.cells + part.domain.cells);
@@ -96,8 +119,8 @@ export const coordinateName = ({ parts }: Product, i: number): string => {
 };
 
 /**
- * The points z of rows of cells, NaN where a part is missing; `u` are the uniform numbers that a row's cells take, but for
- * parts that are atoms, which are in the middle of their interval.
+ * The points z of rows of cells, NaN where a part is missing; `u` are the uniform numbers that a
+ * row's cells take, but for parts that are atoms, which are in the middle of their interval.
  */
 export function encoded(
   rows: readonly (readonly OpenCell[])[],

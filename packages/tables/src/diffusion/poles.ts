@@ -1,10 +1,12 @@
 /**
- * Where the pole goes of an angle or a sphere that is said without a centre: away from the rows. With p the pole,
+ * Where the pole goes of an angle or a sphere that is said without a centre: away from the rows.
+ * With p the pole,
  *
  *   1 + ‖x‖² = 2/(1 − ⟨y, p⟩)
  *
- * so the rows' mean of −log(1 − ⟨y, p⟩) says how far out they are in x, and p is where it is least. On the circle, since
- * log(1 − cos u) = −log 2 − 2 Σ cos(ku)/k, it is the rows' density with its k-th wave divided by k: smoothed, without a width to choose.
+ * so the rows' mean of −log(1 − ⟨y, p⟩) says how far out they are in x, and p is where it is least.
+ * On the circle, since log(1 − cos u) = −log 2 − 2 Σ cos(ku)/k, it is the rows' density with its
+ * k-th wave divided by k: smoothed, without a width to choose.
  */
 import { angle, type Domain, sphere } from "diffeo/domain";
 import type { CellTable } from "../table/cells.ts";
@@ -24,18 +26,26 @@ interface Placed {
 
 /** So many of a list, evenly. */
 const some = <T>(list: readonly T[], most: number): readonly T[] =>
-  list.length <= most ? list : Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]);
+  list.length <= most
+    ? list
+    : Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]);
 
 /** The number of the pole that points are farthest from. */
 function emptiest(poles: readonly Point[], points: readonly Point[]): number {
   const nearness = poles.map((pole) =>
     // A point at the pole itself is as far out as the domains let it be.
-    points.reduce((s, y) => s - Math.log(1 + 1e-10 - y.reduce((dot, v, i) => dot + v * pole[i], 0)), 0),
+    points.reduce(
+      (s, y) => s - Math.log(1 + 1e-10 - y.reduce((dot, v, i) => dot + v * pole[i], 0)),
+      0,
+    ),
   );
   return nearness.indexOf(Math.min(...nearness));
 }
 
-/** Where cells begin that are within a turn: at 0 or at minus half a turn, as angles are mostly written, or at the least. */
+/**
+ * Where cells begin that are within a turn: at 0 or at minus half a turn, as angles are mostly
+ * written, or at the least.
+ */
 function beginning([low, high]: readonly [number, number], period: number): number {
   const usual = [0, -period / 2].find((from) => low >= from && high <= from + period);
   return usual ?? (high - low < period ? low : 0);
@@ -43,10 +53,16 @@ function beginning([low, high]: readonly [number, number], period: number): numb
 
 const rounded = (value: number): number => Number(value.toPrecision(6));
 
-/** An angle that rows are in, cut where they are fewest; what comes out of it is written as they are. */
+/**
+ * An angle that rows are in, cut where they are fewest; what comes out of it is written as they
+ * are.
+ */
 export function placedAngle(table: CellTable, name: string, period?: number): Placed {
   const turn = period ?? 2 * Math.PI;
-  const on = (cell: number): Point => [Math.cos((2 * Math.PI * cell) / turn), Math.sin((2 * Math.PI * cell) / turn)];
+  const on = (cell: number): Point => [
+    Math.cos((2 * Math.PI * cell) / turn),
+    Math.sin((2 * Math.PI * cell) / turn),
+  ];
   const cells = there(numbersIn(table, name) ?? []);
   // Between the cells of those who write whole degrees.
   const cuts = Array.from({ length: TRIED }, (_, i) => ((i + 0.5) * turn) / TRIED);
@@ -61,14 +77,20 @@ export function placedAngle(table: CellTable, name: string, period?: number): Pl
 /** A sphere that rows are on, seen from a pole that they are far from. */
 export function placedSphere(table: CellTable, names: readonly string[]): Placed {
   const columns = names.map((name) => numbersIn(table, name) ?? []);
-  // Of length 1, whatever they have: one that has another is refused where rows are read, with its place.
+  // Of length 1, whatever they have: one that has another is refused where rows are read, with its
+  // place.
   const whole = table.rows.flatMap((_, i) => {
     const y = columns.map((column) => column[i]);
     const length = Math.hypot(...y);
     return length > 0 && Number.isFinite(length) ? [y.map((v) => v / length)] : [];
   });
-  const axes = names.flatMap((_, i) => [1, -1].map((sign) => names.map((_, j) => (i === j ? sign : 0))));
+  const axes = names.flatMap((_, i) =>
+    [1, -1].map((sign) => names.map((_, j) => (i === j ? sign : 0))),
+  );
   const poles = [...axes, ...some(whole, TRIED).map((y) => y.map((v) => -v))];
   const centre = poles[emptiest(poles, some(whole, MOST_ROWS))].map((v) => 0 - v);
-  return { domain: sphere(names, { centre }), reason: `as was said, around (${centre.map(rounded).join(", ")})` };
+  return {
+    domain: sphere(names, { centre }),
+    reason: `as was said, around (${centre.map(rounded).join(", ")})`,
+  };
 }

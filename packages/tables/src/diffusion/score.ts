@@ -3,18 +3,21 @@
  *
  *   log q(row) = log p_t(m x) + c log m − log|det ∂y/∂x| + (d/2) log 2πσ²      x = φ⁻¹(y),  m and σ of the level where rows are data
  *
- * with c coordinates of numbers, whose density it is of, and d of labels, whose probability. For the latter the law has
- * atoms c_k in x and noise of its own there, so that noised
+ * with c coordinates of numbers, whose density it is of, and d of labels, whose probability. For
+ * the latter the law has atoms c_k in x and noise of its own there, so that noised
  *
  *   p_t(m c_k, x) = Σⱼ p(j, x) N(m c_k; m c_j, σ²I) = p(k, x) (2πσ²)^{−d/2}
  *
- * but for the other codes, which are many σ away. So have whole numbers that are atoms (`atoms.ts`), and a number far beyond all
- * that were seen has none. Any other whole number k is spread over [k, k + 1): its probability is the integral of
- * the density over it, the mean over u of q(k + u), here over `spread` values of u that are spread evenly in every column (a Latin
- * hypercube of midpoints). Parts of a whole that are 0 stand for anything below `zeros` and have a probability likewise. So
- * what comes out is log of (a probability of all labels and whole numbers) × (a density of all other cells).
+ * but for the other codes, which are many σ away. So have whole numbers that are atoms
+ * (`atoms.ts`), and a number far beyond all that were seen has none. Any other whole number k is
+ * spread over [k, k + 1): its probability is the integral of
+ * the density over it, the mean over u of q(k + u), here over `spread` values of u that are spread
+ * evenly in every column (a Latin hypercube of midpoints). Parts of a whole that are 0 stand for
+ * anything below `zeros` and have a probability likewise. So what comes out is log of (a
+ * probability of all labels and whole numbers) × (a density of all other cells).
  *
- * Holes are left out: a row that has them gets the likelihood of its other cells, by the network of `given.ts` with the holes hidden.
+ * Holes are left out: a row that has them gets the likelihood of its other cells, by the network of
+ * `given.ts` with the holes hidden.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { constant, expand, fail, matmul } from "diffeo/graph";
@@ -23,9 +26,23 @@ import { isBeyond, isCoded } from "./atoms.ts";
 import { intoFlow } from "./flow.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 import { mapped } from "./mapped.ts";
-import { givenPredictorOf, LAST_LEVEL, type OpenedTable, type Predictor, predictorOf } from "./model.ts";
+import {
+  givenPredictorOf,
+  LAST_LEVEL,
+  type OpenedTable,
+  type Predictor,
+  predictorOf,
+} from "./model.ts";
 import { addProduct, DRAWN, factor, HIDDEN, type Pattern } from "./pattern.ts";
-import { cellsOf, encoded, type OpenCell, partCells, type Row, tornFault, WHOLE_GROUPS } from "./points.ts";
+import {
+  cellsOf,
+  encoded,
+  type OpenCell,
+  partCells,
+  type Row,
+  tornFault,
+  WHOLE_GROUPS,
+} from "./points.ts";
 
 export interface ScoreOptions extends FlowOptions {
   /** Values of u that a row with whole numbers is scored at. Default 8. */
@@ -43,9 +60,14 @@ function hypercube(count: number, width: number): Float64Array {
 }
 
 /** An orthonormal basis of the directions that a projection keeps, as columns [n, r]. */
-function basis(projection: Float64Array, n: number): { readonly columns: Float64Array; readonly r: number } {
+function basis(
+  projection: Float64Array,
+  n: number,
+): { readonly columns: Float64Array; readonly r: number } {
   const found: Float64Array[] = [];
-  const rank = Math.round(Array.from({ length: n }, (_, i) => projection[i * (n + 1)]).reduce((s, v) => s + v, 0));
+  const rank = Math.round(
+    Array.from({ length: n }, (_, i) => projection[i * (n + 1)]).reduce((s, v) => s + v, 0),
+  );
   const left = Array.from({ length: n }, (_, i) => projection.slice(i * n, (i + 1) * n));
   const norm = (v: Float64Array): number => Math.hypot(...v);
   while (found.length < rank) {
@@ -76,7 +98,10 @@ function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
   const network = givenPredictorOf(model);
   const predict: Predictor = (w, lambda) => {
     const q = constant({ shape: [n, r], dtype: "float64", data: columns }, w.dtype);
-    const back = constant({ shape: [r, n], dtype: "float64", data: transposed(columns, n, r) }, w.dtype);
+    const back = constant(
+      { shape: [r, n], dtype: "float64", data: transposed(columns, n, r) },
+      w.dtype,
+    );
     const x = matmul(w, back);
     const beside = constant([...new Array<number>(n).fill(0), ...pattern.flags], w.dtype);
     const around = expand(beside, [...w.shape.slice(0, -1), beside.shape[0]]);
@@ -86,31 +111,42 @@ function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
   const coordinates = (x: Float64Array): Float64Array => {
     const out = new Float64Array((x.length / n) * r);
     for (let row = 0; row < x.length / n; row++)
-      for (let i = 0; i < n; i++) for (let k = 0; k < r; k++) out[row * r + k] += x[row * n + i] * columns[i * r + k];
+      for (let i = 0; i < n; i++)
+        for (let k = 0; k < r; k++) out[row * r + k] += x[row * n + i] * columns[i * r + k];
     return out;
   };
   return { field, coordinates };
 }
 
 const transposed = (a: Float64Array, rows: number, columns: number): Float64Array =>
-  Float64Array.from({ length: a.length }, (_, at) => a[(at % rows) * columns + Math.floor(at / rows)]);
+  Float64Array.from(
+    { length: a.length },
+    (_, at) => a[(at % rows) * columns + Math.floor(at / rows)],
+  );
 
 /** log of what a part of cells is the probability or density of, beyond the density of its y. */
 function unitOf(part: ProductPart, cells: readonly OpenCell[]): number {
   const { logUnit, spec } = part.domain;
   if (spec?.kind !== "simplex" || !spec.zeros) return logUnit;
   const own = partCells(part, cells) ?? [];
-  return logUnit + own.filter((cell) => cell === 0).length * Math.log(spec.zeros * (spec.total ?? 1));
+  return (
+    logUnit + own.filter((cell) => cell === 0).length * Math.log(spec.zeros * (spec.total ?? 1))
+  );
 }
 
 /** log|det ∂y/∂z| of parts of numbers, a row. */
-function volumes({ dimension: n }: Product, z: Float64Array, parts: readonly ProductPart[]): Float64Array {
+function volumes(
+  { dimension: n }: Product,
+  z: Float64Array,
+  parts: readonly ProductPart[],
+): Float64Array {
   const rows = z.length / n;
   const out = new Float64Array(rows);
   for (const { domain: own, at } of parts) {
     const d = own.dimension;
     const coordinates = new Float64Array(rows * d);
-    for (let i = 0; i < rows; i++) coordinates.set(z.subarray(i * n + at.x, i * n + at.x + d), i * d);
+    for (let i = 0; i < rows; i++)
+      coordinates.set(z.subarray(i * n + at.x, i * n + at.x + d), i * d);
     mapped(coordinates, d, (p) => own.map.logDet(p)).forEach((v, i) => {
       out[i] += v;
     });
@@ -141,13 +177,16 @@ async function scored(
   const pattern = patternOf(states);
   const x = new Float64Array(z.length);
   const centred = z.map((v, i) => v - standard.mean[i % n]);
-  for (let i = 0; i < x.length; i += n) addProduct(x, i, centred, i, pattern.known, n, { on: pattern.isKnown });
+  for (let i = 0; i < x.length; i += n)
+    addProduct(x, i, centred, i, pattern.known, n, { on: pattern.isKnown });
   const { field, coordinates } = fieldOf(model, whole ? undefined : pattern);
   // A flow is of whole rows: x of the network is T of what is x here.
   const through = whole && learned ? await intoFlow(learned, x, graphs) : undefined;
   const found = await logDensityOf(graphs, field, through?.x ?? coordinates(x), options);
   const parts = there.filter((part) => !isCoded(part, atoms));
-  const numbers = parts.flatMap(({ domain: own, at }) => Array.from({ length: own.dimension }, (_, i) => at.x + i));
+  const numbers = parts.flatMap(({ domain: own, at }) =>
+    Array.from({ length: own.dimension }, (_, i) => at.x + i),
+  );
   const l = factor(standard, numbers);
   const root = numbers.reduce((s, _, i) => s + Math.log(l[i * (numbers.length + 1)]), 0);
   const mass = atomMass(field.n - numbers.length);
@@ -193,12 +232,17 @@ export async function scoreTable(
     return own;
   });
   const { atoms = {} } = model;
-  const times = domain.parts.some((part) => part.domain.noise > 0 && !isCoded(part, atoms)) ? spread : 1;
+  const times = domain.parts.some((part) => part.domain.noise > 0 && !isCoded(part, atoms))
+    ? spread
+    : 1;
   const u = hypercube(times, domain.noise);
   const out = new Float64Array(rows.length);
   for (const group of byHoles(cells, domain)) {
     const own = group.flatMap((i) => Array.from({ length: times }, () => cells[i]));
-    const shifts = Float64Array.from({ length: own.length * domain.noise }, (_, at) => u[at % u.length]);
+    const shifts = Float64Array.from(
+      { length: own.length * domain.noise },
+      (_, at) => u[at % u.length],
+    );
     const found = await scored(model, encoded(own, domain, shifts, atoms), own, options);
     group.forEach((row, i) => {
       out[row] = logMeanExp(Array.from(found.subarray(i * times, (i + 1) * times)));

@@ -1,6 +1,7 @@
 /**
- * Several fits that differ by their seed alone, of which the one with the least loss on rows held out is kept. Those rows and
- * their noise are the same for all, but for what each draws into their holes, so that the losses can be compared.
+ * Several fits that differ by their seed alone, of which the one with the least loss on rows held
+ * out is kept. Those rows and their noise are the same for all, but for what each draws into their
+ * holes, so that the losses can be compared.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -10,10 +11,14 @@ import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
 import { cellsOf, partCells, type Row } from "./points.ts";
 import type { TableModel } from "./table-model.ts";
 
-export interface FitSeedsOptions extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {
+export interface FitSeedsOptions
+  extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {
   /** How many seeds there are, from `seed` on. They share `minutes`. */
   readonly seeds: number;
-  /** Where the runs of a seed's networks are kept, and continued from if something is there. Default: memory. */
+  /**
+   * Where the runs of a seed's networks are kept, and continued from if something is there.
+   * Default: memory.
+   */
   readonly storeOf?: (seed: number, network: TableProgress["network"]) => Promise<RunStore>;
   /** Called when a seed begins. */
   readonly onSeed?: (seed: number) => void;
@@ -26,15 +31,18 @@ export interface SeedsFit {
 }
 
 /**
- * Whether points of rows are drawn with a fit's seed: holes are, and places of whole numbers within their intervals. A flow of such
- * points is that of the seed it was learned with; others that share it have to wait for it.
+ * Whether points of rows are drawn with a fit's seed: holes are, and places of whole numbers within
+ * their intervals. A flow of such points is that of the seed it was learned with; others that share
+ * it have to wait for it.
  */
 export function isDrawnBySeed(rows: readonly Row[], columns: FitTableOptions["columns"]): boolean {
   const domain = product(columns);
   const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
   const atoms = atomsOf(cells, domain);
   return domain.parts.some(
-    (part) => (part.domain.noise > 0 && !Object.hasOwn(atoms, part.name)) || cells.some((row) => !partCells(part, row)),
+    (part) =>
+      (part.domain.noise > 0 && !Object.hasOwn(atoms, part.name)) ||
+      cells.some((row) => !partCells(part, row)),
   );
 }
 

@@ -3,14 +3,16 @@
  *
  *   z = mean + x M,   M = R^½ D        D the columns' standard deviations, R their correlations
  *
- * The symmetric root turns points as little as can be (A. Kessy, A. Lewin and K. Strimmer, 2018: ZCA-cor), so that what lay
- * along an axis still does. Correlations r of few rows are drawn towards 0 by what they owe to chance,
+ * The symmetric root turns points as little as can be (A. Kessy, A. Lewin and K. Strimmer, 2018:
+ * ZCA-cor), so that what lay along an axis still does. Correlations r of few rows are drawn towards
+ * 0 by what they owe to chance,
  *
  *   R = (1 − γ) r + γ I,   γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²        at most 1
  *
- * (J. Schäfer and K. Strimmer, 2005), since of as many columns as rows some combination seems to have no spread at all, and rows
- * that were not counted would lie far out along it. Eigenvalues of R count for no less than 10⁻⁴: columns that nearly depend on
- * each other are not blown up to noise, and M has an inverse.
+ * (J. Schäfer and K. Strimmer, 2005), since of as many columns as rows some combination seems to
+ * have no spread at all, and rows that were not counted would lie far out along it. Eigenvalues of
+ * R count for no less than 10⁻⁴: columns that nearly depend on each other are not blown up to
+ * noise, and M has an inverse.
  */
 import { affineMatrix, type Bijector } from "diffeo/bijector";
 import { fail } from "diffeo/graph";
@@ -24,8 +26,14 @@ export interface Standard {
 
 const LEAST = 1e-4;
 
-/** Mean and covariance of rows of n numbers, the latter row-major; NaN is a hole, and a pair counts where both are there. */
-function moments(z: Float64Array, n: number): { readonly mean: Float64Array; readonly covariance: Float64Array } {
+/**
+ * Mean and covariance of rows of n numbers, the latter row-major; NaN is a hole, and a pair counts
+ * where both are there.
+ */
+function moments(
+  z: Float64Array,
+  n: number,
+): { readonly mean: Float64Array; readonly covariance: Float64Array } {
   const rows = z.length / n;
   const seen = new Float64Array(n);
   for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n]++;
@@ -45,11 +53,15 @@ function moments(z: Float64Array, n: number): { readonly mean: Float64Array; rea
       }
     }
   for (let i = 0; i < n; i++)
-    for (let j = i; j < n; j++) covariance[j * n + i] = covariance[i * n + j] /= Math.max(1, pairs[i * n + j]);
+    for (let j = i; j < n; j++)
+      covariance[j * n + i] = covariance[i * n + j] /= Math.max(1, pairs[i * n + j]);
   return { mean, covariance };
 }
 
-/** γ of rows z of n numbers, NaN for those that are missing, of whose correlations only some are asked for. */
+/**
+ * γ of rows z of n numbers, NaN for those that are missing, of whose correlations only some are
+ * asked for.
+ */
 function chanceOf(
   z: Float64Array,
   mean: Float64Array,
@@ -79,8 +91,8 @@ function chanceOf(
 }
 
 /**
- * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a coordinate. Coordinates
- * in a range of `apart` are whitened among themselves alone.
+ * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a
+ * coordinate. Coordinates in a range of `apart` are whitened among themselves alone.
  */
 export function standardOf(
   z: Float64Array,
@@ -116,7 +128,9 @@ export function standardOf(
   const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
   const matrix = Array.from({ length: n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n), at % n];
-    return deviation[j] * roots.reduce((s, r, k) => s + vectors[i * n + k] * r * vectors[j * n + k], 0);
+    return (
+      deviation[j] * roots.reduce((s, r, k) => s + vectors[i * n + k] * r * vectors[j * n + k], 0)
+    );
   });
   return { mean: Array.from(mean), matrix };
 }

@@ -8,12 +8,23 @@
  *   const near = model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
  *   const { rows: likely } = await near();
  *
- * It is open: a graph is compiled by the first call that needs it and run by those that follow, however the cells, seeds and rows
- * that they are called with differ, as long as there are as many rows (`graphs.ts`). `dispose` frees them; a program that ends
- * need not.
+ * It is open: a graph is compiled by the first call that needs it and run by those that follow,
+ * however the cells, seeds and rows that they are called with differ, as long as there are as many
+ * rows (`graphs.ts`). `dispose` frees them; a program that ends need not.
  */
-import { type CompletedRows, completeRows, type Given, sampleGiven, type TableCompleteOptions } from "./complete.ts";
-import { type ConditionedTable, conditioned, type RowLikelihood, type TableConditionOptions } from "./condition.ts";
+import {
+  type CompletedRows,
+  completeRows,
+  type Given,
+  sampleGiven,
+  type TableCompleteOptions,
+} from "./complete.ts";
+import {
+  type ConditionedTable,
+  conditioned,
+  type RowLikelihood,
+  type TableConditionOptions,
+} from "./condition.ts";
 import type { EngineOptions } from "./engine.ts";
 import { openGraphs } from "./graphs.ts";
 import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
@@ -31,9 +42,18 @@ export interface TableModel extends FittedTable {
   /** log q of each row in nats, in the units of its cells; `score.ts` says of what. */
   readonly score: (rows: readonly Row[], options?: ScoreOptions) => Promise<Float64Array>;
   /** Fills the holes of rows, several times each. */
-  readonly complete: (rows: readonly Row[], options?: TableCompleteOptions) => Promise<CompletedRows>;
-  /** The table under whatever was seen of a row, as a log-likelihood of its cells; exactly, for many particles. */
-  readonly condition: (logLikelihood: RowLikelihood, options?: TableConditionOptions) => ConditionedTable;
+  readonly complete: (
+    rows: readonly Row[],
+    options?: TableCompleteOptions,
+  ) => Promise<CompletedRows>;
+  /**
+   * The table under whatever was seen of a row, as a log-likelihood of its cells; exactly, for many
+   * particles.
+   */
+  readonly condition: (
+    logLikelihood: RowLikelihood,
+    options?: TableConditionOptions,
+  ) => ConditionedTable;
   /** Frees what was compiled. Calling the model afterwards is an error. */
   readonly dispose: () => Promise<void>;
 }
@@ -46,10 +66,13 @@ export function openTable(fitted: FittedTable, engine: EngineOptions = {}): Tabl
   return {
     ...fitted,
     sample: ({ given, ...options }) =>
-      given && Object.keys(given).length > 0 ? sampleGiven(opened, given, options) : drawRows(opened, options),
+      given && Object.keys(given).length > 0
+        ? sampleGiven(opened, given, options)
+        : drawRows(opened, options),
     score: (rows, options) => scoreTable(opened, rows, options),
     complete: (rows, options) => completeRows(opened, rows, options),
-    condition: (logLikelihood, options) => conditioned(opened, `condition ${++conditions}`, logLikelihood, options),
+    condition: (logLikelihood, options) =>
+      conditioned(opened, `condition ${++conditions}`, logLikelihood, options),
     dispose: graphs.dispose,
   };
 }

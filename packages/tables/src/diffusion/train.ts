@@ -1,7 +1,8 @@
 /**
- * Training of the score network of a table: Adam with a rising, then falling rate, the averaged weights measured on rows that
- * training does not see, and the best of them kept. A batch is a function of seed and step, and how many steps there are is
- * settled before the first, so that the same seed gives the same numbers, interrupted or not.
+ * Training of the score network of a table: Adam with a rising, then falling rate, the averaged
+ * weights measured on rows that training does not see, and the best of them kept. A batch is a
+ * function of seed and step, and how many steps there are is settled before the first, so that the
+ * same seed gives the same numbers, interrupted or not.
  */
 import { compile } from "diffeo/engine";
 import { isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
@@ -45,16 +46,25 @@ export interface TrainingOptions extends EngineOptions {
   readonly blocks?: number;
   /** Steps of 512 rows. Default 20,000, and fewer for small tables. */
   readonly steps?: number;
-  /** About how long training may take: steps are as many as fit at the pace it begins with. Default: as long as the steps take. */
+  /**
+   * About how long training may take: steps are as many as fit at the pace it begins with. Default:
+   * as long as the steps take.
+   */
   readonly minutes?: number;
-  /** Measurements, of 40, that are clearly worse than the best, in a row, after which training ends. Default 6. */
+  /**
+   * Measurements, of 40, that are clearly worse than the best, in a row, after which training ends.
+   * Default 6.
+   */
   readonly patience?: number;
   /** The largest learning rate. Default 2e-3. */
   readonly rate?: number;
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;
   readonly onProgress?: (progress: TrainingProgress) => void;
-  /** Called after each measurement with the averaged weights as they are by then. Training waits for it. */
+  /**
+   * Called after each measurement with the averaged weights as they are by then. Training waits for
+   * it.
+   */
   readonly onWeights?: (weights: Weights) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
@@ -80,14 +90,18 @@ const MEASUREMENTS = 40;
 const REPORTS = 400;
 /** Batches of held-out rows that a measurement sees, the same each time. */
 const VALIDATION_BATCHES = 16;
-/** Where time is limited, this share of it goes to finding out how long a step takes, and at least so many steps. */
+/**
+ * Where time is limited, this share of it goes to finding out how long a step takes, and at least
+ * so many steps.
+ */
 const PACED = 0.02;
 /** Milliseconds of it at most: by then the pace is known. */
 const MOST_PACED = 30_000;
 const TIMED = 16;
 
 /** Steps for so many rows of training: 400 passes, within bounds. */
-export const usualSteps = (rows: number): number => Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
+export const usualSteps = (rows: number): number =>
+  Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
 
 /** A tree like `like` out of a flat vector, on the host. */
 function treeOf(flat: Float32Array, like: Parameters<NdArray>): Parameters<NdArray> {
@@ -116,7 +130,10 @@ interface Batches {
 /** A network that is trained, and its loss on a batch. */
 export interface NetworkTask extends Batches {
   readonly network: NetworkSpec;
-  readonly loss: (network: (x: Tensor, lambda: Tensor) => Tensor, batch: readonly Tensor[]) => Tensor;
+  readonly loss: (
+    network: (x: Tensor, lambda: Tensor) => Tensor,
+    batch: readonly Tensor[],
+  ) => Tensor;
 }
 
 /** Parameters of any kind that are trained, and their loss on a batch. */
@@ -130,7 +147,11 @@ export interface ParameterTask extends Batches {
 }
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
-function graphsOf({ shapes, loss: of }: ParameterTask, like: Parameters<NdArray>, options: TrainingOptions) {
+function graphsOf(
+  { shapes, loss: of }: ParameterTask,
+  like: Parameters<NdArray>,
+  options: TrainingOptions,
+) {
   const engine = engineOf(options);
   const loss = (p: Parameters<Tensor>, ...batch: Tensor[]): Tensor => of(p, batch);
   const step = compileStep(loss, like, [...shapes], { ...engine, beta2: 0.99 });
@@ -142,7 +163,10 @@ function graphsOf({ shapes, loss: of }: ParameterTask, like: Parameters<NdArray>
   return { step, measure };
 }
 
-/** The usual milliseconds of a task, by the latter half of the runs that so much time allows: the first wake what sleeps. */
+/**
+ * The usual milliseconds of a task, by the latter half of the runs that so much time allows: the
+ * first wake what sleeps.
+ */
 async function paceOf(
   task: () => Promise<unknown>,
   milliseconds: number,
@@ -159,7 +183,10 @@ async function paceOf(
   return quantile(paces.slice(paces.length >> 1), 0.5);
 }
 
-/** Steps that fit into so many minutes beside all measurements, of which no budget is too small for one. */
+/**
+ * Steps that fit into so many minutes beside all measurements, of which no budget is too small for
+ * one.
+ */
 async function fitting(
   minutes: number,
   step: () => Promise<unknown>,
@@ -172,17 +199,25 @@ async function fitting(
   const left = budget - (performance.now() - began);
   const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
   // With fewer steps than measurements there is one after each.
-  return Math.max(1, whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)));
+  return Math.max(
+    1,
+    whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)),
+  );
 }
 
-/** Steps of a run that begins: as many as were asked for or are usual, and no more than fit into its time. */
+/**
+ * Steps of a run that begins: as many as were asked for or are usual, and no more than fit into its
+ * time.
+ */
 async function plannedSteps(
   rows: number,
   { steps = usualSteps(rows), minutes, signal }: TrainingOptions,
   step: () => Promise<unknown>,
   measure: () => Promise<unknown>,
 ): Promise<number> {
-  return minutes === undefined ? steps : Math.min(steps, await fitting(minutes, step, measure, signal));
+  return minutes === undefined
+    ? steps
+    : Math.min(steps, await fitting(minutes, step, measure, signal));
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */
@@ -200,7 +235,10 @@ export function trainScore(
       rows,
       shapes: batchShapes(n),
       loss: (network, batch) =>
-        velocityLoss((x, lambda) => velocity(network(x, lambda), x, lambda), ...(batch as Batch<Tensor>)),
+        velocityLoss(
+          (x, lambda) => velocity(network(x, lambda), x, lambda),
+          ...(batch as Batch<Tensor>),
+        ),
       batch: (key) => batchOf(points, key),
       held: (key) => batchOf(held, key),
     },
@@ -209,7 +247,10 @@ export function trainScore(
 }
 
 /** Trains the network of a task. */
-export async function trainTask({ network, loss, ...rest }: NetworkTask, options: TrainingOptions): Promise<Trained> {
+export async function trainTask(
+  { network, loss, ...rest }: NetworkTask,
+  options: TrainingOptions,
+): Promise<Trained> {
   const { onWeights } = options;
   const { init, apply } = networkOf(network);
   const task: ParameterTask = {
@@ -223,7 +264,10 @@ export async function trainTask({ network, loss, ...rest }: NetworkTask, options
 }
 
 /** Trains what a task says. */
-export async function trainParameters(task: ParameterTask, options: TrainingOptions): Promise<TrainedParameters> {
+export async function trainParameters(
+  task: ParameterTask,
+  options: TrainingOptions,
+): Promise<TrainedParameters> {
   const { seed = 0, patience = 6, rate = 2e-3, signal, onProgress } = options;
   const { store = memoryStore() } = options;
   const root = fold(keyOf(seed), task.name);
@@ -235,7 +279,9 @@ export async function trainParameters(task: ParameterTask, options: TrainingOpti
     const start = before ? stateOf(before, size, "the run") : initialState(like);
     const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
     // Of no seed: fits of several are compared by them.
-    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) => task.held(fold(keyOf("held"), i)));
+    const checks = Array.from({ length: VALIDATION_BATCHES }, (_, i) =>
+      task.held(fold(keyOf("held"), i)),
+    );
     const steps = before
       ? keptIn(before).steps
       : await plannedSteps(

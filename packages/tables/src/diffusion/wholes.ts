@@ -1,6 +1,6 @@
 /**
- * Columns that are parts of a whole: neighbours that sum to one number, those that were said to, and those that nearly do, since their
- * cells are rounded.
+ * Columns that are parts of a whole: neighbours that sum to one number, those that were said to,
+ * and those that nearly do, since their cells are rounded.
  */
 import type { Domain, DomainSpec } from "diffeo/domain";
 import type { CellTable } from "../table/cells.ts";
@@ -13,8 +13,9 @@ const SAME_SUM = 1e-6;
 const MOST_ROUNDING = 0.05;
 
 /**
- * The first, the least and the greatest sum of columns, over rows that have them all; undefined where one is farther from the first than a
- * share of it, which most columns show in their first rows.
+ * The first, the least and the greatest sum of columns, over rows that have them all; undefined
+ * where one is farther from the first than a share of it, which most columns show in their first
+ * rows.
  */
 function sumsOf(columns: readonly (readonly number[])[], apart: number) {
   let found: { readonly first: number; readonly low: number; readonly high: number } | undefined;
@@ -35,9 +36,15 @@ function commonSum(columns: readonly (readonly number[])[]): number | undefined 
   return sums && Number(sums.first.toPrecision(6));
 }
 
-/** Half of the smallest share above 0, where there are parts of 0; undefined where that is no small share. */
+/**
+ * Half of the smallest share above 0, where there are parts of 0; undefined where that is no small
+ * share.
+ */
 function zeroShare(columns: readonly (readonly number[])[], total: number): number | undefined {
-  const least = columns.reduce((low, column) => column.reduce((l, v) => (v > 0 && v < l ? v : l), low), total);
+  const least = columns.reduce(
+    (low, column) => column.reduce((l, v) => (v > 0 && v < l ? v : l), low),
+    total,
+  );
   return columns.length * (least / total / 2) < 0.5 ? least / total / 2 : undefined;
 }
 
@@ -48,8 +55,14 @@ interface Whole {
   readonly zeros?: number;
 }
 
-/** Neighbouring columns of numbers of at least 0, three or more, that sum to one number in all rows: the longest such runs. */
-export function wholes(open: readonly string[], numbers: ReadonlyMap<string, readonly number[]>): Whole[] {
+/**
+ * Neighbouring columns of numbers of at least 0, three or more, that sum to one number in all rows:
+ * the longest such runs.
+ */
+export function wholes(
+  open: readonly string[],
+  numbers: ReadonlyMap<string, readonly number[]>,
+): Whole[] {
   const found: Whole[] = [];
   const valuesOf = (name: string): readonly number[] => numbers.get(name) ?? [];
   const isShare = (name: string): boolean => {
@@ -77,23 +90,29 @@ export function wholes(open: readonly string[], numbers: ReadonlyMap<string, rea
 
 /** What zeros stand for, in words to add to a reason. */
 export const zeroNote = (zeros: number | undefined): string =>
-  zeros === undefined ? "" : `; a part of 0 stands for one below ${Number(zeros.toPrecision(3))} of the whole`;
+  zeros === undefined
+    ? ""
+    : `; a part of 0 stands for one below ${Number(zeros.toPrecision(3))} of the whole`;
 
 /** Digits after the point that cells of a column are written with. */
 function digitsOf(table: CellTable, name: string): number {
-  const digits = (cell: string): number => (/e/i.test(cell) ? 15 : (/[.,](\d+)$/.exec(cell)?.[1].length ?? 0));
+  const digits = (cell: string): number =>
+    /e/i.test(cell) ? 15 : (/[.,](\d+)$/.exec(cell)?.[1].length ?? 0);
   return columnAt(table, name).reduce((most, cell) => Math.max(most, digits(cell)), 0);
 }
 
-/** How far rounding takes a sum of columns from a total, relative to it: half of the last digit that is written, a column. */
+/**
+ * How far rounding takes a sum of columns from a total, relative to it: half of the last digit that
+ * is written, a column.
+ */
 function roundingOf(table: CellTable, columns: readonly string[], total: number): number {
   const most = Math.max(...columns.map((name) => digitsOf(table, name)));
   return ((columns.length / 2) * 10 ** -most * (1 + 1e-9)) / total;
 }
 
 /**
- * A whole that was said to be one, with its zeros where the table has some and nothing was said of them; sums of parts that are
- * written with few digits may be as far off as rounding takes them.
+ * A whole that was said to be one, with its zeros where the table has some and nothing was said of
+ * them; sums of parts that are written with few digits may be as far off as rounding takes them.
  */
 export function saidWhole(
   table: CellTable,
@@ -111,7 +130,10 @@ export function saidWhole(
   };
 }
 
-/** Said of columns that would be parts of a whole if their sums were not off by as much as rounding may take them. */
+/**
+ * Said of columns that would be parts of a whole if their sums were not off by as much as rounding
+ * may take them.
+ */
 export function nearlyWhole(
   table: CellTable,
   open: readonly string[],
@@ -126,9 +148,16 @@ export function nearlyWhole(
     for (let to = end < 0 ? open.length : end; to - from >= 3; to--) {
       const sums = sumsOf(shares.slice(from, to) as (readonly number[])[], 2 * MOST_ROUNDING);
       if (!sums || !(sums.low > 0)) continue;
-      const [names, total] = [open.slice(from, to), Number(((sums.low + sums.high) / 2).toPrecision(2))];
+      const [names, total] = [
+        open.slice(from, to),
+        Number(((sums.low + sums.high) / 2).toPrecision(2)),
+      ];
       const rounding = roundingOf(table, names, total);
-      if (rounding > MOST_ROUNDING || Math.max(sums.high / total - 1, 1 - sums.low / total) > rounding) continue;
+      if (
+        rounding > MOST_ROUNDING ||
+        Math.max(sums.high / total - 1, 1 - sums.low / total) > rounding
+      )
+        continue;
       const [low, high] = [sums.low, sums.high].map((sum) => Number(sum.toPrecision(6)));
       return {
         first: names[0],

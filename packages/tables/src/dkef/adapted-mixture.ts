@@ -39,17 +39,29 @@ const ROUND_SAMPLES = 16_384;
 const TRUST = 0.75;
 
 export const lost = (what: string): never =>
-  fail("numerical", `the normaliser cannot be found: ${what}`, "whiten the table, and look for outliers in it");
+  fail(
+    "numerical",
+    `the normaliser cannot be found: ${what}`,
+    "whiten the table, and look for outliers in it",
+  );
 
 /** Ends of chains that leave p̃ as it is, from inducing and training points. */
-async function centresOf(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Float32Array> {
+async function centresOf(
+  fitted: Fitted,
+  train: NdArray,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Float32Array> {
   const { inducing } = fitted.parameters;
   const [rows, n] = train.shape;
   const chosen = choice(fold(key, "rows"), rows, Math.min(STARTS, rows), { replace: false }).data;
   const starts = new Float32Array(inducing.data.length + chosen.length * n);
   starts.set(inducing.data as Float32Array);
   chosen.forEach((row, i) => {
-    starts.set((train.data as Float32Array).subarray(row * n, (row + 1) * n), inducing.data.length + i * n);
+    starts.set(
+      (train.data as Float32Array).subarray(row * n, (row + 1) * n),
+      inducing.data.length + i * n,
+    );
   });
   const walk = openDensity(fitted, LEAPFROG);
   try {
@@ -89,18 +101,29 @@ type Explain = Compiled<
   { readonly logWeight: Tensor; readonly shares: Tensor }
 >;
 
-function openExplain({ theta, alpha, parameters }: Fitted, { n, weights: { length: count } }: Mixture): Explain {
+function openExplain(
+  { theta, alpha, parameters }: Fitted,
+  { n, weights: { length: count } }: Mixture,
+): Explain {
   return compile(
     (t: Tensor, a: Tensor, m: MixtureInputs<Tensor>, x: Tensor) => ({
       logWeight: sub(dkefLogDensity(parametersOf(t, parameters), a, x), logMixture(m, x)),
       shares: softmax(logComponents(m, x), -1),
     }),
-    [[theta.length], [alpha.length], { whitener: [n, count * n], offset: [count * n], logWeights: [count] }, [null, n]],
+    [
+      [theta.length],
+      [alpha.length],
+      { whitener: [n, count * n], offset: [count * n], logWeights: [count] },
+      [null, n],
+    ],
     { threads: 1 },
   );
 }
 
-/** How much of p̃'s mass each component explains, up to a factor, from points drawn from the mixture. */
+/**
+ * How much of p̃'s mass each component explains, up to a factor, from points drawn from the
+ * mixture.
+ */
 async function massOf(
   explain: Explain,
   { theta, alpha }: Fitted,
@@ -124,8 +147,16 @@ async function massOf(
   return mass;
 }
 
-/** mass_c ← mass_c + Σ_i e^{w_i − largest} share_ic. Apart, for loops within a function that waits are slow. */
-function addExplained(mass: Float64Array, weights: Float32Array, shares: Float32Array, largest: number): void {
+/**
+ * mass_c ← mass_c + Σ_i e^{w_i − largest} share_ic. Apart, for loops within a function that waits
+ * are slow.
+ */
+function addExplained(
+  mass: Float64Array,
+  weights: Float32Array,
+  shares: Float32Array,
+  largest: number,
+): void {
   const count = mass.length;
   for (let i = 0; i < weights.length; i++) {
     const w = Math.exp(weights[i] - largest);
@@ -134,7 +165,12 @@ function addExplained(mass: Float64Array, weights: Float32Array, shares: Float32
 }
 
 /** Local Gaussians at the ends of chains, under weights that importance sampling has set. */
-export async function adaptedMixture(fitted: Fitted, train: NdArray, key: Key, signal?: AbortSignal): Promise<Mixture> {
+export async function adaptedMixture(
+  fitted: Fitted,
+  train: NdArray,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Mixture> {
   const n = train.shape[1];
   const centres = await centresOf(fitted, train, key, signal);
   const first = localMixture(centres, await hessiansAt(fitted, centres, n), n, BASE_VARIANCE);

@@ -1,10 +1,12 @@
 /**
- * The normaliser by annealed importance sampling (R. Neal, 2001). Particles drawn from a normalised q walk through
+ * The normaliser by annealed importance sampling (R. Neal, 2001). Particles drawn from a normalised
+ * q walk through
  *
  *   log p_β = β log p̃ + (1 − β) log q,   β: 0 → 1,   log w = Σ_k (β_{k+1} − β_k)(log p̃ − log q)(x_k),   E[w] = ∫p̃
  *
- * one transition at each β. E[w] is right whatever q and the transitions are, if they do not depend on the particles that
- * are weighed; all that is adapted here is adapted on particles of its own, before: the mixture q (`adapted-mixture.ts`), and
+ * one transition at each β. E[w] is right whatever q and the transitions are, if they do not depend
+ * on the particles that are weighed; all that is adapted here is adapted on particles of its own,
+ * before: the mixture q (`adapted-mixture.ts`), and
  *
  *   schedule  a pilot walk measures sd_β(log p̃ − log q) and the step size; β is placed at equal steps of ∫ sd_β dβ, which
  *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
@@ -52,7 +54,10 @@ function deviation(values: Float64Array): number {
 const PILOT_PARTICLES = 256;
 /** Δβ·sd of the pilot's own steps. */
 const PILOT_STEP = 0.15;
-/** A path so long, ∫ sd_β dβ ≈ 150, would give log w a variance of 150²/K: one particle would outweigh all others. */
+/**
+ * A path so long, ∫ sd_β dβ ≈ 150, would give log w a variance of 150²/K: one particle would
+ * outweigh all others.
+ */
 const PILOT_STEPS = 1000;
 
 /** Where a pilot walk was: β, ∫ sd_β dβ up to it, and the step size it had come to. */
@@ -62,7 +67,12 @@ interface Seen {
   readonly size: number;
 }
 
-async function pilot(walk: Walk, mixture: Mixture, key: Key, signal?: AbortSignal): Promise<Seen[]> {
+async function pilot(
+  walk: Walk,
+  mixture: Mixture,
+  key: Key,
+  signal?: AbortSignal,
+): Promise<Seen[]> {
   let chains = await walk.start(sampleMixture(mixture, PILOT_PARTICLES, fold(key, "start")));
   let size = 0.3;
   let beta = 0;
@@ -71,11 +81,16 @@ async function pilot(walk: Walk, mixture: Mixture, key: Key, signal?: AbortSigna
     signal?.throwIfAborted();
     if (i === PILOT_STEPS) lost(`after ${i} steps of annealing β is ${beta.toPrecision(2)}, not 1`);
     const sd = Math.max(deviation(logRatios(chains)), 1e-3);
-    if (!Number.isFinite(sd)) lost(`the log-density is not finite where β is ${beta.toPrecision(2)}`);
+    if (!Number.isFinite(sd))
+      lost(`the log-density is not finite where β is ${beta.toPrecision(2)}`);
     const next = Math.min(1, beta + Math.min(PILOT_STEP / sd, 0.05));
     const along = seen[seen.length - 1].along + sd * (next - beta);
     beta = next;
-    const moved = await walk.move(chains, { size, weights: pathWeights(beta), key: fold(fold(key, "move"), i) });
+    const moved = await walk.move(chains, {
+      size,
+      weights: pathWeights(beta),
+      key: fold(fold(key, "move"), i),
+    });
     chains = moved.chains;
     size = adaptedSize(size, moved.share, SIZES);
     seen.push({ beta, along, size });
@@ -99,7 +114,10 @@ function placed(seen: readonly Seen[], temperatures: number): Schedule {
   return { betas, sizes };
 }
 
-/** One chunk of particles from q to p̃: their log-weights, and the share accepted at every temperature. */
+/**
+ * One chunk of particles from q to p̃: their log-weights, and the share accepted at every
+ * temperature.
+ */
 async function weigh(
   walk: Walk,
   mixture: Mixture,
@@ -128,7 +146,11 @@ async function weigh(
 }
 
 /** log ∫p̃. `train` gives some of the chains their starts. */
-export async function annealedNormaliser(fitted: Fitted, train: NdArray, options: AnnealOptions): Promise<Annealed> {
+export async function annealedNormaliser(
+  fitted: Fitted,
+  train: NdArray,
+  options: AnnealOptions,
+): Promise<Annealed> {
   const { particles: wanted = 2048, enough = 1000, temperatures = 10, key, signal } = options;
   const mixture = await adaptedMixture(fitted, train, fold(key, "mixture"), signal);
   const walk = openPath(fitted, mixture, LEAPFROG);

@@ -5,7 +5,8 @@
  *   log-likelihood         log p̃(x) − log Ẑ
  *   Ẑ                      ∫ e^f q₀ = (8π)^{n/2} E_{x ~ N(0, 4I)}[e^{f(x)}],   since q₀ = e^{−‖x‖²/8} is that Gaussian
  *
- * The mean of e^f is over a few heavy weights: an effective sample size (Σw)²/Σw² goes with it, and a warning when low.
+ * The mean of e^f is over a few heavy weights: an effective sample size (Σw)²/Σw² goes with it, and
+ * a warning when low.
  */
 import { type Compiled, compile } from "diffeo/engine";
 import { matvec, type NdArray, reshape, sum, type Tensor } from "diffeo/graph";
@@ -21,11 +22,17 @@ export interface PointMeasures {
   readonly logDensity: Float64Array;
 }
 
-export async function measurePoints({ theta, alpha, parameters }: Fitted, points: NdArray): Promise<PointMeasures> {
+export async function measurePoints(
+  { theta, alpha, parameters }: Fitted,
+  points: NdArray,
+): Promise<PointMeasures> {
   const measure = compile(
     (t: Tensor, a: Tensor, x: Tensor) => {
       const p = parametersOf(t, parameters);
-      return { loss: lossOf(scoreMatching())(dkefScore(p, a), x, {}), density: dkefLogDensity(p, a, x) };
+      return {
+        loss: lossOf(scoreMatching())(dkefScore(p, a), x, {}),
+        density: dkefLogDensity(p, a, x),
+      };
     },
     [[theta.length], [alpha.length], points.shape],
     { type: "float64", threads: 1 },
@@ -78,7 +85,10 @@ interface Worth {
   readonly logLikelihood: number;
 }
 
-/** What N(0, I) is worth, ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n if points are whitened. */
+/**
+ * What N(0, I) is worth, ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n
+ * if points are whitened.
+ */
 export const unitGaussianWith = (n: number, squares = n): Worth => ({
   scoreMatching: squares / 2 - n,
   logLikelihood: -squares / 2 - (n / 2) * Math.log(2 * Math.PI),

@@ -55,16 +55,28 @@ async function systemOf(
 
 /** log₁₀ λ after Adam's steps on it, the last that is a number. */
 async function adjusted(
-  { data: { validation }, steps, start, draws, root, ridgeBatch, settings: { ridgeSteps, signal } }: Fitting,
+  {
+    data: { validation },
+    steps,
+    start,
+    draws,
+    root,
+    ridgeBatch,
+    settings: { ridgeSteps, signal },
+  }: Fitting,
   theta: Float32Array,
   system: System,
 ): Promise<number> {
   let state = freshState(parameterArrays(theta, start).logLambda.data as Float32Array);
   for (let step = 1; step <= ridgeSteps; step++) {
     signal?.throwIfAborted();
-    const chosen = choice(fold(fold(root, "ridge"), step), validation.shape[0], ridgeBatch, { replace: false }).data;
+    const chosen = choice(fold(fold(root, "ridge"), step), validation.shape[0], ridgeBatch, {
+      replace: false,
+    }).data;
     const x = pickRows(validation, chosen);
-    const next = stateOf((await steps.ridge(theta, system, state, x, draws("ridge", step, ridgeBatch), step)).state);
+    const next = stateOf(
+      (await steps.ridge(theta, system, state, x, draws("ridge", step, ridgeBatch), step)).state,
+    );
     if (!Number.isFinite(next.theta[0])) break;
     state = next;
   }
@@ -72,7 +84,10 @@ async function adjusted(
 }
 
 /** α of a step's parameters, if G and b are finite. */
-export async function finish(fitting: Fitting, theta: Float32Array): Promise<Float64Array | undefined> {
+export async function finish(
+  fitting: Fitting,
+  theta: Float32Array,
+): Promise<Float64Array | undefined> {
   const system = await systemOf(fitting, theta);
   if (!system) return undefined;
   const { vectors, values, projected } = system;
@@ -80,7 +95,8 @@ export async function finish(fitting: Fitting, theta: Float32Array): Promise<Flo
   const size = values.length;
   return Float64Array.from({ length: size }, (_, i) => {
     let total = 0;
-    for (let j = 0; j < size; j++) total -= (vectors[i * size + j] * projected[j]) / (values[j] + lambda);
+    for (let j = 0; j < size; j++)
+      total -= (vectors[i * size + j] * projected[j]) / (values[j] + lambda);
     return total;
   });
 }

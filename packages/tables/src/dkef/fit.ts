@@ -1,11 +1,13 @@
 /**
- * Fitting a deep kernel exponential family: the protocol of Song, Garg, Shi and Ermon (2019) with any of the losses.
+ * Fitting a deep kernel exponential family: the protocol of Song, Garg, Shi and Ermon (2019) with
+ * any of the losses.
  *
  *   search   steps of training, each followed by a look at the validation set, until patience ends      (`search.ts`)
  *   finish   α of the best step from all training points, λ alone adjusted on the validation set        (`finish.ts`)
  *
- * Every random number is a function of the seed, the purpose and the step, and all but the slices are the same for every
- * loss: two losses of one seed see the same data, start, inducing points and batches, so that they can be compared in pairs.
+ * Every random number is a function of the seed, the purpose and the step, and all but the slices
+ * are the same for every loss: two losses of one seed see the same data, start, inducing points and
+ * batches, so that they can be compared in pairs.
  */
 import type { Prepared } from "../table/prepare.ts";
 import { finish } from "./finish.ts";
@@ -21,11 +23,14 @@ export interface Fit {
   /** Chosen by the loss itself on the validation set, as the protocol does. */
   readonly chosen: Fitted;
   /**
-   * Chosen by exact score matching on the validation set, seen every fifth step; before the fifth it is `chosen`. Where `both`
-   * are asked for.
+   * Chosen by exact score matching on the validation set, seen every fifth step; before the fifth
+   * it is `chosen`. Where `both` are asked for.
    */
   readonly chosenByExact?: Fitted;
-  /** By step the validation loss, and by every fifth step exact score matching on the validation set. */
+  /**
+   * By step the validation loss, and by every fifth step exact score matching on the validation
+   * set.
+   */
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
   /** Why training ended early, if it did. Where not even α can be found it is 0. */
   readonly failure?: string;

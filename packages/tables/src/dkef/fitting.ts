@@ -1,4 +1,7 @@
-/** What one fit works with: its data and settings, where it starts, its graphs, and its random numbers by purpose. */
+/**
+ * What one fit works with: its data and settings, where it starts, its graphs, and its random
+ * numbers by purpose.
+ */
 import type { NdArray } from "diffeo/graph";
 import { pickRows } from "diffeo/host";
 import { drawArrays } from "diffeo/matching";

@@ -1,10 +1,11 @@
 /**
- * How much of the gradient of a training step is the chance of its slices. At parameters θ and one batch of points, over draws of
- * the slices v alone,
+ * How much of the gradient of a training step is the chance of its slices. At parameters θ and one
+ * batch of points, over draws of the slices v alone,
  *
  *   noise = Σᵢ Var_v[gᵢ]        signal = ‖E_v g‖²        g = ∇_θ of the loss of a step, through its α
  *
- * Exact score matching has no slices and no noise; what variance reduction takes away is what two losses differ by here.
+ * Exact score matching has no slices and no noise; what variance reduction takes away is what two
+ * losses differ by here.
  */
 import { fail } from "diffeo/graph";
 import { fold, permutation } from "diffeo/random";
@@ -14,7 +15,10 @@ import { type FitOptions, settingsOf } from "./settings.ts";
 
 export interface GradientNoise {
   readonly noise: number;
-  /** Without the share of the noise that the mean of so many draws keeps; 0 where nothing else is left. */
+  /**
+   * Without the share of the noise that the mean of so many draws keeps; 0 where nothing else is
+   * left.
+   */
   readonly signal: number;
 }
 
@@ -34,11 +38,18 @@ export function openGradientNoise(data: Prepared, options: FitOptions): OpenGrad
   return {
     at: async (theta, draws = 16) => {
       if (!(Number.isInteger(draws) && draws >= 2))
-        fail("usage", `a variance of ${draws} draws of the slices`, "give a whole number of them, at least 2");
+        fail(
+          "usage",
+          `a variance of ${draws} draws of the slices`,
+          "give a whole number of them, at least 2",
+        );
       const sum = new Float64Array(theta.length);
       let squares = 0;
       for (let i = 0; i < draws; i++) {
-        const own = [drawn("noise alpha", i, batch / 2), drawn("noise loss", i, batch / 2)] as const;
+        const own = [
+          drawn("noise alpha", i, batch / 2),
+          drawn("noise loss", i, batch / 2),
+        ] as const;
         const gradient = (await steps.gradient(theta, x, ...own)).data as Float32Array;
         gradient.forEach((g, k) => {
           sum[k] += g;

@@ -3,10 +3,22 @@
  *
  *   q(x) = Σ_c π_c N(x; μ_c, P_c⁻¹),   P_c = −∇² log p̃(μ_c), its eigenvalues kept within [1/widest², 1/narrowest²]
  *
- * Each component is the local Gaussian of p̃ about a point μ_c. Densities fitted by score matching have narrow spikes that
- * a broad Gaussian does not find in a million draws; chains that start at the data and at the inducing points do.
+ * Each component is the local Gaussian of p̃ about a point μ_c. Densities fitted by score matching
+ * have narrow spikes that a broad Gaussian does not find in a million draws; chains that start at
+ * the data and at the inducing points do.
  */
-import { add, logSumExp, matmul, mul, type NdArray, reshape, square, sub, sum, type Tensor } from "diffeo/graph";
+import {
+  add,
+  logSumExp,
+  matmul,
+  mul,
+  type NdArray,
+  reshape,
+  square,
+  sub,
+  sum,
+  type Tensor,
+} from "diffeo/graph";
 import { rightSvd } from "diffeo/host";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 
@@ -29,7 +41,10 @@ const NARROWEST = 0.01;
 /** Weight of the broad component N(0, variance·I), which keeps p̃/q bounded far out. */
 const BROAD = 0.1;
 
-/** Gaussians at the rows of `centres` from the Hessians of log p̃ there, all of one weight, and a broad one. */
+/**
+ * Gaussians at the rows of `centres` from the Hessians of log p̃ there, all of one weight, and a
+ * broad one.
+ */
 export function localMixture(
   centres: ArrayLike<number>,
   hessians: ArrayLike<number>,
@@ -48,7 +63,8 @@ export function localMixture(
   mixture.weights[count - 1] = BROAD;
   mixture.centres.set(Array.from(centres));
   for (let c = 0; c < count; c++) {
-    const { values, vectors } = c === count - 1 ? broadAxes(n, variance) : localAxes(hessians, c * n * n, n);
+    const { values, vectors } =
+      c === count - 1 ? broadAxes(n, variance) : localAxes(hessians, c * n * n, n);
     for (let e = 0; e < n; e++) {
       mixture.logDets[c] += 0.5 * Math.log(values[e]);
       for (let i = 0; i < n; i++) {
@@ -65,7 +81,10 @@ const broadAxes = (n: number, variance: number) => ({
   vectors: Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
 });
 
-/** Eigenvectors of −H, and its eigenvalues within bounds. Adding a multiple of I that makes −H positive changes neither. */
+/**
+ * Eigenvectors of −H, and its eigenvalues within bounds. Adding a multiple of I that makes −H
+ * positive changes neither.
+ */
 function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
   const shifted = new Float64Array(n * n);
   let bound = 0;
@@ -79,11 +98,17 @@ function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
   }
   for (let i = 0; i < n; i++) shifted[i * (n + 1)] += bound;
   const { values, vectors } = rightSvd(shifted, n);
-  return { values: values.map((v) => Math.min(NARROWEST ** -2, Math.max(WIDEST ** -2, v - bound))), vectors };
+  return {
+    values: values.map((v) => Math.min(NARROWEST ** -2, Math.max(WIDEST ** -2, v - bound))),
+    vectors,
+  };
 }
 
 /** The same components under other weights. */
-export const reweighted = (mixture: Mixture, weights: Float64Array): Mixture => ({ ...mixture, weights });
+export const reweighted = (mixture: Mixture, weights: Float64Array): Mixture => ({
+  ...mixture,
+  weights,
+});
 
 /** Where numbers that never fall first exceed a bound; their count if none does. */
 function firstAbove(values: Float64Array, bound: number): number {
@@ -97,7 +122,11 @@ function firstAbove(values: Float64Array, bound: number): number {
 }
 
 /** Draws as rows, float32. */
-export function sampleMixture({ n, weights, centres, roots }: Mixture, count: number, key: Key): Float32Array {
+export function sampleMixture(
+  { n, weights, centres, roots }: Mixture,
+  count: number,
+  key: Key,
+): Float32Array {
   const z = normal(fold(key, "where"), [count, n]).data as Float32Array;
   const u = uniform(fold(key, "which"), [count]).data as Float32Array;
   const cumulative = new Float64Array(weights.length);
@@ -116,7 +145,9 @@ export function sampleMixture({ n, weights, centres, roots }: Mixture, count: nu
   return out;
 }
 
-/** What the graph needs of a mixture: P_c^{½}x = x·whitener − offset, and the logarithms of weights. */
+/**
+ * What the graph needs of a mixture: P_c^{½}x = x·whitener − offset, and the logarithms of weights.
+ */
 export interface MixtureInputs<T> {
   /** [n, C·n] */
   readonly whitener: T;
@@ -126,7 +157,13 @@ export interface MixtureInputs<T> {
   readonly logWeights: T;
 }
 
-export function mixtureInputs({ n, weights, centres, whiteners, logDets }: Mixture): MixtureInputs<NdArray> {
+export function mixtureInputs({
+  n,
+  weights,
+  centres,
+  whiteners,
+  logDets,
+}: Mixture): MixtureInputs<NdArray> {
   const count = weights.length;
   const whitener = new Float32Array(n * count * n);
   const offset = new Float32Array(count * n);
@@ -149,11 +186,15 @@ export function mixtureInputs({ n, weights, centres, whiteners, logDets }: Mixtu
 }
 
 /** log π_c N(x; μ_c, P_c⁻¹) for points [B, n]: [B, C]. */
-export function logComponents({ whitener, offset, logWeights }: MixtureInputs<Tensor>, x: Tensor): Tensor {
+export function logComponents(
+  { whitener, offset, logWeights }: MixtureInputs<Tensor>,
+  x: Tensor,
+): Tensor {
   const n = x.shape[1];
   const u = reshape(sub(matmul(x, whitener), offset), [x.shape[0], logWeights.shape[0], n]);
   return add(mul(sum(square(u), -1), -0.5), add(logWeights, -0.5 * n * Math.log(2 * Math.PI)));
 }
 
 /** log q(x), [B] */
-export const logMixture = (inputs: MixtureInputs<Tensor>, x: Tensor): Tensor => logSumExp(logComponents(inputs, x), -1);
+export const logMixture = (inputs: MixtureInputs<Tensor>, x: Tensor): Tensor =>
+  logSumExp(logComponents(inputs, x), -1);

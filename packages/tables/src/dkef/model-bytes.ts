@@ -1,4 +1,7 @@
-/** A fitted density as the bytes of a file: parameters and α by name, and beside them all that is needed to use them on raw rows. */
+/**
+ * A fitted density as the bytes of a file: parameters and α by name, and beside them all that is
+ * needed to use them on raw rows.
+ */
 import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
 import { type Dkef, dkefShapes } from "diffeo/model";
 import { flatten, jsonObject, makeSafetensors, parseSafetensors } from "diffeo/train";
@@ -14,7 +17,10 @@ export interface DensitySpec {
   readonly seed: number;
   readonly columns: readonly string[];
   readonly whitening: Whitening;
-  /** log ∫p̃ of the whitened points. Absent where numbers were lost: the density is then known up to a factor. */
+  /**
+   * log ∫p̃ of the whitened points. Absent where numbers were lost: the density is then known up to
+   * a factor.
+   */
   readonly logZ?: number | undefined;
 }
 
@@ -26,7 +32,11 @@ export interface DensityModel {
 /** The bytes of a fitted density, in parts to be written one after another. */
 export function makeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
   const { inducing, features, mixture, logLambda } = fitted.parameters;
-  const alpha: NdArray = { shape: [fitted.alpha.length], dtype: "float32", data: Float32Array.from(fitted.alpha) };
+  const alpha: NdArray = {
+    shape: [fitted.alpha.length],
+    dtype: "float32",
+    data: Float32Array.from(fitted.alpha),
+  };
   return makeSafetensors({
     arrays: { inducing, ...features, mixture, logLambda, alpha },
     metadata: { format: FORMAT, step: String(fitted.step), spec: JSON.stringify(spec) },
@@ -41,7 +51,9 @@ const specSchema = v.pipe(
       loss: v.string(),
       seed: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
       columns: v.pipe(v.array(v.string()), v.minLength(1)),
-      whitening: jsonObject(v.object({ mean: v.array(finite), matrix: v.array(finite), logDet: finite })),
+      whitening: jsonObject(
+        v.object({ mean: v.array(finite), matrix: v.array(finite), logDet: finite }),
+      ),
       logZ: v.optional(finite),
     }),
   ),
@@ -50,7 +62,10 @@ const specSchema = v.pipe(
   }, "the whitening is not that of the columns"),
 );
 
-/** The settings a text holds; undefined where something is missing, or numbers do not fit the columns. */
+/**
+ * The settings a text holds; undefined where something is missing, or numbers do not fit the
+ * columns.
+ */
 function specIn(text: unknown): DensitySpec | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), text);
   return parsed.success ? parsed.output : undefined;
@@ -59,17 +74,25 @@ function specIn(text: unknown): DensitySpec | undefined {
 const isShape = (value: unknown): value is Shape => Array.isArray(value);
 
 /**
- * A density out of its bytes; `path` is what errors call it. The arrays say how large the density is, each has as many
- * numbers as the file has bytes for, and all must agree: nothing is made that the file does not hold.
+ * A density out of its bytes; `path` is what errors call it. The arrays say how large the density
+ * is, each has as many numbers as the file has bytes for, and all must agree: nothing is made that
+ * the file does not hold.
  */
 export function parseDensity(bytes: Uint8Array, path = "the model"): DensityModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
-    fail("data", `${path} is no density of diffeo`, "give a model.safetensors that diffeo density fit wrote");
-  const damaged = (what: string): never => fail("data", `${path}: ${what}`, "the file is damaged; fit again");
-  const spec = specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
+    fail(
+      "data",
+      `${path} is no density of diffeo`,
+      "give a model.safetensors that diffeo density fit wrote",
+    );
+  const damaged = (what: string): never =>
+    fail("data", `${path}: ${what}`, "the file is damaged; fit again");
+  const spec =
+    specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
   const step = Number(metadata.step);
-  if (!(Number.isSafeInteger(step) && step >= 0)) damaged("the step of the model is no whole number");
+  if (!(Number.isSafeInteger(step) && step >= 0))
+    damaged("the step of the model is no whole number");
   const pick = (name: string): NdArray =>
     Object.hasOwn(arrays, name) ? arrays[name] : damaged(`the array "${name}" is missing`);
   const shaped = (name: string, shape: Shape): NdArray => {
@@ -81,7 +104,8 @@ export function parseDensity(bytes: Uint8Array, path = "the model"): DensityMode
   const [points = 0] = pick("inducing").shape;
   const [kernels = 0] = pick("logScales").shape;
   const width = pick("w1").shape[2] ?? 0;
-  if (points === 0 || kernels === 0 || width === 0) damaged("a density of no points, kernels or features");
+  if (points === 0 || kernels === 0 || width === 0)
+    damaged("a density of no points, kernels or features");
   const shapes = dkefShapes({ points, n: spec.columns.length, kernels, width });
   const parameters = mapTree<Shape, NdArray>(
     shapes,

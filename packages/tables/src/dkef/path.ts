@@ -1,6 +1,6 @@
 /**
- * The path from a mixture q to a fitted density p̃ that particles walk along: log p_β = β log p̃ + (1 − β) log q, as a target
- * of two terms; and p̃ alone, for chains that leave it as it is.
+ * The path from a mixture q to a fitted density p̃ that particles walk along: log p_β = β log p̃ +
+ * (1 − β) log q, as a target of two terms; and p̃ alone, for chains that leave it as it is.
  */
 import type { NdArray, Tensor } from "diffeo/graph";
 import { openWalk, type Walk } from "diffeo/mcmc";
@@ -17,7 +17,10 @@ interface Ends<T> {
 
 const vector = (data: Float32Array): NdArray => ({ shape: [data.length], dtype: "float32", data });
 
-/** Chains on p̃, with so many leapfrog steps a transition. The path's at β = 1 are the same, and would compute q for nothing. */
+/**
+ * Chains on p̃, with so many leapfrog steps a transition. The path's at β = 1 are the same, and
+ * would compute q for nothing.
+ */
 export const openDensity = ({ theta, alpha, parameters }: Fitted, leapfrog: number): Walk =>
   openWalk<Omit<Ends<Tensor>, "mixture">>(
     {
@@ -28,8 +31,15 @@ export const openDensity = ({ theta, alpha, parameters }: Fitted, leapfrog: numb
     { leapfrog, threads: 1 },
   );
 
-/** Chains on the path, with so many leapfrog steps a transition; at β they have the weights `pathWeights(β)`. */
-export function openPath({ theta, alpha, parameters }: Fitted, mixture: Mixture, leapfrog: number): Walk {
+/**
+ * Chains on the path, with so many leapfrog steps a transition; at β they have the weights
+ * `pathWeights(β)`.
+ */
+export function openPath(
+  { theta, alpha, parameters }: Fitted,
+  mixture: Mixture,
+  leapfrog: number,
+): Walk {
   return openWalk<Ends<Tensor>>(
     {
       size: mixture.n,

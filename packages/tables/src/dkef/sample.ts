@@ -1,4 +1,7 @@
-/** Rows drawn from a fitted density by Markov chains that start at draws of its adapted mixture, chosen by their weight. */
+/**
+ * Rows drawn from a fitted density by Markov chains that start at draws of its adapted mixture,
+ * chosen by their weight.
+ */
 import type { NdArray } from "diffeo/graph";
 import { type Chains, runWalk } from "diffeo/mcmc";
 import { fold, type Key, uniform } from "diffeo/random";
@@ -23,14 +26,25 @@ const ACCEPTANCE = { hmc: 0.75, langevin: 0.6 } as const;
 /** Draws of the mixture a start is chosen from. */
 const CANDIDATES = 8;
 
-export async function sampleRows(model: DensityModel, count: number, options: RowSampleOptions): Promise<Table> {
+export async function sampleRows(
+  model: DensityModel,
+  count: number,
+  options: RowSampleOptions,
+): Promise<Table> {
   const { method = "hmc", steps = 200, key, signal } = options;
   const { fitted, spec } = model;
-  const mixture = await adaptedMixture(fitted, fitted.parameters.inducing, fold(key, "mixture"), signal);
+  const mixture = await adaptedMixture(
+    fitted,
+    fitted.parameters.inducing,
+    fold(key, "mixture"),
+    signal,
+  );
   const path = openPath(fitted, mixture, LEAPFROG[method]);
   const walk = openDensity(fitted, LEAPFROG[method]);
   try {
-    const candidates = await path.start(sampleMixture(mixture, CANDIDATES * count, fold(key, "start")));
+    const candidates = await path.start(
+      sampleMixture(mixture, CANDIDATES * count, fold(key, "start")),
+    );
     const starts = await walk.start(chosen(candidates, count, fold(key, "resample")));
     const { chains } = await runWalk(walk, starts, {
       steps,
@@ -55,9 +69,16 @@ export async function sampleRows(model: DensityModel, count: number, options: Ro
 }
 
 /** `count` of the candidates, each as often as its weight p̃/q says. */
-function chosen({ x, values: [logP, logQ] }: Chains<NdArray>, count: number, key: Key): Float32Array {
+function chosen(
+  { x, values: [logP, logQ] }: Chains<NdArray>,
+  count: number,
+  key: Key,
+): Float32Array {
   const n = x.shape[1];
-  const logWeights = Float64Array.from(logP.data as Float32Array, (v, i) => v - (logQ.data[i] as number));
+  const logWeights = Float64Array.from(
+    logP.data as Float32Array,
+    (v, i) => v - (logQ.data[i] as number),
+  );
   const points = new Float32Array(count * n);
   resample(logWeights, count, key).forEach((from, i) => {
     points.set((x.data as Float32Array).subarray(from * n, (from + 1) * n), i * n);
@@ -65,7 +86,10 @@ function chosen({ x, values: [logP, logQ] }: Chains<NdArray>, count: number, key
   return points;
 }
 
-/** Systematic resampling: one uniform number places `count` equidistant marks on the cumulated weights. */
+/**
+ * Systematic resampling: one uniform number places `count` equidistant marks on the cumulated
+ * weights.
+ */
 function resample(logWeights: Float64Array, count: number, key: Key): Int32Array {
   const top = logWeights.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const weights = logWeights.map((w) => Math.exp(w - top));

@@ -1,4 +1,7 @@
-/** The search of a fit: steps of training, each followed by a look at the validation set, until patience ends. */
+/**
+ * The search of a fit: steps of training, each followed by a look at the validation set, until
+ * patience ends.
+ */
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, permutation } from "diffeo/random";
 import { type AdamState, flatten } from "diffeo/train";
@@ -18,7 +21,9 @@ export interface Best {
 export interface Found {
   readonly steps: number;
   readonly stopped: number;
-  /** By the loss on the validation set, and by exact score matching there, if that was looked at. */
+  /**
+   * By the loss on the validation set, and by exact score matching there, if that was looked at.
+   */
   readonly best: Best;
   readonly bestByExact?: Best;
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
@@ -29,11 +34,16 @@ export interface Found {
 class Lost extends Error {}
 
 /** Batches of training points, epoch after epoch, each in an order of its own. */
-function* batchesOf({ data: { train }, root, settings: { batch } }: Fitting): Generator<NdArray, never> {
+function* batchesOf({
+  data: { train },
+  root,
+  settings: { batch },
+}: Fitting): Generator<NdArray, never> {
   const rows = train.shape[0];
   for (let epoch = 0; ; epoch++) {
     const order = permutation(fold(fold(root, "epoch"), epoch), rows).data;
-    for (let at = 0; at + batch <= rows; at += batch) yield pickRows(train, order.subarray(at, at + batch));
+    for (let at = 0; at + batch <= rows; at += batch)
+      yield pickRows(train, order.subarray(at, at + batch));
   }
 }
 
@@ -43,7 +53,13 @@ async function trained(
   x: NdArray,
   step: number,
 ): Promise<AdamState<Float32Array>> {
-  const result = await steps.train(state, x, draws("alpha", step, batch / 2), draws("loss", step, batch / 2), step);
+  const result = await steps.train(
+    state,
+    x,
+    draws("alpha", step, batch / 2),
+    draws("loss", step, batch / 2),
+    step,
+  );
   const loss = result.loss.data[0] as number;
   const next = stateOf(result.state);
   if (!Number.isFinite(loss) || !next.theta.every(Number.isFinite))
@@ -59,7 +75,9 @@ async function validated(
   theta: Float32Array,
   step: number,
 ): Promise<{ readonly value: number; readonly alpha: NdArray }> {
-  const chosen = choice(fold(fold(root, "points"), step), train.shape[0], points, { replace: false }).data;
+  const chosen = choice(fold(fold(root, "points"), step), train.shape[0], points, {
+    replace: false,
+  }).data;
   const { loss, alpha } = await steps.validate(
     theta,
     pickRows(train, chosen),
@@ -68,7 +86,8 @@ async function validated(
     draws("validation loss", step, validation.shape[0]),
   );
   const value = loss.data[0] as number;
-  if (!Number.isFinite(value)) throw new Lost(`the validation loss became ${value} at step ${step}`);
+  if (!Number.isFinite(value))
+    throw new Lost(`the validation loss became ${value} at step ${step}`);
   return { value, alpha };
 }
 
@@ -84,7 +103,8 @@ async function exactly(
   return value;
 }
 
-const better = (best: Best | undefined, found: Best): Best => (best && !(found.value < best.value) ? best : found);
+const better = (best: Best | undefined, found: Best): Best =>
+  best && !(found.value < best.value) ? best : found;
 
 export async function search(fitting: Fitting): Promise<Found> {
   const { data, settings, start } = fitting;
@@ -114,7 +134,11 @@ export async function search(fitting: Fitting): Promise<Found> {
         if (open) bestByExact = better(bestByExact, { step, value: exact, theta: state.theta });
       }
       if (open && step - best.step >= patience) stopped = step;
-      const now = { step, theta: state.theta, alpha: Float64Array.from(alpha.data as Float32Array) };
+      const now = {
+        step,
+        theta: state.theta,
+        alpha: Float64Array.from(alpha.data as Float32Array),
+      };
       const fitted = (): Fitted => ({ ...now, parameters: parameterArrays(now.theta, start) });
       await onStep?.({
         step,

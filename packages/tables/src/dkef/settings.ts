@@ -65,15 +65,22 @@ const LEAST: Partial<Record<keyof typeof protocol, number>> = { inducing: 1, bat
 
 /** The options over the protocol, for a table of so many training rows. */
 export function settingsOf(options: FitOptions, rows: number): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
   const settings = { ...protocol, ...given } as Settings;
   for (const name of Object.keys(protocol) as (keyof typeof protocol)[]) {
     const least = LEAST[name] ?? 0;
-    if (!(settings[name] >= least)) fail("usage", `fitDensity: ${name} is ${settings[name]}`, `give at least ${least}`);
+    if (!(settings[name] >= least))
+      fail("usage", `fitDensity: ${name} is ${settings[name]}`, `give at least ${least}`);
   }
   const { inducing, batch } = settings;
   if (batch % 2 !== 0)
-    fail("usage", `a batch of ${batch} has no halves, one for α and one for the loss`, "give an even batch");
+    fail(
+      "usage",
+      `a batch of ${batch} has no halves, one for α and one for the loss`,
+      "give an even batch",
+    );
   if (rows < inducing)
     fail(
       "data",
@@ -81,13 +88,21 @@ export function settingsOf(options: FitOptions, rows: number): Settings {
       "give more rows, or fewer inducing points",
     );
   if (rows < batch)
-    fail("data", `${rows} training rows are fewer than a batch of ${batch}`, "give more rows, or a smaller batch");
+    fail(
+      "data",
+      `${rows} training rows are fewer than a batch of ${batch}`,
+      "give more rows, or a smaller batch",
+    );
   return settings;
 }
 
 export function objectiveOf(loss: ObjectiveName | Objective): Objective {
   if (typeof loss !== "string") return loss;
   if (!Object.hasOwn(objectives, loss))
-    fail("usage", `there is no loss "${loss}"`, `use one of ${Object.keys(objectives).join(", ")}, or an objective`);
+    fail(
+      "usage",
+      `there is no loss "${loss}"`,
+      `use one of ${Object.keys(objectives).join(", ")}, or an objective`,
+    );
   return objectives[loss]();
 }

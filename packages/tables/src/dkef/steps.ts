@@ -32,7 +32,14 @@ import {
   valueAndGrad,
 } from "diffeo/graph";
 import { type Draws, drawShapes, lossOf, type Objective, scoreMatching } from "diffeo/matching";
-import { type Dkef, dkefScore, type NormalEquations, normalEquations, solveAlpha, trainedAlpha } from "diffeo/model";
+import {
+  type Dkef,
+  dkefScore,
+  type NormalEquations,
+  normalEquations,
+  solveAlpha,
+  trainedAlpha,
+} from "diffeo/model";
 import { type AdamState, adam, clipFactor, flatten, flattenTensors, unflatten } from "diffeo/train";
 
 export interface FitSizes {
@@ -52,7 +59,10 @@ export interface FitSteps {
     { state: AdamState<Tensor>; loss: Tensor }
   >;
   readonly gradient: Compiled<[Tensor, Tensor, Draws<Tensor>, Draws<Tensor>], Tensor>;
-  readonly validate: Compiled<[Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>], { loss: Tensor; alpha: Tensor }>;
+  readonly validate: Compiled<
+    [Tensor, Tensor, Draws<Tensor>, Tensor, Draws<Tensor>],
+    { loss: Tensor; alpha: Tensor }
+  >;
   readonly exact: Compiled<[Tensor, Tensor, Tensor], Tensor>;
   readonly equations: Compiled<[Tensor, Tensor, Draws<Tensor>], NormalEquations<Tensor>>;
   readonly ridge: Compiled<
@@ -79,7 +89,10 @@ export const parametersOf = (theta: Tensor, like: Dkef<NdArray>): Dkef<Tensor> =
   unflatten(theta, like) as unknown as Dkef<Tensor>;
 
 /** α(λ) = −V (c/(e + λ)), in float64. */
-function ridgeAlpha({ vectors, values, projected }: RidgeSystem<Tensor>, logLambda: Tensor): Tensor {
+function ridgeAlpha(
+  { vectors, values, projected }: RidgeSystem<Tensor>,
+  logLambda: Tensor,
+): Tensor {
   const lambda = exp(mul(cast(logLambda, "float64"), Math.LN10));
   return neg(squeeze(matmul(vectors, expandDims(div(projected, add(values, lambda)), -1)), -1));
 }
@@ -95,7 +108,8 @@ interface Parts {
 }
 
 const options = { threads: 1 } as const;
-const drawn = ({ objective, sizes }: Parts, count: number) => drawShapes(objective.draws(sizes.n), [count]);
+const drawn = ({ objective, sizes }: Parts, count: number) =>
+  drawShapes(objective.draws(sizes.n), [count]);
 const stateShapes = (count: number) => ({ theta: [count], m: [count], v: [count] });
 
 /** The loss on the second half of a batch with α from the first, and its gradient through α. */
@@ -103,7 +117,10 @@ function descent({ objective, like, sizes: { batch } }: Parts) {
   const half = batch / 2;
   return (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) => {
     const p = parametersOf(theta, like);
-    const alpha = trainedAlpha(normalEquations(p, objective, slice(x, [0, half]), first), p.logLambda);
+    const alpha = trainedAlpha(
+      normalEquations(p, objective, slice(x, [0, half]), first),
+      p.logLambda,
+    );
     const loss = mean(lossOf(objective)(dkefScore(p, alpha), slice(x, [half, batch]), second));
     const gradients = backward([loss], [fill([], 1, loss.dtype)], leavesOf(p)) as Tensor[];
     return { loss, gradient: flattenTensors(gradients) };
@@ -115,7 +132,13 @@ function trainStep(parts: Parts): FitSteps["train"] {
   const { n, batch } = sizes;
   const of = descent(parts);
   return compile(
-    (before: AdamState<Tensor>, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>, step: Tensor) => {
+    (
+      before: AdamState<Tensor>,
+      x: Tensor,
+      first: Draws<Tensor>,
+      second: Draws<Tensor>,
+      step: Tensor,
+    ) => {
       const { loss, gradient } = of(before.theta, x, first, second);
       const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
       return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss };
@@ -129,7 +152,8 @@ function gradientStep(parts: Parts): FitSteps["gradient"] {
   const { n, batch } = parts.sizes;
   const of = descent(parts);
   return compile(
-    (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) => of(theta, x, first, second).gradient,
+    (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) =>
+      of(theta, x, first, second).gradient,
     [[parts.size], [batch, n], drawn(parts, batch / 2), drawn(parts, batch / 2)],
     options,
   );
@@ -188,11 +212,18 @@ function ridgeStep(parts: Parts): FitSteps["ridge"] {
         return mean(lossOf(objective)(dkefScore(p, alpha), x, draws));
       };
       const [found, gradient] = valueAndGrad(value)(before.theta);
-      return { state: adam(before, gradient, step, fill([], rates.ridgeRate, x.dtype)), loss: found };
+      return {
+        state: adam(before, gradient, step, fill([], rates.ridgeRate, x.dtype)),
+        loss: found,
+      };
     },
     [
       [size],
-      { vectors: double([inducing, inducing]), values: double([inducing]), projected: double([inducing]) },
+      {
+        vectors: double([inducing, inducing]),
+        values: double([inducing]),
+        projected: double([inducing]),
+      },
       stateShapes(1),
       [sizes.ridgeBatch, sizes.n],
       drawn(parts, sizes.ridgeBatch),
@@ -202,7 +233,12 @@ function ridgeStep(parts: Parts): FitSteps["ridge"] {
   );
 }
 
-export function fitSteps(objective: Objective, like: Dkef<NdArray>, sizes: FitSizes, rates: FitRates): FitSteps {
+export function fitSteps(
+  objective: Objective,
+  like: Dkef<NdArray>,
+  sizes: FitSizes,
+  rates: FitRates,
+): FitSteps {
   const parts: Parts = { objective, like, sizes, rates, size: flatten(like).length };
   const steps = {
     train: trainStep(parts),

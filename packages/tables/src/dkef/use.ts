@@ -29,7 +29,11 @@ export const modelColumns =
     spec.columns.map((name) => {
       const at = columns.indexOf(name);
       if (at < 0)
-        fail("data", `${source} has no column "${name}", which the model was fitted on`, "give a table with it");
+        fail(
+          "data",
+          `${source} has no column "${name}", which the model was fitted on`,
+          "give a table with it",
+        );
       return at;
     });
 
@@ -37,7 +41,11 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
   const { spec, fitted } = model;
   const { logZ, whitening } = spec;
   if (logZ === undefined)
-    fail("data", "the model has no normaliser, for its fit was lost", "fit again; sample needs none");
+    fail(
+      "data",
+      "the model has no normaliser, for its fit was lost",
+      "fit again; sample needs none",
+    );
   const n = spec.columns.length;
   const { values } = selected(table, modelColumns(model));
   const psi = whiteningMap(whitening);
@@ -55,7 +63,10 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
   );
   try {
     const theta = Float64Array.from(fitted.theta);
-    const found = { logDensity: new Float64Array(table.rows), score: new Float64Array(values.length) };
+    const found = {
+      logDensity: new Float64Array(table.rows),
+      score: new Float64Array(values.length),
+    };
     for (const [from, to] of partsOf(table.rows, PART)) {
       const { value, score } = await evaluate(theta, fitted.alpha, values.slice(from * n, to * n));
       found.logDensity.set(value.data as Float64Array, from);

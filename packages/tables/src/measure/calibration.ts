@@ -1,28 +1,39 @@
 /**
- * Likelihood ranks: where among its own samples a model ranks rows by their likelihood. If it is right, rows and samples are of one
- * law, and so are their likelihoods, whose two laws are compared by the distance of Kolmogorov and Smirnov,
+ * Likelihood ranks: where among its own samples a model ranks rows by their likelihood. If it is
+ * right, rows and samples are of one law, and so are their likelihoods, whose two laws are compared
+ * by the distance of Kolmogorov and Smirnov,
  *
  *   D = sup_v |F(v) − G(v)|        P(D > c √(1/n + 1/m)) → 2 Σₖ (−1)ᵏ⁻¹ e^{−2k²c²} ≤ 2 e^{−2c²}
  *
- * of n rows and m samples. Where likelihoods are equal, as those of one label are, D exceeds this less often.
+ * of n rows and m samples. Where likelihoods are equal, as those of one label are, D exceeds this
+ * less often.
  */
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import type { Cells, TableLaw } from "./law.ts";
 
 /** All places are equally likely if the model is right. */
 export interface Calibration {
-  /** The share of samples that are less likely than each row, ascending; rows that are as likely as samples are spread among them. */
+  /**
+   * The share of samples that are less likely than each row, ascending; rows that are as likely as
+   * samples are spread among them.
+   */
   readonly ranks: readonly number[];
   /** Their largest distance from the diagonal, and what chance exceeds once in twenty times. */
   readonly distance: number;
   readonly chance: number;
   /** What chance exceeds once in 16,000 times, as often as a normal number four standard errors. */
   readonly clear: number;
-  /** Where the distance is largest: the share of rows, and of samples, that are no likelier than some row or sample. */
+  /**
+   * Where the distance is largest: the share of rows, and of samples, that are no likelier than
+   * some row or sample.
+   */
   readonly worst: { readonly rows: number; readonly samples: number };
 }
 
-/** Likelihoods that are nearer, in nats, are those of equal rows, but for rounding: a graph of another size may round otherwise. */
+/**
+ * Likelihoods that are nearer, in nats, are those of equal rows, but for rounding: a graph of
+ * another size may round otherwise.
+ */
 const ROUNDING = 1e-5;
 /** c of once in twenty times, and of once in 16,000: √(½ log(2/p)). */
 const CHANCE = 1.36;
@@ -44,7 +55,8 @@ export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibr
     let v: number;
     do v = i < n && !(a[i] > b[j]) ? a[i++] : b[j++];
     while (next(i, j) === v || next(i, j) - v < ROUNDING);
-    for (let k = from; k < i; k++) ranks.push((below + ((j - below) * (k - from + 0.5)) / (i - from)) / m);
+    for (let k = from; k < i; k++)
+      ranks.push((below + ((j - below) * (k - from + 0.5)) / (i - from)) / m);
     const apart = Math.abs(i / n - j / m);
     if (apart > distance) [distance, worst] = [apart, { rows: i / n, samples: j / m }];
   }

@@ -1,6 +1,7 @@
 /**
- * A two-sample test for rows: a logistic regression on features, their squares and products finds shifted means and wrong
- * correlations, and boosted trees on features and principal coordinates find in what it leaves the rest: shapes, gaps, modes.
+ * A two-sample test for rows: a logistic regression on features, their squares and products finds
+ * shifted means and wrong correlations, and boosted trees on features and principal coordinates
+ * find in what it leaves the rest: shapes, gaps, modes.
  *
  *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf)         the area under the ROC curve of F on rows that it was not fitted to
  */
@@ -46,7 +47,9 @@ function picked(data: Float64Array, size: number, rows: Int32Array): Float64Arra
   return out;
 }
 
-/** Rows with their principal coordinates beside them: Vᵀf, V from the singular values of all rows. */
+/**
+ * Rows with their principal coordinates beside them: Vᵀf, V from the singular values of all rows.
+ */
 function withPrincipal(sets: readonly Float64Array[], size: number): Float64Array[] {
   const whole = new Float64Array(sets.reduce((n, set) => n + set.length, 0));
   whole.set(sets[0]);
@@ -91,11 +94,18 @@ export function rowsAuc(samples: NdArray, real: NdArray, key: Key): Auc {
     const joined = new Float64Array(seen[0].length + seen[1].length);
     joined.set(seen[0]);
     joined.set(seen[1], seen[0].length);
-    const labels = Uint8Array.from({ length: rows[0].length + rows[1].length }, (_, i) => (i < rows[0].length ? 0 : 1));
-    const start = Float64Array.from([...linearScores(first, theta), ...linearScores(second, theta)]);
+    const labels = Uint8Array.from({ length: rows[0].length + rows[1].length }, (_, i) =>
+      i < rows[0].length ? 0 : 1,
+    );
+    const start = Float64Array.from([
+      ...linearScores(first, theta),
+      ...linearScores(second, theta),
+    ]);
     const trees = boostedTrees({ data: joined, size: 2 * size }, labels, start);
     return (others) => {
-      const linear = of(sets, size, others).map((data) => linearScores(quadratic(data, size), theta));
+      const linear = of(sets, size, others).map((data) =>
+        linearScores(quadratic(data, size), theta),
+      );
       const [left, right] = of(wide, 2 * size, others).map((data, set) =>
         trees(data).map((v, i) => v + linear[set][i]),
       );

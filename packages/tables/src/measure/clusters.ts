@@ -1,7 +1,9 @@
 /**
- * Mass by cluster: rows of a table are cut into K clusters by k-means (S. Lloyd, 1982; seeded as by D. Arthur and
- * S. Vassilvitskii, 2007), and the share of samples in each is held against that of the rows. K, from 2 to 8, is that of the best
- * mean silhouette (b − a)/max(a, b), a the distance to the row's own centre and b that to the next.
+ * Mass by cluster: rows of a table are cut into K clusters by k-means (S. Lloyd, 1982; seeded as by
+ * D. Arthur and
+ * S. Vassilvitskii, 2007), and the share of samples in each is held against that of the rows. K,
+ * from 2 to 8, is that of the best mean silhouette (b − a)/max(a, b), a the distance to the row's
+ * own centre and b that to the next.
  */
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
@@ -17,7 +19,9 @@ interface ClusterMass {
 export interface Clusters {
   /** Largest first. */
   readonly masses: readonly ClusterMass[];
-  /** Mean silhouette: above about 0.5 clusters lie apart, below they are a cut through one cloud. */
+  /**
+   * Mean silhouette: above about 0.5 clusters lie apart, below they are a cut through one cloud.
+   */
   readonly silhouette: number;
 }
 
@@ -40,7 +44,11 @@ const squareTo = ({ data, n }: Points, row: number, centres: Float64Array, k: nu
 };
 
 /** The nearest centre of a row, with the squares of the distances to it and to the next. */
-function nearest(points: Points, row: number, centres: Float64Array): readonly [at: number, own: number, next: number] {
+function nearest(
+  points: Points,
+  row: number,
+  centres: Float64Array,
+): readonly [at: number, own: number, next: number] {
   let [at, own, next] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let k = 0; k < centres.length / points.n; k++) {
     const square = squareTo(points, row, centres, k);
@@ -50,7 +58,10 @@ function nearest(points: Points, row: number, centres: Float64Array): readonly [
   return [at, own, next];
 }
 
-/** Centres to begin with: rows, each drawn with the square of its distance to those before as weight. */
+/**
+ * Centres to begin with: rows, each drawn with the square of its distance to those before as
+ * weight.
+ */
 function seeded(points: Points, count: number, k: number, key: Key): Float64Array {
   const { data, n } = points;
   const centres = new Float64Array(k * n);
@@ -68,7 +79,11 @@ function seeded(points: Points, count: number, k: number, key: Key): Float64Arra
 }
 
 /** Lloyd's rounds until no row moves. */
-function settled(points: Points, count: number, start: Float64Array): { centres: Float64Array; loss: number } {
+function settled(
+  points: Points,
+  count: number,
+  start: Float64Array,
+): { centres: Float64Array; loss: number } {
   const { data, n } = points;
   const k = start.length / n;
   let centres = start;
@@ -114,7 +129,10 @@ function sharesOf(points: Points, centres: Float64Array): Float64Array {
   return shares;
 }
 
-const pointsOf = ({ shape, data }: NdArray): Points => ({ data: data as Float64Array, n: shape[1] });
+const pointsOf = ({ shape, data }: NdArray): Points => ({
+  data: data as Float64Array,
+  n: shape[1],
+});
 
 /** At most so many points, drawn by a key. */
 function someOf(points: Points, most: number, key: Key): Points {
@@ -147,7 +165,11 @@ export function clusterMasses(samples: NdArray, real: NdArray, key: Key): Cluste
   const counts = [samples.shape[0], real.shape[0]];
   const masses = Array.from(known, (data, k): ClusterMass => {
     const pooled = (data * counts[1] + drawn[k] * counts[0]) / (counts[0] + counts[1]);
-    return { data, samples: drawn[k], error: Math.sqrt(pooled * (1 - pooled) * (1 / counts[0] + 1 / counts[1])) };
+    return {
+      data,
+      samples: drawn[k],
+      error: Math.sqrt(pooled * (1 - pooled) * (1 / counts[0] + 1 / counts[1])),
+    };
   });
   return { masses: masses.sort((a, b) => b.data - a.data), silhouette: best.silhouette };
 }

@@ -1,14 +1,15 @@
 /**
- * How well a model knows cells by the others of their row: cells of rows that it has not seen are hidden and drawn K times, given
- * the rest of the row.
+ * How well a model knows cells by the others of their row: cells of rows that it has not seen are
+ * hidden and drawn K times, given the rest of the row.
  *
  * A number's place among its draws, by chance among equals, is
  *
  *   F = (#{draws < y} + U (1 + #{draws = y})) / (K + 1),      U uniform
  *
- * and if truth and draws are of one law, all K + 1 orders are equally likely: F is uniform, whatever K is, and lies in the middle
- * half and in the middle nine tenths that often. Of a label k drawn c_k times p_k = c_k/K is said, and calibrated is who says of
- * the truth, on average, what another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K − 1)) is an
+ * and if truth and draws are of one law, all K + 1 orders are equally likely: F is uniform,
+ * whatever K is, and lies in the middle half and in the middle nine tenths that often. Of a label k
+ * drawn c_k times p_k = c_k/K is said, and calibrated is who says of the truth, on average, what
+ * another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K − 1)) is an
  * unbiased estimate.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
@@ -102,7 +103,10 @@ export function placeAmong(value: number, draws: readonly number[], u: number): 
 }
 
 /** p of the truth among draws of labels, and how often two of them agree. */
-export function labelAmong(label: Cell, draws: readonly Cell[]): Required<Pick<CellFound, "truth" | "agreement">> {
+export function labelAmong(
+  label: Cell,
+  draws: readonly Cell[],
+): Required<Pick<CellFound, "truth" | "agreement">> {
   const counts = new Map<Cell, number>();
   for (const v of draws) counts.set(v, (counts.get(v) ?? 0) + 1);
   const k = draws.length;
@@ -117,7 +121,10 @@ function clusteredMean(found: readonly { readonly row: number; readonly value: n
   for (const { row, value } of found) sums.set(row, (sums.get(row) ?? 0) + value - mean);
   const squares = [...sums.values()].reduce((s, v) => s + v * v, 0);
   const n = sums.size;
-  return { mean, error: n > 1 ? Math.sqrt((squares * n) / (n - 1)) / found.length : Number.POSITIVE_INFINITY };
+  return {
+    mean,
+    error: n > 1 ? Math.sqrt((squares * n) / (n - 1)) / found.length : Number.POSITIVE_INFINITY,
+  };
 }
 
 const within = (share: number) => (place: number) => (Math.abs(place - 0.5) < share / 2 ? 1 : 0);
@@ -160,7 +167,9 @@ async function hiddenCells(
     { draws, seed, ...(signal && { signal }) },
   );
   const width = domain.columns.length;
-  const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], { dtype: "float64" }).data;
+  const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], {
+    dtype: "float64",
+  }).data;
   const found: CellFound[][] = domain.columns.map(() => []);
   asked.forEach(({ row, hidden }, i) => {
     for (const { at, domain: own } of hidden)
@@ -176,7 +185,9 @@ async function hiddenCells(
   });
   const places = placesIn(found.flat());
   return {
-    columns: domain.columns.flatMap((column, j) => (found[j].length > 0 ? [columnOf(column, found[j])] : [])),
+    columns: domain.columns.flatMap((column, j) =>
+      found[j].length > 0 ? [columnOf(column, found[j])] : [],
+    ),
     ...(places.length > 0 && { numbers: { ...coverageOf(places), cells: places.length } }),
   };
 }
@@ -185,7 +196,10 @@ async function hiddenCells(
 export const requireCompletable = (model: FittedTable): void => void givenPredictorOf(model);
 
 /** Hides cells of rows, completes them and says how often the truth was where it should be. */
-export async function completionOf(model: TableModel, options: CompletionOptions): Promise<TableCompletion> {
+export async function completionOf(
+  model: TableModel,
+  options: CompletionOptions,
+): Promise<TableCompletion> {
   const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
   const { domain, atoms = {} } = model;
   const { parts } = domain;
@@ -195,10 +209,16 @@ export async function completionOf(model: TableModel, options: CompletionOptions
   // A whole number that has no chance can be hidden and missed, but nothing can be drawn given it.
   const canBeAsked = ({ row, hidden }: Asked): boolean =>
     strangers(domain, atoms, without(rows[row], hidden)).length === 0;
-  if (options.rows.length === 0) fail("data", "there are no rows to hide cells of", "give rows without holes");
-  const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(0, most);
+  if (options.rows.length === 0)
+    fail("data", "there are no rows to hide cells of", "give rows without holes");
+  const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(
+    0,
+    most,
+  );
   const rows = Array.from(order, (i) => options.rows[i]);
-  const u = uniform(fold(keyOf(seed), "hidden"), [rows.length, parts.length], { dtype: "float64" }).data;
+  const u = uniform(fold(keyOf(seed), "hidden"), [rows.length, parts.length], {
+    dtype: "float64",
+  }).data;
   const alone = parts.flatMap((part) => rows.map((_, row): Asked => ({ row, hidden: [part] })));
   const several = rows.map((_, row): Asked => {
     const own = u.subarray(row * parts.length, (row + 1) * parts.length);

@@ -1,4 +1,7 @@
-/** A density from prepared points to what it is worth: fitted, then measured. What command and study both do. */
+/**
+ * A density from prepared points to what it is worth: fitted, then measured. What command and study
+ * both do.
+ */
 import { DiffeoError } from "diffeo/graph";
 import type { ObjectiveName } from "diffeo/matching";
 import { fold, key } from "diffeo/random";
@@ -19,7 +22,10 @@ export interface DensityRun {
   readonly fit: Fit;
   /** Of the search alone. */
   readonly seconds: number;
-  /** What the fit is worth, and the same of the state chosen by exact score matching where that was asked for. */
+  /**
+   * What the fit is worth, and the same of the state chosen by exact score matching where that was
+   * asked for.
+   */
   readonly measures?: { readonly chosen: Measures; readonly chosenByExact?: Measures };
   /** Why there are no measures: numbers were lost on the way to them. */
   readonly lost?: DiffeoError;
@@ -37,10 +43,17 @@ async function measured(
   { seed, samples = 1_000_000, signal }: DensityRunOptions,
 ): Promise<NonNullable<DensityRun["measures"]>> {
   const measure = (which: Fitted, draws: number): Promise<Measures> =>
-    measureFitted(which, data, { key: fold(key(seed), "measure"), samples: draws, ...(signal && { signal }) });
+    measureFitted(which, data, {
+      key: fold(key(seed), "measure"),
+      samples: draws,
+      ...(signal && { signal }),
+    });
   const chosen = await measure(fit.chosen, samples);
   if (!fit.chosenByExact) return { chosen };
-  return { chosen, chosenByExact: fit.chosenByExact === fit.chosen ? chosen : await measure(fit.chosenByExact, 0) };
+  return {
+    chosen,
+    chosenByExact: fit.chosenByExact === fit.chosen ? chosen : await measure(fit.chosenByExact, 0),
+  };
 }
 
 export async function runDensity(data: Prepared, options: DensityRunOptions): Promise<DensityRun> {

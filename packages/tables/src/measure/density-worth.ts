@@ -1,7 +1,7 @@
 /**
- * Whether a fitted density is worth having: its log-likelihood on test points beside that of a Gaussian fitted to the training points,
- * point by point, and the mass of its samples by cluster. Score matching alone sees neither: the mass of modes that lie apart does not
- * enter it.
+ * Whether a fitted density is worth having: its log-likelihood on test points beside that of a
+ * Gaussian fitted to the training points, point by point, and the mass of its samples by cluster.
+ * Score matching alone sees neither: the mass of modes that lie apart does not enter it.
  */
 import type { NdArray } from "diffeo/graph";
 import { fold, type Key } from "diffeo/random";
@@ -68,8 +68,14 @@ export async function densityWorth(
   };
 }
 
-/** Mean log-likelihood of the validation points, in the units of the table, by which fits of several seeds can be compared. */
-export async function validationLikelihood({ fit, spec }: DensityRun, { validation }: Prepared): Promise<number> {
+/**
+ * Mean log-likelihood of the validation points, in the units of the table, by which fits of several
+ * seeds can be compared.
+ */
+export async function validationLikelihood(
+  { fit, spec }: DensityRun,
+  { validation }: Prepared,
+): Promise<number> {
   if (spec.logZ === undefined) return Number.NEGATIVE_INFINITY;
   const { logDensity } = await measurePoints(fit.chosen, validation);
   return meanOf(logDensity).mean - spec.logZ + spec.whitening.logDet;

@@ -41,19 +41,27 @@ function labelDistance(a: Cells, b: Cells): number {
 }
 
 /** Each column's distance, largest first. */
-export function columnDistances(domain: Product, samples: readonly Cells[], real: readonly Cells[]): ColumnDistance[] {
+export function columnDistances(
+  domain: Product,
+  samples: readonly Cells[],
+  real: readonly Cells[],
+): ColumnDistance[] {
   const chance = 1.36 * Math.sqrt(1 / samples.length + 1 / real.length);
   const found = domain.parts.flatMap(({ domain: { kind }, columns, at }) =>
     columns.map((column, k) => {
       const [a, b] = [samples, real].map((rows) => rows.map((row) => row[at.cells + k]));
-      const distance = kind === "category" ? labelDistance(a, b) : kolmogorov(a as number[], b as number[]);
+      const distance =
+        kind === "category" ? labelDistance(a, b) : kolmogorov(a as number[], b as number[]);
       return { column, distance, chance };
     }),
   );
   return found.sort((a, b) => b.distance - a.distance);
 }
 
-/** Ranks of values, equal ones sharing theirs, with mean 0 and length 1; all 0 where values are equal. */
+/**
+ * Ranks of values, equal ones sharing theirs, with mean 0 and length 1; all 0 where values are
+ * equal.
+ */
 export function rankVector(values: Float64Array): Float64Array {
   const { order } = sortedWithOrder(values);
   const out = new Float64Array(values.length);
@@ -75,13 +83,17 @@ interface Named {
 /** Columns of numbers as they are, and labels as indicators. */
 function namedColumns(domain: Product, rows: readonly Cells[]): Named[] {
   return domain.parts.flatMap(({ domain: own, columns, at }) => {
-    const labels = own.kind === "category" ? (own.spec as { labels: readonly unknown[] }).labels : undefined;
+    const labels =
+      own.kind === "category" ? (own.spec as { labels: readonly unknown[] }).labels : undefined;
     if (labels)
       return labels.map((label) => ({
         name: `${columns[0]} = ${label}`,
         values: Float64Array.from(rows, (row) => (row[at.cells] === label ? 1 : 0)),
       }));
-    return columns.map((name, k) => ({ name, values: Float64Array.from(rows, (row) => Number(row[at.cells + k])) }));
+    return columns.map((name, k) => ({
+      name,
+      values: Float64Array.from(rows, (row) => Number(row[at.cells + k])),
+    }));
   });
 }
 
@@ -159,8 +171,15 @@ export interface SlicedOptions {
   readonly deals?: number;
 }
 
-/** The sliced Wasserstein distance of two sets [count, n]. All deals of a direction follow from one sort. */
-export function slicedDistance(samples: NdArray, real: NdArray, options: SlicedOptions): SlicedDistance {
+/**
+ * The sliced Wasserstein distance of two sets [count, n]. All deals of a direction follow from one
+ * sort.
+ */
+export function slicedDistance(
+  samples: NdArray,
+  real: NdArray,
+  options: SlicedOptions,
+): SlicedDistance {
   const { key, directions = 64, deals = 5 } = options;
   const n = samples.shape[1];
   const [a, b] = [samples.shape[0], real.shape[0]];

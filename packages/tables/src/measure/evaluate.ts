@@ -1,7 +1,8 @@
 /**
- * What a model of a table is worth on rows that it was not trained on: its log-likelihood beside those of baselines, row by row;
- * whether its samples can be told from the rows; where their mass is; how near they are to the rows of training. Whatever a
- * measure shows is a number beside what chance makes of it, and beside what a baseline has.
+ * What a model of a table is worth on rows that it was not trained on: its log-likelihood beside
+ * those of baselines, row by row; whether its samples can be told from the rows; where their mass
+ * is; how near they are to the rows of training. Whatever a measure shows is a number beside what
+ * chance makes of it, and beside what a baseline has.
  */
 import type { Product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
@@ -69,7 +70,10 @@ export interface TableEvaluation {
 export interface EvaluateOptions {
   /** Rows that were not trained on. */
   readonly rows: readonly Cells[];
-  /** Those that were. Without them baselines are fitted to nine tenths of the rows at a time and tried on the tenth. */
+  /**
+   * Those that were. Without them baselines are fitted to nine tenths of the rows at a time and
+   * tried on the tenth.
+   */
   readonly training?: readonly Cells[];
   /** Rows to draw. Default five a row, from 300 to 5,000. */
   readonly samples?: number;
@@ -89,7 +93,10 @@ const FOLDS = 10;
 /** The least rows for folds, and for a classifier. */
 const LEAST_FOLDED = 20;
 const LEAST_TOLD = 8;
-/** Rows of each kind that a classifier sees, that distances are between, and that are looked at for neighbours. */
+/**
+ * Rows of each kind that a classifier sees, that distances are between, and that are looked at for
+ * neighbours.
+ */
 const MOST_TOLD = 2000;
 const MOST_APART = 3000;
 const MOST_NEAR = 20_000;
@@ -103,12 +110,18 @@ async function baselineScores(
 ): Promise<readonly { readonly law: TableLaw; readonly scores: Float64Array }[]> {
   if (training) {
     const found = [];
-    for (const law of tableBaselines(domain, training)) found.push({ law, scores: await law.score(scored) });
+    for (const law of tableBaselines(domain, training))
+      found.push({ law, scores: await law.score(scored) });
     return found;
   }
   if (rows.length < LEAST_FOLDED)
-    fail("data", `${rows.length} rows are too few to fit baselines to`, "give the rows of training, or more rows");
-  // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of the file.
+    fail(
+      "data",
+      `${rows.length} rows are too few to fit baselines to`,
+      "give the rows of training, or more rows",
+    );
+  // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of
+  // the file.
   const laws = tableBaselines(domain, rows);
   const scores = laws.map(() => new Float64Array(scored.length));
   const place = new Map(scored.map((row, i) => [row, i]));
@@ -128,7 +141,10 @@ async function baselineScores(
   return laws.map((law, k) => ({ law, scores: scores[k] }));
 }
 
-function likelihoodOf(model: Float64Array, baselines: readonly { law: TableLaw; scores: Float64Array }[]): Likelihood {
+function likelihoodOf(
+  model: Float64Array,
+  baselines: readonly { law: TableLaw; scores: Float64Array }[],
+): Likelihood {
   const hasChance = (_: number, i: number): boolean => model[i] > -Infinity;
   const own = model.filter(hasChance);
   return {
@@ -161,9 +177,14 @@ function sampleMeasures(
   const [a, b] = [features.of(drawn), features.of(rows)];
   const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
   const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
-  const { value, chance } = energyDistance(near, far, { key: fold(key, "energy"), permutations: 10 });
+  const { value, chance } = energyDistance(near, far, {
+    key: fold(key, "energy"),
+    permutations: 10,
+  });
   return {
-    ...(told >= LEAST_TOLD && { auc: rowsAuc(firstOf(a, told), firstOf(b, told), fold(key, "auc")) }),
+    ...(told >= LEAST_TOLD && {
+      auc: rowsAuc(firstOf(a, told), firstOf(b, told), fold(key, "auc")),
+    }),
     columns: columnDistances(domain, drawn, rows),
     correlations: correlationDifferences(domain, drawn, rows),
     sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
@@ -172,10 +193,18 @@ function sampleMeasures(
 }
 
 /** Measures a law of the rows of a product of domains. */
-export async function evaluateTable(law: TableLaw, domain: Product, options: EvaluateOptions): Promise<Evaluated> {
+export async function evaluateTable(
+  law: TableLaw,
+  domain: Product,
+  options: EvaluateOptions,
+): Promise<Evaluated> {
   const { training, seed = 0, scored: most = 1000 } = options;
   if (options.rows.length < LEAST_ROWS)
-    fail("data", `${options.rows.length} rows are too few to measure on`, `give at least ${LEAST_ROWS}`);
+    fail(
+      "data",
+      `${options.rows.length} rows are too few to measure on`,
+      `give at least ${LEAST_ROWS}`,
+    );
   const order = permutation(fold(keyOf(seed), "rows"), options.rows.length).data;
   const rows = Array.from(order, (i) => options.rows[i]);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
@@ -189,7 +218,10 @@ export async function evaluateTable(law: TableLaw, domain: Product, options: Eva
   const measured = (some: readonly Cells[]) => sampleMeasures(domain, features, some, rows, seed);
   const compared = [];
   for (const { law: baseline } of baselines)
-    compared.push({ name: baseline.name, ...measured(await baseline.draw(Math.min(samples, MOST_APART), seed)) });
+    compared.push({
+      name: baseline.name,
+      ...measured(await baseline.draw(Math.min(samples, MOST_APART), seed)),
+    });
   const evaluation: TableEvaluation = {
     rows: rows.length,
     training: training?.length ?? 0,

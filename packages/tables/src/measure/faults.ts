@@ -3,7 +3,10 @@ import type { Clusters } from "./clusters.ts";
 import type { ColumnCompletion } from "./completion.ts";
 import type { BaselineLikelihood, TableEvaluation } from "./evaluate.ts";
 
-/** A difference counts beyond so many standard errors: of one comparison, and of several clusters at once. */
+/**
+ * A difference counts beyond so many standard errors: of one comparison, and of several clusters at
+ * once.
+ */
 const CLEAR = 2;
 const CLEAR_OF_SEVERAL = 4;
 /** Rows below which errors are not known well enough to say anything. */
@@ -24,10 +27,13 @@ export function massFaults({ masses }: Clusters): string[] {
   return masses
     .filter(({ data, samples, error }) => {
       const gap = Math.abs(samples - data);
-      return gap > CLEAR_OF_SEVERAL * error && (gap > WRONG_MASS || (data >= 0.02 && gap > data / 2));
+      return (
+        gap > CLEAR_OF_SEVERAL * error && (gap > WRONG_MASS || (data >= 0.02 && gap > data / 2))
+      );
     })
     .map(
-      ({ data, samples }) => `samples put ${percent(samples)} into the cluster that holds ${percent(data)} of the rows`,
+      ({ data, samples }) =>
+        `samples put ${percent(samples)} into the cluster that holds ${percent(data)} of the rows`,
     );
 }
 
@@ -62,7 +68,8 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
 
 /** Names of baselines in a sentence. */
 const article = (name: string): string => (name.startsWith("Gaussian") ? `a ${name}` : name);
-const subject = (name: string): string => (name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`);
+const subject = (name: string): string =>
+  name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`;
 
 /** Whether rows are not as likely, among samples, as samples are. */
 export function rankFaults({ calibration }: TableEvaluation): string[] {
@@ -73,7 +80,10 @@ export function rankFaults({ calibration }: TableEvaluation): string[] {
   ];
 }
 
-/** The share of the rows measured on that are rows of training, where it is most of them and not in the nature of the table. */
+/**
+ * The share of the rows measured on that are rows of training, where it is most of them and not in
+ * the nature of the table.
+ */
 export function seenShare({ privacy }: TableEvaluation): number | undefined {
   if (!privacy) return undefined;
   const { samples, fresh } = privacy;
@@ -96,7 +106,10 @@ export function copyFaults({ privacy }: TableEvaluation): string[] {
   return found;
 }
 
-/** Whether the truth of hidden cells is clearly not as often where it should be; the error is that of a right model at least. */
+/**
+ * Whether the truth of hidden cells is clearly not as often where it should be; the error is that
+ * of a right model at least.
+ */
 export function isMiscovered({ cells, numbers, labels }: ColumnCompletion): boolean {
   const isOff = (gap: number, error: number): boolean =>
     Math.abs(gap) > WRONG_SHARE && Math.abs(gap) > CLEAR_OF_SEVERAL * error;
@@ -121,5 +134,8 @@ export function completionFaults({ completion }: TableEvaluation): string[] {
           ? `of the truth of ${column}, hidden ${how}, ${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} lie within 50 % and 90 % intervals`
           : `the true ${column}, hidden ${how}, has ${percent(labels?.truth.mean ?? 0)} of the draws, where two draws agree in ${percent(labels?.agreement.mean ?? 0)}`,
       );
-  return [...worst(completion.alone.columns, "alone"), ...worst(completion.several.columns, "among several")];
+  return [
+    ...worst(completion.alone.columns, "alone"),
+    ...worst(completion.several.columns, "among several"),
+  ];
 }

@@ -1,7 +1,8 @@
 /**
- * Rows as vectors that distances, clusters and classifiers can use: of each part its coordinates z = φ⁻¹(y), of labels an
- * indicator each, of angles and points of a sphere y itself, which knows no cut; all with mean 0 and deviation 1 in the rows that
- * they are measured by. Whole numbers are taken in the middle of their interval.
+ * Rows as vectors that distances, clusters and classifiers can use: of each part its coordinates z
+ * = φ⁻¹(y), of labels an indicator each, of angles and points of a sphere y itself, which knows no
+ * cut; all with mean 0 and deviation 1 in the rows that they are measured by. Whole numbers are
+ * taken in the middle of their interval.
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
@@ -15,7 +16,10 @@ export interface Features {
   readonly of: (rows: readonly Cells[]) => NdArray;
 }
 
-/** Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole beside two others, say. */
+/**
+ * Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole beside
+ * two others, say.
+ */
 const FAR = 100;
 
 const finite = (v: number): number => (Number.isFinite(v) ? v : v > 0 ? FAR : -FAR);
@@ -36,16 +40,21 @@ const namesOf = ({ columns }: ProductPart, size: number): string[] =>
 function blockOf(part: ProductPart): Block {
   const { domain, at } = part;
   const cellsOf = (row: Cells): readonly Cell[] => row.slice(at.cells, at.cells + domain.cells);
-  const labels = domain.kind === "category" ? (domain.spec as { labels: readonly Cell[] }).labels : undefined;
+  const labels =
+    domain.kind === "category" ? (domain.spec as { labels: readonly Cell[] }).labels : undefined;
   if (labels)
     return {
       names: labels.map((label) => `${part.columns[0]} = ${label}`),
-      of: (rows) => Float64Array.from(rows.flatMap((row) => labels.map((label) => (row[at.cells] === label ? 1 : 0)))),
+      of: (rows) =>
+        Float64Array.from(
+          rows.flatMap((row) => labels.map((label) => (row[at.cells] === label ? 1 : 0))),
+        ),
     };
   const middle = Array<number>(domain.noise).fill(0.5);
   const encoded = (rows: readonly Cells[]): Float64Array =>
     Float64Array.from(rows.flatMap((row) => domain.encode(cellsOf(row), middle)));
-  if (["angle", "sphere"].includes(domain.kind)) return { names: namesOf(part, domain.size), of: encoded };
+  if (["angle", "sphere"].includes(domain.kind))
+    return { names: namesOf(part, domain.size), of: encoded };
   return {
     names: namesOf(part, domain.dimension),
     of: (rows) => mapped(encoded(rows), domain.size, domain.map.inverse),
@@ -62,7 +71,8 @@ export function featuresOf(domain: Product, reference: readonly Cells[]): Featur
     for (const { names, of } of blocks) {
       const own = of(rows);
       const width = names.length;
-      for (let i = 0; i < own.length; i++) out[Math.floor(i / width) * size + at + (i % width)] = own[i];
+      for (let i = 0; i < own.length; i++)
+        out[Math.floor(i / width) * size + at + (i % width)] = own[i];
       at += width;
     }
     return out;

@@ -1,4 +1,7 @@
-/** A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the units of the cells. */
+/**
+ * A law of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the
+ * units of the cells.
+ */
 import type { Cell } from "diffeo/domain";
 import type { ScoreOptions } from "../diffusion/score.ts";
 import type { TableModel } from "../diffusion/table-model.ts";
@@ -18,8 +21,13 @@ export interface ModelLawOptions extends Pick<ScoreOptions, "spread"> {
 }
 
 /** The law of a model. */
-export const modelLaw = (model: TableModel, { signal, spread }: ModelLawOptions = {}): TableLaw => ({
+export const modelLaw = (
+  model: TableModel,
+  { signal, spread }: ModelLawOptions = {},
+): TableLaw => ({
   name: "model",
-  score: (rows) => model.score(rows, { ...(signal && { signal }), ...(spread !== undefined && { spread }) }),
-  draw: async (count, seed) => (await model.sample({ count, seed, ...(signal && { signal }) })).rows,
+  score: (rows) =>
+    model.score(rows, { ...(signal && { signal }), ...(spread !== undefined && { spread }) }),
+  draw: async (count, seed) =>
+    (await model.sample({ count, seed, ...(signal && { signal }) })).rows,
 });

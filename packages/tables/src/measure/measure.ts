@@ -34,7 +34,8 @@ export interface DensityMeasureOptions {
 }
 
 /** Mean log-likelihood of the test points under the annealed normaliser. */
-export const likelihood = ({ logDensity, annealed }: Measures): number => logDensity.mean - annealed.logZ;
+export const likelihood = ({ logDensity, annealed }: Measures): number =>
+  logDensity.mean - annealed.logZ;
 
 /** The same under the plain one, where there is one. */
 export const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
@@ -57,7 +58,9 @@ export async function measureFitted(
     step: fitted.step,
     scoreMatching: summary(points.scoreMatching),
     logDensity: summary(points.logDensity),
-    ...(samples > 0 && { importance: await importanceNormaliser(fitted, samples, fold(key, "importance"), signal) }),
+    ...(samples > 0 && {
+      importance: await importanceNormaliser(fitted, samples, fold(key, "importance"), signal),
+    }),
     annealed: await annealedNormaliser(fitted, data.train, {
       key: fold(key, "annealed"),
       ...(signal && { signal }),

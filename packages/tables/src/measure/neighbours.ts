@@ -1,6 +1,7 @@
 /**
- * Whether samples are copies of training rows: the distance of each to the nearest of them, beside that of rows which training
- * has not seen. Where both have one law, a sample is nearer than a fresh row half of the time:
+ * Whether samples are copies of training rows: the distance of each to the nearest of them, beside
+ * that of rows which training has not seen. Where both have one law, a sample is nearer than a
+ * fresh row half of the time:
  *
  *   P(d(sample) < d(fresh)) + ½ P(=)
  */
@@ -46,7 +47,11 @@ function nearestOf({ shape: [count, n], data }: NdArray, others: NdArray): Float
 
 const textOf = (row: Cells): string => JSON.stringify(row);
 
-function summary(rows: readonly Cells[], distances: Float64Array, known: ReadonlySet<string>): NearestDistances {
+function summary(
+  rows: readonly Cells[],
+  distances: Float64Array,
+  known: ReadonlySet<string>,
+): NearestDistances {
   const [low, median] = quantiles(distances, [0.05, 0.5]);
   return { median, low, copies: rows.filter((row) => known.has(textOf(row))).length / rows.length };
 }

@@ -1,5 +1,6 @@
 /**
- * Boosted trees for two classes (J. Friedman, 2001): scores F = F₀ + η Σ trees, each tree a Newton step on the logistic loss,
+ * Boosted trees for two classes (J. Friedman, 2001): scores F = F₀ + η Σ trees, each tree a Newton
+ * step on the logistic loss,
  *
  *   gain of a split = ½(G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ))      leaf = G/(H + λ)      G = Σ(y − p), H = Σp(1 − p)
  *
@@ -38,7 +39,10 @@ function thresholdsOf({ data, size }: Rows): Float64Array[] {
   const count = data.length / size;
   return Array.from({ length: size }, (_, j) => {
     const sorted = Float64Array.from({ length: count }, (_, i) => data[i * size + j]).sort();
-    const cuts = Array.from({ length: BINS - 1 }, (_, b) => sorted[Math.floor(((b + 1) * count) / BINS)]);
+    const cuts = Array.from(
+      { length: BINS - 1 },
+      (_, b) => sorted[Math.floor(((b + 1) * count) / BINS)],
+    );
     return Float64Array.from(new Set(cuts));
   });
 }
@@ -72,7 +76,10 @@ interface Growing {
 }
 
 /** The split of rows with the largest gain. */
-function bestSplit({ bins, size, thresholds, gradient, hessian }: Growing, rows: Int32Array): Split | undefined {
+function bestSplit(
+  { bins, size, thresholds, gradient, hessian }: Growing,
+  rows: Int32Array,
+): Split | undefined {
   const [g, h] = [new Float64Array(size * BINS), new Float64Array(size * BINS)];
   for (const row of rows)
     for (let j = 0; j < size; j++) {
@@ -83,14 +90,17 @@ function bestSplit({ bins, size, thresholds, gradient, hessian }: Growing, rows:
   let best: Split | undefined;
   for (let j = 0; j < size; j++) {
     let [total, weight] = [0, 0];
-    for (let b = 0; b < BINS; b++) [total, weight] = [total + g[j * BINS + b], weight + h[j * BINS + b]];
+    for (let b = 0; b < BINS; b++)
+      [total, weight] = [total + g[j * BINS + b], weight + h[j * BINS + b]];
     let [left, leftWeight] = [0, 0];
     for (let b = 0; b < thresholds[j].length; b++) {
       [left, leftWeight] = [left + g[j * BINS + b], leftWeight + h[j * BINS + b]];
       const [right, rightWeight] = [total - left, weight - leftWeight];
       if (Math.min(leftWeight, rightWeight) < LEAST) continue;
       const gain =
-        left ** 2 / (leftWeight + LAMBDA) + right ** 2 / (rightWeight + LAMBDA) - total ** 2 / (weight + LAMBDA);
+        left ** 2 / (leftWeight + LAMBDA) +
+        right ** 2 / (rightWeight + LAMBDA) -
+        total ** 2 / (weight + LAMBDA);
       if (gain > (best?.gain ?? 1e-9)) best = { feature: j, bin: b, gain };
     }
   }
@@ -121,7 +131,8 @@ function grown(growing: Growing, rows: Int32Array, depth: number): Tree {
 
 function leafOf(tree: Tree, data: Float64Array, from: number): number {
   let node = tree;
-  while (typeof node !== "number") node = data[from + node.feature] < node.threshold ? node.below : node.above;
+  while (typeof node !== "number")
+    node = data[from + node.feature] < node.threshold ? node.below : node.above;
   return node;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Tables by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0) and are read from a
- * folder; files that are not there can be fetched, and are used only if their checksum is the known one.
+ * Tables by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0)
+ * and are read from a folder; files that are not there can be fetched, and are used only if their
+ * checksum is the known one.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -40,7 +41,8 @@ async function fetched(set: UciSet, folder: string): Promise<string> {
   if (!response.ok) fail("data", `${set.address} answered ${response.status}`, remedy);
   const bytes = new Uint8Array(await response.arrayBuffer());
   const found = createHash("sha256").update(bytes).digest("hex");
-  if (found !== set.sha256) fail("data", `${set.address} has checksum ${found}, not the known ${set.sha256}`, remedy);
+  if (found !== set.sha256)
+    fail("data", `${set.address} has checksum ${found}, not the known ${set.sha256}`, remedy);
   await writeFileAtomic(path, bytes);
   return path;
 }
@@ -74,10 +76,15 @@ export interface TableOptions {
 }
 
 /** Like the files, a generated table is always the same. */
-const generated = (name: SyntheticName, rows = 2000): Table => generate(name, rows, fold(key(0), name));
+const generated = (name: SyntheticName, rows = 2000): Table =>
+  generate(name, rows, fold(key(0), name));
 
 /** The table that a name or the path of a CSV file stands for. */
-export async function tableOf(data: string, options: TableOptions, select = allColumns): Promise<Table> {
+export async function tableOf(
+  data: string,
+  options: TableOptions,
+  select = allColumns,
+): Promise<Table> {
   const { folder, rows, header } = options;
   if (isUci(data)) return selected(await uciTable(data, folder), select);
   if (isSynthetic(data)) return selected(generated(data, rows), select);
@@ -90,10 +97,16 @@ export async function tableOf(data: string, options: TableOptions, select = allC
   return readTable(data, select, header);
 }
 
-/** The three sets of a table of a study for one run's seed, of the bytes of its file or, where it is generated, of none. */
+/**
+ * The three sets of a table of a study for one run's seed, of the bytes of its file or, where it is
+ * generated, of none.
+ */
 export function preparedOf(dataset: DatasetName, seed: number, file?: Uint8Array): Prepared {
   const read = (name: UciName): Table =>
-    parseUci(name, file ?? fail("usage", `${name} is the table of a file`, "give the file's bytes"));
+    parseUci(
+      name,
+      file ?? fail("usage", `${name} is the table of a file`, "give the file's bytes"),
+    );
   const table = isUci(dataset) ? read(dataset) : generated(dataset);
   return prepare(table, fold(key(seed), "data"), preparationOf(dataset));
 }
@@ -112,7 +125,11 @@ export interface PreparedOptions extends TableOptions {
 export async function preparedTable(
   name: string,
   { seed, drop = [], prune: threshold, preparation: own = {}, ...options }: PreparedOptions,
-): Promise<{ readonly table: Table; readonly preparation: PrepareOptions; readonly data: Prepared }> {
+): Promise<{
+  readonly table: Table;
+  readonly preparation: PrepareOptions;
+  readonly data: Prepared;
+}> {
   const whole = await tableOf(name, options, without(drop));
   const table = threshold === undefined ? whole : prune(whole, threshold);
   const preparation = { ...preparationOf(name), ...own };

@@ -1,9 +1,15 @@
 /** Fitted densities on disk. */
 import { readBytes, writeFileAtomic } from "diffeo/node";
 import type { Fitted } from "../dkef/fitted.ts";
-import { type DensityModel, type DensitySpec, makeDensity, parseDensity } from "../dkef/model-bytes.ts";
+import {
+  type DensityModel,
+  type DensitySpec,
+  makeDensity,
+  parseDensity,
+} from "../dkef/model-bytes.ts";
 
 export const saveDensity = (path: string, spec: DensitySpec, fitted: Fitted): Promise<void> =>
   writeFileAtomic(path, makeDensity(spec, fitted));
 
-export const loadDensity = async (path: string): Promise<DensityModel> => parseDensity(await readBytes(path), path);
+export const loadDensity = async (path: string): Promise<DensityModel> =>
+  parseDensity(await readBytes(path), path);

@@ -9,6 +9,12 @@ export {
   uciTable,
 } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
-export { type FitTaskOptions, readFitRecords, recordPath, runTask, saveFitRecord } from "./study.ts";
+export {
+  type FitTaskOptions,
+  readFitRecords,
+  recordPath,
+  runTask,
+  saveFitRecord,
+} from "./study.ts";
 export { cellBatches, readCells, readTable } from "./table-file.ts";
 export { loadTableModel, saveTableModel } from "./table-model-file.ts";

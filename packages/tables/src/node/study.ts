@@ -6,7 +6,13 @@ import { writeFileAtomic } from "diffeo/node";
 import type { DensityFitProgress } from "../dkef/settings.ts";
 import { runDensity } from "../measure/density-run.ts";
 import { parseRecords, requireRecord } from "../study/record.ts";
-import { EQUAL_STEPS, type FitTask, fitTaskName, type RunRecord, recordOf } from "../study/study.ts";
+import {
+  EQUAL_STEPS,
+  type FitTask,
+  fitTaskName,
+  type RunRecord,
+  recordOf,
+} from "../study/study.ts";
 import { preparedOf } from "./datasets.ts";
 
 export interface FitTaskOptions {
@@ -23,18 +29,30 @@ export async function runTask(task: FitTask, options: FitTaskOptions): Promise<R
   const { dataset, loss, seed } = task;
   const { file, ...more } = options;
   const data = preparedOf(dataset, seed, file);
-  return recordOf(task, data, await runDensity(data, { loss, seed, leastSteps: EQUAL_STEPS, both: true, ...more }));
+  return recordOf(
+    task,
+    data,
+    await runDensity(data, { loss, seed, leastSteps: EQUAL_STEPS, both: true, ...more }),
+  );
 }
 
 const runsFolder = (out: string): string => join(out, "runs");
 
-export const recordPath = (out: string, task: FitTask): string => join(runsFolder(out), `${fitTaskName(task)}.json`);
+export const recordPath = (out: string, task: FitTask): string =>
+  join(runsFolder(out), `${fitTaskName(task)}.json`);
 
-/** Writes a record that can be read again: one with numbers that are not finite, which JSON has none of, is refused. */
+/**
+ * Writes a record that can be read again: one with numbers that are not finite, which JSON has none
+ * of, is refused.
+ */
 export const saveFitRecord = async (out: string, record: RunRecord): Promise<void> =>
-  writeFileAtomic(recordPath(out, record), `${JSON.stringify(requireRecord(record, "what the run gave"))}\n`);
+  writeFileAtomic(
+    recordPath(out, record),
+    `${JSON.stringify(requireRecord(record, "what the run gave"))}\n`,
+  );
 
-const recordsIn = async (path: string): Promise<RunRecord[]> => parseRecords(await readFile(path, "utf8"), path);
+const recordsIn = async (path: string): Promise<RunRecord[]> =>
+  parseRecords(await readFile(path, "utf8"), path);
 
 /** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
 export async function readFitRecords(out: string): Promise<RunRecord[]> {
@@ -42,10 +60,13 @@ export async function readFitRecords(out: string): Promise<RunRecord[]> {
   for (const folder of [out, runsFolder(out)]) {
     const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];
-      throw new DiffeoError("data", `cannot read ${folder} (${error.code})`, "check the path", { cause: error });
+      throw new DiffeoError("data", `cannot read ${folder} (${error.code})`, "check the path", {
+        cause: error,
+      });
     });
     for (const name of names.filter((file) => file.endsWith(".json")))
-      for (const record of await recordsIn(join(folder, name))) found.set(fitTaskName(record), record);
+      for (const record of await recordsIn(join(folder, name)))
+        found.set(fitTaskName(record), record);
   }
   return [...found.values()].sort(
     (a, b) => a.dataset.localeCompare(b.dataset) || a.loss.localeCompare(b.loss) || a.seed - b.seed,

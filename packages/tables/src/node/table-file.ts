@@ -12,13 +12,19 @@ const MOST_BYTES = 2 ** 29 - 25;
 const utf8 = (): TextDecoder => new TextDecoder("utf-8", { fatal: true });
 
 const notText = (path: string, cause: unknown): never => {
-  throw new DiffeoError("data", `${path} is no text in UTF-8`, "save it as CSV in UTF-8", { cause });
+  throw new DiffeoError("data", `${path} is no text in UTF-8`, "save it as CSV in UTF-8", {
+    cause,
+  });
 };
 
 async function textOf(path: string): Promise<string> {
   const bytes = await readBytes(path);
   if (bytes.length > MOST_BYTES)
-    fail("data", `${path} has ${Math.round(bytes.length / 1e6)} MB, 536 are read at most`, "give a part of its rows");
+    fail(
+      "data",
+      `${path} has ${Math.round(bytes.length / 1e6)} MB, 536 are read at most`,
+      "give a part of its rows",
+    );
   try {
     return utf8().decode(bytes);
   } catch (error) {
@@ -26,8 +32,11 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-export const readTable = async (path: string, select?: Selection, header?: boolean): Promise<Table> =>
-  parseTable(await textOf(path), path, select, header);
+export const readTable = async (
+  path: string,
+  select?: Selection,
+  header?: boolean,
+): Promise<Table> => parseTable(await textOf(path), path, select, header);
 
 /** The text of a file, in pieces. */
 async function* piecesOf(path: string): AsyncGenerator<string> {
@@ -40,11 +49,14 @@ async function* piecesOf(path: string): AsyncGenerator<string> {
     }
   };
   try {
-    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 })) yield decoded(bytes as Uint8Array);
+    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 }))
+      yield decoded(bytes as Uint8Array);
   } catch (error) {
     if (error instanceof DiffeoError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new DiffeoError("data", `cannot read ${path} (${code})`, "check the path", { cause: error });
+    throw new DiffeoError("data", `cannot read ${path} (${code})`, "check the path", {
+      cause: error,
+    });
   }
   yield decoded();
 }

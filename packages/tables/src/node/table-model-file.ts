@@ -8,5 +8,7 @@ export const saveTableModel = (path: string, model: FittedTable): Promise<void> 
   writeFileAtomic(path, makeTable(model));
 
 /** The model in a file, opened. */
-export const loadTableModel = async (path: string, options?: OpenTableOptions): Promise<TableModel> =>
-  parseTableModel(await readBytes(path), path, options);
+export const loadTableModel = async (
+  path: string,
+  options?: OpenTableOptions,
+): Promise<TableModel> => parseTableModel(await readBytes(path), path, options);

@@ -1,4 +1,7 @@
-/** Columns as pictures show them: numbers on a line or its logarithm, labels in their order; and which are shown where they are many. */
+/**
+ * Columns as pictures show them: numbers on a line or its logarithm, labels in their order; and
+ * which are shown where they are many.
+ */
 import type { Cell, Domain, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
@@ -25,10 +28,16 @@ const MOST_COLUMNS = 12;
 const BARS = 22;
 /** What of a column may lie beyond its axis, on each side. */
 const BEYOND = 0.002;
-/** A positive column is drawn on a line of logarithms if its largest numbers are so many times its median. */
+/**
+ * A positive column is drawn on a line of logarithms if its largest numbers are so many times its
+ * median.
+ */
 const WIDE = 8;
 
-/** What a picture must know of a product of domains: plain data, so that a page has it from its worker. */
+/**
+ * What a picture must know of a product of domains: plain data, so that a page has it from its
+ * worker.
+ */
 export interface ShownDomain {
   readonly columns: readonly string[];
   readonly parts: readonly (Pick<ProductPart, "columns"> & {
@@ -47,7 +56,8 @@ interface Place {
 const placesOf = (domain: ShownDomain): Place[] =>
   domain.parts.flatMap(({ domain: own, columns, at }) => {
     const { kind } = own;
-    const labels = kind === "category" ? (own.spec as { labels: readonly Cell[] }).labels : undefined;
+    const labels =
+      kind === "category" ? (own.spec as { labels: readonly Cell[] }).labels : undefined;
     return columns.map((name, k) => ({ name, at: at.cells + k, kind, ...(labels && { labels }) }));
   });
 
@@ -71,7 +81,8 @@ function shownColumn(
       edges: bars(-0.5, labels.length - 0.5, labels.length),
     };
   }
-  const valuesOf = (rows: readonly Cells[]): Float64Array => Float64Array.from(rows, (row) => Number(row[at]));
+  const valuesOf = (rows: readonly Cells[]): Float64Array =>
+    Float64Array.from(rows, (row) => Number(row[at]));
   const seen = [data, samples].filter(({ length }) => length > 0);
   const both = seen.map((rows) => quantiles(valuesOf(rows), [BEYOND, 0.5, 1 - BEYOND]));
   let [low, high] = [Math.min(...both.map(([l]) => l)), Math.max(...both.map(([, , h]) => h))];
@@ -111,11 +122,19 @@ export function chosenPlaces(domain: ShownDomain, names?: readonly string[]): Pl
     ? names.map(
         (name) =>
           places.find((place) => place.name === name) ??
-          fail("usage", `there is no column "${name}" to draw`, `use some of ${shownList(domain.columns)}`),
+          fail(
+            "usage",
+            `there is no column "${name}" to draw`,
+            `use some of ${shownList(domain.columns)}`,
+          ),
       )
     : places.slice(0, MOST_COLUMNS);
   if (chosen.length > MOST_COLUMNS)
-    fail("usage", `${chosen.length} columns are too many for a picture`, `name at most ${MOST_COLUMNS}`);
+    fail(
+      "usage",
+      `${chosen.length} columns are too many for a picture`,
+      `name at most ${MOST_COLUMNS}`,
+    );
   return chosen;
 }
 

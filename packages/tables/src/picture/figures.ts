@@ -1,4 +1,7 @@
-/** Pictures of a table beside samples of a model. What draws them is large, and loaded when it is asked for. */
+/**
+ * Pictures of a table beside samples of a model. What draws them is large, and loaded when it is
+ * asked for.
+ */
 import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
 import type { Calibration } from "../measure/calibration.ts";
@@ -8,16 +11,25 @@ import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
 export type { PairPlots, PairSets } from "./pairs.ts";
 
 /** The plots of a pair plot one by one, for a page that must not stop while it draws them. */
-export const pairPlots = async (sets: PairSets): Promise<PairPlots> => (await import("./pairs.ts")).pairPlots(sets);
+export const pairPlots = async (sets: PairSets): Promise<PairPlots> =>
+  (await import("./pairs.ts")).pairPlots(sets);
 
 export interface TablePictureOptions extends PairOptions {
   readonly domain: Product;
   readonly calibration?: Calibration;
 }
 
-/** The figures: a pair plot, then triangles of three parts and likelihood ranks where there are any. */
-async function tableFigures({ calibration, ...options }: TablePictureOptions): Promise<readonly string[]> {
-  const [{ pairPlot }, { panelChart }] = await Promise.all([import("./pairs.ts"), import("./panels.ts")]);
+/**
+ * The figures: a pair plot, then triangles of three parts and likelihood ranks where there are any.
+ */
+async function tableFigures({
+  calibration,
+  ...options
+}: TablePictureOptions): Promise<readonly string[]> {
+  const [{ pairPlot }, { panelChart }] = await Promise.all([
+    import("./pairs.ts"),
+    import("./panels.ts"),
+  ]);
   const more = panelChart(options.domain, options.data, options.samples, calibration);
   return [pairPlot(options), ...(more === undefined ? [] : [more])];
 }
@@ -32,5 +44,8 @@ export async function reportFigures(
   options: Omit<TablePictureOptions, "calibration">,
 ): Promise<readonly string[]> {
   const { worthChart } = await import("./worth.ts");
-  return [worthChart(evaluation), ...(await tableFigures({ ...options, calibration: evaluation.calibration }))];
+  return [
+    worthChart(evaluation),
+    ...(await tableFigures({ ...options, calibration: evaluation.calibration })),
+  ];
 }

@@ -1,4 +1,7 @@
-/** Marks that pictures of tables share: clouds of dots as one path, histograms, and whom a colour stands for. */
+/**
+ * Marks that pictures of tables share: clouds of dots as one path, histograms, and whom a colour
+ * stands for.
+ */
 import { COLOURS, type LegendEntry, Plot } from "diffeo-picture/chart";
 
 export const DATA = COLOURS.blue;
@@ -15,13 +18,19 @@ const TURNS = 6;
 
 export type Points = readonly (readonly [number, number])[];
 
-/** One turn of a cloud: a path of points without length, whose round ends are dots. A tenth of the size of as many circles. */
+/**
+ * One turn of a cloud: a path of points without length, whose round ends are dots. A tenth of the
+ * size of as many circles.
+ */
 const cloud =
   (points: Points, colour: string, size: number): Plot.RenderFunction =>
   (_index, scales, _values, _dimensions, context) => {
     const path = context.document.createElementNS(SVG, "path");
     const [x, y] = [scales.x as (v: number) => number, scales.y as (v: number) => number];
-    path.setAttribute("d", points.map((p) => `M${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}h0`).join(""));
+    path.setAttribute(
+      "d",
+      points.map((p) => `M${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}h0`).join(""),
+    );
     for (const [name, value] of [
       ["fill", "none"],
       ["stroke", colour],
@@ -33,7 +42,10 @@ const cloud =
     return path as unknown as SVGElement;
   };
 
-/** Dots that a picture has of either set, at most: as many of one as of the other, since the larger would hide the smaller. */
+/**
+ * Dots that a picture has of either set, at most: as many of one as of the other, since the larger
+ * would hide the smaller.
+ */
 export const dotsOf = (data: number, samples: number, most: number): number =>
   Math.min(most, data > 0 && samples > 0 ? Math.min(data, samples) : Math.max(data, samples));
 
@@ -61,7 +73,11 @@ export function shares(values: Float64Array, edges: Float64Array): Float64Array 
 }
 
 /** Bars of the data, and the outline of those of the samples. */
-export function histograms(data: Float64Array, samples: Float64Array, edges: Float64Array): Plot.Markish[] {
+export function histograms(
+  data: Float64Array,
+  samples: Float64Array,
+  edges: Float64Array,
+): Plot.Markish[] {
   const [filled, outlined] = [shares(data, edges), shares(samples, edges)];
   const steps = Array.from(outlined, (share, i) => [
     [edges[i], share],
@@ -79,6 +95,11 @@ export function histograms(data: Float64Array, samples: Float64Array, edges: Flo
     }),
     ...(samples.length === 0
       ? []
-      : [Plot.line([[edges[0], 0], ...steps, [edges[edges.length - 1], 0]], { stroke: SAMPLES, strokeWidth: 1.4 })]),
+      : [
+          Plot.line([[edges[0], 0], ...steps, [edges[edges.length - 1], 0]], {
+            stroke: SAMPLES,
+            strokeWidth: 1.4,
+          }),
+        ]),
   ];
 }

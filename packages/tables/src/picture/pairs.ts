@@ -1,6 +1,7 @@
 /**
- * A pair plot: every column against every other, data and samples in one cloud; the columns' own laws on the diagonal; rank correlations
- * above it. Labels are bars, and against numbers the range of the middle half and of nine tenths of each label's rows.
+ * A pair plot: every column against every other, data and samples in one cloud; the columns' own
+ * laws on the diagonal; rank correlations above it. Labels are bars, and against numbers the range
+ * of the middle half and of nine tenths of each label's rows.
  */
 import { quantiles } from "diffeo/host";
 import { FAINT, grid, Plot } from "diffeo-picture/chart";
@@ -42,13 +43,22 @@ const scaleOf = ({ isLog, range }: ShownColumn): Plot.ScaleOptions => ({
 /** Room for a label left of the plots, beside the name of its column. */
 const LABEL_ROOM = 44;
 
-/** An axis with the column's name where it is at the edge of the grid, none elsewhere; `room` is that of a label. */
-function axisOf(column: ShownColumn, isShown: boolean, side: number, room?: number): Plot.ScaleOptions {
+/**
+ * An axis with the column's name where it is at the edge of the grid, none elsewhere; `room` is
+ * that of a label.
+ */
+function axisOf(
+  column: ShownColumn,
+  isShown: boolean,
+  side: number,
+  room?: number,
+): Plot.ScaleOptions {
   const scale = scaleOf(column);
   if (!isShown) return { ...scale, axis: null };
   const { labels, name } = column;
   const most = Math.floor(side / 9);
-  const short = (text: string): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const short = (text: string): string =>
+    text.length > most ? `${text.slice(0, most - 1)}…` : text;
   return {
     ...scale,
     label: short(name),
@@ -69,7 +79,10 @@ const shortLabel = (text: string, room: number): string => {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 };
 
-/** Numbers of an axis: thousands and millions by their letter, tiny and huge ones and those of many sizes by their powers of ten. */
+/**
+ * Numbers of an axis: thousands and millions by their letter, tiny and huge ones and those of many
+ * sizes by their powers of ten.
+ */
 function tickFormatOf({ isLog, range: [low, high] }: ShownColumn): Plot.ScaleOptions {
   const most = Math.max(Math.abs(low), Math.abs(high));
   if (isLog || most < 1e-3 || most >= 1e9) return { tickFormat: "~g" };
@@ -82,14 +95,19 @@ const pointsOf = (
   [p, q]: readonly [ShownColumn, ShownColumn],
   most: number,
 ): Points => {
-  const inside = (v: number, [low, high]: readonly [number, number]): boolean => v >= low && v <= high;
+  const inside = (v: number, [low, high]: readonly [number, number]): boolean =>
+    v >= low && v <= high;
   const found: [number, number][] = [];
   for (let i = 0; i < Math.min(a.length, most); i++)
-    if (inside(a[i], p.range) && inside(b[i], q.range)) found.push([spread(a[i], p, i), spread(b[i], q, i + 1)]);
+    if (inside(a[i], p.range) && inside(b[i], q.range))
+      found.push([spread(a[i], p, i), spread(b[i], q, i + 1)]);
   return found;
 };
 
-/** Whole numbers as they are drawn, beside each other: at the i-th multiple of the golden ratio within their place. */
+/**
+ * Whole numbers as they are drawn, beside each other: at the i-th multiple of the golden ratio
+ * within their place.
+ */
 const spread = (v: number, { isWhole }: ShownColumn, i: number): number =>
   isWhole ? v + 0.7 * (((i * 0.618034) % 1) - 0.5) : v;
 
@@ -106,7 +124,9 @@ function rangeMarks(
     const offset = (set - 0.5) * 0.36;
     const ranges = (labelled.labels ?? []).flatMap((_, k) => {
       const own = values.filter((_, i) => labels[i] === k);
-      return own.length < 3 ? [] : [{ k: k + offset, q: quantiles(own, [0.05, 0.25, 0.5, 0.75, 0.95]) }];
+      return own.length < 3
+        ? []
+        : [{ k: k + offset, q: quantiles(own, [0.05, 0.25, 0.5, 0.75, 0.95]) }];
     });
     type Range = (typeof ranges)[number];
     const rule = (from: number, to: number, width: number): Plot.Markish =>
@@ -137,7 +157,12 @@ function rangeMarks(
 }
 
 /** Of each pair of labels two discs whose areas are its shares. */
-function discMarks(p: ShownColumn, q: ShownColumn, { data, samples }: Sets, side: number): Plot.Markish[] {
+function discMarks(
+  p: ShownColumn,
+  q: ShownColumn,
+  { data, samples }: Sets,
+  side: number,
+): Plot.Markish[] {
   const cells = (p.labels?.length ?? 1) * (q.labels?.length ?? 1);
   return [data, samples].map((rows, set) => {
     const [a, b] = [p.valuesOf(rows), q.valuesOf(rows)];
@@ -150,23 +175,35 @@ function discMarks(p: ShownColumn, q: ShownColumn, { data, samples }: Sets, side
     return Plot.dot([...found.values()], {
       x: "x",
       y: "y",
-      r: ({ share }: { share: number }) => (0.4 * side * Math.sqrt(share)) / Math.sqrt(Math.sqrt(cells)),
+      r: ({ share }: { share: number }) =>
+        (0.4 * side * Math.sqrt(share)) / Math.sqrt(Math.sqrt(cells)),
       fill: set === 0 ? DATA : SAMPLES,
       fillOpacity: 0.6,
     });
   });
 }
 
-function pairMarks(p: ShownColumn, q: ShownColumn, sets: Sets, dots: number, side: number): Plot.Markish[] {
+function pairMarks(
+  p: ShownColumn,
+  q: ShownColumn,
+  sets: Sets,
+  dots: number,
+  side: number,
+): Plot.Markish[] {
   if (p.labels && q.labels) return discMarks(p, q, sets, side);
   if (p.labels) return rangeMarks(p, q, sets, true);
   if (q.labels) return rangeMarks(q, p, sets, false);
-  const of = (rows: readonly Cells[]): Points => pointsOf(p.valuesOf(rows), q.valuesOf(rows), [p, q], dots);
+  const of = (rows: readonly Cells[]): Points =>
+    pointsOf(p.valuesOf(rows), q.valuesOf(rows), [p, q], dots);
   return clouds(of(sets.data), of(sets.samples), side < 120 ? 1.7 : 2.2);
 }
 
 /** Two rank correlations as text. */
-function correlationPlot(p: ShownColumn, q: ShownColumn, { data, samples }: Sets): Plot.PlotOptions | undefined {
+function correlationPlot(
+  p: ShownColumn,
+  q: ShownColumn,
+  { data, samples }: Sets,
+): Plot.PlotOptions | undefined {
   if (p.labels || q.labels) return undefined;
   const correlation = (rows: readonly Cells[]): number => {
     const [a, b] = [rankVector(p.valuesOf(rows)), rankVector(q.valuesOf(rows))];
@@ -197,7 +234,10 @@ const frame = Plot.frame({ stroke: FAINT, strokeOpacity: 0.5 });
 
 /** The plots of a pair plot, each to be drawn on its own. */
 export interface PairPlots extends ShownColumns {
-  /** The plot in a row and a column, so many pixels a side; undefined where there is nothing to show. */
+  /**
+   * The plot in a row and a column, so many pixels a side; undefined where there is nothing to
+   * show.
+   */
   readonly at: (row: number, column: number, side: number) => Plot.PlotOptions | undefined;
   /** Dots of each set in a plot, at most. */
   readonly dots: number;
@@ -239,7 +279,9 @@ export function pairPlot({ title, ...options }: PairOptions): string {
   const { data, samples } = options;
   const { columns, leftOut, at, dots } = pairPlots(options);
   const left = columns.some(({ labels }) => labels) ? 72 : 60;
-  const side = Math.round(Math.min(MOST_SIDE, Math.max(LEAST_SIDE, (WIDTH - left) / columns.length - 6)));
+  const side = Math.round(
+    Math.min(MOST_SIDE, Math.max(LEAST_SIDE, (WIDTH - left) / columns.length - 6)),
+  );
   const cells = columns.map((_, i) => columns.map((_, j) => at(i, j, side)));
   return grid({
     title,

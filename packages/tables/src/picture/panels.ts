@@ -1,4 +1,7 @@
-/** Panels beside the pair plot: three parts of a whole as a triangle, and likelihood ranks against what they should be. */
+/**
+ * Panels beside the pair plot: three parts of a whole as a triangle, and likelihood ranks against
+ * what they should be.
+ */
 import type { Product, ProductPart } from "diffeo/domain";
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { Calibration } from "../measure/calibration.ts";
@@ -22,12 +25,18 @@ const lines: readonly (readonly [number, number])[][] = [0.2, 0.4, 0.6, 0.8].fla
   [place(1 - s, 0, s), place(0, 1 - s, s)],
 ]);
 
-function trianglePanel({ columns, at }: ProductPart, data: readonly Cells[], samples: readonly Cells[]): Panel {
+function trianglePanel(
+  { columns, at }: ProductPart,
+  data: readonly Cells[],
+  samples: readonly Cells[],
+): Panel {
   const dots = dotsOf(data.length, samples.length, MOST_DOTS);
   const of = (rows: readonly Cells[]): Points =>
     rows
       .slice(0, dots)
-      .map((row) => place(Number(row[at.cells]), Number(row[at.cells + 1]), Number(row[at.cells + 2])));
+      .map((row) =>
+        place(Number(row[at.cells]), Number(row[at.cells + 1]), Number(row[at.cells + 2])),
+      );
   const corners = [place(1, 0, 0), place(0, 1, 0), place(0, 0, 1), place(1, 0, 0)];
   const name = (i: number, textAnchor: "start" | "middle" | "end", dy: number): Plot.Markish =>
     Plot.text([corners[i]], { text: () => columns[i], textAnchor, dy, fontWeight: "bold" });
@@ -82,14 +91,19 @@ function calibrationPanel({ ranks, chance }: Calibration): Panel {
   };
 }
 
-/** Triangles of three parts, and the ranks where they are known; undefined where there is nothing to draw. */
+/**
+ * Triangles of three parts, and the ranks where they are known; undefined where there is nothing to
+ * draw.
+ */
 export function panelChart(
   domain: Product,
   data: readonly Cells[],
   samples: readonly Cells[],
   calibration?: Calibration,
 ): string | undefined {
-  const wholes = domain.parts.filter(({ domain: { kind, cells } }) => kind === "simplex" && cells === 3);
+  const wholes = domain.parts.filter(
+    ({ domain: { kind, cells } }) => kind === "simplex" && cells === 3,
+  );
   const panels = [
     ...wholes.map((part) => trianglePanel(part, data, samples)),
     ...(calibration ? [calibrationPanel(calibration)] : []),
@@ -100,7 +114,10 @@ export function panelChart(
       .filter(Boolean)
       .join("; "),
     ...(calibration && {
-      note: ["Ranks follow the diagonal if the model is right;", "the band is what chance leaves 19 times of 20."],
+      note: [
+        "Ranks follow the diagonal if the model is right;",
+        "the band is what chance leaves 19 times of 20.",
+      ],
     }),
     description: panels.map(({ heading }) => heading).join("; "),
     ...(wholes.length > 0 && { legend }),

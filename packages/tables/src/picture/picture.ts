@@ -1,4 +1,7 @@
-/** Two-dimensional densities as pictures: the data, then for each model its density in shades and its score as arrows. */
+/**
+ * Two-dimensional densities as pictures: the data, then for each model its density in shades and
+ * its score as arrows.
+ */
 
 import { fail } from "diffeo/graph";
 import { FAINT, FONT, INK } from "diffeo-picture";
@@ -21,7 +24,10 @@ interface Frame {
 function frameOf(table: Table): Frame {
   const range = (j: number): [number, number] => {
     const values = columnOf(table, j);
-    const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+    const [low, high] = values.reduce(
+      ([a, b], v) => [Math.min(a, v), Math.max(b, v)],
+      [Infinity, -Infinity],
+    );
     if (low === high)
       fail(
         "data",
@@ -61,8 +67,12 @@ const dots = (points: Float64Array, frame: Frame): string => {
 
 const SHADES = 40;
 
-/** White to deep blue as the density goes from nothing to its largest, in steps that the eye does not see. */
-const shadeOf = (share: number): number => Math.round(SHADES * Math.sqrt(Math.min(1, Math.max(0, share))));
+/**
+ * White to deep blue as the density goes from nothing to its largest, in steps that the eye does
+ * not see.
+ */
+const shadeOf = (share: number): number =>
+  Math.round(SHADES * Math.sqrt(Math.min(1, Math.max(0, share))));
 
 function colour(shade: number): string {
   const t = shade / SHADES;
@@ -85,13 +95,16 @@ function shaded(shades: readonly number[]): string {
     paths.set(shades[i], own);
     i = end;
   }
-  return [...paths].map(([s, own]) => (s === 0 ? "" : `<path fill="${colour(s)}" d="${own.join("")}"/>`)).join("");
+  return [...paths]
+    .map(([s, own]) => (s === 0 ? "" : `<path fill="${colour(s)}" d="${own.join("")}"/>`))
+    .join("");
 }
 
 async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
   const { columns } = model.spec;
   const { logDensity } = await scoreRows(model, gridTable(frame, CELLS, columns));
-  // A spike of a few cells must not leave the rest white: the scale ends where 99.5 % of the cells do.
+  // A spike of a few cells must not leave the rest white: the scale ends where 99.5 % of the cells
+  // do.
   const top = logDensity.toSorted()[Math.floor(0.995 * logDensity.length)];
   const shades = Array.from(logDensity, (v) => shadeOf(Math.exp(v - top)));
   const coarse = gridTable(frame, ARROWS, columns);
@@ -102,7 +115,8 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
     const [x, y] = place(frame, coarse.values[2 * i], coarse.values[2 * i + 1]);
     const [dx, dy] = [score[2 * i] / scaleX, -score[2 * i + 1] / scaleY];
     const length = Math.hypot(dx, dy);
-    // Lengths are compressed: direction is what a field shows, and scores differ by orders of magnitude.
+    // Lengths are compressed: direction is what a field shows, and scores differ by orders of
+    // magnitude.
     const shown = (SIDE / ARROWS) * 0.75 * Math.tanh(8 * length);
     const [ux, uy] = length > 0 ? [(dx / length) * shown, (dy / length) * shown] : [0, 0];
     const [tx, ty] = [x + ux / 2, y + uy / 2];
@@ -116,11 +130,18 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
 }
 
 /** The data beside the models fitted to them, as SVG. */
-export async function densityPicture(table: Table, models: readonly DensityModel[]): Promise<string> {
+export async function densityPicture(
+  table: Table,
+  models: readonly DensityModel[],
+): Promise<string> {
   const [first] = models;
   for (const [i, { spec }] of models.entries()) {
     if (spec.columns.length !== 2)
-      fail("usage", `model ${i + 1} has ${spec.columns.length} columns`, "pictures are of densities of two columns");
+      fail(
+        "usage",
+        `model ${i + 1} has ${spec.columns.length} columns`,
+        "pictures are of densities of two columns",
+      );
     if (spec.columns.some((name, j) => name !== first.spec.columns[j]))
       fail(
         "usage",
@@ -133,7 +154,10 @@ export async function densityPicture(table: Table, models: readonly DensityModel
   const panels = [
     { title: `${table.rows} points`, content: dots(shown.values, frame) },
     ...(await Promise.all(
-      models.map(async (model) => ({ title: model.spec.loss, content: await fieldPanel(model, frame) })),
+      models.map(async (model) => ({
+        title: model.spec.loss,
+        content: await fieldPanel(model, frame),
+      })),
     )),
   ];
   const width = GAP + panels.length * (SIDE + GAP);

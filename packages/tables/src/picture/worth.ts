@@ -1,4 +1,7 @@
-/** What a model is worth beside baselines: log-likelihood with two standard errors, and how easily samples are told from data. */
+/**
+ * What a model is worth beside baselines: log-likelihood with two standard errors, and how easily
+ * samples are told from data.
+ */
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { TableEvaluation } from "../measure/evaluate.ts";
 import { DATA, SAMPLES } from "./marks.ts";
@@ -38,7 +41,8 @@ function panelOf(
 }
 
 export function worthChart({ likelihood, model, baselines }: TableEvaluation): string {
-  const finite = (entries: readonly Entry[]): Entry[] => entries.filter(({ mean }) => Number.isFinite(mean));
+  const finite = (entries: readonly Entry[]): Entry[] =>
+    entries.filter(({ mean }) => Number.isFinite(mean));
   const likely = finite([{ name: "model", ...likelihood }, ...likelihood.baselines]);
   const told = finite(
     [{ name: "model", auc: model.auc }, ...baselines].flatMap(({ name, auc }) =>

@@ -21,7 +21,10 @@ const numbersLine = (name: string, { numbers }: HiddenCells): string[] =>
   numbers ? [line(`  ${name}`, `${coverage(numbers)}   (${whole(numbers.cells)} numbers)`)] : [];
 
 /** A table's columns as they were found hidden alone, and among several. */
-function pairs({ alone, several }: TableCompletion): [alone: ColumnCompletion, among: ColumnCompletion | undefined][] {
+function pairs({
+  alone,
+  several,
+}: TableCompletion): [alone: ColumnCompletion, among: ColumnCompletion | undefined][] {
   const among = new Map(several.columns.map((one) => [one.column, one]));
   return alone.columns.map((one) => [one, among.get(one.column)]);
 }
@@ -36,7 +39,10 @@ export function completionLines(completion: TableCompletion): string[] {
     ...numbersLine("hidden alone", alone),
     ...numbersLine("hidden among several", several),
     ...pairs(completion).map(([one, among]) =>
-      line(`  ${one.column}`, `${columnText(one)}${among ? `   among several ${columnText(among)}` : ""}`),
+      line(
+        `  ${one.column}`,
+        `${columnText(one)}${among ? `   among several ${columnText(among)}` : ""}`,
+      ),
     ),
   ];
 }
@@ -62,7 +68,9 @@ export function completionSection(completion: TableCompletion): Html {
   const { rows, draws, alone, several } = completion;
   const found = pairs(completion);
   const all = (hidden: HiddenCells): ColumnCompletion[] =>
-    hidden.numbers ? [{ column: "all numbers", cells: hidden.numbers.cells, numbers: hidden.numbers }] : [];
+    hidden.numbers
+      ? [{ column: "all numbers", cells: hidden.numbers.cells, numbers: hidden.numbers }]
+      : [];
   const [sum] = all(alone);
   return section(
     "Completion",
@@ -74,7 +82,8 @@ export function completionSection(completion: TableCompletion): Html {
     ...columnsTable(
       ["draws that have the true label", "two draws agree in", "difference"],
       found.filter(([one]) => one.labels),
-      ({ labels }) => (labels ? [plusMinus(labels.truth), plusMinus(labels.agreement), plusMinus(labels.gap)] : []),
+      ({ labels }) =>
+        labels ? [plusMinus(labels.truth), plusMinus(labels.agreement), plusMinus(labels.gap)] : [],
     ),
     paragraph(
       `Cells of ${whole(rows)} held-out rows were hidden, one column or group of columns at a time and several at once, and drawn ${draws} times given the rest of their row. If the model is right, the truth is within the middle half of its draws half of the time and within the middle nine tenths nine times of ten; a true label is drawn as often as two draws agree.`,

@@ -1,6 +1,7 @@
 /**
- * A report on a model of a table as one HTML file: figures inside, no script, nothing loaded, readable in light and dark and on
- * paper. Everything that stands in it comes from the options, so that the same options give the same file.
+ * A report on a model of a table as one HTML file: figures inside, no script, nothing loaded,
+ * readable in light and dark and on paper. Everything that stands in it comes from the options, so
+ * that the same options give the same file.
  */
 import { escapeText } from "diffeo-picture";
 import type { TableEvaluation } from "../measure/evaluate.ts";
@@ -32,7 +33,10 @@ export interface ReportOptions {
   readonly commands: readonly string[];
 }
 
-function likelihoodSection({ likelihood, training }: TableEvaluation, chart: string | undefined): Html {
+function likelihoodSection(
+  { likelihood, training }: TableEvaluation,
+  chart: string | undefined,
+): Html {
   const rows = [
     ["model", plusMinus(likelihood), ""],
     ...likelihood.baselines.map((b) => [
@@ -106,7 +110,9 @@ function columnsSection({ model }: TableEvaluation): Html {
     '<div class="two">',
     table(
       ["column", "KS", "by chance up to"],
-      columns.slice(0, 30).map(({ column, distance, chance }) => [column, distance.toFixed(3), chance.toFixed(3)]),
+      columns
+        .slice(0, 30)
+        .map(({ column, distance, chance }) => [column, distance.toFixed(3), chance.toFixed(3)]),
       (i) => columns[i].distance > 1.5 * columns[i].chance,
     ),
     table(
@@ -129,7 +135,9 @@ function privacySection(evaluation: TableEvaluation): Html {
   if (!privacy)
     return section(
       "Copies",
-      paragraph("Not known: the rows of training were not given, so samples could not be held against them."),
+      paragraph(
+        "Not known: the rows of training were not given, so samples could not be held against them.",
+      ),
     );
   const { samples, fresh, nearer, error, among } = privacy;
   const faults = copyFaults(evaluation);
@@ -153,7 +161,8 @@ function verdict(evaluation: TableEvaluation): Html {
   const faults = allFaultsOf(evaluation);
   if (seenShare(evaluation) !== undefined)
     return `<p class="verdict bad">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
-  if (faults.length === 0) return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
+  if (faults.length === 0)
+    return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
   return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;
 }

@@ -14,7 +14,8 @@ export function table(
 ): Html {
   const head = `<tr>${heading.map((text) => cell(text, "th")).join("")}</tr>`;
   const body = rows.map(
-    (row, i) => `<tr${marked(i) ? ' class="bad"' : ""}>${row.map((text) => cell(text)).join("")}</tr>`,
+    (row, i) =>
+      `<tr${marked(i) ? ' class="bad"' : ""}>${row.map((text) => cell(text)).join("")}</tr>`,
   );
   return `<div class="wide"><table><thead>${head}</thead><tbody>${body.join("")}</tbody></table></div>`;
 }
@@ -24,4 +25,5 @@ export const section = (title: string, ...content: readonly Html[]): Html =>
 
 export const paragraph = (text: string): Html => `<p>${escapeText(text)}</p>`;
 export const figure = (svg: string): Html => `<figure>${inPage(svg.trimEnd())}</figure>`;
-export const plusMinus = ({ mean, error }: Mean): string => `${fixed(mean, 3)} ± ${fixed(error, 3)}`;
+export const plusMinus = ({ mean, error }: Mean): string =>
+  `${fixed(mean, 3)} ± ${fixed(error, 3)}`;

@@ -1,4 +1,7 @@
-/** The style of reports: one column of text, figures as wide as they need, colours by custom properties. */
+/**
+ * The style of reports: one column of text, figures as wide as they need, colours by custom
+ * properties.
+ */
 export const style = `
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1f2328; --faint: #6b737d; --line: #d8dde3; --soft: #f4f6f8;
   --data: #0072b2; --samples: #d55e00; --good: #00704f; --bad: #b3261e; --bad-soft: #fdecea; --good-soft: #e6f5ef; }

@@ -1,4 +1,6 @@
-/** An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is. */
+/**
+ * An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is.
+ */
 import type { TableEvaluation } from "../measure/evaluate.ts";
 import {
   baselineFaults,
@@ -19,13 +21,17 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
       `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats a row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
     ),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
-      line(`  ${name}`, `${fixed(mean, 3)}   the model has ${gainText(gain.mean)} ± ${fixed(gain.error, 3)}`),
+      line(
+        `  ${name}`,
+        `${fixed(mean, 3)}   the model has ${gainText(gain.mean)} ± ${fixed(gain.error, 3)}`,
+      ),
     ),
   ];
 }
 
 /** A gain in words: what the model has more or less. */
-const gainText = (gain: number): string => `${fixed(Math.abs(gain), 3)} ${gain < 0 ? "less" : "more"}`;
+const gainText = (gain: number): string =>
+  `${fixed(Math.abs(gain), 3)} ${gain < 0 ? "less" : "more"}`;
 
 function sampleLines({ model, baselines, clusters, calibration }: TableEvaluation): string[] {
   const { auc, columns, correlations, sliced, energy } = model;
@@ -37,7 +43,12 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
   const far = columns[0];
   return [
     ...(auc
-      ? [line("two-sample AUC", `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}, 0.5 is a coin   (${others})`)]
+      ? [
+          line(
+            "two-sample AUC",
+            `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}, 0.5 is a coin   (${others})`,
+          ),
+        ]
       : []),
     ...(clusters.masses.length > 0
       ? [
@@ -47,7 +58,10 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
           ),
         ]
       : []),
-    line("columns", `largest KS ${far.distance.toFixed(3)} (${far.column}), by chance up to ${far.chance.toFixed(3)}`),
+    line(
+      "columns",
+      `largest KS ${far.distance.toFixed(3)} (${far.column}), by chance up to ${far.chance.toFixed(3)}`,
+    ),
     ...(pair
       ? [
           line(
@@ -68,7 +82,8 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
 }
 
 function privacyLines({ privacy }: TableEvaluation): string[] {
-  if (!privacy) return [line("nearest training row", "not known: the rows of training were not given")];
+  if (!privacy)
+    return [line("nearest training row", "not known: the rows of training were not given")];
   const { samples, fresh, nearer, error } = privacy;
   return [
     line(
@@ -101,7 +116,9 @@ export function verdictOf(evaluation: TableEvaluation): string {
   const faults = allFaultsOf(evaluation);
   if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
-  const untold = likelihood.baselines.filter(({ gain }) => !(gain.mean > 2 * gain.error)).map(({ name }) => name);
+  const untold = likelihood.baselines
+    .filter(({ gain }) => !(gain.mean > 2 * gain.error))
+    .map(({ name }) => name);
   return untold.length > 0
     ? `nothing is clearly wrong; in likelihood it cannot be told from: ${untold.join(", ")}`
     : "better than every baseline, and nothing is clearly wrong";
@@ -115,7 +132,9 @@ export const novelty = (evaluation: TableEvaluation): string =>
 export const evaluationText = (evaluation: TableEvaluation): string =>
   `${[
     `${whole(evaluation.rows)} rows ${novelty(evaluation)}, ${whole(evaluation.samples)} drawn; baselines fitted to ${
-      evaluation.training > 0 ? `${whole(evaluation.training)} rows of training` : "nine tenths of these rows at a time"
+      evaluation.training > 0
+        ? `${whole(evaluation.training)} rows of training`
+        : "nine tenths of these rows at a time"
     }`,
     ...likelihoodLines(evaluation),
     ...sampleLines(evaluation),

@@ -4,4 +4,5 @@ export const line = (label: string, text: string): string => `${label.padEnd(WID
 export const whole = (count: number): string => count.toLocaleString("en");
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 /** A number that may not be known. */
-export const fixed = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+export const fixed = (value: number, digits: number): string =>
+  Number.isFinite(value) ? value.toFixed(digits) : "–";

@@ -1,4 +1,7 @@
-/** The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of the quartiles. */
+/**
+ * The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of
+ * the quartiles.
+ */
 import { mapValues, quantile } from "diffeo/host";
 import type { ObjectiveName } from "diffeo/matching";
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
@@ -7,12 +10,17 @@ import { likelihood } from "../measure/measure.ts";
 import { lossesOf, type Measure, placeOf } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
-/** By place: losses with all derivatives, of linear slices and of quadratic ones, and room for others. */
+/**
+ * By place: losses with all derivatives, of linear slices and of quadratic ones, and room for
+ * others.
+ */
 const { grey, sky, blue, orange, vermilion, green, purple } = COLOURS;
 const HUES = [grey, sky, blue, orange, vermilion, green, purple];
 const colourOf = (loss: ObjectiveName): string => HUES.at(placeOf(loss) % HUES.length) as string;
 
-/** An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge. */
+/**
+ * An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge.
+ */
 function rangeOf(values: readonly number[]): readonly [number, number] {
   const [lower, upper] = [quantile(values, 0.25), quantile(values, 0.75)];
   const reach = 2.5 * Math.max(upper - lower, 1e-6);
@@ -35,8 +43,12 @@ interface Column {
 const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
   lossesOf(records)
     .flatMap((loss) => {
-      const own = records.filter((r) => r.loss === loss).flatMap((r) => ({ seed: r.seed, value: of(r) }));
-      const known = own.filter((run): run is { seed: number; value: number } => run.value !== undefined);
+      const own = records
+        .filter((r) => r.loss === loss)
+        .flatMap((r) => ({ seed: r.seed, value: of(r) }));
+      const known = own.filter(
+        (run): run is { seed: number; value: number } => run.value !== undefined,
+      );
       return known.length === 0 ? [] : [{ loss, known }];
     })
     .map(({ loss, known }, i) => ({
@@ -47,8 +59,15 @@ const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
       })),
     }));
 
-/** The box of a column, its median and its runs; what lies beyond the axis points there from its edge. */
-function columnMarks({ loss, values }: Column, i: number, [low, high]: readonly [number, number]): Plot.Markish[] {
+/**
+ * The box of a column, its median and its runs; what lies beyond the axis points there from its
+ * edge.
+ */
+function columnMarks(
+  { loss, values }: Column,
+  i: number,
+  [low, high]: readonly [number, number],
+): Plot.Markish[] {
   const inside = (v: number): number => Math.min(high, Math.max(low, v));
   const colour = colourOf(loss);
   const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) =>
@@ -62,7 +81,8 @@ function columnMarks({ loss, values }: Column, i: number, [low, high]: readonly 
   const [x1, x2] = [i - HALF, i + HALF];
   const title = ({ seed, value }: { seed: number; value: number }): string =>
     `${loss}, seed ${seed}: ${value.toFixed(2)}`;
-  const beyond = (sign: 1 | -1) => values.filter(({ value }) => (sign > 0 ? value > high : value < low));
+  const beyond = (sign: 1 | -1) =>
+    values.filter(({ value }) => (sign > 0 ? value > high : value < low));
   const pointer = (sign: 1 | -1) =>
     Plot.dot(beyond(sign), {
       x: "x",
@@ -86,7 +106,11 @@ function columnMarks({ loss, values }: Column, i: number, [low, high]: readonly 
 }
 
 /** A line where a unit Gaussian is, if the axis goes there. */
-function gaussianMarks(value: number, [low, high]: readonly [number, number], width: number): Plot.Markish[] {
+function gaussianMarks(
+  value: number,
+  [low, high]: readonly [number, number],
+  width: number,
+): Plot.Markish[] {
   if (!(value > low && value < high)) return [];
   return [
     Plot.ruleY([value], { stroke: FAINT, strokeDasharray: "4 3" }),
@@ -110,11 +134,17 @@ interface Figure {
   readonly gaussian: (n: number) => number;
 }
 
-function panelOf(records: readonly RunRecord[], dataset: string, { axis, of, gaussian }: Figure): Panel {
+function panelOf(
+  records: readonly RunRecord[],
+  dataset: string,
+  { axis, of, gaussian }: Figure,
+): Panel {
   const own = records.filter((r) => r.dataset === dataset);
   const columns = columnsOf(own, of);
   const range = rangeOf(columns.flatMap(({ values }) => values.map(({ value }) => value)));
-  const lost = columns.map(({ values }) => values.filter(({ value }) => value < range[0] || value > range[1]).length);
+  const lost = columns.map(
+    ({ values }) => values.filter(({ value }) => value < range[0] || value > range[1]).length,
+  );
   return {
     heading: dataset,
     x: {

@@ -2,5 +2,6 @@
 import type { RunRecord } from "./study.ts";
 
 /** Figures by file name, without an ending. */
-export const studyFigures = async (records: readonly RunRecord[]): Promise<Readonly<Record<string, string>>> =>
-  (await import("./charts.ts")).studyCharts(records);
+export const studyFigures = async (
+  records: readonly RunRecord[],
+): Promise<Readonly<Record<string, string>>> => (await import("./charts.ts")).studyCharts(records);

@@ -1,4 +1,7 @@
-/** Records of a study as they stand in files: one schema says what a record is, and what is wrong with what is none. */
+/**
+ * Records of a study as they stand in files: one schema says what a record is, and what is wrong
+ * with what is none.
+ */
 import { DiffeoError, fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { jsonObject } from "diffeo/train";
@@ -8,12 +11,21 @@ import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
 import type { RunRecord } from "./study.ts";
 
 const finite = v.pipe(v.number("is no number"), v.finite("is not finite"));
-const natural = v.pipe(v.number("is no number"), v.safeInteger("is no whole number"), v.minValue(0, "is negative"));
+const natural = v.pipe(
+  v.number("is no number"),
+  v.safeInteger("is no whole number"),
+  v.minValue(0, "is negative"),
+);
 const positive = v.pipe(natural, v.minValue(1, "is less than 1"));
 
 const object = <E extends v.ObjectEntries>(entries: E) => jsonObject(v.strictObject(entries));
 
-const summary = object({ mean: finite, lowerQuartile: finite, median: finite, upperQuartile: finite });
+const summary = object({
+  mean: finite,
+  lowerQuartile: finite,
+  median: finite,
+  upperQuartile: finite,
+});
 const normaliser = { logZ: finite, effectiveSamples: finite, samples: natural };
 const measures = object({
   step: natural,
@@ -49,7 +61,8 @@ const record = object({
   failure: v.exactOptional(v.string()),
 });
 
-const shownValue = (value: unknown): string => shown(String(typeof value === "object" ? JSON.stringify(value) : value));
+const shownValue = (value: unknown): string =>
+  shown(String(typeof value === "object" ? JSON.stringify(value) : value));
 
 /** A value that should be a record, or an error that says which field is not what it should be. */
 export function requireRecord(value: unknown, source: string): RunRecord {
@@ -59,7 +72,8 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   const field = v.getDotPath(issue);
   const what = (): string => {
     if (field === null) return "it is no object";
-    if (issue.type !== "strict_object") return `${shown(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
+    if (issue.type !== "strict_object")
+      return `${shown(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
     return `${shown(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
   };
   return fail("data", `${source} is no record of a run: ${what()}`, "move it away and run again");
@@ -71,7 +85,9 @@ export function parseRecords(text: string, source: string): RunRecord[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new DiffeoError("data", `${source} is no JSON`, "move it away and run again", { cause: error });
+    throw new DiffeoError("data", `${source} is no JSON`, "move it away and run again", {
+      cause: error,
+    });
   }
   if (!Array.isArray(value)) return [requireRecord(value, source)];
   return value.map((each, i) => requireRecord(each, `${source}, record ${i + 1},`));

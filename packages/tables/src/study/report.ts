@@ -1,4 +1,7 @@
-/** The table of a study, from its records alone: means with their spread, and differences paired by seed. */
+/**
+ * The table of a study, from its records alone: means with their spread, and differences paired by
+ * seed.
+ */
 
 import { quantile } from "diffeo/host";
 import { type ObjectiveName, objectives } from "diffeo/matching";
@@ -34,7 +37,11 @@ const columns: readonly Column[] = [
   { title: "log-likelihood, annealed", of: (r) => likelihood(r.chosen), up: true },
   { title: "log-likelihood, plain", of: (r) => plainLikelihood(r.chosen), up: true },
   { title: "score matching, chosen by it", of: (r) => r.chosenByExact.scoreMatching.mean },
-  { title: "log-likelihood, chosen by score matching", of: (r) => likelihood(r.chosenByExact), up: true },
+  {
+    title: "log-likelihood, chosen by score matching",
+    of: (r) => likelihood(r.chosenByExact),
+    up: true,
+  },
   { title: "validation score matching after 200 steps", of: exactAfter(200) },
   { title: "after 400", of: exactAfter(400) },
   { title: "after 600", of: exactAfter(600) },
@@ -44,16 +51,18 @@ const columns: readonly Column[] = [
 const SPIKE = 4;
 
 /** What is counted. */
-const warnings: readonly { readonly title: string; readonly of: (record: RunRecord) => boolean }[] = [
-  {
-    title: "runs with less likelihood than a unit Gaussian",
-    of: (r) => likelihood(r.chosen) < unitGaussianWith(r.n).logLikelihood,
-  },
-  {
-    title: `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain one`,
-    of: ({ chosen }) => (plainLikelihood(chosen) ?? Number.NEGATIVE_INFINITY) - likelihood(chosen) > SPIKE,
-  },
-];
+const warnings: readonly { readonly title: string; readonly of: (record: RunRecord) => boolean }[] =
+  [
+    {
+      title: "runs with less likelihood than a unit Gaussian",
+      of: (r) => likelihood(r.chosen) < unitGaussianWith(r.n).logLikelihood,
+    },
+    {
+      title: `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain one`,
+      of: ({ chosen }) =>
+        (plainLikelihood(chosen) ?? Number.NEGATIVE_INFINITY) - likelihood(chosen) > SPIKE,
+    },
+  ];
 
 /** The place of a loss in the order of their table, which is that of the paper. */
 export const placeOf = (loss: ObjectiveName): number => Object.keys(objectives).indexOf(loss);
@@ -72,7 +81,8 @@ const PAIRS = [
 const ofLoss = (records: readonly RunRecord[], loss: string, of: Measure): number[] =>
   records.flatMap((r) => (r.loss === loss ? (of(r) ?? []) : []));
 
-const show = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(2));
+const show = (value: number): string =>
+  Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(2);
 const withSpread = (v: readonly number[]): string =>
   v.length === 0 ? "–" : v.length === 1 ? show(v[0]) : `${show(mean(v))} ± ${show(sd(v))}`;
 
@@ -85,7 +95,10 @@ function lossTable(records: readonly RunRecord[]): string {
     ["test set, mean ± sd over seeds", ...present],
     [
       ["runs", ...present.map((loss) => String(ofLoss(records, loss, (r) => r.seed).length))],
-      ...columns.map(({ title, of }) => [title, ...present.map((loss) => withSpread(ofLoss(records, loss, of)))]),
+      ...columns.map(({ title, of }) => [
+        title,
+        ...present.map((loss) => withSpread(ofLoss(records, loss, of))),
+      ]),
       [
         "log-likelihood, annealed: median over seeds",
         ...present.map((loss) =>
@@ -97,7 +110,10 @@ function lossTable(records: readonly RunRecord[]): string {
           ),
         ),
       ],
-      ["steps until stopped", ...present.map((loss) => withSpread(ofLoss(records, loss, (r) => r.stopped)))],
+      [
+        "steps until stopped",
+        ...present.map((loss) => withSpread(ofLoss(records, loss, (r) => r.stopped))),
+      ],
       ...warnings.map(({ title, of }) => [
         title,
         ...present.map((loss) => String(records.filter((r) => r.loss === loss && of(r)).length)),
@@ -118,7 +134,10 @@ function effectiveRows(records: readonly RunRecord[], present: readonly string[]
   const draws = new Set(records.flatMap((r) => r.chosen.importance?.samples ?? []));
   return [
     row("effective samples, annealed", (r) => r.chosen.annealed.effectiveSamples),
-    row("effective samples, annealed, chosen by score matching", (r) => r.chosenByExact.annealed.effectiveSamples),
+    row(
+      "effective samples, annealed, chosen by score matching",
+      (r) => r.chosenByExact.annealed.effectiveSamples,
+    ),
     row(
       `effective samples, plain (of ${[...draws].map((count) => count.toLocaleString("en")).join(" or ")})`,
       (r) => r.chosen.importance?.effectiveSamples,
@@ -127,7 +146,12 @@ function effectiveRows(records: readonly RunRecord[], present: readonly string[]
 }
 
 /** a − b by seed: mean ± sd, its median, and in how many of the pairs a is better. */
-function pairCell(records: readonly RunRecord[], a: string, b: string, { of, up = false }: Column): string {
+function pairCell(
+  records: readonly RunRecord[],
+  a: string,
+  b: string,
+  { of, up = false }: Column,
+): string {
   const differences = records.flatMap((r) => {
     const other = records.find((s) => s.loss === b && s.seed === r.seed);
     const [x, y] = r.loss === a && other ? [of(r), of(other)] : [];
@@ -139,19 +163,32 @@ function pairCell(records: readonly RunRecord[], a: string, b: string, { of, up 
 }
 
 function pairTable(records: readonly RunRecord[]): string {
-  const present = PAIRS.filter(([a, b]) => [a, b].every((loss) => records.some((r) => r.loss === loss)));
+  const present = PAIRS.filter(([a, b]) =>
+    [a, b].every((loss) => records.some((r) => r.loss === loss)),
+  );
   return markdown(
-    ["difference paired by seed: mean ± sd, median, wins of the first", ...present.map(([a, b]) => `${a} − ${b}`)],
-    columns.map((column) => [column.title, ...present.map(([a, b]) => pairCell(records, a, b, column))]),
+    [
+      "difference paired by seed: mean ± sd, median, wins of the first",
+      ...present.map(([a, b]) => `${a} − ${b}`),
+    ],
+    columns.map((column) => [
+      column.title,
+      ...present.map(([a, b]) => pairCell(records, a, b, column)),
+    ]),
   );
 }
 
 /** Runs whose annealed normaliser rests on few particles, in either of the states measured. */
 const scarce = (records: readonly RunRecord[]): string[] =>
   records.flatMap(({ loss, seed, chosen, chosenByExact }) => {
-    const least = Math.min(chosen.annealed.effectiveSamples, chosenByExact.annealed.effectiveSamples);
+    const least = Math.min(
+      chosen.annealed.effectiveSamples,
+      chosenByExact.annealed.effectiveSamples,
+    );
     return least < ENOUGH_SAMPLES
-      ? [`${loss}, seed ${seed}: the annealed normaliser rests on ${least.toFixed(0)} effective samples`]
+      ? [
+          `${loss}, seed ${seed}: the annealed normaliser rests on ${least.toFixed(0)} effective samples`,
+        ]
       : [];
   });
 

@@ -1,6 +1,6 @@
 /**
- * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its record is one JSON file
- * written whole or not at all, and what has a file is not run again.
+ * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its
+ * record is one JSON file written whole or not at all, and what has a file is not run again.
  */
 import type { ObjectiveName } from "diffeo/matching";
 import { EXACT_EVERY } from "../dkef/search.ts";
@@ -21,11 +21,21 @@ export interface RunRecord extends FitTask {
   /** Steps made, and the step at which patience ended. */
   readonly steps: number;
   readonly stopped: number;
-  /** The state chosen by the loss on the validation set, and that chosen by exact score matching there. */
+  /**
+   * The state chosen by the loss on the validation set, and that chosen by exact score matching
+   * there.
+   */
   readonly chosen: Measures;
   readonly chosenByExact: Measures;
-  /** Every `every`-th step, from that step on: the validation loss, and exact score matching on the validation set. */
-  readonly curve: { readonly every: number; readonly loss: readonly number[]; readonly exact: readonly number[] };
+  /**
+   * Every `every`-th step, from that step on: the validation loss, and exact score matching on the
+   * validation set.
+   */
+  readonly curve: {
+    readonly every: number;
+    readonly loss: readonly number[];
+    readonly exact: readonly number[];
+  };
   readonly failure?: string;
 }
 
@@ -35,9 +45,13 @@ const EVERY = 10;
 export const EQUAL_STEPS = 600;
 
 /** Six digits say all there is in a number that noise has touched. */
-const rounded = (values: readonly number[]): number[] => values.map((v) => Number(v.toPrecision(6)));
+const rounded = (values: readonly number[]): number[] =>
+  values.map((v) => Number(v.toPrecision(6)));
 
-/** What is kept of a run: its two states measured, and its curves thinned. A run without measures has no record. */
+/**
+ * What is kept of a run: its two states measured, and its curves thinned. A run without measures
+ * has no record.
+ */
 export function recordOf(
   task: FitTask,
   data: Prepared,
@@ -49,21 +63,34 @@ export function recordOf(
   return {
     ...task,
     n: data.n,
-    points: { train: data.train.shape[0], validation: data.validation.shape[0], test: data.test.shape[0] },
+    points: {
+      train: data.train.shape[0],
+      validation: data.validation.shape[0],
+      test: data.test.shape[0],
+    },
     steps: fit.steps,
     stopped: fit.stopped,
     chosen: measures.chosen,
     chosenByExact: measures.chosenByExact ?? measures.chosen,
-    curve: { every: EVERY, loss: every(fit.curve.loss, 1), exact: every(fit.curve.exact, EXACT_EVERY) },
+    curve: {
+      every: EVERY,
+      loss: every(fit.curve.loss, 1),
+      exact: every(fit.curve.exact, EXACT_EVERY),
+    },
     ...(fit.failure !== undefined && { failure: fit.failure }),
   };
 }
 
-export const fitTaskName = ({ dataset, loss, seed }: FitTask): string => `${dataset}-${loss}-${seed}`;
+export const fitTaskName = ({ dataset, loss, seed }: FitTask): string =>
+  `${dataset}-${loss}-${seed}`;
 
-/** Longest first, so that the cores end together: more coordinates, then losses that need all derivatives. */
+/**
+ * Longest first, so that the cores end together: more coordinates, then losses that need all
+ * derivatives.
+ */
 const cost = ({ dataset, loss }: FitTask): number =>
-  (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) * (loss === "ssm" || loss === "gssm" ? 1 : 2);
+  (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) *
+  (loss === "ssm" || loss === "gssm" ? 1 : 2);
 
 /** What is still to be run, given the records there are. */
 export function openFitTasks(

@@ -1,4 +1,7 @@
-/** A table as its cells are written: text, with the lines they stand in, before it is known what they mean. */
+/**
+ * A table as its cells are written: text, with the lines they stand in, before it is known what
+ * they mean.
+ */
 import { fail } from "diffeo/graph";
 import { readCsv, recordCutter } from "./csv.ts";
 import { shown } from "./shown.ts";
@@ -16,7 +19,9 @@ export interface CellTable {
 }
 
 export interface CellReader {
-  /** The rows that end in a piece, after those before it; undefined before the first line has ended. */
+  /**
+   * The rows that end in a piece, after those before it; undefined before the first line has ended.
+   */
   readonly add: (piece: string) => CellTable | undefined;
   /** The rest, which no line end closes. */
   readonly end: () => CellTable;
@@ -34,18 +39,29 @@ const MOST_RECORD = 2 ** 28;
 function namesIn(cells: readonly string[], source: string, line: number): readonly string[] {
   const twice = cells.find((name, i) => cells.indexOf(name) !== i);
   if (twice !== undefined)
-    fail("data", `${source}, line ${line}: two columns are named ${shown(twice)}`, "give every column its own name");
+    fail(
+      "data",
+      `${source}, line ${line}: two columns are named ${shown(twice)}`,
+      "give every column its own name",
+    );
   requireNames(cells, source, line);
   return [...cells];
 }
 
-/** A line of numbers is a row, unless they rise, as years and wavelengths do: then they may be names. */
+/**
+ * A line of numbers is a row, unless they rise, as years and wavelengths do: then they may be
+ * names.
+ */
 function requireNames(cells: readonly string[], source: string, line: number): void {
   const numbers = cells.map((cell) => numberOf(cell) ?? Number.NaN);
   if (numbers.some(Number.isNaN)) return;
   const rise = numbers.length > 1 && numbers.every((v, i) => i === 0 || v > numbers[i - 1]);
   if (!(rise && (numbers.length > 2 || numbers.every(Number.isInteger))))
-    fail("data", `${source}, line ${line}: there are numbers where names should be`, "put a line of names first");
+    fail(
+      "data",
+      `${source}, line ${line}: there are numbers where names should be`,
+      "put a line of names first",
+    );
 }
 
 /** Reads CSV text that comes in pieces and whose first line is names. */
@@ -83,13 +99,19 @@ export function cellReader(source: string): CellReader {
     add: (piece) => {
       const text = cutter.add(piece);
       if (cutter.rest().length > MOST_RECORD)
-        fail("data", `${source}, line ${line}: a record without end`, "close the quote that opens in it");
+        fail(
+          "data",
+          `${source}, line ${line}: a record without end`,
+          "close the quote that opens in it",
+        );
       return text === "" ? undefined : read(text);
     },
     end: () => {
       const last = read(cutter.rest());
-      if (!last) return fail("data", `${source} is empty`, "give a line of names and rows below it");
-      if (count === 0) fail("data", `${source} has names and no rows`, "give rows below the line of names");
+      if (!last)
+        return fail("data", `${source} is empty`, "give a line of names and rows below it");
+      if (count === 0)
+        fail("data", `${source} has names and no rows`, "give rows below the line of names");
       return last;
     },
   };
@@ -104,7 +126,11 @@ export function parseCells(text: string, source: string): CellTable {
 /** Tables of one file as one. */
 export function joined(tables: readonly (CellTable | undefined)[]): CellTable {
   const found = tables.filter((table) => table !== undefined);
-  return { ...found[0], rows: found.flatMap(({ rows }) => rows), lines: found.flatMap(({ lines }) => lines) };
+  return {
+    ...found[0],
+    rows: found.flatMap(({ rows }) => rows),
+    lines: found.flatMap(({ lines }) => lines),
+  };
 }
 
 const quoted = (cell: string | number): string => {
@@ -117,5 +143,7 @@ export const cellLines = (rows: readonly (readonly (string | number)[])[]): stri
   rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
 /** CSV text: a line of names, then one a row. */
-export const makeCells = (columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
-  cellLines([columns, ...rows]);
+export const makeCells = (
+  columns: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string => cellLines([columns, ...rows]);

@@ -1,7 +1,8 @@
 /**
- * CSV as RFC 4180 has it, in one pass over the text: cells between delimiters, records between line ends (\n, \r\n or \r),
- * a cell in quotes may hold both, and "" stands for a quote in it. White space around cells is passed over, and so are blank
- * lines. Where the delimiter is a space, any number of them is one.
+ * CSV as RFC 4180 has it, in one pass over the text: cells between delimiters, records between line
+ * ends (\n, \r\n or \r), a cell in quotes may hold both, and "" stands for a quote in it. White
+ * space around cells is passed over, and so are blank lines. Where the delimiter is a space, any
+ * number of them is one.
  */
 import { fail } from "diffeo/graph";
 import { shown } from "./shown.ts";
@@ -11,7 +12,8 @@ const MOST_CELLS = 100_000;
 
 const [NEWLINE, RETURN, QUOTE, SPACE] = [10, 13, 34, 32];
 const isBreak = (code: number): boolean => code === NEWLINE || code === RETURN;
-const isBlank = (code: number): boolean => code === SPACE || code === 9 || code === 0xa0 || code === 0xfeff;
+const isBlank = (code: number): boolean =>
+  code === SPACE || code === 9 || code === 0xa0 || code === 0xfeff;
 
 /** A place in the text that is being read. */
 interface Cursor {
@@ -45,7 +47,8 @@ function quotedCell(c: Cursor, column: number): string {
   const pieces: string[] = [];
   do {
     const close = c.text.indexOf('"', c.at + 1);
-    if (close < 0) fail("data", `${c.source}: the quote that opens in line ${first} does not close`, "close it");
+    if (close < 0)
+      fail("data", `${c.source}: the quote that opens in line ${first} does not close`, "close it");
     if (pieces.length > 0) pieces.push('"');
     const piece = c.text.slice(c.at + 1, close);
     pieces.push(piece);
@@ -54,7 +57,8 @@ function quotedCell(c: Cursor, column: number): string {
   } while (codeAt(c) === QUOTE);
   const after = c.at;
   skipBlanks(c);
-  const ended = atEnd(c) || atBreak(c) || codeAt(c) === c.split || (c.split === SPACE && c.at > after);
+  const ended =
+    atEnd(c) || atBreak(c) || codeAt(c) === c.split || (c.split === SPACE && c.at > after);
   if (!ended)
     fail(
       "data",
@@ -88,7 +92,11 @@ function recordAt(c: Cursor): string[] {
     skipBlanks(c);
     const column = cells.length + 1;
     if (column > MOST_CELLS)
-      fail("data", `${c.source}, line ${c.line}: more than ${MOST_CELLS.toLocaleString("en")} cells`, "break the line");
+      fail(
+        "data",
+        `${c.source}, line ${c.line}: more than ${MOST_CELLS.toLocaleString("en")} cells`,
+        "break the line",
+      );
     cells.push(codeAt(c) === QUOTE ? quotedCell(c, column) : plainCell(c, column));
     if (c.split === SPACE) skipBlanks(c);
     if (atEnd(c) || atBreak(c)) return cells;
@@ -97,8 +105,8 @@ function recordAt(c: Cursor): string[] {
 }
 
 /**
- * Calls `visit` with the cells of each record that is not blank, and the number of its first line; the text begins with line
- * `from`. Returns the number of the line after it.
+ * Calls `visit` with the cells of each record that is not blank, and the number of its first line;
+ * the text begins with line `from`. Returns the number of the line after it.
  */
 export function readCsv(
   text: string,
@@ -118,10 +126,14 @@ export function readCsv(
 }
 
 /**
- * Cuts text that comes in pieces after its last record that has ended. A line end inside quotes ends none, and a quote is inside a
- * cell or opens one: those before a place are even in number where no cell is open.
+ * Cuts text that comes in pieces after its last record that has ended. A line end inside quotes
+ * ends none, and a quote is inside a cell or opens one: those before a place are even in number
+ * where no cell is open.
  */
-export function recordCutter(): { readonly add: (piece: string) => string; readonly rest: () => string } {
+export function recordCutter(): {
+  readonly add: (piece: string) => string;
+  readonly rest: () => string;
+} {
   let held = "";
   let isQuoted = false;
   return {
@@ -133,7 +145,8 @@ export function recordCutter(): { readonly add: (piece: string) => string; reado
         const quote = held.indexOf('"', at);
         const end = quote < 0 ? held.length : quote;
         // A return at the very end may be half of a line end.
-        if (!isQuoted) cut = Math.max(cut, lastBreak(held, at, end === held.length ? end - 1 : end) + 1);
+        if (!isQuoted)
+          cut = Math.max(cut, lastBreak(held, at, end === held.length ? end - 1 : end) + 1);
         if (quote >= 0) isQuoted = !isQuoted;
         at = end + 1;
       }
@@ -145,7 +158,9 @@ export function recordCutter(): { readonly add: (piece: string) => string; reado
   };
 }
 
-/** The last line end of text at `from` … `to`, where a return at `to` is none; −1 if there is none. */
+/**
+ * The last line end of text at `from` … `to`, where a return at `to` is none; −1 if there is none.
+ */
 function lastBreak(text: string, from: number, to: number): number {
   for (let at = to; at >= from; at--) {
     const code = text.charCodeAt(at);

@@ -1,16 +1,21 @@
 /**
  * The shuffle of NumPy's legacy generator, so that a split is the one earlier studies used:
- * `numpy.random.RandomState(seed).permutation(n)`, Mersenne Twister MT19937 and Fisher and Yates from the end.
+ * `numpy.random.RandomState(seed).permutation(n)`, Mersenne Twister MT19937 and Fisher and Yates
+ * from the end.
  */
 
 const N = 624;
 const M = 397;
 
-/** 32-bit words of MT19937, seeded by one number (M. Matsumoto and T. Nishimura, 1998; the 2002 initialisation). */
+/**
+ * 32-bit words of MT19937, seeded by one number (M. Matsumoto and T. Nishimura, 1998; the 2002
+ * initialisation).
+ */
 function* mersenne(seed: number): Generator<number, never> {
   const state = new Uint32Array(N);
   state[0] = seed;
-  for (let i = 1; i < N; i++) state[i] = Math.imul(1812433253, state[i - 1] ^ (state[i - 1] >>> 30)) + i;
+  for (let i = 1; i < N; i++)
+    state[i] = Math.imul(1812433253, state[i - 1] ^ (state[i - 1] >>> 30)) + i;
   for (;;) {
     for (let i = 0; i < N; i++) {
       const y = (state[i] & 0x80000000) | (state[(i + 1) % N] & 0x7fffffff);
@@ -26,7 +31,10 @@ function* mersenne(seed: number): Generator<number, never> {
   }
 }
 
-/** 0 … n − 1 in NumPy's order. A position below i is drawn by masking words to i's bits until one is no more than i. */
+/**
+ * 0 … n − 1 in NumPy's order. A position below i is drawn by masking words to i's bits until one is
+ * no more than i.
+ */
 export function legacyPermutation(seed: number, n: number): Int32Array {
   const words = mersenne(seed >>> 0);
   const order = Int32Array.from({ length: n }, (_, i) => i);

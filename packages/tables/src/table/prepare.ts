@@ -37,10 +37,14 @@ export interface Prepared {
   readonly test: NdArray;
 }
 
-/** Drops columns one by one, each time the first that correlates with another beyond the threshold. */
+/**
+ * Drops columns one by one, each time the first that correlates with another beyond the threshold.
+ */
 export function prune(table: Table, threshold: number): Table {
   const columns = table.columns.map((_, j) => columnOf(table, j));
-  const first = columns.findIndex((a, i) => columns.some((b, j) => i !== j && Math.abs(correlation(a, b)) > threshold));
+  const first = columns.findIndex((a, i) =>
+    columns.some((b, j) => i !== j && Math.abs(correlation(a, b)) > threshold),
+  );
   if (first < 0) return table;
   const others = columns.map((_, j) => j).filter((j) => j !== first);
   return prune(
@@ -96,19 +100,29 @@ export function prepare(table: Table, key: Key, options: PrepareOptions = {}): P
   const trainRows = table.rows - testRows - validationRows;
   if (!(noise >= 0)) fail("usage", `a noise of ${noise}`, "give a standard deviation ≥ 0");
   if (!(Math.min(testRows, validationRows, trainRows) >= 1))
-    fail("data", `${table.source}: ${table.rows} rows do not make three sets`, "give more rows, or other shares");
+    fail(
+      "data",
+      `${table.source}: ${table.rows} rows do not make three sets`,
+      "give more rows, or other shares",
+    );
   requireVariation(table);
   const n = table.columns.length;
   const spread = dequantise ? dequantised(table, fold(key, "dequantise")) : table;
   const order = legacyPermutation(shuffleSeed, table.rows);
-  const shuffled = Float64Array.from(spread.values, (_, i) => spread.values[order[Math.floor(i / n)] * n + (i % n)]);
+  const shuffled = Float64Array.from(
+    spread.values,
+    (_, i) => spread.values[order[Math.floor(i / n)] * n + (i % n)],
+  );
   const whitening = whiten ? whiteningOf({ ...spread, values: shuffled }) : unitMap(n);
   const points = whitened(shuffled, whitening);
   const extra = normal(fold(key, "noise"), [points.length], { dtype: "float64" }).data;
   const part = (from: number, count: number): NdArray => ({
     shape: [count, n],
     dtype: "float32",
-    data: Float32Array.from({ length: count * n }, (_, i) => points[from * n + i] + noise * extra[from * n + i]),
+    data: Float32Array.from(
+      { length: count * n },
+      (_, i) => points[from * n + i] + noise * extra[from * n + i],
+    ),
   });
   return {
     n,

@@ -5,10 +5,14 @@ const MOST_NAMES = 20;
 
 /** A text in quotes, its beginning where it is long. */
 export const shown = (text: string): string =>
-  text.length <= MOST ? `"${text}"` : `"${text.slice(0, MOST)}…" (${text.length.toLocaleString("en")} characters)`;
+  text.length <= MOST
+    ? `"${text}"`
+    : `"${text.slice(0, MOST)}…" (${text.length.toLocaleString("en")} characters)`;
 
 /** Names in quotes, the first of them where they are many. */
 export const shownList = (names: readonly string[]): string => {
   const first = names.slice(0, MOST_NAMES).map(shown).join(", ");
-  return names.length <= MOST_NAMES ? first : `${first} and ${(names.length - MOST_NAMES).toLocaleString("en")} more`;
+  return names.length <= MOST_NAMES
+    ? first
+    : `${first} and ${(names.length - MOST_NAMES).toLocaleString("en")} more`;
 };

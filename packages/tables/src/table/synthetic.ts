@@ -1,4 +1,7 @@
-/** Small tables made on the spot, so that everything runs without files. Each is a function of a key and a number of rows. */
+/**
+ * Small tables made on the spot, so that everything runs without files. Each is a function of a key
+ * and a number of rows.
+ */
 import { fail } from "diffeo/graph";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 import type { Table } from "./table.ts";
@@ -27,7 +30,8 @@ const twoMoons: Synthetic = {
 /** Three rings about one centre, each as likely as it is long. */
 const rings: Synthetic = {
   columns: ["x", "y"],
-  row: ([which, along], [a]) => circle((which < 1 / 6 ? 1 : which < 1 / 2 ? 2 : 3) + 0.08 * a, 2 * Math.PI * along),
+  row: ([which, along], [a]) =>
+    circle((which < 1 / 6 ? 1 : which < 1 / 2 ? 2 : 3) + 0.08 * a, 2 * Math.PI * along),
 };
 
 /** Neal's funnel: x ~ N(0, 1), the rest N(0, eˣ). */
@@ -59,7 +63,11 @@ export type SyntheticName = keyof typeof synthetics;
 
 export function generate(name: SyntheticName, rows: number, key: Key): Table {
   if (!Object.hasOwn(synthetics, name))
-    fail("usage", `there is no generated table "${name}"`, `use one of ${Object.keys(synthetics).join(", ")}`);
+    fail(
+      "usage",
+      `there is no generated table "${name}"`,
+      `use one of ${Object.keys(synthetics).join(", ")}`,
+    );
   const { columns, row } = synthetics[name] as Synthetic;
   const u = uniform(fold(key, "which"), [rows, 2], { dtype: "float64" }).data;
   const z = normal(fold(key, "where"), [rows, 6], { dtype: "float64" }).data;

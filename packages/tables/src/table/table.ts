@@ -22,7 +22,10 @@ export const allColumns: Selection = ({ columns }) => [...columns.keys()];
 
 const DELIMITERS = [",", ";", "\t"] as const;
 
-/** The delimiter that cuts the first line into most cells; names may hold spaces, so a space only where no other does. */
+/**
+ * The delimiter that cuts the first line into most cells; names may hold spaces, so a space only
+ * where no other does.
+ */
 export function delimiterOf(text: string): string {
   const line = /^[^\r\n]{0,100000}/.exec(text.trimStart())?.[0].replace(/"[^"]*"/g, "") ?? "";
   const count = (d: string): number => line.split(d).length;
@@ -31,8 +34,8 @@ export function delimiterOf(text: string): string {
 }
 
 /**
- * A number as CSV files write it, with a comma before its fraction where there may be one, or undefined. No part of the pattern
- * can match what its neighbour does: linear time.
+ * A number as CSV files write it, with a comma before its fraction where there may be one, or
+ * undefined. No part of the pattern can match what its neighbour does: linear time.
  */
 export function numberOf(written: string, commas = false): number | undefined {
   const cell = commas ? written.replace(",", ".") : written;
@@ -40,9 +43,13 @@ export function numberOf(written: string, commas = false): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-const notNumber = (cell: string): string => (cell === "" ? "the cell is empty" : `${shown(cell)} is not a number`);
+const notNumber = (cell: string): string =>
+  cell === "" ? "the cell is empty" : `${shown(cell)} is not a number`;
 
-/** The names in a line that holds no number, or is said to hold names; undefined for a line of numbers. */
+/**
+ * The names in a line that holds no number, or is said to hold names; undefined for a line of
+ * numbers.
+ */
 function namesIn(
   cells: readonly string[],
   source: string,
@@ -60,14 +67,21 @@ function namesIn(
   const seen = new Set<string>();
   for (const name of cells) {
     if (seen.has(name))
-      fail("data", `${source}, line ${line}: two columns are named ${shown(name)}`, "give every column its own name");
+      fail(
+        "data",
+        `${source}, line ${line}: two columns are named ${shown(name)}`,
+        "give every column its own name",
+      );
     seen.add(name);
   }
   return cells;
 }
 
 /** Numbers as they come, in an array that doubles when it is full. */
-function growing(): { readonly push: (value: number) => void; readonly values: () => Float64Array } {
+function growing(): {
+  readonly push: (value: number) => void;
+  readonly values: () => Float64Array;
+} {
   let held = new Float64Array(1024);
   let count = 0;
   return {
@@ -84,10 +98,15 @@ function growing(): { readonly push: (value: number) => void; readonly values: (
 }
 
 /**
- * Reads CSV text. Unless `header` says whether the first line is one, it is if none of its cells is a number; blank lines
- * are passed over.
+ * Reads CSV text. Unless `header` says whether the first line is one, it is if none of its cells is
+ * a number; blank lines are passed over.
  */
-export function parseTable(text: string, source: string, select: Selection = allColumns, header?: boolean): Table {
+export function parseTable(
+  text: string,
+  source: string,
+  select: Selection = allColumns,
+  header?: boolean,
+): Table {
   let columns: readonly string[] | undefined;
   let chosen: readonly number[] = [];
   let rows = 0;
@@ -158,6 +177,7 @@ export const without =
     });
     const gone = new Set(dropped);
     const kept = [...columns.keys()].filter((j) => !gone.has(j));
-    if (kept.length === 0) fail("usage", `${source}: all ${columns.length} columns are dropped`, "keep at least one");
+    if (kept.length === 0)
+      fail("usage", `${source}: all ${columns.length} columns are dropped`, "keep at least one");
     return kept;
   };

@@ -1,5 +1,6 @@
 /**
- * Tables that are known by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0).
+ * Tables that are known by name. The three of the study come from the UCI Machine Learning
+ * Repository (CC BY 4.0).
  */
 import type { PrepareOptions } from "./prepare.ts";
 import { type SyntheticName, synthetics } from "./synthetic.ts";
@@ -50,4 +51,5 @@ export const isSynthetic = (name: string): name is SyntheticName => Object.hasOw
 export const tableNames: readonly string[] = [...Object.keys(uciSets), ...Object.keys(synthetics)];
 
 /** How a table of that name is prepared unless told otherwise. */
-export const preparationOf = (data: string): PrepareOptions => (isUci(data) ? uciSets[data].options : {});
+export const preparationOf = (data: string): PrepareOptions =>
+  isUci(data) ? uciSets[data].options : {};

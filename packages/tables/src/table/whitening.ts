@@ -1,9 +1,11 @@
 /**
- * The map ψ from rows y of a table to the points x that a density is fitted on, which have mean 0 and covariance I:
+ * The map ψ from rows y of a table to the points x that a density is fitted on, which have mean 0
+ * and covariance I:
  *
  *   x = (y − mean) W     W = V Σ⁻¹ √N,  U Σ Vᵀ the singular value decomposition of the N centred rows
  *
- * As a map of the library, a shift and then a matrix, Theorem 1 carries densities and scores through it.
+ * As a map of the library, a shift and then a matrix, Theorem 1 carries densities and scores
+ * through it.
  */
 import { affine, affineMatrix, type Bijector, chain } from "diffeo/bijector";
 import { fail, input, reference, type Tensor } from "diffeo/graph";
@@ -55,7 +57,10 @@ export const unitMap = (n: number): Whitening => ({
   logDet: 0,
 });
 
-/** Whether columns depend on each other, which does not depend on their units: each is divided by its length. */
+/**
+ * Whether columns depend on each other, which does not depend on their units: each is divided by
+ * its length.
+ */
 function requireIndependence(centred: Float64Array, lengths: Float64Array, source: string): void {
   const n = lengths.length;
   const { values } = rightSvd(
@@ -98,7 +103,11 @@ export function whiteningOf({ values, columns, rows, source }: Table): Whitening
   );
   // ‖W‖‖W⁻¹‖: beyond 10¹⁵ one of the two is lost to rounding.
   if (!(Math.hypot(...svd.values) * Math.hypot(...svd.values.map((s) => 1 / s)) < 1e15))
-    fail("data", `${source}: columns differ by a factor of about 10¹⁵ or more in scale`, "give them other units");
+    fail(
+      "data",
+      `${source}: columns differ by a factor of about 10¹⁵ or more in scale`,
+      "give them other units",
+    );
   const scale = svd.values.map((s) => Math.sqrt(rows) / (s * unit));
   return {
     mean,

@@ -1,4 +1,7 @@
-/** Tables of every domain, from fit to rows that are inside, by networks that hardly learned anything. */
+/**
+ * Tables of every domain, from fit to rows that are inside, by networks that hardly learned
+ * anything.
+ */
 import { affine } from "diffeo/bijector";
 import {
   angle,
@@ -79,7 +82,10 @@ const cases: readonly Case[] = [
 describe("a table with", () => {
   it.each(cases)("%s beside a number gives rows that are inside", async (_, of, columns, row) => {
     const z = normal(key(1), [60, 3], { dtype: "float64" }).data;
-    const rows = Array.from({ length: 60 }, (_, i) => [...row(z.subarray(3 * i, 3 * i + 3)), z[3 * i]]);
+    const rows = Array.from({ length: 60 }, (_, i) => [
+      ...row(z.subarray(3 * i, 3 * i + 3)),
+      z[3 * i],
+    ]);
     const model = await fitTable(rows, { columns: { of, more: real() }, ...tiny });
     expect(model.domain.columns).toEqual([...columns, "more"]);
     const { rows: drawn } = await model.sample({ count: 300, ...few });
@@ -101,15 +107,28 @@ describe("a table with", () => {
     const [, of, , row] = cases[6];
     const z = normal(key(2), [200, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 200 }, (_, i) => row(z.subarray(3 * i, 3 * i + 3)));
-    const model = await fitTable(rows, { columns: { of }, ...tiny, width: 16, steps: 120, rate: 8e-3 });
+    const model = await fitTable(rows, {
+      columns: { of },
+      ...tiny,
+      width: 16,
+      steps: 120,
+      rate: 8e-3,
+    });
     const { rows: drawn } = await model.sample({ count: 1000 });
     const zeros = (some: readonly (readonly Cell[])[]): number =>
       some.filter(([sand]) => sand === 0).length / some.length;
     expect(Math.abs(zeros(drawn) - zeros(rows))).toBeLessThan(0.15);
-    for (const one of drawn) expect((one as number[]).reduce((s, v) => s + v, 0)).toBeCloseTo(100, 9);
-    // 0 is anything below 2: of one u its chance is 2, a zero, times the density in the middle, where parts sum to 101 and 102.
+    for (const one of drawn)
+      expect((one as number[]).reduce((s, v) => s + v, 0)).toBeCloseTo(100, 9);
+    // 0 is anything below 2: of one u its chance is 2, a zero, times the density in the middle,
+    // where parts sum to 101 and 102.
     const [one, half, two, both] = await model.score(
-      [[0, 30, 70], [1, 30, 70].map((v) => v / 1.01), [0, 0, 100], [1, 1, 100].map((v) => v / 1.02)],
+      [
+        [0, 30, 70],
+        [1, 30, 70].map((v) => v / 1.01),
+        [0, 0, 100],
+        [1, 1, 100].map((v) => v / 1.02),
+      ],
       { ...few, spread: 1 },
     );
     expect(one - half).toBeCloseTo(Math.log(2), 4);
@@ -137,7 +156,9 @@ describe("given cells", () => {
     );
     await expect(draw({ u: 0.5 })).rejects.toThrow('of "u", "v", "w" some are there');
     await expect(draw({ from: 2, to: 1 })).rejects.toThrow('"from", "to": 1 does not come after 2');
-    await expect(model.complete([[0.2, 0.3, 0.5, 1, null]])).rejects.toThrow('row 1: of "from", "to"');
+    await expect(model.complete([[0.2, 0.3, 0.5, 1, null]])).rejects.toThrow(
+      'row 1: of "from", "to"',
+    );
     await expect(model.complete([{ fro: 1 }])).rejects.toThrow('there is no column "fro"');
     await expect(model.complete([], { draws: 0 })).rejects.toThrow("draws is 0");
   });
@@ -157,9 +178,13 @@ describe("given cells", () => {
 
   it("and holes everywhere in a column, or rows of nothing else, are no data", async () => {
     const holes = rows.map((row) => [...row.slice(0, 3), null, 1]);
-    await expect(fitTable(holes, { columns, ...tiny })).rejects.toThrow('"from", "to" has holes in all rows');
+    await expect(fitTable(holes, { columns, ...tiny })).rejects.toThrow(
+      '"from", "to" has holes in all rows',
+    );
     const empty = rows.map((row, i) => (i < 5 ? row : row.map(() => null)));
     await expect(fitTable(empty, { columns, ...tiny })).rejects.toThrow("5 rows are too few");
-    await expect(fitTable([...rows, [1, 2]], { columns, ...tiny })).rejects.toThrow("row 41 has 2 cells");
+    await expect(fitTable([...rows, [1, 2]], { columns, ...tiny })).rejects.toThrow(
+      "row 41 has 2 cells",
+    );
   });
 });

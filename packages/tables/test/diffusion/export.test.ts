@@ -1,4 +1,7 @@
-/** Models of tables as ONNX files: opened as any other file is, they say and draw what the model does. */
+/**
+ * Models of tables as ONNX files: opened as any other file is, they say and draw what the model
+ * does.
+ */
 import { expMap } from "diffeo/bijector";
 import {
   angle,
@@ -44,9 +47,17 @@ const columns = {
 
 const rows = Array.from({ length: 200 }, (_, i) => {
   const [a, b, c, d, e, f] = normal(key(i), 6, { dtype: "float64" }).data;
-  const [sand, clay] = [Math.exp(c - 2), Math.exp(d - 1)].map((v, _, all) => (100 * v) / (1 + all[0] + all[1]));
+  const [sand, clay] = [Math.exp(c - 2), Math.exp(d - 1)].map(
+    (v, _, all) => (100 * v) / (1 + all[0] + all[1]),
+  );
   return [
-    ...[100 * a, Math.exp(a + b), 2 / (1 + Math.exp(-e)), 6 + 3 * Math.tanh(c), 15 + 3 * Math.tanh(d)],
+    ...[
+      100 * a,
+      Math.exp(a + b),
+      2 / (1 + Math.exp(-e)),
+      6 + 3 * Math.tanh(c),
+      15 + 3 * Math.tanh(d),
+    ],
     ...(i % 9 === 0 ? [0, 100 - clay, clay] : [sand, 100 - sand - clay, clay]),
     // A few values, which are atoms, and many, which are spread.
     ...[Math.floor(Math.exp(f)), Math.floor(200 * Math.exp(e))],
@@ -56,8 +67,17 @@ const rows = Array.from({ length: 200 }, (_, i) => {
   ];
 });
 
-// Few steps, each followed by a measurement, and long ones: every weight is away from where it began.
-const small = { steps: 4, rate: 0.02, width: 24, blocks: 1, given: false, threads: 1, seed: 2 } as const;
+// Few steps, each followed by a measurement, and long ones: every weight is away from where it
+// began.
+const small = {
+  steps: 4,
+  rate: 0.02,
+  width: 24,
+  blocks: 1,
+  given: false,
+  threads: 1,
+  seed: 2,
+} as const;
 const kinds = {
   residual: {},
   transformer: { network: "transformer" },
@@ -70,7 +90,9 @@ const BATCH = 8;
 
 /** m and σ of times, in float64. */
 async function levels(times: readonly number[]): Promise<{ m: number[]; sigma: number[] }> {
-  const f = compile((t: Tensor) => ({ m: meanFactor(t), sigma: std(t) }), [[null]], { device: "reference" });
+  const f = compile((t: Tensor) => ({ m: meanFactor(t), sigma: std(t) }), [[null]], {
+    device: "reference",
+  });
   const { m, sigma } = await f(times);
   await f.dispose();
   return { m: Array.from(m.data, Number), sigma: Array.from(sigma.data, Number) };
@@ -78,11 +100,15 @@ async function levels(times: readonly number[]): Promise<{ m: number[]; sigma: n
 
 const bytesOf = (model: TableModel, what: TableExportName): Uint8Array =>
   exportTable(model, { what, batch: BATCH }).bytes;
-const metadataOf = (model: TableModel): Record<string, string> => readOnnx(bytesOf(model, "score")).metadata;
+const metadataOf = (model: TableModel): Record<string, string> =>
+  readOnnx(bytesOf(model, "score")).metadata;
 
 /** A file in ONNX Runtime, past all of diffeo: of as many rows as it takes. */
 async function opened(bytes: Uint8Array, type: "float32" | "float64") {
-  const session = await ort.InferenceSession.create(bytes, { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  const session = await ort.InferenceSession.create(bytes, {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 4,
+  });
   const array = (values: ArrayLike<number>) =>
     type === "float32" ? Float32Array.from(values) : Float64Array.from(values);
   return async (x: ArrayLike<number>, t?: number): Promise<Float64Array> => {
@@ -94,7 +120,10 @@ async function opened(bytes: Uint8Array, type: "float32" | "float64") {
   };
 }
 
-/** Points near and far at times from noise to less noise than rows are drawn with, two of each: no multiple of a file's rows. */
+/**
+ * Points near and far at times from noise to less noise than rows are drawn with, two of each: no
+ * multiple of a file's rows.
+ */
 function hardPoints(n: number, last: number) {
   const cases = [1, 5, 20].flatMap((far) =>
     [1, 0.3, 0.05, last, 1e-4].flatMap((t) => [[far, t] as const, [far, t] as const]),
@@ -112,13 +141,18 @@ const largestOf = (values: readonly number[]): number => Math.max(...values.map(
 function expectRows(found: NdArray, expected: NdArray, n: number, share: number): void {
   expect(found.shape).toEqual(expected.shape);
   for (let row = 0; row < expected.shape[0]; row++) {
-    const [a, b] = [found, expected].map(({ data }) => Array.from(data.slice(row * n, (row + 1) * n), Number));
+    const [a, b] = [found, expected].map(({ data }) =>
+      Array.from(data.slice(row * n, (row + 1) * n), Number),
+    );
     const difference = largestOf(a.map((v, j) => v - b[j]));
     expect(difference, `row ${row}`).toBeLessThanOrEqual(share * largestOf(b));
   }
 }
 
-/** Cells that are those expected: numbers to a share of their size or of 1, and floors, in columns that are named so, to one. */
+/**
+ * Cells that are those expected: numbers to a share of their size or of 1, and floors, in columns
+ * that are named so, to one.
+ */
 function expectCells(
   found: readonly (readonly Cell[])[],
   expected: readonly (readonly Cell[])[],
@@ -184,7 +218,9 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
     const y = await toRows(x.data);
     const { decode, size } = model.domain;
     const decoded = (all: ArrayLike<number>): Cell[][] =>
-      Array.from({ length: BATCH }, (_, i) => decode(Array.from(all).slice(i * size, (i + 1) * size)));
+      Array.from({ length: BATCH }, (_, i) =>
+        decode(Array.from(all).slice(i * size, (i + 1) * size)),
+      );
     // Rounding may take a number that is spread over its bound.
     const floors = [model.domain.columns.indexOf("visits")];
     expectCells(decoded(y), expected, 2e-5, floors);
@@ -219,15 +255,24 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
 
   it("says where columns are, and cells follow from y as the document has it", async () => {
     const metadata = metadataOf(model);
-    const parts = JSON.parse(metadata.columns) as { name: string; columns: string[]; kind: string; y: number[] }[];
-    const { domain: told } = JSON.parse(metadata.spec) as { domain: { parts: { name: string; domain: Spec }[] } };
+    const parts = JSON.parse(metadata.columns) as {
+      name: string;
+      columns: string[];
+      kind: string;
+      y: number[];
+    }[];
+    const { domain: told } = JSON.parse(metadata.spec) as {
+      domain: { parts: { name: string; domain: Spec }[] };
+    };
     expect(parts.flatMap((part) => part.columns)).toEqual(model.domain.columns);
     const x = normal(key("any"), [BATCH, n], { dtype: "float64" });
     const y = await (await opened(bytesOf(model, "rows"), "float64"))(x.data);
     const { size, decode } = model.domain;
     for (let i = 0; i < BATCH; i++) {
       const row = Array.from(y.subarray(i * size, (i + 1) * size));
-      const cells = parts.flatMap(({ y: [from, to] }, k) => cellsBySpec(row.slice(from, to), told.parts[k].domain));
+      const cells = parts.flatMap(({ y: [from, to] }, k) =>
+        cellsBySpec(row.slice(from, to), told.parts[k].domain),
+      );
       expectCells([cells], [decode(row)], 1e-12);
     }
   });
@@ -247,14 +292,17 @@ function reflected(y: readonly number[], centre: readonly number[]): number[] {
 
 /** The document's table. */
 function cellsBySpec(y: readonly number[], spec: Spec): Cell[] {
-  const number = (name: string, otherwise: number): number => (spec[name] as number | undefined) ?? otherwise;
+  const number = (name: string, otherwise: number): number =>
+    (spec[name] as number | undefined) ?? otherwise;
   if (spec.kind === "bent") return cellsBySpec(y, spec.domain as Spec);
   if (spec.kind === "category") {
     const shares = [...y, 1 - y.reduce((a, b) => a + b, 0)];
     return [(spec.labels as Cell[])[shares.indexOf(Math.max(...shares))]];
   }
   if (spec.kind === "integer")
-    return [Math.min(Math.max(Math.floor(y[0]), number("least", -Infinity)), number("most", Infinity))];
+    return [
+      Math.min(Math.max(Math.floor(y[0]), number("least", -Infinity)), number("most", Infinity)),
+    ];
   if (spec.kind === "angle") {
     const period = number("period", 2 * Math.PI);
     const cell = number("centre", 0) + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
@@ -263,7 +311,8 @@ function cellsBySpec(y: readonly number[], spec: Spec): Cell[] {
   }
   if (spec.kind === "ordered" && spec.above !== undefined && spec.below !== undefined)
     return y.map((v) => number("above", 0) + v * (number("below", 0) - number("above", 0)));
-  if (spec.kind === "sphere" && spec.centre !== undefined) return reflected(y, spec.centre as number[]);
+  if (spec.kind === "sphere" && spec.centre !== undefined)
+    return reflected(y, spec.centre as number[]);
   if (spec.kind !== "simplex") return [...y];
   const names = spec.parts as string[];
   const at = spec.rest === undefined ? names.length - 1 : names.indexOf(spec.rest as string);
@@ -291,6 +340,8 @@ describe("exportTable", () => {
     expect(() => exportTable(model, { what: "toString" as never })).toThrow(
       'a table has no output "toString". Export one of score, denoise, rows',
     );
-    expect(() => exportTable(model, { batch: 0 })).toThrow("batch is 0. Give a whole number of rows, at least 1");
+    expect(() => exportTable(model, { batch: 0 })).toThrow(
+      "batch is 0. Give a whole number of rows, at least 1",
+    );
   });
 });

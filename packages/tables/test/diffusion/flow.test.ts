@@ -17,7 +17,10 @@ const bytesOf = (model: TableModel): Uint8Array =>
   Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));
 
 /** Parameters with every array by a function of its name. */
-const filled = (parameters: Parameters<NdArray>, size: (name: string) => number): Parameters<NdArray> =>
+const filled = (
+  parameters: Parameters<NdArray>,
+  size: (name: string) => number,
+): Parameters<NdArray> =>
   mapTree<NdArray, NdArray>(
     parameters,
     (array, name) => ({
@@ -45,17 +48,28 @@ const standard = standardOf(
   // Labels are whitened apart.
   [[2, 4]],
 );
-const couplings = { kind: "couplings", channels: n, moved: [0, 1], couplings: 4, width: 8, bins: 4 } as const;
+const couplings = {
+  kind: "couplings",
+  channels: n,
+  moved: [0, 1],
+  couplings: 4,
+  width: 8,
+  bins: 4,
+} as const;
 const flow: Flow = {
   network: couplings,
   parameters: filled(networkOf(couplings).init(key(1)), () => 0.4),
 };
 
-/** A model whose network says nothing: x of numbers is N(0, I), and all labels are equally likely. */
+/**
+ * A model whose network says nothing: x of numbers is N(0, I), and all labels are equally likely.
+ */
 function silent(): TableModel {
   const { outputs } = headOf({ domain, standard });
   const network = { kind: "residual", channels: n, outputs, width: 8, blocks: 1 } as const;
-  const parameters = filled(networkOf(network).init(key(2)), (name) => (name.includes("output") ? 0 : 1));
+  const parameters = filled(networkOf(network).init(key(2)), (name) =>
+    name.includes("output") ? 0 : 1,
+  );
   const training = { seed: 0, rows: 100, step: 1, validation: 1 };
   return openTable({ domain, standard, network, parameters, flow, training }, { threads: 1 });
 }
@@ -73,7 +87,11 @@ describe("a flow as the last link of a table's map", () => {
     const numbers = (x: readonly number[], label: Float64Array): Float64Array =>
       mapped(Float64Array.from([...x, ...label]), n, tableMap(model).forward).subarray(0, 2);
     for (const [i, row] of rows.entries()) {
-      const x = mapped(Float64Array.from(domain.encode(row, [])), domain.size, tableMap(model).inverse);
+      const x = mapped(
+        Float64Array.from(domain.encode(row, [])),
+        domain.size,
+        tableMap(model).inverse,
+      );
       const [a, b] = x;
       const label = x.subarray(2);
       const h = 1e-6;
@@ -85,7 +103,8 @@ describe("a flow as the last link of a table's map", () => {
       const volume = Math.log(Math.abs(along[0][0] * along[1][1] - along[0][1] * along[1][0]));
       // Rows are data at the last level: the density of m x there, times m a number.
       const m2 = 1 / (1 + Math.exp(-LAST_LEVEL));
-      const wanted = -Math.log(2 * Math.PI) + Math.log(m2) - (m2 * (a * a + b * b)) / 2 - volume - Math.log(3);
+      const wanted =
+        -Math.log(2 * Math.PI) + Math.log(m2) - (m2 * (a * a + b * b)) / 2 - volume - Math.log(3);
       expect(scores[i]).toBeCloseTo(wanted, 4);
     }
   });
@@ -117,16 +136,23 @@ describe("a flow as the last link of a table's map", () => {
       expect(Math.abs(variance - 1)).toBeLessThan(0.3);
     }
     const again = parseTableModel(bytesOf(model), undefined, { threads: 1 });
-    expect((await again.sample({ count: 20 })).rows).toEqual((await model.sample({ count: 20 })).rows);
+    expect((await again.sample({ count: 20 })).rows).toEqual(
+      (await model.sample({ count: 20 })).rows,
+    );
     expect(again.flow?.network).toEqual(couplings);
   });
 
   it("is refused where it moves a label, or is not whole", () => {
     const model = silent();
     const other = { ...flow, network: { ...couplings, moved: [0, 2] } };
-    expect(() => parseTableModel(bytesOf({ ...model, flow: other }))).toThrow("its flow is not one of its numbers");
+    expect(() => parseTableModel(bytesOf({ ...model, flow: other }))).toThrow(
+      "its flow is not one of its numbers",
+    );
     const { couplings: all } = flow.parameters as unknown as { couplings: unknown[] };
-    const short = { network: couplings, parameters: { couplings: all.slice(1) } as unknown as Parameters<NdArray> };
+    const short = {
+      network: couplings,
+      parameters: { couplings: all.slice(1) } as unknown as Parameters<NdArray>,
+    };
     expect(() => parseTableModel(bytesOf({ ...model, flow: short }))).toThrow("of these sizes");
   });
 });
@@ -134,7 +160,10 @@ describe("a flow as the last link of a table's map", () => {
 describe("a fit with a flow", () => {
   // A bent pair: b is a² and noise, which no map of single columns straightens.
   const z = normal(key("banana"), [1200, 2], { dtype: "float64" }).data;
-  const rows = Array.from({ length: 1200 }, (_, i) => [z[2 * i], z[2 * i] ** 2 + 0.3 * z[2 * i + 1]]);
+  const rows = Array.from({ length: 1200 }, (_, i) => [
+    z[2 * i],
+    z[2 * i] ** 2 + 0.3 * z[2 * i + 1],
+  ]);
   const own = {
     columns: { a: real(), b: real() },
     width: 24,
@@ -160,9 +189,14 @@ describe("a fit with a flow", () => {
   });
 
   it("takes rows with the noise of its training to squares of mean 1", async () => {
-    // Of T stretched by e^a the loss is ½ e^{2a} E x² − a: at its least, E x² is what log|det J| counts for.
+    // Of T stretched by e^a the loss is ½ e^{2a} E x² − a: at its least, E x² is what log|det J|
+    // counts for.
     const { domain: own, standard: by } = model;
-    const w = mapped(Float64Array.from(rows.flat()), 2, tableMap({ domain: own, standard: by }).inverse);
+    const w = mapped(
+      Float64Array.from(rows.flat()),
+      2,
+      tableMap({ domain: own, standard: by }).inverse,
+    );
     const noise = normal(key(9), [1200, 2], { dtype: "float64" }).data;
     const { x } = await withGraphs({ threads: 1 }, (graphs) =>
       intoFlow(
@@ -180,8 +214,8 @@ describe("a fit with a flow", () => {
   it("needs two numbers", async () => {
     const labels = Array.from({ length: 40 }, (_, i) => [i % 7, i % 3 === 0 ? "a" : "b"]);
     const of = { a: real(), ward: category(["a", "b"]) };
-    await expect(fitTable(labels, { ...own, columns: of, flow: "affine", steps: 2 })).rejects.toThrow(
-      "a flow of 1 coordinates",
-    );
+    await expect(
+      fitTable(labels, { ...own, columns: of, flow: "affine", steps: 2 }),
+    ).rejects.toThrow("a flow of 1 coordinates");
   });
 });

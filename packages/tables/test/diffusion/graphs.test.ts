@@ -81,7 +81,8 @@ function fitted(): FittedTable {
     matrix: Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1 : 0.1)),
   };
   const { outputs } = headOf({ domain, standard });
-  const network = (channels: number) => ({ kind: "residual", channels, outputs, width: 8, blocks: 1 }) as const;
+  const network = (channels: number) =>
+    ({ kind: "residual", channels, outputs, width: 8, blocks: 1 }) as const;
   const of = (channels: number, seed: number) => ({
     network: network(channels),
     parameters: networkOf(network(channels)).init(key(seed)),
@@ -112,7 +113,9 @@ describe("a model that is open", () => {
         ),
     };
     const table = openedTable(fitted(), graphs);
-    const likely = conditioned(table, "condition", ({ share }, { by }) => mul(share, by), { observed: { by: [] } });
+    const likely = conditioned(table, "condition", ({ share }, { by }) => mul(share, by), {
+      observed: { by: [] },
+    });
     const few = { evaluations: 13 };
     const calls = async (k: number): Promise<readonly unknown[]> => [
       await drawRows(table, { count: 3, seed: k, evaluations: 5 + k }),

@@ -6,7 +6,11 @@ import { makeCells, parseCells } from "../../src/table/cells.ts";
 
 const table = (text: string) => parseCells(text, "t.csv");
 const specs = (text: string, rules: readonly string[] = []) =>
-  inferColumns(table(text), rules).map(({ columns, domain, reason }) => [columns.join("+"), domain.spec, reason]);
+  inferColumns(table(text), rules).map(({ columns, domain, reason }) => [
+    columns.join("+"),
+    domain.spec,
+    reason,
+  ]);
 
 describe("cells", () => {
   it("keep their text and the lines they stand in", () => {
@@ -27,7 +31,12 @@ describe("cells", () => {
       expect(() => table(text)).toThrow(
         "t.csv, line 1: there are numbers where names should be. Put a line of names first.",
       );
-    for (const text of ["0,1\n5,6\n", "2019,2020,2021\n1,2,3\n", "400.5,401,402\n1,2,3\n", "1,a\n1,2\n"])
+    for (const text of [
+      "0,1\n5,6\n",
+      "2019,2020,2021\n1,2,3\n",
+      "400.5,401,402\n1,2,3\n",
+      "1,a\n1,2\n",
+    ])
       expect(table(text).rows).toHaveLength(1);
   });
 
@@ -64,7 +73,9 @@ describe("a circle and a sphere", () => {
     expect(wind.centre).toBeGreaterThan(210);
     expect(wind.centre).toBeLessThan(230);
     expect(wind.from).toBe(0);
-    expect(wind.reason).toMatch(/^as was said, from 0 to 360; cut at (3|4)\d\.5, where rows are fewest$/);
+    expect(wind.reason).toMatch(
+      /^as was said, from 0 to 360; cut at (3|4)\d\.5, where rows are fewest$/,
+    );
     // Mornings and evenings: the night is emptier than noon.
     const { centre, from } = angles([7, 8, 9, 16, 17, 18], "a=angle:24");
     expect([Math.abs(centre - 12.5) < 0.1, from]).toEqual([true, 0]);
@@ -74,20 +85,27 @@ describe("a circle and a sphere", () => {
 
   it("have their pole far from the rows", () => {
     const rows = ["0,0,1", "0.6,0,0.8", "0,0.6,0.8", "-0.6,0,0.8", "0,-0.6,0.8"];
-    const [{ domain, reason }] = inferColumns(table(`a,b,c\n${rows.join("\n")}\n`), ["a,b,c=sphere"]);
+    const [{ domain, reason }] = inferColumns(table(`a,b,c\n${rows.join("\n")}\n`), [
+      "a,b,c=sphere",
+    ]);
     expect(domain.spec).toMatchObject({ kind: "sphere", centre: [0, 0, 1] });
     expect(reason).toBe("as was said, around (0, 0, 1)");
     const centreOf = (some: readonly string[]): unknown =>
       inferColumns(table(`a,b,c\n${some.join("\n")}\n`), ["a,b,c=sphere"])[0].domain.spec;
-    // Opposite to what lies between the rows, where none of them is, or to one of them, off every axis. Rows with holes do not count.
+    // Opposite to what lies between the rows, where none of them is, or to one of them, off every
+    // axis. Rows with holes do not count.
     expect(centreOf([...rows.slice(1), "0,,-1"])).toMatchObject({ centre: [0, 0, 1] });
-    expect(centreOf(["0.6,0.8,0", "0.6,0.64,0.48", "0.6,0.64,-0.48"])).toMatchObject({ centre: [0.6, 0.8, 0] });
+    expect(centreOf(["0.6,0.8,0", "0.6,0.64,0.48", "0.6,0.64,-0.48"])).toMatchObject({
+      centre: [0.6, 0.8, 0],
+    });
   });
 
   it("leave rows that are not on it to those who read them, with their place", () => {
     const cells = table("a,b,c\n2,0,0\n0,0,0\n-2,0,0\n0,3,4\n");
     const inferred = inferColumns(cells, ["a,b,c=sphere"]);
-    expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(/line 2, .*a vector of length 2 is no unit/);
+    expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(
+      /line 2, .*a vector of length 2 is no unit/,
+    );
   });
 });
 
@@ -112,11 +130,21 @@ describe("a rule", () => {
     ["a,b,c=sphere", ["a", "b", "c"], { kind: "sphere", size: ["a", "b", "c"] }],
     ["a,b,c=covariance", ["a", "b", "c"], { kind: "covariance", order: ["a", "b", "c"] }],
     ["a,b,c=correlation", ["a", "b", "c"], { kind: "correlation", order: ["a", "b", "c"] }],
-    ["a+b+c=1:zeros:0.01", ["a", "b", "c"], { kind: "simplex", parts: ["a", "b", "c"], total: 1, zeros: 0.01 }],
+    [
+      "a+b+c=1:zeros:0.01",
+      ["a", "b", "c"],
+      { kind: "simplex", parts: ["a", "b", "c"], total: 1, zeros: 0.01 },
+    ],
     [
       "a+b + c=100",
       ["a", "b", "c"],
-      { kind: "simplex", parts: ["a", "b", "c"], total: 100, map: "isometricLogRatio", tolerance: 1e-3 },
+      {
+        kind: "simplex",
+        parts: ["a", "b", "c"],
+        total: 100,
+        map: "isometricLogRatio",
+        tolerance: 1e-3,
+      },
     ],
   ])("%s", (rule, columns, spec) => {
     const found = parseRule(rule, names);
@@ -175,7 +203,11 @@ describe("inference", () => {
       ["n", { kind: "integer", least: 0 }, "whole numbers from 3 to 5"],
       ["p", { kind: "real" }, "numbers from -7 to 2.5, with decimal commas"],
       ["w", { kind: "category", labels: ["1,5 l", "2 l"] }, "text"],
-      ["v", { kind: "positive" }, "all above 0, from 1.25 to 2, with decimal commas; 1 of 3 cells are empty"],
+      [
+        "v",
+        { kind: "positive" },
+        "all above 0, from 1.25 to 2, with decimal commas; 1 of 3 cells are empty",
+      ],
     ]);
     const rules = ["p=real", "w=drop", "v=drop"];
     const domain = product(namedDomains(inferColumns(table(text), rules)));
@@ -198,7 +230,9 @@ describe("inference", () => {
       [7.2, 10, 80, 10, 1.5],
       [5.5, 33.3, 33.3, 33.4, 9.5],
     ];
-    const found = specs(`ph,sand,silt,clay,depth\n${rows.map((row) => row.join(",")).join("\n")}\n`);
+    const found = specs(
+      `ph,sand,silt,clay,depth\n${rows.map((row) => row.join(",")).join("\n")}\n`,
+    );
     expect(found.map(([names]) => names)).toEqual(["ph", "sand+silt+clay", "depth"]);
     expect(found[1][1]).toMatchObject({ kind: "simplex", total: 100 });
     expect(found[1][2]).toBe("above 0, and they sum to 100 in every row");
@@ -212,7 +246,10 @@ describe("inference", () => {
     expect((spec as { tolerance: number }).tolerance).toBeCloseTo(0.0015, 8);
     const inside = (row: string) => {
       const table = parseCells(`sand,silt,clay\n${row}\n`, "t.csv");
-      return rowsIn(table, product(namedDomains(inferColumns(parseCells(text, "t.csv"), ["sand+silt+clay=100"]))));
+      return rowsIn(
+        table,
+        product(namedDomains(inferColumns(parseCells(text, "t.csv"), ["sand+silt+clay=100"]))),
+      );
     };
     expect(inside("33.3,33.3,33.3")).toEqual([[33.3, 33.3, 33.3]]);
     expect(() => inside("33.3,33.3,33.2")).toThrow("the parts sum to 99.8, not to 100");
@@ -222,9 +259,11 @@ describe("inference", () => {
       "all above 0, from 33.3 to 70",
     ]);
     // Whole numbers of few values have sums of few values too.
-    expect(specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(([, , why]) => !String(why).includes("whole,"))).toBe(
-      true,
-    );
+    expect(
+      specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(
+        ([, , why]) => !String(why).includes("whole,"),
+      ),
+    ).toBe(true);
   });
 
   it("is overruled", () => {
@@ -271,16 +310,22 @@ describe("inference", () => {
       't.csv, line 9, column 1 ("a"): "l3.5" is not a number, though most are. Mend the cell',
     );
     expect(() => specs("n,who\n1,x\n2,x\n")).toThrow('"who" has one value in all rows');
-    expect(() => specs("n,who\n1,x\n")).toThrow("t.csv has one row, which shows no law. Give more rows.");
+    expect(() => specs("n,who\n1,x\n")).toThrow(
+      "t.csv has one row, which shows no law. Give more rows.",
+    );
     // Few rows have few names; asked, they are labels.
     const few = `who\n${Array.from({ length: 20 }, (_, i) => `person ${i % 11}`).join("\n")}\n`;
     expect(() => specs(few)).toThrow(
       '"who" has 11 different texts, too many for categories. Merge rare ones, or leave',
     );
     expect(specs(few, ["who=category"])[0][1]).toMatchObject({ kind: "category" });
-    expect(specs(few.replaceAll("person 10", "person 9"))[0][1]).toMatchObject({ kind: "category" });
+    expect(specs(few.replaceAll("person 10", "person 9"))[0][1]).toMatchObject({
+      kind: "category",
+    });
     const lost = `a\n${Array.from({ length: 20 }, (_, i) => (i === 3 ? "?" : `${i}.5`)).join("\n")}\n`;
-    expect(() => specs(lost)).toThrow('line 5, column 1 ("a"): "?" is not a number, though most are');
+    expect(() => specs(lost)).toThrow(
+      'line 5, column 1 ("a"): "?" is not a number, though most are',
+    );
   });
 
   it("says what texts may be that are dates or numbers in other dress", () => {
@@ -291,14 +336,18 @@ describe("inference", () => {
       (i: number) => `${i + 1}.3.2024`,
       (i: number) => `3/${i + 1}/24`,
     ])
-      expect(() => specs(column(of))).toThrow("Write dates as numbers, such as days since the first, or leave it out");
+      expect(() => specs(column(of))).toThrow(
+        "Write dates as numbers, such as days since the first, or leave it out",
+      );
     for (const of of [
       (i: number) => `${i},000.5`,
       (i: number) => `${i} %`,
       (i: number) => `$${i}.50`,
       (i: number) => `1'0${i}`,
     ])
-      expect(() => specs(column(of))).toThrow("Write numbers plainly, as 1234.5, or leave it out by the rule a=drop.");
+      expect(() => specs(column(of))).toThrow(
+        "Write numbers plainly, as 1234.5, or leave it out by the rule a=drop.",
+      );
     expect(specs(column((i) => `${5 * (i % 3)}%`))[0][2]).toBe(
       'text, such as "0%": if it is not, write numbers plainly, as 1234.5',
     );

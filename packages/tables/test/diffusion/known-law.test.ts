@@ -35,7 +35,8 @@ import type { Weights } from "../../src/diffusion/network.ts";
 import { atomMass } from "../../src/diffusion/score.ts";
 import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
 
-const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((s, v) => s + v, 0) / values.length;
 const small = { width: 24, blocks: 1, rate: 4e-3, threads: 1 } as const;
 
 describe("the flow of a label and a number", () => {
@@ -47,7 +48,8 @@ describe("the flow of a label and a number", () => {
       [0.6, 0.9],
     ];
     const row = (values: readonly number[], x: Tensor): Tensor => constant([...values], x.dtype);
-    const column = (x: Tensor, i: number): Tensor => slice(x, ...x.shape.slice(1).map(() => null), [i, i + 1]);
+    const column = (x: Tensor, i: number): Tensor =>
+      slice(x, ...x.shape.slice(1).map(() => null), [i, i + 1]);
     // v = −(σ/m)(s + x), s the gradient of the noised law's log-density.
     const velocity = (x: Tensor, lambda: Tensor): Tensor => {
       const m = expandDims(sqrt(sigmoid(lambda)), -1);
@@ -65,7 +67,12 @@ describe("the flow of a label and a number", () => {
         );
         const label = div(square(sub(column(p, 0), mul(row(codes, p), m))), mul(variance, 2));
         const number = div(square(sub(column(p, 1), mul(row(means, p), m))), mul(wide, 2));
-        return sum(logSumExp(sub(sub(row(chances.map(Math.log), p), mul(log(wide), 0.5)), add(label, number)), -1));
+        return sum(
+          logSumExp(
+            sub(sub(row(chances.map(Math.log), p), mul(log(wide), 0.5)), add(label, number)),
+            -1,
+          ),
+        );
       };
       return mul(add(grad(density)(x), x), neg(div(sqrt(variance), m)));
     };
@@ -77,7 +84,10 @@ describe("the flow of a label and a number", () => {
     );
     points.forEach(({ k, g }, i) => {
       const wide = spreads[k] ** 2 + variance;
-      const wanted = Math.log(chances[k]) - (g - means[k]) ** 2 / (2 * wide) - 0.5 * Math.log(2 * Math.PI * wide);
+      const wanted =
+        Math.log(chances[k]) -
+        (g - means[k]) ** 2 / (2 * wide) -
+        0.5 * Math.log(2 * Math.PI * wide);
       expect(Math.abs(found[i] + atomMass(1) - wanted)).toBeLessThan(5e-3);
     });
   });
@@ -85,12 +95,16 @@ describe("the flow of a label and a number", () => {
 
 describe("the steps of a flow", () => {
   it("are those of Adams and Bashforth after three of Runge and Kutta, an evaluation each but for nine", async () => {
-    // dx/du = x + cos u with λ = 1 + 9 asinh(tan u), for which dλ/du = 9/cos u and cos u = 1/cosh((λ − 1)/9).
+    // dx/du = x + cos u with λ = 1 + 9 asinh(tan u), for which dλ/du = 9/cos u and cos u =
+    // 1/cosh((λ − 1)/9).
     const slope = (x: number, u: number): number => x + Math.cos(u);
     const predict = (x: Tensor, lambda: Tensor): Tensor => {
       const w = div(sub(lambda, 1), 9);
       const cosine = div(2, add(exp(w), exp(neg(w))));
-      return div(mul(add(x, cosine), mul(cosine, -2 / 9)), sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))));
+      return div(
+        mul(add(x, cosine), mul(cosine, -2 / 9)),
+        sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))),
+      );
     };
     const [end] = logSnr(tableSde.transition)([tableSde.horizon]);
     const [from, to] = [LAST_LEVEL, end].map((level) => Math.atan(Math.sinh((level - 1) / 9)));
@@ -112,7 +126,9 @@ describe("the steps of a flow", () => {
     // The divergence is 1 all the way.
     const wanted = to - from - (x * x + Math.log(2 * Math.PI)) / 2 + Math.log(m);
     const [found] = await withGraphs({ threads: 1 }, (graphs) =>
-      logDensityOf(graphs, { name: "steps", n: 1, predict }, Float64Array.of(0.7), { evaluations: steps + 9 }),
+      logDensityOf(graphs, { name: "steps", n: 1, predict }, Float64Array.of(0.7), {
+        evaluations: steps + 9,
+      }),
     );
     expect(found).toBeCloseTo(wanted, 4);
   });
@@ -120,16 +136,22 @@ describe("the steps of a flow", () => {
 
 describe("the flow of a field that turns at one level", () => {
   it("is followed as closely as the tolerance says", async () => {
-    // dx/dλ = x δ(λ − 1), δ a Gaussian of width 0.12: from data to noise, where λ falls, x ends as x/e.
+    // dx/dλ = x δ(λ − 1), δ a Gaussian of width 0.12: from data to noise, where λ falls, x ends as
+    // x/e.
     const width = 0.12;
     const predict = (x: Tensor, lambda: Tensor): Tensor => {
       const bump = exp(mul(square(div(sub(lambda, 1), width)), -0.5));
-      const pace = mul(sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))), -0.5 * width * Math.sqrt(2 * Math.PI));
+      const pace = mul(
+        sqrt(mul(sigmoid(lambda), sigmoid(neg(lambda)))),
+        -0.5 * width * Math.sqrt(2 * Math.PI),
+      );
       return mul(x, div(bump, pace));
     };
     const m2 = 1 / (1 + Math.exp(-LAST_LEVEL));
     const x = Float64Array.of(-1, -0.3, 0.2, 0.8);
-    const wanted = x.map((v) => -(m2 * v * v * Math.exp(-2) + Math.log(2 * Math.PI) - Math.log(m2)) / 2 - 1);
+    const wanted = x.map(
+      (v) => -(m2 * v * v * Math.exp(-2) + Math.log(2 * Math.PI) - Math.log(m2)) / 2 - 1,
+    );
     const wrong = (options: FlowOptions): Promise<number> =>
       withGraphs({ threads: 1 }, async (graphs) => {
         const found = await logDensityOf(graphs, { name: "bump", n: 1, predict }, x, options);
@@ -166,12 +188,21 @@ function rowsOf(size: number, from: Key): [number, number, string][] {
 
 function logLaw(x: number, y: number, label: string): number {
   const k = labels.indexOf(label);
-  const [a, b, r] = [(x - law.means[k][0]) / law.spread, (y - law.means[k][1]) / law.spread, law.correlation[k]];
+  const [a, b, r] = [
+    (x - law.means[k][0]) / law.spread,
+    (y - law.means[k][1]) / law.spread,
+    law.correlation[k],
+  ];
   const form = (a * a - 2 * r * a * b + b * b) / (1 - r * r);
-  return Math.log(law.chances[k]) - form / 2 - Math.log(2 * Math.PI * law.spread ** 2 * Math.sqrt(1 - r * r));
+  return (
+    Math.log(law.chances[k]) -
+    form / 2 -
+    Math.log(2 * Math.PI * law.spread ** 2 * Math.sqrt(1 - r * r))
+  );
 }
 
-const logSum = (values: readonly number[]): number => Math.log(values.reduce((s, v) => s + Math.exp(v), 0));
+const logSum = (values: readonly number[]): number =>
+  Math.log(values.reduce((s, v) => s + Math.exp(v), 0));
 
 describe("a model of a label and two numbers", () => {
   const test = rowsOf(300, key("test"));
@@ -180,7 +211,13 @@ describe("a model of a label and two numbers", () => {
   let scores: readonly Float64Array[];
   beforeAll(async () => {
     const columns = { x: real(), y: real(), k: category(labels) };
-    model = await fitTable(rowsOf(4000, key("train")), { columns, ...small, width: 32, rate: 8e-3, steps: 400 });
+    model = await fitTable(rowsOf(4000, key("train")), {
+      columns,
+      ...small,
+      width: 32,
+      rate: 8e-3,
+      steps: 400,
+    });
     const all = await model.score(labels.flatMap((label) => test.map(([x, y]) => [x, y, label])));
     scores = labels.map((_, k) => all.subarray(k * test.length, (k + 1) * test.length));
   });
@@ -194,14 +231,18 @@ describe("a model of a label and two numbers", () => {
   it("gives labels the chances they have beside the numbers", () => {
     const wrong = test.map(([x, y], i) => {
       const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
-      return Math.abs(found - Math.exp(logLaw(x, y, "a") - logSum(labels.map((label) => logLaw(x, y, label)))));
+      return Math.abs(
+        found - Math.exp(logLaw(x, y, "a") - logSum(labels.map((label) => logLaw(x, y, label)))),
+      );
     });
     expect(mean(wrong)).toBeLessThan(0.03);
   });
 
   it("scores a row with a hole by what is there", async () => {
     const found = await model.score(test.map(([x, y]) => ({ x, y, k: null })));
-    const gaps = test.map(([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))));
+    const gaps = test.map(
+      ([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))),
+    );
     expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
     // Without x, which y is correlated with.
     const some = test.slice(0, 100);
@@ -209,7 +250,12 @@ describe("a model of a label and two numbers", () => {
     const others = some.map(([, y, label], i) => {
       const k = labels.indexOf(label);
       const z = (y - law.means[k][1]) / law.spread;
-      return without[i] - Math.log(law.chances[k]) + z ** 2 / 2 + Math.log(law.spread * Math.sqrt(2 * Math.PI));
+      return (
+        without[i] -
+        Math.log(law.chances[k]) +
+        z ** 2 / 2 +
+        Math.log(law.spread * Math.sqrt(2 * Math.PI))
+      );
     });
     expect(Math.abs(mean(others))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(others.map((g) => g * g)))).toBeLessThan(0.3);
@@ -228,9 +274,12 @@ describe("a model of a label and two numbers", () => {
       test.map(([a, b]) => ({ x: a, y: b })),
       { draws: 20 },
     );
-    const share = (of: readonly (readonly Cell[])[]): number => of.filter((row) => row[2] === "a").length / of.length;
+    const share = (of: readonly (readonly Cell[])[]): number =>
+      of.filter((row) => row[2] === "a").length / of.length;
     const wrong = test.map(([a, b], i) => {
-      const wanted = Math.exp(logLaw(a, b, "a") - logSum(labels.map((label) => logLaw(a, b, label))));
+      const wanted = Math.exp(
+        logLaw(a, b, "a") - logSum(labels.map((label) => logLaw(a, b, label))),
+      );
       return share(filled.rows[i]) - wanted;
     });
     expect(Math.abs(mean(wrong))).toBeLessThan(0.03);
@@ -248,7 +297,9 @@ describe("a model of a label and two numbers", () => {
       expect(rows[i].every((row) => row[0] === x && row[2] === k)).toBe(true);
       return rows[i].filter((row) => (row[1] as number) < y).length / 50;
     });
-    expect(Math.abs(mean(places.map((p) => (p > 0.05 && p < 0.95 ? 1 : 0))) - 0.9)).toBeLessThan(0.07);
+    expect(Math.abs(mean(places.map((p) => (p > 0.05 && p < 0.95 ? 1 : 0))) - 0.9)).toBeLessThan(
+      0.07,
+    );
     expect(Math.abs(mean(places) - 0.5)).toBeLessThan(0.06);
     // Draw by draw the same numbers, whatever else is completed with them.
     const [x, , k] = test[0];
@@ -266,11 +317,15 @@ describe("a model of a label and two numbers", () => {
         const along = [s2 * (a[0] + r * a[1]), s2 * (r * a[0] + a[1])];
         const variance = a[0] * along[0] + a[1] * along[1] + noise ** 2;
         const gap = seen - a[0] * m[0] - a[1] * m[1];
-        const weight = (law.chances[k] * Math.exp(-(gap ** 2) / (2 * variance))) / Math.sqrt(2 * Math.PI * variance);
+        const weight =
+          (law.chances[k] * Math.exp(-(gap ** 2) / (2 * variance))) /
+          Math.sqrt(2 * Math.PI * variance);
         return { weight, at: m.map((v, j) => v + (along[j] * gap) / variance) };
       });
       const total = parts[0].weight + parts[1].weight;
-      const mixed = [0, 1].map((j) => parts.reduce((sum, { weight, at }) => sum + (weight / total) * at[j], 0));
+      const mixed = [0, 1].map((j) =>
+        parts.reduce((sum, { weight, at }) => sum + (weight / total) * at[j], 0),
+      );
       return {
         means: mixed,
         first: parts[0].weight / total,
@@ -279,20 +334,28 @@ describe("a model of a label and two numbers", () => {
     };
     const shareOf = (rows: readonly (readonly Cell[])[]): number =>
       rows.filter((row) => row[2] === "a").length / rows.length;
-    const meanOf = (rows: readonly (readonly Cell[])[], j: number): number => mean(rows.map((row) => row[j] as number));
+    const meanOf = (rows: readonly (readonly Cell[])[], j: number): number =>
+      mean(rows.map((row) => row[j] as number));
 
     const given = await model.sample({ count: 2000, given: { x: 0.3 } });
     const near = model.condition(({ x }) => mul(square(sub(x, 0.3)), -0.5 / 0.1 ** 2));
     const weighed = await near({ particles: 800 });
-    const summing = model.condition(({ x, y }, { seen }) => mul(square(sub(add(x, y), seen)), -0.5 / 0.2 ** 2), {
-      observed: { seen: [] },
-    });
+    const summing = model.condition(
+      ({ x, y }, { seen }) => mul(square(sub(add(x, y), seen)), -0.5 / 0.2 ** 2),
+      {
+        observed: { seen: [] },
+      },
+    );
     const sum = await summing({ particles: 800, observed: { seen: 1 } });
-    const gaps = (rows: readonly (readonly Cell[])[], { means, first }: ReturnType<typeof exact>): number[] => [
+    const gaps = (
+      rows: readonly (readonly Cell[])[],
+      { means, first }: ReturnType<typeof exact>,
+    ): number[] => [
       ...means.map((wanted, j) => Math.abs(meanOf(rows, j) - wanted)),
       Math.abs(shareOf(rows) - first),
     ];
-    // Three standard errors of 400 effective rows; the network of given cells was trained for 400 steps.
+    // Three standard errors of 400 effective rows; the network of given cells was trained for 400
+    // steps.
     for (const [found, wanted] of [
       [weighed, exact([1, 0], 0.3, 0.1)],
       [sum, exact([1, 1], 1, 0.2)],
@@ -303,7 +366,8 @@ describe("a model of a label and two numbers", () => {
       expect(Math.abs(found.logEvidence - wanted.evidence)).toBeLessThan(0.1);
     }
     for (const gap of gaps(given.rows, exact([1, 0], 0.3, 1e-3))) expect(gap).toBeLessThan(0.1);
-    for (const j of [0, 1]) expect(Math.abs(meanOf(given.rows, j) - meanOf(weighed.rows, j))).toBeLessThan(0.1);
+    for (const j of [0, 1])
+      expect(Math.abs(meanOf(given.rows, j) - meanOf(weighed.rows, j))).toBeLessThan(0.1);
     expect(Math.abs(shareOf(given.rows) - shareOf(weighed.rows))).toBeLessThan(0.1);
   });
 
@@ -311,7 +375,9 @@ describe("a model of a label and two numbers", () => {
     const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
     await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
-    await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow('given: "x": Infinity is no finite number');
+    await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow(
+      'given: "x": Infinity is no finite number',
+    );
   });
 });
 
@@ -320,13 +386,22 @@ describe("a network of given cells that says nothing", () => {
     const domain = product({ a: real(), b: real() });
     const silent = (channels: number): Weights => {
       const network = { kind: "residual", channels, outputs: 2, width: 8, blocks: 1 } as const;
-      const zero = (array: NdArray): NdArray => ({ ...array, data: new Float32Array(array.data.length) });
-      return { network, parameters: mapTree<NdArray, NdArray>(networkOf(network).init(key(1)), zero, isNdArray) };
+      const zero = (array: NdArray): NdArray => ({
+        ...array,
+        data: new Float32Array(array.data.length),
+      });
+      return {
+        network,
+        parameters: mapTree<NdArray, NdArray>(networkOf(network).init(key(1)), zero, isNdArray),
+      };
     };
     const model = openTable(
       {
         ...{ domain, standard: { mean: [0, 0], matrix: [1, 0.3, 0, 1] }, ...silent(2) },
-        ...{ given: silent(2 + sideSize(domain)), training: { seed: 0, rows: 1, step: 1, validation: 1 } },
+        ...{
+          given: silent(2 + sideSize(domain)),
+          training: { seed: 0, rows: 1, step: 1, validation: 1 },
+        },
       },
       { threads: 1 },
     );
@@ -358,7 +433,9 @@ describe("cells missing for reasons that the row shows", () => {
     expect(Math.abs(mean(b))).toBeLessThan(0.08);
     const variance = mean(b.map((v) => v * v));
     expect(Math.abs(variance - 1)).toBeLessThan(0.12);
-    expect(Math.abs(mean(a.map((v, i) => v * b[i])) / Math.sqrt(variance) - 0.8)).toBeLessThan(0.06);
+    expect(Math.abs(mean(a.map((v, i) => v * b[i])) / Math.sqrt(variance) - 0.8)).toBeLessThan(
+      0.06,
+    );
   });
 });
 
@@ -381,7 +458,12 @@ describe("whole numbers", () => {
   it("of few values are atoms, whose scores are their chances", async () => {
     const u = uniform(key("counts"), 2000, { dtype: "float64" }).data;
     const rows = Array.from(u, (v) => [v < 0.3 ? 0 : v < 0.6 ? 1 : v < 0.9 ? 2 : 5]);
-    const model = await fitTable(rows, { columns: { n: count() }, ...small, steps: 250, given: false });
+    const model = await fitTable(rows, {
+      columns: { n: count() },
+      ...small,
+      steps: 250,
+      given: false,
+    });
     expect(model.atoms).toEqual({ n: [0, 18] });
     const found = await model.score(Array.from({ length: 20 }, (_, k) => [k]));
     const chances = Array.from(found, Math.exp);
@@ -399,7 +481,12 @@ describe("whole numbers", () => {
   it("of many values are spread over their intervals, and chances are what a density has there", async () => {
     const z = normal(key("large"), 2000, { dtype: "float64" }).data;
     const rows = Array.from(z, (v) => [Math.round(200 * Math.exp(0.15 * v))]);
-    const model = await fitTable(rows, { columns: { n: count() }, ...small, steps: 250, given: false });
+    const model = await fitTable(rows, {
+      columns: { n: count() },
+      ...small,
+      steps: 250,
+      given: false,
+    });
     expect(model.atoms).toEqual({});
     const found = await model.score(
       Array.from({ length: 260 }, (_, k) => [k + 110]),
@@ -408,6 +495,7 @@ describe("whole numbers", () => {
     expect(Math.abs(logSum(Array.from(found)))).toBeLessThan(0.02);
     const cell = (k: number): number =>
       0.15 * k * Math.sqrt(2 * Math.PI) * Math.exp(Math.log(k / 200) ** 2 / (2 * 0.15 ** 2));
-    for (const k of [160, 180, 240]) expect(Math.abs(found[k - 110] + Math.log(cell(k)))).toBeLessThan(0.12);
+    for (const k of [160, 180, 240])
+      expect(Math.abs(found[k - 110] + Math.log(cell(k)))).toBeLessThan(0.12);
   });
 });

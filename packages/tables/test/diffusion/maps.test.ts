@@ -1,4 +1,13 @@
-import { bent, between, count, LEAST_HEIGHT, positive, product, real, simplex } from "diffeo/domain";
+import {
+  bent,
+  between,
+  count,
+  LEAST_HEIGHT,
+  positive,
+  product,
+  real,
+  simplex,
+} from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { bentParts, isBendable, withTails } from "../../src/diffusion/bend.ts";
@@ -9,7 +18,9 @@ const small = { width: 24, blocks: 1, threads: 1 } as const;
 describe("a bend out of data", () => {
   const z = normal(key("bend"), [4000, 2], { dtype: "float64" }).data;
   // One coordinate of two modes, one of a long tail.
-  const w = z.map((v, i) => (i % 2 === 0 ? 3 + 0.3 * v + (i % 4 === 0 ? 1 : -1) : 100 * Math.sinh(v)));
+  const w = z.map((v, i) =>
+    i % 2 === 0 ? 3 + 0.3 * v + (i % 4 === 0 ? 1 : -1) : 100 * Math.sinh(v),
+  );
   const whole = product({ modes: real(), tail: real() });
   const bendsBy = (kind: "sinh" | "spline", values: Float64Array) =>
     Object.values(bentParts(kind, whole, values, () => true)).map(({ spec }) => {
@@ -50,12 +61,15 @@ describe("a bend out of data", () => {
 
   it("looks past holes", () => {
     const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
-    for (const kind of ["sinh", "spline"] as const) expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
+    for (const kind of ["sinh", "spline"] as const)
+      expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
   });
 
   it("is not asked of what is bent already, nor of parts that may be exactly 0", () => {
     const once = bent(real(), { kind: "sinh", centre: [0], scale: [1] });
-    const asked = [real(), positive(), simplex(3), once, simplex(3, { zeros: 0.1 })].map(isBendable);
+    const asked = [real(), positive(), simplex(3), once, simplex(3, { zeros: 0.1 })].map(
+      isBendable,
+    );
     expect(asked).toEqual([true, true, true, false, false]);
   });
 
@@ -89,7 +103,9 @@ describe("maps of a table", () => {
   it("are those that gain something, and all that were tried are told", async () => {
     // Two narrow modes and nothing between them, which a spline makes one.
     const z = normal(key("modes"), [600, 2], { dtype: "float64" }).data;
-    const rows = Array.from({ length: 600 }, (_, i) => [z[2 * i], z[2 * i + 1]].map((v) => 10 * Math.sign(v) + v));
+    const rows = Array.from({ length: 600 }, (_, i) =>
+      [z[2 * i], z[2 * i + 1]].map((v) => 10 * Math.sign(v) + v),
+    );
     const told: string[] = [];
     const { columns, tried } = await chooseMaps(rows, {
       columns: { a: real(), b: real() },
@@ -101,7 +117,11 @@ describe("maps of a table", () => {
     expect(tried[1].kept).toBe(true);
     expect(tried[1].gain).toBeGreaterThan(0.3);
     for (const { kept, gain, error } of tried) if (kept) expect(gain).toBeGreaterThan(2 * error);
-    expect(columns.a.spec).toMatchObject({ kind: "bent", domain: { kind: "real" }, bend: { kind: "spline" } });
+    expect(columns.a.spec).toMatchObject({
+      kind: "bent",
+      domain: { kind: "real" },
+      bend: { kind: "spline" },
+    });
   });
 
   it("are asked about where there is a choice", async () => {
@@ -112,7 +132,11 @@ describe("maps of a table", () => {
       return [a / total, b / total, c / total, d, d / (1 + d)];
     });
     const { tried, columns } = await chooseMaps(rows, {
-      columns: { parts: simplex(3, { map: "isometricLogRatio" }), size: positive(), share: between(0, 1) },
+      columns: {
+        parts: simplex(3, { map: "isometricLogRatio" }),
+        size: positive(),
+        share: between(0, 1),
+      },
       ...small,
       steps: 1,
     });

@@ -22,7 +22,14 @@ import { fitTable, heldOut } from "../../src/diffusion/fit.ts";
 import { withGraphs } from "../../src/diffusion/graphs.ts";
 import { logDensityOf } from "../../src/diffusion/likelihood.ts";
 import { mapped } from "../../src/diffusion/mapped.ts";
-import { type DrawnRows, LAST_LEVEL, predictorOf, tableScore, tableSde, timeOf } from "../../src/diffusion/model.ts";
+import {
+  type DrawnRows,
+  LAST_LEVEL,
+  predictorOf,
+  tableScore,
+  tableSde,
+  timeOf,
+} from "../../src/diffusion/model.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
 import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
 import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
@@ -80,21 +87,28 @@ function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
 describe("a standard", () => {
   it("has mean 0, turns uncorrelated columns not at all, and takes from correlations what they owe to chance", () => {
     const [n, count] = [3, 12];
-    const z = normal(key(1), [count, n], { dtype: "float64" }).data.map((v, i) => [100, 1e-3, 5][i % n] * v + (i % n));
+    const z = normal(key(1), [count, n], { dtype: "float64" }).data.map(
+      (v, i) => [100, 1e-3, 5][i % n] * v + (i % n),
+    );
     for (let i = 0; i < z.length; i += n) z[i + 2] += 0.04 * z[i];
     const standard = standardOf(z, n, String);
-    const columnOf = (j: number): number[] => Array.from({ length: count }, (_, row) => z[row * n + j]);
-    const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((a, b) => a + b) / values.length;
+    const columnOf = (j: number): number[] =>
+      Array.from({ length: count }, (_, row) => z[row * n + j]);
+    const mean = (values: ArrayLike<number>): number =>
+      Array.from(values).reduce((a, b) => a + b) / values.length;
     const u = [0, 1, 2].map((j) => {
       const column = columnOf(j);
       const d = Math.sqrt(mean(column.map((v) => (v - mean(column)) ** 2)));
       expect(standard.mean[j]).toBeCloseTo(mean(column), 12);
       return { d, values: column.map((v) => (v - mean(column)) / d) };
     });
-    // The estimator as it is published: variances of the products over the sum of squared correlations.
+    // The estimator as it is published: variances of the products over the sum of squared
+    // correlations.
     const pairs = [0, 1, 2].flatMap((i) => [0, 1, 2].filter((j) => j !== i).map((j) => [i, j]));
     const products = pairs.map(([i, j]) => u[i].values.map((v, row) => v * u[j].values[row]));
-    const chance = products.map((w) => (count / (count - 1) ** 3) * w.reduce((a, v) => a + (v - mean(w)) ** 2, 0));
+    const chance = products.map(
+      (w) => (count / (count - 1) ** 3) * w.reduce((a, v) => a + (v - mean(w)) ** 2, 0),
+    );
     const gamma = chance.reduce((a, b) => a + b) / products.reduce((a, w) => a + mean(w) ** 2, 0);
     expect(gamma).toBeGreaterThan(0.05);
     expect(gamma).toBeLessThan(0.95);
@@ -102,14 +116,18 @@ describe("a standard", () => {
     for (let i = 0; i < n; i++)
       for (let j = 0; j < n; j++) {
         const r = mean(u[i].values.map((v, row) => v * u[j].values[row]));
-        const found = [0, 1, 2].reduce((a, k) => a + standard.matrix[k * n + i] * standard.matrix[k * n + j], 0);
+        const found = [0, 1, 2].reduce(
+          (a, k) => a + standard.matrix[k * n + i] * standard.matrix[k * n + j],
+          0,
+        );
         expect(found / (u[i].d * u[j].d)).toBeCloseTo(i === j ? 1 : (1 - gamma) * r, 12);
       }
     const x = mapped(z, n, standardMap(standard).inverse);
     expect(mapped(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
     const far = normal(key(2), [4000, 2], { dtype: "float64" }).data;
     expect(Math.abs(standardOf(far, 2, String).matrix[1])).toBeLessThan(1e-3);
-    // Two columns that are one have the eigenvalues 2 and 0, which counts as 10⁻⁴: |M| is √(2·10⁻⁴) of their variance.
+    // Two columns that are one have the eigenvalues 2 and 0, which counts as 10⁻⁴: |M| is √(2·10⁻⁴)
+    // of their variance.
     const one = normal(key(3), 60_000, { dtype: "float64" }).data;
     const twice = Float64Array.from({ length: 120_000 }, (_, i) => one[i >> 1]);
     const [a, b, c, d] = standardOf(twice, 2, String).matrix;
@@ -120,7 +138,11 @@ describe("a standard", () => {
   it("of fewer rows than columns is one for other rows too", () => {
     const n = 60;
     const few = standardOf(normal(key(3), [40, n], { dtype: "float64" }).data, n, String);
-    const fresh = mapped(normal(key(4), [40, n], { dtype: "float64" }).data, n, standardMap(few).inverse);
+    const fresh = mapped(
+      normal(key(4), [40, n], { dtype: "float64" }).data,
+      n,
+      standardMap(few).inverse,
+    );
     expect(fresh.reduce((a, v) => a + v * v, 0) / fresh.length).toBeLessThan(1.5);
   });
 
@@ -144,7 +166,17 @@ describe("a model of a table", () => {
 
   it("draws rows that are all inside and like those it was fitted to", async () => {
     const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 2000 });
-    expect(names).toEqual(["size", "share", "start", "end", "sand", "silt", "clay", "visits", "ward"]);
+    expect(names).toEqual([
+      "size",
+      "share",
+      "start",
+      "end",
+      "sand",
+      "silt",
+      "clay",
+      "visits",
+      "ward",
+    ]);
     expect(evaluations).toBe(50);
     for (const row of drawn) expect(model.domain.fault(row)).toBeUndefined();
     const quantile = (of: readonly (readonly Cell[])[], j: number, p: number): number =>
@@ -152,11 +184,13 @@ describe("a model of a table", () => {
     for (let j = 0; j < 8; j++) {
       const spread = quantile(rows, j, 0.9) - quantile(rows, j, 0.1);
       for (const p of [0.1, 0.5, 0.9])
-        expect(Math.abs(quantile(drawn, j, p) - quantile(rows, j, p)), `column ${j} at ${p}`).toBeLessThan(
-          j === 7 ? 1.5 : 0.15 * spread,
-        );
+        expect(
+          Math.abs(quantile(drawn, j, p) - quantile(rows, j, p)),
+          `column ${j} at ${p}`,
+        ).toBeLessThan(j === 7 ? 1.5 : 0.15 * spread);
     }
-    const shareOf = (of: readonly (readonly Cell[])[]) => of.filter((row) => row[8] === "b").length / of.length;
+    const shareOf = (of: readonly (readonly Cell[])[]) =>
+      of.filter((row) => row[8] === "b").length / of.length;
     expect(Math.abs(shareOf(drawn) - shareOf(rows))).toBeLessThan(0.06);
     const visits = (of: readonly (readonly Cell[])[], ward: string): number => {
       const some = of.filter((row) => row[8] === ward).map((row) => row[7] as number);
@@ -179,13 +213,18 @@ describe("a model of a table", () => {
   it("draws, completes and scores on the device that it is told", async () => {
     const few = { evaluations: 20 };
     const bytes = bytesOf(model);
-    const holes = rows.slice(0, 3).map((row) => row.with(0, undefined as never).with(8, undefined as never));
+    const holes = rows
+      .slice(0, 3)
+      .map((row) => row.with(0, undefined as never).with(8, undefined as never));
     const on = async (device: string): Promise<readonly unknown[]> => {
       const own = parseTableModel(bytes, undefined, { device, threads: 1 });
       const { rows: drawn } = await own.sample({ count: 3, ...few });
       const { rows: given } = await own.sample({ count: 3, given: { share: 0.5 }, ...few });
       const { rows: filled } = await own.complete(holes, few);
-      const { rows: likely } = await own.condition(({ share }) => mul(share, 2))({ particles: 8, steps: 5 });
+      const { rows: likely } = await own.condition(({ share }) => mul(share, 2))({
+        particles: 8,
+        steps: 5,
+      });
       const scores = Array.from(await own.score(rows.slice(0, 3), few));
       await own.dispose();
       return [drawn, given, filled, likely, scores].flat(3);
@@ -221,7 +260,8 @@ describe("a model of a table", () => {
     });
     // Three measurements of each network, one of them of the weights that are kept.
     expect(seen).toHaveLength(6);
-    for (const { rows: drawn } of seen) for (const row of drawn) expect(watched.domain.fault(row)).toBeUndefined();
+    for (const { rows: drawn } of seen)
+      for (const row of drawn) expect(watched.domain.fault(row)).toBeUndefined();
     expect(seen[2 + watched.training.step].rows).toEqual(
       (await watched.sample({ count: 4, seed: 2, evaluations: 5 })).rows,
     );
@@ -235,7 +275,9 @@ describe("a model of a table", () => {
     expect(found.domain.columns).toEqual(["a", "b"]);
     const bad = good.map((row, i) => (i === 6 ? { ...row, a: -2 } : row));
     await expect(fitTable(bad, options)).rejects.toThrow(/row 7: a: -2 is not above 0/);
-    await expect(fitTable([...good, { a: 1 } as never], options)).rejects.toThrow('row 21 has no cell "b"');
+    await expect(fitTable([...good, { a: 1 } as never], options)).rejects.toThrow(
+      'row 21 has no cell "b"',
+    );
     await expect(fitTable(good.slice(0, 4), options)).rejects.toThrow("4 rows are too few");
   });
 });
@@ -245,7 +287,9 @@ it("is conditioned by the names of columns, whatever stands before them, and by 
   const near = model.condition(({ b }) => mul(square(sub(b, 0.5)), -0.5 / 0.05 ** 2));
   const draws = async (seed: number) => (await near({ particles: 100, steps: 20, seed })).rows;
   const rows = await draws(1);
-  expect(Math.abs(rows.reduce((s, [, b]) => s + Number(b), 0) / rows.length - 0.5)).toBeLessThan(0.1);
+  expect(Math.abs(rows.reduce((s, [, b]) => s + Number(b), 0) / rows.length - 0.5)).toBeLessThan(
+    0.1,
+  );
   expect(await draws(1)).toEqual(rows);
   expect(await draws(2)).not.toEqual(rows);
 });
@@ -265,7 +309,9 @@ describe("a likelihood", () => {
       threads: 1,
     });
     const gaussian = Array.from({ length: 40 }, (_, i) =>
-      x.data.subarray(3 * i, 3 * i + 3).reduce((s, v) => s - (v * v + Math.log(2 * Math.PI)) / 2, 0),
+      x.data
+        .subarray(3 * i, 3 * i + 3)
+        .reduce((s, v) => s - (v * v + Math.log(2 * Math.PI)) / 2, 0),
     );
     let moved = 0;
     found.forEach((value, i) => {
@@ -279,7 +325,8 @@ describe("a likelihood", () => {
 
   it("integrates to one over the cells", async () => {
     const model = untrained(product({ a: positive(), b: between(0, 10) }), 4);
-    // The mean over a grid of z = (log a, logit b/10) of density times a b (1 − b/10), and the area of the grid.
+    // The mean over a grid of z = (log a, logit b/10) of density times a b (1 − b/10), and the area
+    // of the grid.
     const side = 56;
     const [low, high] = [-8, 9];
     const at = (i: number): number => low + ((i + 0.5) * (high - low)) / side;
@@ -316,12 +363,19 @@ describe("the bytes of a model", () => {
   });
 
   it("name a domain of one's own, which is given again", () => {
-    const own = domain({ kind: "mine", map: affine({ scale: 2 }), dimension: 1, fault: () => undefined });
+    const own = domain({
+      kind: "mine",
+      map: affine({ scale: 2 }),
+      dimension: 1,
+      fault: () => undefined,
+    });
     const bytes = bytesOf(untrained(product({ a: positive(), mine: own }), 1));
     expect(() => parseTableModel(bytes, "some.model")).toThrow(
       'some.model: "mine" has a domain of one\'s own, "mine", which the file does not hold',
     );
-    expect(() => parseTableModel(bytes, "some.model", { columns: { mine: real() } })).toThrow("does not hold");
+    expect(() => parseTableModel(bytes, "some.model", { columns: { mine: real() } })).toThrow(
+      "does not hold",
+    );
     const again = parseTableModel(bytes, "some.model", { columns: { mine: own } });
     expect(again.domain.parts.map(({ domain: { kind } }) => kind)).toEqual(["positive", "mine"]);
     expect(again.domain.parts[1].domain).toBe(own);

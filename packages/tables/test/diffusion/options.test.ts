@@ -10,8 +10,16 @@ const columns = { a: positive(), b: between(0, 1) };
 
 describe("a fit is refused", () => {
   it.each([
-    ["without columns", { columns: undefined }, "columns is undefined. Give domains by the names of the columns."],
-    ["with what is no domain", { columns: { a: "positive" } }, 'columns: "a" is "positive", no domain. Make one'],
+    [
+      "without columns",
+      { columns: undefined },
+      "columns is undefined. Give domains by the names of the columns.",
+    ],
+    [
+      "with what is no domain",
+      { columns: { a: "positive" } },
+      'columns: "a" is "positive", no domain. Make one',
+    ],
     ["of no steps", { steps: 0 }, "steps is 0. Give a whole number, at least 1."],
     ["of half a step", { steps: 1.5 }, "steps is 1.5. Give"],
     ["of no time", { minutes: -1 }, "minutes is -1. Give a number above 0."],
@@ -24,7 +32,9 @@ describe("a fit is refused", () => {
   });
 
   it("of one row", async () => {
-    await expect(fitTable(rows.slice(0, 1), { columns })).rejects.toThrow("1 row is too few to fit and to measure");
+    await expect(fitTable(rows.slice(0, 1), { columns })).rejects.toThrow(
+      "1 row is too few to fit and to measure",
+    );
   });
 });
 

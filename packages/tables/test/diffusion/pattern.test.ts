@@ -6,11 +6,18 @@ import { headOf } from "../../src/diffusion/head.ts";
 import { addProduct, DRAWN, GIVEN, HIDDEN, patternsOf } from "../../src/diffusion/pattern.ts";
 import { standardOf } from "../../src/diffusion/standard.ts";
 
-const domain = product({ a: real(), pair: ordered(["b", "c"]), k: category(["x", "y", "z"]), d: real() });
+const domain = product({
+  a: real(),
+  pair: ordered(["b", "c"]),
+  k: category(["x", "y", "z"]),
+  d: real(),
+});
 const n = domain.dimension;
 
 /** Points of columns that depend on each other, 6 numbers each. */
-const z = normal(key(1), [500, n], { dtype: "float64" }).data.map((v, i, all) => v + 0.8 * all[i - (i % n)] + (i % n));
+const z = normal(key(1), [500, n], { dtype: "float64" }).data.map(
+  (v, i, all) => v + 0.8 * all[i - (i % n)] + (i % n),
+);
 const standard = standardOf(z, n, String, [[3, 5]]);
 
 const times = (v: ArrayLike<number>, a: Float64Array, on?: readonly boolean[]): Float64Array => {
@@ -41,7 +48,10 @@ describe("a pattern", () => {
     close(times(rest, free), rest);
     expect(known.reduce((s, v, i) => s + v * rest[i], 0)).toBeCloseTo(0, 9);
     // What is free does not move what is given.
-    const moved = times(times(normal(key(3), n, { dtype: "float64" }).data, free), Float64Array.from(standard.matrix));
+    const moved = times(
+      times(normal(key(3), n, { dtype: "float64" }).data, free),
+      Float64Array.from(standard.matrix),
+    );
     for (const i of [1, 2, 5]) expect(moved[i]).toBeCloseTo(0, 9);
     expect(Math.abs(moved[0])).toBeGreaterThan(1e-3);
   });
@@ -59,7 +69,8 @@ describe("a pattern", () => {
   it("leaves categories to themselves", () => {
     for (let i = 0; i < n; i++)
       for (let j = 0; j < n; j++)
-        if ((i === 3 || i === 4) !== (j === 3 || j === 4)) expect(standard.matrix[i * n + j]).toBeCloseTo(0, 12);
+        if ((i === 3 || i === 4) !== (j === 3 || j === 4))
+          expect(standard.matrix[i * n + j]).toBeCloseTo(0, 12);
   });
 });
 
@@ -88,10 +99,15 @@ describe("a head", () => {
       const distance = (k: number): number =>
         [0, 1].reduce((s, i) => s + (x[from + i] - m * Number(codes.data[2 * k + i])) ** 2, 0);
       const least = Math.min(...[0, 1, 2].map(distance));
-      const weights = chances.map((p, k) => p * Math.exp(-(distance(k) - least) / (2 * sigma ** 2)));
+      const weights = chances.map(
+        (p, k) => p * Math.exp(-(distance(k) - least) / (2 * sigma ** 2)),
+      );
       const total = weights.reduce((s, w) => s + w, 0);
       for (const i of [0, 1]) {
-        const mean = weights.reduce((s, w, k) => s + (w / total) * Number(codes.data[2 * k + i]), 0);
+        const mean = weights.reduce(
+          (s, w, k) => s + (w / total) * Number(codes.data[2 * k + i]),
+          0,
+        );
         expect(found[from + i]).toBeCloseTo((m * x[from + i] - mean) / sigma, 8);
       }
       for (const i of [0, 1, 2, 5]) expect(found[i]).toBe(free[i]);

@@ -16,7 +16,8 @@ const signs = (rows: number): NdArray => ({
 const small = { width: 16, blocks: 1, threads: 1 } as const;
 
 /**
- * The least loss that a network can have on signs: v − v̂ = (x̂₀ − x₀)/σ, and E[x₀ | x] = tanh(m x/σ²), so it is
+ * The least loss that a network can have on signs: v − v̂ = (x̂₀ − x₀)/σ, and E[x₀ | x] = tanh(m
+ * x/σ²), so it is
  * E (1 − tanh² (m x/σ²))/σ² over λ and x = m x₀ + σ ε, here by sums over quantiles of both laws.
  */
 function leastLoss(): number {
@@ -50,8 +51,11 @@ describe("a batch", () => {
     Array.from(levels.data as Float32Array).forEach((lambda, i) => {
       expect(Math.floor(normalShare((lambda - 1.5) / 3) * LEVELS)).toBe(i);
     });
-    const known = new Set(Array.from({ length: 100 }, (_, i) => data.data.slice(3 * i, 3 * i + 3).join()));
-    for (let i = 0; i < BATCH; i++) expect(known).toContain(rows.data.slice(3 * i, 3 * i + 3).join());
+    const known = new Set(
+      Array.from({ length: 100 }, (_, i) => data.data.slice(3 * i, 3 * i + 3).join()),
+    );
+    for (let i = 0; i < BATCH; i++)
+      expect(known).toContain(rows.data.slice(3 * i, 3 * i + 3).join());
   });
 });
 
@@ -76,7 +80,10 @@ describe("training", () => {
     const onWeights = (): void => void measured++;
     const options = { ...small, steps: 42, seed: 4, patience: 100, onWeights };
     const losses: number[] = [];
-    const whole = await trainScore(seen, held, { ...options, onProgress: ({ loss }) => losses.push(loss) });
+    const whole = await trainScore(seen, held, {
+      ...options,
+      onProgress: ({ loss }) => losses.push(loss),
+    });
     expect(measured).toBe(21);
     const store = memoryStore();
     const stop = new AbortController();
@@ -123,7 +130,8 @@ describe("training", () => {
   });
 
   it("keeps later weights that are not clearly worse than the best", async () => {
-    // Of N(0, 1) there is nothing to learn, v̂ = 0 being right: what comes after the best differs from it by chance.
+    // Of N(0, 1) there is nothing to learn, v̂ = 0 being right: what comes after the best differs
+    // from it by chance.
     const measured: number[] = [];
     const { best, validation } = await trainScore(points(300, 1, 1), points(300, 1, 2), {
       ...{ ...small, steps: 40, seed: 3, rate: 1e-2, patience: 100 },
@@ -158,6 +166,8 @@ describe("training", () => {
     const store = memoryStore();
     const foreign: Checkpoint = { step: 3, arrays: {}, metadata: {} };
     await store.save(foreign);
-    await expect(trainScore(signs(10), signs(10), { ...small, store })).rejects.toThrow("theta has no entry");
+    await expect(trainScore(signs(10), signs(10), { ...small, store })).rejects.toThrow(
+      "theta has no entry",
+    );
   });
 });

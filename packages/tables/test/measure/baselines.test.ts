@@ -1,4 +1,7 @@
-/** Baselines against laws whose density is known: where one of them is the truth it has its log-likelihood. */
+/**
+ * Baselines against laws whose density is known: where one of them is the truth it has its
+ * log-likelihood.
+ */
 import {
   type Bend,
   bent,
@@ -21,7 +24,8 @@ import { gaussianOf } from "../../src/measure/baseline/gaussian.ts";
 import { kernelMarginal } from "../../src/measure/baseline/marginal.ts";
 import type { Cells, TableLaw } from "../../src/measure/law.ts";
 
-const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((s, v) => s + v, 0) / values.length;
+const mean = (values: ArrayLike<number>): number =>
+  Array.from(values).reduce((s, v) => s + v, 0) / values.length;
 const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
 
 interface Known {
@@ -34,11 +38,19 @@ interface Known {
 const rowsOf = ({ row }: Known, rows: number, seed: number): Cells[] => {
   const z = normal(key(seed), [rows, 4], { dtype: "float64" }).data;
   const u = uniform(key(seed), [rows, 4], { dtype: "float64" }).data;
-  return Array.from({ length: rows }, (_, i) => row(z.subarray(4 * i, 4 * i + 4), u.subarray(4 * i, 4 * i + 4)));
+  return Array.from({ length: rows }, (_, i) =>
+    row(z.subarray(4 * i, 4 * i + 4), u.subarray(4 * i, 4 * i + 4)),
+  );
 };
 
-/** Log-likelihoods of fresh rows under each baseline, less those of the truth: their mean, and the root of their mean square. */
-async function gaps(known: Known, train = 4000): Promise<Record<string, number> & { rows: Record<string, number> }> {
+/**
+ * Log-likelihoods of fresh rows under each baseline, less those of the truth: their mean, and the
+ * root of their mean square.
+ */
+async function gaps(
+  known: Known,
+  train = 4000,
+): Promise<Record<string, number> & { rows: Record<string, number> }> {
   const laws = tableBaselines(product(known.columns), rowsOf(known, train, 1));
   const fresh = rowsOf(known, 1000, 2);
   const found = await Promise.all(
@@ -47,7 +59,9 @@ async function gaps(known: Known, train = 4000): Promise<Record<string, number> 
       return [law.name, fresh.map((row, i) => scores[i] - known.logDensity(row))] as const;
     }),
   );
-  const rows = Object.fromEntries(found.map(([name, all]) => [name, Math.sqrt(mean(all.map((g) => g * g)))]));
+  const rows = Object.fromEntries(
+    found.map(([name, all]) => [name, Math.sqrt(mean(all.map((g) => g * g)))]),
+  );
   return Object.assign(Object.fromEntries(found.map(([name, all]) => [name, mean(all)])), { rows });
 }
 
@@ -56,7 +70,10 @@ const HALF_LOG = Math.log(1 - RHO * RHO) / 2;
 /** log of the density of a pair of correlated normal numbers. */
 const logPair = (a: number, b: number): number =>
   logNormal(a) + logNormal((b - RHO * a) / Math.sqrt(1 - RHO ** 2)) - HALF_LOG;
-const paired = (z: Float64Array): [number, number] => [z[0], RHO * z[0] + Math.sqrt(1 - RHO ** 2) * z[1]];
+const paired = (z: Float64Array): [number, number] => [
+  z[0],
+  RHO * z[0] + Math.sqrt(1 - RHO ** 2) * z[1],
+];
 
 const gaussian: Known = {
   columns: { a: real(), b: real() },
@@ -67,12 +84,19 @@ const gaussian: Known = {
   logDensity: ([a, b]) => logPair((Number(a) - 100) / 5, Number(b) / 0.01) - Math.log(5 * 0.01),
 };
 
-/** A Gaussian in the isometric log-ratios of three parts of 100: the density in two of them is N · 1/(√3 Π shares · 100²). */
+/**
+ * A Gaussian in the isometric log-ratios of three parts of 100: the density in two of them is N ·
+ * 1/(√3 Π shares · 100²).
+ */
 const composition: Known = {
   columns: { parts: simplex(["sand", "silt", "clay"], { total: 100, map: "isometricLogRatio" }) },
   row: (z) => {
     const [a, b] = paired(z);
-    const logs = [a / Math.SQRT2 + b / Math.sqrt(6), -a / Math.SQRT2 + b / Math.sqrt(6), (-2 * b) / Math.sqrt(6)];
+    const logs = [
+      a / Math.SQRT2 + b / Math.sqrt(6),
+      -a / Math.SQRT2 + b / Math.sqrt(6),
+      (-2 * b) / Math.sqrt(6),
+    ];
     const total = logs.reduce((s, l) => s + Math.exp(l), 0);
     return logs.map((l) => (100 * Math.exp(l)) / total);
   },
@@ -83,7 +107,10 @@ const composition: Known = {
   },
 };
 
-/** Waiting times and shares, neither of them normal after their domain's map, with normal dependence. */
+/**
+ * Waiting times and shares, neither of them normal after their domain's map, with normal
+ * dependence.
+ */
 const copula: Known = {
   columns: { wait: positive(), share: between(0, 1) },
   row: (z) => {
@@ -159,7 +186,11 @@ describe("baselines", () => {
 
   it("do not depend on how a model bends its coordinates", async () => {
     const bend: Bend = { kind: "sinh", centre: [1], scale: [2] };
-    const columns = { wait: bent(positive(), bend), share: bent(between(0, 1), bend), visits: bent(count(), bend) };
+    const columns = {
+      wait: bent(positive(), bend),
+      share: bent(between(0, 1), bend),
+      visits: bent(count(), bend),
+    };
     const of = (rows: readonly Cells[]): Cells[] => rows.map((row, i) => [...row, i % 4]);
     const [rows, fresh] = [of(rowsOf(copula, 300, 1)), of(rowsOf(copula, 20, 2))];
     const plain = tableBaselines(product({ ...copula.columns, visits: count() }), rows);
@@ -196,14 +227,23 @@ describe("baselines", () => {
       return Math.sqrt(mean(scores.map((v) => (v - mean(scores)) ** 2)));
     };
     // Scores of one draw each have a spread of 0.32; a mean over sixteen has a quarter of it.
-    for (const law of [copulaLaw, independent]) expect(await spread(law), law.name).toBeLessThan(0.12);
+    for (const law of [copulaLaw, independent])
+      expect(await spread(law), law.name).toBeLessThan(0.12);
   });
 
   it("draw rows that are inside, with the columns' laws and the copula's dependence", async () => {
-    const columns = { ...copula.columns, visits: count(), ward: category(LABELS), span: ordered(["from", "to"]) };
+    const columns = {
+      ...copula.columns,
+      visits: count(),
+      ward: category(LABELS),
+      span: ordered(["from", "to"]),
+    };
     const domain = product(columns);
     const one = (i: number): Cells => {
-      const [z, u] = [normal(key(i), 4, { dtype: "float64" }).data, uniform(key(i), 4, { dtype: "float64" }).data];
+      const [z, u] = [
+        normal(key(i), 4, { dtype: "float64" }).data,
+        uniform(key(i), 4, { dtype: "float64" }).data,
+      ];
       return [...copula.row(z, u), ...apart.row(z, u).slice(0, 2), z[2], z[2] + Math.exp(z[3])];
     };
     const rows = Array.from({ length: 1500 }, (_, i) => one(i));
@@ -211,7 +251,8 @@ describe("baselines", () => {
       const drawn = await law.draw(800, 5);
       for (const row of drawn) expect(domain.fault(row)).toBeUndefined();
       expect(await law.draw(800, 5)).toEqual(drawn);
-      const share = (of: readonly Cells[], test: (row: Cells) => boolean): number => of.filter(test).length / of.length;
+      const share = (of: readonly Cells[], test: (row: Cells) => boolean): number =>
+        of.filter(test).length / of.length;
       for (const test of [
         (row: Cells) => Number(row[1]) < 0.3,
         (row: Cells) => row[3] === "north",
@@ -220,7 +261,8 @@ describe("baselines", () => {
         expect(Math.abs(share(drawn, test) - share(rows, test))).toBeLessThan(0.06);
       const both = share(drawn, (row) => Number(row[0]) > Math.LN2 && Number(row[1]) > 0.5);
       // P(both above their medians) = ¼ + asin ρ/2π.
-      const expected = law.name === "independent columns" ? 0.25 : 0.25 + Math.asin(RHO) / (2 * Math.PI);
+      const expected =
+        law.name === "independent columns" ? 0.25 : 0.25 + Math.asin(RHO) / (2 * Math.PI);
       expect(Math.abs(both - expected)).toBeLessThan(0.05);
     }
   });
@@ -232,7 +274,9 @@ describe("a Gaussian of few rows", () => {
     const { mean: centre, factor } = gaussianOf(Float64Array.of(0, 0, 1, 4, 2, 2, 3, 6), 2, String);
     expect(Array.from(centre)).toEqual([1.5, 3]);
     const [a, , c, d] = factor;
-    expect([a * a, a * c, c * c + d * d]).toEqual([1.25, (2 * 4) / 7, 5].map((v) => expect.closeTo(v, 12)));
+    expect([a * a, a * c, c * c + d * d]).toEqual(
+      [1.25, (2 * 4) / 7, 5].map((v) => expect.closeTo(v, 12)),
+    );
   });
 });
 
@@ -253,11 +297,14 @@ describe("the law of a coordinate", () => {
 
   it("has kernels that are wider where values are rare, and a tail, as its formula says", () => {
     const few = [1000, 1001, 1004];
-    // Quartiles are 1000.5 and 1002.5, nearer than the deviation has them: too few to try widths on.
+    // Quartiles are 1000.5 and 1002.5, nearer than the deviation has them: too few to try widths
+    // on.
     const scale = 2 / 1.349;
     const width = (0.9 * scale * 3 ** -0.2 * Math.sqrt(3)) / Math.PI;
     const kernel = (t: number): number => 1 / (2 * Math.cosh(t / 2)) ** 2;
-    const pilot = few.map((c) => few.reduce((s, d) => s + kernel((c - d) / width) / (3 * width), 0));
+    const pilot = few.map((c) =>
+      few.reduce((s, d) => s + kernel((c - d) / width) / (3 * width), 0),
+    );
     const typical = Math.cbrt(pilot[0] * pilot[1] * pilot[2]);
     const widths = pilot.map((p) => width * Math.sqrt(typical / p));
     const found = kernelMarginal(Float64Array.from(few));
@@ -269,7 +316,8 @@ describe("the law of a coordinate", () => {
   });
 
   it("goes back from shares to where they lie, beyond the values too", () => {
-    for (const p of [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999]) expect(law.tails(law.quantile(p))[0] / p).toBeCloseTo(1, 4);
+    for (const p of [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999])
+      expect(law.tails(law.quantile(p))[0] / p).toBeCloseTo(1, 4);
   });
 
   it("gives a far row a price, not the end of the world", () => {
@@ -288,12 +336,18 @@ describe("the law of whole numbers", () => {
   it("has far numbers' chances from the side that they are on", () => {
     const law = numberLaw([1, 2, 2, 3, 6], uniform(key(1), 5, { dtype: "float64" }).data, {});
     for (const side of [1, -1])
-      expect(Math.exp(law.logProbability(side * 2e9) - law.logProbability(side * 1e9))).toBeCloseTo(0.25, 4);
+      expect(Math.exp(law.logProbability(side * 2e9) - law.logProbability(side * 1e9))).toBeCloseTo(
+        0.25,
+        4,
+      );
   });
 
   it("goes back from shares to numbers, and keeps to bounds", () => {
     const values = Array.from({ length: 200 }, (_, i) => [1, 2, 2, 3, 6][i % 5]);
-    const law = numberLaw(values, uniform(key(1), 200, { dtype: "float64" }).data, { least: 1, most: 6 });
+    const law = numberLaw(values, uniform(key(1), 200, { dtype: "float64" }).data, {
+      least: 1,
+      most: 6,
+    });
     const total = [1, 2, 3, 4, 5, 6].reduce((s, k) => s + Math.exp(law.logProbability(k)), 0);
     expect(total).toBeCloseTo(1, 10);
     expect(Math.exp(law.logProbability(2))).toBeCloseTo(0.4, 1);

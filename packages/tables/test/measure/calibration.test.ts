@@ -6,8 +6,10 @@ import { kolmogorov } from "../../src/measure/distances.ts";
 import type { TableEvaluation } from "../../src/measure/evaluate.ts";
 import { rankFaults } from "../../src/measure/faults.ts";
 
-const normals = (name: string, count: number): Float64Array => normal(key(name), count, { dtype: "float64" }).data;
-const uniforms = (name: string, count: number): Float64Array => uniform(key(name), count, { dtype: "float64" }).data;
+const normals = (name: string, count: number): Float64Array =>
+  normal(key(name), count, { dtype: "float64" }).data;
+const uniforms = (name: string, count: number): Float64Array =>
+  uniform(key(name), count, { dtype: "float64" }).data;
 
 /** log-likelihood of numbers under N(0, 1), up to a constant. */
 const scores = (z: Float64Array, scale = 1): Float64Array => z.map((v) => -0.5 * (scale * v) ** 2);
@@ -17,11 +19,16 @@ const faultsOf = (rows: Float64Array, samples: Float64Array): string[] =>
 
 describe("likelihood ranks", () => {
   it("are off by the distance of Kolmogorov and Smirnov, which is that from the diagonal", () => {
-    const [rows, samples] = [normals("rows", 150).map((z) => 1.4 * z - 0.3), normals("samples", 200)];
+    const [rows, samples] = [
+      normals("rows", 150).map((z) => 1.4 * z - 0.3),
+      normals("samples", 200),
+    ];
     const { ranks, distance, worst } = calibrationOf(rows, samples);
     expect(distance).toBe(kolmogorov(rows, samples));
     expect(Math.abs(worst.rows - worst.samples)).toBe(distance);
-    expect(ranks).toEqual(Array.from(rows.toSorted(), (v) => samples.filter((s) => s < v).length / 200));
+    expect(ranks).toEqual(
+      Array.from(rows.toSorted(), (v) => samples.filter((s) => s < v).length / 200),
+    );
     const gaps = ranks.map((r, i) => Math.max(Math.abs(r - i / 150), Math.abs(r - (i + 1) / 150)));
     expect(distance).toBeCloseTo(Math.max(...gaps), 12);
   });
@@ -30,7 +37,10 @@ describe("likelihood ranks", () => {
     const draws = 2000;
     let beyond = 0;
     for (let i = 0; i < draws; i++) {
-      const [rows, samples] = [scores(normals(`rows ${i}`, 60)), scores(normals(`samples ${i}`, 300))];
+      const [rows, samples] = [
+        scores(normals(`rows ${i}`, 60)),
+        scores(normals(`samples ${i}`, 300)),
+      ];
       const { distance, chance } = calibrationOf(rows, samples);
       if (distance > chance) beyond++;
       expect(faultsOf(rows, samples)).toEqual([]);
@@ -42,7 +52,10 @@ describe("likelihood ranks", () => {
 
   it("of a law of few values are no alarm either, whatever rounding makes of them", () => {
     // Two labels of one likelihood, which graphs of two sizes round to either side.
-    const same = calibrationOf(new Float64Array(100).fill(-0.7), new Float64Array(300).fill(-0.7000003));
+    const same = calibrationOf(
+      new Float64Array(100).fill(-0.7),
+      new Float64Array(300).fill(-0.7000003),
+    );
     expect(same.distance).toBe(0);
     expect(same.ranks[0]).toBeCloseTo(0.005, 12);
     expect(same.ranks[99]).toBeCloseTo(0.995, 12);
@@ -76,6 +89,8 @@ describe("likelihood ranks", () => {
     );
     expect(ranks).toEqual([0, 0, 1]);
     expect([distance, worst]).toEqual([2 / 3, { rows: 2 / 3, samples: 0 }]);
-    expect(calibrationOf(Float64Array.of(Number.NaN, 0), Float64Array.of(-2, Number.NaN)).ranks).toHaveLength(2);
+    expect(
+      calibrationOf(Float64Array.of(Number.NaN, 0), Float64Array.of(-2, Number.NaN)).ranks,
+    ).toHaveLength(2);
   });
 });

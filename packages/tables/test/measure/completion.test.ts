@@ -1,7 +1,12 @@
 /** Hidden cells: places and labels of draws that are of the law of the truth, and of others. */
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { type ColumnCompletion, labelAmong, placeAmong, type TableCompletion } from "../../src/measure/completion.ts";
+import {
+  type ColumnCompletion,
+  labelAmong,
+  placeAmong,
+  type TableCompletion,
+} from "../../src/measure/completion.ts";
 import type { TableEvaluation } from "../../src/measure/evaluate.ts";
 import { completionFaults } from "../../src/measure/faults.ts";
 import { completionLines, completionSection } from "../../src/report/completion.ts";
@@ -9,7 +14,11 @@ import { completionLines, completionSection } from "../../src/report/completion.
 const COUNT = 20_000;
 
 /** Places of truths among draws, both made out of normal numbers. */
-function places(draws: number, truth: (z: number) => number, drawn: (z: number) => number): Float64Array {
+function places(
+  draws: number,
+  truth: (z: number) => number,
+  drawn: (z: number) => number,
+): Float64Array {
   const z = normal(key("places"), [COUNT, draws + 1], { dtype: "float64" }).data;
   const u = uniform(key("ties"), COUNT, { dtype: "float64" }).data;
   return u.map((v, i) => {
@@ -32,7 +41,8 @@ describe("the place of a number among its draws", () => {
     ["nearly all alike", 7, (z: number) => (z > 2 ? 1 : 0)],
   ])("is uniform where they are of one law: %s", (_, draws, of) => {
     const found = places(draws, of, of);
-    for (const share of [0.5, 0.9]) expect(Math.abs(within(found, share) - share)).toBeLessThan(error(share));
+    for (const share of [0.5, 0.9])
+      expect(Math.abs(within(found, share) - share)).toBeLessThan(error(share));
     const below = found.filter((p) => p < 0.3).length / COUNT;
     expect(Math.abs(below - 0.3)).toBeLessThan(error(0.3));
   });
@@ -94,7 +104,10 @@ describe("a report on completion", () => {
   const completion: TableCompletion = {
     rows: 400,
     draws: 40,
-    alone: { columns: [column("size", 0.51, 0.9), ward(0.5)], numbers: { ...numbers(0.51, 0.9), cells: 400 } },
+    alone: {
+      columns: [column("size", 0.51, 0.9), ward(0.5)],
+      numbers: { ...numbers(0.51, 0.9), cells: 400 },
+    },
     several: { columns: [column("size", 0.5, 0.7)], numbers: { ...numbers(0.5, 0.7), cells: 400 } },
   };
 

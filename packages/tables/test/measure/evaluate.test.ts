@@ -17,23 +17,37 @@ const modes = (left: number): TableLaw => ({
   score: (rows) =>
     Float64Array.from(rows, ([x, y]) => {
       const at = (centre: number) => logNormal((Number(x) - centre) / 0.5) - Math.log(0.5);
-      return Math.log(left * Math.exp(at(-2)) + (1 - left) * Math.exp(at(2))) + logNormal(Number(y));
+      return (
+        Math.log(left * Math.exp(at(-2)) + (1 - left) * Math.exp(at(2))) + logNormal(Number(y))
+      );
     }),
   draw: (rows, seed) => {
     const z = normal(key(seed + 1000), [rows, 2], { dtype: "float64" }).data;
     const u = uniform(key(seed + 1000), rows, { dtype: "float64" }).data;
-    return Array.from({ length: rows }, (_, i) => [(u[i] < left ? -2 : 2) + 0.5 * z[2 * i], z[2 * i + 1]]);
+    return Array.from({ length: rows }, (_, i) => [
+      (u[i] < left ? -2 : 2) + 0.5 * z[2 * i],
+      z[2 * i + 1],
+    ]);
   },
 });
 
 const plane = product({ x: real(), y: real() });
-const [training, rows] = [modes(0.6).draw(1200, 1), modes(0.6).draw(250, 2)] as readonly (readonly Cells[])[];
+const [training, rows] = [
+  modes(0.6).draw(1200, 1),
+  modes(0.6).draw(250, 2),
+] as readonly (readonly Cells[])[];
 
 describe("an evaluation of a table's model", () => {
   it("finds nothing wrong with the truth", async () => {
-    const { evaluation, drawn } = await evaluateTable(modes(0.6), plane, { rows, training, seed: 3 });
+    const { evaluation, drawn } = await evaluateTable(modes(0.6), plane, {
+      rows,
+      training,
+      seed: 3,
+    });
     expect(drawn).toHaveLength(1250);
-    expect([...faultsOf(evaluation), ...rankFaults(evaluation), ...copyFaults(evaluation)]).toEqual([]);
+    expect([...faultsOf(evaluation), ...rankFaults(evaluation), ...copyFaults(evaluation)]).toEqual(
+      [],
+    );
     expect(verdictOf(evaluation)).toBe("better than every baseline, and nothing is clearly wrong");
     const { likelihood, calibration, model, clusters, privacy } = evaluation;
     expect(likelihood.baselines.map(({ name }) => name)).toEqual([
@@ -42,8 +56,10 @@ describe("an evaluation of a table's model", () => {
       "independent columns",
     ]);
     // A difference of means is the mean of differences.
-    for (const { mean, gain } of likelihood.baselines) expect(gain.mean).toBeCloseTo(likelihood.mean - mean, 10);
-    // Columns are independent here: what knows their laws loses little, a Gaussian more than a third of a nat.
+    for (const { mean, gain } of likelihood.baselines)
+      expect(gain.mean).toBeCloseTo(likelihood.mean - mean, 10);
+    // Columns are independent here: what knows their laws loses little, a Gaussian more than a
+    // third of a nat.
     expect(likelihood.baselines[2].gain.mean).toBeLessThan(0.05);
     expect(likelihood.baselines[0].gain.mean).toBeGreaterThan(0.3);
     expect(calibration.ranks).toHaveLength(250);
@@ -59,23 +75,32 @@ describe("an evaluation of a table's model", () => {
   it("says that modes have the wrong mass: 97 % where 60 % is", async () => {
     const { evaluation } = await evaluateTable(modes(0.97), plane, { rows, training });
     const faults = faultsOf(evaluation);
-    expect(faults.join("; ")).toMatch(/samples put 97 % into the cluster that holds (59|60|61) % of the rows/);
+    expect(faults.join("; ")).toMatch(
+      /samples put 97 % into the cluster that holds (59|60|61) % of the rows/,
+    );
     expect(faults[0]).toMatch(
       /^a Gaussian copula has a log-likelihood of -\d\.\d+, 0\.\d+ ± 0\.\d+ nats a row more than the model/,
     );
-    expect(faults.join("; ")).toMatch(/harder to tell from data than the model's, AUC 0\.\d+ against 0\.\d+/);
+    expect(faults.join("; ")).toMatch(
+      /harder to tell from data than the model's, AUC 0\.\d+ against 0\.\d+/,
+    );
     expect(evaluationText(evaluation).trimEnd().split("\n").at(-1)).toBe(
       `worse than it should be: ${[...faults, ...rankFaults(evaluation)].join("; ")}`,
     );
     // The model is too sure of the left mode: rows of the right one rank too low.
     expect(rankFaults(evaluation)).toEqual([
-      expect.stringMatching(/^(39|40|41) % of the rows are no likelier than the least likely \d\.\d % of the samples$/),
+      expect.stringMatching(
+        /^(39|40|41) % of the rows are no likelier than the least likely \d\.\d % of the samples$/,
+      ),
     ]);
     expect(evaluation.calibration.distance).toBeGreaterThan(2 * evaluation.calibration.chance);
   });
 
   it("knows a model that repeats its rows", async () => {
-    const copies: TableLaw = { ...modes(0.6), draw: (n) => Array.from({ length: n }, (_, i) => training[i % 1200]) };
+    const copies: TableLaw = {
+      ...modes(0.6),
+      draw: (n) => Array.from({ length: n }, (_, i) => training[i % 1200]),
+    };
     const { evaluation } = await evaluateTable(copies, plane, { rows, training });
     expect(faultsOf(evaluation)).toEqual([]);
     expect(copyFaults(evaluation).join("; ")).toMatch(
@@ -110,19 +135,38 @@ describe("an evaluation of a table's model", () => {
   });
 
   it("takes columns of every kind, and gives the same numbers for the same seed", async () => {
-    const domain = product({ size: positive(), share: between(0, 1), visits: count(), ward: category(["n", "s"]) });
+    const domain = product({
+      size: positive(),
+      share: between(0, 1),
+      visits: count(),
+      ward: category(["n", "s"]),
+    });
     const all = Array.from({ length: 400 }, (_, i): Cells => {
       const [a, b, c] = normal(key(i), 3, { dtype: "float64" }).data;
-      return [Math.exp(a), normalShare(0.6 * a + 0.8 * b), Math.floor(Math.exp(c)), b > 0.3 ? "n" : "s"];
+      return [
+        Math.exp(a),
+        normalShare(0.6 * a + 0.8 * b),
+        Math.floor(Math.exp(c)),
+        b > 0.3 ? "n" : "s",
+      ];
     });
     const [seen, held] = [all.slice(0, 300), all.slice(300)];
     const copula = tableBaselines(domain, seen)[1];
-    const { evaluation } = await evaluateTable(copula, domain, { rows: held, training: seen, seed: 4 });
+    const { evaluation } = await evaluateTable(copula, domain, {
+      rows: held,
+      training: seen,
+      seed: 4,
+    });
     expect(evaluation.likelihood.baselines[1].gain.mean).toBe(0);
-    expect(evaluation.model.columns.map(({ column }) => column).sort()).toEqual(["share", "size", "visits", "ward"]);
+    expect(evaluation.model.columns.map(({ column }) => column).sort()).toEqual([
+      "share",
+      "size",
+      "visits",
+      "ward",
+    ]);
     expect(faultsOf(evaluation)).toEqual([]);
-    expect((await evaluateTable(copula, domain, { rows: held, training: seen, seed: 4 })).evaluation).toEqual(
-      evaluation,
-    );
+    expect(
+      (await evaluateTable(copula, domain, { rows: held, training: seen, seed: 4 })).evaluation,
+    ).toEqual(evaluation);
   });
 });

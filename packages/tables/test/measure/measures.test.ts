@@ -6,16 +6,27 @@ import { areaUnderCurve } from "diffeo/sampler";
 import { describe, expect, it } from "vitest";
 import { rowsAuc } from "../../src/measure/classifier.ts";
 import { clusterMasses } from "../../src/measure/clusters.ts";
-import { columnDistances, correlationDifferences, kolmogorov, slicedDistance } from "../../src/measure/distances.ts";
+import {
+  columnDistances,
+  correlationDifferences,
+  kolmogorov,
+  slicedDistance,
+} from "../../src/measure/distances.ts";
 import { featuresOf } from "../../src/measure/features.ts";
 import type { Cells } from "../../src/measure/law.ts";
 import { privacyOf } from "../../src/measure/neighbours.ts";
 
 /** Points of the plane made of two normal and two uniform numbers each. */
-function points(rows: number, seed: number, of: (z: Float64Array, u: Float64Array) => readonly number[]): NdArray {
+function points(
+  rows: number,
+  seed: number,
+  of: (z: Float64Array, u: Float64Array) => readonly number[],
+): NdArray {
   const z = normal(key(seed), [rows, 2], { dtype: "float64" }).data;
   const u = uniform(key(seed), [rows, 2], { dtype: "float64" }).data;
-  const all = Array.from({ length: rows }, (_, i) => of(z.subarray(2 * i, 2 * i + 2), u.subarray(2 * i, 2 * i + 2)));
+  const all = Array.from({ length: rows }, (_, i) =>
+    of(z.subarray(2 * i, 2 * i + 2), u.subarray(2 * i, 2 * i + 2)),
+  );
   return { shape: [rows, all[0].length], dtype: "float64", data: Float64Array.from(all.flat()) };
 }
 
@@ -33,7 +44,8 @@ describe("the two-sample test of rows", () => {
   });
 
   it("catches a wrong correlation, which no column shows", () => {
-    // What the ratio of the two densities itself reaches: log N_ρ/N₀ = (2ρab − ρ²(a² + b²))/2(1 − ρ²) + const.
+    // What the ratio of the two densities itself reaches: log N_ρ/N₀ = (2ρab − ρ²(a² + b²))/2(1 −
+    // ρ²) + const.
     const ratios = ({ data }: NdArray): number[] =>
       Array.from({ length: data.length / 2 }, (_, i) => {
         const [a, b] = [Number(data[2 * i]), Number(data[2 * i + 1])];
@@ -62,7 +74,11 @@ describe("mass by cluster", () => {
     u[0] < share ? [z[0] * 0.4 - 2, z[1] * 0.4] : [z[0] * 0.4 + 2, z[1] * 0.4];
 
   it("finds two modes and what each of them holds", () => {
-    const { masses, silhouette } = clusterMasses(points(1000, 1, modes(0.97)), points(1500, 2, modes(0.6)), key(0));
+    const { masses, silhouette } = clusterMasses(
+      points(1000, 1, modes(0.97)),
+      points(1500, 2, modes(0.6)),
+      key(0),
+    );
     expect(masses).toHaveLength(2);
     expect(silhouette).toBeGreaterThan(0.7);
     expect(masses[0].data).toBeCloseTo(0.6, 1);
@@ -113,14 +129,21 @@ describe("distances", () => {
     const { most, worst } = correlationDifferences(domain, down, up);
     expect(most).toBeCloseTo(2, 12);
     expect(worst[0]).toMatchObject({ columns: ["a", "b"] });
-    expect([worst[0].samples, worst[0].data]).toEqual([expect.closeTo(-1, 12), expect.closeTo(1, 12)]);
+    expect([worst[0].samples, worst[0].data]).toEqual([
+      expect.closeTo(-1, 12),
+      expect.closeTo(1, 12),
+    ]);
     expect(correlationDifferences(domain, up, up).most).toBe(0);
   });
 
   it("of slices are those of a shift, and fall to their floor where the laws agree", () => {
-    const at = (x: number, rows: number, seed: number): NdArray => points(rows, seed, ([a, b]) => [a + x, b]);
+    const at = (x: number, rows: number, seed: number): NdArray =>
+      points(rows, seed, ([a, b]) => [a + x, b]);
     // W₂ of a shift by δ along θ is |δ·θ|, whose mean square over directions of the plane is δ²/2.
-    const { value, floor } = slicedDistance(at(3, 600, 1), at(0, 600, 1), { key: key(0), directions: 400 });
+    const { value, floor } = slicedDistance(at(3, 600, 1), at(0, 600, 1), {
+      key: key(0),
+      directions: 400,
+    });
     expect(Math.abs(value / (3 / Math.SQRT2) - 1)).toBeLessThan(0.1);
     expect(floor).toBeLessThan(0.1 * value);
     const same = slicedDistance(at(0, 600, 1), at(0, 900, 2), { key: key(0) });
@@ -223,7 +246,9 @@ describe("features", () => {
   });
 
   it("are numbers of a part that is lost to rounding too", () => {
-    const whole = product({ soil: simplex(["a", "b", "c"], { total: 100, map: "isometricLogRatio" }) });
+    const whole = product({
+      soil: simplex(["a", "b", "c"], { total: 100, map: "isometricLogRatio" }),
+    });
     const { of } = featuresOf(whole, [
       [20, 30, 50],
       [60, 30, 10],

@@ -1,4 +1,7 @@
-/** Boards on a canvas: every square's pieces, each as opaque as it is probable. The squares under them are the page's style. */
+/**
+ * Boards on a canvas: every square's pieces, each as opaque as it is probable. The squares under
+ * them are the page's style.
+ */
 import { CLASSES, EMPTY, pieceSvg, SQUARES, UNKNOWN } from "diffeo-chess";
 
 /** The twelve pieces at one size, as pictures that are drawn fast. */
@@ -20,7 +23,8 @@ async function rasterised(k: number, size: number): Promise<CanvasImageSource> {
 
 /** @param size of a square in the screen's pixels */
 export function piecesAt(size: number): Promise<Pieces> {
-  const made = bySize.get(size) ?? Promise.all(Array.from({ length: EMPTY }, (_, k) => rasterised(k, size)));
+  const made =
+    bySize.get(size) ?? Promise.all(Array.from({ length: EMPTY }, (_, k) => rasterised(k, size)));
   bySize.set(size, made);
   return made;
 }
@@ -28,8 +32,15 @@ export function piecesAt(size: number): Promise<Pieces> {
 /** Below this a piece is invisible. */
 const LEAST = 4;
 
-/** The classes that a square shows and their bytes, the likeliest last, on top. What is known is shown as that. */
-function shownAt(square: number, mixture: Uint8Array | undefined, known: number): [k: number, byte: number][] {
+/**
+ * The classes that a square shows and their bytes, the likeliest last, on top. What is known is
+ * shown as that.
+ */
+function shownAt(
+  square: number,
+  mixture: Uint8Array | undefined,
+  known: number,
+): [k: number, byte: number][] {
   if (known !== UNKNOWN) return known === EMPTY ? [] : [[known, 255]];
   const shown: [number, number][] = [];
   for (let k = 0; mixture && k < EMPTY; k++) {

@@ -1,5 +1,6 @@
 /**
- * What a frame says of its boards. A frame is bytes [boards, 64, 13], p = byte/255: each square's mixture of the classes.
+ * What a frame says of its boards. A frame is bytes [boards, 64, 13], p = byte/255: each square's
+ * mixture of the classes.
  *
  *   argmax     the likeliest class of each square, the board that it would be now
  *   entropy    −Σ p log₂ p of a square, in bits, summed over those of a board that are not known
@@ -14,7 +15,8 @@ export interface Frame {
 }
 
 /**
- * A frame on the way with its known squares as they are known: the process has noise on them too, and takes it off at its end.
+ * A frame on the way with its known squares as they are known: the process has noise on them too,
+ * and takes it off at its end.
  * @param known 64 classes of every board, `UNKNOWN` where nothing is known
  */
 export function withKnown({ t, mixture }: Frame, known: Uint8Array): Frame {
@@ -45,19 +47,23 @@ export function argmax(mixture: Uint8Array): Board {
   const board = new Uint8Array(SQUARES);
   for (let square = 0; square < SQUARES; square++) {
     let best = EMPTY;
-    for (let k = 0; k < EMPTY; k++) if (mixture[square * CLASSES + k] > mixture[square * CLASSES + best]) best = k;
+    for (let k = 0; k < EMPTY; k++)
+      if (mixture[square * CLASSES + k] > mixture[square * CLASSES + best]) best = k;
     board[square] = best;
   }
   return board;
 }
 
 /** −p log₂ p of every byte. */
-const BITS = Float64Array.from({ length: 256 }, (_, byte) => (byte === 0 ? 0 : (-byte / 255) * Math.log2(byte / 255)));
+const BITS = Float64Array.from({ length: 256 }, (_, byte) =>
+  byte === 0 ? 0 : (-byte / 255) * Math.log2(byte / 255),
+);
 
 /** The entropy of the squares that are not known. */
 function entropyOf(mixture: Uint8Array, known: Uint8Array): number {
   let bits = 0;
-  for (let i = 0; i < mixture.length; i++) if (known[Math.floor(i / CLASSES)] === UNKNOWN) bits += BITS[mixture[i]];
+  for (let i = 0; i < mixture.length; i++)
+    if (known[Math.floor(i / CLASSES)] === UNKNOWN) bits += BITS[mixture[i]];
   return bits;
 }
 
@@ -71,5 +77,10 @@ export function readingOf(frame: Frame, known: Uint8Array): Reading {
     sum.entropy += entropyOf(mixture, known);
     sum.legal += isLegal(board) ? 1 : 0;
   }
-  return { t: frame.t, pieces: sum.pieces / boards, entropy: sum.entropy / boards, legal: sum.legal / boards };
+  return {
+    t: frame.t,
+    pieces: sum.pieces / boards,
+    entropy: sum.entropy / boards,
+    legal: sum.legal / boards,
+  };
 }

@@ -11,7 +11,10 @@ export interface ServedModel {
 /** The address as a worker reads it, whose own is another. */
 const served = (path: string): string => new URL(path, document.baseURI).href;
 
-/** The first is the one to begin with: a third of the size and of the work of the other, which makes the better boards. */
+/**
+ * The first is the one to begin with: a third of the size and of the work of the other, which makes
+ * the better boards.
+ */
 export const models: readonly ServedModel[] = [
   { name: "small", label: "Small transformer", url: served(small) },
   { name: "transformer", label: "Large transformer", url: served(transformer) },

@@ -4,7 +4,11 @@ import { EMPTY, type Flaw, UNKNOWN } from "diffeo-chess";
 const PIECE_NAMES = ["pawn", "knight", "bishop", "rook", "queen", "king"];
 
 export const nameOf = (k: number): string =>
-  k === EMPTY ? "empty" : k === UNKNOWN ? "unknown" : `${k < 6 ? "white" : "black"} ${PIECE_NAMES[k % 6]}`;
+  k === EMPTY
+    ? "empty"
+    : k === UNKNOWN
+      ? "unknown"
+      : `${k < 6 ? "white" : "black"} ${PIECE_NAMES[k % 6]}`;
 
 export const FLAW_NAMES: Readonly<Record<Flaw, string>> = {
   kings: "not one king each",

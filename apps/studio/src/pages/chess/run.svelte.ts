@@ -1,9 +1,16 @@
 /**
- * A run of the reverse diffusion as the page sees it: the model that comes first, frames as they come, which of them is
- * shown, and whether time runs. The worker computes; here it is only shown and steered.
+ * A run of the reverse diffusion as the page sees it: the model that comes first, frames as they
+ * come, which of them is shown, and whether time runs. The worker computes; here it is only shown
+ * and steered.
  */
 import { engine, fallBack } from "../../shell/engine.svelte.ts";
-import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
+import {
+  isStopped,
+  type OpenWorker,
+  openWorker,
+  type Trouble,
+  troubleOf,
+} from "../../shell/rpc.ts";
 import { type Frame, type Reading, readingOf, withKnown } from "./frames.ts";
 import type { DrawAsk, Loaded } from "./tasks.ts";
 
@@ -142,7 +149,8 @@ export class Run {
     this.playing = !this.playing;
     if (!this.playing) this.target = this.at;
     else if (this.phase.kind === "done" && this.at >= this.known - 1) this.target = 0;
-    if (this.phase.kind === "running") void this.#worker?.call("pace", { steps: this.playing ? undefined : 0 });
+    if (this.phase.kind === "running")
+      void this.#worker?.call("pace", { steps: this.playing ? undefined : 0 });
   }
 
   /** Shows a frame and stays there; one past the last asks the run for it. */

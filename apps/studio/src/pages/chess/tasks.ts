@@ -1,6 +1,7 @@
 /**
- * What the chess page has computed: a model is loaded once; boards are drawn from noise, or completed around known squares,
- * and every step of the reverse process on the simplex is told as a frame, each square's mixture of the 13 classes as bytes.
+ * What the chess page has computed: a model is loaded once; boards are drawn from noise, or
+ * completed around known squares, and every step of the reverse process on the simplex is told as a
+ * frame, each square's mixture of the 13 classes as bytes.
  */
 import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -44,21 +45,29 @@ export type Told =
   | { readonly kind: "frame"; readonly t: number; readonly mixture: Uint8Array };
 
 let model: Model | undefined;
-/** What was opened last, by what it is for. Each holds the network's weights once a graph, so there are only so many. */
+/**
+ * What was opened last, by what it is for. Each holds the network's weights once a graph, so there
+ * are only so many.
+ */
 const samplers = new Map<string, Promise<BoardSampler>>();
 const MOST_SAMPLERS = 2;
 
 /** What the page must know of a model. */
 export interface Loaded {
   readonly parameters: number;
-  /** The probability of its class at a square that is certain, which the encoding keeps off the corner of the simplex. */
+  /**
+   * The probability of its class at a square that is certain, which the encoding keeps off the
+   * corner of the simplex.
+   */
   readonly sure: number;
   /** The entropy of such a square, in bits. */
   readonly floor: number;
 }
 
 function described({ parameters, encoding }: Model): Loaded {
-  const certain = encoding.mixture(encoding.encode(new Uint8Array(SQUARES).fill(EMPTY))).subarray(0, CLASSES);
+  const certain = encoding
+    .mixture(encoding.encode(new Uint8Array(SQUARES).fill(EMPTY)))
+    .subarray(0, CLASSES);
   return {
     parameters: parameterCount(parameters),
     sure: Math.max(...certain),
@@ -69,7 +78,8 @@ function described({ parameters, encoding }: Model): Loaded {
 /** Takes a model from where it is served, or from the reader's file. */
 export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, Loaded>(
   async (from, { tell }) => {
-    const loaded = "url" in from ? await servedModel(from.url, parseModel, tell) : parseModel(from.bytes);
+    const loaded =
+      "url" in from ? await servedModel(from.url, parseModel, tell) : parseModel(from.bytes);
     for (const sampler of samplers.values()) await (await sampler).dispose();
     samplers.clear();
     model = loaded;

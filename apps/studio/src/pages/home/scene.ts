@@ -1,4 +1,7 @@
-/** The picture of the first page on a canvas: the plane on the left, the triangle on the right, every point in both. */
+/**
+ * The picture of the first page on a canvas: the plane on the left, the triangle on the right,
+ * every point in both.
+ */
 import type { Colours } from "../../view/colours.ts";
 import type { Moment, Picture } from "./tasks.ts";
 
@@ -23,7 +26,12 @@ const inPlane = ({ left, top, size }: Box, a: number, b: number): [number, numbe
 
 type Place = (box: Box, a: number, b: number) => [number, number];
 
-function drawLines(context: CanvasRenderingContext2D, box: Box, place: Place, lines: readonly Float32Array[]): void {
+function drawLines(
+  context: CanvasRenderingContext2D,
+  box: Box,
+  place: Place,
+  lines: readonly Float32Array[],
+): void {
   context.beginPath();
   for (const line of lines)
     for (let i = 0; i < line.length; i += 2) {

@@ -1,7 +1,7 @@
 /**
- * The running picture of the first page: the reverse diffusion of a mixture whose score is known in the plane, run on the
- * triangle by the lemma, and seen in both. Few points and a small graph: the pure TypeScript evaluator is enough, and the page
- * does not wait for a runtime.
+ * The running picture of the first page: the reverse diffusion of a mixture whose score is known in
+ * the plane, run on the triangle by the lemma, and seen in both. Few points and a small graph: the
+ * pure TypeScript evaluator is enough, and the page does not wait for a runtime.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture } from "diffeo/distribution";

@@ -1,16 +1,29 @@
 /** A run as the page sees it: the way out, and the ways back as they come. */
 import { engine } from "../../shell/engine.svelte.ts";
-import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
+import {
+  isStopped,
+  type OpenWorker,
+  openWorker,
+  type Trouble,
+  troubleOf,
+} from "../../shell/rpc.ts";
 import type { Ask, Back, Outward, Way } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
 
 /** The slope of log distance against log dt. */
-export function slopeOf(points: readonly { readonly dt: number; readonly distance: number }[]): number {
-  const [x, y] = [points.map(({ dt }) => Math.log(dt)), points.map(({ distance }) => Math.log(distance))];
+export function slopeOf(
+  points: readonly { readonly dt: number; readonly distance: number }[],
+): number {
+  const [x, y] = [
+    points.map(({ dt }) => Math.log(dt)),
+    points.map(({ distance }) => Math.log(distance)),
+  ];
   const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length;
   const [mx, my] = [mean(x), mean(y)];
-  return x.reduce((s, v, i) => s + (v - mx) * (y[i] - my), 0) / x.reduce((s, v) => s + (v - mx) ** 2, 0);
+  return (
+    x.reduce((s, v, i) => s + (v - mx) * (y[i] - my), 0) / x.reduce((s, v) => s + (v - mx) ** 2, 0)
+  );
 }
 
 export class Paths {

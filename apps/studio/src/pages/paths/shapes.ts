@@ -40,7 +40,10 @@ export interface Outward {
   readonly margin: number;
 }
 
-/** The reverse paths in so many steps that are stepped in x, from t = 1 at equal times, and the points where all of them end. */
+/**
+ * The reverse paths in so many steps that are stepped in x, from t = 1 at equal times, and the
+ * points where all of them end.
+ */
 export interface Way {
   readonly steps: number;
   readonly dt: number;

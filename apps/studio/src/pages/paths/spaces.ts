@@ -1,4 +1,7 @@
-/** Four constrained spaces: a map onto each, a law in x whose image reaches for the boundary, and how they are seen. */
+/**
+ * Four constrained spaces: a map onto each, a law in x whose image reaches for the boundary, and
+ * how they are seen.
+ */
 import { additiveLogistic, type Bijector, expMap, sigmoidMap, unitBall } from "diffeo/bijector";
 import { type Diffusible, gaussian, mixture } from "diffeo/distribution";
 import { around, boxOutline, circleOutline, type Frame } from "../../view/frame.ts";

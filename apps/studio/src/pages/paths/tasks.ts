@@ -1,14 +1,22 @@
 /**
- * What the page of paths has computed: a variance-preserving diffusion of a mixture, whose score is known at every time, forward
- * and in reverse, in x and in y = φ(x), on one Brownian path each way. Reverse(φ(X)) is stepped in y, by Euler–Maruyama and by
- * Milstein; φ(Reverse(X)) is stepped in x and mapped (`appendix:reverse_time_ito_lemma`). All in float64.
+ * What the page of paths has computed: a variance-preserving diffusion of a mixture, whose score is
+ * known at every time, forward and in reverse, in x and in y = φ(x), on one Brownian path each way.
+ * Reverse(φ(X)) is stepped in y, by Euler–Maruyama and by Milstein; φ(Reverse(X)) is stepped in x
+ * and mapped (`appendix:reverse_time_ito_lemma`). All in float64.
  */
 
 import { sampleFrom } from "diffeo/distribution";
 import { type Compiled, compile } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
-import { brownianPath, eulerMaruyama, milstein, type NoiseSource, openSampler, uniformGrid } from "diffeo/sampler";
+import {
+  brownianPath,
+  eulerMaruyama,
+  milstein,
+  type NoiseSource,
+  openSampler,
+  uniformGrid,
+} from "diffeo/sampler";
 import { pushedScore, pushLogDensity } from "diffeo/score";
 import { forward, linearSchedule, type Process, push, reverse, reversePush, vp } from "diffeo/sde";
 import { task } from "../../shell/rpc.ts";
@@ -36,7 +44,11 @@ const BACK_TIMES = uniformGrid(1, T_END, FINEST);
 const OUT_TIMES = uniformGrid(0, 1, 256);
 
 const numbers = ({ data }: NdArray): Float64Array => data as Float64Array;
-const rows = (data: Float64Array, n: number): NdArray => ({ shape: [data.length / n, n], dtype: "float64", data });
+const rows = (data: Float64Array, n: number): NdArray => ({
+  shape: [data.length / n, n],
+  dtype: "float64",
+  data,
+});
 
 /** Everything of a space that is compiled once. */
 async function openSpace(name: SpaceName) {
@@ -45,9 +57,12 @@ async function openSpace(name: SpaceName) {
   const { meanFactor, std } = sde.transition;
   const score = (x: Tensor, t: Tensor): Tensor => law.marginal(meanFactor(t), std(t)).score(x);
   const inY = reversePush(sde, phi, score);
-  // Transformed first, then reversed, in y and through nothing but the score in y. The chart is there to tell what is outside.
+  // Transformed first, then reversed, in y and through nothing but the score in y. The chart is
+  // there to tell what is outside.
   const transformed: Process = {
-    ...reverse(push(sde, phi), (y: Tensor, t: Tensor) => pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t)),
+    ...reverse(push(sde, phi), (y: Tensor, t: Tensor) =>
+      pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t),
+    ),
     ...(inY.chart && { chart: inY.chart }),
   };
   const shape = [n];
@@ -74,7 +89,14 @@ async function openSpace(name: SpaceName) {
       float64,
     ),
   };
-  const all = [outX, outY, domain, euler, order1, ...(Object.values(graphs) as Compiled<never, unknown>[])];
+  const all = [
+    outX,
+    outY,
+    domain,
+    euler,
+    order1,
+    ...(Object.values(graphs) as Compiled<never, unknown>[]),
+  ];
   return {
     name,
     space,
@@ -101,7 +123,9 @@ async function open(name: SpaceName): Promise<Opened> {
   return opened as Promise<Opened>;
 }
 
-/** The law at t = 0 over a plane; over the time of a line, its marginals. Under both, the grid of x. */
+/**
+ * The law at t = 0 over a plane; over the time of a line, its marginals. Under both, the grid of x.
+ */
 async function grounds({ space, noised, logq, forward: map }: Opened): Promise<[Ground, Ground]> {
   const { frameX, frameY, dimension: n, lift } = space;
   const shadesOf = async (
@@ -112,7 +136,9 @@ async function grounds({ space, noised, logq, forward: map }: Opened): Promise<[
     const u = lattice(frame, SHADES);
     const places = [...Array(u.length / 2).keys()];
     const points = Float64Array.from(places.flatMap((i) => at(u[2 * i], u[2 * i + 1])));
-    const times = Float64Array.from(places, (i) => (n === 1 ? (u[2 * i] - frame.low[0]) / frame.size : 0));
+    const times = Float64Array.from(places, (i) =>
+      n === 1 ? (u[2 * i] - frame.low[0]) / frame.size : 0,
+    );
     return Float32Array.from(numbers(await f(rows(points, n), times)));
   };
   const lines = n === 2 ? gridLines({ low: [-7, -7], size: 14 }, 14, 141) : levels(frameX);
@@ -123,7 +149,8 @@ async function grounds({ space, noised, logq, forward: map }: Opened): Promise<[
   const along = lines[0].length / 2;
   const seenY = lines.map((line, k) => {
     const out = new Float32Array(2 * along);
-    for (let i = 0; i < along; i++) out.set(space.see(y, k * along + i, line[2 * i] / frameX.size), 2 * i);
+    for (let i = 0; i < along; i++)
+      out.set(space.see(y, k * along + i, line[2 * i] / frameX.size), 2 * i);
     return out;
   });
   return [
@@ -138,7 +165,9 @@ async function grounds({ space, noised, logq, forward: map }: Opened): Promise<[
 
 /** Lines of equal x over time. */
 const levels = ({ low, size }: Frame): Float64Array[] =>
-  Array.from({ length: 2 * size + 1 }, (_, k) => Float64Array.of(0, low[1] + k / 2, size, low[1] + k / 2));
+  Array.from({ length: 2 * size + 1 }, (_, k) =>
+    Float64Array.of(0, low[1] + k / 2, size, low[1] + k / 2),
+  );
 
 /** The increments of a path, kept for as long as the same ones are asked for again. */
 function remembered(path: NoiseSource): NoiseSource {
@@ -166,7 +195,11 @@ async function take(
   start: NdArray,
   grid: readonly number[],
   noise: NoiseSource,
-  { w, signal, follow }: { readonly w: number; readonly signal: AbortSignal; readonly follow: boolean },
+  {
+    w,
+    signal,
+    follow,
+  }: { readonly w: number; readonly signal: AbortSignal; readonly follow: boolean },
 ): Promise<Taken> {
   const path = [...numbers(start).subarray(0, n)];
   const { samples, exits } = await draw({
@@ -176,12 +209,18 @@ async function take(
     signal,
     key: key("paths"),
     ...(w !== 1 && { driftScale: w }),
-    ...(follow && { onStep: async ({ points }) => void path.push(...numbers(await points()).subarray(0, n)) }),
+    ...(follow && {
+      onStep: async ({ points }) => void path.push(...numbers(await points()).subarray(0, n)),
+    }),
   });
   return { ends: numbers(samples), exits, path: Float64Array.from(path) };
 }
 
-function seenPath(see: PathSpace["see"], path: Float64Array, times: readonly number[]): Float32Array {
+function seenPath(
+  see: PathSpace["see"],
+  path: Float64Array,
+  times: readonly number[],
+): Float32Array {
   const out = new Float32Array(2 * times.length);
   times.forEach((t, i) => {
     out.set(see(path, i, t), 2 * i);
@@ -223,7 +262,10 @@ interface Out {
 }
 let lastOut: Out | undefined;
 
-/** On one Brownian path in x and in y. It does not depend on w: a slider over w does not ask for it again. */
+/**
+ * On one Brownian path in x and in y. It does not depend on w: a slider over w does not ask for it
+ * again.
+ */
 async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise<Out> {
   const name = `${space.name} ${seed}`;
   if (lastOut?.name === name) return lastOut;
@@ -256,7 +298,11 @@ async function wayBack(
   space: Opened,
   { start, back }: Out,
   steps: number,
-  { w, signal, onWay }: { readonly w: number; readonly signal: AbortSignal; readonly onWay?: (way: Way) => void },
+  {
+    w,
+    signal,
+    onWay,
+  }: { readonly w: number; readonly signal: AbortSignal; readonly onWay?: (way: Way) => void },
 ): Promise<Back> {
   const { dimension: n, see, seeX } = space.space;
   const grid = BACK_TIMES.filter((_, i) => i % (FINEST / steps) === 0);
@@ -282,25 +328,32 @@ async function wayBack(
 }
 
 /** The way out, then the way back in every number of steps, the one that is looked at first. */
-export const run = task<Ask, Told, null>(async ({ space: name, seed, w, first }, { tell, signal }) => {
-  const space = await open(name);
-  signal.throwIfAborted();
-  const out = await wayOut(space, seed, signal);
-  tell({ kind: "outward", outward: out.told });
-  const order = [...STEPS].sort((a, b) => Number(b === first) - Number(a === first) || a - b);
-  const onWay = (way: Way): void => tell({ kind: "way", way });
-  for (const steps of order)
-    tell({ kind: "back", back: await wayBack(space, out, steps, { w, signal, ...(steps === first && { onWay }) }) });
-  return null;
-});
+export const run = task<Ask, Told, null>(
+  async ({ space: name, seed, w, first }, { tell, signal }) => {
+    const space = await open(name);
+    signal.throwIfAborted();
+    const out = await wayOut(space, seed, signal);
+    tell({ kind: "outward", outward: out.told });
+    const order = [...STEPS].sort((a, b) => Number(b === first) - Number(a === first) || a - b);
+    const onWay = (way: Way): void => tell({ kind: "way", way });
+    for (const steps of order)
+      tell({
+        kind: "back",
+        back: await wayBack(space, out, steps, { w, signal, ...(steps === first && { onWay }) }),
+      });
+    return null;
+  },
+);
 
 /** Compiles what another w needs, so that moving its slider does not wait: one step of each. */
-export const prepare = task<Pick<Ask, "space" | "seed">, never, null>(async ({ space: name, seed }, { signal }) => {
-  if (openedName !== name) return null;
-  const space = await open(name);
-  const { start, back } = await wayOut(space, seed, signal);
-  const how = { w: 1.01, signal, follow: false };
-  for (const draw of [space.domain, space.euler, space.order1])
-    await take(draw, space.space.dimension, start, BACK_TIMES.slice(0, 2), back, how);
-  return null;
-});
+export const prepare = task<Pick<Ask, "space" | "seed">, never, null>(
+  async ({ space: name, seed }, { signal }) => {
+    if (openedName !== name) return null;
+    const space = await open(name);
+    const { start, back } = await wayOut(space, seed, signal);
+    const how = { w: 1.01, signal, follow: false };
+    for (const draw of [space.domain, space.euler, space.order1])
+      await take(draw, space.space.dimension, start, BACK_TIMES.slice(0, 2), back, how);
+    return null;
+  },
+);

@@ -1,6 +1,7 @@
 /**
- * Expressions as a reader types them, such as `−(x1^2 + x2^2)/2` or `x1 + tanh(2 x2)`, read once and then built of tensors, to
- * be differentiated and compiled, or worked out as numbers. Nothing that is typed is ever run as a program.
+ * Expressions as a reader types them, such as `−(x1^2 + x2^2)/2` or `x1 + tanh(2 x2)`, read once
+ * and then built of tensors, to be differentiated and compiled, or worked out as numbers. Nothing
+ * that is typed is ever run as a program.
  *
  *   sum     = product (("+" | "-") product)*
  *   product = signed (("*" | "/")? signed)*        two things side by side are multiplied: 2 x1
@@ -50,22 +51,23 @@ export interface Expression {
   readonly value: (names: Readonly<Record<string, number>>) => number;
 }
 
-const functions: Readonly<Record<string, readonly [(x: Tensor) => Tensor, (x: number) => number]>> = {
-  exp: [exp, Math.exp],
-  log: [log, Math.log],
-  log1p: [log1p, Math.log1p],
-  sqrt: [sqrt, Math.sqrt],
-  sin: [sin, Math.sin],
-  cos: [cos, Math.cos],
-  tan: [(x) => div(sin(x), cos(x)), Math.tan],
-  sinh: [sinh, Math.sinh],
-  cosh: [cosh, Math.cosh],
-  tanh: [tanh, Math.tanh],
-  asinh: [asinh, Math.asinh],
-  sigmoid: [sigmoid, (x) => 1 / (1 + Math.exp(-x))],
-  softplus: [softplus, (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))],
-  abs: [abs, Math.abs],
-};
+const functions: Readonly<Record<string, readonly [(x: Tensor) => Tensor, (x: number) => number]>> =
+  {
+    exp: [exp, Math.exp],
+    log: [log, Math.log],
+    log1p: [log1p, Math.log1p],
+    sqrt: [sqrt, Math.sqrt],
+    sin: [sin, Math.sin],
+    cos: [cos, Math.cos],
+    tan: [(x) => div(sin(x), cos(x)), Math.tan],
+    sinh: [sinh, Math.sinh],
+    cosh: [cosh, Math.cosh],
+    tanh: [tanh, Math.tanh],
+    asinh: [asinh, Math.asinh],
+    sigmoid: [sigmoid, (x) => 1 / (1 + Math.exp(-x))],
+    softplus: [softplus, (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)))],
+    abs: [abs, Math.abs],
+  };
 const constants: Readonly<Record<string, number>> = { pi: Math.PI, e: Math.E };
 
 /** The longest and the deepest that is read: a page's address can hold anything. */
@@ -74,7 +76,12 @@ const DEEPEST = 60;
 
 /** The signs that keyboards lack and people paste. */
 const plain = (text: string): string =>
-  text.replaceAll("−", "-").replaceAll(/[·×]/g, "*").replaceAll("÷", "/").replaceAll("₁", "1").replaceAll("₂", "2");
+  text
+    .replaceAll("−", "-")
+    .replaceAll(/[·×]/g, "*")
+    .replaceAll("÷", "/")
+    .replaceAll("₁", "1")
+    .replaceAll("₂", "2");
 
 class NotRead extends Error {
   readonly at: number;
@@ -116,7 +123,8 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
   const peek = (): Token => tokens[next];
   const taken = (signs: string): Token | undefined =>
     peek().kind === "sign" && signs.includes(peek().text) ? tokens[next++] : undefined;
-  const shown = ({ kind, text }: Token): string => (kind === "end" ? "it ends" : `there is “${text}”`);
+  const shown = ({ kind, text }: Token): string =>
+    kind === "end" ? "it ends" : `there is “${text}”`;
 
   const sum = (): Node => {
     if (++depth > DEEPEST) throw new NotRead(`it is nested more than ${DEEPEST} deep`, peek().at);
@@ -167,15 +175,23 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
     const open = taken("(");
     if (open) return closed(open);
     if (token.kind !== "name")
-      throw new NotRead(`a number, a name or a bracket belongs here, but ${shown(token)}`, token.at);
+      throw new NotRead(
+        `a number, a name or a bracket belongs here, but ${shown(token)}`,
+        token.at,
+      );
     next++;
     if (Object.hasOwn(functions, token.text)) {
       const bracket = taken("(");
-      if (!bracket) throw new NotRead(`${token.text} needs brackets, as in ${token.text}(${names[0]})`, peek().at);
+      if (!bracket)
+        throw new NotRead(
+          `${token.text} needs brackets, as in ${token.text}(${names[0]})`,
+          peek().at,
+        );
       return { kind: "call", name: token.text, of: closed(bracket) };
     }
     if (names.includes(token.text)) return { kind: "name", name: token.text };
-    if (Object.hasOwn(constants, token.text)) return { kind: "number", value: constants[token.text] };
+    if (Object.hasOwn(constants, token.text))
+      return { kind: "number", value: constants[token.text] };
     throw new NotRead(
       `there is no “${token.text}”; use ${names.join(", ")}, pi, e and ${Object.keys(functions).join(", ")}`,
       token.at,
@@ -183,7 +199,8 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
   };
 
   const node = sum();
-  if (peek().kind !== "end") throw new NotRead(`the expression was whole, but ${shown(peek())}`, peek().at);
+  if (peek().kind !== "end")
+    throw new NotRead(`the expression was whole, but ${shown(peek())}`, peek().at);
   return node;
 }
 
@@ -212,7 +229,8 @@ function built(node: Node, names: Readonly<Record<string, Tensor>>): Part {
   }
   const [left, right] = [built(node.left, names), built(node.right, names)];
   if (node.kind === "^") return powerOf(left, right);
-  if (folded(left) && folded(right)) return numberOf({ ...node, left: literal(left), right: literal(right) }, {});
+  if (folded(left) && folded(right))
+    return numberOf({ ...node, left: literal(left), right: literal(right) }, {});
   if (node.kind === "*" && left === -1) return neg(right as Tensor);
   return { "+": add, "-": sub, "*": mul, "/": div }[node.kind](left, right);
 }
@@ -232,9 +250,13 @@ function numberOf(node: Node, names: Readonly<Record<string, number>>): number {
 /** An expression in these names, or what is wrong with it. */
 export function parseExpression(typed: string, names: readonly string[]): Expression | Misread {
   const text = plain(typed);
-  if (text.trim() === "") return { message: `An expression in ${names.join(" and ")} belongs here.`, at: 0 };
+  if (text.trim() === "")
+    return { message: `An expression in ${names.join(" and ")} belongs here.`, at: 0 };
   if (text.length > LONGEST)
-    return { message: `It has ${text.length} characters; ${LONGEST} are the most that is read.`, at: LONGEST };
+    return {
+      message: `It has ${text.length} characters; ${LONGEST} are the most that is read.`,
+      at: LONGEST,
+    };
   try {
     const node = nodeOf(tokensOf(text), names);
     return {

@@ -1,4 +1,7 @@
-/** Every map of the library between planes, and one onto the sphere, by name, with the window to see its image in. */
+/**
+ * Every map of the library between planes, and one onto the sphere, by name, with the window to see
+ * its image in.
+ */
 import {
   additiveLogistic,
   affine,
@@ -23,13 +26,28 @@ import {
   unitBall,
   whereMask,
 } from "diffeo/bijector";
-import { add, cos, div, exp, expandDims, mul, sin, sqrt, squaredNorm, type Tensor, tanh } from "diffeo/graph";
+import {
+  add,
+  cos,
+  div,
+  exp,
+  expandDims,
+  mul,
+  sin,
+  sqrt,
+  squaredNorm,
+  type Tensor,
+  tanh,
+} from "diffeo/graph";
 import { around, boxOutline, circleOutline, type Frame } from "../../view/frame.ts";
 import type { MapName } from "./names.ts";
 
 export interface Space {
   readonly frame: Frame;
-  /** The point that is seen at u, and where a point, or an arrow at it, is seen; whether it is in front. Absent: y is u. */
+  /**
+   * The point that is seen at u, and where a point, or an arrow at it, is seen; whether it is in
+   * front. Absent: y is u.
+   */
   readonly lift?: (u: Float64Array) => Float64Array;
   readonly front?: (y: ArrayLike<number>, i: number) => boolean;
   /** How many coordinates y has; 2 if absent. */
@@ -41,12 +59,18 @@ export interface Space {
 export interface PlaneMap {
   readonly phi: Bijector;
   readonly image: Space;
-  /** A map from all of R² onto the domain of φ, where that is smaller: p is laid onto it by this. */
+  /**
+   * A map from all of R² onto the domain of φ, where that is smaller: p is laid onto it by this.
+   */
   readonly from?: Bijector;
   readonly domain?: Space;
 }
 
-const window = (low: readonly [number, number], size: number, outline?: readonly number[]): Space => ({
+const window = (
+  low: readonly [number, number],
+  size: number,
+  outline?: readonly number[],
+): Space => ({
   frame: { low, size, ...(outline && { outline }) },
 });
 export const plane = window([-3, -3], 6);
@@ -55,7 +79,9 @@ const positive = (most: number): Space =>
   window([-0.04 * most, -0.04 * most], 1.04 * most, boxOutline(0, 9 * most, 0, 9 * most));
 const box = (a: number, b: number): Space => ({ frame: around(boxOutline(a, b, a, b)) });
 
-/** The sphere from in front, u = (y₁, y₃): the pole that no point of the plane reaches is on top. */
+/**
+ * The sphere from in front, u = (y₁, y₃): the pole that no point of the plane reaches is on top.
+ */
 const sphere: Space = {
   frame: around(circleOutline(1)),
   dimension: 3,
@@ -75,7 +101,10 @@ const coupling = (flip: boolean): Bijector =>
   affineCoupling({
     keep: 1,
     flip,
-    conditioner: (kept) => ({ logScale: mul(tanh(kept), 0.6), shift: mul(sin(mul(kept, 1.5)), 0.9) }),
+    conditioner: (kept) => ({
+      logScale: mul(tanh(kept), 0.6),
+      shift: mul(sin(mul(kept, 1.5)), 0.9),
+    }),
   });
 const spline = rationalQuadraticSpline({
   widths: [
@@ -136,10 +165,18 @@ export const maps: Readonly<Record<Exclude<MapName, "own">, () => PlaneMap>> = {
     ),
     image: window([-3.6, -3.6], 7.2),
   }),
-  affine: () => ({ phi: affine({ scale: [1.4, -0.6], shift: [0.3, 0.2] }), image: window([-3.6, -3.6], 7.2) }),
+  affine: () => ({
+    phi: affine({ scale: [1.4, -0.6], shift: [0.3, 0.2] }),
+    image: window([-3.6, -3.6], 7.2),
+  }),
   permutation: () => ({ phi: permutation([1, 0]), image: plane }),
   identity: () => ({ phi: identity(), image: plane }),
-  invertExpMap: () => ({ phi: invert(expMap()), image: plane, from: expMap(), domain: positive(5) }),
+  invertExpMap: () => ({
+    phi: invert(expMap()),
+    image: plane,
+    from: expMap(),
+    domain: positive(5),
+  }),
   invertAdditiveLogistic: () => ({
     phi: invert(additiveLogistic()),
     image: plane,

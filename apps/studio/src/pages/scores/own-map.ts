@@ -1,11 +1,12 @@
 /**
- * A map that a reader has typed, y = φ(x) in the plane. Its Jacobian is worked out by autodiff, log|det J| = log|ad − bc|, and
- * its inverse, where it is not typed too, is found by Newton's method on numbers, and then differentiated as what it is:
+ * A map that a reader has typed, y = φ(x) in the plane. Its Jacobian is worked out by autodiff,
+ * log|det J| = log|ad − bc|, and its inverse, where it is not typed too, is found by Newton's
+ * method on numbers, and then differentiated as what it is:
  *
  *   x ← x − J(x)⁻¹(φ(x) − y)
  *
- * One such step in the graph from a point that is right already gives φ⁻¹ its first derivative, a second one the second and
- * third, since the error of each step is the square of the last one's.
+ * One such step in the graph from a point that is right already gives φ⁻¹ its first derivative, a
+ * second one the second and third, since the error of each step is the square of the last one's.
  */
 import { type Bijector, bijector } from "diffeo/bijector";
 import {
@@ -51,7 +52,9 @@ function newton(f: (p: Tensor) => Tensor, x: Tensor, y: Tensor): Tensor {
   const [g1, g2] = [at(gap, 0, -1), at(gap, 1, -1)];
   const [a, b, c, d] = jacobian(f, x);
   const det = sub(mul(a, d), mul(b, c));
-  const solved = [sub(mul(d, g1), mul(b, g2)), sub(mul(a, g2), mul(c, g1))].map((part) => div(part, det));
+  const solved = [sub(mul(d, g1), mul(b, g2)), sub(mul(a, g2), mul(c, g1))].map((part) =>
+    div(part, det),
+  );
   return sub(x, stack(solved, -1));
 }
 
@@ -68,7 +71,11 @@ type Point = readonly [number, number];
 const H = 1e-6;
 
 /** From a start, steps that are halved until they lead nearer; the point, where one is found. */
-function descend(phi: (x1: number, x2: number) => Point, [y1, y2]: Point, start: Point): Point | undefined {
+function descend(
+  phi: (x1: number, x2: number) => Point,
+  [y1, y2]: Point,
+  start: Point,
+): Point | undefined {
   const scale = 1 + Math.abs(y1) + Math.abs(y2);
   let [x1, x2] = start;
   let [p, q] = phi(x1, x2);
@@ -93,9 +100,18 @@ function descend(phi: (x1: number, x2: number) => Point, [y1, y2]: Point, start:
   return left < 1e-9 * scale ? [x1, x2] : undefined;
 }
 
-/** φ⁻¹(y) on numbers: from the last point, which in a picture is a neighbour, or from the nearest of some starts. */
-export function numericInverse([first, second]: Pair): (y1: number, y2: number) => Point | undefined {
-  const phi = (x1: number, x2: number): Point => [first.value({ x1, x2 }), second.value({ x1, x2 })];
+/**
+ * φ⁻¹(y) on numbers: from the last point, which in a picture is a neighbour, or from the nearest of
+ * some starts.
+ */
+export function numericInverse([first, second]: Pair): (
+  y1: number,
+  y2: number,
+) => Point | undefined {
+  const phi = (x1: number, x2: number): Point => [
+    first.value({ x1, x2 }),
+    second.value({ x1, x2 }),
+  ];
   const images = STARTS.map(([a, b]) => phi(a, b));
   let last: Point = [0, 0];
   return (y1, y2) => {
@@ -105,7 +121,9 @@ export function numericInverse([first, second]: Pair): (y1: number, y2: number) 
       return near;
     }
     const miss = (k: number): number => Math.hypot(images[k][0] - y1, images[k][1] - y2);
-    const order = [...STARTS.keys()].filter((k) => Number.isFinite(miss(k))).sort((k, l) => miss(k) - miss(l));
+    const order = [...STARTS.keys()]
+      .filter((k) => Number.isFinite(miss(k)))
+      .sort((k, l) => miss(k) - miss(l));
     for (const k of order.slice(0, 3)) {
       const found = descend(phi, [y1, y2], STARTS[k]);
       if (!found) continue;
@@ -138,7 +156,8 @@ function found(forward: Pair, phi: (p: Tensor) => Tensor): (y: Tensor) => Tensor
     open: async () => ({
       run: async ([y]) => {
         const data = y.data.slice() as Float64Array;
-        for (let i = 0; i < data.length; i += 2) data.set(solve(data[i], data[i + 1]) ?? [Number.NaN, Number.NaN], i);
+        for (let i = 0; i < data.length; i += 2)
+          data.set(solve(data[i], data[i + 1]) ?? [Number.NaN, Number.NaN], i);
         return { ...y, data };
       },
       dispose: async () => undefined,

@@ -1,6 +1,12 @@
 /** The worker's side of the page: which scene is shown, where the point is, what `check` says. */
 import { engine } from "../../shell/engine.svelte.ts";
-import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
+import {
+  isStopped,
+  type OpenWorker,
+  openWorker,
+  type Trouble,
+  troubleOf,
+} from "../../shell/rpc.ts";
 import { lattice } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
 import type { Field } from "./names.ts";
@@ -12,7 +18,10 @@ type Place = { readonly x: readonly [number, number] } | { readonly u: readonly 
 
 /** Where p is highest: a point to hold, where the one in the hand is outside of the domain. */
 function highest({ x: { frame, shades } }: Scene): readonly [number, number] {
-  const best = shades.reduce((most, v, i) => (v > shades[most] || Number.isNaN(shades[most]) ? i : most), 0);
+  const best = shades.reduce(
+    (most, v, i) => (v > shades[most] || Number.isNaN(shades[most]) ? i : most),
+    0,
+  );
   const [u, v] = lattice(frame, SHADES).subarray(2 * best, 2 * best + 2);
   return [u, v];
 }

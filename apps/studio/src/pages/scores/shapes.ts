@@ -26,7 +26,10 @@ export interface Scene {
   readonly kind: "scene";
   readonly x: Panel;
   readonly y: Panel;
-  /** The largest difference between the score in y and finite differences of log q, relative where the score exceeds 1. */
+  /**
+   * The largest difference between the score in y and finite differences of log q, relative where
+   * the score exceeds 1.
+   */
   readonly error: number;
   /** At how many points. */
   readonly points: number;

@@ -1,9 +1,11 @@
 /**
- * What the page of scores has computed, in float64: a law p in x, a map y = φ(x), and Theorem 1 (`thm:multi_dimensional`),
+ * What the page of scores has computed, in float64: a law p in x, a map y = φ(x), and Theorem 1
+ * (`thm:multi_dimensional`),
  *
  *   ∇ᵧ log q(y) = J⁻ᵀ∇ₓ log p(x) + ∇ᵧ log|det J_{φ⁻¹}(y)|
  *
- * its two terms apart, over a lattice and at one point, each beside central differences of log q through φ⁻¹.
+ * its two terms apart, over a lattice and at one point, each beside central differences of log q
+ * through φ⁻¹.
  */
 import { contains, gradLogDet, pushCovector } from "diffeo/bijector";
 import { checkMap, type MapReport } from "diffeo/check";
@@ -30,7 +32,15 @@ import { type Expression, isMisread, type Misread, parseExpression } from "./exp
 import { maps, type PlaneMap, plane, type Space } from "./maps.ts";
 import type { Field, LawName } from "./names.ts";
 import { ownMap } from "./own-map.ts";
-import { ARROWS, type Ask, type Panel, type Reading, type Scene, SHADES, type Unread } from "./shapes.ts";
+import {
+  ARROWS,
+  type Ask,
+  type Panel,
+  type Reading,
+  type Scene,
+  SHADES,
+  type Unread,
+} from "./shapes.ts";
 
 const float64 = { type: "float64", device: "cpu" } as const;
 /** The step of central differences of fourth order. */
@@ -64,7 +74,8 @@ const LAW_OF: Readonly<Record<Exclude<LawName, "own">, () => Density>> = {
 
 /** The law of an expression for log p, up to a constant. */
 function ownLaw(expression: Expression): Density {
-  const logDensity = (x: Tensor): Tensor => expression.build({ x1: at(x, 0, -1), x2: at(x, 1, -1) });
+  const logDensity = (x: Tensor): Tensor =>
+    expression.build({ x1: at(x, 0, -1), x2: at(x, 1, -1) });
   return { logDensity, score: (x) => grad((z: Tensor) => sum(logDensity(z)))(x) };
 }
 
@@ -84,7 +95,11 @@ function lawOnDomain(law: Density, { from }: PlaneMap): Density {
 }
 
 /** What was asked for, or what of it cannot be read. */
-function read({ law, map, typed }: Ask): { readonly law: Density; readonly map: PlaneMap } | Unread {
+function read({
+  law,
+  map,
+  typed,
+}: Ask): { readonly law: Density; readonly map: PlaneMap } | Unread {
   const fields: Partial<Record<Field, Misread>> = {};
   const expression = (field: Field, names: readonly string[]): Expression => {
     const parsed = parseExpression(typed[field], names);
@@ -96,7 +111,9 @@ function read({ law, map, typed }: Ask): { readonly law: Density; readonly map: 
   const own = (): PlaneMap => {
     const back = typed.x1.trim() !== "" || typed.x2.trim() !== "";
     const forward = [expression("y1", ["x1", "x2"]), expression("y2", ["x1", "x2"])] as const;
-    const inverse = back ? ([expression("x1", ["y1", "y2"]), expression("x2", ["y1", "y2"])] as const) : undefined;
+    const inverse = back
+      ? ([expression("x1", ["y1", "y2"]), expression("x2", ["y1", "y2"])] as const)
+      : undefined;
     return { phi: ownMap(forward, inverse), image: plane };
   };
   const made = map === "own" ? own() : maps[map]();
@@ -176,14 +193,20 @@ function openGraphs(law: Density, map: PlaneMap) {
     atX: compile(f.atX, [x, time], float64),
   };
   const dispose = (): Promise<unknown> =>
-    Promise.all(Object.values(graphs).map((graph) => (graph as Compiled<never, unknown>).dispose()));
+    Promise.all(
+      Object.values(graphs).map((graph) => (graph as Compiled<never, unknown>).dispose()),
+    );
   return { ...graphs, map, dimension: m, dispose };
 }
 type Graphs = ReturnType<typeof openGraphs>;
 
 let current: { readonly key: string; readonly t: number; readonly graphs: Graphs } | undefined;
 
-const points = (data: Float64Array, n: number): NdArray => ({ shape: [data.length / n, n], dtype: "float64", data });
+const points = (data: Float64Array, n: number): NdArray => ({
+  shape: [data.length / n, n],
+  dtype: "float64",
+  data,
+});
 const numbers = ({ data }: NdArray): Float64Array => data as Float64Array;
 
 /** Where points and arrows of three coordinates are seen: from in front, without the second. */
@@ -194,7 +217,9 @@ const lifted = (space: Space, u: Float64Array): Float64Array => space.lift?.(u) 
 
 /** The window onto the image of a map of one's own: around what p has its mass on. */
 function windowOf(y: Float64Array, logp: Float64Array): Frame {
-  const most = logp.filter(Number.isFinite).reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const most = logp
+    .filter(Number.isFinite)
+    .reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const ends = [0, 1].map((axis) => {
     const values = [...logp.keys()]
       .filter((i) => logp[i] > most - 3.6 && Number.isFinite(y[2 * i + axis]))
@@ -207,8 +232,16 @@ function windowOf(y: Float64Array, logp: Float64Array): Frame {
   return { low: ends.map(([a, b]) => (a + b - size) / 2) as [number, number], size };
 }
 
-/** The largest |s − d|∞ / max(1, |s|∞) among the points that are inside; differences come axis by axis. */
-function errorOf(score: Float64Array, differences: Float64Array, m: number, inside?: NdArray): [number, number] {
+/**
+ * The largest |s − d|∞ / max(1, |s|∞) among the points that are inside; differences come axis by
+ * axis.
+ */
+function errorOf(
+  score: Float64Array,
+  differences: Float64Array,
+  m: number,
+  inside?: NdArray,
+): [number, number] {
   const count = score.length / m;
   let [worst, used] = [0, 0];
   for (let i = 0; i < count; i++) {
@@ -225,9 +258,14 @@ function errorOf(score: Float64Array, differences: Float64Array, m: number, insi
   return [worst, used];
 }
 
-/** The lines of the grid in x, further out than the window: what is far in x is near the boundary in y. */
+/**
+ * The lines of the grid in x, further out than the window: what is far in x is near the boundary in
+ * y.
+ */
 const linesOf = (space: Space): Float64Array[] =>
-  space.frame.outline ? gridLines(space.frame, 10, 161) : gridLines({ low: [-6, -6], size: 12 }, 12, 161);
+  space.frame.outline
+    ? gridLines(space.frame, 10, 161)
+    : gridLines({ low: [-6, -6], size: 12 }, 12, 161);
 
 async function panelX({ logp, scoreX, map }: Graphs): Promise<Panel> {
   const { frame } = map.domain ?? plane;
@@ -275,7 +313,10 @@ export const open = task<Ask, never, Scene | Unread>(async (ask, { signal }) => 
   let { frame } = map.image;
   if (name === "own") {
     const where = lattice(x.frame, SHADES);
-    frame = windowOf(numbers(await graphs.forward(points(where, 2), t)), Float64Array.from(x.shades));
+    frame = windowOf(
+      numbers(await graphs.forward(points(where, 2), t)),
+      Float64Array.from(x.shades),
+    );
   }
   const image = { ...map.image, frame };
   const { logq, inside } = await graphs.logq(points(lifted(image, lattice(frame, SHADES)), m), t);
@@ -286,13 +327,25 @@ export const open = task<Ask, never, Scene | Unread>(async (ask, { signal }) => 
   const [error, used] = errorOf(numbers(over.score), numbers(over.differences), m, over.inside);
   const arrows = new Float32Array(where.length);
   for (let i = 0; i < where.length / 2; i++)
-    arrows.set(over.inside.data[i] ? seen(numbers(over.score), i, m) : [Number.NaN, Number.NaN], 2 * i);
+    arrows.set(
+      over.inside.data[i] ? seen(numbers(over.score), i, m) : [Number.NaN, Number.NaN],
+      2 * i,
+    );
   const shades = Float32Array.from(numbers(logq), (v, i) => (inside.data[i] ? v : Number.NaN));
-  const y: Panel = { frame, shades, points: Float32Array.from(where), arrows, grid: await gridY(graphs, t) };
+  const y: Panel = {
+    frame,
+    shades,
+    points: Float32Array.from(where),
+    arrows,
+    grid: await gridY(graphs, t),
+  };
   return { kind: "scene", x, y, error, points: used };
 });
 
-/** A point given in x, or by where it is seen in y. Nothing where no x leads there, or no number comes of it. */
+/**
+ * A point given in x, or by where it is seen in y. Nothing where no x leads there, or no number
+ * comes of it.
+ */
 export const point = task<
   { readonly x: readonly number[] } | { readonly u: readonly number[] },
   never,

@@ -1,4 +1,7 @@
-/** Tables that are made up on the spot, so that there is something to fit: a function of nothing but their name. */
+/**
+ * Tables that are made up on the spot, so that there is something to fit: a function of nothing but
+ * their name.
+ */
 import { fold, key, normal, uniform } from "diffeo/random";
 import { generate, makeCells } from "diffeo-tables";
 
@@ -13,8 +16,12 @@ interface Example {
 const rounded = (value: number, places: number): number => Number(value.toFixed(places));
 const logistic = (v: number): number => 1 / (1 + Math.exp(-v));
 
-/** Whole numbers of a mean, with the deviation of a Poisson law: near enough for worms and passengers. */
-const counted = (mean: number, z: number): number => Math.max(0, Math.round(mean + Math.sqrt(mean) * z));
+/**
+ * Whole numbers of a mean, with the deviation of a Poisson law: near enough for worms and
+ * passengers.
+ */
+const counted = (mean: number, z: number): number =>
+  Math.max(0, Math.round(mean + Math.sqrt(mean) * z));
 
 /** Three kinds of land: what the soil is made of, how sour it is, and who lives in it. */
 const soil: Example = {
@@ -22,13 +29,20 @@ const soil: Example = {
   rows: 1500,
   row: ([which, hole], [a, b, c, d, e]) => {
     const kind = which < 0.45 ? 0 : which < 0.75 ? 1 : 2;
-    const weights = [Math.exp([0.3, 0.6, 1.1][kind] + 0.7 * a), Math.exp(0.5 * b), Math.exp(0.6 * c - 0.3 * a)];
+    const weights = [
+      Math.exp([0.3, 0.6, 1.1][kind] + 0.7 * a),
+      Math.exp(0.5 * b),
+      Math.exp(0.6 * c - 0.3 * a),
+    ];
     const total = weights.reduce((sum, w) => sum + w, 0);
     const [sand, silt] = weights.map((w) => Math.max(0.1, rounded((100 * w) / total, 1)));
     const clay = Math.max(0.1, rounded(100 - sand - silt, 1));
     const ph = rounded(3.2 + 5 * logistic([0.9, 0.4, -1.2][kind] + 0.5 * d - 0.25 * a), 2);
     const carbon = rounded(Math.exp([0.9, 0.3, 1.3][kind] + 0.45 * e), 2);
-    const worms = counted(30 * logistic(1.6 * (ph - 5.6)) * logistic(carbon - 2) + 1, 0.8 * b + 0.6 * d);
+    const worms = counted(
+      30 * logistic(1.6 * (ph - 5.6)) * logistic(carbon - 2) + 1,
+      0.8 * b + 0.6 * d,
+    );
     return [
       ["meadow", "field", "forest"][kind],
       rounded(100 - silt - clay, 1),
@@ -42,7 +56,10 @@ const soil: Example = {
   rules: ["ph=between:0:14"],
 };
 
-/** Crossings of a ferry: hours in order within a day, a wind that comes from somewhere, and how many were aboard. */
+/**
+ * Crossings of a ferry: hours in order within a day, a wind that comes from somewhere, and how many
+ * were aboard.
+ */
 const ferry: Example = {
   columns: ["departure", "arrival", "wind", "speed", "aboard"],
   rows: 1500,
@@ -52,12 +69,15 @@ const ferry: Example = {
     const wind = (((((which < 0.6 ? 90 : 220) + 35 * c) % 360) + 360) % 360) - 180;
     const against = 0.5 + 0.5 * Math.cos(((wind + 90) * Math.PI) / 180);
     const departure = 24 * logistic((share < 0.5 ? -0.85 : 0.7) + 0.28 * a);
-    const arrival = departure + (24 - departure) * logistic(-2.1 + 0.04 * speed * (0.4 + against) + 0.2 * d);
+    const arrival =
+      departure + (24 - departure) * logistic(-2.1 + 0.04 * speed * (0.4 + against) + 0.2 * d);
     const aboard = counted(
       12 + 70 * Math.exp(-((departure - 8) ** 2) / 6) + 50 * Math.exp(-((departure - 17) ** 2) / 8),
       d,
     );
-    return [departure, arrival].map((hour) => rounded(hour, 3)).concat(rounded(wind, 1), rounded(speed, 2), aboard);
+    return [departure, arrival]
+      .map((hour) => rounded(hour, 3))
+      .concat(rounded(wind, 1), rounded(speed, 2), aboard);
   },
   rules: ["0<departure<arrival<24", "wind=angle:360"],
 };
@@ -74,7 +94,8 @@ export function exampleTable(name: string): ExampleTable | undefined {
   const from = fold(key("example"), name);
   if (name === "moons") {
     const { columns, values, rows } = generate("two-moons", 1500, from);
-    const row = (i: number): number[] => columns.map((_, j) => rounded(values[i * columns.length + j], 4));
+    const row = (i: number): number[] =>
+      columns.map((_, j) => rounded(values[i * columns.length + j], 4));
     return {
       text: makeCells(
         columns,
@@ -88,6 +109,8 @@ export function exampleTable(name: string): ExampleTable | undefined {
   const { columns, rows, row, rules } = example;
   const u = uniform(fold(from, "u"), [rows, 2], { dtype: "float64" }).data;
   const z = normal(fold(from, "z"), [rows, 5], { dtype: "float64" }).data;
-  const cells = Array.from({ length: rows }, (_, i) => row(u.subarray(2 * i, 2 * i + 2), z.subarray(5 * i, 5 * i + 5)));
+  const cells = Array.from({ length: rows }, (_, i) =>
+    row(u.subarray(2 * i, 2 * i + 2), z.subarray(5 * i, 5 * i + 5)),
+  );
   return { text: makeCells(columns, cells), rules };
 }

@@ -36,4 +36,5 @@ export const shellWord = (word: string): string =>
   /^[\w./:=+,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Rules as they stand in the address, one a line. */
-export const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
+export const linesOf = (text: string): string[] =>
+  text.split("\n").filter((line) => line.trim() !== "");

@@ -1,7 +1,16 @@
-/** A table as the page has it: what was read, what its columns are, the fit while it runs, the model and what is asked of it. */
+/**
+ * A table as the page has it: what was read, what its columns are, the fit while it runs, the model
+ * and what is asked of it.
+ */
 import type { TableProgress } from "diffeo-tables";
 import { engine } from "../../shell/engine.svelte.ts";
-import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../shell/rpc.ts";
+import {
+  isStopped,
+  type OpenWorker,
+  openWorker,
+  type Trouble,
+  troubleOf,
+} from "../../shell/rpc.ts";
 import type {
   Cell,
   DrawAsk,
@@ -65,7 +74,10 @@ export class TableRun {
     if (!isStopped(error)) this.trouble = { of, what: troubleOf(error) };
   }
 
-  /** Stops what is asked of a table or model before another comes, which would wait for it: there is one worker. */
+  /**
+   * Stops what is asked of a table or model before another comes, which would wait for it: there is
+   * one worker.
+   */
   #another(): number {
     this.#fit?.abort();
     this.#leave();
@@ -75,7 +87,12 @@ export class TableRun {
   /** Reads a table, and gives the rules that go with it. */
   async read(source: Source): Promise<readonly string[] | undefined> {
     const own = this.#another();
-    [this.trouble, this.inferred, this.model, this.likelihood] = [undefined, undefined, undefined, undefined];
+    [this.trouble, this.inferred, this.model, this.likelihood] = [
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ];
     [this.samples, this.curve, this.file] = [[], [], ""];
     this.text = source.kind === "text" ? source.text : "";
     try {
@@ -156,7 +173,12 @@ export class TableRun {
     try {
       const model = await (await this.#open()).call("openModel", { name, bytes });
       if (own !== this.#reading) return;
-      [this.table, this.inferred, this.likelihood, this.trouble] = [undefined, undefined, undefined, undefined];
+      [this.table, this.inferred, this.likelihood, this.trouble] = [
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ];
       [this.samples, this.curve, this.text] = [[], [], ""];
       [this.model, this.file, this.phase] = [model, name, "fitted"];
     } catch (error) {
@@ -192,7 +214,9 @@ export class TableRun {
       const show = (likelihood: Likelihood): void => {
         if (!controller.signal.aborted) this.likelihood = likelihood;
       };
-      show(await (await this.#open()).call("score", row, { signal: controller.signal, onTell: show }));
+      show(
+        await (await this.#open()).call("score", row, { signal: controller.signal, onTell: show }),
+      );
       if (this.trouble?.of === "row") this.trouble = undefined;
     } catch (error) {
       if (!controller.signal.aborted) this.#fail("row", error);
@@ -202,11 +226,15 @@ export class TableRun {
 
   /** What a download holds. */
   async rowsFile(ask: DrawAsk): Promise<Blob | undefined> {
-    return this.#file(async (worker) => new Blob([await worker.call("drawFile", ask)], { type: "text/csv" }));
+    return this.#file(
+      async (worker) => new Blob([await worker.call("drawFile", ask)], { type: "text/csv" }),
+    );
   }
 
   async modelFile(): Promise<Blob | undefined> {
-    return this.#file(async (worker) => new Blob([(await worker.call("modelFile", null)) as BlobPart]));
+    return this.#file(
+      async (worker) => new Blob([(await worker.call("modelFile", null)) as BlobPart]),
+    );
   }
 
   async #file(make: (worker: OpenWorker<Tasks>) => Promise<Blob>): Promise<Blob | undefined> {

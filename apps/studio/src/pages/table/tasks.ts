@@ -1,7 +1,7 @@
 /**
- * What the page of tables has computed, by the functions that the command `diffeo table` calls: a table is read and its columns
- * are looked at, a model is fitted and watched, rows are drawn from it and scored. The worker keeps table, fit and model; the page
- * has what it shows.
+ * What the page of tables has computed, by the functions that the command `diffeo table` calls: a
+ * table is read and its columns are looked at, a model is fitted and watched, rows are drawn from
+ * it and scored. The worker keeps table, fit and model; the page has what it shows.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -44,7 +44,9 @@ import {
 
 let table: CellTable | undefined;
 /** The columns' domains, and the rows as their cells. */
-let understood: { readonly columns: FitTableOptions["columns"]; readonly rows: readonly OpenCell[][] } | undefined;
+let understood:
+  | { readonly columns: FitTableOptions["columns"]; readonly rows: readonly OpenCell[][] }
+  | undefined;
 /** The fit that can go on: where its networks are kept, and whether the first is done. */
 let kept: { given: RunStore; whole: RunStore; stage: TableProgress["network"] } | undefined;
 let model: TableModel | undefined;
@@ -58,14 +60,17 @@ async function replace(next?: TableModel): Promise<void> {
   await before?.dispose();
 }
 
-const needTable = (): CellTable => table ?? fail("usage", "there is no table yet", "give one first");
-const needModel = (): TableModel => model ?? fail("usage", "there is no model yet", "fit one, or open a file");
+const needTable = (): CellTable =>
+  table ?? fail("usage", "there is no table yet", "give one first");
+const needModel = (): TableModel =>
+  model ?? fail("usage", "there is no model yet", "fit one, or open a file");
 
 /** Reads a table; what was made of another is forgotten. */
 export const read = task<Source, never, ReadTable>(async (source) => {
   const example = source.kind === "example" ? exampleTable(source.name) : undefined;
   const text = source.kind === "text" ? source.text : example?.text;
-  if (text === undefined) fail("usage", `there is no table “${source.name}” here`, "choose another");
+  if (text === undefined)
+    fail("usage", `there is no table “${source.name}” here`, "choose another");
   const name = source.kind === "text" ? source.name : `${source.name}.csv`;
   const found = parseCells(text, name);
   [table, understood, kept] = [found, undefined, undefined];
@@ -133,7 +138,8 @@ export const fit = task<FitAsk, FitTold, OpenTable | "stopped">(async (ask, { te
   const { columns, rows } = understood ?? fail("usage", "there is no table yet", "give one first");
   const { anew, minutes, steps, ...options } = ask;
   if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
-  // Rows of a table with holes are completed by the first network: while that has not ended, the second has not begun.
+  // Rows of a table with holes are completed by the first network: while that has not ended, the
+  // second has not begun.
   else if (kept.stage === "given") kept.whole = heard();
   const own = kept;
   await replace();
@@ -155,9 +161,11 @@ export const fit = task<FitAsk, FitTold, OpenTable | "stopped">(async (ask, { te
         if (signal.aborted || watched > WATCHED.share * (began - waited + watched)) return;
         const { count, evaluations } = WATCHED;
         // A stop ends the drawing, not the fit: what was trained is still to be saved.
-        const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch((error: unknown) => {
-          if (!signal.aborted) throw error;
-        });
+        const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch(
+          (error: unknown) => {
+            if (!signal.aborted) throw error;
+          },
+        );
         if (!drawn) return;
         tell({ kind: "samples", rows: drawn.rows });
         [watched, waited] = [performance.now() - began, performance.now()];
@@ -180,14 +188,23 @@ function givenColumn(
 ): GivenColumn {
   if (labels) return { name, labels, low: 0, high: 0, step: 1, middle: labels[0] };
   const [low, middle, high] = quantiles(Float64Array.from(cells, Number), [0.005, 0.5, 0.995]);
-  if (isWhole) return { name, low: Math.floor(low), high: Math.ceil(high), middle: Math.round(middle), step: 1 };
+  if (isWhole)
+    return {
+      name,
+      low: Math.floor(low),
+      high: Math.ceil(high),
+      middle: Math.round(middle),
+      step: 1,
+    };
   // A power of ten of which some hundreds are the whole.
   const step = 10 ** Math.floor(Math.log10(Math.max(high - low, 1e-300)) - 2);
   const down = (v: number): number => Number((Math.floor(v / step) * step).toPrecision(12));
   return { name, low: down(low), high: down(high + step), middle: down(middle), step };
 }
 
-/** What cells can be given of a model, from rows that there are, or else from some that it draws. */
+/**
+ * What cells can be given of a model, from rows that there are, or else from some that it draws.
+ */
 async function givenParts({ domain, sample }: TableModel): Promise<OpenTable["given"]> {
   const known = understood ? wholeRows(understood.rows) : [];
   const rows = known.length >= 10 ? known : (await sample({ count: 500, seed: LOOK })).rows;
@@ -211,17 +228,23 @@ async function givenParts({ domain, sample }: TableModel): Promise<OpenTable["gi
 async function opened(found: TableModel): Promise<OpenTable> {
   await replace(found);
   const { domain, training } = found;
-  return { domain: shownDomain(domain), training, given: found.given ? await givenParts(found) : [] };
+  return {
+    domain: shownDomain(domain),
+    training,
+    given: found.given ? await givenParts(found) : [],
+  };
 }
 
 /** A model out of a file; the table that was there is forgotten. */
-export const openModel = task<{ readonly name: string; readonly bytes: Uint8Array }, never, OpenTable>(
-  async ({ name, bytes }) => {
-    const found = parseTableModel(bytes, name);
-    [table, understood, kept] = [undefined, undefined, undefined];
-    return opened(found);
-  },
-);
+export const openModel = task<
+  { readonly name: string; readonly bytes: Uint8Array },
+  never,
+  OpenTable
+>(async ({ name, bytes }) => {
+  const found = parseTableModel(bytes, name);
+  [table, understood, kept] = [undefined, undefined, undefined];
+  return opened(found);
+});
 
 /** The bytes of the model's file. */
 export const modelFile = task<null, never, Uint8Array>(async () => {
@@ -258,11 +281,15 @@ async function scoresOfDrawn(of: TableModel, signal: AbortSignal): Promise<reado
 }
 
 /** log q of a row whose cells are as they are written; empty ones are left out of it. */
-export const score = task<readonly string[], Likelihood, Likelihood>(async (row, { signal, tell }) => {
-  const found = needModel();
-  const { columns } = found.domain;
-  const [cells] = rowsIn({ source: "The row", columns, rows: [row], lines: [1] }, found.domain, { torn: false });
-  const [nats] = await found.score([cells], { signal });
-  tell({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
-  return { nats, others: await scoresOfDrawn(found, signal) };
-});
+export const score = task<readonly string[], Likelihood, Likelihood>(
+  async (row, { signal, tell }) => {
+    const found = needModel();
+    const { columns } = found.domain;
+    const [cells] = rowsIn({ source: "The row", columns, rows: [row], lines: [1] }, found.domain, {
+      torn: false,
+    });
+    const [nats] = await found.score([cells], { signal });
+    tell({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
+    return { nats, others: await scoresOfDrawn(found, signal) };
+  },
+);

@@ -1,7 +1,8 @@
 /**
- * Convolutions as products: those of 3×3 as in `winograd.ts` where that takes fewer, any other as one Gather with a constant table
- * and one Gemm. In training that is several times faster than ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the
- * patches of the forward pass serve ∂T/∂w too.
+ * Convolutions as products: those of 3×3 as in `winograd.ts` where that takes fewer, any other as
+ * one Gather with a constant table and one Gemm. In training that is several times faster than
+ * ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the patches of the forward pass serve
+ * ∂T/∂w too.
  */
 import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
 import { take } from "../gather.ts";
@@ -34,14 +35,20 @@ function outputTable(q: Geometry): number[] {
   return table;
 }
 
-/** Rows of a [batch, pixels, channels] tensor gathered by a table: one row a pixel, its taps side by side. */
+/**
+ * Rows of a [batch, pixels, channels] tensor gathered by a table: one row a pixel, its taps side by
+ * side.
+ */
 function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
   const [b, h, w, c] = x.shape;
   const pixels = h * w;
   const flat = reshape(x, [b, pixels, c]);
   const trivial = table.length === pixels && table.every((v, i) => v === i);
   const rows = table.includes(pixels) ? pad(flat, [0, 0, 0], [0, 1, 0]) : flat;
-  const index = constant({ shape: [table.length], dtype: "int32", data: Int32Array.from(table) }, "int32");
+  const index = constant(
+    { shape: [table.length], dtype: "int32", data: Int32Array.from(table) },
+    "int32",
+  );
   return reshape(trivial ? flat : take(rows, index, 1), [(b * table.length) / taps, taps * c]);
 }
 
@@ -68,7 +75,10 @@ const inImage: Lowering = (node, target) => {
   const few = winogradImage(g, w, q, shape, target);
   if (few) return few;
   const kernel = transpose(w, [0, 1, 3, 2]);
-  return reshape(matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(kernel, [-1, shape[3]])), shape);
+  return reshape(
+    matmul(patches(g, outputTable(q), q.kh * q.kw), reshape(kernel, [-1, shape[3]])),
+    shape,
+  );
 };
 
 const inKernel: Lowering = (node, target) => {
@@ -80,7 +90,10 @@ const inKernel: Lowering = (node, target) => {
   } = node;
   return (
     winogradKernel(x, g, node, q, target) ??
-    reshape(matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])), shape)
+    reshape(
+      matmul(transpose(patches(x, inputTable(q), q.kh * q.kw)), reshape(g, [-1, shape[3]])),
+      shape,
+    )
   );
 };
 

@@ -17,7 +17,8 @@ export function erfExpression(x: Tensor): Tensor {
 
   // Horner from the last term: 1 + r₁(1 + r₂(1 + …)), rₙ = 2x²/(2n+1).
   let series: Tensor = add(mul(square, 2 / (2 * SERIES_TERMS + 1)), 1);
-  for (let n = SERIES_TERMS - 1; n >= 1; n--) series = add(mul(mul(square, 2 / (2 * n + 1)), series), 1);
+  for (let n = SERIES_TERMS - 1; n >= 1; n--)
+    series = add(mul(mul(square, 2 / (2 * n + 1)), series), 1);
   const small = mul(mul(mul(x, 2 / Math.sqrt(Math.PI)), exp(neg(square))), series);
 
   const large = mul(sign(x), sub(1, mul(scaledErfc(a), exp(neg(square)))));

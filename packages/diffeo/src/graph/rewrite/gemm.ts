@@ -26,19 +26,32 @@ const unfused = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): Ten
 /** A multiple of the product, too. */
 type Scaled = Transposed & { alpha?: number };
 
-/** The product ONNX calls Gemm: transposes in place, an optional third input added to every row. Made by lowering. */
+/**
+ * The product ONNX calls Gemm: transposes in place, an optional third input added to every row.
+ * Made by lowering.
+ */
 const gemmNode: Make<Scaled> = primitive<Scaled>({
   name: "gemm",
-  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  infer: (inputs, attributes) => ({
+    shape: transposedShape(inputs, attributes),
+    dtype: inputs[0].dtype,
+  }),
   emit: ({ attributes: { transA, transB, alpha = 1 } }, inputs, emitter) =>
-    emitter.node("Gemm", inputs, { alpha: { float: alpha }, transA: transA ? 1 : 0, transB: transB ? 1 : 0 }),
+    emitter.node("Gemm", inputs, {
+      alpha: { float: alpha },
+      transA: transA ? 1 : 0,
+      transB: transB ? 1 : 0,
+    }),
   evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
 });
 
 /** Batched product with transposes in place (com.microsoft, CPU). Made by lowering. */
 const fusedNode: Make<Transposed> = primitive<Transposed>({
   name: "fusedMatmul",
-  infer: (inputs, attributes) => ({ shape: transposedShape(inputs, attributes), dtype: inputs[0].dtype }),
+  infer: (inputs, attributes) => ({
+    shape: transposedShape(inputs, attributes),
+    dtype: inputs[0].dtype,
+  }),
   emit: ({ attributes: { transA, transB } }, inputs, emitter) =>
     emitter.node(
       "FusedMatMul",
@@ -49,7 +62,11 @@ const fusedNode: Make<Transposed> = primitive<Transposed>({
   evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
 });
 
-function evaluateProduct(inputs: readonly Tensor[], attributes: Scaled, values: readonly Float64Array[]): Float64Array {
+function evaluateProduct(
+  inputs: readonly Tensor[],
+  attributes: Scaled,
+  values: readonly Float64Array[],
+): Float64Array {
   const turn = (k: number): Float64Array => {
     const t = k === 0 ? attributes.transA : attributes.transB;
     const turned = transpose(inputs[k]);
@@ -75,18 +92,27 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
         const whole = splitProduct(x?.tensor ?? left, y?.tensor ?? b);
         return x || y ? mul(whole, (x?.factor ?? 1) * (y?.factor ?? 1)) : whole;
       }
-      // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as fast.
-      if (shape[1] * 2 <= shape[0]) return transpose(scaledGemm(b, left, { transA: true, transB: false }));
+      // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as
+      // fast.
+      if (shape[1] * 2 <= shape[0])
+        return transpose(scaledGemm(b, left, { transA: true, transB: false }));
     }
-    // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the left is turned first.
+    // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the
+    // left is turned first.
     if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
       return scaledGemm(left ?? a, b, { transA: left !== undefined, transB: false });
-    return scaledGemm(left ?? a, right ?? b, { transA: left !== undefined, transB: right !== undefined });
+    return scaledGemm(left ?? a, right ?? b, {
+      transA: left !== undefined,
+      transB: right !== undefined,
+    });
   }
   if (target !== "cpu") return undefined;
   const [left, right] = [swapped(a), swapped(b)];
   return left || right
-    ? fusedNode([left ?? a, right ?? b], { transA: left !== undefined, transB: right !== undefined })
+    ? fusedNode([left ?? a, right ?? b], {
+        transA: left !== undefined,
+        transB: right !== undefined,
+      })
     : undefined;
 };
 
@@ -101,18 +127,23 @@ function scaledGemm(a: Tensor, b: Tensor, trans: Transposed): Tensor {
 const LONG = 4096;
 
 /**
- * AᵀB over many rows on a GPU: so few results keep most of it idle. The rows are cut into slices that are multiplied
- * side by side and summed, the narrow factor being the one that is transposed.
+ * AᵀB over many rows on a GPU: so few results keep most of it idle. The rows are cut into slices
+ * that are multiplied side by side and summed, the narrow factor being the one that is transposed.
  */
 function splitProduct(a: Tensor, b: Tensor): Tensor {
   const [k, m] = a.shape;
   const n = b.shape[1];
   const parts = divisorNear(k, Math.min(64, k / 256));
   const cut = (t: Tensor): Tensor => reshape(t, [parts, k / parts, t.shape[1]]);
-  return m <= n ? sum(matmul(transpose(cut(a)), cut(b)), 0) : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
+  return m <= n
+    ? sum(matmul(transpose(cut(a)), cut(b)), 0)
+    : transpose(sum(matmul(transpose(cut(b)), cut(a)), 0));
 }
 
-/** Whether Gemm can apply a number: its factor is an attribute in float32, whatever the type of the graph. */
+/**
+ * Whether Gemm can apply a number: its factor is an attribute in float32, whatever the type of the
+ * graph.
+ */
 const isAlpha = (factor: number): boolean => Math.fround(factor) === factor;
 
 /** A factor without a number that Gemm can apply itself, beside the one it applies already. */
@@ -121,7 +152,10 @@ function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly fac
   return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };
 }
 
-/** A number as a row of one: a Gemm through WebGPU that adds a number without an axis ends the process (1.30). */
+/**
+ * A number as a row of one: a Gemm through WebGPU that adds a number without an axis ends the
+ * process (1.30).
+ */
 const row = (bias: Tensor): Tensor => (bias.shape.length === 0 ? reshape(bias, [1]) : bias);
 
 /** What lies under all reshapes. */
@@ -131,8 +165,9 @@ function beneath(t: Tensor): Tensor {
 }
 
 /**
- * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape, as after a convolution,
- * if the last axis survived it, or c is as large as the product or a number.
+ * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape,
+ * as after a convolution, if the last axis survived it, or c is as large as the product or a
+ * number.
  */
 function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
@@ -150,20 +185,24 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
 }
 
 /**
- * The same where pixels were rows and batches went first only afterwards, as in `winograd.ts`, for c the same at every pixel:
- * there it is a row.
+ * The same where pixels were rows and batches went first only afterwards, as in `winograd.ts`, for
+ * c the same at every pixel: there it is a row.
  */
 function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   const moved = beneath(product);
-  if (!is(moved, transposeNode) || `${moved.attributes.axes}` !== "1,0,2" || uses(product) !== 1) return undefined;
+  if (!is(moved, transposeNode) || `${moved.attributes.axes}` !== "1,0,2" || uses(product) !== 1)
+    return undefined;
   const [pixels] = moved.inputs;
   const inner = unreshaped(pixels);
-  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1) return undefined;
+  if (!inner || !is(inner, gemmNode) || inner.inputs.length !== 2 || uses(inner) !== 1)
+    return undefined;
   const [, b, c] = pixels.shape;
   const lead = shape.length - bias.shape.length;
   const sizes = shape.map((_, i) => bias.shape[i - lead] ?? 1);
-  const fits = [1, b].includes(sizes[0]) && sizes.at(-1) === c && sizes.slice(1, -1).every((d) => d === 1);
-  if (!sameShape(product.shape, shape) || shape[0] !== b || shape.at(-1) !== c || !fits) return undefined;
+  const fits =
+    [1, b].includes(sizes[0]) && sizes.at(-1) === c && sizes.slice(1, -1).every((d) => d === 1);
+  if (!sameShape(product.shape, shape) || shape[0] !== b || shape.at(-1) !== c || !fits)
+    return undefined;
   const [, n] = inner.shape;
   const rows = reshape(expand(reshape(bias, [1, sizes[0], c]), [n / (b * c), b, c]), [n]);
   const whole = gemmNode([...inner.inputs, rows], inner.attributes);
@@ -171,9 +210,15 @@ function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tenso
 }
 
 /** c·(a·b) as one Gemm, where that is the product's only use. */
-function fuseScale(product: Tensor, factor: number | undefined, shape: Shape, uses: Uses): Tensor | undefined {
+function fuseScale(
+  product: Tensor,
+  factor: number | undefined,
+  shape: Shape,
+  uses: Uses,
+): Tensor | undefined {
   if (factor === undefined || !sameShape(product.shape, shape)) return undefined;
-  if (!is(product, gemmNode) || product.inputs.length !== 2 || uses(product) !== 1) return undefined;
+  if (!is(product, gemmNode) || product.inputs.length !== 2 || uses(product) !== 1)
+    return undefined;
   const alpha = factor * (product.attributes.alpha ?? 1);
   return isAlpha(alpha) ? gemmNode(product.inputs, { ...product.attributes, alpha }) : undefined;
 }

@@ -41,8 +41,9 @@ const multipleOfSum: Identity = (node) => {
 };
 
 /**
- * a + b, where both are padded to one size and one begins where the other ends, is their concatenation, padded. The
- * gradient of a tensor that is used piece by piece comes as such sums, each term as large as the whole.
+ * a + b, where both are padded to one size and one begins where the other ends, is their
+ * concatenation, padded. The gradient of a tensor that is used piece by piece comes as such sums,
+ * each term as large as the whole.
  */
 function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
   if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;

@@ -9,8 +9,12 @@ import { runtimes } from "./runtimes.ts";
 import { sums } from "./sums.ts";
 import { turns } from "./turn.ts";
 
-export const identityOf: ReadonlyMap<Primitive, Identity> = new Map(identities.map(([{ op }, rule]) => [op, rule]));
+export const identityOf: ReadonlyMap<Primitive, Identity> = new Map(
+  identities.map(([{ op }, rule]) => [op, rule]),
+);
 
 export const loweringOf: ReadonlyMap<Primitive, Lowering> = new Map(
-  [...products, ...sums, ...convolutions, ...attentions, ...turns, ...runtimes].map(([{ op }, rule]) => [op, rule]),
+  [...products, ...sums, ...convolutions, ...attentions, ...turns, ...runtimes].map(
+    ([{ op }, rule]) => [op, rule],
+  ),
 );

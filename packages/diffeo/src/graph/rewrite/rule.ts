@@ -1,6 +1,6 @@
 /**
- * What stands apart from the primitives: rules that know several families, or what a runtime lacks or does badly. The
- * primitives do not know of them; `simplify.ts` applies them.
+ * What stands apart from the primitives: rules that know several families, or what a runtime lacks
+ * or does badly. The primitives do not know of them; `simplify.ts` applies them.
  */
 import type { Target, Tensor } from "../tensor.ts";
 

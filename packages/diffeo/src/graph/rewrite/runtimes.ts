@@ -21,9 +21,13 @@ export const runtimes: readonly (readonly [Make, Lowering])[] = [
   [sinNode, ({ inputs: [x] }, target) => (target === "gpu" ? sineExpression(x, 0) : undefined)],
   [cosNode, ({ inputs: [x] }, target) => (target === "gpu" ? sineExpression(x, 0.25) : undefined)],
   // The CPU's own is 0 below −18 in float32, and loses every digit by −37 in float64.
-  [sigmoidNode, ({ inputs: [x] }, target) => (target === "cpu" ? div(1, add(exp(neg(x)), 1)) : undefined)],
-  // log(1 + eˣ) = max(x, 0) + log(1 + u), u = e^{−|x|} ≤ 1. With w = fl(1 + u), log(1 + u) = log w + (u − (w − 1))/w up to
-  // the square of a rounding error. The CPU's own is float32 alone, and goes number by number: 4× slower.
+  [
+    sigmoidNode,
+    ({ inputs: [x] }, target) => (target === "cpu" ? div(1, add(exp(neg(x)), 1)) : undefined),
+  ],
+  // log(1 + eˣ) = max(x, 0) + log(1 + u), u = e^{−|x|} ≤ 1. With w = fl(1 + u), log(1 + u) = log w
+  // + (u − (w − 1))/w up to the square of a rounding error. The CPU's own is float32 alone, and
+  // goes number by number: 4× slower.
   [
     softplusNode,
     ({ inputs: [x] }, target) => {

@@ -1,13 +1,16 @@
 /**
- * 3×3 convolutions with fewer products (S. Winograd 1980; A. Lavin and S. Gray, CVPR 2016). Along one axis, with points αₚ,
- * polynomials of 4 and of 3 coefficients are multiplied by the values of both at six points. The form
+ * 3×3 convolutions with fewer products (S. Winograd 1980; A. Lavin and S. Gray, CVPR 2016). Along
+ * one axis, with points αₚ, polynomials of 4 and of 3 coefficients are multiplied by the values of
+ * both at six points. The form
  *   Σ_{j<4, u<3} g[j] x[j+u] w[u] = Σₚ (C g)ₚ (A x)ₚ (K w)ₚ,   Cₚⱼ = αₚʲ,   Kₚᵤ = αₚᵘ,   A = V⁻ᵀ,   Vₚᵢ = αₚⁱ (i < 6)
- * holds because the 6 coefficients of g·w are V⁻¹ of its values. The point ∞ stands for the leading coefficient.
+ * holds because the 6 coefficients of g·w are V⁻¹ of its values. The point ∞ stands for the leading
+ * coefficient.
  *
- * So the trilinear form of `../conv.ts` is Σ over 36 pairs of points of a product of matrices, tiles by channels by channels:
+ * So the trilinear form of `../conv.ts` is Σ over 36 pairs of points of a product of matrices,
+ * tiles by channels by channels:
  *   T(x, w, g) = Σₚ Σ (A x)ₚ (K w)ₚ (C g)ₚ,     conv2d = Cᵀ(x̃ w̃),   convInput = Aᵀ(g̃ w̃ᵀ),   convWeight = Kᵀ(x̃ᵀ g̃)
- * with 36 products for 4×4 pixels where there were 144. A, C and K are matrices over pixels and taps: with pixels as rows, all of
- * it is products of matrices and nothing is gathered.
+ * with 36 products for 4×4 pixels where there were 144. A, C and K are matrices over pixels and
+ * taps: with pixels as rows, all of it is products of matrices and nothing is gathered.
  */
 import { mul } from "../arithmetic.ts";
 import { sum } from "../broadcast.ts";
@@ -31,7 +34,10 @@ interface Axis {
   readonly output: Rows;
 }
 
-/** With ∞. Powers of these stay nearer 1 than those of the usual 0, ±1, ±2: half the rounding error. Exact in binary. */
+/**
+ * With ∞. Powers of these stay nearer 1 than those of the usual 0, ±1, ±2: half the rounding error.
+ * Exact in binary.
+ */
 const POINTS = [0, 0.75, -0.75, 1.5, -1.5];
 const TILE = POINTS.length - 1;
 
@@ -41,7 +47,10 @@ const powers = (count: number): Rows => [
   Array.from({ length: count }, (_, i) => (i === count - 1 ? 1 : 0)),
 ];
 
-/** The transpose of the inverse of the powers: row p holds the coefficients of the polynomial that is 1 at αₚ and 0 at the others. */
+/**
+ * The transpose of the inverse of the powers: row p holds the coefficients of the polynomial that
+ * is 1 at αₚ and 0 at the others.
+ */
 function interpolation(): Rows {
   const times = (a: readonly number[], root: number): number[] =>
     Array.from({ length: a.length + 1 }, (_, i) => (a[i - 1] ?? 0) - root * (a[i] ?? 0));
@@ -71,10 +80,19 @@ function tiled(n: number, out: number, before: number): Axis {
         return line;
       }),
     );
-  return { points: a.length, tiles, input: rows(a, n, before), kernel: powers(3), output: rows(c, out, 0) };
+  return {
+    points: a.length,
+    tiles,
+    input: rows(a, n, before),
+    kernel: powers(3),
+    output: rows(c, out, 0),
+  };
 }
 
-/** Two pixels in, two out, by A. Karatsuba's three products: w₁(x₀ + x₁), (w₂ − w₁)x₁ and (w₀ − w₁)x₀. */
+/**
+ * Two pixels in, two out, by A. Karatsuba's three products: w₁(x₀ + x₁), (w₂ − w₁)x₁ and (w₀ −
+ * w₁)x₀.
+ */
 const pair: Axis = {
   points: 3,
   tiles: 1,
@@ -114,20 +132,25 @@ function planOf(q: Geometry): Plan {
 
 type Side = "input" | "output";
 
-/** A or C across, for pixels that have tiles down already: [points, tiles down, tiles across] by [tiles down, pixels]. */
+/**
+ * A or C across, for pixels that have tiles down already: [points, tiles down, tiles across] by
+ * [tiles down, pixels].
+ */
 const overTiles = ({ down, across }: Plan, side: Side): Rows =>
   Array.from({ length: across.points }, (_, q) =>
     Array.from({ length: down.tiles }, (__, s) =>
       Array.from({ length: across.tiles }, (___, t) => {
         const line = across[side][q * across.tiles + t];
-        return Array.from({ length: down.tiles }, (____, own) => (own === s ? line : zeros(line.length))).flat();
+        return Array.from({ length: down.tiles }, (____, own) =>
+          own === s ? line : zeros(line.length),
+        ).flat();
       }),
     ).flat(),
   ).flat();
 
 /**
- * In two products, along one axis and then the other, takes a third of the operations of one over pixels; but products of so
- * few rows pay on the CPU alone.
+ * In two products, along one axis and then the other, takes a third of the operations of one over
+ * pixels; but products of so few rows pay on the CPU alone.
  */
 const inTwo = ({ tiles }: Plan, target: Target): boolean => target === "cpu" && tiles > 1;
 
@@ -140,7 +163,9 @@ function spreading(plan: Plan, side: Side, target: Target): number {
     : plan.points * plan.tiles * h * w;
 }
 
-/** Fewer rows to a product than this, and reading four times the weights takes longer than it saves. */
+/**
+ * Fewer rows to a product than this, and reading four times the weights takes longer than it saves.
+ */
 const LEAST_ROWS = 16;
 /** Larger images are left to the plain form: their tiles are too many. */
 const MOST_PIXELS = 1024;
@@ -149,7 +174,14 @@ const WORTHWHILE = 0.7;
 
 /** The plan of a 3×3 convolution of `batch` images by w, where it takes fewer operations. */
 function planFor(batch: number, w: Tensor, q: Geometry, target: Target): Plan | undefined {
-  if (q.kh !== 3 || q.kw !== 3 || q.stride !== 1 || w.dtype !== "float32" || q.h * q.w > MOST_PIXELS) return undefined;
+  if (
+    q.kh !== 3 ||
+    q.kw !== 3 ||
+    q.stride !== 1 ||
+    w.dtype !== "float32" ||
+    q.h * q.w > MOST_PIXELS
+  )
+    return undefined;
   const [inC, outC] = w.shape.slice(2);
   const plan = planOf(q);
   if (plan.tiles * batch < LEAST_ROWS) return undefined;
@@ -160,13 +192,21 @@ function planFor(batch: number, w: Tensor, q: Geometry, target: Target): Plan | 
 }
 
 const matrix = (rows: Rows): Tensor =>
-  constant({ shape: [rows.length, rows[0].length], dtype: "float64", data: Float64Array.from(rows.flat()) }, "float32");
+  constant(
+    {
+      shape: [rows.length, rows[0].length],
+      dtype: "float64",
+      data: Float64Array.from(rows.flat()),
+    },
+    "float32",
+  );
 
 const turned = (rows: Rows): Rows => rows[0].map((_, j) => rows.map((row) => row[j]));
 
 /**
- * A or C over pixels, points of both axes before tiles of both. It is written as a product of small constants, which are known
- * to be equal wherever they are written, so that what it makes of x is computed once; the runtime multiplies them beforehand.
+ * A or C over pixels, points of both axes before tiles of both. It is written as a product of small
+ * constants, which are known to be equal wherever they are written, so that what it makes of x is
+ * computed once; the runtime multiplies them beforehand.
  */
 function overPixels({ down, across, points, tiles }: Plan, side: Side): Tensor {
   const [d, a] = [matrix(down[side]), matrix(across[side])];
@@ -197,7 +237,11 @@ function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
   const all = inTwo(plan, target)
     ? matmul(
         matrix(overTiles(plan, side)),
-        reshape(matmul(matrix(down[side]), reshape(pixelsFirst, [h, w * b * c])), [down.points, down.tiles * w, b * c]),
+        reshape(matmul(matrix(down[side]), reshape(pixelsFirst, [h, w * b * c])), [
+          down.points,
+          down.tiles * w,
+          b * c,
+        ]),
       )
     : matmul(overPixels(plan, side), reshape(pixelsFirst, [h * w, b * c]));
   return reshape(all, [plan.points, plan.tiles * b, c]);
@@ -210,10 +254,10 @@ function gathered(y: Tensor, side: Side, plan: Plan, shape: Shape, target: Targe
   const pixelsFirst = inTwo(plan, target)
     ? matmul(
         matrix(turned(down[side])),
-        reshape(matmul(matrix(turned(overTiles(plan, side))), reshape(y, [down.points, -1, b * c])), [
-          down.points * down.tiles,
-          w * b * c,
-        ]),
+        reshape(
+          matmul(matrix(turned(overTiles(plan, side))), reshape(y, [down.points, -1, b * c])),
+          [down.points * down.tiles, w * b * c],
+        ),
       )
     : matmul(overPixelsTurned(plan, side), reshape(y, [plan.points * plan.tiles, b * c]));
   return reshape(transpose(reshape(pixelsFirst, [h * w, b, c]), [1, 0, 2]), shape);
@@ -225,15 +269,40 @@ const overTaps = ({ down, across }: Plan): Rows =>
 
 function kernelOf(w: Tensor, plan: Plan): Tensor {
   const [inC, outC] = w.shape.slice(2);
-  return reshape(matmul(matrix(overTaps(plan)), reshape(w, [9, inC * outC])), [plan.points, inC, outC]);
+  return reshape(matmul(matrix(overTaps(plan)), reshape(w, [9, inC * outC])), [
+    plan.points,
+    inC,
+    outC,
+  ]);
 }
 
-export function winogradOutput(x: Tensor, w: Tensor, q: Geometry, shape: Shape, target: Target): Tensor | undefined {
+export function winogradOutput(
+  x: Tensor,
+  w: Tensor,
+  q: Geometry,
+  shape: Shape,
+  target: Target,
+): Tensor | undefined {
   const plan = planFor(x.shape[0], w, q, target);
-  return plan && gathered(matmul(spread(x, "input", plan, target), kernelOf(w, plan)), "output", plan, shape, target);
+  return (
+    plan &&
+    gathered(
+      matmul(spread(x, "input", plan, target), kernelOf(w, plan)),
+      "output",
+      plan,
+      shape,
+      target,
+    )
+  );
 }
 
-export function winogradImage(g: Tensor, w: Tensor, q: Geometry, shape: Shape, target: Target): Tensor | undefined {
+export function winogradImage(
+  g: Tensor,
+  w: Tensor,
+  q: Geometry,
+  shape: Shape,
+  target: Target,
+): Tensor | undefined {
   const plan = planFor(g.shape[0], w, q, target);
   if (!plan) return undefined;
   const product = matmul(spread(g, "output", plan, target), transpose(kernelOf(w, plan)));
@@ -243,7 +312,13 @@ export function winogradImage(g: Tensor, w: Tensor, q: Geometry, shape: Shape, t
 /** So many rows of a product with few results are one piece of it on a GPU. */
 const PIECE = 512;
 
-export function winogradKernel(x: Tensor, g: Tensor, w: Tensor, q: Geometry, target: Target): Tensor | undefined {
+export function winogradKernel(
+  x: Tensor,
+  g: Tensor,
+  w: Tensor,
+  q: Geometry,
+  target: Target,
+): Tensor | undefined {
   const plan = planFor(x.shape[0], w, q, target);
   if (!plan) return undefined;
   const rows = plan.tiles * x.shape[0];
@@ -251,5 +326,8 @@ export function winogradKernel(x: Tensor, g: Tensor, w: Tensor, q: Geometry, tar
   const cut = (t: Tensor, side: Side): Tensor =>
     reshape(spread(t, side, plan, target), [plan.points, pieces, rows / pieces, t.shape[3]]);
   const product = sum(matmul(transpose(cut(x, "input")), cut(g, "output")), 1);
-  return reshape(matmul(matrix(turned(overTaps(plan))), reshape(product, [plan.points, -1])), w.shape);
+  return reshape(
+    matmul(matrix(turned(overTaps(plan))), reshape(product, [plan.points, -1])),
+    w.shape,
+  );
 }

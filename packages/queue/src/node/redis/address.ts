@@ -1,4 +1,7 @@
-/** Where a queue is: redis://host:6379/0, rediss://user:password@host for TLS, unix:///path/of/a/socket. A password is never shown. */
+/**
+ * Where a queue is: redis://host:6379/0, rediss://user:password@host for TLS,
+ * unix:///path/of/a/socket. A password is never shown.
+ */
 import { fail } from "diffeo/graph";
 
 export interface Address {
@@ -15,7 +18,8 @@ export interface Address {
   };
 }
 
-const remedy = "write redis://host:6379, rediss://user:password@host:6379 or unix:///path/of/the/socket";
+const remedy =
+  "write redis://host:6379, rediss://user:password@host:6379 or unix:///path/of/the/socket";
 
 function parsed(text: string): URL {
   try {

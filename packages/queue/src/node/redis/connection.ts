@@ -1,6 +1,6 @@
 /**
- * A connection to the server of a queue. The first one must succeed within seconds; one that is lost later is made again for
- * as long as it takes: a server that restarts is waited for.
+ * A connection to the server of a queue. The first one must succeed within seconds; one that is
+ * lost later is made again for as long as it takes: a server that restarts is waited for.
  */
 import { DiffeoError } from "diffeo/graph";
 import { Redis } from "ioredis";
@@ -24,7 +24,10 @@ function adviceFor(message: string): string {
 }
 
 /** @param say is told, once each time, that the connection is lost and that it is back */
-export async function connect({ options, shown }: Address, say: (line: string) => void): Promise<Connection> {
+export async function connect(
+  { options, shown }: Address,
+  say: (line: string) => void,
+): Promise<Connection> {
   let ready = false;
   let lost = false;
   let reason: Error | undefined;
@@ -33,13 +36,15 @@ export async function connect({ options, shown }: Address, say: (line: string) =
     lazyConnect: true,
     connectTimeout: FIRST_MS,
     maxRetriesPerRequest: null,
-    retryStrategy: (times) => (ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null),
+    retryStrategy: (times) =>
+      ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null,
   });
   client.on("error", (error: Error) => {
     reason ??= error;
   });
   client.on("close", () => {
-    if (ready && !lost && client.status !== "end") say(`the connection to ${shown} is lost; waiting for it`);
+    if (ready && !lost && client.status !== "end")
+      say(`the connection to ${shown} is lost; waiting for it`);
     lost = true;
   });
   client.on("ready", () => {
@@ -54,7 +59,9 @@ export async function connect({ options, shown }: Address, say: (line: string) =
     client.disconnect();
     const cause = reason ?? (error as Error);
     const { message, code } = cause as NodeJS.ErrnoException;
-    throw new DiffeoError("data", `cannot use ${shown} (${code ?? message})`, adviceFor(message), { cause });
+    throw new DiffeoError("data", `cannot use ${shown} (${code ?? message})`, adviceFor(message), {
+      cause,
+    });
   }
   return {
     client,

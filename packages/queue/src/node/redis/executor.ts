@@ -1,7 +1,8 @@
 /**
- * Parts on a queue, from the side of the command. A part whose result is on the server is done, whoever did it; others are
- * added under their digests, so that two commands share them. Events of the queue say when to look; a look over all parts
- * every few seconds finds what no event told, and adds again what a server has lost.
+ * Parts on a queue, from the side of the command. A part whose result is on the server is done,
+ * whoever did it; others are added under their digests, so that two commands share them. Events of
+ * the queue say when to look; a look over all parts every few seconds finds what no event told, and
+ * adds again what a server has lost.
  */
 import { Queue, QueueEvents } from "bullmq";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -125,7 +126,10 @@ class QueueExecutor implements Executor {
     }
   }
 
-  /** Puts the next parts on the queue, as far as it has room; those that failed before get another chance. */
+  /**
+   * Puts the next parts on the queue, as far as it has room; those that failed before get another
+   * chance.
+   */
   private async feed(): Promise<void> {
     const next = [...this.waiting].slice(0, Math.min(GROUP, WINDOW - this.open.size));
     for (const [digest, part] of next) {
@@ -154,13 +158,16 @@ class QueueExecutor implements Executor {
   /** Ends parts that are done or have failed, and adds those that nobody knows of. */
   private async settle(digests: readonly string[]): Promise<void> {
     const standings = await this.standingOf(digests);
-    const those = (standing: Standing): string[] => digests.filter((_, i) => standings[i] === standing);
+    const those = (standing: Standing): string[] =>
+      digests.filter((_, i) => standings[i] === standing);
     await Promise.all(those("done").map((digest) => this.finish(digest)));
     for (const digest of those("failed")) {
       const job = await this.queue.getJob(digest);
       const reason = String(job?.failedReason).slice(0, 1000);
       const problem = `failed ${job?.attemptsMade} times: ${reason.replace(/\.$/, "")}`;
-      this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, "the same command tries it again")));
+      this.end(digest, ({ reject }) =>
+        reject(new DiffeoError("data", problem, "the same command tries it again")),
+      );
     }
     const gone = those("gone").flatMap((digest) => {
       const part = this.open.get(digest)?.part;
@@ -180,12 +187,18 @@ class QueueExecutor implements Executor {
     if (part) how(part);
   }
 
-  /** A job goes after its result is there: one that is not there before, and has no result after, is not to be waited for. */
+  /**
+   * A job goes after its result is there: one that is not there before, and has no result after, is
+   * not to be waited for.
+   */
   private async standingOf(digests: readonly string[]): Promise<Standing[]> {
     if (digests.length === 0) return [];
     const pipeline = this.client.pipeline();
     for (const digest of digests)
-      pipeline.exists(this.queue.toKey(digest)).zscore(this.queue.toKey("failed"), digest).exists(resultKey(digest));
+      pipeline
+        .exists(this.queue.toKey(digest))
+        .zscore(this.queue.toKey("failed"), digest)
+        .exists(resultKey(digest));
     const replies = (await pipeline.exec()) ?? [];
     return digests.map((_, i) => {
       const [there, failed, done] = replies.slice(3 * i, 3 * i + 3).map(([error, reply]) => {

@@ -6,8 +6,15 @@ import { ATTEMPTS } from "../local.ts";
 
 const PREFIX = "diffeo";
 
-/** What BullMQ's classes are told of a connection: keys are ours, and any Redis from 6.2 and any Valkey will do. */
-export const onPrefix = (connection: Redis) => ({ connection, prefix: PREFIX, skipVersionCheck: true });
+/**
+ * What BullMQ's classes are told of a connection: keys are ours, and any Redis from 6.2 and any
+ * Valkey will do.
+ */
+export const onPrefix = (connection: Redis) => ({
+  connection,
+  prefix: PREFIX,
+  skipVersionCheck: true,
+});
 
 /** Where a part can be run decides who may take it: a queue a device. */
 export const DEVICES: readonly string[] = ["cpu", "webgpu", "cuda"];
@@ -22,8 +29,14 @@ export const workerKey = (id: string): string => `${PREFIX}:worker:${id}`;
 
 export const SECONDS_KEPT = 7 * 24 * 3600;
 
-/** A part as BullMQ takes it. One that is on the queue already is not added again: its id is its digest. */
-export const jobOf = (part: Part, digest: string): { name: string; data: Part; opts: JobsOptions } => ({
+/**
+ * A part as BullMQ takes it. One that is on the queue already is not added again: its id is its
+ * digest.
+ */
+export const jobOf = (
+  part: Part,
+  digest: string,
+): { name: string; data: Part; opts: JobsOptions } => ({
   name: part.kind,
   data: part,
   opts: {

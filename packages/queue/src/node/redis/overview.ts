@@ -1,4 +1,7 @@
-/** What is on a server: queues with their parts, workers, and parts that failed; and taking parts away again. */
+/**
+ * What is on a server: queues with their parts, workers, and parts that failed; and taking parts
+ * away again.
+ */
 import { Queue } from "bullmq";
 import type { Part } from "../../part/part.ts";
 import type { Address } from "./address.ts";
@@ -39,7 +42,9 @@ async function stateOf(queue: Queue, device: string): Promise<QueueState> {
     prioritized = 0,
     active,
     failed,
-  } = await queue.getJobCounts(...(["wait", "delayed", "prioritized", "active", "failed"] as const));
+  } = await queue.getJobCounts(
+    ...(["wait", "delayed", "prioritized", "active", "failed"] as const),
+  );
   return { device, waiting: wait + delayed + prioritized, active, failed };
 }
 
@@ -57,10 +62,15 @@ async function failuresOf(queue: Queue, device: string): Promise<PartFailure[]> 
 
 async function onQueues<T>(
   address: Address,
-  work: (queues: ReadonlyMap<string, Queue>, client: Awaited<ReturnType<typeof connect>>["client"]) => Promise<T>,
+  work: (
+    queues: ReadonlyMap<string, Queue>,
+    client: Awaited<ReturnType<typeof connect>>["client"],
+  ) => Promise<T>,
 ): Promise<T> {
   const { client, close } = await connect(address, () => undefined);
-  const queues = new Map(DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]));
+  const queues = new Map(
+    DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]),
+  );
   try {
     return await work(queues, client);
   } finally {
@@ -73,13 +83,22 @@ export const readQueues = (address: Address): Promise<QueueOverview> =>
   onQueues(address, async (queues, client) => {
     const workers = await listWorkers(client);
     const states = await Promise.all([...queues].map(([device, queue]) => stateOf(queue, device)));
-    const failures = await Promise.all([...queues].map(([device, queue]) => failuresOf(queue, device)));
+    const failures = await Promise.all(
+      [...queues].map(([device, queue]) => failuresOf(queue, device)),
+    );
     const used = ({ device, waiting, active, failed }: QueueState): boolean =>
       waiting + active + failed > 0 || workers.some((worker) => worker.device === device);
-    return { address: address.shown, queues: states.filter(used), workers, failures: failures.flat() };
+    return {
+      address: address.shown,
+      queues: states.filter(used),
+      workers,
+      failures: failures.flat(),
+    };
   });
 
-/** Takes away the parts that wait and those that failed. What is being done is done; results stay. */
+/**
+ * Takes away the parts that wait and those that failed. What is being done is done; results stay.
+ */
 export const clearQueues = (address: Address): Promise<void> =>
   onQueues(address, async (queues) => {
     for (const queue of queues.values()) {

@@ -1,11 +1,13 @@
 /**
- * Bytes and results on the server. Bytes are stored once, by their SHA-256, in chunks that no other command waits long for:
+ * Bytes and results on the server. Bytes are stored once, by their SHA-256, in chunks that no other
+ * command waits long for:
  *
  *   diffeo:bytes:DIGEST     → how many bytes, in how many chunks        written after them: what is there is whole
  *   diffeo:bytes:DIGEST:i   → the i-th chunk
  *   diffeo:result:PART      → which bytes are the result of a part, how long they took and whom
  *
- * A result is written once: whoever comes second finds it there. All of it goes after a week without use.
+ * A result is written once: whoever comes second finds it there. All of it goes after a week
+ * without use.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Redis } from "ioredis";
@@ -31,22 +33,41 @@ const pointer = v.object({
 });
 
 const chunksOf = (bytes: Uint8Array): number => Math.ceil(bytes.length / CHUNK);
-const sizeText = (bytes: Uint8Array): string => JSON.stringify({ bytes: bytes.length, chunks: chunksOf(bytes) });
+const sizeText = (bytes: Uint8Array): string =>
+  JSON.stringify({ bytes: bytes.length, chunks: chunksOf(bytes) });
 
-function parsed<S extends v.GenericSchema>(text: string, schema: S, what: string): v.InferOutput<S> {
+function parsed<S extends v.GenericSchema>(
+  text: string,
+  schema: S,
+  what: string,
+): v.InferOutput<S> {
   try {
     return v.parse(schema, JSON.parse(text));
   } catch (cause) {
-    throw new DiffeoError("data", `${what} on the server is broken`, "delete it there and run again", { cause });
+    throw new DiffeoError(
+      "data",
+      `${what} on the server is broken`,
+      "delete it there and run again",
+      { cause },
+    );
   }
 }
 
 /** Stores bytes, or makes those that are there stay another week. */
-export async function putBytes(client: Redis, bytes: Uint8Array, digest = sha256(bytes)): Promise<string> {
+export async function putBytes(
+  client: Redis,
+  bytes: Uint8Array,
+  digest = sha256(bytes),
+): Promise<string> {
   const chunks = chunksOf(bytes);
   if (!(await touchBytes(client, digest, chunks))) {
     for (let i = 0; i < chunks; i++)
-      await client.set(chunkKey(digest, i), Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)), "EX", BYTES_KEPT);
+      await client.set(
+        chunkKey(digest, i),
+        Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)),
+        "EX",
+        BYTES_KEPT,
+      );
     await client.set(bytesKey(digest), sizeText(bytes), "EX", BYTES_KEPT);
   }
   return digest;
@@ -62,7 +83,11 @@ async function touchBytes(client: Redis, digest: string, chunks: number): Promis
 /** Bytes by their SHA-256, and no others. @param most more are refused before they are read */
 export async function getBytes(client: Redis, digest: string, most: number): Promise<Uint8Array> {
   const gone = (): never =>
-    fail("data", `the bytes ${digest.slice(0, 12)}… are not on the server`, "run the command again: it brings them");
+    fail(
+      "data",
+      `the bytes ${digest.slice(0, 12)}… are not on the server`,
+      "run the command again: it brings them",
+    );
   const text = (await client.get(bytesKey(digest))) ?? gone();
   const { bytes: length, chunks } = parsed(text, size, `the size of ${digest.slice(0, 12)}…`);
   if (length > most)
@@ -88,13 +113,20 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   return found;
 }
 
-/** Keeps a result. Returns the SHA-256 of the one that is there then: of two that differ, the first. */
-export async function putResult(client: Redis, part: string, { bytes, ...about }: PartResult): Promise<string> {
+/**
+ * Keeps a result. Returns the SHA-256 of the one that is there then: of two that differ, the first.
+ */
+export async function putResult(
+  client: Redis,
+  part: string,
+  { bytes, ...about }: PartResult,
+): Promise<string> {
   const pipeline = client.pipeline();
   if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
   else {
     // What is small goes with its name: a worker waits for the server once.
-    if (bytes.length > 0) pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
+    if (bytes.length > 0)
+      pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
     pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", BYTES_KEPT);
   }
   pipeline.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
@@ -107,7 +139,10 @@ export async function putResult(client: Redis, part: string, { bytes, ...about }
 export const hasResult = async (client: Redis, part: string): Promise<boolean> =>
   (await client.exists(resultKey(part))) === 1;
 
-/** The result of a part, if there is one. One whose bytes are not there, or are not its own, is taken away: it is made again. */
+/**
+ * The result of a part, if there is one. One whose bytes are not there, or are not its own, is
+ * taken away: it is made again.
+ */
 export async function getResult(client: Redis, part: string): Promise<PartResult | undefined> {
   const text = await client.get(resultKey(part));
   if (text === null) return undefined;

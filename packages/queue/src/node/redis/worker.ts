@@ -1,9 +1,11 @@
 /**
- * A worker of a queue: takes parts one after the other, does them in processes of its own, and keeps their results on the
- * server. It opens no port, runs no code but its own kinds, and writes no file but inputs in its cache.
+ * A worker of a queue: takes parts one after the other, does them in processes of its own, and
+ * keeps their results on the server. It opens no port, runs no code but its own kinds, and writes
+ * no file but inputs in its cache.
  *
- * Killed at any moment it loses nothing: a part is leased, not taken. A lease that is not renewed ends, and the part is done
- * elsewhere; a result that was kept before that is found and not made again.
+ * Killed at any moment it loses nothing: a part is leased, not taken. A lease that is not renewed
+ * ends, and the part is done elsewhere; a result that was kept before that is found and not made
+ * again.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -63,9 +65,14 @@ async function doPart(job: Job<unknown>, { options, client, pool, cache }: Doing
   const part: Part = requirePart(job.data);
   const digest = digestOf(part);
   if (digest !== job.id)
-    fail("data", `a part with digest ${short(digest)} is called ${short(job.id)}`, "call parts by their digests");
+    fail(
+      "data",
+      `a part with digest ${short(digest)} is called ${short(job.id)}`,
+      "call parts by their digests",
+    );
   if (await hasResult(client, digest)) return;
-  const fetch = (input: string): Promise<Uint8Array> => cache.get(input, () => getBytes(client, input, limits.bytes));
+  const fetch = (input: string): Promise<Uint8Array> =>
+    cache.get(input, () => getBytes(client, input, limits.bytes));
   const parameters: ProcessPart = { part, threads };
   const { bytes, seconds } = (await pool.run(
     { kind: PART, parameters },
@@ -80,16 +87,41 @@ async function doPart(job: Job<unknown>, { options, client, pool, cache }: Doing
   const own = sha256(bytes);
   const kept = await putResult(client, digest, { bytes, sha256: own, seconds, worker: name });
   if (kept !== own)
-    say(`part ${short(digest)} has another result here than where it was done before: that one is kept`);
+    say(
+      `part ${short(digest)} has another result here than where it was done before: that one is kept`,
+    );
 }
 
 /** Serves the queue until the signal is set or, with `once`, no part waits. */
-export async function serveQueue(options: WorkerOptions): Promise<{ readonly done: number; readonly failed: number }> {
-  const { address, name, device, parts, threads, limits, release, script, signal, say, once = false } = options;
+export async function serveQueue(
+  options: WorkerOptions,
+): Promise<{ readonly done: number; readonly failed: number }> {
+  const {
+    address,
+    name,
+    device,
+    parts,
+    threads,
+    limits,
+    release,
+    script,
+    signal,
+    say,
+    once = false,
+  } = options;
   const lease = (options.leaseSeconds ?? 20) * 1000;
   const { client, close } = await connect(address, say);
-  const pool = openPool(script.url, { workers: parts, limits, ...(script.execArgv && { execArgv: script.execArgv }) });
-  const doing: Doing = { options, client, pool, cache: openCache(options.cache.folder, options.cache.bytes) };
+  const pool = openPool(script.url, {
+    workers: parts,
+    limits,
+    ...(script.execArgv && { execArgv: script.execArgv }),
+  });
+  const doing: Doing = {
+    options,
+    client,
+    pool,
+    cache: openCache(options.cache.folder, options.cache.bytes),
+  };
   const counts = { done: 0, failed: 0, active: 0 };
 
   const worker = new Worker<unknown>(
@@ -149,7 +181,9 @@ async function whenDrained(queue: Queue, idle: () => boolean): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     if (!idle()) continue;
-    const waiting = await queue.getJobCounts("wait", "delayed", "prioritized").catch(() => ({ wait: 1 }));
+    const waiting = await queue
+      .getJobCounts("wait", "delayed", "prioritized")
+      .catch(() => ({ wait: 1 }));
     if (Object.values(waiting).every((n) => n === 0) && idle()) return;
   }
 }

@@ -1,4 +1,7 @@
-/** What workers say of themselves, every few seconds while they live: who they are, what they can do and what they did. */
+/**
+ * What workers say of themselves, every few seconds while they live: who they are, what they can do
+ * and what they did.
+ */
 import type { Redis } from "ioredis";
 import * as v from "valibot";
 import { WORKERS, workerKey } from "./names.ts";
@@ -26,7 +29,11 @@ const EVERY_MS = 2000;
 const SECONDS_REMEMBERED = 10;
 
 /** Says how a worker is until it is ended. */
-export function heartbeat(client: Redis, id: string, state: () => WorkerState): { readonly end: () => Promise<void> } {
+export function heartbeat(
+  client: Redis,
+  id: string,
+  state: () => WorkerState,
+): { readonly end: () => Promise<void> } {
   const say = async (): Promise<void> => {
     if (client.status !== "ready") return;
     await client.sadd(WORKERS, id);
@@ -51,7 +58,8 @@ export async function listWorkers(client: Redis): Promise<WorkerState[]> {
   if (gone.length > 0) await client.srem(WORKERS, ...gone);
   return said
     .flatMap((text) => {
-      const found = text === null ? undefined : v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+      const found =
+        text === null ? undefined : v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
       return found?.success ? [found.output] : [];
     })
     .sort((a, b) => a.name.localeCompare(b.name) || a.host.localeCompare(b.host) || a.pid - b.pid);
@@ -59,4 +67,7 @@ export async function listWorkers(client: Redis): Promise<WorkerState[]> {
 
 /** How many parts all workers of a device do at a time. */
 export const countWorkers = async (client: Redis, device: string): Promise<number> =>
-  (await listWorkers(client)).reduce((sum, worker) => sum + (worker.device === device ? worker.parts : 0), 0);
+  (await listWorkers(client)).reduce(
+    (sum, worker) => sum + (worker.device === device ? worker.parts : 0),
+    0,
+  );

@@ -1,21 +1,30 @@
 /**
- * Three laws that every model of a table should beat, over the same domains and with the same base measure as the model has.
- * With z = φ⁻¹(y) the coordinates of the domains' maps, in which all numbers are allowed:
+ * Three laws that every model of a table should beat, over the same domains and with the same base
+ * measure as the model has. With z = φ⁻¹(y) the coordinates of the domains' maps, in which all
+ * numbers are allowed:
  *
  *   Gaussian      z ~ N(μ, Σ); labels by their frequencies, apart from it        log q = log N(z) − log|det J_φ|
  *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)                                    log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
  *   independent   the copula with R = I
  *
- * Fⱼ is the kernel law of coordinate j (`marginal.ts`), on the line that the domain's map makes of the column: no baseline puts mass
- * where the domain has none. A label or a whole number k is an interval of length P(k) of (0, 1), from which u is drawn; what
- * is drawn so, as for a Gaussian's whole numbers, is averaged over: q = E_u q(y(u)).
+ * Fⱼ is the kernel law of coordinate j (`marginal.ts`), on the line that the domain's map makes of
+ * the column: no baseline puts mass where the domain has none. A label or a whole number k is an
+ * interval of length P(k) of (0, 1), from which u is drawn; what is drawn so, as for a Gaussian's
+ * whole numbers, is averaged over: q = E_u q(y(u)).
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
 import { choice, fold, key, normal, uniform } from "diffeo/random";
 import type { Cells, TableLaw } from "../law.ts";
 import { type Discrete, labelLaw, type NumberBounds, numberLaw } from "./discrete.ts";
-import { factorOf, type Gaussian, gaussianLogDensity, gaussianOf, logDiagonal, timesLower } from "./gaussian.ts";
+import {
+  factorOf,
+  type Gaussian,
+  gaussianLogDensity,
+  gaussianOf,
+  logDiagonal,
+  timesLower,
+} from "./gaussian.ts";
 import { kernelMarginal, type Marginal } from "./marginal.ts";
 import { type Parts, partsWhere, unbent } from "./parts.ts";
 
@@ -57,7 +66,9 @@ const drawnRows = (count: number, columns: number): Cell[][] =>
 
 /** log probabilities of counted columns, apart from each other. */
 const countedLogs = (counted: readonly Counted[], rows: readonly Cells[]): Float64Array =>
-  Float64Array.from(rows, (row) => counted.reduce((s, { at, law }) => s + law.logProbability(row[at]), 0));
+  Float64Array.from(rows, (row) =>
+    counted.reduce((s, { at, law }) => s + law.logProbability(row[at]), 0),
+  );
 
 function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
   const parts = partsWhere(domain, (part) => !isCategory(part));
@@ -82,7 +93,9 @@ function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
       const drawn = drawnRows(count, domain.columns.length);
       if (law) {
         const noise = normal(fold(root, "z"), [count, parts.size], { dtype: "float64" }).data;
-        const z = timesLower(law.factor, noise, parts.size).map((v, i) => v + law.mean[i % parts.size]);
+        const z = timesLower(law.factor, noise, parts.size).map(
+          (v, i) => v + law.mean[i % parts.size],
+        );
         parts.decode(z, drawn);
       }
       counted.forEach(({ at, law: own }) => {
@@ -96,7 +109,10 @@ function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
   };
 }
 
-/** What copula and independence share: laws of the coordinates, of the counted columns, and scores of rows under them. */
+/**
+ * What copula and independence share: laws of the coordinates, of the counted columns, and scores
+ * of rows under them.
+ */
 interface Marginals {
   readonly parts: Parts;
   readonly laws: readonly Marginal[];
@@ -130,12 +146,24 @@ type Interval = readonly [below: number, above: number, own: number];
 
 const intervalsOf = ({ counted }: Marginals, rows: readonly Cells[]): Interval[][] =>
   rows.map((row) =>
-    counted.map(({ at, law }) => [...law.tails(row[at]), Math.exp(law.logProbability(row[at]))] as const),
+    counted.map(
+      ({ at, law }) => [...law.tails(row[at]), Math.exp(law.logProbability(row[at]))] as const,
+    ),
   );
 
-/** The scores of all columns: those of the coordinates are given, u within the interval of a counted cell is that of a seed. */
-function normalScores({ laws, counted, size }: Marginals, smooth: Float64Array, rows: Interval[][], seed: number) {
-  const u = uniform(fold(key(seed), "within"), [rows.length, counted.length], { dtype: "float64" }).data;
+/**
+ * The scores of all columns: those of the coordinates are given, u within the interval of a counted
+ * cell is that of a seed.
+ */
+function normalScores(
+  { laws, counted, size }: Marginals,
+  smooth: Float64Array,
+  rows: Interval[][],
+  seed: number,
+) {
+  const u = uniform(fold(key(seed), "within"), [rows.length, counted.length], {
+    dtype: "float64",
+  }).data;
   const out = new Float64Array(rows.length * size);
   rows.forEach((row, i) => {
     out.set(smooth.subarray(i * laws.length, (i + 1) * laws.length), i * size);
@@ -148,7 +176,11 @@ function normalScores({ laws, counted, size }: Marginals, smooth: Float64Array, 
 }
 
 /** Rows whose scores are given. */
-function rowsAt({ parts, laws, counted, size }: Marginals, scores: Float64Array, columns: number): Cell[][] {
+function rowsAt(
+  { parts, laws, counted, size }: Marginals,
+  scores: Float64Array,
+  columns: number,
+): Cell[][] {
   const count = scores.length / size;
   const drawn = drawnRows(count, columns);
   const shares = scores.map(normalShare);
@@ -179,7 +211,9 @@ function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
       return logMean(draws).map((v, i) => v + logs[i]);
     },
     draw: (count, seed) => {
-      const noise = normal(fold(key(seed), "independent"), [count, marginals.size], { dtype: "float64" }).data;
+      const noise = normal(fold(key(seed), "independent"), [count, marginals.size], {
+        dtype: "float64",
+      }).data;
       return rowsAt(marginals, noise, domain.columns.length);
     },
   };
@@ -195,7 +229,8 @@ function copulaFactor(scores: Float64Array, n: number): Float64Array {
     return total;
   });
   const correlation = covariance.map(
-    (v, at) => v / Math.sqrt(covariance[Math.floor(at / n) * (n + 1)] * covariance[(at % n) * (n + 1)]),
+    (v, at) =>
+      v / Math.sqrt(covariance[Math.floor(at / n) * (n + 1)] * covariance[(at % n) * (n + 1)]),
   );
   return factorOf(correlation, n);
 }
@@ -240,7 +275,10 @@ function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marg
 /** At most so many rows, drawn once. */
 export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
   if (rows.length <= most) return rows;
-  return Array.from(choice(key("rows"), rows.length, most, { replace: false }).data, (i) => rows[i]);
+  return Array.from(
+    choice(key("rows"), rows.length, most, { replace: false }).data,
+    (i) => rows[i],
+  );
 }
 
 /** The three baselines of a table, fitted to rows of it. */

@@ -1,11 +1,11 @@
 /**
- * Laws of what is counted: labels by frequencies that are a little evened out, whole numbers by frequencies that lean on a smooth
- * law,
+ * Laws of what is counted: labels by frequencies that are a little evened out, whole numbers by
+ * frequencies that lean on a smooth law,
  *
  *   P(k) = (n_k + a P̃(k))/(N + a),     P̃(k) = F(z(k + 1)) − F(z(k)),   F the kernel law of spread numbers
  *
- * with the a under which each number is most likely given the others: little where few numbers come often, much where most
- * come once.
+ * with the a under which each number is most likely given the others: little where few numbers come
+ * often, much where most come once.
  */
 import { kernelMarginal } from "./marginal.ts";
 
@@ -25,7 +25,8 @@ export function labelLaw<T>(labels: readonly T[], values: readonly T[]): Discret
   const total = values.length + labels.length / 2;
   const probabilities = labels.map((label) => (counts.get(label) ?? 0) / total);
   const place = new Map(labels.map((label, i) => [label, i]));
-  const sum = (from: number, to: number): number => probabilities.slice(from, to).reduce((s, p) => s + p, 0);
+  const sum = (from: number, to: number): number =>
+    probabilities.slice(from, to).reduce((s, p) => s + p, 0);
   const at = (value: T): number => place.get(value) ?? -1;
   return {
     logProbability: (value) => Math.log(probabilities[at(value)]),
@@ -52,7 +53,8 @@ export interface NumberBounds {
 
 /** An increasing coordinate of the line, or of what bounds leave of it: ±∞ at them. */
 function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
-  if (least !== undefined && most !== undefined) return (y) => Math.log((y - least) / (most + 1 - y));
+  if (least !== undefined && most !== undefined)
+    return (y) => Math.log((y - least) / (most + 1 - y));
   if (least !== undefined) return (y) => Math.log(y - least);
   return most !== undefined ? (y) => -Math.log(most + 1 - y) : (y) => y;
 }
@@ -68,8 +70,15 @@ function firstWhere(low: number, high: number, holds: (k: number) => boolean): n
   return from;
 }
 
-/** Whole numbers, leaning on the law of the coordinate of k + u, u uniform; `noise` are the u of the values. */
-export function numberLaw(values: readonly number[], noise: ArrayLike<number>, bounds: NumberBounds): Discrete<number> {
+/**
+ * Whole numbers, leaning on the law of the coordinate of k + u, u uniform; `noise` are the u of the
+ * values.
+ */
+export function numberLaw(
+  values: readonly number[],
+  noise: ArrayLike<number>,
+  bounds: NumberBounds,
+): Discrete<number> {
   const place = coordinateOf(bounds);
   const smooth = kernelMarginal(Float64Array.from(values, (k, i) => place(k + noise[i])));
   const seen = [...new Set(values)].sort((a, b) => a - b);

@@ -3,7 +3,8 @@
  *
  *   log N(z) = −½‖L⁻¹(z − μ)‖² − log|L| − (n/2) log 2π        Σ = LLᵀ = D((1 − γ)R + γI)D,   γ = (n + 1)/(N + n + 1)
  *
- * R the correlations of N rows. What γ takes from them is less than they are known to; where rows are few it gives Σ an inverse.
+ * R the correlations of N rows. What γ takes from them is less than they are known to; where rows
+ * are few it gives Σ an inverse.
  */
 import { fail } from "diffeo/graph";
 import { cholesky, lowerSolve, lowerTimes } from "diffeo/host";

@@ -1,12 +1,13 @@
 /**
- * The law of one coordinate, estimated from N values of it by kernels that are wider where values are rare (I. Abramson, 1982),
- * with a tail that no outlier falls out of:
+ * The law of one coordinate, estimated from N values of it by kernels that are wider where values
+ * are rare (I. Abramson, 1982), with a tail that no outlier falls out of:
  *
  *   p(z) = (1 − ε) Σᵢ wᵢ k((z − cᵢ)/sᵢ)/sᵢ + ε Cauchy(z)        k logistic, sᵢ = s (g/p̃(cᵢ))^½,   ε = 1/(N + 1)
  *
- * p̃ is the same with one width, g its geometric mean. Neighbours share a kernel where there are many, the outermost never do.
- * The width is that under which one half of the values is most likely given the other, no narrower than a quarter of Silverman's:
- * rounded values would ask for none at all. Logistic kernels have a distribution function one can write down, so has p.
+ * p̃ is the same with one width, g its geometric mean. Neighbours share a kernel where there are
+ * many, the outermost never do. The width is that under which one half of the values is most likely
+ * given the other, no narrower than a quarter of Silverman's: rounded values would ask for none at
+ * all. Logistic kernels have a distribution function one can write down, so has p.
  */
 import { quantiles } from "diffeo/host";
 import { key, permutation } from "diffeo/random";
@@ -42,14 +43,18 @@ const kernel = (t: number): number => {
 /** Σ w k((z − c)/s)/s */
 function kernelSum(z: number, { centres, weights, widths }: Kernels): number {
   let total = 0;
-  for (let i = 0; i < centres.length; i++) total += (weights[i] * kernel((z - centres[i]) / widths[i])) / widths[i];
+  for (let i = 0; i < centres.length; i++)
+    total += (weights[i] * kernel((z - centres[i]) / widths[i])) / widths[i];
   return total;
 }
 
-/** Σ w K((z − c)/s), K the logistic distribution function; what lies above z where the sign is −1. */
+/**
+ * Σ w K((z − c)/s), K the logistic distribution function; what lies above z where the sign is −1.
+ */
 function kernelShare(z: number, { centres, weights, widths }: Kernels, sign: 1 | -1): number {
   let total = 0;
-  for (let i = 0; i < centres.length; i++) total += weights[i] / (1 + Math.exp((sign * (centres[i] - z)) / widths[i]));
+  for (let i = 0; i < centres.length; i++)
+    total += weights[i] / (1 + Math.exp((sign * (centres[i] - z)) / widths[i]));
   return total;
 }
 
@@ -75,7 +80,10 @@ interface Spread {
   readonly scale: number;
 }
 
-/** Middle and scale: the smaller of the standard deviation and that of a normal law with the same quartiles. */
+/**
+ * Middle and scale: the smaller of the standard deviation and that of a normal law with the same
+ * quartiles.
+ */
 function spreadOf(values: Float64Array): Spread {
   const [lower, centre, upper] = quantiles(values, [0.25, 0.5, 0.75]);
   const mean = values.reduce((s, v) => s + v / values.length, 0);
@@ -87,9 +95,13 @@ function spreadOf(values: Float64Array): Spread {
 }
 
 /** Silverman's width; a logistic law of scale 1 has the standard deviation π/√3. */
-const silverman = (scale: number, count: number): number => (0.9 * scale * count ** -0.2 * Math.sqrt(3)) / Math.PI;
+const silverman = (scale: number, count: number): number =>
+  (0.9 * scale * count ** -0.2 * Math.sqrt(3)) / Math.PI;
 
-/** Kernels of sorted values: of one width where they are as many as on average, wider where they are fewer. */
+/**
+ * Kernels of sorted values: of one width where they are as many as on average, wider where they are
+ * fewer.
+ */
 function kernelsOf(sorted: Float64Array, width: number): Kernels {
   const { centres, weights } = gathered(sorted);
   const same = { centres, weights, widths: new Float64Array(centres.length).fill(width) };
@@ -115,7 +127,10 @@ function chosenFactor(values: Float64Array, scale: number, tail: (z: number) => 
   const share = 1 / (half.length + 1);
   const worth = (factor: number): number => {
     const kernels = scaled(own, factor * width);
-    return others.reduce((s, z) => s + Math.log((1 - share) * kernelSum(z, kernels) + share * tail(z)), 0);
+    return others.reduce(
+      (s, z) => s + Math.log((1 - share) * kernelSum(z, kernels) + share * tail(z)),
+      0,
+    );
   };
   const found = WIDTHS.map((factor) => ({ factor, value: worth(factor) }));
   return found.reduce((best, next) => (next.value > best.value ? next : best)).factor;
@@ -127,7 +142,10 @@ export function kernelMarginal(values: Float64Array): Marginal {
   const share = 1 / (values.length + 1);
   const tail = (z: number): number => 1 / (Math.PI * scale * (1 + ((z - centre) / scale) ** 2));
   const width = silverman(scale, values.length);
-  const kernels = scaled(kernelsOf(values.toSorted(), width), width * chosenFactor(values, scale, tail));
+  const kernels = scaled(
+    kernelsOf(values.toSorted(), width),
+    width * chosenFactor(values, scale, tail),
+  );
   const density = (z: number): number => (1 - share) * kernelSum(z, kernels) + share * tail(z);
   const side = (z: number, sign: 1 | -1): number =>
     (1 - share) * kernelShare(z, kernels, sign) + share * tailBelow((sign * (z - centre)) / scale);
@@ -138,12 +156,18 @@ export function kernelMarginal(values: Float64Array): Marginal {
   };
 }
 
-/** P(Cauchy < t) = ½ + atan(t)/π, as atan(−1/t)/π far below, where the sum would lose its digits. */
-const tailBelow = (t: number): number => (t < -1 ? Math.atan(-1 / t) / Math.PI : 0.5 + Math.atan(t) / Math.PI);
+/**
+ * P(Cauchy < t) = ½ + atan(t)/π, as atan(−1/t)/π far below, where the sum would lose its digits.
+ */
+const tailBelow = (t: number): number =>
+  t < -1 ? Math.atan(-1 / t) / Math.PI : 0.5 + Math.atan(t) / Math.PI;
 
 type Curve = (z: number) => number;
 
-/** F⁻¹: between the kernels' centres, where F is tabulated, by two steps of Newton from a straight line; beyond by bisection. */
+/**
+ * F⁻¹: between the kernels' centres, where F is tabulated, by two steps of Newton from a straight
+ * line; beyond by bisection.
+ */
 function quantileOf(f: Curve, density: Curve, centres: Float64Array, spread: Spread): Curve {
   let table: Float64Array | undefined;
   return (p) => {
@@ -156,8 +180,11 @@ function quantileOf(f: Curve, density: Curve, centres: Float64Array, spread: Spr
       if (table[middle] <= p) low = middle;
       else high = middle;
     }
-    let z = centres[low] + ((p - table[low]) / (table[high] - table[low])) * (centres[high] - centres[low]);
-    for (let i = 0; i < 2; i++) z = Math.min(centres[high], Math.max(centres[low], z - (f(z) - p) / density(z)));
+    let z =
+      centres[low] +
+      ((p - table[low]) / (table[high] - table[low])) * (centres[high] - centres[low]);
+    for (let i = 0; i < 2; i++)
+      z = Math.min(centres[high], Math.max(centres[low], z - (f(z) - p) / density(z)));
     return z;
   };
 }

@@ -1,4 +1,7 @@
-/** Some parts of a product of domains as a product of their own, with the way between the rows of both. */
+/**
+ * Some parts of a product of domains as a product of their own, with the way between the rows of
+ * both.
+ */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
 import { mapped } from "../../diffusion/mapped.ts";
 import { pointsOf } from "../../diffusion/points.ts";
@@ -9,7 +12,10 @@ export interface Parts {
   readonly size: number;
   /** Whether cells take noise on their way in. */
   readonly noisy: boolean;
-  /** z of rows, cell noise being that of a seed, and what takes a log-density of z to one of cells: −log|det J_φ| + log unit. */
+  /**
+   * z of rows, cell noise being that of a seed, and what takes a log-density of z to one of cells:
+   * −log|det J_φ| + log unit.
+   */
   readonly pointsOf: (
     rows: readonly Cells[],
     seed: number,
@@ -18,11 +24,17 @@ export interface Parts {
   readonly decode: (z: Float64Array, rows: Cell[][]) => void;
 }
 
-/** The domains without the bends that a model gave their coordinates: what it is measured by must not depend on them. */
+/**
+ * The domains without the bends that a model gave their coordinates: what it is measured by must
+ * not depend on them.
+ */
 export const unbent = ({ parts }: Product): Product =>
   product(
     Object.fromEntries(
-      parts.map(({ name, domain }) => [name, domain.spec?.kind === "bent" ? domainOf(domain.spec.domain) : domain]),
+      parts.map(({ name, domain }) => [
+        name,
+        domain.spec?.kind === "bent" ? domainOf(domain.spec.domain) : domain,
+      ]),
     ),
   );
 
@@ -42,7 +54,9 @@ export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean
     noisy: own.noise > 0,
     pointsOf: (rows, seed) => {
       const z = pointsOf(
-        rows.map((row) => kept.flatMap(({ at, domain: { cells } }) => row.slice(at.cells, at.cells + cells))),
+        rows.map((row) =>
+          kept.flatMap(({ at, domain: { cells } }) => row.slice(at.cells, at.cells + cells)),
+        ),
         own,
         seed,
       );

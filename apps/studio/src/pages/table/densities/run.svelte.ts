@@ -1,8 +1,22 @@
 /** Three fits side by side, each in a worker of its own. */
 import { engine } from "../../../shell/engine.svelte.ts";
-import { isStopped, type OpenWorker, openWorker, type Trouble, troubleOf } from "../../../shell/rpc.ts";
+import {
+  isStopped,
+  type OpenWorker,
+  openWorker,
+  type Trouble,
+  troubleOf,
+} from "../../../shell/rpc.ts";
 import type { Frame } from "../../../view/frame.ts";
-import { type Ask, type Field, LOSSES, type LossName, type Noise, type Step, type Worth } from "./shapes.ts";
+import {
+  type Ask,
+  type Field,
+  LOSSES,
+  type LossName,
+  type Noise,
+  type Step,
+  type Worth,
+} from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
 

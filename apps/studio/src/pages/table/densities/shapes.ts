@@ -36,7 +36,10 @@ export interface Field {
 
 export interface Step {
   readonly step: number;
-  /** The loss on the validation points, by its own slices; and exact score matching there, every fifth step. */
+  /**
+   * The loss on the validation points, by its own slices; and exact score matching there, every
+   * fifth step.
+   */
   readonly loss: number;
   readonly exact?: number;
 }

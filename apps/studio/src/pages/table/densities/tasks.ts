@@ -1,6 +1,7 @@
 /**
- * A density in two dimensions fitted by one loss, as `diffeo density fit` does it, and watched: its validation loss and exact score
- * matching by step, its field, and how much of the gradient is the chance of the slices. Every loss has a worker of its own.
+ * A density in two dimensions fitted by one loss, as `diffeo density fit` does it, and watched: its
+ * validation loss and exact score matching by step, its field, and how much of the gradient is the
+ * chance of the slices. Every loss has a worker of its own.
  */
 import { fold, key } from "diffeo/random";
 import {
@@ -20,7 +21,15 @@ import {
 } from "diffeo-tables";
 import { task, turn } from "../../../shell/rpc.ts";
 import { type Frame, lattice } from "../../../view/frame.ts";
-import { ARROWS, type Ask, type Field, SHADES, type Step, type Told, type Worth } from "./shapes.ts";
+import {
+  ARROWS,
+  type Ask,
+  type Field,
+  SHADES,
+  type Step,
+  type Told,
+  type Worth,
+} from "./shapes.ts";
 
 /** Smaller than the protocol's, so that three fit into a minute of two cores. */
 const SIZES = { inducing: 100, batch: 200, points: 500, patience: 200, ridgeSteps: 200 } as const;
@@ -69,14 +78,25 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
   tell({ kind: "data", frame, points: Float32Array.from(table.values) });
   const options: FitOptions = {
     ...SIZES,
-    ...{ loss, seed, signal, epochs: Math.ceil(STEPS / Math.floor(data.train.shape[0] / SIZES.batch)) },
+    ...{
+      loss,
+      seed,
+      signal,
+      epochs: Math.ceil(STEPS / Math.floor(data.train.shape[0] / SIZES.batch)),
+    },
   };
   const gradients = openGradientNoise(data, options);
   const showField = async (fitted: Fitted): Promise<void> =>
     tell({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
   let steps: Step[] = [];
   let [told, shown, took] = [0, performance.now(), 0];
-  const onStep = async ({ step, most, validation, exact, fitted }: DensityFitProgress): Promise<void> => {
+  const onStep = async ({
+    step,
+    most,
+    validation,
+    exact,
+    fitted,
+  }: DensityFitProgress): Promise<void> => {
     steps = [...steps, { step, loss: validation, ...(exact !== undefined && { exact }) }];
     if (performance.now() - told > 100 || step === most) {
       tell({ kind: "steps", steps, most });
@@ -84,7 +104,10 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
       await turn();
     }
     if (step === 1 || step % NOISE.every === 0)
-      tell({ kind: "noise", noise: { step, ...(await gradients.at(fitted().theta, NOISE.draws)) } });
+      tell({
+        kind: "noise",
+        noise: { step, ...(await gradients.at(fitted().theta, NOISE.draws)) },
+      });
     const began = performance.now();
     if (took > SHARE * (began - shown)) return;
     await showField(fitted());
@@ -94,7 +117,10 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
     const found = await fitDensity(data, { ...options, onStep });
     if (steps.length > 0) tell({ kind: "steps", steps, most: found.steps });
     await showField(found.chosen);
-    const measures = await measureFitted(found.chosen, data, { key: fold(key(seed), "measure"), signal });
+    const measures = await measureFitted(found.chosen, data, {
+      key: fold(key(seed), "measure"),
+      signal,
+    });
     return {
       steps: found.steps,
       scoreMatching: measures.scoreMatching.mean,
