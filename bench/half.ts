@@ -29,7 +29,7 @@ const chain = primitive<{ layer: Layer; precision: Precision }>({
   infer: ([x]) => x,
   emit: ({ attributes: { layer, precision } }, [x, w], onnx) => {
     const to = (type: number, name: string): string => onnx.node("Cast", [name], { to: type });
-    const pads = layer === "Conv" ? { pads: [1, 1, 1, 1] } : {};
+    const pads: Record<string, number[]> = layer === "Conv" ? { pads: [1, 1, 1, 1] } : {};
     const weight = precision === "float32" ? w : to(FLOAT16, w);
     let y = precision === "float16" ? to(FLOAT16, x) : x;
     for (let i = 0; i < LAYERS; i++) {

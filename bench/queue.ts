@@ -72,7 +72,10 @@ export async function run(): Promise<void> {
   );
   const inputs = inputsOf([]);
   const local = openLocal({
-    ...{ kinds, release: RELEASE, inputs, workers: WORKERS },
+    kinds,
+    release: RELEASE,
+    inputs,
+    workers: WORKERS,
     script: { url: at("process.ts"), execArgv: flags },
   });
   const queue = await openQueue({

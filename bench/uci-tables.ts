@@ -156,7 +156,10 @@ async function fittedModel(
     path &&
     (existsSync(path) ? await RunFolder.open(path, config) : await RunFolder.create(path, config));
   return fitTable(seen, {
-    ...{ columns, seed, threads, given: false },
+    columns,
+    seed,
+    threads,
+    given: false,
     ...(steps !== undefined && { steps }),
     ...(store && { store }),
   });
@@ -288,9 +291,9 @@ export async function run(): Promise<void> {
     threads: Number(values.threads ?? 2),
     loss: (values.loss ?? "gssm-vr") as ObjectiveName,
     laws: (values.laws ?? "baselines,family,model").split(","),
-    ...(values.records !== undefined && { records: values.records }),
+    records: values.records,
     ...(values.steps !== undefined && { steps: Number(values.steps) }),
-    ...(values.runs !== undefined && { runs: values.runs }),
+    runs: values.runs,
   };
   for (const name of positionals.length > 0 ? positionals : Object.keys(uciSets))
     await runTable(name as Name, settings);

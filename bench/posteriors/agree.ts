@@ -41,7 +41,7 @@ async function agreement(name: string): Promise<Agreement> {
   const posterior = await infer(models[name](data), {
     key: key(2026),
     draws: DRAWS,
-    ...(acceptance[name] !== undefined && { acceptance: acceptance[name] }),
+    acceptance: acceptance[name],
     store,
   });
   const summary = posterior.summary();

@@ -112,7 +112,7 @@ const listed = (
 ): Parser =>
   parser(fc.tuple(texts(good, tokens), fc.boolean()), ([text, skipBad]) =>
     readPositions("-", {
-      ...(format && { format }),
+      format,
       skipBad,
       stdin: Readable.from([Buffer.from(text)]),
     }),

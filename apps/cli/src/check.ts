@@ -47,7 +47,7 @@ const jsonSafe = (_: string, value: unknown): unknown =>
 async function run(io: Io, options: CheckCommand): Promise<void> {
   const reports: MapReport[] = [];
   for (const { map, event, from } of await subjects(options)) {
-    const report = await checkMap(map, { event, ...(from && { from }), more: processLaws });
+    const report = await checkMap(map, { event, from, more: processLaws });
     reports.push(report);
     if (!options.json) print(io, report);
   }

@@ -160,9 +160,9 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
     predicts,
     sde: sdeOf(options.sde),
     name: path,
-    ...(shape && { shape }),
-    ...(inputs && { inputs }),
-    ...(output !== undefined && { output }),
+    shape,
+    inputs,
+    output,
     ...(time !== undefined && { time: (t: number) => time * t }),
   }).catch(named);
 }

@@ -72,7 +72,7 @@ describe.runIf(hasServer)("a queue", () => {
         address: parseAddress(server.url),
         device: "cpu",
         inputs: inputsOf(files),
-        ...(signal && { signal }),
+        signal,
       },
       say: (line) => said.push(line),
     });

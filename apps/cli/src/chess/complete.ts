@@ -81,7 +81,7 @@ async function completer(
           batch,
           // Replacement has nothing to repeat: that is what it is.
           ...(resample !== undefined && completion !== "replacement" && { resample }),
-          ...(guidance !== undefined && { guidance }),
+          guidance,
           ...ledBy(options),
           ...(trace !== undefined && { frames }),
           signal,

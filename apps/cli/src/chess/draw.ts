@@ -69,8 +69,8 @@ export const ledBy = ({
   guide,
   guideStrength,
 }: DrawOptions): Pick<BoardOptions, "guide" | "guideStrength"> => ({
-  ...(guide && { guide }),
-  ...(guideStrength !== undefined && { guideStrength }),
+  guide,
+  guideStrength,
 });
 
 /** Raises what is wrong with conditions before boards are drawn for them. */
@@ -96,7 +96,7 @@ export const recordOfGuide = ({
   guideStrength,
 }: DrawOptions): Pick<BoardsRun, "guide" | "guideStrength"> => ({
   ...(guide && { guide: guide.map(({ text }) => text) }),
-  ...(guideStrength !== undefined && { guideStrength }),
+  guideStrength,
 });
 
 export const withDrawOptions = (command: Command): Command =>
@@ -147,7 +147,7 @@ function requireModel(
   { guide }: DrawOptions,
   { grid }: BoardSettings,
 ): Model {
-  requireDrawable(model, { ...(guide && { guide }) });
+  requireDrawable(model, { guide });
   if (grid === "fitted" && !model.errors)
     fail(
       "usage",
@@ -166,7 +166,7 @@ export async function drawTraced(
 ): Promise<Accepted> {
   const { count: wanted, space, method, ...board } = settings;
   const { require: conditions, tries, batch, seed } = options;
-  const process = { ...(space && { space }), ...(method && { method }), ...engineOf(options) };
+  const process = { space, method, ...engineOf(options) };
   const model = requireModel(await loadModel(options.model), options.model, options, settings);
   const sampler = await openBoards(model, process);
   const draw = (first: number, count: number): Promise<Boards> => {
@@ -210,7 +210,13 @@ export async function drawSamples(
   const model = await readBytes(options.model);
   requireModel(parseModel(model, options.model), options.model, options, settings);
   const run: BoardsRun = {
-    ...{ space, method, steps, w, key: key(seed), device, model: sha256(model) },
+    space,
+    method,
+    steps,
+    w,
+    key: key(seed),
+    device,
+    model: sha256(model),
     ...(grid && { grid }),
     ...recordOfGuide(options),
   };

@@ -106,7 +106,7 @@ async function evaluate(
   const comparison = measureAll(positions, real, {
     key: fold(key(seed), "measures"),
     neighbours,
-    ...(training && { training }),
+    training,
   });
   if (json) {
     io.stdout.write(

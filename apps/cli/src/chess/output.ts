@@ -123,7 +123,7 @@ export async function checkOutput(
   checkConditions(options, command);
   const like = heads[format];
   const files = [
-    out === undefined ? [] : { path: out, ...(like && { like }) },
+    out === undefined ? [] : { path: out, like },
     trace === undefined ? [] : { path: trace },
   ];
   await outputs(files.flat(), { inputs, force });

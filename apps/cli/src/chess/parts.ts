@@ -73,19 +73,25 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
     const { device, threads, signal } = work;
     const led = {
       ...(guide && { guide: guide.map(parseCondition) }),
-      ...(guideStrength !== undefined && { guideStrength }),
+      guideStrength,
     };
     const draw = await work.keep(
       `boards ${work.inputDigest("model")} ${space} ${method}`,
       async () => {
-        const engine = { device, ...(threads !== undefined && { threads }) };
+        const engine = { device, threads };
         return openBoards(parseModel(await work.input("model")), { space, method, ...engine });
       },
       (open) => open.dispose(),
     );
     let step = 0;
     return draw({
-      ...{ count, first, steps, driftScale: w, batch: count, ...(grid && { grid }), ...led },
+      count,
+      first,
+      steps,
+      driftScale: w,
+      batch: count,
+      grid,
+      ...led,
       key: { words: key } satisfies Key,
       onStep: () => work.report(++step / steps),
       ...(signal && { signal }),

@@ -23,7 +23,7 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
   const guide = withPieces(given.guide, given);
   const options = { ...given, ...(guide && { guide }) };
   await checkOutput(count, options, command, [options.model]);
-  const settings = { count, steps, driftScale: w, space, method, ...(grid && { grid }) };
+  const settings = { count, steps, driftScale: w, space, method, grid };
   if (options.trace !== undefined)
     refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
   const boards =

@@ -90,7 +90,7 @@ async function runAll(
         inputs: [model],
         signal: io.signal,
       },
-      ...{ folder: `${out}.parts`, ...(threads !== undefined && { threads }) },
+      ...{ folder: `${out}.parts`, threads },
     },
     groups,
     async ({ results, seconds }, i) => {

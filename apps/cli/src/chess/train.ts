@@ -118,7 +118,7 @@ async function configOf(
   const { init, weight, steps, fall, batch, seed, rate, ema, clip, decay, beta2 } = options;
   return {
     version,
-    files: { data: options.data ?? [], ...(init !== undefined && { init }) },
+    files: { data: options.data ?? [], init },
     // Before the spec, whose encoding is fitted to the data: of what differs, the first is named.
     data: identityOf(positions),
     ...(init !== undefined && { init: await modelDigest(init) }),

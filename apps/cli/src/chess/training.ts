@@ -173,8 +173,7 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
     beta2: options.beta2,
     ...engineOf(options),
   });
-  const rate = (s: number): number =>
-    rateAt(s, { peak: options.rate, warmup, steps, ...(fall !== undefined && { fall }) });
+  const rate = (s: number): number => rateAt(s, { peak: options.rate, warmup, steps, fall });
   const grids = positionGrids(positions);
   const bar = progress(io.stderr, steps, "training", from);
   let note = "";
@@ -191,7 +190,7 @@ export async function runTraining(io: Io, plan: TrainingPlan): Promise<number> {
             size: batch,
             key: key(seed),
             step: s,
-            ...(focus && { focus }),
+            focus,
           }),
           s,
           rate(s),

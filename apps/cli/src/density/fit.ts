@@ -101,7 +101,7 @@ const preparedFor = (
     ...options,
     seed,
     preparation: {
-      ...(dequantise !== undefined && { dequantise }),
+      dequantise,
       whiten,
       noise,
       test,

@@ -47,7 +47,7 @@ export const fitKind: Kind<FitPart, RunRecord> = {
     runTask(task, {
       samples,
       ...(isUci(task.dataset) && { file: await input("table") }),
-      ...(signal && { signal }),
+      signal,
       onStep: ({ step }) => {
         if (step % EVERY === 0) report(Math.min(0.95, step / STEPS));
       },
@@ -58,6 +58,7 @@ export const fitKind: Kind<FitPart, RunRecord> = {
 
 /** @param table the SHA-256 of the dataset's file, where it has one */
 export const fitPart = (task: FitTask, samples: number, table?: string): SizedPart => {
-  const setting = { release: RELEASE, device: "cpu", inputs: table === undefined ? {} : { table } };
+  const inputs: Record<string, string> = table === undefined ? {} : { table };
+  const setting = { release: RELEASE, device: "cpu", inputs };
   return { part: partOf(fitKind, { ...task, samples }, setting), size: 1 };
 };

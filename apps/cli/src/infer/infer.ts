@@ -37,10 +37,10 @@ async function configOf(model: string, options: InferCommand): Promise<RunConfig
   const { data, chains, block, seed } = options;
   return {
     version,
-    files: { model, ...(data !== undefined && { data }) },
+    files: { model, data },
     seed,
     chains,
-    ...(block !== undefined && { block }),
+    block,
     ...walkOf(options),
     model: await digest(model),
     ...(data !== undefined && { data: await digest(data) }),
@@ -134,7 +134,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
           data,
           key: key(seed),
           chains,
-          ...(block !== undefined && { block }),
+          block,
           ...walkOf(options),
           threads,
           store,
@@ -153,7 +153,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       model: file,
       seed,
       version,
-      ...(dataFile !== undefined && { data: dataFile }),
+      data: dataFile,
     };
     const files = await writePosterior(io, out, posterior, origin, pictures);
     await rm(chainsFile(out), { force: true });

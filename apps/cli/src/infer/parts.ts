@@ -58,7 +58,7 @@ export const walkOf = ({
   warmup,
   method,
   metric,
-  ...(acceptance !== undefined && { acceptance }),
+  acceptance,
   maxDepth,
   steps,
 });
@@ -91,7 +91,7 @@ const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
   metric: v.picklist(metrics),
   maxDepth: whole(1, 20),
   steps: whole(1, 100_000),
-  acceptance: v.exactOptional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
+  acceptance: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
 });
 
 export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
@@ -126,7 +126,7 @@ export async function drawInParts(
   options: InferCommand,
 ): Promise<readonly ChainState[] | undefined> {
   const { chains, seed, metric, block, threads } = options;
-  const carried = { chains, metric, ...(block !== undefined && { block }), ...(data && { data }) };
+  const carried = { chains, metric, block, data };
   const step = carriedStep(model, carried);
   const rows = chainBlock(carried);
   const shared = { seed, ...walkOf(options) };

@@ -98,7 +98,7 @@ export const withRunOptions = (
 /** Where to run, as `compile` takes it. */
 export const engineOf = ({ device, threads }: EngineOptions): EngineOptions => ({
   device,
-  ...(threads !== undefined && { threads }),
+  threads,
 });
 
 /**

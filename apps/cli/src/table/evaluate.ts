@@ -67,8 +67,8 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     rows,
     seed,
     scored,
-    ...(training && { training }),
-    ...(samples !== undefined && { samples }),
+    training,
+    samples,
   });
   const evaluation = {
     ...measured,

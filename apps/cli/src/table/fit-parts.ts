@@ -39,10 +39,10 @@ export interface TableFitPart {
 
 const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
   seed: whole(0, MOST.seed),
-  steps: v.exactOptional(whole(1, MOST.steps)),
+  steps: v.optional(whole(1, MOST.steps)),
   given: v.boolean(),
   network: v.picklist(networkKinds),
-  flow: v.exactOptional(v.picklist(flowKinds)),
+  flow: v.optional(v.picklist(flowKinds)),
   columns: byName(v.unknown()),
 });
 
@@ -68,10 +68,10 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
       given,
       network,
       device,
-      ...(flow && { flow }),
-      ...(steps !== undefined && { steps }),
-      ...(threads !== undefined && { threads }),
-      ...(signal && { signal }),
+      flow,
+      steps,
+      threads,
+      signal,
       onProgress: ({ step, steps: all }) => report(step / all),
     });
   },
@@ -134,7 +134,7 @@ export async function fitInParts(
         inputs: [input],
         signal: io.signal,
       },
-      ...{ folder: partsFolder(options), ...(threads !== undefined && { threads }) },
+      ...{ folder: partsFolder(options), threads },
     },
     groups,
     async ({ results: [model] }, i) => {

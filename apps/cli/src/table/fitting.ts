@@ -84,9 +84,9 @@ const configOf = (
     data: digestOf(rows),
     columns: specsOf(columns),
     network,
-    ...(flow !== undefined && { flow }),
+    flow,
     seed,
-    ...(steps !== undefined && { steps }),
+    steps,
     ...(minutes !== undefined && { minutes: minutes / seeds }),
   };
 };
@@ -114,7 +114,7 @@ const mapsFile = {
     seed: v.number(),
     network: v.string(),
     columns: byName(v.unknown()),
-    flow: v.exactOptional(v.picklist(flowKinds)),
+    flow: v.optional(v.picklist(flowKinds)),
     maps: v.array(
       v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() }),
     ),
@@ -135,7 +135,7 @@ async function keptMaps(path: string, now: Readonly<Record<string, unknown>>): P
   return {
     columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
     maps,
-    ...(flow && { flow }),
+    flow,
   };
 }
 
@@ -153,7 +153,7 @@ async function mapsOf(
   const { map, run, seed } = options;
   if (map !== "auto") {
     const flow = flowKinds.find((kind) => map === `${kind}-flow`);
-    return { columns, maps: [], ...(flow && { flow }) };
+    return { columns, maps: [], flow };
   }
   const path = run === undefined ? undefined : join(run, "maps.json");
   const asked = { data: digestOf(rows), asked: specsOf(columns), seed, network: options.network };
@@ -196,7 +196,7 @@ async function fitting(
   let planned = 0;
   const found = await fitSeeds(rows, {
     columns: chosen.columns,
-    ...(chosen.flow && { flow: chosen.flow }),
+    flow: chosen.flow,
     network,
     seed,
     seeds,

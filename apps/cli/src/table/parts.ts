@@ -31,7 +31,7 @@ const parameters: v.GenericSchema<unknown, RowsPart> = v.strictObject({
   count: whole(1, ROWS),
   evaluations: whole(2, 10_000),
   seed: whole(0, MOST.seed),
-  given: v.exactOptional(byName(cell)),
+  given: v.optional(byName(cell)),
 });
 
 const drawn: v.GenericSchema<unknown, DrawnRows> = v.strictObject({
@@ -51,7 +51,7 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
       async () =>
         parseTableModel(await work.input("model"), undefined, {
           device,
-          ...(threads !== undefined && { threads }),
+          threads,
         }),
       (kept) => kept.dispose(),
     );

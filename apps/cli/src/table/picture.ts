@@ -39,7 +39,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
     domain: model.domain,
     data: rows,
     samples: drawn,
-    ...(columns && { columns }),
+    columns,
     ...(ranks && { calibration: await calibrate(law, rows, drawn, seed) }),
   });
   await writeFileAtomic(out, isPng ? await pngOf(io, svg, out) : svg);

@@ -68,7 +68,7 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
   const file = await openRows(path, model.domain, AT_ONCE, { torn: false });
   const how = {
     spread,
-    ...(evaluations !== undefined && { evaluations }),
+    evaluations,
     signal: io.signal,
   };
   const values = new Float64Array(file.count);

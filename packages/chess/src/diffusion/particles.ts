@@ -95,7 +95,12 @@ export function openParticleBoards(
     const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
     return {
       ...settled(encoding.decodeSimplex(found.samples.data), board),
-      ...{ ess, ancestors, logEvidence, resampled, scoreEvaluations, times },
+      ess,
+      ancestors,
+      logEvidence,
+      resampled,
+      scoreEvaluations,
+      times,
     };
   };
   return Object.assign(complete, { dispose: draw.dispose });
@@ -139,12 +144,12 @@ export async function completeByParticles(
 ): Promise<ParticleBoards> {
   const { driftScale, guidance, device, threads, worker, checkFinite, ...call } = options;
   const complete = openParticleBoards(model, {
-    ...(driftScale !== undefined && { driftScale }),
-    ...(guidance !== undefined && { guidance }),
-    ...(device !== undefined && { device }),
-    ...(threads !== undefined && { threads }),
-    ...(worker !== undefined && { worker }),
-    ...(checkFinite !== undefined && { checkFinite }),
+    driftScale,
+    guidance,
+    device,
+    threads,
+    worker,
+    checkFinite,
   });
   return complete(board, call).finally(() => complete.dispose());
 }

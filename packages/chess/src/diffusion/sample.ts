@@ -226,12 +226,12 @@ export async function sampleBoards(
 ): Promise<Boards> {
   const { space, method, device, threads, worker, checkFinite, ...call } = options;
   const draw = await openBoards(model, {
-    ...(space && { space }),
-    ...(method && { method }),
-    ...(device !== undefined && { device }),
-    ...(threads !== undefined && { threads }),
-    ...(worker !== undefined && { worker }),
-    ...(checkFinite !== undefined && { checkFinite }),
+    space,
+    method,
+    device,
+    threads,
+    worker,
+    checkFinite,
   });
   return draw(call).finally(() => draw.dispose());
 }

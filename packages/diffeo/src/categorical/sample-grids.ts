@@ -41,7 +41,7 @@ export async function sampleGrids(model: Model, options: SampleGridsOptions): Pr
   const { classes, ...how } = known ?? {};
   const { samples } = await sample(process, {
     steps,
-    ...(grid && { grid }),
+    grid,
     batch: 64,
     ...rest,
     shape: [...encoding.grid, encoding.channels],

@@ -198,9 +198,9 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     beta2: 0.99,
     // An average over the last twentieth.
     emaDecay: 1 - 1 / Math.max(2, steps / 20),
-    ...(device !== undefined && { device }),
-    ...(threads !== undefined && { threads }),
-    ...(worker !== undefined && { worker }),
+    device,
+    threads,
+    worker,
   });
   const schedule = { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps };
   const grids = gridsOf(fresh.encoding, data);
@@ -224,9 +224,9 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
         saveEvery,
         store,
         metadata: { run: asked },
-        ...(onReport && { onReport }),
-        ...(signal && { signal }),
-        ...(seconds !== undefined && { seconds }),
+        onReport,
+        signal,
+        seconds,
       },
     );
     return modelOf(spec, state.ema.data as Float32Array);

@@ -112,12 +112,12 @@ export function domain(definition: DomainDefinition): Domain {
     fault(values as readonly number[]);
   return {
     kind,
-    ...(spec && { spec }),
+    spec,
     map,
     dimension,
     size,
     cells,
-    ...(names && { names }),
+    names,
     noise,
     fault: (values) =>
       values.length === cells
@@ -127,7 +127,7 @@ export function domain(definition: DomainDefinition): Domain {
     decode: definition.decode ?? ((y) => Array.from(y)),
     logUnit,
     start,
-    ...(seen && { values: seen }),
+    values: seen,
   };
 }
 

@@ -15,7 +15,7 @@ export const simplexMaps = ["additiveLogistic", "isometricLogRatio", "stickBreak
 export type PositiveMap = (typeof positiveMaps)[number];
 export type SimplexMap = (typeof simplexMaps)[number];
 
-const simplexMap = v.exactOptional(v.picklist(simplexMaps));
+const simplexMap = v.optional(v.picklist(simplexMaps));
 
 /** What no bin of a spline is lower than, as a share of them all, and no slope smaller. */
 export const LEAST_HEIGHT = 1e-3;
@@ -38,52 +38,52 @@ const bend = v.variant("kind", [
 export type Bend = v.InferOutput<typeof bend>;
 
 const plain = v.variant("kind", [
-  v.strictObject({ kind: v.literal("real"), size: v.exactOptional(count) }),
+  v.strictObject({ kind: v.literal("real"), size: v.optional(count) }),
   v.strictObject({
     kind: v.literal("positive"),
-    above: v.exactOptional(finite),
-    below: v.exactOptional(finite),
-    map: v.exactOptional(v.picklist(positiveMaps)),
+    above: v.optional(finite),
+    below: v.optional(finite),
+    map: v.optional(v.picklist(positiveMaps)),
   }),
   v.strictObject({ kind: v.literal("between"), low: finite, high: finite }),
   v.strictObject({
     kind: v.literal("integer"),
-    least: v.exactOptional(finite),
-    most: v.exactOptional(finite),
+    least: v.optional(finite),
+    most: v.optional(finite),
   }),
   v.strictObject({
     kind: v.literal("simplex"),
     parts,
-    total: v.exactOptional(finite),
-    rest: v.exactOptional(v.union([name, v.pipe(v.number(), v.safeInteger())])),
-    zeros: v.exactOptional(finite),
-    tolerance: v.exactOptional(finite),
+    total: v.optional(finite),
+    rest: v.optional(v.union([name, v.pipe(v.number(), v.safeInteger())])),
+    zeros: v.optional(finite),
+    tolerance: v.optional(finite),
     map: simplexMap,
   }),
   v.strictObject({
     kind: v.literal("category"),
     labels: v.pipe(v.array(v.union([name, finite])), v.minLength(2), v.maxLength(1000)),
-    soften: v.exactOptional(finite),
+    soften: v.optional(finite),
     map: simplexMap,
   }),
   v.strictObject({
     kind: v.literal("ordered"),
     parts,
-    above: v.exactOptional(finite),
-    below: v.exactOptional(finite),
+    above: v.optional(finite),
+    below: v.optional(finite),
     map: simplexMap,
   }),
   v.strictObject({
     kind: v.literal("angle"),
-    period: v.exactOptional(finite),
-    centre: v.exactOptional(finite),
-    from: v.exactOptional(finite),
+    period: v.optional(finite),
+    centre: v.optional(finite),
+    from: v.optional(finite),
   }),
-  v.strictObject({ kind: v.literal("ball"), size: parts, radius: v.exactOptional(finite) }),
+  v.strictObject({ kind: v.literal("ball"), size: parts, radius: v.optional(finite) }),
   v.strictObject({
     kind: v.literal("sphere"),
     size: parts,
-    centre: v.exactOptional(v.array(finite)),
+    centre: v.optional(v.array(finite)),
   }),
   v.strictObject({ kind: v.literal("correlation"), order: entries }),
   v.strictObject({ kind: v.literal("covariance"), order: entries }),

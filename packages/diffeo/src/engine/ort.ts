@@ -41,6 +41,7 @@ export const sessionOptions = (
   graphOptimizationLevel: once ? "disabled" : "all",
   // What goes wrong comes back as an error; the log would say it a second time.
   logSeverityLevel: FATAL,
+  // The runtime refuses an undefined value.
   ...(threads !== undefined && { intraOpNumThreads: threads }),
   ...(provider === "webgpu" &&
     keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),

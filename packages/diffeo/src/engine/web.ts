@@ -108,7 +108,7 @@ const create: Create = async (model, device, { keep, once }) => {
   const open = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> =>
     guarded(await oneAtATime(() => start(m, options)), oneAtATime);
   try {
-    return await open(model, { ...(keep && { keep }), ...(once && { once }) });
+    return await open(model, { keep, once });
   } catch (error) {
     throw await startError(error, device, remedies[device], open);
   }

@@ -93,7 +93,7 @@ export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objecti
       return {
         metric: covariance,
         slices: directionsOf(grad),
-        ...(divergence && { drift: divergence }),
+        drift: divergence,
       };
     },
   };

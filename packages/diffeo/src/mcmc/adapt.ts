@@ -49,7 +49,7 @@ export async function runWalk(
   let { size } = options;
   for (let i = 0; i < steps; i++) {
     signal?.throwIfAborted();
-    const moved = await walk.move(chains, { size, key: fold(key, i), ...(weights && { weights }) });
+    const moved = await walk.move(chains, { size, key: fold(key, i), weights });
     chains = moved.chains;
     if (i < warmup) size = adaptedSize(size, moved.share, options);
   }

@@ -232,7 +232,7 @@ export async function approximate(
   const run = compile((x: Tensor) => ({ value: f(x), slope: gradEach(f)(x) }), [[null, n]], {
     type: "float64",
     threads,
-    ...(device !== undefined && { device }),
+    device,
   });
   const look: Look = async (x) => {
     const { value, slope } = await run(flat(x));

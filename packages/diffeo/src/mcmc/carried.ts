@@ -121,7 +121,10 @@ export async function drawCarried(
   try {
     const chains = chainsBy(step, n, rows, settings);
     const start = await startingPoints(chains, {
-      ...{ n, first, count, key },
+      n,
+      first,
+      count,
+      key,
       where: async (x) =>
         `free coordinates ${x.subarray(0, 4).join(", ")}${x.length > 4 ? ", …" : ""}`,
     });
@@ -134,8 +137,8 @@ export async function drawCarried(
       key,
       first,
       store,
-      ...(onDraw && { onDraw }),
-      ...(signal && { signal }),
+      onDraw,
+      signal,
     });
     return states;
   } finally {

@@ -149,7 +149,7 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     maxDepth,
     steps,
     acceptance,
-    ...(size !== undefined && { size }),
+    size,
   };
 }
 
@@ -175,8 +175,8 @@ export function openChains(
   const compiled = compile(step, shapes, {
     type: "float64",
     threads,
-    ...(device !== undefined && { device }),
-    ...(worker !== undefined && { worker }),
+    device,
+    worker,
   });
   return chainsBy(compiled, target.size, rows, settings);
 }

@@ -164,7 +164,11 @@ async function posteriorOf(
   const start = resumed
     ? new Float64Array(count * n)
     : await startingPoints(chains, {
-        ...{ n, first: 0, count, inputs, key: options.key },
+        n,
+        first: 0,
+        count,
+        inputs,
+        key: options.key,
         ...(options.start && { start: options.start }),
         where: (x) => placeInWords(model, x),
       });

@@ -95,7 +95,7 @@ export function boundModel(
         x,
       ),
     [shapes, [null, space.dimension]],
-    { type: "float64", threads, ...(device !== undefined && { device }) },
+    { type: "float64", threads, device },
   );
   const withData = (now: DataArrays): BoundModel => {
     const inputs = asInputs ? now : {};

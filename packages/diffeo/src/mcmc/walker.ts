@@ -140,7 +140,7 @@ function roomFor(state: ChainState, draws: number, n: number): Chain {
     inverseMass: state.inverseMass,
     divergedInWarmup: state.divergedInWarmup,
     undefinedCount: state.undefinedCount,
-    ...(state.undefinedAt && { undefinedAt: state.undefinedAt }),
+    undefinedAt: state.undefinedAt ?? undefined,
   };
 }
 

@@ -245,7 +245,7 @@ export function transformer(
     const mixed = attention(q, k, matmul(seen, block.value), {
       heads,
       scale: 1,
-      ...(bias && { bias }),
+      bias,
     });
     h = add(h, mul(matmul(mixed, block.out), beside(g1)));
     const inner = activations[activation](matmul(normed(h, a2, b2), block.up));

@@ -26,7 +26,7 @@ export async function openChainFolder(
   const file = chainsFile(path);
   if (!resume) await rm(file, { force: true });
   return {
-    ...(every !== undefined && { every }),
+    every,
     load: async () => {
       if (!existsSync(file)) return undefined;
       return parseChains(new TextDecoder().decode(await readBytes(file)), file);

@@ -74,7 +74,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
     ports,
     constants,
     time: time ?? ((t: number) => t),
-    ...(rows !== undefined && { rows }),
+    rows,
   };
   const event = options.shape ?? statedEvent(ports);
   const horizon = options.sde?.horizon ?? 1;

@@ -208,7 +208,7 @@ function readPort(bytes: Uint8Array): FilePort {
       }
     }
   }
-  return { name, type, ...(sizes && { sizes }) };
+  return { name, type, sizes };
 }
 
 function readSizes(bytes: Uint8Array, port: string): (number | string | null)[] {

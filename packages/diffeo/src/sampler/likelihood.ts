@@ -109,8 +109,8 @@ export async function logDensity(
         from: tStart,
         to: horizon,
         tolerance,
-        ...(mostSteps !== undefined && { mostSteps }),
-        ...(signal && { signal }),
+        mostSteps,
+        signal,
       });
       const leave = build(
         "density",

@@ -82,9 +82,9 @@ export async function openSampler<const O extends OpenOptions>(
     denoise,
     worker: engine.worker ?? false,
     build,
-    ...(energy && { energy }),
-    ...(likelihood && { likelihood }),
-    ...(aim && { aim }),
+    energy,
+    likelihood,
+    aim,
   };
   let open = true;
   const draw = async (call: DrawOptions): Promise<SampleResult> => {
@@ -128,16 +128,16 @@ export async function sample<const O extends SampleOptions>(
     fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
   const draw = await openSampler(process, {
     shape: event,
-    ...(method && { method }),
-    ...(denoise !== undefined && { denoise }),
-    ...(energy && { energy }),
-    ...(likelihood && { likelihood }),
-    ...(aim && { aim }),
-    ...(device !== undefined && { device }),
-    ...(type && { type }),
-    ...(threads !== undefined && { threads }),
-    ...(worker !== undefined && { worker }),
-    ...(checkFinite !== undefined && { checkFinite }),
+    method,
+    denoise,
+    energy,
+    likelihood,
+    aim,
+    device,
+    type,
+    threads,
+    worker,
+    checkFinite,
   });
   return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
 }

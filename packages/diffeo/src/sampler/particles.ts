@@ -137,7 +137,11 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
         denoise,
         worker: engine.worker ?? false,
       },
-      ...{ build, options: { key }, controls: { values: {}, name: "" }, first, count: rows },
+      build,
+      options: { key },
+      controls: { values: {}, name: "" },
+      first,
+      count: rows,
     });
     return run(
       { of, probe, observed, denoise },
@@ -162,12 +166,12 @@ export async function particles(
   const { shape, denoise, device, type, threads, worker, checkFinite, ...call } = options;
   const draw = openParticles(process, {
     shape,
-    ...(denoise !== undefined && { denoise }),
-    ...(device !== undefined && { device }),
-    ...(type && { type }),
-    ...(threads !== undefined && { threads }),
-    ...(worker !== undefined && { worker }),
-    ...(checkFinite !== undefined && { checkFinite }),
+    denoise,
+    device,
+    type,
+    threads,
+    worker,
+    checkFinite,
   });
   return draw(call).finally(() => draw.dispose());
 }

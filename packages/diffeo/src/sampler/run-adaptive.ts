@@ -45,7 +45,7 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
     to,
     tolerance,
     outside: ([p], t) => guardExits(process, method, p, p, t).exits,
-    ...(signal && { signal }),
+    signal,
     onAccept: async ([p], step, t) =>
       options.onStep?.({ step, steps: undefined, t, first, count, points: () => show(p, t) }),
     onStuck: ([p], step) => blameScore(batch, p, step),

@@ -5,6 +5,7 @@
  *
  * score, drift, scaled noise, update and the check of the domain together.
  */
+import type { OpenSpec } from "../engine/index.ts";
 import { add, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import { allocate, sizeOf } from "../graph/ndarray.ts";
 import type { Batch } from "./batch.ts";
@@ -32,6 +33,7 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
   const { process, method, event, build, controls, type } = batch;
   const draws = [...method.draws(stageOf(process, method.stepIn), shape, type), ...condition.draws];
   const open = [null, ...shape];
+  const memory: Record<string, OpenSpec> = method.remembers ? { value: open, since: [] } : {};
   const specs = {
     noise: numbered(draws.map((one) => [null, ...one])),
     values: Object.fromEntries(Object.keys(controls.values).map((name) => [name, []])),
@@ -41,7 +43,7 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
         { shape: [null, ...event], dtype },
       ]),
     ),
-    memory: method.remembers ? { value: open, since: [] } : {},
+    memory,
   };
   const seen = new Set<string>();
   const run = (values: NamedTensors, known: NamedTensors) =>

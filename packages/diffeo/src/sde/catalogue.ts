@@ -19,7 +19,7 @@ const row = <E extends v.ObjectEntries>(
 ) => ({ schema: v.strictObject(options), make });
 
 /** What is left out has the default of the function that makes the SDE. */
-const positive = v.exactOptional(v.pipe(v.number(), v.finite(), v.gtValue(0)));
+const positive = v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0)));
 
 /** β from `min` to `max`. */
 const linear = { min: positive, max: positive };

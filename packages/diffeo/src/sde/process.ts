@@ -117,7 +117,7 @@ const pushedAt =
 /** X, or φ(X, t), as time rises. */
 export function forward(sde: Sde, phi?: Bijector): Process {
   const { eventRank, horizon, transition, drift, diffusion } = sde;
-  const shared = { eventRank, horizon, reversed: false, ...(transition && { transition }) };
+  const shared = { eventRank, horizon, reversed: false, transition };
   if (!phi) return { ...shared, name: sde.name, drift, diffusion };
   requireSameEvent(sde, phi);
   const motion: Motion = {
@@ -139,8 +139,8 @@ export const reverse = (sde: Sde, score: MarginalScore): ReverseProcess => ({
   horizon: sde.horizon,
   reversed: true,
   score,
-  ...(sde.transition && { transition: sde.transition }),
-  ...(sde.prior && { prior: sde.prior }),
+  transition: sde.transition,
+  prior: sde.prior,
   drift: (x, t) => reverseDrift(sde, score, x, t),
   diffusion: sde.diffusion,
   velocity: (x, t) => flowVelocity(sde, score, x, t),

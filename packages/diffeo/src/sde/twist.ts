@@ -60,8 +60,7 @@ export function twist(
 ): TwistedProcess {
   const before = twistOf(process);
   const made = tilt(process, delta);
-  if (!before)
-    return { ...made, twist: { of: process, log, delta, drift: made.drift, ...(end && { end }) } };
+  if (!before) return { ...made, twist: { of: process, log, delta, drift: made.drift, end } };
   requireUnchanged(process, before);
   const endOf = (own: Twist["end"], psi: Field) => own ?? lastTime(process, psi);
   const [first, second] = [endOf(before.end, before.log), endOf(end, log)];

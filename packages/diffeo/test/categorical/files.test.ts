@@ -106,7 +106,7 @@ it.each<[string, string | undefined, string]>([
   const { format } = metadata;
   await writeSafetensors(path, {
     arrays,
-    metadata: { format, ...(text !== undefined && { spec: text }) },
+    metadata: text === undefined ? { format } : { format, spec: text },
   });
   const loaded = loadModel(path);
   await expect(loaded).rejects.toThrow(DiffeoError);

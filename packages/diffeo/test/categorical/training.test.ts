@@ -30,7 +30,7 @@ const classes = Uint8Array.from(
 const grids = gridsOf(model.encoding, classes);
 const SIZE = 400;
 const batch = (step: number, size = SIZE, focus?: Focus) =>
-  denoiserBatch(model, grids, { size, key: key(3), step, ...(focus && { focus }) });
+  denoiserBatch(model, grids, { size, key: key(3), step, focus });
 const timesOf = (step: number, size = SIZE, focus?: Focus): number[] => [
   ...(batch(step, size, focus)[1].data as Float32Array),
 ];

@@ -182,7 +182,7 @@ it("weighs no error more than n times its bound, and is the unbounded weight far
   const sizes = async (bound?: number): Promise<Float64Array> => {
     const loss = denoising(sde, {
       through: additiveLogistic(),
-      ...(bound !== undefined && { bound }),
+      bound,
     });
     const { data } = await evaluate(
       (x: Tensor, s: Tensor, n: Tensor) =>

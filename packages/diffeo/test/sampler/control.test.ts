@@ -221,7 +221,7 @@ describe("known coordinates", () => {
       steps,
       known: known(resample),
       method,
-      ...(likelihood && { likelihood }),
+      likelihood,
       type: "float64",
       threads: 1,
     });

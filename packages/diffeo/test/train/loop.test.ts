@@ -77,7 +77,7 @@ async function runTo(
       saveEvery: 7,
       store: run,
       metadata: {},
-      ...(signal && { signal }),
+      signal,
     },
   );
   await step.dispose();

@@ -48,8 +48,8 @@ function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executo
     const bytes = await runner.run(part, {
       fetch: lookedUp(inputs),
       report: (share) => onProgress?.(share),
-      ...(threads !== undefined && { threads }),
-      ...(signal && { signal }),
+      threads,
+      signal,
     });
     return {
       bytes,
@@ -77,7 +77,7 @@ async function inPool(
   { onProgress }: RunOptions,
 ): Promise<PartResult> {
   const { inputs, signal, threads } = options;
-  const parameters: ProcessPart = { part, ...(threads !== undefined && { threads }) };
+  const parameters: ProcessPart = { part, threads };
   for (let attempt = 1; ; attempt++)
     try {
       const { bytes, seconds } = (await pool.run(
@@ -85,7 +85,7 @@ async function inPool(
         {
           onAsk: (digest) => lookedUp(inputs)(digest as string),
           onProgress: (share) => onProgress?.(share as number),
-          ...(signal && { signal }),
+          signal,
         },
       )) as ProcessResult;
       return { bytes, sha256: sha256(bytes), seconds, worker: thisWorker() };
@@ -99,7 +99,7 @@ export function openLocal(options: LocalOptions): Executor {
   if (workers === 1) return inline(options);
   const pool = openPool(script.url, {
     workers,
-    ...(script.execArgv && { execArgv: script.execArgv }),
+    execArgv: script.execArgv,
   });
   return {
     run: (part, how = {}) => inPool(pool, part, options, how),

@@ -158,7 +158,7 @@ export function serveRunner(settings: RunnerSettings): void {
     [PART]: async ({ part, threads }: ProcessPart, parent): Promise<ProcessResult> => {
       const began = performance.now();
       const bytes = await runner.run(part, {
-        ...(threads !== undefined && { threads }),
+        threads,
         fetch: fetch(parent),
         report: parent.report,
       });

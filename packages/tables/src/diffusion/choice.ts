@@ -86,7 +86,7 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
         // Where a run was interrupted is no place to measure: it would not end as one that was not.
         if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
         seen = step;
-        const run: Kept = { steps, since, lowest, ...(chosen !== undefined && { chosen }) };
+        const run: Kept = { steps, since, lowest, chosen };
         await store.save({
           step,
           arrays: { ...arrays, ...(weights && { chosen: weights }) },

@@ -114,7 +114,7 @@ function orderOf(
       : Number(word);
   const [above, below] = [bound(words[0]), bound(words.at(-1))];
   const columns = words.slice(above === undefined ? 0 : 1, below === undefined ? undefined : -1);
-  const bounds = { ...(above !== undefined && { above }), ...(below !== undefined && { below }) };
+  const bounds = { above, below };
   return [columns, ordered(columns, bounds)];
 }
 
@@ -134,7 +134,7 @@ export const wholeOf = (
     total,
     map: "isometricLogRatio",
     tolerance,
-    ...(zeros !== undefined && { zeros }),
+    zeros,
   });
 
 /** a+b+c=100, or a+b+c=100:zeros:0.001 */

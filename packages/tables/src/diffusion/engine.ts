@@ -14,6 +14,6 @@ export type Engine = EngineOptions & Pick<CompileOptions, "type">;
 /** A network is in float32, also on a device whose own type is another. */
 export const engineOf = ({ device, threads }: EngineOptions): Engine => ({
   type: "float32",
-  ...(device !== undefined && { device }),
-  ...(threads !== undefined && { threads }),
+  device,
+  threads,
 });

@@ -80,7 +80,9 @@ export const exportedTable = (
 /** Where each part of a row is. */
 const placesOf = ({ domain: { parts } }: FittedTable) =>
   parts.map(({ name, columns, domain: { kind, dimension, size }, at }) => ({
-    ...{ name, columns, kind },
+    name,
+    columns,
+    kind,
     ...{ x: [at.x, at.x + dimension], y: [at.y, at.y + size] },
   }));
 

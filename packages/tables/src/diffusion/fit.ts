@@ -104,7 +104,7 @@ async function completed(
   for (let k = 0; k < draws; k++) all.set(z, k * z.length);
   const { signal } = options;
   return withGraphs(options, (graphs) =>
-    filledPoints(openedTable(model, graphs), all, { seed, ...(signal && { signal }) }),
+    filledPoints(openedTable(model, graphs), all, { seed, signal }),
   );
 }
 

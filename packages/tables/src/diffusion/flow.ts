@@ -87,8 +87,7 @@ async function byRows<K extends string>(
     const found = await graphs.take(
       graph,
       some,
-      ({ threads }) =>
-        compile(f, [[null, n]], { type: "float64", ...(threads !== undefined && { threads }) }),
+      ({ threads }) => compile(f, [[null, n]], { type: "float64", threads }),
       (run) =>
         run({ shape: [some, n], dtype: "float64", data: rows.slice(from * n, (from + some) * n) }),
     );

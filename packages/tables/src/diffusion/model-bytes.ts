@@ -35,10 +35,10 @@ const specSchema = v.strictObject({
     parts: v.pipe(v.array(part), v.minLength(1)),
   }),
   standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
-  atoms: v.exactOptional(byName(v.tuple([whole, whole]))),
+  atoms: v.optional(byName(v.tuple([whole, whole]))),
   network,
-  flow: v.exactOptional(v.looseObject({ kind: v.literal("couplings") })),
-  given: v.exactOptional(network),
+  flow: v.optional(v.looseObject({ kind: v.literal("couplings") })),
+  given: v.optional(network),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
 });
 
@@ -225,7 +225,10 @@ export function parseTableModel(
     );
     const sizes = { channels: n + sideSize(domain), outputs };
     const fitted = {
-      ...{ domain, standard, atoms, training },
+      domain,
+      standard,
+      atoms,
+      training,
       ...whole,
       ...(flow && { flow: flowIn(arrays, specOf(flow), { domain, standard, atoms }, damaged) }),
       ...(given && { given: weightsIn(arrays, GIVEN, specOf(given), sizes, damaged) }),

@@ -198,7 +198,10 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
         }),
       (draw) =>
         draw({
-          ...{ key, grid, count: some, first: first + from },
+          key,
+          grid,
+          count: some,
+          first: first + from,
           ...(signal && { signal }),
           ...(onStep && { onStep }),
         }),

@@ -69,7 +69,7 @@ export function placedAngle(table: CellTable, name: string, period?: number): Pl
   const cut = cuts[emptiest(cuts.map(on), some(cells, MOST_ROWS).map(on))];
   const from = beginning(bounds(cells), turn);
   return {
-    domain: angle({ ...(period !== undefined && { period }), centre: cut + turn / 2, from }),
+    domain: angle({ period, centre: cut + turn / 2, from }),
     reason: `as was said, from ${rounded(from)} to ${rounded(from + turn)}; cut at ${rounded(cut)}, where rows are fewest`,
   };
 }

@@ -80,7 +80,7 @@ export function wholes(
       const withZeros = columns.some((column) => column.includes(0));
       const zeros = withZeros ? zeroShare(columns, total) : undefined;
       if (withZeros && zeros === undefined) continue;
-      found.push({ names, total, ...(zeros !== undefined && { zeros }) });
+      found.push({ names, total, zeros });
       from = to - 1;
       break;
     }

@@ -54,7 +54,7 @@ export async function sampleRows(
       acceptance: ACCEPTANCE[method],
       gain: 0.3,
       key: fold(key, "move"),
-      ...(signal && { signal }),
+      signal,
     });
     return {
       source: "samples",

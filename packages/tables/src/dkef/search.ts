@@ -145,7 +145,7 @@ export async function search(fitting: Fitting): Promise<Found> {
         most,
         validation: value,
         best: best.value,
-        ...(exact !== undefined && { exact }),
+        exact,
         fitted,
       });
     }
@@ -158,7 +158,7 @@ export async function search(fitting: Fitting): Promise<Found> {
     stopped: stopped ?? step,
     best,
     curve,
-    ...(bestByExact && { bestByExact }),
-    ...(failure !== undefined && { failure }),
+    bestByExact,
+    failure,
   };
 }

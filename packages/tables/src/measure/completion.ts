@@ -164,7 +164,7 @@ async function hiddenCells(
   const { domain } = model;
   const { rows: filled } = await model.complete(
     asked.map(({ row, hidden }) => without(rows[row], hidden)),
-    { draws, seed, ...(signal && { signal }) },
+    { draws, seed, signal },
   );
   const width = domain.columns.length;
   const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], {

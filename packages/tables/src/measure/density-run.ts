@@ -46,7 +46,7 @@ async function measured(
     measureFitted(which, data, {
       key: fold(key(seed), "measure"),
       samples: draws,
-      ...(signal && { signal }),
+      signal,
     });
   const chosen = await measure(fit.chosen, samples);
   if (!fit.chosenByExact) return { chosen };

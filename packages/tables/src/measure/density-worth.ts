@@ -46,7 +46,7 @@ export async function densityWorth(
   const drawn = await sampleRows({ spec, fitted }, SAMPLES, {
     steps: STEPS,
     key: fold(key, "samples"),
-    ...(signal && { signal }),
+    signal,
   });
   const clusters = clusterMasses(
     { shape: [SAMPLES, n], dtype: "float64", data: whitened(drawn.values, spec.whitening) },

@@ -26,8 +26,6 @@ export const modelLaw = (
   { signal, spread }: ModelLawOptions = {},
 ): TableLaw => ({
   name: "model",
-  score: (rows) =>
-    model.score(rows, { ...(signal && { signal }), ...(spread !== undefined && { spread }) }),
-  draw: async (count, seed) =>
-    (await model.sample({ count, seed, ...(signal && { signal }) })).rows,
+  score: (rows) => model.score(rows, { signal, spread }),
+  draw: async (count, seed) => (await model.sample({ count, seed, signal })).rows,
 });

@@ -63,7 +63,7 @@ export async function measureFitted(
     }),
     annealed: await annealedNormaliser(fitted, data.train, {
       key: fold(key, "annealed"),
-      ...(signal && { signal }),
+      signal,
     }),
   };
 }

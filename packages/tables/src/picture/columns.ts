@@ -58,7 +58,7 @@ const placesOf = (domain: ShownDomain): Place[] =>
     const { kind } = own;
     const labels =
       kind === "category" ? (own.spec as { labels: readonly Cell[] }).labels : undefined;
-    return columns.map((name, k) => ({ name, at: at.cells + k, kind, ...(labels && { labels }) }));
+    return columns.map((name, k) => ({ name, at: at.cells + k, kind, labels }));
   });
 
 const bars = (low: number, high: number, count: number): Float64Array =>

@@ -31,7 +31,7 @@ const measures = object({
   step: natural,
   scoreMatching: summary,
   logDensity: summary,
-  importance: v.exactOptional(object(normaliser)),
+  importance: v.optional(object(normaliser)),
   annealed: object({ ...normaliser, acceptance: finite }),
 });
 
@@ -54,11 +54,11 @@ const record = object({
   steps: natural,
   stopped: natural,
   // Of records made before the time that a run took was no longer part of what it gave.
-  seconds: v.exactOptional(finite),
+  seconds: v.optional(finite),
   chosen: measures,
   chosenByExact: measures,
   curve: object({ every: positive, loss: v.array(finite), exact: v.array(finite) }),
-  failure: v.exactOptional(v.string()),
+  failure: v.optional(v.string()),
 });
 
 const shownValue = (value: unknown): string =>

@@ -88,7 +88,10 @@ function fitted(): FittedTable {
     parameters: networkOf(network(channels)).init(key(seed)),
   });
   return {
-    ...{ domain, standard, ...of(n, 1), given: of(n + sideSize(domain), 2) },
+    domain,
+    standard,
+    ...of(n, 1),
+    given: of(n + sideSize(domain), 2),
     training: { seed: 0, rows: 100, step: 1, validation: 1 },
   };
 }

@@ -397,7 +397,9 @@ describe("a network of given cells that says nothing", () => {
     };
     const model = openTable(
       {
-        ...{ domain, standard: { mean: [0, 0], matrix: [1, 0.3, 0, 1] }, ...silent(2) },
+        domain,
+        standard: { mean: [0, 0], matrix: [1, 0.3, 0, 1] },
+        ...silent(2),
         ...{
           given: silent(2 + sideSize(domain)),
           training: { seed: 0, rows: 1, step: 1, validation: 1 },

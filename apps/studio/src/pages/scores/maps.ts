@@ -71,7 +71,7 @@ const window = (
   size: number,
   outline?: readonly number[],
 ): Space => ({
-  frame: { low, size, ...(outline && { outline }) },
+  frame: { low, size, outline },
 });
 export const plane = window([-3, -3], 6);
 const simplex: Space = { frame: around([0, 0, 1, 0, 0, 1]) };

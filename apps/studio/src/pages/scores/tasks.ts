@@ -383,5 +383,5 @@ export const verdict = task<Ask, never, MapReport | Unread>(async (ask) => {
   const asked = read(ask);
   if ("kind" in asked) return asked;
   const { phi, from } = asked.map;
-  return checkMap(phi, { event: [2], ...(from && { from }) });
+  return checkMap(phi, { event: [2], from });
 });

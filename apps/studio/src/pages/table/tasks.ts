@@ -91,7 +91,7 @@ const shownDomain = ({ columns, parts }: ShownDomain): ShownDomain => ({
   parts: parts.map((part) => ({
     columns: part.columns,
     at: { cells: part.at.cells },
-    domain: { kind: part.domain.kind, ...(part.domain.spec && { spec: part.domain.spec }) },
+    domain: { kind: part.domain.kind, spec: part.domain.spec },
   })),
 });
 
@@ -253,7 +253,10 @@ export const modelFile = task<null, never, Uint8Array>(async () => {
 
 const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {
   const { rows, columns } = await needModel().sample({
-    ...{ seed, count, evaluations, signal },
+    seed,
+    count,
+    evaluations,
+    signal,
     ...(Object.keys(given).length > 0 && { given }),
   });
   return { rows, columns };

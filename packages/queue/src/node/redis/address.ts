@@ -50,7 +50,7 @@ export function parseAddress(text: string, password?: string): Address {
   const secret = url.password === "" ? password : decoded(url.password);
   const who = {
     ...(url.username !== "" && { username: decoded(url.username) }),
-    ...(secret !== undefined && { password: secret }),
+    password: secret,
   };
   const user = url.username === "" ? "" : `${url.username}@`;
   if (protocol === "unix:" && hostname === "" && pathname.length > 1)

@@ -114,7 +114,7 @@ export async function serveQueue(
   const pool = openPool(script.url, {
     workers: parts,
     limits,
-    ...(script.execArgv && { execArgv: script.execArgv }),
+    execArgv: script.execArgv,
   });
   const doing: Doing = {
     options,
@@ -160,7 +160,14 @@ export async function serveQueue(
   const queue = new Queue(queueName(device), onPrefix(client));
   queue.on("error", () => undefined);
   const { end } = heartbeat(client, randomUUID(), () => ({
-    ...{ name, host: hostname(), pid: process.pid, release, device, parts, threads, limits },
+    name,
+    host: hostname(),
+    pid: process.pid,
+    release,
+    device,
+    parts,
+    threads,
+    limits,
     ...counts,
   }));
   await new Promise<void>((resolve) => {

@@ -97,7 +97,7 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
     exact,
     fitted,
   }: DensityFitProgress): Promise<void> => {
-    steps = [...steps, { step, loss: validation, ...(exact !== undefined && { exact }) }];
+    steps = [...steps, { step, loss: validation, exact }];
     if (performance.now() - told > 100 || step === most) {
       tell({ kind: "steps", steps, most });
       [steps, told] = [[], performance.now()];
@@ -125,7 +125,7 @@ export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
       steps: found.steps,
       scoreMatching: measures.scoreMatching.mean,
       likelihood: likelihood(measures) + data.whitening.logDet,
-      ...(found.failure !== undefined && { failure: found.failure }),
+      failure: found.failure,
     };
   } finally {
     await gradients.dispose();
