@@ -13,8 +13,8 @@ import type { NdArray, Tensor } from "diffeo/graph";
 import { networkOf, type Parameters } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
 import { compileStep, initialState } from "diffeo/train";
-import { batchOf, batchShapes, velocityLoss } from "../packages/tables/src/diffusion/loss.ts";
-import { openTable } from "../packages/tables/src/diffusion/table-model.ts";
+import { batchOf, batchShapes, velocityLoss } from "../packages/tables/src/diffusion/fit/loss.ts";
+import { openTable } from "../packages/tables/src/diffusion/query/table-model.ts";
 import { inTurns, milliseconds, printComparisons, pythonWithTorch, TorchPeer } from "./timing.ts";
 
 const [WIDTH, BLOCKS] = [128, 3];

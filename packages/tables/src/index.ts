@@ -3,59 +3,69 @@
  * page too.
  */
 
-export { makeRule } from "./diffusion/columns.ts";
 export {
-  type CompletedRows,
-  type Given,
-  requireGiven,
-  type TableCompleteOptions,
-} from "./diffusion/complete.ts";
-export type {
-  ConditionedRows,
-  ConditionedTable,
-  ConditionRows,
-  RowLikelihood,
-  RowTensors,
-  TableConditionOptions,
-} from "./diffusion/condition.ts";
-export type { EngineOptions } from "./diffusion/engine.ts";
+  type OpenCell,
+  type Row,
+  type RowsOptions,
+  rowsIn,
+  wholeRows,
+} from "./diffusion/encode/index.ts";
 export {
   type ExportTableOptions,
   exportedTable,
   exportTable,
+  makeTable,
+  type OpenTableOptions,
+  parseTableModel,
   type TableExportName,
   tableExports,
-} from "./diffusion/export.ts";
-export { type FitTableOptions, fitTable, heldOut, type TableProgress } from "./diffusion/fit.ts";
-export { type FlowKind, flowKinds } from "./diffusion/flow.ts";
-export {
-  type Inferred,
-  inferColumns,
-  namedDomains,
-  type RowsOptions,
-  rowsIn,
-  wholeRows,
-} from "./diffusion/infer.ts";
+} from "./diffusion/file/index.ts";
 export {
   type ChooseMapsOptions,
   type ChosenMaps,
   chooseMaps,
+  type FitSeedsOptions,
+  type FitTableOptions,
+  fitSeeds,
+  fitTable,
+  heldOut,
+  isDrawnBySeed,
+  type SeedsFit,
+  type TableProgress,
+  type TrainingOptions,
+  type TrainingProgress,
   type TriedMap,
-} from "./diffusion/maps.ts";
+  usualSteps,
+} from "./diffusion/fit/index.ts";
 export {
-  type DrawnRows,
-  type DrawRows,
+  type EngineOptions,
   type FittedTable,
+  type FlowKind,
+  flowKinds,
+  type NetworkKind,
+  networkKinds,
   type TableTraining,
   tableMap,
-} from "./diffusion/model.ts";
-export { makeTable, type OpenTableOptions, parseTableModel } from "./diffusion/model-bytes.ts";
-export { type NetworkKind, networkKinds } from "./diffusion/network.ts";
-export type { OpenCell, Row } from "./diffusion/points.ts";
-export type { ScoreOptions } from "./diffusion/score.ts";
-export { type FitSeedsOptions, fitSeeds, isDrawnBySeed, type SeedsFit } from "./diffusion/seeds.ts";
-export { openTable, type TableModel, type TableSampleOptions } from "./diffusion/table-model.ts";
-export { type TrainingOptions, type TrainingProgress, usualSteps } from "./diffusion/train.ts";
+} from "./diffusion/network/index.ts";
+export {
+  type CompletedRows,
+  type ConditionedRows,
+  type ConditionedTable,
+  type ConditionRows,
+  type DrawnRows,
+  type DrawRows,
+  type Given,
+  openTable,
+  type RowLikelihood,
+  type RowTensors,
+  requireGiven,
+  type ScoreOptions,
+  type TableCompleteOptions,
+  type TableConditionOptions,
+  type TableModel,
+  type TableSampleOptions,
+} from "./diffusion/query/index.ts";
+export { type Inferred, inferColumns, makeRule, namedDomains } from "./diffusion/schema/index.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
   ENOUGH_SAMPLES,

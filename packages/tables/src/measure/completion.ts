@@ -15,9 +15,9 @@
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
-import { strangers } from "../diffusion/atoms.ts";
-import { type FittedTable, givenPredictorOf } from "../diffusion/model.ts";
-import type { TableModel } from "../diffusion/table-model.ts";
+import { strangers } from "../diffusion/encode/index.ts";
+import { type FittedTable, givenPredictorOf } from "../diffusion/network/index.ts";
+import type { TableModel } from "../diffusion/query/index.ts";
 import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
 

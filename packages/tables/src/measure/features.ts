@@ -6,7 +6,7 @@
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
-import { mapped } from "../diffusion/mapped.ts";
+import { mapped } from "../diffusion/encode/index.ts";
 import { unbent } from "./baseline/parts.ts";
 import type { Cells } from "./law.ts";
 

@@ -3,8 +3,7 @@
  * units of the cells.
  */
 import type { Cell } from "diffeo/domain";
-import type { ScoreOptions } from "../diffusion/score.ts";
-import type { TableModel } from "../diffusion/table-model.ts";
+import type { ScoreOptions, TableModel } from "../diffusion/query/index.ts";
 
 export type Cells = readonly Cell[];
 

@@ -1,8 +1,8 @@
 /** Models of tables on disk. */
 import { readBytes, writeFileAtomic } from "diffeo/node";
-import type { FittedTable } from "../diffusion/model.ts";
-import { makeTable, type OpenTableOptions, parseTableModel } from "../diffusion/model-bytes.ts";
-import type { TableModel } from "../diffusion/table-model.ts";
+import { makeTable, type OpenTableOptions, parseTableModel } from "../diffusion/file/index.ts";
+import type { FittedTable } from "../diffusion/network/index.ts";
+import type { TableModel } from "../diffusion/query/index.ts";
 
 export const saveTableModel = (path: string, model: FittedTable): Promise<void> =>
   writeFileAtomic(path, makeTable(model));

@@ -18,7 +18,7 @@ import {
 } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { fitTable } from "../../src/diffusion/fit.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
 
 const tiny = { width: 8, blocks: 1, steps: 2, threads: 1 } as const;
 const few = { evaluations: 20 };

@@ -26,10 +26,10 @@ import { reverse, reversePush, vp } from "diffeo/sde";
 import * as ort from "onnxruntime-node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { faults, readOnnx } from "../../../diffeo/test/graph/onnx-reader.ts";
-import { exportTable, type TableExportName } from "../../src/diffusion/export.ts";
-import { fitTable } from "../../src/diffusion/fit.ts";
-import { tableMap, tableScore } from "../../src/diffusion/model.ts";
-import type { TableModel } from "../../src/diffusion/table-model.ts";
+import { exportTable, type TableExportName } from "../../src/diffusion/file/export.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
+import { tableMap, tableScore } from "../../src/diffusion/network/model.ts";
+import type { TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const columns = {
   height: real(),

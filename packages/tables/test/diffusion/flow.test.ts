@@ -3,15 +3,15 @@ import { isNdArray, mapTree, type NdArray } from "diffeo/graph";
 import { networkOf, type Parameters } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fitTable } from "../../src/diffusion/fit.ts";
-import { type Flow, intoFlow, outOfFlow } from "../../src/diffusion/flow.ts";
-import { withGraphs } from "../../src/diffusion/graphs.ts";
-import { headOf } from "../../src/diffusion/head.ts";
-import { mapped } from "../../src/diffusion/mapped.ts";
-import { LAST_LEVEL, tableMap } from "../../src/diffusion/model.ts";
-import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
-import { standardOf } from "../../src/diffusion/standard.ts";
-import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
+import { mapped } from "../../src/diffusion/encode/mapped.ts";
+import { standardOf } from "../../src/diffusion/encode/standard.ts";
+import { makeTable, parseTableModel } from "../../src/diffusion/file/model-bytes.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
+import { type Flow, intoFlow, outOfFlow } from "../../src/diffusion/network/flow.ts";
+import { withGraphs } from "../../src/diffusion/network/graphs.ts";
+import { headOf } from "../../src/diffusion/network/head.ts";
+import { LAST_LEVEL, tableMap } from "../../src/diffusion/network/model.ts";
+import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const bytesOf = (model: TableModel): Uint8Array =>
   Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));

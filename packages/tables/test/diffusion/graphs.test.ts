@@ -4,14 +4,15 @@ import { mul } from "diffeo/graph";
 import { networkOf } from "diffeo/model";
 import { key } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { completeRows, sampleGiven } from "../../src/diffusion/complete.ts";
-import { conditioned } from "../../src/diffusion/condition.ts";
-import { type Graphs, openGraphs } from "../../src/diffusion/graphs.ts";
-import { headOf } from "../../src/diffusion/head.ts";
-import { drawRows, type FittedTable, openedTable, sideSize } from "../../src/diffusion/model.ts";
-import type { OpenCell } from "../../src/diffusion/points.ts";
-import { scoreTable } from "../../src/diffusion/score.ts";
-import { openTable } from "../../src/diffusion/table-model.ts";
+import type { OpenCell } from "../../src/diffusion/encode/points.ts";
+import { type Graphs, openGraphs } from "../../src/diffusion/network/graphs.ts";
+import { headOf } from "../../src/diffusion/network/head.ts";
+import { type FittedTable, openedTable, sideSize } from "../../src/diffusion/network/model.ts";
+import { completeRows, sampleGiven } from "../../src/diffusion/query/complete.ts";
+import { conditioned } from "../../src/diffusion/query/condition.ts";
+import { drawRows } from "../../src/diffusion/query/draw.ts";
+import { scoreTable } from "../../src/diffusion/query/score.ts";
+import { openTable } from "../../src/diffusion/query/table-model.ts";
 
 /** Something to be opened, and what became of it. */
 function things() {

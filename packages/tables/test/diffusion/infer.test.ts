@@ -1,7 +1,8 @@
 import { category, type Domain, integer, positive, product } from "diffeo/domain";
 import { describe, expect, it } from "vitest";
-import { makeRule, parseRule } from "../../src/diffusion/columns.ts";
-import { inferColumns, namedDomains, rowsIn } from "../../src/diffusion/infer.ts";
+import { rowsIn } from "../../src/diffusion/encode/rows.ts";
+import { makeRule, parseRule } from "../../src/diffusion/schema/columns.ts";
+import { inferColumns, namedDomains } from "../../src/diffusion/schema/infer.ts";
 import { makeCells, parseCells } from "../../src/table/cells.ts";
 
 const table = (text: string) => parseCells(text, "t.csv");

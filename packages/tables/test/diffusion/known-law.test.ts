@@ -26,14 +26,14 @@ import { networkOf } from "diffeo/model";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { logSnr } from "diffeo/sampler";
 import { beforeAll, describe, expect, it } from "vitest";
-import { atomsOf } from "../../src/diffusion/atoms.ts";
-import { fitTable } from "../../src/diffusion/fit.ts";
-import { withGraphs } from "../../src/diffusion/graphs.ts";
-import { type FlowOptions, logDensityOf } from "../../src/diffusion/likelihood.ts";
-import { LAST_LEVEL, sideSize, tableSde } from "../../src/diffusion/model.ts";
-import type { Weights } from "../../src/diffusion/network.ts";
-import { atomMass } from "../../src/diffusion/score.ts";
-import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
+import { atomsOf } from "../../src/diffusion/encode/atoms.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
+import { withGraphs } from "../../src/diffusion/network/graphs.ts";
+import { LAST_LEVEL, sideSize, tableSde } from "../../src/diffusion/network/model.ts";
+import type { Weights } from "../../src/diffusion/network/network.ts";
+import { type FlowOptions, logDensityOf } from "../../src/diffusion/query/likelihood.ts";
+import { atomMass } from "../../src/diffusion/query/score.ts";
+import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const mean = (values: readonly number[]): number =>
   values.reduce((s, v) => s + v, 0) / values.length;

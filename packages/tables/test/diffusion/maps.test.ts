@@ -10,8 +10,8 @@ import {
 } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { bentParts, isBendable, withTails } from "../../src/diffusion/bend.ts";
-import { chooseMaps, gainOf, heldApart } from "../../src/diffusion/maps.ts";
+import { bentParts, isBendable, withTails } from "../../src/diffusion/encode/bend.ts";
+import { chooseMaps, gainOf, heldApart } from "../../src/diffusion/fit/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 

@@ -18,21 +18,21 @@ import { fold, key, normal, uniform } from "diffeo/random";
 import { logDensity } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fitTable, heldOut } from "../../src/diffusion/fit.ts";
-import { withGraphs } from "../../src/diffusion/graphs.ts";
-import { logDensityOf } from "../../src/diffusion/likelihood.ts";
-import { mapped } from "../../src/diffusion/mapped.ts";
+import { mapped } from "../../src/diffusion/encode/mapped.ts";
+import { standardMap, standardOf } from "../../src/diffusion/encode/standard.ts";
+import { makeTable, parseTableModel } from "../../src/diffusion/file/model-bytes.ts";
+import { fitTable, heldOut } from "../../src/diffusion/fit/fit.ts";
+import { withGraphs } from "../../src/diffusion/network/graphs.ts";
 import {
-  type DrawnRows,
   LAST_LEVEL,
   predictorOf,
   tableScore,
   tableSde,
   timeOf,
-} from "../../src/diffusion/model.ts";
-import { makeTable, parseTableModel } from "../../src/diffusion/model-bytes.ts";
-import { standardMap, standardOf } from "../../src/diffusion/standard.ts";
-import { openTable, type TableModel } from "../../src/diffusion/table-model.ts";
+} from "../../src/diffusion/network/model.ts";
+import type { DrawnRows } from "../../src/diffusion/query/draw.ts";
+import { logDensityOf } from "../../src/diffusion/query/likelihood.ts";
+import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const small = { width: 32, blocks: 1, rate: 5e-3, threads: 1 } as const;
 

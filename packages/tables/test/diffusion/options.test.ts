@@ -1,9 +1,9 @@
 /** What a fit and a model refuse to be asked for. */
 import { between, positive } from "diffeo/domain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FitTableOptions, fitTable } from "../../src/diffusion/fit.ts";
-import type { DrawRows } from "../../src/diffusion/model.ts";
-import type { TableModel } from "../../src/diffusion/table-model.ts";
+import { type FitTableOptions, fitTable } from "../../src/diffusion/fit/fit.ts";
+import type { DrawRows } from "../../src/diffusion/query/draw.ts";
+import type { TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const rows = Array.from({ length: 12 }, (_, i) => ({ a: 1 + ((i * 5) % 12), b: (i + 1) / 14 }));
 const columns = { a: positive(), b: between(0, 1) };

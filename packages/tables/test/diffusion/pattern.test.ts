@@ -2,9 +2,15 @@ import { category, ordered, product, real } from "diffeo/domain";
 import { input, reference } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { headOf } from "../../src/diffusion/head.ts";
-import { addProduct, DRAWN, GIVEN, HIDDEN, patternsOf } from "../../src/diffusion/pattern.ts";
-import { standardOf } from "../../src/diffusion/standard.ts";
+import {
+  addProduct,
+  DRAWN,
+  GIVEN,
+  HIDDEN,
+  patternsOf,
+} from "../../src/diffusion/encode/pattern.ts";
+import { standardOf } from "../../src/diffusion/encode/standard.ts";
+import { headOf } from "../../src/diffusion/network/head.ts";
 
 const domain = product({
   a: real(),

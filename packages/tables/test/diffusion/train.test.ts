@@ -3,8 +3,8 @@ import { normalShare } from "diffeo/host";
 import { key, normal } from "diffeo/random";
 import { type Checkpoint, memoryStore } from "diffeo/train";
 import { describe, expect, it } from "vitest";
-import { BATCH, batchOf, LEVELS, ROWS } from "../../src/diffusion/loss.ts";
-import { trainScore } from "../../src/diffusion/train.ts";
+import { BATCH, batchOf, LEVELS, ROWS } from "../../src/diffusion/fit/loss.ts";
+import { trainScore } from "../../src/diffusion/fit/train.ts";
 
 const points = (rows: number, n: number, seed: number): NdArray => normal(key(seed), [rows, n]);
 /** Half of the points are 1, half −1. */

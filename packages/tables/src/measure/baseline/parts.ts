@@ -3,8 +3,7 @@
  * both.
  */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
-import { mapped } from "../../diffusion/mapped.ts";
-import { pointsOf } from "../../diffusion/points.ts";
+import { mapped, pointsOf } from "../../diffusion/encode/index.ts";
 import type { Cells } from "../law.ts";
 
 export interface Parts {

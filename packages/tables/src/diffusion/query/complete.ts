@@ -7,26 +7,22 @@ import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
-import { beyondFault, EMPTY_OR_DROP, strangers } from "./atoms.ts";
-import { filledPoints } from "./fill.ts";
-import { mapped } from "./mapped.ts";
 import {
-  type DrawnRows,
-  type DrawRows,
-  type FittedTable,
-  givenPredictorOf,
-  type OpenedTable,
-  requireDraw,
-} from "./model.ts";
-import {
+  beyondFault,
   cellsOf,
+  EMPTY_OR_DROP,
   encoded,
+  mapped,
   type OpenCell,
   partCells,
   type Row,
+  strangers,
   tornFault,
   WHOLE_GROUPS,
-} from "./points.ts";
+} from "../encode/index.ts";
+import { type FittedTable, givenPredictorOf, type OpenedTable } from "../network/index.ts";
+import { type DrawnRows, type DrawRows, requireDraw } from "./draw.ts";
+import { filledPoints } from "./fill.ts";
 
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;

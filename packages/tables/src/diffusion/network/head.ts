@@ -29,9 +29,14 @@ import {
   sub,
   type Tensor,
 } from "diffeo/graph";
-import { type Atoms, atomCells, isCoded } from "./atoms.ts";
-import { mapped } from "./mapped.ts";
-import { type Standard, standardMap } from "./standard.ts";
+import {
+  type Atoms,
+  atomCells,
+  isCoded,
+  mapped,
+  type Standard,
+  standardMap,
+} from "../encode/index.ts";
 
 /** The coordinates of x that belong to one column of atoms. */
 interface CodeBlock {

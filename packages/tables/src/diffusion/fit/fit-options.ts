@@ -1,8 +1,7 @@
 /** What a fit is asked for, looked at before anything is computed. */
 import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { type FlowKind, flowKinds } from "./flow.ts";
-import { networkKinds } from "./network.ts";
+import { type FlowKind, flowKinds, networkKinds } from "../network/index.ts";
 import type { TrainingOptions } from "./train.ts";
 
 interface Asked extends Pick<TrainingOptions, "network" | "steps" | "minutes"> {

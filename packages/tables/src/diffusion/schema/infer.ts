@@ -2,25 +2,13 @@
  * Which domain each column of a table has: as it was said to have, or as its cells suggest, with
  * the reason.
  */
-import {
-  between,
-  type Cell,
-  category,
-  type Domain,
-  integer,
-  type Product,
-  type ProductPart,
-  positive,
-  real,
-} from "diffeo/domain";
+import { between, category, type Domain, integer, positive, real } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { type CellTable, isEmpty } from "../table/cells.ts";
-import { shown } from "../table/shown.ts";
-import { numberOf } from "../table/table.ts";
-import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
+import { type CellTable, isEmpty } from "../../table/cells.ts";
+import { shown } from "../../table/shown.ts";
+import { numberOf } from "../../table/table.ts";
 import { bounds, columnAt, numbersIn, there } from "./column-cells.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
-import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
 import { placedAngle, placedSphere } from "./poles.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
 
@@ -267,78 +255,3 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
 /** The domains by name, as `fitTable` takes them. */
 export const namedDomains = (inferred: readonly Inferred[]): Readonly<Record<string, Domain>> =>
   Object.fromEntries(inferred.map(({ columns, domain }) => [columns.join("+"), domain]));
-
-/** The label that a cell's text says: as it is, or as a number where labels are. */
-const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>
-  domain.fault([text]) === undefined ? text : (numberOf(text, commas) ?? text);
-
-export interface RowsOptions {
-  /** Whether the table may lack columns, whose cells are then holes. Default no. */
-  readonly lacking?: boolean;
-  /**
-   * Whether a group of columns may have holes in some of them and not in others. Default yes: all
-   * are then holes.
-   */
-  readonly torn?: boolean;
-  /**
-   * The atoms of a model that rows with holes are to be completed by: whole numbers beyond them are
-   * an error.
-   */
-  readonly atoms?: Atoms;
-}
-
-/**
- * The rows of a table as cells of a product of domains, null where they are empty; one that is
- * outside is an error that says where.
- */
-export function rowsIn(table: CellTable, domain: Product, options: RowsOptions = {}): OpenCell[][] {
-  const { source, columns, lines, commas } = table;
-  const places = domain.parts.map((part) =>
-    part.columns.map((name) => {
-      const at = columns.indexOf(name);
-      if (at < 0 && !options.lacking)
-        fail(
-          "data",
-          `${source} has no column ${shown(name)}`,
-          "give the columns that the model has",
-        );
-      return at;
-    }),
-  );
-  return table.rows.map((row, i) => {
-    const where = (j: number): string =>
-      `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
-    const cells = domain.parts.flatMap((part, k) => {
-      const own = places[k].map((j): OpenCell => {
-        if (j < 0 || isEmpty(row[j])) return null;
-        if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
-        return (
-          numberOf(row[j], commas) ??
-          fail(
-            "data",
-            `${where(j)}: ${shown(row[j])} is not a number`,
-            "mend the cell, or drop the row",
-          )
-        );
-      });
-      const fault = own.some(isHole) ? undefined : part.domain.fault(own as (string | number)[]);
-      if (fault !== undefined)
-        fail(
-          "data",
-          `${where(places[k][0])}: ${fault}`,
-          "mend or drop the row, or fit with another domain of the column",
-        );
-      return own;
-    });
-    const half = options.torn === false ? tornFault(domain, cells) : undefined;
-    if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
-    const [far] = options.atoms ? strangers(domain, options.atoms, cells) : [];
-    if (far)
-      fail("data", `${where(columns.indexOf(far.part.columns[0]))}: ${far.fault}`, EMPTY_OR_DROP);
-    return cells;
-  });
-}
-
-/** The rows that have no holes. */
-export const wholeRows = (rows: readonly (readonly OpenCell[])[]): (readonly Cell[])[] =>
-  rows.filter((row): row is readonly Cell[] => !row.some(isHole));

@@ -30,8 +30,7 @@ import {
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { logSnr, pauses } from "diffeo/sampler";
-import type { Graphs } from "./graphs.ts";
-import { LAST_LEVEL, type Predictor, tableSde } from "./model.ts";
+import { type Graphs, LAST_LEVEL, type Predictor, tableSde } from "../network/index.ts";
 
 /** v̂ of rows of n numbers, under a name of its own. */
 export interface Field {

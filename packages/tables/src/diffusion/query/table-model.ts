@@ -12,6 +12,9 @@
  * however the cells, seeds and rows that they are called with differ, as long as there are as many
  * rows (`graphs.ts`). `dispose` frees them; a program that ends need not.
  */
+
+import type { Row } from "../encode/index.ts";
+import { type EngineOptions, type FittedTable, openedTable, openGraphs } from "../network/index.ts";
 import {
   type CompletedRows,
   completeRows,
@@ -25,10 +28,7 @@ import {
   type RowLikelihood,
   type TableConditionOptions,
 } from "./condition.ts";
-import type { EngineOptions } from "./engine.ts";
-import { openGraphs } from "./graphs.ts";
-import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
-import type { Row } from "./points.ts";
+import { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 import { type ScoreOptions, scoreTable } from "./score.ts";
 
 export interface TableSampleOptions extends DrawRows {

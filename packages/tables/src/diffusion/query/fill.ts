@@ -13,17 +13,17 @@ import type { NdArray } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
 import { logSnr } from "diffeo/sampler";
-import type { Engine } from "./engine.ts";
+import { addProduct, DRAWN, GIVEN, type Pattern } from "../encode/index.ts";
 import {
-  type DrawRows,
+  type Engine,
   type FittedTable,
   givenPredictorOf,
   LAST_LEVEL,
   type OpenedTable,
   sideSize,
   tableSde,
-} from "./model.ts";
-import { addProduct, DRAWN, GIVEN, type Pattern } from "./pattern.ts";
+} from "../network/index.ts";
+import type { DrawRows } from "./draw.ts";
 
 /** `first` is the number of the first point. */
 export type FillOptions = Omit<DrawRows, "count">;

@@ -22,27 +22,32 @@
 import type { Product, ProductPart } from "diffeo/domain";
 import { constant, expand, fail, matmul } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
-import { isBeyond, isCoded } from "./atoms.ts";
-import { intoFlow } from "./flow.ts";
-import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
-import { mapped } from "./mapped.ts";
 import {
-  givenPredictorOf,
-  LAST_LEVEL,
-  type OpenedTable,
-  type Predictor,
-  predictorOf,
-} from "./model.ts";
-import { addProduct, DRAWN, factor, HIDDEN, type Pattern } from "./pattern.ts";
-import {
+  addProduct,
   cellsOf,
+  DRAWN,
   encoded,
+  factor,
+  HIDDEN,
+  isBeyond,
+  isCoded,
+  mapped,
   type OpenCell,
+  type Pattern,
   partCells,
   type Row,
   tornFault,
   WHOLE_GROUPS,
-} from "./points.ts";
+} from "../encode/index.ts";
+import {
+  givenPredictorOf,
+  intoFlow,
+  LAST_LEVEL,
+  type OpenedTable,
+  type Predictor,
+  predictorOf,
+} from "../network/index.ts";
+import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 
 export interface ScoreOptions extends FlowOptions {
   /** Values of u that a row with whole numbers is scored at. Default 8. */

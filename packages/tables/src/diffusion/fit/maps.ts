@@ -19,10 +19,9 @@ import {
   simplexMaps,
 } from "diffeo/domain";
 import { fold, key as keyOf, permutation } from "diffeo/random";
-import { bentParts, isBendable } from "./bend.ts";
+import { bentParts, isBendable, plainSpec, pointsOf, type Row } from "../encode/index.ts";
+import { type FlowKind, flowKinds } from "../network/index.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
-import { type FlowKind, flowKinds } from "./flow.ts";
-import { plainSpec, pointsOf, type Row } from "./points.ts";
 
 type Columns = FitTableOptions["columns"];
 

@@ -9,7 +9,7 @@
  * k-th wave divided by k: smoothed, without a width to choose.
  */
 import { angle, type Domain, sphere } from "diffeo/domain";
-import type { CellTable } from "../table/cells.ts";
+import type { CellTable } from "../../table/cells.ts";
 import { bounds, numbersIn, there } from "./column-cells.ts";
 
 /** Poles that are tried on a circle, and rows whose opposites are on a sphere. */

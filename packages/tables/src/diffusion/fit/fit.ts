@@ -12,23 +12,45 @@ import { type Domain, type Product, product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import type { RunStore } from "diffeo/train";
-import { atomsOf, codedRanges } from "./atoms.ts";
-import { withTails } from "./bend.ts";
-import { sampleGiven } from "./complete.ts";
-import type { EngineOptions } from "./engine.ts";
-import { filledPoints } from "./fill.ts";
+import {
+  atomsOf,
+  cellNoise,
+  cellsOf,
+  codedRanges,
+  coordinateName,
+  encoded,
+  mapped,
+  pointsOf,
+  type Row,
+  standardMap,
+  standardOf,
+  withTails,
+} from "../encode/index.ts";
+import {
+  type Coordinates,
+  type EngineOptions,
+  type FittedTable,
+  type Flow,
+  type FlowKind,
+  headOf,
+  intoFlow,
+  openedTable,
+  type Weights,
+  withGraphs,
+} from "../network/index.ts";
+import {
+  type DrawnRows,
+  type DrawRows,
+  drawRows,
+  filledPoints,
+  openTable,
+  sampleGiven,
+  type TableModel,
+} from "../query/index.ts";
 import { LEAST_ROWS, requireFit } from "./fit-options.ts";
-import { type Flow, type FlowKind, intoFlow, trainFlow } from "./flow.ts";
 import { trainGiven } from "./given.ts";
-import { withGraphs } from "./graphs.ts";
-import { type Coordinates, headOf } from "./head.ts";
-import { mapped } from "./mapped.ts";
-import { type DrawnRows, type DrawRows, drawRows, type FittedTable, openedTable } from "./model.ts";
-import type { Weights } from "./network.ts";
-import { cellNoise, cellsOf, coordinateName, encoded, pointsOf, type Row } from "./points.ts";
-import { standardMap, standardOf } from "./standard.ts";
-import { openTable, type TableModel } from "./table-model.ts";
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
+import { trainFlow } from "./train-flow.ts";
 
 export interface TableProgress extends TrainingProgress {
   /**

@@ -35,10 +35,9 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
-import { type Coordinates, headOf } from "./head.ts";
+import { addProduct, DRAWN, GIVEN, HIDDEN, type Pattern, patternsOf } from "../encode/index.ts";
+import { type Coordinates, headOf, sideSize } from "../network/index.ts";
 import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
-import { sideSize } from "./model.ts";
-import { addProduct, DRAWN, GIVEN, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
 import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
 
 /** The share of levels in which parts are hidden that are there. */

@@ -28,18 +28,16 @@ import { mapValues } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openParticles } from "diffeo/sampler";
 import { condition, reverse } from "diffeo/sde";
-import { mapped } from "./mapped.ts";
+import { mapped } from "../encode/index.ts";
 import {
-  type DrawnRows,
-  type DrawRows,
-  decodedRows,
   LAST_LEVEL,
   type OpenedTable,
   tableMap,
   tableScore,
   tableSde,
   timeOf,
-} from "./model.ts";
+} from "../network/index.ts";
+import { type DrawnRows, type DrawRows, decodedRows } from "./draw.ts";
 
 export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evaluations"> {
   /** How many rows are drawn and weighed against each other. Default 1,000. */

@@ -9,14 +9,19 @@ import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { makeSafetensors, parseSafetensors } from "diffeo/train";
 import * as v from "valibot";
-import { MOST_ATOMS } from "./atoms.ts";
-import type { EngineOptions } from "./engine.ts";
-import { type Flow, flowing } from "./flow.ts";
-import { type Coordinates, headOf } from "./head.ts";
-import { type FittedTable, sideSize, tableMap } from "./model.ts";
-import type { Weights } from "./network.ts";
-import { plainSpec } from "./points.ts";
-import { openTable, type TableModel } from "./table-model.ts";
+import { MOST_ATOMS, plainSpec } from "../encode/index.ts";
+import {
+  type Coordinates,
+  type EngineOptions,
+  type FittedTable,
+  type Flow,
+  flowing,
+  headOf,
+  sideSize,
+  tableMap,
+  type Weights,
+} from "../network/index.ts";
+import { openTable, type TableModel } from "../query/index.ts";
 
 const FORMAT = "diffeo-table-1";
 

@@ -6,10 +6,9 @@
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import { atomsOf } from "./atoms.ts";
+import { atomsOf, cellsOf, partCells, type Row } from "../encode/index.ts";
+import type { TableModel } from "../query/index.ts";
 import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
-import { cellsOf, partCells, type Row } from "./points.ts";
-import type { TableModel } from "./table-model.ts";
 
 export interface FitSeedsOptions
   extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {

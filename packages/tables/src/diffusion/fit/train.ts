@@ -20,11 +20,17 @@ import {
   train,
   unflatten,
 } from "diffeo/train";
+import {
+  type EngineOptions,
+  engineOf,
+  type Head,
+  type NetworkKind,
+  networkFor,
+  plainHead,
+  type Weights,
+} from "../network/index.ts";
 import { choiceOf, keptIn } from "./choice.ts";
-import { type EngineOptions, engineOf } from "./engine.ts";
-import { type Head, plainHead } from "./head.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
-import { type NetworkKind, networkFor, type Weights } from "./network.ts";
 
 export interface TrainingProgress {
   readonly step: number;

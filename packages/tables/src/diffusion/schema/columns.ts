@@ -22,7 +22,7 @@ import {
   sphere,
 } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { shown, shownList } from "../table/shown.ts";
+import { shown, shownList } from "../../table/shown.ts";
 
 /**
  * A domain of one or more columns, or that they are left out; a category gets its labels from the

@@ -1,6 +1,6 @@
 /** A table by its columns: their cells, and the numbers that these are. */
-import { type CellTable, isEmpty } from "../table/cells.ts";
-import { numberOf } from "../table/table.ts";
+import { type CellTable, isEmpty } from "../../table/cells.ts";
+import { numberOf } from "../../table/table.ts";
 
 /** The cells of a column. */
 export const columnAt = ({ columns, rows }: CellTable, name: string): readonly string[] => {

@@ -3,7 +3,7 @@
  * and those that nearly do, since their cells are rounded.
  */
 import type { Domain, DomainSpec } from "diffeo/domain";
-import type { CellTable } from "../table/cells.ts";
+import type { CellTable } from "../../table/cells.ts";
 import { columnAt, numbersIn, there } from "./column-cells.ts";
 import { SUM_TOLERANCE, wholeOf } from "./columns.ts";
 

@@ -7,20 +7,16 @@
  * (`flow.ts`). A score network in x does the rest.
  */
 import { type Bijector, chain } from "diffeo/bijector";
-import type { Cell, Product } from "diffeo/domain";
+import type { Product } from "diffeo/domain";
 import { concat, fail, type NdArray, type Tensor } from "diffeo/graph";
-import { batches } from "diffeo/host";
 import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } from "diffeo/model";
-import { fold, key as keyOf } from "diffeo/random";
-import { logSnr, logSnrGrid, openSampler } from "diffeo/sampler";
-import { type GaussianSde, type MarginalScore, reverse, vp } from "diffeo/sde";
-import { type Flow, flowMap, outOfFlow } from "./flow.ts";
+import { logSnr, logSnrGrid } from "diffeo/sampler";
+import { type GaussianSde, type MarginalScore, vp } from "diffeo/sde";
+import { type Pattern, patternsOf, standardMap } from "../encode/index.ts";
+import { type Flow, flowMap } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
-import { mapped } from "./mapped.ts";
 import type { Weights } from "./network.ts";
-import { type Pattern, patternsOf } from "./pattern.ts";
-import { standardMap } from "./standard.ts";
 
 /** What a fit found, as plain data; `TableModel` (`table-model.ts`) is what one does with it. */
 export interface FittedTable extends Coordinates {
@@ -130,85 +126,4 @@ export function timeOf(level: number): number {
     else high = middle;
   }
   return (low + high) / 2;
-}
-
-export interface DrawRows {
-  readonly count: number;
-  /**
-   * The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default
-   * 0.
-   */
-  readonly first?: number;
-  readonly seed?: number;
-  /** Evaluations of the network a row. Default 50. */
-  readonly evaluations?: number;
-  readonly signal?: AbortSignal;
-  readonly onStep?: () => void;
-}
-
-export interface DrawnRows {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-  readonly evaluations: number;
-}
-
-/** Raises an error where rows cannot be drawn as asked. */
-export function requireDraw({
-  count,
-  evaluations = 50,
-}: Pick<DrawRows, "count" | "evaluations">): void {
-  if (!(Number.isSafeInteger(count) && count >= 1))
-    fail("usage", `count is ${count}`, "give a whole number, at least 1");
-  if (!(Number.isSafeInteger(evaluations) && evaluations >= 2))
-    fail("usage", `evaluations is ${evaluations}`, "give a whole number, at least 2");
-}
-
-/** The cells of points y, one after the other. */
-export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])[] =>
-  Array.from({ length: y.length / domain.size }, (_, i) =>
-    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
-  );
-
-/**
- * Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond
- * them.
- */
-const BATCH = 2000;
-
-/**
- * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end.
- * Steps are those of `reversePush` in its chart; φ itself is applied in float64, where parts of
- * 10⁻³⁰⁰ are still parts.
- */
-export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
-  requireDraw(options);
-  const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
-  const { domain, standard, flow, graphs, timesOf } = model;
-  const n = domain.dimension;
-  const [key, grid] = [fold(keyOf(seed), "rows"), timesOf(evaluations)];
-  const x = new Float64Array(count * n);
-  for (const [from, some] of batches(count, Math.min(count, BATCH))) {
-    const { samples } = await graphs.take(
-      "rows",
-      some,
-      (engine) =>
-        openSampler(reverse(tableSde, tableScore(model)), {
-          ...{ shape: [n], method: "exponential", denoise: true },
-          ...engine,
-        }),
-      (draw) =>
-        draw({
-          key,
-          grid,
-          count: some,
-          first: first + from,
-          ...(signal && { signal }),
-          ...(onStep && { onStep }),
-        }),
-    );
-    x.set(samples.data, from * n);
-  }
-  const w = flow ? await outOfFlow(flow, x, graphs) : x;
-  const y = mapped(w, n, tableMap({ domain, standard }).forward);
-  return { columns: domain.columns, rows: decodedRows(domain, y), evaluations };
 }

@@ -31,7 +31,7 @@ import {
   tableScore,
   tableSde,
   timeOf,
-} from "./model.ts";
+} from "../network/index.ts";
 import { tableMetadata } from "./model-bytes.ts";
 
 /** A function of x, and of t where it has one. */

@@ -1,0 +1,37 @@
+/**
+ * Encode: from cells to coordinates and back.
+ *
+ * In: rows of cells, and their domains.
+ * Out: points z, NaN where a cell is missing; which values are atoms; the standard that maps z to x
+ * of mean 0 and covariance I; and, for given and hidden cells, the directions of x that they fix.
+ */
+export {
+  type Atoms,
+  atomCells,
+  atomsOf,
+  beyondFault,
+  codedRanges,
+  EMPTY_OR_DROP,
+  isBeyond,
+  isCoded,
+  MOST_ATOMS,
+  strangers,
+} from "./atoms.ts";
+export { bentParts, isBendable, withTails } from "./bend.ts";
+export { mapped } from "./mapped.ts";
+export { addProduct, DRAWN, factor, GIVEN, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
+export {
+  cellNoise,
+  cellsOf,
+  coordinateName,
+  encoded,
+  type OpenCell,
+  partCells,
+  plainSpec,
+  pointsOf,
+  type Row,
+  tornFault,
+  WHOLE_GROUPS,
+} from "./points.ts";
+export { type RowsOptions, rowsIn, wholeRows } from "./rows.ts";
+export { type Standard, standardMap, standardOf } from "./standard.ts";

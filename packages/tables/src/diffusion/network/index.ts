@@ -1,0 +1,26 @@
+/**
+ * Network: from x to the score.
+ *
+ * In: the coordinates of a table (domain, standard, atoms), and trained weights.
+ * Out: v̂(x, λ), the score of the noised table, and the map φ from x to y.
+ */
+export { type Engine, type EngineOptions, engineOf } from "./engine.ts";
+export { type Flow, type FlowKind, flowing, flowKinds, intoFlow, outOfFlow } from "./flow.ts";
+export { type Graphs, openGraphs, withGraphs } from "./graphs.ts";
+export { type Coordinates, type Head, headOf, plainHead } from "./head.ts";
+export {
+  type FittedTable,
+  givenPredictorOf,
+  LAST_LEVEL,
+  type OpenedTable,
+  openedTable,
+  type Predictor,
+  predictorOf,
+  sideSize,
+  type TableTraining,
+  tableMap,
+  tableScore,
+  tableSde,
+  timeOf,
+} from "./model.ts";
+export { type NetworkKind, networkFor, networkKinds, type Weights } from "./network.ts";

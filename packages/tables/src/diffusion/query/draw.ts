@@ -1,0 +1,90 @@
+/** Rows drawn from a model: the probability flow from noise to x, then y = φ(x), then cells. */
+import type { Cell, Product } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { batches } from "diffeo/host";
+import { fold, key as keyOf } from "diffeo/random";
+import { openSampler } from "diffeo/sampler";
+import { reverse } from "diffeo/sde";
+import { mapped } from "../encode/index.ts";
+import { type OpenedTable, outOfFlow, tableMap, tableScore, tableSde } from "../network/index.ts";
+
+export interface DrawRows {
+  readonly count: number;
+  /**
+   * The number of the first row: rows 100 … of a call are those of a call with `first` 100. Default
+   * 0.
+   */
+  readonly first?: number;
+  readonly seed?: number;
+  /** Evaluations of the network a row. Default 50. */
+  readonly evaluations?: number;
+  readonly signal?: AbortSignal;
+  readonly onStep?: () => void;
+}
+
+export interface DrawnRows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly evaluations: number;
+}
+
+/** Raises an error where rows cannot be drawn as asked. */
+export function requireDraw({
+  count,
+  evaluations = 50,
+}: Pick<DrawRows, "count" | "evaluations">): void {
+  if (!(Number.isSafeInteger(count) && count >= 1))
+    fail("usage", `count is ${count}`, "give a whole number, at least 1");
+  if (!(Number.isSafeInteger(evaluations) && evaluations >= 2))
+    fail("usage", `evaluations is ${evaluations}`, "give a whole number, at least 2");
+}
+
+/** The cells of points y, one after the other. */
+export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])[] =>
+  Array.from({ length: y.length / domain.size }, (_, i) =>
+    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
+  );
+
+/**
+ * Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond
+ * them.
+ */
+const BATCH = 2000;
+
+/**
+ * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end.
+ * Steps are those of `reversePush` in its chart; φ itself is applied in float64, where parts of
+ * 10⁻³⁰⁰ are still parts.
+ */
+export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
+  requireDraw(options);
+  const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
+  const { domain, standard, flow, graphs, timesOf } = model;
+  const n = domain.dimension;
+  const [key, grid] = [fold(keyOf(seed), "rows"), timesOf(evaluations)];
+  const x = new Float64Array(count * n);
+  for (const [from, some] of batches(count, Math.min(count, BATCH))) {
+    const { samples } = await graphs.take(
+      "rows",
+      some,
+      (engine) =>
+        openSampler(reverse(tableSde, tableScore(model)), {
+          ...{ shape: [n], method: "exponential", denoise: true },
+          ...engine,
+        }),
+      (draw) =>
+        draw({
+          key,
+          grid,
+          count: some,
+          first: first + from,
+          ...(signal && { signal }),
+          ...(onStep && { onStep }),
+        }),
+    );
+    x.set(samples.data, from * n);
+  }
+  const w = flow ? await outOfFlow(flow, x, graphs) : x;
+  const y = mapped(w, n, tableMap({ domain, standard }).forward);
+  return { columns: domain.columns, rows: decodedRows(domain, y), evaluations };
+}

@@ -1,0 +1,25 @@
+/**
+ * Query: what one does with a model.
+ *
+ * In: a fitted table, opened.
+ * Out: sampled rows, rows given some cells, completed rows, conditioned rows, log-likelihoods.
+ */
+export {
+  type CompletedRows,
+  type Given,
+  requireGiven,
+  sampleGiven,
+  type TableCompleteOptions,
+} from "./complete.ts";
+export type {
+  ConditionedRows,
+  ConditionedTable,
+  ConditionRows,
+  RowLikelihood,
+  RowTensors,
+  TableConditionOptions,
+} from "./condition.ts";
+export { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
+export { filledPoints } from "./fill.ts";
+export type { ScoreOptions } from "./score.ts";
+export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";
