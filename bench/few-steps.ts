@@ -1,6 +1,6 @@
 /**
  * npm run bench -- few-steps [--reference FILE]: a chess model with few evaluations of its network.
- * What boards are like by method, time grid and evaluations, and what they cost in products of the
+ * What boards are like by solver, time grid and evaluations, and what they cost in products of the
  * network; every run starts from the same noise. The last evaluation of each is that of the final
  * denoising. The columns are those of `diffeo chess evaluate --reference FILE`, with one standard
  * error.
@@ -16,7 +16,7 @@ import { input, sizeOf, type Tensor } from "diffeo/graph";
 import { frozen } from "diffeo/model";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import { type MethodName, samplers } from "diffeo/sampler";
+import { type SolverName, solvers } from "diffeo/sampler";
 import {
   type BoardGrid,
   type BoardMeasures,
@@ -27,10 +27,10 @@ import {
 } from "diffeo-chess";
 import { readPositions, shippedModel } from "diffeo-chess/node";
 
-const METHODS: readonly MethodName[] = [
-  "exponentialSde",
+const SOLVERS: readonly SolverName[] = [
+  "dpmSolver2MSde",
   "ancestral",
-  "exponential",
+  "dpmSolver2M",
   "heun",
   "domainPreserving",
 ];
@@ -82,7 +82,7 @@ function row({ errors: e, ...m }: BoardMeasures): string[] {
 }
 
 interface Drawn {
-  readonly method: string;
+  readonly solver: string;
   readonly grid: string;
   readonly evaluations: number;
   readonly positions: Positions;
@@ -95,16 +95,16 @@ async function* drawnNow(
   device: string,
 ): AsyncGenerator<Drawn> {
   const grids = model.errors ? GRIDS : GRIDS.slice(1);
-  for (const method of METHODS) {
-    const draw = await openBoards(model, { method, device });
-    // Where nothing is learned a fitted grid has steps that only exponential methods can take.
+  for (const solver of SOLVERS) {
+    const draw = await openBoards(model, { solver, device });
+    // Where nothing is learned a fitted grid has steps that only exponential solvers can take.
     for (const evaluations of budgets)
       for (const grid of grids.filter(
-        (name) => name !== "fitted" || samplers[method]().grid === "logSnr",
+        (name) => name !== "fitted" || solvers[solver]().grid === "logSnr",
       )) {
-        const steps = Math.floor((evaluations - 1) / samplers[method]().evaluations);
+        const steps = Math.floor((evaluations - 1) / solvers[solver]().evaluations);
         yield {
-          method,
+          solver,
           grid,
           evaluations,
           positions: (await draw({ count: boards, key: key(5), steps, grid })).positions,
@@ -118,10 +118,10 @@ async function* drawnBefore(folder: string): AsyncGenerator<Drawn> {
   for (const name of readdirSync(folder).sort((a, b) =>
     a.localeCompare(b, "en", { numeric: true }),
   )) {
-    const [, method, grid, evaluations] = /^(\w+)-(\w+)-(\d+)\.fen$/.exec(basename(name)) ?? [];
-    if (method === undefined) continue;
+    const [, solver, grid, evaluations] = /^(\w+)-(\w+)-(\d+)\.fen$/.exec(basename(name)) ?? [];
+    if (solver === undefined) continue;
     const { positions } = await readPositions(join(folder, name), { distinct: false });
-    yield { method, grid, evaluations: Number(evaluations), positions };
+    yield { solver, grid, evaluations: Number(evaluations), positions };
   }
 }
 
@@ -144,19 +144,19 @@ export async function run(): Promise<void> {
     : playouts(20_000, fold(key(0), "playouts"));
   process.stdout.write(`${each.toFixed(3)} GFLOP a board and evaluation\n\n`);
   const columns = ["legal", "one king each", "balance SD", "bishops", "AUC", "W₁", "pieces"];
-  print(["method", "grid", "evaluations", "GFLOP", ...columns]);
+  print(["solver", "grid", "evaluations", "GFLOP", ...columns]);
   print(["---", "---", ...new Array(columns.length + 2).fill("---:")]);
   const budgets = values.evaluations.split(",").map(Number);
   const all = values.from
     ? drawnBefore(values.from)
     : drawnNow(model, Number(values.boards), budgets, values.device);
-  for await (const { method, grid, evaluations, positions } of all) {
+  for await (const { solver, grid, evaluations, positions } of all) {
     const { samples } = measureAll(positions, real, {
       key: fold(key(0), "measures"),
       neighbours: 1,
     });
     print([
-      method,
+      solver,
       grid,
       String(evaluations),
       (each * evaluations).toPrecision(3),

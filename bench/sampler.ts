@@ -1,6 +1,6 @@
 /**
  * npm run bench -- sampler: samples a second and score evaluations to reach a given energy
- * distance, by method; the bias of steps in y near the boundary; and what sampling in y costs over
+ * distance, by solver; the bias of steps in y near the boundary; and what sampling in y costs over
  * sampling in x.
  */
 import { additiveLogistic, affine, chain, each } from "diffeo/bijector";
@@ -13,12 +13,12 @@ import {
   clampToSimplex,
   energyDistance,
   eulerMaruyama,
-  type Method,
-  type MethodName,
   milstein,
   type SampleOptions,
+  type Solver,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
 } from "diffeo/sampler";
 import { type MarginalScore, type Process, reverse, reversePush, vp } from "diffeo/sde";
 import {
@@ -52,21 +52,21 @@ async function byMethod(): Promise<void> {
   const widths = [22, 11, 11, 11, 11, 11, 11, 13, 14, 9];
   const stepCounts = [10, 20, 40, 80, 160, 320];
   print(
-    columns(["method", ...stepCounts.map(String), "evaluations", "samples/s", "exits"], widths),
+    columns(["solver", ...stepCounts.map(String), "evaluations", "samples/s", "exits"], widths),
   );
   // Steps on the simplex that leave it stay where they were.
-  const held: Partial<Record<MethodName, Method>> = {
+  const held: Partial<Record<SolverName, Solver>> = {
     eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
     milstein: milstein({ onExit: "hold" }),
   };
-  for (const method of Object.keys(samplers) as MethodName[]) {
+  for (const solver of Object.keys(solvers) as SolverName[]) {
     const cells: string[] = [];
     let reached: { evaluations: number; rate: number } | undefined;
     let exits = 0;
     for (const steps of stepCounts) {
       const start = performance.now();
       const options = {
-        method: held[method] ?? method,
+        solver: held[solver] ?? solver,
         steps,
         count,
         shape: [n],
@@ -85,7 +85,7 @@ async function byMethod(): Promise<void> {
     print(
       columns(
         [
-          method,
+          solver,
           ...cells,
           String(reached?.evaluations ?? "–"),
           reached?.rate.toFixed(0) ?? "–",
@@ -108,15 +108,15 @@ async function atTheBoundary(): Promise<void> {
   );
   print(`exact ${occupied.toFixed(3)} ± ${deviation.toFixed(3)}`);
   const widths = [44, 8, 10, 12, 12];
-  print(columns(["method", "steps", "occupied", "exits", "clamps"], widths));
-  const runs: readonly (readonly [string, Pick<SampleOptions, "method">, number])[] = [
-    ["domain-preserving", { method: "domainPreserving" }, 100],
-    ["domain-preserving", { method: "domainPreserving" }, 250],
+  print(columns(["solver", "steps", "occupied", "exits", "clamps"], widths));
+  const runs: readonly (readonly [string, Pick<SampleOptions, "solver">, number])[] = [
+    ["domain-preserving", { solver: "domainPreserving" }, 100],
+    ["domain-preserving", { solver: "domainPreserving" }, 250],
     ...[250, 1000, 4000].map(
       (steps) =>
         [
           "Euler–Maruyama in y, clamped at 1e-6",
-          { method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }) },
+          { solver: eulerMaruyama({ onExit: clampToSimplex(1e-6) }) },
           steps,
         ] as const,
     ),
@@ -158,7 +158,7 @@ function networkScore(): MarginalScore {
 /** Milliseconds of each step. */
 async function stepTimes(
   process: Process,
-  options: Pick<SampleOptions, "method" | "driftScale">,
+  options: Pick<SampleOptions, "solver" | "driftScale">,
   steps: number,
 ): Promise<number[]> {
   const stamps: number[] = [];
@@ -188,23 +188,23 @@ async function overhead(): Promise<void> {
   const rows: readonly [
     string,
     (s: MarginalScore) => Process,
-    Pick<SampleOptions, "method" | "driftScale">,
+    Pick<SampleOptions, "solver" | "driftScale">,
   ][] = [
-    ["in x", (s) => reverse(sde, s), { method: "domainPreserving" }],
+    ["in x", (s) => reverse(sde, s), { solver: "domainPreserving" }],
     [
       "in y, domain-preserving, w = 1",
       (s) => reversePush(sde, phi, s),
-      { method: "domainPreserving" },
+      { solver: "domainPreserving" },
     ],
     [
       "in y, domain-preserving, w = 0.98",
       (s) => reversePush(sde, phi, s),
-      { method: "domainPreserving", driftScale: 0.98 },
+      { solver: "domainPreserving", driftScale: 0.98 },
     ],
     [
       "in y, Euler–Maruyama in y",
       (s) => reversePush(sde, phi, s),
-      { method: eulerMaruyama({ onExit: "hold" }) },
+      { solver: eulerMaruyama({ onExit: "hold" }) },
     ],
   ];
   print(columns(["", ...scores.map(([name]) => name)], widths));

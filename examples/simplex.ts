@@ -69,7 +69,7 @@ function triangle({ data: points }: NdArray, rows = 13): string[] {
   );
 }
 
-async function show(title: string, options: Pick<SampleOptions, "method" | "steps">) {
+async function show(title: string, options: Pick<SampleOptions, "solver" | "steps">) {
   const { samples, steps, exits } = await sample(process, {
     ...options,
     count: COUNT,
@@ -82,9 +82,9 @@ async function show(title: string, options: Pick<SampleOptions, "method" | "step
   return { verdict, picture: triangle(samples), chance: chance.mean };
 }
 
-const preserving = await show("domain-preserving", { method: "domainPreserving", steps: 100 });
+const preserving = await show("domain-preserving", { solver: "domainPreserving", steps: 100 });
 const plain = await show("Euler–Maruyama on the triangle", {
-  method: eulerMaruyama({ onExit: "hold" }),
+  solver: eulerMaruyama({ onExit: "hold" }),
   steps: 250,
 });
 const target = triangle(exact);

@@ -26,7 +26,7 @@ import { DiffeoError, fail, type Shape } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import { fromOnnx, type OnnxScore, type Prediction } from "diffeo/outside";
 import { key } from "diffeo/random";
-import { type GridName, type MethodName, sample, samplers } from "diffeo/sampler";
+import { type GridName, type SolverName, sample, solvers } from "diffeo/sampler";
 import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
 import type { Declare, Io } from "./shell/io.ts";
 import { mapFromFile } from "./shell/map-file.ts";
@@ -42,6 +42,7 @@ import {
 } from "./shell/options.ts";
 import { outputs } from "./shell/outputs.ts";
 import { stepping } from "./shell/progress.ts";
+import { acceptMethod } from "./shell/renamed.ts";
 
 interface SampleCommand extends RunOptions {
   readonly score: string;
@@ -49,7 +50,7 @@ interface SampleCommand extends RunOptions {
   readonly map: string;
   readonly shape?: number[];
   readonly sde: SdeSpec;
-  readonly method: MethodName;
+  readonly solver: SolverName;
   readonly steps: number;
   readonly grid?: GridName;
   readonly tEnd?: number;
@@ -179,7 +180,7 @@ function columnsOf(event: Shape): string[] {
 }
 
 async function run(io: Io, options: SampleCommand): Promise<void> {
-  const { map, count, batch, steps, method, grid, tEnd, w, denoise, seed, out, json, force } =
+  const { map, count, batch, steps, solver, grid, tEnd, w, denoise, seed, out, json, force } =
     options;
   await outputs(out === undefined ? [] : [{ path: out }], {
     inputs: [options.score, existsSync(map) ? map : undefined],
@@ -199,7 +200,7 @@ async function run(io: Io, options: SampleCommand): Promise<void> {
       count,
       batch: Math.min(batch, count),
       steps,
-      method,
+      solver,
       driftScale: w,
       key: key(seed),
       denoise: denoise ?? false,
@@ -250,42 +251,44 @@ const ofNetwork = (command: Command): Command =>
     );
 
 export const declare: Declare = (command, io) =>
-  void withRunOptions(
-    ofNetwork(command)
-      .option(
-        "--map <name or file>",
-        `where samples live: ${Object.keys(maps).join(", ")}, or a module`,
-        "identity",
-      )
-      .addOption(
-        new Option(
-          "--sde <name>",
-          `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
+  void acceptMethod(
+    withRunOptions(
+      ofNetwork(command)
+        .option(
+          "--map <name or file>",
+          `where samples live: ${Object.keys(maps).join(", ")}, or a module`,
+          "identity",
         )
-          .argParser(sdeSpec)
-          .default({ kind: "vp" }, "vp"),
-      )
-      .addOption(
-        new Option("--method <name>", "how steps are taken")
-          .choices(Object.keys(samplers))
-          .default("domainPreserving"),
-      )
-      .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
-      .addOption(
-        new Option("--grid <name>", "how times are spaced").choices([
-          "uniform",
-          "quadratic",
-          "logSnr",
-        ]),
-      )
-      .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
-      .option("--w <w>", "scale of the drift", real, 1)
-      .option("--denoise", "end with the mean of the data given the last point")
-      .option("--count <n>", "how many samples", integer(1, MOST.rows), 1000)
-      .option("--batch <n>", "how many at once", integer(1, MOST.rows), 1024),
-    0,
-  )
-    .option("--out <file>", "where the CSV goes (default: standard output)")
-    .option("--json", "print samples and counts as JSON")
-    .addOption(forceOption())
-    .action((options) => run(io, options));
+        .addOption(
+          new Option(
+            "--sde <name>",
+            `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
+          )
+            .argParser(sdeSpec)
+            .default({ kind: "vp" }, "vp"),
+        )
+        .addOption(
+          new Option("--solver <name>", "how steps are taken")
+            .choices(Object.keys(solvers))
+            .default("domainPreserving"),
+        )
+        .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
+        .addOption(
+          new Option("--grid <name>", "how times are spaced").choices([
+            "uniform",
+            "quadratic",
+            "logSnr",
+          ]),
+        )
+        .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
+        .option("--w <w>", "scale of the drift", real, 1)
+        .option("--denoise", "end with the mean of the data given the last point")
+        .option("--count <n>", "how many samples", integer(1, MOST.rows), 1000)
+        .option("--batch <n>", "how many at once", integer(1, MOST.rows), 1024),
+      0,
+    )
+      .option("--out <file>", "where the CSV goes (default: standard output)")
+      .option("--json", "print samples and counts as JSON")
+      .addOption(forceOption()),
+    io,
+  ).action((options) => run(io, options));

@@ -79,8 +79,8 @@ describe("diffeo sample", () => {
       "--json",
       "--map",
       own,
-      "--method",
-      "exponential",
+      "--solver",
+      "dpmSolver2M",
       "--sde",
       "vp:min=0.2,max=15",
       "--w",
@@ -119,7 +119,7 @@ describe("diffeo sample", () => {
         ["--grid", "quadratic"],
         ["--grid", "logSnr"],
         ["--sde", "vp:max=15"],
-        ["--method", "exponentialSde"],
+        ["--solver", "dpmSolver2MSde"],
       ],
     ];
     const found: string[] = [];
@@ -129,6 +129,18 @@ describe("diffeo sample", () => {
       found.push(stdout);
     }
     expect(new Set(found).size).toBe(ways.length);
+  });
+
+  it("accepts the old names of --solver and of two solvers, with a notice", async () => {
+    const now = await draw(...few, "--solver", "dpmSolver2MSde");
+    const before = await draw(...few, "--method", "exponentialSde");
+    expect(before).toMatchObject({ code: 0, stdout: now.stdout });
+    expect(now.stderr).not.toContain("--method");
+    expect(before.stderr).toContain("--method is now called --solver");
+    expect(await draw(...few, "--method", "leapfrog")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/'--solver <name>' argument 'leapfrog' is invalid/),
+    });
   });
 
   it("feeds a network of whole steps", async () => {

@@ -84,7 +84,7 @@ export {
   type RejectionOptions,
 } from "./diffusion/rejection.ts";
 export {
-  BOARD_METHOD,
+  BOARD_SOLVER,
   BOARD_STEPS,
   type BoardGrid,
   type BoardOptions,
@@ -123,9 +123,9 @@ export { judged } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
 export {
   openScaleTasks,
-  STUDY_METHODS,
-  type StudyMethod,
+  STUDY_SOLVERS,
   type StudyRecord,
+  type StudySolver,
   type StudyTask,
   scaleRecord,
   scaleTaskName,

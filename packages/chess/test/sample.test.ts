@@ -10,7 +10,7 @@ it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed,
   const { exits } = await sampleBoards(tinyModel(), {
     count: 2,
     key: key(1),
-    method: "eulerMaruyama",
+    solver: "eulerMaruyama",
     steps: 6,
     threads: 1,
     onStep: async ({ points }) => {
@@ -49,13 +49,13 @@ it("opens once: rounds, scales, frames and completions trace the network no more
   await fresh.dispose();
 });
 
-it("knows spaces, methods and completions by their own names alone", async () => {
+it("knows spaces, solvers and completions by their own names alone", async () => {
   const options = { count: 1, key: key(1), steps: 1, threads: 1 };
   const odd = "toString" as never;
   await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow(
     'no space "toString"',
   );
-  await expect(sampleBoards(tinyModel(), { ...options, method: odd })).rejects.toThrow(/toString/);
+  await expect(sampleBoards(tinyModel(), { ...options, solver: odd })).rejects.toThrow(/toString/);
   const draw = await openBoards(tinyModel(), { threads: 1 });
   const partial = new Uint8Array(SQUARES).fill(UNKNOWN);
   await expect(

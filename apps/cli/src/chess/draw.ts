@@ -7,10 +7,10 @@ import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { loadModel, readBytes } from "diffeo/node";
 import { key } from "diffeo/random";
-import type { MethodName } from "diffeo/sampler";
+import type { SolverName } from "diffeo/sampler";
 import {
   type Accepted,
-  BOARD_METHOD,
+  BOARD_SOLVER,
   type BoardCondition,
   type BoardOptions,
   type Boards,
@@ -131,7 +131,7 @@ interface BoardSettings {
   readonly steps: number;
   readonly driftScale: number;
   readonly space?: "simplex" | "logit";
-  readonly method?: MethodName;
+  readonly solver?: SolverName;
   readonly grid?: (typeof GRIDS)[number];
 }
 
@@ -164,9 +164,9 @@ export async function drawTraced(
   settings: BoardSettings,
   frames: number,
 ): Promise<Accepted> {
-  const { count: wanted, space, method, ...board } = settings;
+  const { count: wanted, space, solver, ...board } = settings;
   const { require: conditions, tries, batch, seed } = options;
-  const process = { space, method, ...engineOf(options) };
+  const process = { space, solver, ...engineOf(options) };
   const model = requireModel(await loadModel(options.model), options.model, options, settings);
   const sampler = await openBoards(model, process);
   const draw = (first: number, count: number): Promise<Boards> => {
@@ -205,13 +205,13 @@ export async function drawSamples(
   settings: BoardSettings,
   folder?: string,
 ): Promise<Accepted | undefined> {
-  const { space = "simplex", method = BOARD_METHOD, steps, driftScale: w, count, grid } = settings;
+  const { space = "simplex", solver = BOARD_SOLVER, steps, driftScale: w, count, grid } = settings;
   const { device, seed, batch, threads } = options;
   const model = await readBytes(options.model);
   requireModel(parseModel(model, options.model), options.model, options, settings);
   const run: BoardsRun = {
     space,
-    method,
+    solver,
     steps,
     w,
     key: key(seed),

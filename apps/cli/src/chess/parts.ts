@@ -5,7 +5,7 @@
 import { parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import type { Key } from "diffeo/random";
-import { type MethodName, samplers } from "diffeo/sampler";
+import { type SolverName, solvers } from "diffeo/sampler";
 import { type Boards, CLASSES, openBoards, parseCondition } from "diffeo-chess";
 import { type Kind, partOf } from "diffeo-queue";
 import * as v from "valibot";
@@ -25,7 +25,7 @@ export const LONGEST_GUIDE = 100;
 
 export interface BoardsPart {
   readonly space: "simplex" | "logit";
-  readonly method: MethodName;
+  readonly solver: SolverName;
   readonly steps: number;
   readonly w: number;
   /** Default: what `openBoards` chooses. */
@@ -40,7 +40,7 @@ export interface BoardsPart {
 
 const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
   space: v.picklist(["simplex", "logit"]),
-  method: v.custom<MethodName>((name) => typeof name === "string" && Object.hasOwn(samplers, name)),
+  solver: v.custom<SolverName>((name) => typeof name === "string" && Object.hasOwn(solvers, name)),
   steps: whole(1, MOST.steps),
   w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
   grid: v.optional(v.picklist(GRIDS)),
@@ -69,17 +69,17 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
   name: "chess/boards",
   version: 1,
   parameters,
-  run: async ({ space, method, steps, w, grid, guide, guideStrength, key, first, count }, work) => {
+  run: async ({ space, solver, steps, w, grid, guide, guideStrength, key, first, count }, work) => {
     const { device, threads, signal } = work;
     const led = {
       ...(guide && { guide: guide.map(parseCondition) }),
       guideStrength,
     };
     const draw = await work.keep(
-      `boards ${work.inputDigest("model")} ${space} ${method}`,
+      `boards ${work.inputDigest("model")} ${space} ${solver}`,
       async () => {
         const engine = { device, threads };
-        return openBoards(parseModel(await work.input("model")), { space, method, ...engine });
+        return openBoards(parseModel(await work.input("model")), { space, solver, ...engine });
       },
       (open) => open.dispose(),
     );

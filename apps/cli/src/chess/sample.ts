@@ -1,11 +1,12 @@
 /** diffeo chess sample: boards from a trained model, in the terminal or as files. */
 import { type Command, Option } from "commander";
 import { modelDigest } from "diffeo/node";
-import { type MethodName, samplers } from "diffeo/sampler";
-import { BOARD_METHOD } from "diffeo-chess";
+import { type SolverName, solvers } from "diffeo/sampler";
+import { BOARD_SOLVER } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
 import { type PartOptions, withPartOptions } from "../shell/parts.ts";
+import { acceptMethod } from "../shell/renamed.ts";
 import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
 import { drawSamples, drawTraced } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
@@ -14,16 +15,16 @@ import { GRIDS } from "./parts.ts";
 interface SampleCommand extends AimOptions, OutputOptions, RunOptions, PartOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
-  readonly method: MethodName;
+  readonly solver: SolverName;
   readonly grid?: (typeof GRIDS)[number];
 }
 
 async function sample(io: Io, given: SampleCommand, command: Command): Promise<void> {
-  const { count, space, method, grid, seed, frames, w, steps } = given;
+  const { count, space, solver, grid, seed, frames, w, steps } = given;
   const guide = withPieces(given.guide, given);
   const options = { ...given, ...(guide && { guide }) };
   await checkOutput(count, options, command, [options.model]);
-  const settings = { count, steps, driftScale: w, space, method, grid };
+  const settings = { count, steps, driftScale: w, space, solver, grid };
   if (options.trace !== undefined)
     refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
   const boards =
@@ -35,7 +36,7 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
     model: await modelDigest(options.model),
     seed,
     space,
-    method,
+    solver,
     w,
   });
 }
@@ -49,16 +50,17 @@ export const declare: Declare = (command, io) => {
         .default("simplex"),
     )
     .addOption(
-      new Option("--method <name>", "integrator")
-        .choices(Object.keys(samplers))
-        .default(BOARD_METHOD),
+      new Option("--solver <name>", "integrator")
+        .choices(Object.keys(solvers))
+        .default(BOARD_SOLVER),
     )
     .addOption(
       new Option(
         "--grid <name>",
-        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential methods and w = 1; the method's own otherwise)",
+        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential solvers and w = 1; the solver's own otherwise)",
       ).choices(GRIDS),
     );
+  acceptMethod(command, io);
   withPartOptions(withOutputOptions(command));
   withRunOptions(command, 7, "seed; board i is the same in any batch").action((options) =>
     sample(io, options, command),

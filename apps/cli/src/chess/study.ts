@@ -11,7 +11,7 @@ import {
   joinBoards,
   openScaleTasks,
   requireDrawable,
-  type StudyMethod,
+  type StudySolver,
   type StudyTask,
   scaleRecord,
   scaleTaskName,
@@ -44,7 +44,7 @@ interface StudyCommand extends RunOptions, PartOptions {
   readonly out: string;
   readonly w: number[];
   readonly count: number;
-  readonly steps: Record<StudyMethod, number>;
+  readonly steps: Record<StudySolver, number>;
   readonly batch: number;
   readonly json?: boolean;
 }
@@ -63,10 +63,10 @@ async function runAll(
   const model = await readBytes(options.model);
   const digest = sha256(model);
   const groups = tasks.map((task) => {
-    const { method, w, steps, count, seed } = task;
+    const { method: solver, w, steps, count, seed } = task;
     const run: BoardsRun = {
       space: "simplex",
-      method,
+      solver,
       w,
       steps,
       key: key(seed),
@@ -132,7 +132,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
 }
 
 /** Two whole numbers: steps of the one sampler and of the other. */
-function stepsOfBoth(text: string): Record<StudyMethod, number> {
+function stepsOfBoth(text: string): Record<StudySolver, number> {
   const [domainPreserving, eulerMaruyama, ...more] = integers(1, MOST.steps)(text);
   if (eulerMaruyama === undefined || more.length > 0)
     throw new InvalidArgumentError("give two numbers, such as 250,1000.");

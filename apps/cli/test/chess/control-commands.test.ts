@@ -55,7 +55,7 @@ describe("diffeo chess sample", () => {
     const report = async (...words: string[]) =>
       JSON.parse((await sampled("--format", "json", ...words)).out);
     const plain = await report();
-    expect(plain).toMatchObject({ method: "exponentialSde", scoreEvaluations: 50 });
+    expect(plain).toMatchObject({ solver: "dpmSolver2MSde", scoreEvaluations: 50 });
     await writeDataset(at("measured.positions"), playouts(6, key("measured")));
     const measured = [
       "--data",
@@ -86,7 +86,7 @@ describe("diffeo chess sample", () => {
     const { model: _, ...unmeasured } = await report("--steps", "6");
     expect(other).toMatchObject(unmeasured);
     expect((await report(...few, "--w", "1.01")).times).toEqual(other.times);
-    const even = await report(...few, "--method", "domainPreserving");
+    const even = await report(...few, "--solver", "domainPreserving");
     expect(even.times[1]).toBeCloseTo(1 - 0.999 / 6, 12);
   });
 
@@ -193,7 +193,7 @@ describe("diffeo chess sample", () => {
       model: await modelDigest(at("a.safetensors")),
       seed: 7,
       space: "simplex",
-      method: "exponentialSde",
+      solver: "dpmSolver2MSde",
       w: 1,
       conditions: ["pieces>=0", "Q>=0"],
       drawn: 3,

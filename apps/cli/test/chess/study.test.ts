@@ -10,7 +10,7 @@ import {
   fallsOf,
   isLegal,
   openScaleTasks,
-  STUDY_METHODS,
+  STUDY_SOLVERS,
   type StudyRecord,
   sampleBoards,
   scaleRecord,
@@ -63,10 +63,10 @@ const settings = {
 describe("a run", () => {
   it("records what the boards are like", async () => {
     const model = await loadModel(at("model.safetensors"));
-    for (const method of STUDY_METHODS) {
+    for (const method of STUDY_SOLVERS) {
       const task = { method, w: 0.97, steps: 12, count: 6, seed: 3, model: "x" };
       const boards = await sampleBoards(model, {
-        ...{ count: 6, steps: 12, method, driftScale: 0.97 },
+        ...{ count: 6, steps: 12, solver: method, driftScale: 0.97 },
         key: key(3),
       });
       const { positions, exits, clamps } = boards;

@@ -155,7 +155,7 @@ describe("diffeo chess train", () => {
         "8",
         "--steps",
         "12",
-        "--method",
+        "--solver",
         "eulerMaruyama",
         "--threads",
         "1",

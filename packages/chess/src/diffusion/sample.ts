@@ -27,12 +27,12 @@ import {
   eulerMaruyama,
   type GridName,
   type Known,
-  type Method,
-  type MethodName,
   milstein,
   openSampler,
   type Progress,
   type SampleResult,
+  type Solver,
+  type SolverName,
 } from "diffeo/sampler";
 import { reverse, reversePush } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
@@ -46,15 +46,15 @@ export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type">
    * Where the process lives: on the simplex (default), or in the logits the network was trained in.
    */
   readonly space?: "simplex" | "logit";
-  /** Default exponentialSde. */
-  readonly method?: MethodName;
+  /** Default dpmSolver2MSde. */
+  readonly solver?: SolverName;
 }
 
 /**
  * The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the
  * last by the denoising.
  */
-export const BOARD_METHOD: MethodName = "exponentialSde";
+export const BOARD_SOLVER: SolverName = "dpmSolver2MSde";
 export const BOARD_STEPS = 49;
 
 /** How times are spaced: by name, fitted to the model's own errors, or as they are given. */
@@ -65,8 +65,8 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   /** Default 49. */
   readonly steps?: number;
   /**
-   * Default fitted for exponential methods, w = 1 and a model whose errors were measured, the
-   * method's own otherwise.
+   * Default fitted for exponential solvers, w = 1 and a model whose errors were measured, the
+   * solver's own otherwise.
    */
   readonly grid?: BoardGrid;
   /** How many boards; those of `partial` if that is given. */
@@ -117,8 +117,8 @@ export interface BoardSampler {
  */
 const onExit = clampToSimplex(1e-6);
 
-/** Methods that step on the simplex put boards back there. */
-const METHODS: Partial<Record<MethodName, Method>> = {
+/** Solvers that step on the simplex put boards back there. */
+const SOLVERS: Partial<Record<SolverName, Solver>> = {
   eulerMaruyama: eulerMaruyama({ onExit }),
   milstein: milstein({ onExit }),
 };
@@ -141,7 +141,7 @@ export async function openBoards(
   model: Model,
   options: OpenBoardsOptions = {},
 ): Promise<BoardSampler> {
-  const { space = "simplex", method = BOARD_METHOD, ...engine } = options;
+  const { space = "simplex", solver = BOARD_SOLVER, ...engine } = options;
   if (space !== "simplex" && space !== "logit")
     fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
@@ -159,7 +159,7 @@ export async function openBoards(
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
     type: "float32",
-    method: (Object.hasOwn(METHODS, method) && METHODS[method]) || method,
+    solver: (Object.hasOwn(SOLVERS, solver) && SOLVERS[solver]) || solver,
     shape: [...encoding.grid, encoding.channels],
     denoise: true,
     ...(logPosterior && {
@@ -184,7 +184,7 @@ export async function openBoards(
       grid: asked,
       ...others
     } = call;
-    const grid = asked ?? usualTimes(model, method, steps, call);
+    const grid = asked ?? usualTimes(model, solver, steps, call);
     const { guide = [], guideStrength, ...rest } = others;
     requireDrawable(model, { guide });
     if (partial && space !== "simplex")
@@ -224,10 +224,10 @@ export async function sampleBoards(
   model: Model,
   options: OpenBoardsOptions & BoardOptions,
 ): Promise<Boards> {
-  const { space, method, device, threads, worker, checkFinite, ...call } = options;
+  const { space, solver, device, threads, worker, checkFinite, ...call } = options;
   const draw = await openBoards(model, {
     space,
-    method,
+    solver,
     device,
     threads,
     worker,

@@ -7,7 +7,7 @@ import { DiffeoError } from "diffeo/graph";
 import { type JsonKind, parseJson, readJson, writeFileAtomic } from "diffeo/node";
 import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
-import { STUDY_METHODS, type StudyRecord, scaleTaskName } from "../study/study.ts";
+import { STUDY_SOLVERS, type StudyRecord, scaleTaskName } from "../study/study.ts";
 
 const runsFolder = (out: string): string => join(out, "runs");
 
@@ -21,7 +21,7 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   remedy: "move it away and run again",
   schema: jsonObject(
     v.object({
-      method: v.picklist(STUDY_METHODS),
+      method: v.picklist(STUDY_SOLVERS),
       w: v.pipe(v.number(), v.finite(), v.gtValue(0)),
       steps: whole,
       count: whole,
@@ -64,6 +64,6 @@ export async function readScaleRecords(out: string): Promise<StudyRecord[]> {
   const records = await Promise.all(
     names.map((name) => readJson(join(runsFolder(out), name), recordKind)),
   );
-  const order = ({ method }: StudyRecord): number => STUDY_METHODS.indexOf(method);
+  const order = ({ method }: StudyRecord): number => STUDY_SOLVERS.indexOf(method);
   return records.sort((a, b) => order(a) - order(b) || a.w - b.w);
 }

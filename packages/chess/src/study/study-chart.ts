@@ -3,11 +3,11 @@
  * mark a sampler.
  */
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
-import { STUDY_METHODS, type StudyMethod, type StudyRecord } from "./study.ts";
-import { METHOD_NAMES, ofMethod } from "./study-report.ts";
+import { STUDY_SOLVERS, type StudyRecord, type StudySolver } from "./study.ts";
+import { ofSolver, SOLVER_NAMES } from "./study-report.ts";
 
 const LOOK: Readonly<
-  Record<StudyMethod, { readonly colour: string; readonly symbol: "circle" | "diamond2" }>
+  Record<StudySolver, { readonly colour: string; readonly symbol: "circle" | "diamond2" }>
 > = {
   domainPreserving: { colour: COLOURS.blue, symbol: "circle" },
   eulerMaruyama: { colour: COLOURS.vermilion, symbol: "diamond2" },
@@ -61,8 +61,8 @@ const shade = (own: readonly StudyRecord[], { range }: Quantity, colour: string)
 
 function panelOf(records: readonly StudyRecord[], quantity: Quantity): Panel {
   const { heading, axis, ticks, top, of } = quantity;
-  const present = STUDY_METHODS.map((method) => ({
-    own: ofMethod(records, method),
+  const present = STUDY_SOLVERS.map((method) => ({
+    own: ofSolver(records, method),
     ...LOOK[method],
   })).filter(({ own }) => own.length > 0);
   const scales = records.map(({ w }) => w);
@@ -96,10 +96,10 @@ function panelOf(records: readonly StudyRecord[], quantity: Quantity): Panel {
 
 /** The figure as SVG. */
 export function studyChart(records: readonly StudyRecord[]): string {
-  const legend = STUDY_METHODS.flatMap((method) => {
-    const [first] = ofMethod(records, method);
+  const legend = STUDY_SOLVERS.flatMap((method) => {
+    const [first] = ofSolver(records, method);
     return first
-      ? [{ label: `${METHOD_NAMES[method]}, ${first.steps} steps`, ...LOOK[method] }]
+      ? [{ label: `${SOLVER_NAMES[method]}, ${first.steps} steps`, ...LOOK[method] }]
       : [];
   });
   return chart({

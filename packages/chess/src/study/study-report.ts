@@ -2,14 +2,14 @@
  * The page of a study of w, from its records alone: what was run, the table, and whether pieces
  * rise with w.
  */
-import { STUDY_METHODS, type StudyMethod, type StudyRecord } from "./study.ts";
+import { STUDY_SOLVERS, type StudyRecord, type StudySolver } from "./study.ts";
 
-export const METHOD_NAMES: Readonly<Record<StudyMethod, string>> = {
+export const SOLVER_NAMES: Readonly<Record<StudySolver, string>> = {
   domainPreserving: "domain-preserving",
   eulerMaruyama: "Euler–Maruyama on the simplex, clamped",
 };
 
-export const ofMethod = (records: readonly StudyRecord[], method: StudyMethod): StudyRecord[] =>
+export const ofSolver = (records: readonly StudyRecord[], method: StudySolver): StudyRecord[] =>
   records.filter((r) => r.method === method);
 
 /** Pairs of neighbouring w at which the mean number of pieces does not rise. */
@@ -49,8 +49,8 @@ const HEAD = [
 const markdown = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
 
-function section(records: readonly StudyRecord[], method: StudyMethod): string[] {
-  const own = ofMethod(records, method);
+function section(records: readonly StudyRecord[], method: StudySolver): string[] {
+  const own = ofSolver(records, method);
   if (own.length === 0) return [];
   const falls = fallsOf(own);
   const distinct = (of: (r: StudyRecord) => number): string => [...new Set(own.map(of))].join(", ");
@@ -59,7 +59,7 @@ function section(records: readonly StudyRecord[], method: StudyMethod): string[]
       ? "Mean pieces rise with w throughout."
       : `Mean pieces do not rise ${falls.map(([a, b]) => `from w = ${a} to ${b}`).join(", ")}.`;
   return [
-    `## ${METHOD_NAMES[method]}, ${distinct((r) => r.steps)} steps`,
+    `## ${SOLVER_NAMES[method]}, ${distinct((r) => r.steps)} steps`,
     markdown([HEAD, HEAD.map(() => "---"), ...own.map(cells)]),
     verdict,
   ];
@@ -73,7 +73,7 @@ export function studyPage(records: readonly StudyRecord[], figure: string): stri
     "# w against pieces and legality",
     `The drift of the reverse process on the simplex scaled by w, the process stepped in two ways: ${count} unrepaired boards for each w, seed ${seed}, model ${model} (SHA-256). The standard error of a share is at most ${error}.`,
     `![Mean pieces and legal boards by w](${figure})`,
-    ...STUDY_METHODS.flatMap((method) => section(records, method)),
+    ...STUDY_SOLVERS.flatMap((method) => section(records, method)),
     "Made by `diffeo chess study`; `diffeo chess report` makes this page and the figure anew from the records in `runs`.",
   ].join("\n\n")}\n`;
 }

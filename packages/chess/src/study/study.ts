@@ -13,12 +13,12 @@ import { materialOf } from "../board/material.ts";
 import type { Boards } from "../diffusion/sample.ts";
 import { meanAndSd } from "../measure/histogram.ts";
 
-export const STUDY_METHODS = ["domainPreserving", "eulerMaruyama"] as const;
-export type StudyMethod = (typeof STUDY_METHODS)[number];
+export const STUDY_SOLVERS = ["domainPreserving", "eulerMaruyama"] as const;
+export type StudySolver = (typeof STUDY_SOLVERS)[number];
 
 /** What decides the boards of a run. */
 export interface StudyTask {
-  readonly method: StudyMethod;
+  readonly method: StudySolver;
   readonly w: number;
   readonly steps: number;
   readonly count: number;
@@ -40,7 +40,7 @@ export interface StudyRecord extends StudyTask, LegalityShares {
 interface StudyOptions {
   readonly count: number;
   readonly seed: number;
-  readonly steps: Readonly<Record<StudyMethod, number>>;
+  readonly steps: Readonly<Record<StudySolver, number>>;
   readonly model: string;
 }
 
@@ -53,7 +53,7 @@ export function openScaleTasks(
   scales: readonly number[],
   { steps, ...settings }: StudyOptions,
 ): StudyTask[] {
-  const taskOf = (method: StudyMethod, w: number): StudyTask => ({
+  const taskOf = (method: StudySolver, w: number): StudyTask => ({
     method,
     w,
     steps: steps[method],
@@ -70,7 +70,7 @@ export function openScaleTasks(
         );
   }
   const known = new Set(records.map(scaleTaskName));
-  const all = STUDY_METHODS.flatMap((method) => [...new Set(scales)].map((w) => taskOf(method, w)));
+  const all = STUDY_SOLVERS.flatMap((method) => [...new Set(scales)].map((w) => taskOf(method, w)));
   return all.filter((task) => !known.has(scaleTaskName(task)));
 }
 

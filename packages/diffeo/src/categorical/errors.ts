@@ -14,8 +14,8 @@ import {
   type ErrorByTime,
   fittedGrid,
   logSnrGrid,
-  type MethodName,
-  methodOf,
+  type SolverName,
+  solverOf,
 } from "../sampler/index.ts";
 import { denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
@@ -105,15 +105,15 @@ export function fittedTimes(
 
 /**
  * The times of a draw that names none: fitted ones, where the model's errors were measured, the
- * method takes them and the drift is that of the process, for a scaled one has more to step over
- * than the network. Undefined leaves it to the method's own grid.
+ * solver takes them and the drift is that of the process, for a scaled one has more to step over
+ * than the network. Undefined leaves it to the solver's own grid.
  */
 export const usualTimes = (
   model: Pick<Model, "errors" | "denoiser">,
-  method: MethodName | undefined,
+  solver: SolverName | undefined,
   steps: number,
   { driftScale = 1 }: Pick<DrawOptions, "driftScale">,
 ): number[] | undefined =>
-  model.errors && methodOf(method).takesFitted && driftScale === 1
+  model.errors && solverOf(solver).takesFitted && driftScale === 1
     ? fittedTimes(model, steps)
     : undefined;

@@ -4,7 +4,7 @@
  */
 import type { CompileOptions } from "../engine/index.ts";
 import { frozen } from "../model/index.ts";
-import { type DrawOptions, type Known, type MethodName, sample } from "../sampler/index.ts";
+import { type DrawOptions, type Known, type SolverName, sample } from "../sampler/index.ts";
 import { reversePush } from "../sde/index.ts";
 import { denoiserLogPosterior, denoiserScore } from "./denoiser.ts";
 import { usualTimes } from "./errors.ts";
@@ -16,10 +16,10 @@ export interface SampleGridsOptions
     Pick<DrawOptions, "key" | "steps" | "batch" | "first" | "driftScale" | "onStep" | "signal"> {
   readonly count: number;
   /**
-   * Default domainPreserving. The exponential methods take times fitted to the model's errors,
+   * Default domainPreserving. The exponential solvers take times fitted to the model's errors,
    * where those were measured.
    */
-  readonly method?: MethodName;
+  readonly solver?: SolverName;
   /**
    * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the
    * model. A model that gives class probabilities lets the unknown sites hear of the known ones by
@@ -35,7 +35,7 @@ export interface SampleGridsOptions
 export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
   const { denoiser, encoding, spec } = model;
   const { known, steps = 100, ...rest } = options;
-  const grid = usualTimes(model, options.method, steps, options);
+  const grid = usualTimes(model, options.solver, steps, options);
   const parameters = frozen(model.parameters);
   const process = reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters));
   const { classes, ...how } = known ?? {};

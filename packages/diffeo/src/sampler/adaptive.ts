@@ -9,7 +9,7 @@
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
 import { type Build, type NamedTensors, numbered } from "./compiler.ts";
-import { firstNotFinite, type TimeStep } from "./domain.ts";
+import { firstNotFinite, type TimeStep } from "./exits.ts";
 import { pauses } from "./pauses.ts";
 import { dormandPrince, errorRatio, type State, type StateField } from "./rungekutta.ts";
 

@@ -3,13 +3,13 @@ import type { FloatType, Shape } from "../graph/index.ts";
 import type { Process } from "../sde/index.ts";
 import type { Build } from "./compiler.ts";
 import type { Controls, Leads } from "./controls.ts";
-import type { Method } from "./method.ts";
 import type { DrawOptions } from "./options.ts";
+import type { Solver } from "./solver.ts";
 
 /** What all calls share. */
 export interface OpenedSampler extends Leads {
   readonly process: Process;
-  readonly method: Method;
+  readonly solver: Solver;
   readonly type: FloatType;
   /** The shape of one event in x. */
   readonly event: Shape;

@@ -6,31 +6,31 @@
  *   t̂ = t + c (t − t′), at most T      x̂ = r x + √(σ̂² − r²σ²) z,  r = m̂/m      then the flow from t̂ to t′
  *
  * If x has the law of time t, x̂ has that of t̂ exactly: churn changes no law and forgets, with the
- * noise that it replaces, a part of the errors made before. c = 0 is the method as it is. (The
+ * noise that it replaces, a part of the errors made before. c = 0 is the solver as it is. (The
  * authors raise σ/m by a factor; here it is time that is gone back.) It is for steps that remember
- * nothing: across fresh noise the last value of D says little about the next, and `exponential`
+ * nothing: across fresh noise the last value of D says little about the next, and `dpmSolver2M`
  * would fall to first order.
  */
 import { add, div, fail, maximum, minimum, mul, sqrt, square, sub } from "../graph/index.ts";
-import type { Method } from "./method.ts";
+import type { Solver } from "./solver.ts";
 
 export interface ChurnOptions {
   /** How far a step goes back before it goes on, as a share of its length. Default 0. */
   readonly churn?: number;
 }
 
-/** A method that draws and remembers nothing itself, with churn. */
-export function churned(method: Method, share = 0): Method {
-  const { name } = method;
+/** A solver that draws and remembers nothing itself, with churn. */
+export function churned(solver: Solver, share = 0): Solver {
+  const { name } = solver;
   if (!(share >= 0 && share < Infinity))
     fail("usage", `${name}: churn is ${share}`, "give a share of a step's length, from 0 up");
-  if (share === 0) return method;
+  if (share === 0) return solver;
   return {
-    ...method,
+    ...solver,
     require: (stage) => {
-      method.require?.(stage);
+      solver.require?.(stage);
       const { process } = stage;
-      if (!process.transition || !process.reversed || method.stepIn !== "x")
+      if (!process.transition || !process.reversed || solver.stepIn !== "x")
         fail(
           "usage",
           `${name}: churn goes back by the Gaussian transition of a reverse process, in x`,
@@ -45,7 +45,7 @@ export function churned(method: Method, share = 0): Method {
       const back = minimum(sub(t, mul(dt, share)), horizon);
       const r = div(meanFactor(back), meanFactor(t));
       const fresh = sqrt(maximum(sub(square(std(back)), square(mul(r, std(t)))), 0));
-      return method.step(stage, {
+      return solver.step(stage, {
         point: add(mul(point, r), mul(noise[0], fresh)),
         t: back,
         dt: sub(add(t, dt), back),

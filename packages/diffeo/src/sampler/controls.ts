@@ -15,8 +15,8 @@ import {
 } from "../sde/index.ts";
 import { climbing } from "../sde/twist.ts";
 import type { NamedTensors } from "./compiler.ts";
-import type { Method } from "./method.ts";
 import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
+import type { Solver } from "./solver.ts";
 
 /** What of an open sampler may lead it somewhere. */
 export type Leads = Pick<OpenOptions, "energy" | "likelihood" | "aim">;
@@ -35,7 +35,7 @@ const AIM = "aim ";
 export function controlsOf(
   options: DrawOptions,
   { energy, likelihood, aim }: Leads,
-  { name, scalable = true }: Pick<Method, "name" | "scalable">,
+  { name, scalable = true }: Pick<Solver, "name" | "scalable">,
 ): Controls {
   const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known, aims = {} } = options;
   const strength = known?.strength ?? 1;

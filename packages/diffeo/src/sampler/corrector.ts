@@ -13,7 +13,7 @@
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
 import { type MarginalScore, type Process, scoreAt, type Transition } from "../sde/index.ts";
-import { drawnShape, type Method } from "./method.ts";
+import { drawnShape, type Solver } from "./solver.ts";
 import { eulerStep } from "./stochastic.ts";
 
 export interface CorrectorOptions {
@@ -23,7 +23,7 @@ export interface CorrectorOptions {
   readonly ratio?: number;
 }
 
-export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Method {
+export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Solver {
   if (!(Number.isInteger(steps) && steps >= 0 && ratio > 0))
     fail(
       "usage",
@@ -67,6 +67,6 @@ function langevinOf({ score, transition, name }: Process): {
   transition: Transition;
 } {
   if (!score || !transition)
-    fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another method");
+    fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another solver");
   return { score, transition };
 }

@@ -14,8 +14,8 @@
  *
  * For data N(0, s²): e = s²/(1 + γs²), and Λ = log(1 + γs²) is the optimum for every n, since the
  * sum is that of the ratios of neighbours whose product is given. No steps are spent where nothing
- * is learned, however fast the noise changes there: methods that step over the linear part of the
- * drift exactly, `exponential` and `exponentialSde`, can use it; others need a finer grid.
+ * is learned, however fast the noise changes there: solvers that step over the linear part of the
+ * drift exactly, `dpmSolver2M` and `dpmSolver2MSde`, can use it; others need a finer grid.
  */
 import { fail } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";

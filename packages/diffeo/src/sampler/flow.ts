@@ -10,13 +10,13 @@
  */
 import { add, mul } from "../graph/index.ts";
 import { type ChurnOptions, churned } from "./churn.ts";
-import { type Method, type Stage, type SteppingOptions, velocityOf } from "./method.ts";
 import { dormandPrince, type StateField, stagesPerStep } from "./rungekutta.ts";
+import { type Solver, type Stage, type SteppingOptions, velocityOf } from "./solver.ts";
 
-export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Method =>
+export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Solver =>
   churned(heunSteps(options), churn);
 
-const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Method => ({
+const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Solver => ({
   name: "heun",
   stepIn,
   onExit,
@@ -41,7 +41,7 @@ export interface RungeKuttaOptions extends SteppingOptions {
 }
 
 /** With `steps` or a `grid`, order 5 on it; otherwise steps as long as `tolerance` allows. */
-export const rungeKutta = ({ tolerance = 1e-5, ...options }: RungeKuttaOptions = {}): Method => ({
+export const rungeKutta = ({ tolerance = 1e-5, ...options }: RungeKuttaOptions = {}): Solver => ({
   ...heunSteps(options),
   name: "rungeKutta",
   tolerance,

@@ -5,8 +5,8 @@
 export type { ChurnOptions } from "./churn.ts";
 export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
-export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy.ts";
-export { ancestral, exponential, exponentialSde } from "./exponential.ts";
+export { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";
+export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy-distance.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export {
@@ -18,8 +18,6 @@ export {
   uniformGrid,
 } from "./grid.ts";
 export { type DensityOptions, type DensityResult, logDensity } from "./likelihood.ts";
-export type { Method, OnExit, Stage, StepIn, StepInputs, SteppingOptions } from "./method.ts";
-export { type MethodName, methodOf, samplers } from "./methods.ts";
 export { brownianPath, independentNoise, type NoiseRequest, type NoiseSource } from "./noise.ts";
 export { joinReports, type OpenSampler, openSampler, sample } from "./open.ts";
 export type {
@@ -42,5 +40,7 @@ export {
   particles,
 } from "./particles.ts";
 export { pauses } from "./pauses.ts";
+export type { OnExit, Solver, Stage, StepIn, StepInputs, SteppingOptions } from "./solver.ts";
+export { type SolverName, solverOf, solvers } from "./solvers.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 export { areaUnderCurve, crossFittedAuc, type RowPair } from "./two-sample.ts";

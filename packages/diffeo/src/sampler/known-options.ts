@@ -7,7 +7,7 @@ import type { DrawOptions, OpenOptions, SampleOptions } from "./options.ts";
 
 const openNames: Readonly<Record<keyof OpenOptions, true>> = {
   shape: true,
-  method: true,
+  solver: true,
   denoise: true,
   energy: true,
   likelihood: true,
@@ -38,8 +38,8 @@ const drawNames: Readonly<Record<keyof DrawOptions, true>> = {
   signal: true,
 };
 
-/** Options of methods, each with a method that has it. */
-const methodNames: Readonly<Record<string, string>> = {
+/** Options of solvers, each with a solver that has it. */
+const solverNames: Readonly<Record<string, string>> = {
   tolerance: "rungeKutta({ tolerance })",
   churn: "heun({ churn })",
   stepIn: "eulerMaruyama({ stepIn })",
@@ -60,8 +60,8 @@ function refuse(
       fail(
         "usage",
         `${where} has no option "${name}"`,
-        has(methodNames, name)
-          ? `it belongs to a method: give method: ${methodNames[name]}`
+        has(solverNames, name)
+          ? `it belongs to a solver: give solver: ${solverNames[name]}`
           : (elsewhere(name) ?? `use those of ${Object.keys(names).join(", ")}`),
       );
 }

@@ -73,7 +73,7 @@ export const knownOf = ({ points, mask }: NamedTensors): KnownPoints => ({ point
 
 /** @param t the time at which the values are known */
 export async function conditioning(batch: Batch, t: number): Promise<Condition> {
-  const { process, options, event, build, method, likelihood } = batch;
+  const { process, options, event, build, solver, likelihood } = batch;
   const { known } = options;
   if (!known) return unconditioned;
   const { transition, name, reversed } = process;
@@ -84,7 +84,7 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
       "use VP, VE, sub-VP or one of your own with it",
     );
   if (!reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
-  if (method.stepIn !== "x")
+  if (solver.stepIn !== "x")
     fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
   const repeats = known.resample ?? (likelihood && known.strength !== 0 ? 1 : 10);

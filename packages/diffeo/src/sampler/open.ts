@@ -29,8 +29,6 @@ import type { Batch, OpenedSampler } from "./batch.ts";
 import { compiler, floatType } from "./compiler.ts";
 import { controlsOf } from "./controls.ts";
 import { refuseUnknownDraw, refuseUnknownOpening, refuseUnknownSample } from "./known-options.ts";
-import { stageOf } from "./method.ts";
-import { methodOf } from "./methods.ts";
 import type {
   DrawOptions,
   Exactly,
@@ -42,6 +40,8 @@ import type {
 } from "./options.ts";
 import { runGrid } from "./run.ts";
 import { runAdaptive } from "./run-adaptive.ts";
+import { stageOf } from "./solver.ts";
+import { solverOf } from "./solvers.ts";
 
 export interface OpenSampler<T extends FloatType = FloatType> {
   (options: DrawOptions): Promise<SampleResult<T>>;
@@ -56,7 +56,7 @@ export async function openSampler<const O extends OpenOptions>(
   refuseUnknownOpening(options);
   const {
     shape: event,
-    method: chosen,
+    solver: chosen,
     denoise = false,
     energy,
     likelihood,
@@ -69,14 +69,14 @@ export async function openSampler<const O extends OpenOptions>(
       `an event of shape ${showShape(event)} in a process whose events have rank ${process.eventRank}`,
       "give the shape of one event, without the batch",
     );
-  const method = methodOf(chosen);
-  method.require?.(stageOf(process, method.stepIn));
+  const solver = solverOf(chosen);
+  solver.require?.(stageOf(process, solver.stepIn));
   const type = floatType(engine);
   if (process.score) requireScoreOfState(process.score, event, type, process.name);
   const { build, dispose } = compiler(engine, type);
   const opened: OpenedSampler = {
     process,
-    method,
+    solver,
     type,
     event,
     denoise,
@@ -101,7 +101,7 @@ export async function openSampler<const O extends OpenOptions>(
 }
 
 /**
- * Samples of a process, by default with the domain-preserving method: one call of a sampler that is
+ * Samples of a process, by default with the domain-preserving solver: one call of a sampler that is
  * opened for it.
  */
 export async function sample<const O extends SampleOptions>(
@@ -110,7 +110,7 @@ export async function sample<const O extends SampleOptions>(
 ): Promise<SampleResult<TypeOf<O>>> {
   refuseUnknownSample(options);
   const {
-    method,
+    solver,
     denoise,
     energy,
     likelihood,
@@ -128,7 +128,7 @@ export async function sample<const O extends SampleOptions>(
     fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
   const draw = await openSampler(process, {
     shape: event,
-    method,
+    solver,
     denoise,
     energy,
     likelihood,
@@ -148,7 +148,7 @@ const MOST_NUMBERS = 2 ** 29;
 /** Batch after batch of a call. */
 async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<SampleResult> {
   const { start, first = 0 } = options;
-  const { method, process } = opened;
+  const { solver, process } = opened;
   const count = options.count ?? start?.shape[0];
   if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
   if (start && start.shape[0] !== count)
@@ -164,10 +164,10 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
       `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} numbers, more than ${MOST_NUMBERS}`,
       "ask for fewer in a call; the next one goes on with first",
     );
-  const controls = controlsOf(options, opened, method);
-  method.require?.(stageOf(process, method.stepIn));
+  const controls = controlsOf(options, opened, solver);
+  solver.require?.(stageOf(process, solver.stepIn));
   const adaptive =
-    options.steps === undefined && options.grid === undefined ? method.tolerance : undefined;
+    options.steps === undefined && options.grid === undefined ? solver.tolerance : undefined;
   const parts: SampleResult[] = [];
   for (const [from, rows] of batches(count, options.batch)) {
     const own = start ? { ...options, start: rowsOf(start, from, rows) } : options;

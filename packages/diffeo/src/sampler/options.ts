@@ -4,19 +4,19 @@ import { type FloatType, fail, type NdArray, type Shape, type Tensor } from "../
 import type { Key } from "../random/index.ts";
 import type { Process } from "../sde/index.ts";
 import { checkedGrid, type GridName, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
-import type { Method } from "./method.ts";
-import type { MethodName } from "./methods.ts";
 import type { NoiseSource } from "./noise.ts";
+import type { Solver } from "./solver.ts";
+import type { SolverName } from "./solvers.ts";
 
 /** What decides the graphs. */
 export interface OpenOptions extends Omit<CompileOptions, "keep"> {
   /** The shape of one event in x. */
   readonly shape: Shape;
   /**
-   * A method by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`.
+   * A solver by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`.
    * Default domainPreserving.
    */
-  readonly method?: MethodName | Method;
+  readonly solver?: SolverName | Solver;
   /**
    * Ends with the mean of x₀ given x at the last time, (x + σ²s)/m: removes the noise left at
    * `tEnd`. Default false.
@@ -50,7 +50,7 @@ export interface DrawOptions {
   readonly steps?: number;
   /**
    * How times are spaced, or the times themselves. Default uniform; logSnr for the exponential
-   * methods.
+   * solvers.
    */
   readonly grid?: GridName | readonly number[];
   /**
@@ -130,7 +130,7 @@ export interface KnownPoints {
 export interface Progress {
   /** Steps done. */
   readonly step: number;
-  /** Steps in all; unknown to an adaptive method. */
+  /** Steps in all; unknown to an adaptive solver. */
   readonly steps: number | undefined;
   readonly t: number;
   /** The samples that are being made: from `first`, `count` of them. */
@@ -156,9 +156,9 @@ export type TypeOf<O> = O extends { readonly type: infer T extends FloatType }
 export interface SampleResult<T extends FloatType = FloatType> {
   /** [count, ...event], in the space of the process. */
   readonly samples: Samples<T>;
-  /** Steps taken; for an adaptive method, the most that any batch took. */
+  /** Steps taken; for an adaptive solver, the most that any batch took. */
   readonly steps: number;
-  /** Steps that an adaptive method tried and refused. */
+  /** Steps that an adaptive solver tried and refused. */
   readonly rejected: number;
   /** Score evaluations for each sample. */
   readonly scoreEvaluations: number;

@@ -44,11 +44,11 @@ import {
 import { requireUnchanged } from "../sde/twist.ts";
 import type { Batch } from "./batch.ts";
 import { compiler, floatType, type NamedTensors } from "./compiler.ts";
-import { finalPoints, firstNotFinite, startingPoints } from "./domain.ts";
-import { drawnShape, stageOf } from "./method.ts";
+import { finalPoints, firstNotFinite, startingPoints } from "./exits.ts";
 import { independentNoise } from "./noise.ts";
 import { type DrawOptions, gridOf, type Progress, type Samples } from "./options.ts";
 import { pauses } from "./pauses.ts";
+import { drawnShape, stageOf } from "./solver.ts";
 import { domainPreserving } from "./stochastic.ts";
 import { aboveZero, Cloud, type Weighed } from "./weights.ts";
 
@@ -131,7 +131,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
     const batchOf = (first: number, rows: number): Batch => ({
       ...{
         process: probe.twist.of,
-        method: domainPreserving(),
+        solver: domainPreserving(),
         type,
         event,
         denoise,

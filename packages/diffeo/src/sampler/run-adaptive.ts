@@ -1,16 +1,16 @@
-/** A run whose steps are as long as the method's tolerance allows. */
+/** A run whose steps are as long as the solver's tolerance allows. */
 import { fail, ndarray, type Tensor } from "../graph/index.ts";
 import { followFlow } from "./adaptive.ts";
 import type { Batch } from "./batch.ts";
 import { controlled } from "./controls.ts";
-import { blameScore, finalPoints, guardExits, startingPoints, toProcess } from "./domain.ts";
+import { blameScore, finalPoints, guardExits, startingPoints, toProcess } from "./exits.ts";
 import { fieldOf } from "./flow.ts";
-import { stageOf } from "./method.ts";
 import { type SampleResult, type Samples, timeSpan } from "./options.ts";
 import { stagesPerStep } from "./rungekutta.ts";
+import { stageOf } from "./solver.ts";
 
 export async function runAdaptive(batch: Batch, tolerance: number): Promise<SampleResult> {
-  const { process, options, build, first, count, method, controls, type } = batch;
+  const { process, options, build, first, count, solver, controls, type } = batch;
   const { signal } = options;
   for (const name of ["known", "noise"] as const)
     if (options[name] !== undefined)
@@ -19,7 +19,7 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
         `rungeKutta: ${name} means nothing to steps chosen by tolerance`,
         "leave it out, or give steps",
       );
-  if (method.onExit !== "fail")
+  if (solver.onExit !== "fail")
     fail(
       "usage",
       "rungeKutta: onExit means nothing to steps chosen by tolerance",
@@ -31,20 +31,20 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
   const names = Object.keys(controls.values);
   const run = (values: readonly Tensor[]) =>
     controlled(process, batch, Object.fromEntries(names.map((name, i) => [name, values[i]])));
-  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [
+  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, solver.stepIn, p, t), [
     open,
     [],
   ]);
   const { state, times, rejected, exits } = await followFlow({
     build,
     name: controls.name,
-    field: (state, t, values) => fieldOf(stageOf(run(values), method.stepIn))(state, t, []),
+    field: (state, t, values) => fieldOf(stageOf(run(values), solver.stepIn))(state, t, []),
     fixed: Object.values(controls.values).map((value) => ndarray(value, type)),
     start: [start],
     from,
     to,
     tolerance,
-    outside: ([p], t) => guardExits(process, method, p, p, t).exits,
+    outside: ([p], t) => guardExits(process, solver, p, p, t).exits,
     signal,
     onAccept: async ([p], step, t) =>
       options.onStep?.({ step, steps: undefined, t, first, count, points: () => show(p, t) }),

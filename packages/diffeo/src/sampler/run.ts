@@ -1,5 +1,5 @@
 /**
- * The loop under every method with a time grid: one graph a step,
+ * The loop under every solver with a time grid: one graph a step,
  *
  *   (point, t, dt, z, controls, known values, memory) ↦ (next point, how many left the domain, how many were put back)
  *
@@ -21,19 +21,19 @@ import {
   startingPoints,
   type TimeStep,
   toProcess,
-} from "./domain.ts";
+} from "./exits.ts";
 import { type Condition, conditioning, knownOf } from "./known.ts";
-import { stageOf } from "./method.ts";
 import { independentNoise } from "./noise.ts";
 import { gridOf, type SampleResult, type Samples } from "./options.ts";
 import { pauses, turn } from "./pauses.ts";
+import { stageOf } from "./solver.ts";
 
 /** The graphs of a run, and the noise that one step of them takes. */
 function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
-  const { process, method, event, build, controls, type } = batch;
-  const draws = [...method.draws(stageOf(process, method.stepIn), shape, type), ...condition.draws];
+  const { process, solver, event, build, controls, type } = batch;
+  const draws = [...solver.draws(stageOf(process, solver.stepIn), shape, type), ...condition.draws];
   const open = [null, ...shape];
-  const memory: Record<string, OpenSpec> = method.remembers ? { value: open, since: [] } : {};
+  const memory: Record<string, OpenSpec> = solver.remembers ? { value: open, since: [] } : {};
   const specs = {
     noise: numbered(draws.map((one) => [null, ...one])),
     values: Object.fromEntries(Object.keys(controls.values).map((name) => [name, []])),
@@ -63,13 +63,13 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
       const noise = Object.values(z);
       const { value, since } = past;
       const step = { point: p, t, dt, noise, ...(value && { memory: { value, since } }) };
-      const { next, memory } = method.step(stageOf(run(values, known), method.stepIn), step);
+      const { next, memory } = solver.step(stageOf(run(values, known), solver.stepIn), step);
       const landed = condition.apply(next, to, noise.at(-1), known);
-      return { ...guardExits(process, method, p, landed, to), ...(memory && { memory }) };
+      return { ...guardExits(process, solver, p, landed, to), ...(memory && { memory }) };
     },
     [open, [], [], specs.noise, specs.values, specs.known, specs.memory],
   );
-  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, method.stepIn, p, t), [
+  const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, solver.stepIn, p, t), [
     open,
     [],
   ]);
@@ -111,7 +111,7 @@ function drawer(
 
 /** What a step remembers of the last; steps that are repeated have no last one on the same path. */
 function memoryFor(
-  { method, type }: Batch,
+  { solver, type }: Batch,
   condition: Condition,
   times: readonly number[],
   shape: Shape,
@@ -119,12 +119,12 @@ function memoryFor(
   let value: NdArray = {
     shape,
     dtype: type,
-    data: allocate(type, method.remembers ? sizeOf(shape) : 0),
+    data: allocate(type, solver.remembers ? sizeOf(shape) : 0),
   };
   return {
     of: (k: number): Readonly<Record<string, NdArray | number>> => {
-      if (!method.remembers) return {};
-      const used = condition.repeats === 1 && method.remembers(k, times.length - 1);
+      if (!solver.remembers) return {};
+      const used = condition.repeats === 1 && solver.remembers(k, times.length - 1);
       return { value, since: times[used ? k - 1 : k] };
     },
     keep: (left: NdArray | undefined): void => {
@@ -135,8 +135,8 @@ function memoryFor(
 
 /** Takes a batch along the grid. */
 export async function runGrid(batch: Batch): Promise<SampleResult> {
-  const { process, options, method, first, count, event, controls, worker } = batch;
-  const times = gridOf(process, options, method.grid);
+  const { process, options, solver, first, count, event, controls, worker } = batch;
+  const times = gridOf(process, options, solver.grid);
   const steps = times.length - 1;
   let point = await startingPoints(batch, times[0]);
   const condition = await conditioning(batch, finalTime(batch, times[steps]));
@@ -189,7 +189,7 @@ export async function runGrid(batch: Batch): Promise<SampleResult> {
       from: times[steps],
       to: times[steps],
     });
-  const evaluations = process.score ? method.evaluations : 0;
+  const evaluations = process.score ? solver.evaluations : 0;
   const scoreEvaluations = steps * condition.repeats * evaluations + (batch.denoise ? 1 : 0);
   return {
     samples: samples as Samples,

@@ -28,11 +28,11 @@ import { applyDiffusion, dependsOnState, noiseShape, type ProcessDiffusion } fro
 import {
   drawnShape,
   duration,
-  type Method,
+  type Solver,
   type Stage,
   type StepInputs,
   type SteppingOptions,
-} from "./method.ts";
+} from "./solver.ts";
 
 /** Euler–Maruyama's step, also the predictor of predictor–corrector. */
 export function eulerStep(
@@ -45,7 +45,7 @@ export function eulerStep(
 }
 
 /** Steps the process in its own space. */
-export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions = {}): Method => ({
+export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions = {}): Solver => ({
   name: "eulerMaruyama",
   stepIn,
   onExit,
@@ -56,7 +56,7 @@ export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions
 });
 
 /** Steps in x and maps: exact in law to the same y-process, for every map and every w. */
-export const domainPreserving = (): Method => ({
+export const domainPreserving = (): Solver => ({
   ...eulerMaruyama({ stepIn: "x" }),
   name: "domainPreserving",
 });
@@ -67,7 +67,7 @@ export const domainPreserving = (): Method => ({
  * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate.
  * Elsewhere the order is that of Euler–Maruyama, for want of Lévy areas.
  */
-export const milstein = (options: SteppingOptions = {}): Method => ({
+export const milstein = (options: SteppingOptions = {}): Solver => ({
   ...eulerMaruyama(options),
   name: "milstein",
   step: (stage, step) => {

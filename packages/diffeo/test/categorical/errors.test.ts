@@ -97,15 +97,15 @@ it("travels in the model's file, and can be put there without touching the param
     ).toThrow("its errors by time are none");
 });
 
-it("gives fitted times to the methods that take them, where the errors were measured and the drift is not scaled", async () => {
+it("gives fitted times to the solvers that take them, where the errors were measured and the drift is not scaled", async () => {
   const plain = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
   const model = { ...plain, errors: { times: [0.001, 0.3, 1], values: [0, 2, 9] } };
-  expect(usualTimes(model, "exponentialSde", 4, {})).toEqual(fittedTimes(model, 4));
+  expect(usualTimes(model, "dpmSolver2MSde", 4, {})).toEqual(fittedTimes(model, 4));
   for (const other of [
-    usualTimes(plain, "exponentialSde", 4, {}),
+    usualTimes(plain, "dpmSolver2MSde", 4, {}),
     usualTimes(model, undefined, 4, {}),
     usualTimes(model, "heun", 4, {}),
-    usualTimes(model, "exponentialSde", 4, { driftScale: 1.02 }),
+    usualTimes(model, "dpmSolver2MSde", 4, { driftScale: 1.02 }),
   ])
     expect(other).toBeUndefined();
   const timesOf = async (of: typeof plain): Promise<number[]> => {
@@ -115,7 +115,7 @@ it("gives fitted times to the methods that take them, where the errors were meas
       count: 1,
       key: key(1),
       steps: 4,
-      method: "exponentialSde",
+      solver: "dpmSolver2MSde",
       threads: 1,
       onStep,
     });

@@ -23,11 +23,11 @@ import { key } from "../../src/random/index.ts";
 import {
   eulerMaruyama,
   logDensity,
-  type Method,
-  type MethodName,
   rungeKutta,
+  type Solver,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
 } from "../../src/sampler/index.ts";
 import { type MarginalScore, reverse, reversePush, subVp, ve, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "../sampler/tools.ts";
@@ -56,8 +56,8 @@ const difference = (a: NdArray, b: NdArray): number =>
   Math.max(...Array.from(a.data as Float64Array, (v, i) => Math.abs(v - Number(b.data[i]))));
 
 describe("a score outside of the graph", () => {
-  const methods: readonly (MethodName | Method)[] = [
-    ...(Object.keys(samplers) as MethodName[]).filter(
+  const methods: readonly (SolverName | Solver)[] = [
+    ...(Object.keys(solvers) as SolverName[]).filter(
       (name) => !["eulerMaruyama", "milstein", "rungeKutta"].includes(name),
     ),
     eulerMaruyama({ onExit: "hold" }),
@@ -66,7 +66,7 @@ describe("a score outside of the graph", () => {
 
   it.each(methods.map((m) => [typeof m === "string" ? m : m.name, m] as const))(
     "%s takes the steps it takes with the score inside, and calls it as often as it says",
-    async (name, method) => {
+    async (name, solver) => {
       const { f, calls } = hosted(inside);
       const run = (score: MarginalScore) =>
         sample(reversePush(sde, additiveLogistic(), score), {
@@ -77,7 +77,7 @@ describe("a score outside of the graph", () => {
           ...(name === "predictorCorrector" ? {} : { driftScale: 1.03, timeDilation: 0.9 }),
           type: "float64",
           threads: 1,
-          method,
+          solver,
           denoise: true,
         });
       const [own, other] = [await run(inside), await run(external(f))];

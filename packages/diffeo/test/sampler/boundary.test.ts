@@ -32,7 +32,7 @@ describe("squares of a chess board", () => {
         ...shared,
         count,
         steps,
-        method: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
+        solver: eulerMaruyama({ onExit: clampToSimplex(1e-6) }),
       });
       const found = occupancy(result.samples);
       console.log(
@@ -42,7 +42,7 @@ describe("squares of a chess board", () => {
       expect(result.exits).toBeGreaterThan(count);
       expect(result.clamps).toBeGreaterThanOrEqual(result.exits);
       await expect(
-        sample(process, { ...shared, count, steps, method: "eulerMaruyama" }),
+        sample(process, { ...shared, count, steps, solver: "eulerMaruyama" }),
       ).rejects.toThrow(/left the domain .* in step \d+, from t/);
     },
   );

@@ -19,8 +19,6 @@ import {
   eulerMaruyama,
   logSnr,
   logSnrGrid,
-  type Method,
-  type MethodName,
   milstein,
   type OpenOptions,
   type OpenSampler,
@@ -28,8 +26,10 @@ import {
   quadraticGrid,
   rungeKutta,
   type SampleOptions,
+  type Solver,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import { forward, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
@@ -38,7 +38,7 @@ import { clusters, exactScore } from "./tools.ts";
 
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
 const process = reversePush(sde, additiveLogistic(), exactScore(sde, clusters(2)));
-const methods = Object.keys(samplers) as MethodName[];
+const solverNames = Object.keys(solvers) as SolverName[];
 const shared = {
   count: 24,
   shape: [2],
@@ -47,16 +47,16 @@ const shared = {
   type: "float64",
   threads: 1,
 } as const;
-const holding: Partial<Record<MethodName, Method>> = {
+const holding: Partial<Record<SolverName, Solver>> = {
   eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
   milstein: milstein({ onExit: "hold" }),
 };
-const optionsFor = (method: MethodName) =>
-  ({ ...shared, method: holding[method] ?? method }) as const;
+const optionsFor = (solver: SolverName) =>
+  ({ ...shared, solver: holding[solver] ?? solver }) as const;
 const numbers = ({ data }: NdArray): number[] => Array.from(data as Float64Array);
 
-describe.each(methods)("%s", (method) => {
-  const { count, key: same, steps, ...opening } = optionsFor(method);
+describe.each(solverNames)("%s", (solver) => {
+  const { count, key: same, steps, ...opening } = optionsFor(solver);
   const call = { count, key: same, steps } as const;
   let draw: OpenSampler;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe.each(methods)("%s", (method) => {
 
   it("gives the same samples for the same key, on a worker too, others for another", async () => {
     const one = await draw(call);
-    const two = await sample(process, { ...optionsFor(method), worker: true });
+    const two = await sample(process, { ...optionsFor(solver), worker: true });
     const three = await draw({ ...call, key: key("other") });
     expect(numbers(one.samples)).toEqual(numbers(two.samples));
     expect(numbers(one.samples)).not.toEqual(numbers(three.samples));
@@ -104,11 +104,11 @@ describe.each(methods)("%s", (method) => {
       heun: 2,
       rungeKutta: 6,
       predictorCorrector: 2,
-      exponential: 1,
-      exponentialSde: 1,
+      dpmSolver2M: 1,
+      dpmSolver2MSde: 1,
       ancestral: 1,
     };
-    expect(result.scoreEvaluations).toBe(40 * each[method]);
+    expect(result.scoreEvaluations).toBe(40 * each[solver]);
     expect(result.times).toHaveLength(41);
     expect(result.times[0]).toBe(1);
     expect(numbers(last as NdArray)).toEqual(numbers(result.samples));
@@ -134,7 +134,7 @@ describe.each(methods)("%s", (method) => {
     const broken = reversePush(sde, sigmoidMap(), (x, t) =>
       add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))),
     );
-    const run = sample(broken, optionsFor(method));
+    const run = sample(broken, optionsFor(solver));
     await expect(run).rejects.toThrow(/the score is (NaN|-Infinity) for sample \d+ at t = 0\.\d+/);
     await expect(run).rejects.toMatchObject({ kind: "numerical" });
   });
@@ -143,7 +143,7 @@ describe.each(methods)("%s", (method) => {
     const few = { count: 4, steps: 5 };
     // One at a time, by the graph of a sample alone.
     const one = numbers((await draw({ ...call, ...few, batch: 1 })).samples);
-    const { type: _, ...rest } = { ...optionsFor(method), ...few };
+    const { type: _, ...rest } = { ...optionsFor(solver), ...few };
     const two = numbers((await sample(process, { ...rest, device: "reference" })).samples);
     const three = numbers((await sample(process, { ...rest, type: "float32" })).samples);
     one.forEach((v, i) => {
@@ -161,14 +161,14 @@ describe.each(methods)("%s", (method) => {
       return div(sub(mul(m, 0.7), x), mul(sigma, sigma));
     };
     const result = await sample(reverse(point, score), {
-      ...optionsFor(method),
+      ...optionsFor(solver),
       steps: 50,
       denoise: true,
     });
     for (const v of numbers(result.samples)) expect(v).toBeCloseTo(0.7, 6);
     const moving = chain(timeAffine({ scale: (t) => add(t, 1), shift: (t) => t }), expMap());
     const options = {
-      ...optionsFor(method),
+      ...optionsFor(solver),
       count: 3,
       steps: 20,
       tEnd: 0.3,
@@ -181,9 +181,9 @@ describe.each(methods)("%s", (method) => {
 
 const lastTime = sde.horizon / 1000;
 
-it("takes a method of one's own, under any name", async () => {
-  const own: Method = { ...samplers.domainPreserving(), name: "mine" };
-  const { samples } = await sample(process, { ...shared, method: own });
+it("takes a solver of one's own, under any name", async () => {
+  const own: Solver = { ...solvers.domainPreserving(), name: "mine" };
+  const { samples } = await sample(process, { ...shared, solver: own });
   expect(numbers(samples)).toEqual(numbers((await sample(process, shared)).samples));
 });
 
@@ -243,8 +243,8 @@ describe("a bad request", () => {
     const expected = [
       [{ stepz: 3 }, /sample has no option "stepz".*steps/],
       [{ toString: 1 }, /no option "toString"/],
-      [{ tolerance: 1e-7 }, /no option "tolerance".*method: rungeKutta\(\{ tolerance \}\)/],
-      [{ onExit: "hold" }, /method: eulerMaruyama\(\{ onExit \}\)/],
+      [{ tolerance: 1e-7 }, /no option "tolerance".*solver: rungeKutta\(\{ tolerance \}\)/],
+      [{ onExit: "hold" }, /solver: eulerMaruyama\(\{ onExit \}\)/],
     ] as const;
     for (const [options, message] of expected)
       await expectUsage(options as Partial<SampleOptions>, message);
@@ -266,7 +266,7 @@ describe("a bad request", () => {
     await expect(openSampler(process, { shape: [2], typ: "float64" })).rejects.toThrow(/"typ"/);
   });
   it("names no sampler", () =>
-    expectUsage({ method: "leapfrog" as MethodName }, /no sampler "leapfrog".*domainPreserving/));
+    expectUsage({ solver: "leapfrog" as SolverName }, /no solver "leapfrog".*domainPreserving/));
   it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));
   it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /rank 1/));
   it("wants a log-SNR grid down to zero", () =>
@@ -275,9 +275,9 @@ describe("a bad request", () => {
     expectUsage({ driftScale: Number.NaN }, /driftScale is NaN/));
   it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /timeDilation is 0/));
   it("scales the drift under a corrector", () =>
-    expectUsage({ method: "predictorCorrector", driftScale: 0.9 }, /would undo driftScale/));
+    expectUsage({ solver: "predictorCorrector", driftScale: 0.9 }, /would undo driftScale/));
   it("asks for the flow of a process without a score", () =>
-    expectUsage({ method: "heun" }, /no probability flow/, forward(sde) as never));
+    expectUsage({ solver: "heun" }, /no probability flow/, forward(sde) as never));
   it("asks a path for times it does not have", () =>
     expectUsage({ noise: brownianPath(key(1), uniformGrid(1, 0, 7)) }, /not on its grid/));
 });
@@ -286,12 +286,12 @@ describe("leaving the domain", () => {
   const rough = {
     ...shared,
     steps: 6,
-    method: eulerMaruyama({ onExit: "hold" }),
+    solver: eulerMaruyama({ onExit: "hold" }),
     count: 200,
   } as const;
 
   it("is an error by default, which says where and what to do", async () => {
-    await expect(sample(process, { ...rough, method: "eulerMaruyama" })).rejects.toThrow(
+    await expect(sample(process, { ...rough, solver: "eulerMaruyama" })).rejects.toThrow(
       /samples left the domain of additive logistic in step 1.*Step in x/,
     );
   });
@@ -302,13 +302,13 @@ describe("leaving the domain", () => {
     expect(held.clamps).toBe(held.exits);
     const halved = await sample(process, {
       ...rough,
-      method: eulerMaruyama({ onExit: (y) => add(mul(y, 0), 0.25) }),
+      solver: eulerMaruyama({ onExit: (y) => add(mul(y, 0), 0.25) }),
     });
     expect(halved.clamps).toBe(200 * 6);
   });
 
   it("is not to be mended by points that are outside too", async () => {
-    const run = sample(process, { ...rough, method: eulerMaruyama({ onExit: (y) => mul(y, 4) }) });
+    const run = sample(process, { ...rough, solver: eulerMaruyama({ onExit: (y) => mul(y, 4) }) });
     await expect(run).rejects.toThrow(/onExit left \d+ of 200 samples outside the domain/);
   });
 
@@ -322,7 +322,7 @@ describe("leaving the domain", () => {
 
 describe("steps chosen by a tolerance", () => {
   const { steps: _, ...open } = shared;
-  const adaptive = { ...open, method: "rungeKutta" } as const;
+  const adaptive = { ...open, solver: "rungeKutta" } as const;
 
   it("lead where fixed ones lead, in either space, and say how many were refused", async () => {
     const fixed = numbers((await sample(process, { ...adaptive, steps: 80 })).samples);
@@ -330,7 +330,7 @@ describe("steps chosen by a tolerance", () => {
       const seen: number[] = [];
       const result = await sample(process, {
         ...adaptive,
-        method: rungeKutta({ stepIn, tolerance: 1e-7 }),
+        solver: rungeKutta({ stepIn, tolerance: 1e-7 }),
         onStep: ({ t, steps }) => {
           expect(steps).toBeUndefined();
           seen.push(t);
@@ -359,10 +359,10 @@ describe("steps chosen by a tolerance", () => {
 
   it("refuse what means nothing to them", async () => {
     await expect(
-      sample(process, { ...adaptive, method: rungeKutta({ onExit: "hold" }) }),
+      sample(process, { ...adaptive, solver: rungeKutta({ onExit: "hold" }) }),
     ).rejects.toThrow(/onExit means nothing/);
     await expect(
-      sample(process, { ...adaptive, method: rungeKutta({ tolerance: 0 }) }),
+      sample(process, { ...adaptive, solver: rungeKutta({ tolerance: 0 }) }),
     ).rejects.toThrow(/tolerance is 0/);
   });
 });

@@ -30,13 +30,13 @@ import {
   type DrawOptions,
   heun,
   type KnownPoints,
-  type Method,
-  type MethodName,
   milstein,
   type OpenOptions,
   openSampler,
+  type Solver,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import {
@@ -66,14 +66,14 @@ describe("scaling the drift of y", () => {
   const inY = milstein({ stepIn: "y" });
 
   /**
-   * How far two methods are from each other, for every number of steps and any control: opened once
+   * How far two solvers are from each other, for every number of steps and any control: opened once
    * for all of them.
    */
-  const opened = async (phi: Bijector, pair: readonly [Method, Method]) => {
+  const opened = async (phi: Bijector, pair: readonly [Solver, Solver]) => {
     const process = reversePush(gentle, phi, score);
     const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
-    const open = (method: Method) =>
-      openSampler(process, { shape: [2], method, type: "float64", threads: 1 });
+    const open = (solver: Solver) =>
+      openSampler(process, { shape: [2], solver, type: "float64", threads: 1 });
     const [one, two] = [await open(pair[0]), await open(pair[1])];
     const differences = async (control: Partial<DrawOptions>): Promise<number[]> => {
       const found: number[] = [];
@@ -91,7 +91,7 @@ describe("scaling the drift of y", () => {
     (phi) => {
       let pair: Awaited<ReturnType<typeof opened>>;
       beforeAll(async () => {
-        pair = await opened(phi, [inY, samplers.domainPreserving()]);
+        pair = await opened(phi, [inY, solvers.domainPreserving()]);
       });
       afterAll(() => pair.dispose());
 
@@ -123,7 +123,7 @@ describe("scaling the drift of y", () => {
     const mapped = await evaluate((x: Tensor) => additiveLogistic().forward(x), naive.samples);
     const first = await evaluate((x: Tensor) => additiveLogistic().forward(x), start);
     const right = await sample(plain, { ...options, start: first });
-    const stepped = await sample(plain, { ...options, start: first, method: inY });
+    const stepped = await sample(plain, { ...options, start: first, solver: inY });
     expect(meanDistance(right.samples, stepped.samples)).toBeLessThan(0.002);
     expect(meanDistance(mapped, stepped.samples)).toBeGreaterThan(0.005);
   });
@@ -211,7 +211,7 @@ describe("known coordinates", () => {
     resample: number,
     steps: number,
     likelihood?: OpenOptions["likelihood"],
-    method: MethodName = "domainPreserving",
+    solver: SolverName = "domainPreserving",
     count = 2000,
   ) => {
     const result = await sample(process, {
@@ -220,7 +220,7 @@ describe("known coordinates", () => {
       key: key(3),
       steps,
       known: known(resample),
-      method,
+      solver,
       likelihood,
       type: "float64",
       threads: 1,
@@ -233,7 +233,7 @@ describe("known coordinates", () => {
     const mean = unknown.reduce((s, v) => s + v, 0) / count;
     const variance = unknown.reduce((s, v) => s + (v - mean) ** 2, 0) / count;
     console.log(
-      `${method}, resample ${resample}, ${steps} steps: mean ${mean.toFixed(3)} of 0.9, variance ${variance.toFixed(3)} of 0.19`,
+      `${solver}, resample ${resample}, ${steps} steps: mean ${mean.toFixed(3)} of 0.9, variance ${variance.toFixed(3)} of 0.19`,
     );
     return { mean, variance, result };
   };
@@ -335,10 +335,10 @@ describe("known coordinates", () => {
     expect(Math.abs(mean - 0.9)).toBeLessThan(0.03);
     expect(Math.abs(variance - 0.19)).toBeLessThan(0.02);
     // Exponential steps, which look back at the last one, come as near in two fifths of the steps.
-    const few = await run(1, 40, likelihood, "exponentialSde");
+    const few = await run(1, 40, likelihood, "dpmSolver2MSde");
     expect(Math.abs(few.mean - 0.9)).toBeLessThan(0.03);
     expect(Math.abs(few.variance - 0.19)).toBeLessThan(0.02);
-    const often = await run(10, 30, undefined, "exponentialSde", 1000);
+    const often = await run(10, 30, undefined, "dpmSolver2MSde", 1000);
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
   });
 

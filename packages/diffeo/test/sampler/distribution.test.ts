@@ -11,9 +11,9 @@ import { constant, type NdArray, reshape, sizeOf, type Tensor } from "../../src/
 import { fold, key, normal, permutation, sampleKeys } from "../../src/random/index.ts";
 import {
   energyDistance,
-  type Method,
-  type MethodName,
   milstein,
+  type Solver,
+  type SolverName,
   sample,
 } from "../../src/sampler/index.ts";
 import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
@@ -54,7 +54,7 @@ async function exactSamples(
 /** How far samples are from exact ones, beyond chance and in its standard deviations. */
 async function excess(
   entry: MapEntry,
-  options: { method: MethodName | Method; steps: number; driftScale?: number; count?: number },
+  options: { solver: SolverName | Solver; steps: number; driftScale?: number; count?: number },
 ): Promise<number> {
   const { count = countOf(entry) } = options;
   const { samples, exits } = await sample(problem(entry), {
@@ -69,7 +69,7 @@ async function excess(
     key: key("energy"),
   });
   console.log(
-    `${entry.name}, ${typeof options.method === "string" ? options.method : options.method.name}: energy distance ${found.value.toExponential(1)}, by chance ` +
+    `${entry.name}, ${typeof options.solver === "string" ? options.solver : options.solver.name}: energy distance ${found.value.toExponential(1)}, by chance ` +
       `${found.chance.mean.toExponential(1)} ± ${found.chance.deviation.toExponential(1)}; ${exits} exits`,
   );
   return found.excess;
@@ -78,7 +78,7 @@ async function excess(
 describe("samples of a mixture, in y", () => {
   for (const entry of constrained)
     it(`are those of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
-      expect(await excess(entry, { method: "domainPreserving", steps })).toBeLessThan(FAR);
+      expect(await excess(entry, { solver: "domainPreserving", steps })).toBeLessThan(FAR);
     });
 
   for (const entry of constrained.filter(
@@ -86,14 +86,14 @@ describe("samples of a mixture, in y", () => {
   ))
     it(`are those of the image of the mixture, stepped in y too (${entry.name})`, async () => {
       expect(
-        await excess(entry, { method: milstein({ onExit: "hold" }), steps: 60, count: 4000 }),
+        await excess(entry, { solver: milstein({ onExit: "hold" }), steps: 60, count: 4000 }),
       ).toBeLessThan(FAR);
     });
 
   it("are told from those of a drift scaled by 0.9", async () => {
     const entry = constrained.find(({ name }) => name === "additiveLogistic") as MapEntry;
     expect(
-      await excess(entry, { method: "domainPreserving", steps, driftScale: 0.9 }),
+      await excess(entry, { solver: "domainPreserving", steps, driftScale: 0.9 }),
     ).toBeGreaterThan(8);
   });
 

@@ -11,8 +11,8 @@ import {
   fittedGrid,
   logSnr,
   logSnrGrid,
-  type Method,
   quadraticGrid,
+  type Solver,
   sample,
   uniformGrid,
 } from "../../src/sampler/index.ts";
@@ -40,14 +40,14 @@ function errorsOf(scales: readonly number[]) {
  */
 async function distance(
   scales: readonly number[],
-  method: Method,
+  solver: Solver,
   grid: readonly number[],
 ): Promise<number> {
   const d = scales.length;
   const count = grid.length;
   const data = gaussian({ mean: scales.map(() => 0), covariance: scales.map((s) => s ** 2) });
   const { samples } = await sample(reverse(sde, exactScore(sde, data)), {
-    ...{ shape: [d], method, grid, device: "reference", key: key(1) },
+    ...{ shape: [d], solver, grid, device: "reference", key: key(1) },
     start: { shape: [count, d], dtype: "float64", data: new Float64Array(count * d).fill(1, 0, d) },
     noise: ({ step, count: n }) => new Float64Array(n * d).fill(1, (step + 1) * d, (step + 2) * d),
   });

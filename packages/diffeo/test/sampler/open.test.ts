@@ -19,10 +19,10 @@ import { key } from "../../src/random/index.ts";
 import {
   type DrawOptions,
   type KnownPoints,
-  type MethodName,
   openSampler,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
 } from "../../src/sampler/index.ts";
 import { guide, type MarginalScore, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, exactScore } from "./tools.ts";
@@ -43,12 +43,12 @@ function counted(score: MarginalScore): { score: MarginalScore; traced: () => nu
   };
 }
 
-describe.each(Object.keys(samplers) as MethodName[])("an open %s", (method) => {
+describe.each(Object.keys(solvers) as SolverName[])("an open %s", (solver) => {
   const { score, traced } = counted(exactScore(sde, clusters(2)));
   const process = reversePush(sde, sigmoidMap(), score);
-  const scalable = method !== "predictorCorrector";
+  const scalable = solver !== "predictorCorrector";
   const shared = {
-    method: { ...samplers[method](), onExit: "hold" },
+    solver: { ...solvers[solver](), onExit: "hold" },
     shape: [2],
     threads: 1,
     denoise: true,

@@ -8,15 +8,15 @@ import {
   brownianPath,
   heun,
   logSnrGrid,
-  type Method,
-  type MethodName,
   type NoiseSource,
   openSampler,
   predictorCorrector,
   quadraticGrid,
   rungeKutta,
+  type Solver,
+  type SolverName,
   sample,
-  samplers,
+  solvers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import {
@@ -67,7 +67,7 @@ describe("strong order", () => {
    */
   const measure = async (
     process: Process,
-    method: MethodName,
+    solver: SolverName,
     noise: NoiseSource,
     exact: Float64Array,
   ) => {
@@ -78,7 +78,7 @@ describe("strong order", () => {
       grid: uniformGrid(0, 1, steps),
       noise,
     }));
-    const ends = await draws(process, { shape: [1], method, type: "float64", threads: 1 }, calls);
+    const ends = await draws(process, { shape: [1], solver, type: "float64", threads: 1 }, calls);
     return fittedOrder(
       stepCounts,
       ends.map(({ samples }) => meanDistance(samples, { ...start, data: exact })),
@@ -93,15 +93,15 @@ describe("strong order", () => {
     ["Milstein", "milstein", 1],
   ] as const)(
     "of %s is that of the book, where the noise is proportional to x",
-    async (name, method, order) => {
-      const found = await measure(forward(geometric), method, path, solution);
+    async (name, solver, order) => {
+      const found = await measure(forward(geometric), solver, path, solution);
       console.log(`strong order of ${name}: ${found.toFixed(3)}`);
       expect(found).toBeGreaterThan(order - 0.1);
       expect(found).toBeLessThan(order + 0.1);
     },
   );
 
-  it("of the domain-preserving method is 1, where noise in x does not depend on x", async () => {
+  it("of the domain-preserving solver is 1, where noise in x does not depend on x", async () => {
     // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid
     // 4 times finer still
     const sde = ornsteinUhlenbeck({ horizon: 1 });
@@ -115,7 +115,7 @@ describe("strong order", () => {
       for (let i = 0; i < count; i++) x[i] += weight * z[i];
     }
     const found = await measure(forward(sde, expMap()), "domainPreserving", path, x.map(Math.exp));
-    console.log(`strong order of the domain-preserving method: ${found.toFixed(3)}`);
+    console.log(`strong order of the domain-preserving solver: ${found.toFixed(3)}`);
     expect(found).toBeGreaterThan(0.9);
     expect(found).toBeLessThan(1.1);
   });
@@ -139,11 +139,11 @@ describe("weak order", () => {
     0.4 * Math.exp(-integral(t)) + 1 - Math.exp(-integral(t));
 
   /**
-   * The errors of a method's variances for some numbers of steps, on as many samples as the most of
+   * The errors of a solver's variances for some numbers of steps, on as many samples as the most of
    * them have draws.
    */
   const errorsOf = async (
-    method: MethodName | Method,
+    solver: SolverName | Solver,
     counts: readonly number[],
     drawn = 1,
   ): Promise<number[]> => {
@@ -156,7 +156,7 @@ describe("weak order", () => {
       return z;
     };
     const calls = counts.map((steps) => ({ start, key: key(1), steps, tEnd, noise }));
-    const ends = await draws(process, { shape: [1], method, type: "float64" }, calls);
+    const ends = await draws(process, { shape: [1], solver, type: "float64" }, calls);
     return ends.map(({ samples: { data } }) => {
       const variance = Array.from(data as Float64Array).reduce((s, y) => s + ((y - 3) / 2) ** 2, 0);
       return variance / varianceAt(tEnd) - 1;
@@ -168,8 +168,8 @@ describe("weak order", () => {
     ["Euler–Maruyama", "eulerMaruyama"],
     ["Milstein", "milstein"],
     ["domain-preserving", "domainPreserving"],
-  ] as const)("of %s is 1", async (name, method) => {
-    const found = fittedOrder(counts, (await errorsOf(method, counts)).map(Math.abs));
+  ] as const)("of %s is 1", async (name, solver) => {
+    const found = fittedOrder(counts, (await errorsOf(solver, counts)).map(Math.abs));
     console.log(`weak order of ${name}: ${found.toFixed(3)}`);
     expect(found).toBeGreaterThan(0.9);
     expect(found).toBeLessThan(1.15);
@@ -184,11 +184,11 @@ describe("weak order", () => {
     const call = { start, key: key(1), grid: [from, to], noise, type: "float64" } as const;
     const { samples: predicted } = await sample(process, {
       ...call,
-      method: predictorCorrector({ steps: 0 }),
+      solver: predictorCorrector({ steps: 0 }),
     });
     const { samples } = await sample(process, {
       ...call,
-      method: predictorCorrector({ steps: 1, ratio }),
+      solver: predictorCorrector({ steps: 1, ratio }),
     });
     expect(samples.data[0] - 3).toBeCloseTo(
       (predicted.data[0] - 3) * (1 - epsilon / varianceAt(to)),
@@ -198,7 +198,7 @@ describe("weak order", () => {
   });
 
   it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
-    const by = (ratio: number): Method => predictorCorrector({ steps: 1, ratio });
+    const by = (ratio: number): Solver => predictorCorrector({ steps: 1, ratio });
     const errors: number[] = [];
     for (const steps of counts)
       errors.push(...(await errorsOf(by(Math.sqrt(0.8 / steps)), [steps], 2)));
@@ -240,7 +240,7 @@ describe("order", () => {
       for (const stepIn of ["x", "y"] as const) {
         const ends = await draws(
           process,
-          { shape: [1], method: sampler({ stepIn }), type: "float64" },
+          { shape: [1], solver: sampler({ stepIn }), type: "float64" },
           counts.map((steps) => ({ start: filled(1, Math.exp(1.3)), key: key(1), steps, tEnd: 0 })),
         );
         // x_t / √Var x_t is constant along the flow
@@ -260,7 +260,7 @@ describe("order", () => {
     for (const tolerance of [1e-3, 1e-6, 1e-9]) {
       const start = filled(1, Math.exp(1.3));
       const result = await sample(process, {
-        method: rungeKutta({ tolerance }),
+        solver: rungeKutta({ tolerance }),
         start,
         key: key(1),
         tEnd: 0,
@@ -303,8 +303,8 @@ describe("exponential steps", () => {
       const [from, to] = [0.8 * one.horizon, one.horizon / 50];
       const opening = { shape: [2], type: "float64", threads: 1 } as const;
       const fine = { start, key: key(1), grid: logSnrGrid(one.transition, from, to, 300) };
-      const [exact] = await draws(process, { ...opening, method: rungeKutta() }, [fine]);
-      const draw = await openSampler(process, { ...opening, method: "exponential" });
+      const [exact] = await draws(process, { ...opening, solver: rungeKutta() }, [fine]);
+      const draw = await openSampler(process, { ...opening, solver: "dpmSolver2M" });
       const grids = {
         logSnr: (steps: number) => logSnrGrid(one.transition, from, to, steps),
         quadratic: (steps: number) => quadraticGrid(from, to, steps),
@@ -336,11 +336,11 @@ describe("exponential steps", () => {
       data: (start.data as Float64Array).map((v) => 1 / (1 + Math.exp(-v))),
     };
     const shared = { start: inside, key: key(1), tEnd: 0.02, driftScale: 0.9 } as const;
-    const exact = await sample(process, { ...shared, method: tight, type: "float64" });
+    const exact = await sample(process, { ...shared, solver: tight, type: "float64" });
     const counts = [40, 80, 160];
     const ends = await draws(
       process,
-      { shape: [2], method: "exponential", type: "float64" },
+      { shape: [2], solver: "dpmSolver2M", type: "float64" },
       counts.map((steps) => ({ ...shared, steps })),
     );
     const errors = ends.map(({ samples }) => meanDistance(samples, exact.samples));
@@ -348,14 +348,14 @@ describe("exponential steps", () => {
   });
 
   /**
-   * Var of what a method makes of N(0, var) in some numbers of steps: linear in start and noise, so
+   * Var of what a solver makes of N(0, var) in some numbers of steps: linear in start and noise, so
    * unit noise shows it.
    */
   const variances = async (
     process: Process,
     counts: readonly number[],
     initial: number,
-    method: MethodName | Method,
+    solver: SolverName | Solver,
   ): Promise<number[]> => {
     const samples = 1 + Math.max(...counts);
     const from = filled(samples, 0);
@@ -366,7 +366,7 @@ describe("exponential steps", () => {
       return z;
     };
     const calls = counts.map((steps) => ({ start: from, key: key(1), steps, tEnd: 0.05, noise }));
-    const ends = await draws(process, { shape: [1], method, type: "float64" }, calls);
+    const ends = await draws(process, { shape: [1], solver, type: "float64" }, calls);
     return ends.map(({ samples: { data } }) =>
       Array.from(data as Float64Array).reduce((s, y) => s + y * y, 0),
     );
@@ -377,18 +377,18 @@ describe("exponential steps", () => {
   };
 
   it.each([
-    ["exponentialSde", 2],
+    ["dpmSolver2MSde", 2],
     ["ancestral", 1],
   ] as const)(
     "of the SDE have their weak order on a Gaussian law, once steps are short: %s %d",
-    async (method, order) => {
+    async (solver, order) => {
       const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
       const counts = [80, 160, 320];
-      const made = await variances(process, counts, spread(0.4, 1), method);
+      const made = await variances(process, counts, spread(0.4, 1), solver);
       const errors = made.map((v) => Math.abs(v / spread(0.4, 0.05) - 1));
       const found = fittedOrder(counts, errors);
       console.log(
-        `weak order of ${method}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
+        `weak order of ${solver}: ${found.toFixed(3)}, errors ${errors.map((e) => e.toExponential(1))}`,
       );
       expect(Math.abs(found - order)).toBeLessThan(0.2);
     },
@@ -427,12 +427,12 @@ describe("exponential steps", () => {
     const [a, b] = [0.1 * 0.05 + 9.95 * 0.05 ** 2, 10.05];
     const deviation = (integral: number): number => Math.sqrt(1 - Math.exp(-integral));
     const counts = [1, 2, 5, 20];
-    for (const method of ["exponentialSde", "ancestral"] as const)
-      for (const made of await variances(centred, counts, 1 - Math.exp(-b), method))
+    for (const solver of ["dpmSolver2MSde", "ancestral"] as const)
+      for (const made of await variances(centred, counts, 1 - Math.exp(-b), solver))
         expect(Math.abs(made / (1 - Math.exp(-a)) - 1)).toBeLessThan(1e-11);
     const ends = await draws(
       process,
-      { shape: [1], method: "exponential", type: "float64" },
+      { shape: [1], solver: "dpmSolver2M", type: "float64" },
       counts.map((steps) => ({ start: filled(1, 1.3), key: key(1), steps, tEnd: 0.05 })),
     );
     // Along the flow of one point (x − m x₀)/σ is constant.
@@ -442,7 +442,7 @@ describe("exponential steps", () => {
   });
 
   it("look back at the last step from the second on, but not in the last of fewer than 15", () => {
-    for (const { remembers } of [samplers.exponential(), samplers.exponentialSde()]) {
+    for (const { remembers } of [solvers.dpmSolver2M(), solvers.dpmSolver2MSde()]) {
       const looks = (steps: number): boolean[] =>
         Array.from({ length: steps }, (_, k) => remembers?.(k, steps) ?? false);
       expect(looks(14)).toEqual([false, ...new Array(12).fill(true), false]);
@@ -456,16 +456,16 @@ describe("exponential steps", () => {
     await expect(
       sample(
         reverse(bare, (x) => neg(x)),
-        { ...options, method: "exponential" },
+        { ...options, solver: "dpmSolver2M" },
       ),
     ).rejects.toThrow(/no Gaussian transition/);
-    await expect(sample(forward(sde), { ...options, method: "exponentialSde" })).rejects.toThrow(
+    await expect(sample(forward(sde), { ...options, solver: "dpmSolver2MSde" })).rejects.toThrow(
       /runs forward/,
     );
     await expect(
       sample(
         reverse(sde, (x) => neg(x)),
-        { ...options, method: heun({ churn: 0.2, stepIn: "y" }) },
+        { ...options, solver: heun({ churn: 0.2, stepIn: "y" }) },
       ),
     ).rejects.toThrow(/heun: churn goes back by the Gaussian transition/);
     expect(() => heun({ churn: -1 })).toThrow("heun: churn is -1");

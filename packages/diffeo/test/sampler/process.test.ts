@@ -35,12 +35,12 @@ import {
   brownianPath,
   eulerMaruyama,
   heun,
-  type Method,
   milstein,
   predictorCorrector,
   rungeKutta,
+  type Solver,
   sample,
-  samplers,
+  solvers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
 import {
@@ -81,32 +81,32 @@ const worst = ({ data }: NdArray): number =>
   Math.max(...Array.from(data as Float64Array, (v, i) => Math.abs(v - end[i])));
 
 /**
- * Every method, those that step in either space in both; correctors, whose steps are of the score,
+ * Every solver, those that step in either space in both; correctors, whose steps are of the score,
  * without.
  */
-const methods: readonly (readonly [string, Method, stochastic: boolean, order: number])[] = [
-  ["domainPreserving", samplers.domainPreserving(), true, 1],
+const cases: readonly (readonly [string, Solver, stochastic: boolean, order: number])[] = [
+  ["domainPreserving", solvers.domainPreserving(), true, 1],
   ["eulerMaruyama in y", eulerMaruyama({ stepIn: "y" }), true, 1],
   ["eulerMaruyama in x", eulerMaruyama({ stepIn: "x" }), true, 1],
   ["milstein in y", milstein({ stepIn: "y" }), true, 1],
   ["milstein in x", milstein({ stepIn: "x" }), true, 1],
   ["predictorCorrector", predictorCorrector({ steps: 0 }), true, 1],
-  ["exponentialSde", samplers.exponentialSde(), true, 2],
-  ["ancestral", samplers.ancestral(), true, 1],
+  ["dpmSolver2MSde", solvers.dpmSolver2MSde(), true, 2],
+  ["ancestral", solvers.ancestral(), true, 1],
   ["heun in x", heun({ stepIn: "x" }), false, 2],
   ["heun in y", heun({ stepIn: "y" }), false, 2],
   ["rungeKutta in x", rungeKutta({ stepIn: "x" }), false, 4],
   ["rungeKutta in y", rungeKutta({ stepIn: "y" }), false, 4],
-  ["exponential", samplers.exponential(), false, 2],
+  ["dpmSolver2M", solvers.dpmSolver2M(), false, 2],
 ];
 
-it("names every method", () => {
-  expect([...new Set(methods.map(([, { name }]) => name))].sort()).toEqual(
-    Object.keys(samplers).sort(),
+it("names every solver", () => {
+  expect([...new Set(cases.map(([, { name }]) => name))].sort()).toEqual(
+    Object.keys(solvers).sort(),
   );
 });
 
-describe.each(methods)("%s", (_, method, stochastic, order) => {
+describe.each(cases)("%s", (_, solver, stochastic, order) => {
   const overridden = (process: Process): Process =>
     stochastic ? { ...process, drift: field, diffusion: still } : { ...process, velocity: field };
 
@@ -120,7 +120,7 @@ describe.each(methods)("%s", (_, method, stochastic, order) => {
         key: key(1),
         grid: uniformGrid(FROM, TO, steps),
       }));
-      const ends = await draws(process, { shape: [2], method, type: "float64", threads: 1 }, calls);
+      const ends = await draws(process, { shape: [2], solver, type: "float64", threads: 1 }, calls);
       const errors = ends.map(({ samples }) => worst(samples));
       expect(fittedOrder(counts, errors)).toBeGreaterThan(order - 0.25);
       expect(errors[1]).toBeLessThan(order === 1 ? 0.024 : 1e-3);
@@ -137,7 +137,7 @@ describe.each(methods)("%s", (_, method, stochastic, order) => {
       start,
       key: key(1),
       steps: 4,
-      method: { ...method, onExit: "hold" },
+      solver: { ...solver, onExit: "hold" },
       type: "float64",
       threads: 1,
     } as const;
@@ -174,7 +174,7 @@ describe("an override", () => {
         const stepped = (stepIn: "x" | "y") =>
           draws(
             process,
-            { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 },
+            { shape: [2], solver: milstein({ stepIn }), type: "float64", threads: 1 },
             calls,
           );
         const [inY, inX] = [await stepped("y"), await stepped("x")];
@@ -203,7 +203,7 @@ describe("an override", () => {
     const stepped = (stepIn: "x" | "y") =>
       draws(
         process,
-        { shape: [2], method: milstein({ stepIn }), type: "float64", threads: 1 },
+        { shape: [2], solver: milstein({ stepIn }), type: "float64", threads: 1 },
         calls,
       );
     const [inY, inX] = [await stepped("y"), await stepped("x")];
@@ -283,7 +283,7 @@ describe("a score", () => {
       return mul(x, alignToEvent(add(mul(t, 0), -1), 1));
     });
     await sample(process, { ...options, denoise: true });
-    await sample(process, { ...options, method: "predictorCorrector" });
+    await sample(process, { ...options, solver: "predictorCorrector" });
     expect(seen.length).toBeGreaterThan(3);
   });
   it("goes from its training loss into a sampler as it is", async () => {
@@ -308,10 +308,10 @@ describe("a score", () => {
       noise,
     );
     expect(loss.shape).toEqual([5]);
-    for (const method of Object.keys(samplers) as (keyof typeof samplers)[]) {
+    for (const solver of Object.keys(solvers) as (keyof typeof solvers)[]) {
       const { samples } = await sample(reverse(sde, network), {
         ...options,
-        method,
+        solver,
         denoise: true,
         type: "float64",
       });
@@ -352,7 +352,7 @@ it("steps on a sphere in the space around it draw the noise of the plane", async
   } as const;
   const inX = (await sample(process, shared)).samples;
   const outside = { ...eulerMaruyama({ stepIn: "y" }), onExit: (y: Tensor) => y };
-  await expect(sample(process, { ...shared, method: outside })).rejects.toThrow(
+  await expect(sample(process, { ...shared, solver: outside })).rejects.toThrow(
     /outside the domain/,
   );
   expect(inX.shape).toEqual([4, 3]);

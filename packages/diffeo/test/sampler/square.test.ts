@@ -15,7 +15,7 @@ import {
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, exp, mul, type Tensor } from "../../src/graph/index.ts";
 import { key, normal, sampleKeys } from "../../src/random/index.ts";
-import { brownianPath, type MethodName, uniformGrid } from "../../src/sampler/index.ts";
+import { brownianPath, type SolverName, uniformGrid } from "../../src/sampler/index.ts";
 import { pushedScore } from "../../src/score/index.ts";
 import { linearSchedule, push, reverse, reversePush, vp } from "../../src/sde/index.ts";
 import { clusters, draws, exactScore, fittedOrder, meanDistance, remembered } from "./tools.ts";
@@ -36,10 +36,10 @@ const path = remembered(brownianPath(key("square"), times(256)));
 const start = normal(sampleKeys(key("start"), count), [2], { dtype: "float64" });
 
 /**
- * How far the process stepped in y by each method is from the one stepped in x, for every number of
+ * How far the process stepped in y by each solver is from the one stepped in x, for every number of
  * steps.
  */
-async function differences(phi: Bijector, methods: readonly MethodName[]): Promise<number[][]> {
+async function differences(phi: Bijector, solverNames: readonly SolverName[]): Promise<number[][]> {
   const first = await evaluate((x: Tensor) => phi.forward(x, constant(1, "float64")), start);
   const transformed = reverse(push(sde, phi), (y: Tensor, t: Tensor) =>
     pushedScore(phi, (x, s) => score(x, s as Tensor))(y, t),
@@ -53,12 +53,12 @@ async function differences(phi: Bijector, methods: readonly MethodName[]): Promi
   }));
   const inX = await draws(
     reversePush(sde, phi, score),
-    { ...opening, method: "domainPreserving" },
+    { ...opening, solver: "domainPreserving" },
     calls,
   );
   const found: number[][] = [];
-  for (const method of methods) {
-    const inY = await draws(transformed, { ...opening, method }, calls);
+  for (const solver of solverNames) {
+    const inY = await draws(transformed, { ...opening, solver }, calls);
     found.push(inY.map(({ samples }, i) => meanDistance(samples, inX[i].samples)));
   }
   return found;
@@ -66,7 +66,7 @@ async function differences(phi: Bijector, methods: readonly MethodName[]): Promi
 
 describe("the commuting square", () => {
   for (const phi of maps)
-    it(`closes at the order of the method (${phi.name})`, async () => {
+    it(`closes at the order of the solver (${phi.name})`, async () => {
       const [euler, higher] = await differences(phi, ["eulerMaruyama", "milstein"]);
       const orders = [euler, higher].map((d) => fittedOrder(stepCounts, d));
       console.log(

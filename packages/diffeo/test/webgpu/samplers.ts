@@ -10,8 +10,8 @@ import { fromOnnx } from "../../src/outside/index.ts";
 import { key } from "../../src/random/index.ts";
 import {
   eulerMaruyama,
-  type MethodName,
   type SampleResult,
+  type SolverName,
   sample,
 } from "../../src/sampler/index.ts";
 import { reversePush, vp } from "../../src/sde/index.ts";
@@ -19,7 +19,7 @@ import { clusters, exactScore } from "../sampler/tools.ts";
 
 export interface SamplerFinding {
   readonly map: string;
-  readonly method: MethodName;
+  readonly solver: SolverName;
   readonly exits: readonly [onProcessor: number, onGpu: number];
   /** The largest difference of two samples, in units of the largest number among them. */
   readonly difference: number;
@@ -37,19 +37,19 @@ const outside = await fromOnnx(
   },
 );
 
-function runOutside(method: MethodName, device: string): Promise<SampleResult> {
+function runOutside(solver: SolverName, device: string): Promise<SampleResult> {
   const process = reversePush(vp(), mapNamed("additiveLogistic").map, outside);
-  return sample(process, { method, device, steps: 5, count: 50, shape: [3], key: key(1) });
+  return sample(process, { solver, device, steps: 5, count: 50, shape: [3], key: key(1) });
 }
 
-function run({ map, event }: MapEntry, method: MethodName, device: string): Promise<SampleResult> {
+function run({ map, event }: MapEntry, solver: SolverName, device: string): Promise<SampleResult> {
   const flat = exactScore(vp(), clusters(sizeOf(event)));
   const score = (x: Tensor, t: Tensor): Tensor =>
     reshape(flat(flattenEvent(x, map.eventRank), t), x.shape);
   const process = reversePush(vp({ eventRank: map.eventRank }), map, score);
-  const chosen = method === "eulerMaruyama" ? eulerMaruyama({ onExit: "hold" }) : method;
+  const chosen = solver === "eulerMaruyama" ? eulerMaruyama({ onExit: "hold" }) : solver;
   return sample(process, {
-    method: chosen,
+    solver: chosen,
     device,
     steps: 5,
     count: 50,
@@ -81,18 +81,18 @@ export async function surveySamplers(): Promise<SamplerFinding[]> {
   const found: SamplerFinding[] = [];
   const compare = async (
     name: string,
-    method: MethodName,
+    solver: SolverName,
     on: (device: string) => Promise<SampleResult>,
   ): Promise<void> => {
     const [a, b] = [await on("cpu"), await on("webgpu")];
     const [u, v] = [numbers(a.samples), numbers(b.samples)];
     const difference =
       Math.max(...u.map((w, i) => Math.abs(w - v[i]))) / Math.max(...u.map(Math.abs));
-    found.push({ map: name, method, exits: [a.exits, b.exits], difference });
+    found.push({ map: name, solver, exits: [a.exits, b.exits], difference });
   };
-  for (const [name, method] of pairs)
-    await compare(name, method, (device) => run(mapNamed(name), method, device));
-  for (const method of ["domainPreserving", "exponential"] as const)
-    await compare("a file's", method, (device) => runOutside(method, device));
+  for (const [name, solver] of pairs)
+    await compare(name, solver, (device) => run(mapNamed(name), solver, device));
+  for (const solver of ["domainPreserving", "dpmSolver2M"] as const)
+    await compare("a file's", solver, (device) => runOutside(solver, device));
   return found;
 }

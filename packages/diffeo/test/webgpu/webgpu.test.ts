@@ -45,9 +45,9 @@ if ("printed" in found)
       const { samplers } = report;
       expect(samplers.filter(({ exits }) => exits[0] > 50).length).toBeGreaterThan(6);
       expect(samplers.filter(({ map }) => map === "a file's")).toHaveLength(2);
-      for (const { map, method, exits, difference } of samplers) {
-        expect(exits[1], `${map}, ${method}`).toBe(exits[0]);
-        expect(difference, `${map}, ${method}`).toBeLessThan(1e-3);
+      for (const { map, solver, exits, difference } of samplers) {
+        expect(exits[1], `${map}, ${solver}`).toBe(exits[0]);
+        expect(difference, `${map}, ${solver}`).toBeLessThan(1e-3);
       }
     });
   });

@@ -201,7 +201,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
 
   it("draws through its files the rows that it draws itself", async () => {
     const how = {
-      method: "exponential",
+      solver: "dpmSolver2M",
       grid: "logSnr",
       tEnd: last,
       steps: 49,
@@ -243,7 +243,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
     }
     const found = await denoise(p, last);
     const { samples } = await sample(reverse(sde, await scoreFile()), {
-      method: "exponential",
+      solver: "dpmSolver2M",
       grid: times,
       denoise: true,
       threads: 1,

@@ -7,7 +7,7 @@ import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { parameterCount } from "diffeo/model";
 import { key } from "diffeo/random";
-import type { MethodName, Progress } from "diffeo/sampler";
+import type { Progress, SolverName } from "diffeo/sampler";
 import {
   type BoardSampler,
   type Boards,
@@ -26,7 +26,7 @@ import { task, turn } from "../../shell/rpc.ts";
 
 export interface DrawAsk {
   readonly device: string;
-  readonly method: MethodName;
+  readonly solver: SolverName;
   readonly seed: number;
   readonly boards: number;
   readonly steps: number;
@@ -87,10 +87,10 @@ export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array
   },
 );
 
-async function samplerFor({ device, method, boards }: DrawAsk): Promise<BoardSampler> {
+async function samplerFor({ device, solver, boards }: DrawAsk): Promise<BoardSampler> {
   if (!model) fail("usage", "no model is loaded", "load one first");
-  const name = `${device} ${method} ${boards}`;
-  const opened = samplers.get(name) ?? openBoards(model, { device, method });
+  const name = `${device} ${solver} ${boards}`;
+  const opened = samplers.get(name) ?? openBoards(model, { device, solver });
   // The last used is the last in the map.
   samplers.delete(name);
   samplers.set(name, opened);

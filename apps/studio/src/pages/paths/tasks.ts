@@ -68,11 +68,11 @@ async function openSpace(name: SpaceName) {
   const shape = [n];
   const hold = { onExit: "hold" } as const;
   const [outX, outY, domain, euler, order1] = await Promise.all([
-    openSampler(forward(sde), { shape, method: "eulerMaruyama", ...float64 }),
-    openSampler(forward(sde, phi), { shape, method: milstein(hold), ...float64 }),
-    openSampler(inY, { shape, method: "domainPreserving", ...float64 }),
-    openSampler(transformed, { shape, method: eulerMaruyama(hold), ...float64 }),
-    openSampler(transformed, { shape, method: milstein(hold), ...float64 }),
+    openSampler(forward(sde), { shape, solver: "eulerMaruyama", ...float64 }),
+    openSampler(forward(sde, phi), { shape, solver: milstein(hold), ...float64 }),
+    openSampler(inY, { shape, solver: "domainPreserving", ...float64 }),
+    openSampler(transformed, { shape, solver: eulerMaruyama(hold), ...float64 }),
+    openSampler(transformed, { shape, solver: milstein(hold), ...float64 }),
   ]);
   const point = [null, n];
   const logp = (x: Tensor, t: Tensor): Tensor => law.marginal(meanFactor(t), std(t)).logDensity(x);

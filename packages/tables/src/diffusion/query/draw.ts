@@ -69,7 +69,7 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
       some,
       (engine) =>
         openSampler(reverse(tableSde, tableScore(model)), {
-          ...{ shape: [n], method: "exponential", denoise: true },
+          ...{ shape: [n], solver: "dpmSolver2M", denoise: true },
           ...engine,
         }),
       (draw) =>

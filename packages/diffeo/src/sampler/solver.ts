@@ -1,6 +1,6 @@
 /**
  * The contract of an integrator: one step of a motion as a graph. A motion is the process in the
- * coordinates that the steps are taken in; a method reads its drift, diffusion and velocity and
+ * coordinates that the steps are taken in; a solver reads its drift, diffusion and velocity and
  * computes none of them.
  */
 import {
@@ -28,7 +28,7 @@ export type StepIn = "x" | "y";
  */
 export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
-/** Options of the methods that may step in either space. */
+/** Options of the solvers that may step in either space. */
 export interface SteppingOptions {
   readonly stepIn?: StepIn;
   /** Default fail. */
@@ -50,7 +50,7 @@ export interface StepInputs {
   readonly memory?: { readonly value: Tensor; readonly since: Tensor };
 }
 
-export interface Method {
+export interface Solver {
   /** What errors call it. */
   readonly name: string;
   readonly stepIn: StepIn;
@@ -76,7 +76,7 @@ export interface Method {
   readonly tolerance?: number;
   /** Whether the law of the process may be changed by driftScale and timeDilation. Default true. */
   readonly scalable?: boolean;
-  /** Refuses a process that the method cannot run. */
+  /** Refuses a process that the solver cannot run. */
   readonly require?: (stage: Stage) => void;
   /**
    * The shapes of the standard normals that a step takes, for one event of the space it is taken
@@ -89,7 +89,7 @@ export interface Method {
   ) => { readonly next: Tensor; readonly memory?: Tensor };
 }
 
-/** The process as a method steps it. */
+/** The process as a solver steps it. */
 export const stageOf = (process: Process, stepIn: StepIn): Stage => ({
   process,
   motion: stepIn === "x" ? inChart(process) : process,
@@ -108,13 +108,13 @@ export const duration = ({ reversed }: Process, dt: Tensor): Tensor => (reversed
 /** The velocity of a motion that has one. */
 export function velocityOf(
   { motion, process }: Stage,
-  method: string,
+  solver: string,
 ): (x: Tensor, t: Tensor) => Tensor {
   return (
     motion.velocity ??
     fail(
       "usage",
-      `${method}: ${process.name} has no probability flow`,
+      `${solver}: ${process.name} has no probability flow`,
       "make it with reverse or reversePush",
     )
   );

@@ -24,8 +24,8 @@ import { convert, sizeOf } from "../graph/ndarray.ts";
 import { fold, sampleKeys } from "../random/index.ts";
 import { type Process, scoreAt } from "../sde/index.ts";
 import type { Batch, OpenedSampler } from "./batch.ts";
-import type { Method, StepIn } from "./method.ts";
 import type { DrawOptions } from "./options.ts";
+import type { Solver, StepIn } from "./solver.ts";
 
 /** The x of a point of the space steps are taken in. */
 const toX = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: Tensor): Tensor =>
@@ -37,7 +37,7 @@ export const toProcess = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: 
 
 /** `start`, or draws from the prior, as points of the space steps are taken in. */
 export async function startingPoints(batch: Batch, t: number): Promise<NdArray> {
-  const { process, options, type, event, build, method } = batch;
+  const { process, options, type, event, build, solver } = batch;
   const { prior, name } = process;
   const phi = process.chart?.phi;
   if (options.start) {
@@ -67,7 +67,7 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
         `start: point ${batch.first + outside} of ${inside.data.length} lies outside the domain of ${phi.name}`,
         "give points in the image of the map",
       );
-    return method.stepIn === "y" ? start : x;
+    return solver.stepIn === "y" ? start : x;
   }
   if (!prior)
     fail(
@@ -77,7 +77,7 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     );
   const keys = sampleKeys(fold(options.key, "start"), batch.count, batch.first);
   const x = prior.sample(keys, event, type);
-  if (!phi || method.stepIn === "x") return x;
+  if (!phi || solver.stepIn === "x") return x;
   return build("image of start", (p: Tensor, s: Tensor) => phi.forward(p, s), [
     [null, ...event],
     [],
@@ -95,7 +95,7 @@ export const finalTime = ({ denoise }: OpenedSampler, tEnd: number): number => (
  * mapped.
  */
 export function finalPoints(
-  { denoise, method: { stepIn } }: OpenedSampler,
+  { denoise, solver: { stepIn } }: OpenedSampler,
   process: Process,
   point: Tensor,
   t: Tensor,
@@ -121,7 +121,7 @@ export function finalPoints(
  */
 export function guardExits(
   { eventRank, chart }: Process,
-  { stepIn, onExit }: Method,
+  { stepIn, onExit }: Solver,
   from: Tensor,
   landed: Tensor,
   t: Tensor,
@@ -180,7 +180,7 @@ const remedyFor = ({ driftScale: w = 1 }: DrawOptions, otherwise: string): strin
 
 /** Raises an error if the score at these points, at either end of the step, is no number. */
 export async function blameScore(
-  { process, options, build, first, count, method }: Batch,
+  { process, options, build, first, count, solver }: Batch,
   points: NdArray,
   step: TimeStep,
 ): Promise<void> {
@@ -188,7 +188,7 @@ export async function blameScore(
   if (!score) return;
   const look = build(
     "score",
-    (p: Tensor, t: Tensor) => scoreAt(score, toX(process, method.stepIn, p, t), t, eventRank),
+    (p: Tensor, t: Tensor) => scoreAt(score, toX(process, solver.stepIn, p, t), t, eventRank),
     [[null, ...points.shape.slice(1)], []],
   );
   for (const t of [step.from, step.to]) {
@@ -224,13 +224,13 @@ export async function failNotFinite(
 }
 
 export function failOutside(
-  { process, count, method }: Batch,
+  { process, count, solver }: Batch,
   left: number,
   step: TimeStep,
 ): never {
   const { name } = process;
   const domain = process.chart?.phi.name;
-  if (typeof method.onExit === "function")
+  if (typeof solver.onExit === "function")
     fail(
       "usage",
       `${name}: onExit left ${left} of ${count} samples outside the domain of ${domain} in ${stepText(step)}`,

@@ -46,7 +46,7 @@ import {
   where,
 } from "../graph/index.ts";
 import { applyDiffusion, type Process, type Transition } from "../sde/index.ts";
-import { drawnShape, type Method, type StepInputs, velocityOf } from "./method.ts";
+import { drawnShape, type Solver, type StepInputs, velocityOf } from "./solver.ts";
 
 /** Steps below which the last one is of first order. */
 const FEW = 15;
@@ -62,20 +62,20 @@ const shared = {
 const remembers = (k: number, steps: number): boolean => k > 0 && !(k === steps - 1 && steps < FEW);
 
 /** The probability flow, second order. */
-export const exponential = (): Method => ({
+export const dpmSolver2M = (): Solver => ({
   ...shared,
   remembers,
-  name: "exponential",
+  name: "dpmSolver2M",
   require: (stage) => {
-    transitionOf(stage.process, "exponential");
-    velocityOf(stage, "exponential");
+    transitionOf(stage.process, "dpmSolver2M");
+    velocityOf(stage, "dpmSolver2M");
   },
   draws: () => [],
   step: (stage, step) => {
     const { point, t, dt } = step;
-    const at = levels(transitionOf(stage.process, "exponential"), t, dt);
+    const at = levels(transitionOf(stage.process, "dpmSolver2M"), t, dt);
     const data = div(
-      sub(velocityOf(stage, "exponential")(point, t), mul(point, at.sigmaRate)),
+      sub(velocityOf(stage, "dpmSolver2M")(point, t), mul(point, at.sigmaRate)),
       mul(at.m, at.lambdaRate),
     );
     const kept = mul(point, div(at.sigmaNext, at.sigma));
@@ -85,14 +85,14 @@ export const exponential = (): Method => ({
 });
 
 /** The reverse SDE, with fresh noise in every step. */
-export const exponentialSde = (): Method => ({ ...ancestral(), name: "exponentialSde", remembers });
+export const dpmSolver2MSde = (): Solver => ({ ...ancestral(), name: "dpmSolver2MSde", remembers });
 
 /** The reverse SDE with D held still over each step. */
-export const ancestral = (): Method => ({
+export const ancestral = (): Solver => ({
   ...shared,
   name: "ancestral",
   require: ({ process }) => {
-    transitionOf(process, "exponential steps");
+    transitionOf(process, "ancestral steps");
     if (!process.reversed)
       fail(
         "usage",
@@ -103,7 +103,7 @@ export const ancestral = (): Method => ({
   draws: (stage, event, dtype) => [drawnShape(stage, event, dtype)],
   step: ({ process, motion }, step) => {
     const { point, t, dt } = step;
-    const at = levels(transitionOf(process, "exponential steps"), t, dt);
+    const at = levels(transitionOf(process, "ancestral steps"), t, dt);
     const linear = sub(mul(at.sigmaRate, 2), at.mRate);
     const data = div(
       sub(motion.drift(point, t), mul(point, linear)),
@@ -121,13 +121,13 @@ export const ancestral = (): Method => ({
   },
 });
 
-function transitionOf({ transition, name }: Process, method: string): Transition {
+function transitionOf({ transition, name }: Process, solver: string): Transition {
   return (
     transition ??
     fail(
       "usage",
-      `${method}: ${name} has no Gaussian transition`,
-      "use another method, or give its SDE a transition",
+      `${solver}: ${name} has no Gaussian transition`,
+      "use another solver, or give its SDE a transition",
     )
   );
 }

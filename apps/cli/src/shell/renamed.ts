@@ -1,0 +1,38 @@
+/** Options that have a new name: the old one works for one release, and says so on stderr. */
+import type { EventEmitter } from "node:events";
+import { type Command, Option } from "commander";
+import type { Io } from "./io.ts";
+
+/** The notice that an old word of the command line gets. */
+export const renamedNotice = (old: string, now: string): string =>
+  `${old} is now called ${now}; the old name will be removed in the next release\n`;
+
+/**
+ * Lets `old` (`--method`) stand for `now` (`--solver`), an option that the command has. The value is
+ * parsed and checked as the new option's, after old values are replaced by their new names.
+ */
+export function acceptOldOption(
+  command: Command,
+  io: Io,
+  old: string,
+  now: string,
+  values: Readonly<Record<string, string>> = {},
+): Command {
+  const option = new Option(`${old} <value>`).hideHelp();
+  command.addOption(option);
+  return command.on(`option:${option.name()}`, (value: string) => {
+    io.stderr.write(renamedNotice(old, now));
+    // A command is an EventEmitter, which its types do not say.
+    (command as unknown as EventEmitter).emit(
+      `option:${now.replace(/^--/, "")}`,
+      Object.hasOwn(values, value) ? values[value] : value,
+    );
+  });
+}
+
+/** `--method` of the commands whose solver is chosen, and the old names of two solvers. */
+export const acceptMethod = (command: Command, io: Io): Command =>
+  acceptOldOption(command, io, "--method", "--solver", {
+    exponential: "dpmSolver2M",
+    exponentialSde: "dpmSolver2MSde",
+  });
