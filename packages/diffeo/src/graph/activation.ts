@@ -19,6 +19,7 @@ import {
   type Make,
   type Operand,
   primitive,
+  rebuild,
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
@@ -36,6 +37,7 @@ const reluNode: Make = primitive({
   name: "relu",
   infer: float("relu"),
   vjp: (g, { inputs: [x] }) => mul(g, cast(greater(x, 0), g.dtype)),
+  batch: rebuild,
   emit: (_, inputs, emitter) => emitter.node("Relu", inputs),
   evaluate: (_, [x]) => mapUnary(x, (v) => (v > 0 || Number.isNaN(v) ? v : 0)),
 });
@@ -48,6 +50,7 @@ const squaredReluNode: Make = primitive({
   infer: float("squaredRelu"),
   vjp: (g, { inputs: [x] }) => mul(mul(g, relu(x)), 2), // (max(x, 0)²)′ = 2 max(x, 0)
   lower: ({ inputs: [x] }) => mul(relu(x), relu(x)),
+  batch: rebuild,
   emit: () => internal("squaredRelu is lowered before it is written"),
   evaluate: (_, [x]) => mapUnary(x, (v) => (v > 0 || Number.isNaN(v) ? v * v : 0)),
 });
@@ -124,6 +127,7 @@ const geluNode: Make<Gelu> = primitive<Gelu>({
   // The runtime's are float32 alone, and FastGelu takes no scalar.
   lower: ({ inputs: [x], attributes: { approximate } }) =>
     x.dtype === "float32" && x.shape.length > 0 ? undefined : forms[approximate].value(x),
+  batch: rebuild,
   emit: ({ attributes: { approximate } }, inputs, emitter) =>
     emitter.node(forms[approximate].operator, inputs, {}, { domain: "com.microsoft" }),
   evaluate: ({ attributes: { approximate } }, [x]) => mapUnary(x, forms[approximate].f),

@@ -10,6 +10,7 @@
  * site is ever turned.
  */
 import { add, mul, sub } from "./arithmetic.ts";
+import { merged, unrolled } from "./batch.ts";
 import { sum } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { matmul } from "./linalg.ts";
@@ -69,6 +70,8 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
       ? fromRows(matmul(ds, rows(mul(k, scale), heads)))
       : fromColumns(matmul(columns(mul(q, scale), heads), ds));
   },
+  batch: (node, inputs, mapped) =>
+    mapped[3] ? unrolled(node, inputs, mapped) : merged(node, inputs, mapped, 3),
   emit: ({ inputs: [, , , bias], attributes: { heads, scale } }, [q, k, v, b], emitter) =>
     emitter.node(
       "MultiHeadAttention",

@@ -12,7 +12,7 @@ import {
   showShape,
   sizeOf,
 } from "./ndarray.ts";
-import { reshape } from "./shape.ts";
+import { aligned, reshape } from "./shape.ts";
 import {
   asTensor,
   fill,
@@ -48,12 +48,22 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
     const value = uniformValue(x);
     return value !== undefined && sizeOf(shape) <= 4096 ? fill(shape, value, x.dtype) : undefined;
   },
+  batch: ({ shape }, inputs, mapped) => {
+    const [x] = aligned(inputs, mapped, shape.length);
+    return expandNode([x], { shape: [x.shape[0], ...shape] });
+  },
   emit: (node, [x], emitter) => emitter.node("Expand", [x, emitter.int64(node.shape)]),
   evaluate: ({ inputs: [x], shape }, [data]) => pick(data, broadcastOffsets(x.shape, shape)),
 });
 
 /** Repeats along new leading axes and axes of size 1. */
 export const expand = (x: Operand, shape: Shape): Tensor => expandNode([asTensor(x)], { shape });
+
+/** Inputs of a batched operation, the unmapped ones repeated: all of them with the batch axis. */
+export function repeated(inputs: readonly Tensor[], mapped: readonly boolean[]): Tensor[] {
+  const n = inputs[mapped.indexOf(true)].shape[0];
+  return inputs.map((t, i) => (mapped[i] ? t : expand(t, [n, ...t.shape])));
+}
 
 /**
  * An elementwise operation on expanded operands is the expansion of the operation: `make` gets
@@ -127,6 +137,7 @@ export const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: read
   vjp: (g, { inputs: [x] }) => expand(g, x.shape),
   simplify: ({ inputs: [x], attributes: { axes } }) =>
     axes.every((a) => x.shape[a] === 1) ? x : undefined,
+  batch: ({ attributes: { axes } }, [x]) => sumNode([x], { axes: axes.map((a) => a + 1) }),
   emit: ({ attributes: { axes } }, [x], emitter) =>
     emitter.node("ReduceSum", [x, emitter.int64(axes)], { keepdims: 1 }),
   evaluate: (node, [data]) => reduceEvaluate(node, data, 0, (s, v) => s + v),

@@ -5,6 +5,7 @@
  * convInput(g, w),
  * ∂T/∂w = convWeight(x, g). The derivative of each is made of the other two, so every order exists.
  */
+import { merged, unrolled } from "./batch.ts";
 import { expand } from "./broadcast.ts";
 import { fail, internal } from "./error.ts";
 import { type Shape, showShape, sizeOf } from "./ndarray.ts";
@@ -83,6 +84,8 @@ export const convNode: Make<Geometry> = primitive<Geometry>({
   infer: ([x, w], q) => ({ shape: [x.shape[0], q.oh, q.ow, w.shape[3]], dtype: x.dtype }),
   vjp: (g, { inputs: [x, w], attributes: q }, i) =>
     i === 0 ? convInputNode([g, w], q) : convWeightNode([x, g], q),
+  batch: (node, inputs, mapped) =>
+    mapped[1] ? unrolled(node, inputs, mapped) : merged(node, inputs, mapped, 1),
   emit: lowered("conv2d"),
   evaluate: ({ inputs: [x, w], attributes: q, shape }, [dx, dw]) => {
     const out = new Float64Array(sizeOf(shape));
@@ -102,6 +105,8 @@ export const convInputNode: Make<Geometry> = primitive<Geometry>({
   infer: ([g, w], q) => ({ shape: [g.shape[0], q.h, q.w, w.shape[2]], dtype: g.dtype }),
   vjp: (x, { inputs: [g, w], attributes: q }, i) =>
     i === 0 ? convNode([x, w], q) : convWeightNode([x, g], q),
+  batch: (node, inputs, mapped) =>
+    mapped[1] ? unrolled(node, inputs, mapped) : merged(node, inputs, mapped, 1),
   emit: lowered("convInput"),
   evaluate: ({ inputs: [g, w], attributes: q, shape }, [dg, dw]) => {
     const out = new Float64Array(sizeOf(shape));

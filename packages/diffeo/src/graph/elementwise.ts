@@ -6,6 +6,7 @@ import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import type { Emitter } from "./emitter.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes, type DType, isFloat } from "./ndarray.ts";
+import { aligned } from "./shape.ts";
 import {
   type Make,
   type Primitive,
@@ -43,6 +44,7 @@ export function unary(name: string, rule: UnaryRule) {
     simplify: (node) =>
       simplify?.(node.inputs[0]) ??
       outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
+    batch: (_, inputs) => make(inputs, {}),
     emit: (node, [x], emitter) =>
       rule.emit
         ? rule.emit(x, emitter, node.dtype)
@@ -88,6 +90,7 @@ export function binary(name: string, rule: BinaryRule) {
       const simpler = rule.simplify?.(a, b);
       return simpler && expand(simpler, node.shape);
     },
+    batch: ({ shape }, inputs, mapped) => make(aligned(inputs, mapped, shape.length), {}),
     emit: rule.emit ?? ((_, inputs, emitter) => emitter.node(rule.onnx, inputs)),
     evaluate: (node, inputs) =>
       mapBroadcast(

@@ -24,6 +24,7 @@ import {
   type Make,
   type Operand,
   primitive,
+  rebuild,
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
@@ -157,6 +158,7 @@ const polygammaNode: Make<{ order: number }> = primitive<{ order: number }>({
     const back = mul(sum(pow(near, -m - 1), -1), sign * factorial(m));
     return where(less(x, 0), Number.NaN, add(series, where(far, 0, back)));
   },
+  batch: rebuild,
   emit: () => internal("polygamma is lowered before it is written"),
   evaluate: ({ attributes: { order } }, [x]) => mapUnary(x, (v) => polygammaValue(order, v)),
 });

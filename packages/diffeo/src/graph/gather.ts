@@ -6,11 +6,13 @@
  * Negative indices count from the end of the axis, as in `at` and `slice`. Where a NaN stands in an
  * order is up to the runtime.
  */
+import { add, mul } from "./arithmetic.ts";
+import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
-import { equal } from "./logic.ts";
+import { equal, less, where } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
 import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
-import { expandDims } from "./shape.ts";
+import { expandDims, reshape, transpose } from "./shape.ts";
 import {
   asTensor,
   constantValue,
@@ -59,6 +61,7 @@ const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   }),
   vjp: (g, { inputs: [x, i], attributes: { axis } }, k) =>
     k === 0 ? scatterNode([g, i], { axis, size: x.shape[axis] }) : undefined,
+  batch: batchOfTake,
   emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Gather", inputs, { axis }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
     const [outer, size, inner] = aroundAxis(x.shape, axis);
@@ -70,6 +73,53 @@ const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     return out;
   },
 });
+
+/**
+ * Positions [n, …] in an axis of each of n tensors as positions in one axis of size n·size, all
+ * axes one after the other.
+ */
+function mergedIndices(i: Tensor, size: number): Tensor {
+  const [n] = i.shape;
+  const start = reshape(mul(iota(n, i.dtype), size), [n, ...i.shape.slice(1).map(() => 1)]);
+  return add(where(less(i, 0), add(i, size), i), start);
+}
+
+/** first, first + 1, …: `count` numbers. */
+const run = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, k) => first + k);
+
+function batchOfTake(
+  { inputs: [{ shape }, index], attributes: { axis } }: Tensor<{ axis: number }>,
+  [x, i]: readonly Tensor[],
+  [ofX, ofI]: readonly boolean[],
+): Tensor {
+  if (!ofI) return takeNode([x, i], { axis: axis + 1 });
+  const [k, rest] = [index.shape.length, shape.length - axis - 1];
+  if (!ofX) {
+    // […before, n, …i, …after]: the batch comes to the front.
+    const y = takeNode([x, i], { axis });
+    return transpose(y, [axis, ...run(0, axis), ...run(axis + 1, k + rest)]);
+  }
+  const front = transpose(x, [0, axis + 1, ...run(1, axis), ...run(axis + 2, rest)]);
+  const flat = reshape(front, [front.shape[0] * front.shape[1], ...front.shape.slice(2)]);
+  const y = takeNode([flat, mergedIndices(i, shape[axis])], { axis: 0 }); // [n, …i, …before, …after]
+  return transpose(y, [0, ...run(k + 1, axis), ...run(1, k), ...run(k + 1 + axis, rest)]);
+}
+
+function batchOfScatter(
+  { inputs: [, index], attributes: { axis, size }, shape }: Tensor<{ axis: number; size: number }>,
+  inputs: readonly Tensor[],
+  mapped: readonly boolean[],
+): Tensor {
+  if (!mapped[1]) return scatterNode(inputs, { axis: axis + 1, size });
+  const [g, i] = repeated(inputs, mapped);
+  const [n] = i.shape;
+  const [k, rest] = [index.shape.length, shape.length - axis - 1];
+  const front = transpose(g, [0, ...run(axis + 1, k), ...run(1, axis), ...run(axis + 1 + k, rest)]);
+  const flat = scatterNode([front, mergedIndices(i, size)], { axis: 0, size: n * size });
+  const y = reshape(flat, [n, size, ...flat.shape.slice(1)]); // [n, size, …before, …after]
+  return transpose(y, [0, ...run(2, axis), 1, ...run(2 + axis, rest)]);
+}
 
 /** Entries of an axis at the given positions. The shape of `indices` takes the axis' place. */
 export function take(x: Operand, indices: Operand, axis = 0): Tensor {
@@ -88,6 +138,7 @@ const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: numb
     }),
     vjp: (g, { inputs: [, i], attributes: { axis } }, k) =>
       k === 0 ? takeNode([g, i], { axis }) : undefined,
+    batch: batchOfScatter,
     // ScatterND adds along leading axes only: the axis moves to the front and back.
     emit: ({ inputs: [g, i], attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
       const k = i.shape.length;
@@ -128,6 +179,8 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
   vjp: (g, { inputs: [x, i], attributes: { axis } }, k) =>
     k === 0 ? scatterAlongNode([g, i], { axis, size: x.shape[axis] }) : undefined,
+  batch: ({ attributes: { axis } }, inputs, mapped) =>
+    takeAlongNode(repeated(inputs, mapped), { axis: axis + 1 }),
   emit: ({ attributes: { axis } }, inputs, emitter) =>
     emitter.node("GatherElements", inputs, { axis }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data, index]) => {
@@ -160,6 +213,8 @@ const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{
   }),
   vjp: (g, { inputs: [, i], attributes: { axis } }, k) =>
     k === 0 ? takeAlongNode([g, i], { axis }) : undefined,
+  batch: ({ attributes: { axis, size } }, inputs, mapped) =>
+    scatterAlongNode(repeated(inputs, mapped), { axis: axis + 1, size }),
   emit: ({ attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
     const zeros = emitter.node("Expand", [emitter.scalar(0, dtype), emitter.int64(shape)]);
     return emitter.node("ScatterElements", [zeros, indices, updates], { axis, reduction: "add" });
@@ -188,6 +243,7 @@ const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     requireNumbers(x, "argmax");
     return { shape: x.shape.toSpliced(axis, 1), dtype: "int64" };
   },
+  batch: ({ attributes: { axis } }, [x]) => argmaxNode([x], { axis: axis + 1 }),
   emit: ({ attributes: { axis } }, [x], emitter) =>
     emitter.node("ArgMax", [x], { axis, keepdims: 0 }),
   evaluate: ({ inputs: [x], attributes: { axis }, shape }, [data]) => {
@@ -222,6 +278,7 @@ type Extreme = { k: number; axis: number; largest: boolean };
 const extremeNode: Make<Extreme> = primitive<Extreme>({
   name: "argTop",
   infer: ([x], { k, axis }) => ({ shape: x.shape.with(axis, k), dtype: "int64" }),
+  batch: ({ attributes }, [x]) => extremeNode([x], { ...attributes, axis: attributes.axis + 1 }),
   emit: ({ attributes: { k, axis, largest } }, [x], emitter) =>
     emitter.node(
       "TopK",

@@ -106,3 +106,4 @@ export {
 export { leavesOf, mapTree, type Tree, withLeaves } from "./tree.ts";
 export { cholesky, symmetric } from "./triangle.ts";
 export { cast, eye, iota, stopGradient } from "./value.ts";
+export { type BatchAxes, vmap } from "./vmap.ts";

@@ -10,6 +10,7 @@ import { expand, sum, unexpanded } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { sameShape, showShape } from "./ndarray.ts";
 import { mean } from "./reduce.ts";
+import { aligned } from "./shape.ts";
 import {
   asTensor,
   asTensors,
@@ -18,6 +19,7 @@ import {
   type Operand,
   onesLike,
   primitive,
+  rebuild,
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
@@ -76,6 +78,7 @@ const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
   simplify: (node) => outsideRepeats(node, inverseStdNode),
   lower: ({ inputs: [x], attributes: { epsilon } }) =>
     x.dtype === "float32" ? undefined : moments(x, epsilon).r,
+  batch: rebuild,
   emit: ({ inputs: [x], attributes: { epsilon } }, [name], e) => {
     const scale = ones(x);
     return e.node(...operator([name, scale.op.emit(scale, [], e)], epsilon, 2));
@@ -108,6 +111,13 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
     const { centred, r } = moments(x, epsilon);
     const n = mul(centred, r);
     return gamma ? add(mul(n, gamma), beta) : n;
+  },
+  batch: ({ attributes, shape }, inputs, mapped) => {
+    if (!mapped[1] && !mapped[2] && mapped[0]) return layerNormNode(inputs, attributes);
+    const [x, gamma, beta] = inputs;
+    const n = layerNormNode([x], attributes);
+    const [own, scale, shift] = aligned([n, gamma, beta], mapped, shape.length);
+    return add(mul(own, scale), shift);
   },
   emit: ({ inputs: [x, gamma], attributes: { epsilon } }, names, e) => {
     const scale = ones(x);

@@ -4,7 +4,7 @@ import { expand, sum, unbroadcast, unexpanded } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { broadcastOffsets } from "./loops.ts";
 import { broadcastShapes, type Shape, sameShape, showShape, sizeOf } from "./ndarray.ts";
-import { expandDims, reshape, transpose } from "./shape.ts";
+import { aligned, expandDims, reshape, transpose } from "./shape.ts";
 import {
   asTensors,
   type Make,
@@ -61,6 +61,15 @@ export const matmulNode: Make = primitive({
     if (b.shape.length === 2 && a.shape.length > 2)
       return reshape(matmulNode([rows(a), b], {}), shape);
     return undefined;
+  },
+  batch: ({ inputs: [a], shape }, inputs, mapped) => {
+    const [left, right] = inputs;
+    // One matrix by many vectors is one product of matrices: (A xᵢ)ᵀ are the rows of X Aᵀ.
+    if (!mapped[0] && a.shape.length === 2 && right.shape.at(-1) === 1) {
+      const vectors = reshape(right, right.shape.slice(0, -1));
+      return expandDims(matmulNode([vectors, transpose(left)], {}), -1);
+    }
+    return matmulNode(aligned(inputs, mapped, shape.length), {});
   },
   emit: (_, inputs, emitter) => emitter.node("MatMul", inputs),
   evaluate: ({ inputs: [a, b], shape }, [x, y]) => {

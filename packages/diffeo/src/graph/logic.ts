@@ -7,6 +7,7 @@ import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { mapBroadcast, mapUnary } from "./loops.ts";
 import { broadcastShapes } from "./ndarray.ts";
+import { aligned } from "./shape.ts";
 import {
   asTensor,
   asTensors,
@@ -14,6 +15,7 @@ import {
   type Make,
   type Operand,
   primitive,
+  rebuild,
   requireNumbers,
   Tensor,
   uniformValue,
@@ -24,6 +26,7 @@ function comparison(name: string, onnx: string, f: (a: number, b: number) => boo
     name,
     infer: ([a, b]) => ({ shape: broadcastShapes(a.shape, b.shape, name), dtype: "bool" }),
     simplify: (node) => outsideExpand(node.inputs, node.shape, (inputs) => make(inputs, {})),
+    batch: ({ shape }, inputs, mapped) => make(aligned(inputs, mapped, shape.length), {}),
     emit: (_, inputs, emitter) => emitter.node(onnx, inputs),
     evaluate: (node, inputs) =>
       mapBroadcast(
@@ -44,6 +47,7 @@ export const orNode = comparison("or", "Or", (a, b) => a !== 0 || b !== 0);
 const notNode: Make = primitive({
   name: "not",
   infer: ([a]) => ({ shape: a.shape, dtype: "bool" }),
+  batch: rebuild,
   emit: (_, inputs, emitter) => emitter.node("Not", inputs),
   evaluate: (_, [a]) => mapUnary(a, (v) => (v === 0 ? 1 : 0)),
 });
@@ -98,6 +102,7 @@ export const whereNode: Make = primitive({
     if (known !== undefined) return expand(known ? a : b, node.shape);
     return a === b ? expand(a, node.shape) : undefined;
   },
+  batch: ({ shape }, inputs, mapped) => whereNode(aligned(inputs, mapped, shape.length), {}),
   emit: (_, inputs, emitter) => emitter.node("Where", inputs),
   evaluate: (node, inputs) =>
     mapBroadcast(

@@ -6,6 +6,7 @@
  *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
+import { merged, unrolled } from "./batch.ts";
 import { sum } from "./broadcast.ts";
 import { fail, internal } from "./error.ts";
 import { matmul } from "./linalg.ts";
@@ -84,6 +85,8 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
     const { centred, r } = moments(x, groups, epsilon);
     return add(mul(centred, mul(gamma, r)), beta);
   },
+  batch: (node, inputs, mapped) =>
+    mapped[1] || mapped[2] ? unrolled(node, inputs, mapped) : merged(node, inputs, mapped, 1),
   emit: () => internal("groupNorm is lowered before it is written"),
   evaluate: ({ inputs: [x], attributes: { groups, epsilon } }, [data, gamma, beta]) => {
     const [b, pixels, c] = x.shape;

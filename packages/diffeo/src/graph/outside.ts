@@ -11,6 +11,7 @@
  *
  * The product J u needs no symmetry, nor does uᵀJ u, which is what a divergence is made of.
  */
+import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import {
   allocate,
@@ -28,6 +29,7 @@ import {
   type Place,
   type Primitive,
   primitive,
+  rebuild,
   type Tensor,
 } from "./tensor.ts";
 
@@ -53,6 +55,7 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
   const call: Make = primitive({
     ...unwritten(name),
     infer: ([x]) => x,
+    batch: (node, inputs, mapped) => rebuild(node, repeated(inputs, mapped)),
     vjp: (g, { inputs: [x, t] }, i) =>
       i === 0 && along && step
         ? along([x, t, g, step(t)], {})
@@ -75,6 +78,7 @@ function difference({ name, open }: OutsideFunction): Make {
   const along: Make = primitive({
     ...unwritten(name),
     infer: ([x]) => x,
+    batch: (node, inputs, mapped) => rebuild(node, repeated(inputs, mapped)),
     vjp: (g, { inputs: [x, t, , h] }, i) =>
       i === 2 ? along([x, t, g, h], {}) : noDerivative(name, i, true),
     outside: {

@@ -3,6 +3,7 @@
  * another:
  * slice ↔ pad, flip ↔ flip, concat ↔ slices.
  */
+import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { offsets, pick } from "./loops.ts";
 import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarray.ts";
@@ -34,6 +35,12 @@ export const sliceNode: Make<{
     sameShape(x.shape, shape) && steps.every((s) => s === 1) && starts.every((s) => s === 0)
       ? x
       : undefined,
+  batch: ({ attributes: { starts, stops, steps } }, [x]) =>
+    sliceNode([x], {
+      starts: [0, ...starts],
+      stops: [x.shape[0], ...stops],
+      steps: [1, ...steps],
+    }),
   emit: ({ inputs: [x], attributes: { starts, stops, steps } }, [name], emitter) => {
     const used = x.shape
       .map((_, i) => i)
@@ -147,6 +154,8 @@ export const padNode: Make<{ before: readonly number[]; after: readonly number[]
     }),
   simplify: ({ inputs: [x], attributes: { before, after } }) =>
     [...before, ...after].every((p) => p === 0) ? x : undefined,
+  batch: ({ attributes: { before, after } }, [x]) =>
+    padNode([x], { before: [0, ...before], after: [0, ...after] }),
   emit: ({ attributes: { before, after } }, [x], emitter) =>
     emitter.node("Pad", [x, emitter.int64([...before, ...after])], { mode: "constant" }),
   evaluate: ({ inputs: [x], attributes: { before }, shape }, [data]) => {
@@ -206,6 +215,7 @@ const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly n
   vjp: (g, { attributes: { axes } }) => flip(g, axes),
   simplify: ({ inputs: [x], attributes: { axes } }) =>
     axes.every((a) => x.shape[a] === 1) ? x : undefined,
+  batch: ({ attributes: { axes } }, [x]) => flipNode([x], { axes: axes.map((a) => a + 1) }),
   emit: ({ attributes: { axes } }, [x], emitter) => {
     const all = (v: number): string => emitter.int64(axes.map(() => v));
     return emitter.node("Slice", [x, all(-1), all(-(2 ** 31)), emitter.int64(axes), all(-1)]);
@@ -271,6 +281,8 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
         )
       : undefined;
   },
+  batch: ({ attributes: { axis } }, inputs, mapped) =>
+    concatNode(repeated(inputs, mapped), { axis: axis + 1 }),
   emit: ({ attributes: { axis } }, inputs, emitter) => emitter.node("Concat", inputs, { axis }),
   evaluate: ({ inputs, attributes: { axis }, shape }, data) => {
     const out = new Float64Array(sizeOf(shape));

@@ -46,6 +46,7 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
   },
   // Not only for speed: ONNX takes no axes for all.
   simplify: ({ inputs: [x], shape }) => (sameShape(x.shape, shape) ? x : undefined),
+  batch: ({ attributes: { axes } }, [x]) => maxNode([x], { axes: axes.map((a) => a + 1) }),
   emit: ({ attributes: { axes } }, [x], emitter) =>
     emitter.node("ReduceMax", [x], { axes, keepdims: 1 }),
   evaluate: (node, [data]) =>
@@ -82,6 +83,7 @@ const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: reado
     const m = clip(max(x, axes, { keepDims: true }), -bound, bound);
     return add(log(sum(exp(sub(x, m)), axes, { keepDims: true })), m);
   },
+  batch: ({ attributes: { axes } }, [x]) => logSumExpNode([x], { axes: axes.map((a) => a + 1) }),
   emit: () => internal("logSumExp is lowered before it is written"),
   evaluate: (node, [data]) => {
     const m = reduceEvaluate(node, data, Number.NEGATIVE_INFINITY, Math.max).map((v) =>
@@ -112,6 +114,7 @@ const softmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     const gy = mul(g, node);
     return sub(gy, mul(node, sum(gy, node.attributes.axis, { keepDims: true })));
   },
+  batch: ({ attributes: { axis } }, [x]) => softmaxNode([x], { axis: axis + 1 }),
   emit: ({ attributes: { axis } }, [x], emitter) => emitter.node("Softmax", [x], { axis }),
   evaluate: (node, [data]) => {
     const out = new Float64Array(data.length);
@@ -152,6 +155,7 @@ const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> =
   },
   vjp: (g, { attributes: { axis, exclusive, reverse } }) =>
     cumsum(g, axis, { exclusive, reverse: !reverse }),
+  batch: ({ attributes }, [x]) => cumsumNode([x], { ...attributes, axis: attributes.axis + 1 }),
   emit: ({ attributes: { axis, exclusive, reverse } }, [x], emitter) =>
     emitter.node(
       "CumSum",

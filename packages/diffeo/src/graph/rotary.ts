@@ -8,6 +8,7 @@
  * 2021). Channels beyond the first 2p of a head stay. The derivative is the turn back.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
+import { merged } from "./batch.ts";
 import { fail } from "./error.ts";
 import { type NdArray, showShape, toFloat64 } from "./ndarray.ts";
 import { concat, slice } from "./pieces.ts";
@@ -30,6 +31,7 @@ const rotaryNode: Make<Heads> = primitive<Heads>({
   infer: ([x]) => x,
   vjp: (g, { inputs: [, cosines, sines], attributes }, i) =>
     i === 0 ? rotaryNode([g, cosines, neg(sines)], attributes) : undefined,
+  batch: (node, inputs, mapped) => merged(node, inputs, mapped, 1),
   // The runtime's operator is float32 alone.
   lower: ({ inputs: [x, cosines, sines], attributes: { heads }, shape }) => {
     if (x.dtype === "float32") return undefined;

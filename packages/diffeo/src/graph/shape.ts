@@ -15,6 +15,7 @@ export const reshapeNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
     if (sameShape(x.shape, shape)) return x;
     return is(x, reshapeNode) ? reshapeNode([x.inputs[0]], { shape }) : undefined;
   },
+  batch: ({ shape }, [x]) => reshapeNode([x], { shape: [x.shape[0], ...shape] }),
   emit: ({ inputs: [x], shape }, [name], emitter) => emitter.reshape(name, x.shape, shape),
   evaluate: (_, [x]) => x,
 });
@@ -57,6 +58,8 @@ export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{
     const real = axes.filter((a) => x.shape[a] !== 1);
     return real.every((a, i) => i === 0 || real[i - 1] < a) ? reshape(x, shape) : undefined;
   },
+  batch: ({ attributes: { axes } }, [x]) =>
+    transposeNode([x], { axes: [0, ...axes.map((a) => a + 1)] }),
   emit: ({ attributes: { axes } }, [x], emitter) => emitter.node("Transpose", [x], { perm: axes }),
   evaluate: ({ inputs: [x], attributes: { axes }, shape }, [data]) => {
     const strides = stridesOf(x.shape);
@@ -91,6 +94,21 @@ export function transpose(x: Operand, axes?: readonly number[]): Tensor {
     );
   return transposeNode([t], { axes: order });
 }
+
+/**
+ * Mapped inputs of a batched operation with all axes after the first one aligned for broadcasting:
+ * [n, …shape] as [n, 1, …, 1, …shape], `rank` axes after the first.
+ */
+export const aligned = (
+  inputs: readonly Tensor[],
+  mapped: readonly boolean[],
+  rank: number,
+): Tensor[] =>
+  inputs.map((t, i) => {
+    const missing = rank + 1 - t.shape.length;
+    if (!mapped[i] || missing === 0) return t;
+    return reshape(t, [t.shape[0], ...Array<number>(missing).fill(1), ...t.shape.slice(1)]);
+  });
 
 /** The tensor under a swap of the last two axes, if this is one: lets a product use it in place. */
 export function swapped(t: Tensor): Tensor | undefined {

@@ -18,6 +18,7 @@ import {
   type Make,
   type Operand,
   primitive,
+  rebuild,
   requireFloat,
   type Tensor,
 } from "./tensor.ts";
@@ -66,6 +67,7 @@ const inverseNode: Make = primitive({
     const t = transpose(node);
     return neg(matmul(matmul(t, g), t));
   },
+  batch: rebuild,
   emit: (_, inputs, emitter) => emitter.node("Inverse", inputs, {}, { domain: "com.microsoft" }),
   evaluate: ({ shape }, [data]) => {
     const n = shape.at(-1) as number;
@@ -109,6 +111,7 @@ const logAbsDetNode: Make = primitive({
   // Jacobi: d log|det A| = Tr(A⁻¹ dA)
   vjp: (g, { inputs: [a] }) => mul(expandDims(expandDims(g, -1), -1), transpose(inverse(a))),
   lower: ({ inputs: [a] }) => logAbsDetExpression(a),
+  batch: rebuild,
   emit: () => internal("logAbsDet is lowered before it is written"),
   evaluate: ({ inputs: [t], shape }, [data]) => {
     const n = t.shape.at(-1) as number;

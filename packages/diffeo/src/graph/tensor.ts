@@ -81,6 +81,16 @@ export interface Primitive<A extends Attributes = Attributes> {
    * have.
    */
   readonly lower?: (node: Tensor<A>, target: Target) => Tensor | undefined;
+  /**
+   * The operation on a batch, for `vmap`: the inputs that are `mapped`, at least one of them, have
+   * one more axis in front, of one size, and so has the result. Absent: one node per entry of the
+   * batch, which is always right and seldom fast.
+   */
+  readonly batch?: (
+    node: Tensor<A>,
+    inputs: readonly Tensor[],
+    mapped: readonly boolean[],
+  ) => Tensor;
   /** What runs it, where no graph can hold it: graphs are cut there. */
   readonly outside?: Outside;
 }

@@ -14,7 +14,15 @@ import { showShape, sizeOf } from "./ndarray.ts";
 import { concat, pad, slice } from "./pieces.ts";
 import { transpose } from "./shape.ts";
 import { inverse, requireSquare, solve } from "./solve.ts";
-import { asTensor, fill, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+import {
+  asTensor,
+  fill,
+  type Make,
+  type Operand,
+  primitive,
+  rebuild,
+  type Tensor,
+} from "./tensor.ts";
 import { sqrt } from "./transcendental.ts";
 
 const symmetricPart = (a: Tensor): Tensor => mul(add(a, transpose(a)), 0.5);
@@ -48,6 +56,7 @@ const choleskyNode: Make = primitive({
     );
   },
   lower: ({ inputs: [a] }) => choleskyExpression(symmetricPart(a)),
+  batch: rebuild,
   emit: () => internal("cholesky is lowered before it is written"),
   evaluate: ({ shape }, [data]) => {
     const n = shape.at(-1) as number;

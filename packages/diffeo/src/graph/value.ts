@@ -5,13 +5,14 @@
 import { onnxType } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, isFloat, toFloat64 } from "./ndarray.ts";
-import { asTensor, type Make, type Operand, primitive, type Tensor } from "./tensor.ts";
+import { asTensor, type Make, type Operand, primitive, rebuild, type Tensor } from "./tensor.ts";
 
 const castNode: Make<{ to: DType }> = primitive<{ to: DType }>({
   name: "cast",
   infer: ([x], { to }) => ({ shape: x.shape, dtype: to }),
   vjp: (g, { inputs: [x] }) => (isFloat(x.dtype) ? cast(g, x.dtype) : undefined),
   simplify: ({ inputs: [x], attributes: { to } }) => (x.dtype === to ? x : undefined),
+  batch: rebuild,
   emit: ({ attributes: { to } }, [x], emitter) => emitter.node("Cast", [x], { to: onnxType[to] }),
   evaluate: ({ attributes: { to } }, [x]) => {
     if (to === "float32") return toFloat64(convert(x, "float32"));
@@ -27,6 +28,7 @@ const stopNode: Make = primitive({
   name: "stopGradient",
   infer: ([x]) => x,
   simplify: ({ inputs: [x] }) => x,
+  batch: rebuild,
   emit: (_, [x], emitter) => emitter.node("Identity", [x]),
   evaluate: (_, [x]) => x,
 });
@@ -39,6 +41,7 @@ const variableNode: Make = primitive({
   infer: ([x]) => x,
   vjp: (g) => g,
   simplify: ({ inputs: [x] }) => x,
+  batch: rebuild,
   emit: (_, [x], emitter) => emitter.node("Identity", [x]),
   evaluate: (_, [x]) => x,
 });

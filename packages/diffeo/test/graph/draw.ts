@@ -88,6 +88,8 @@ export const whole = (low: number, high: number, dtype: DType = "int32"): Domain
 export interface Draw {
   readonly f: (...x: Tensor[]) => Tensor;
   readonly args: readonly NdArray[];
+  /** Other arguments of the same shapes. */
+  readonly others: (k: number) => readonly NdArray[];
 }
 
 interface EntryOptions {
@@ -124,15 +126,18 @@ export function entry<P>(
 ): Entry {
   const draws = fc.tuple(parameters, fc.nat()).map(([p, seed]): Draw => {
     const [f, ...sources] = apply(p);
-    const args = sources.map(([shape, domain], i): NdArray => {
-      const u = uniform(key(`${seed} ${i}`), [3 * sizeOf(shape)], { dtype: "float64" }).data;
-      const { dtype, values } = domain(shape, u);
-      return { shape, dtype, data: convert(values, dtype) };
-    });
+    const filled = (name: string): NdArray[] =>
+      sources.map(([shape, domain], i) => {
+        const u = uniform(key(`${name} ${i}`), [3 * sizeOf(shape)], { dtype: "float64" }).data;
+        const { dtype, values } = domain(shape, u);
+        return { shape, dtype, data: convert(values, dtype) };
+      });
+    const args = filled(`${seed}`);
     const show = (a: NdArray): string => `${a.dtype} [${a.shape}] (${a.data.slice(0, 100)})`;
     const text = (): string =>
       `${name} on ${args.map(show).join(" and ")}, drawn from ${JSON.stringify(p)}`;
-    return Object.assign({ f, args }, { [fc.toStringMethod]: text });
+    const others = (k: number): NdArray[] => filled(`${seed} other ${k}`);
+    return Object.assign({ f, args, others }, { [fc.toStringMethod]: text });
   });
   return { name, draws, elementwise, rounding, runs };
 }

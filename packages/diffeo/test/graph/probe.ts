@@ -21,7 +21,7 @@ function direction(name: string, shape: readonly number[]): NdArray {
 }
 
 /** The function of x, u and v, and arrays for them. */
-export function probe({ f, args }: Draw) {
+export function probe({ f, args }: Pick<Draw, "f" | "args">) {
   const floats = args.filter((a) => isFloat(a.dtype));
   const { shape } = f(...args.map((a, i) => input(`x${i}`, a.shape, a.dtype)));
   const u = direction("u", shape);
