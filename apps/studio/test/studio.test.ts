@@ -158,6 +158,35 @@ else
       expect(errors).toEqual([]);
     });
 
+    it("has a policy in force, and no page of another origin frames it or reads from it", async () => {
+      const { page: own } = await open(browser, url);
+      const refused = own.waitForEvent("console");
+      await own.evaluate(() => {
+        const script = document.createElement("script");
+        script.textContent = "globalThis.ran = true";
+        document.body.append(script);
+      });
+      expect((await refused).text()).toContain("Content Security Policy");
+      expect(await own.evaluate(() => "ran" in globalThis)).toBe(false);
+      await own.close();
+
+      const { page: foreign, errors: refusals } = await open(browser, plain.url);
+      const framed = await foreign.evaluate(async (src) => {
+        const frame = Object.assign(document.createElement("iframe"), { src });
+        const loaded = new Promise((resolve) => frame.addEventListener("load", resolve));
+        document.body.append(frame);
+        await loaded;
+        await fetch(src, { mode: "no-cors" }).catch(() => undefined);
+        return frame.contentDocument === null;
+      }, url);
+      expect(framed).toBe(true);
+      const reasons = ["frame-ancestors 'none'", "NotSameOrigin"];
+      await expect
+        .poll(() => reasons.filter((why) => refusals.some((one) => one.includes(why))))
+        .toEqual(reasons);
+      await foreign.close();
+    });
+
     it("comes back by its address as it was, and keeps the squares that are painted", async () => {
       await withTiny(page);
       await page.goto(`${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`);
@@ -197,6 +226,11 @@ else
       await expect.poll(kept, { timeout: 120_000 }).toBe(true);
       await done(page);
       expect(await kept()).toBe(true);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save PNG" }).click();
+      await (await download).saveAs(join(folder, "board.png"));
+      const png = await readFile(join(folder, "board.png"));
+      expect(png.subarray(1, 4).toString()).toBe("PNG");
       expect(errors).toEqual([]);
     });
 

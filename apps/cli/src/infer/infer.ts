@@ -1,7 +1,6 @@
 /** diffeo infer: draws from the posterior that a file of JavaScript describes. */
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
@@ -26,24 +25,22 @@ import { loadPosteriorModel, readData } from "./model.ts";
 import { drawInParts, type InferCommand, partsFolder, walkOf } from "./parts.ts";
 import { resultFiles, summaryTable, writePosterior } from "./report.ts";
 
-const digest = async (path: string): Promise<string> =>
-  createHash("sha256")
-    .update(await readFile(path))
-    .digest("hex")
-    .slice(0, 16);
-
-/** What the numbers of a run are made of. */
-async function configOf(model: string, options: InferCommand): Promise<RunConfig> {
-  const { data, chains, block, seed } = options;
+/** The settings that determine the numbers of a run. */
+function configOf(
+  model: { readonly path: string; readonly digest: string },
+  data: { readonly digest: string } | undefined,
+  options: InferCommand,
+): RunConfig {
+  const { chains, block, seed } = options;
   return {
     version,
-    files: { model, data },
+    files: { model: model.path, data: options.data },
     seed,
     chains,
     block,
     ...walkOf(options),
-    model: await digest(model),
-    ...(data !== undefined && { data: await digest(data) }),
+    model: model.digest,
+    data: data?.digest,
   };
 }
 
@@ -120,9 +117,10 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   } = options;
   const { threads, block } = options;
   await requireBeginning(file, options);
-  const model = await loadPosteriorModel(file);
-  const data = dataFile === undefined ? {} : await readData(dataFile);
-  const config = await configOf(file, options);
+  const { value: model, digest } = await loadPosteriorModel(file);
+  const read = dataFile === undefined ? undefined : await readData(dataFile);
+  const data = read?.value ?? {};
+  const config = configOf({ path: file, digest }, read, options);
   if (options.shard || options.dryRun) return void (await drawInParts(io, model, data, options));
   await inFolder(out, async () => {
     const folder = await openChainFolder(out, config, { resume, every });

@@ -11,16 +11,24 @@
  *         mul(log(sigma), y.shape[0]),
  *       );
  */
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Data, PosteriorModel } from "diffeo/mcmc";
+import { readBytes } from "diffeo/node";
 import { importOwn } from "../shell/own-module.ts";
 
-export async function loadPosteriorModel(path: string): Promise<PosteriorModel> {
+/** A value from a file, with the digest of the bytes it was made from. */
+export interface Digested<T> {
+  readonly value: T;
+  readonly digest: string;
+}
+
+export async function loadPosteriorModel(path: string): Promise<Digested<PosteriorModel>> {
   if (!existsSync(path))
     fail("data", `there is no model ${path}`, "name a file that exports parameters and logDensity");
-  const found = (await importOwn(path).catch((error: unknown) => {
+  const { exports, digest } = await importOwn(path).catch((error: unknown) => {
+    if (error instanceof DiffeoError) throw error;
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new DiffeoError(
       "data",
@@ -28,8 +36,8 @@ export async function loadPosteriorModel(path: string): Promise<PosteriorModel> 
       "see that Node can import it",
       { cause: error },
     );
-  })) as Partial<PosteriorModel>;
-  const { parameters, logDensity } = found;
+  });
+  const { parameters, logDensity } = exports as Partial<PosteriorModel>;
   if (typeof parameters !== "function" && (typeof parameters !== "object" || parameters === null))
     fail(
       "usage",
@@ -42,25 +50,27 @@ export async function loadPosteriorModel(path: string): Promise<PosteriorModel> 
       `${path} exports no function logDensity`,
       "export const logDensity = (parameters, data) => …",
     );
-  return found as PosteriorModel;
+  return { value: { ...exports, parameters, logDensity }, digest };
 }
 
-/** A file of JSON with data by name. */
-export async function readData(path: string): Promise<Data> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", {
-      cause: error,
-    });
-  });
+/** Data by name from a file of JSON, or from a pipe, which gives its bytes once. */
+export async function readData(path: string): Promise<Digested<Data>> {
+  const bytes = await readBytes(path);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw new DiffeoError("data", `${path} is no JSON: ${(error as Error).message}`, "correct it", {
-      cause: error,
-    });
+    throw new DiffeoError(
+      "data",
+      `${path} is not JSON: ${(error as Error).message}`,
+      "correct it",
+      { cause: error },
+    );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     fail("data", `${path} holds no data by name`, 'write an object, as in {"y": [1.2, 0.7]}');
-  return value as Data;
+  return {
+    value: value as Data,
+    digest: createHash("sha256").update(bytes).digest("hex").slice(0, 16),
+  };
 }

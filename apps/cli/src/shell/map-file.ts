@@ -17,7 +17,7 @@ export async function mapFromFile(
   path: string,
   event: readonly number[] | undefined,
 ): Promise<MapFile> {
-  const module = await importOwn(path).catch((error: Error) => {
+  const { exports } = await importOwn(path).catch((error: Error) => {
     const typescript = path.endsWith(".ts");
     throw new DiffeoError(
       "data",
@@ -28,7 +28,7 @@ export async function mapFromFile(
       { cause: error },
     );
   });
-  const map = module.default as Partial<Bijector> | undefined;
+  const map = exports.default as Partial<Bijector> | undefined;
   const missing = (["forward", "inverse", "logDet"] as const).filter(
     (name) => typeof map?.[name] !== "function",
   );
@@ -38,7 +38,7 @@ export async function mapFromFile(
       `the default export of ${path} lacks ${missing.join(", ")}`,
       "export default { name, forward, inverse, logDet }",
     );
-  const shape = event ?? (module.event as Shape | undefined);
+  const shape = event ?? (exports.event as Shape | undefined);
   if (!shape)
     fail(
       "usage",

@@ -1,14 +1,16 @@
 /**
- * Static files for this machine alone. It listens on 127.0.0.1, answers only to that name and
- * localhost's (a page of another name that points here is refused: DNS rebinding), and serves the
- * files that were in its folder when it started, by their names, so that no path leads out of it.
- * The headers are those that threads of WebAssembly need, and let the page fetch from here alone.
+ * A server of static files for this machine. It listens on 127.0.0.1 and answers requests for that
+ * name and localhost: a foreign name that resolves to this address is refused (DNS rebinding). It
+ * also refuses what pages of other origins request, and no page may frame it. It serves the files
+ * that its folder held at the start, by their names, so that no path leads out of the folder.
  */
-import { createReadStream, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+
+import { statSync } from "node:fs";
+import { type FileHandle, open, readdir } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fail } from "diffeo/graph";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -23,17 +25,35 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
+/**
+ * What a page may load and run: files of this server. Svelte and KaTeX write style attributes;
+ * boards become pictures by way of data: and blob: addresses; WebAssembly is compiled.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "img-src 'self' data: blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** The first three isolate the page, which threads of WebAssembly need. */
 const HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
   "cross-origin-resource-policy": "same-origin",
-  "content-security-policy":
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:",
+  "content-security-policy": POLICY.join("; "),
+  "x-frame-options": "DENY",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
 
-/** The folder's files by the path that asks for them. */
+/** The folder's files by the path of a request. */
 async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => statSync(join(folder, name)).isFile());
@@ -49,24 +69,39 @@ function say(response: ServerResponse, status: number, text: string): void {
     .end(`${text}\n`);
 }
 
-function send(response: ServerResponse, path: string, file: string, head: boolean): void {
-  response.writeHead(200, {
-    ...HEADERS,
-    "content-type": TYPES[extname(file)] ?? "application/octet-stream",
-    "content-length": statSync(file).size,
-    // Names of assets change with their content.
-    "cache-control": path.startsWith("/assets/")
-      ? "public, max-age=31536000, immutable"
-      : "no-cache",
-  });
-  if (head) response.end();
-  else
-    createReadStream(file)
-      .on("error", () => response.destroy())
-      .pipe(response);
+const NOT_FOUND = "There is no such file. Open /";
+
+/** The body of a response: a stream that is closed with its file, also when the reader leaves. */
+async function stream(file: FileHandle, size: number, response: ServerResponse): Promise<void> {
+  const body = file.createReadStream({ autoClose: false });
+  await pipeline(body, response);
+  // A file that became shorter: without an end of the connection the reader waits for the rest.
+  if (body.bytesRead < size) response.destroy();
 }
 
-/** The path of a request; nothing where it is none. */
+async function send(response: ServerResponse, path: string, name: string, head: boolean) {
+  const file = await open(name).catch(() => undefined);
+  // Removed, or made unreadable, since the start.
+  if (file === undefined) return say(response, 404, NOT_FOUND);
+  try {
+    const { size } = await file.stat();
+    response.writeHead(200, {
+      ...HEADERS,
+      "content-type": TYPES[extname(name)] ?? "application/octet-stream",
+      "content-length": size,
+      // Names of assets change with their content.
+      "cache-control": path.startsWith("/assets/")
+        ? "public, max-age=31536000, immutable"
+        : "no-cache",
+    });
+    if (head) response.end();
+    else await stream(file, size, response);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The path of a request; undefined if it cannot be decoded. */
 function pathOf({ url = "/" }: IncomingMessage): string | undefined {
   try {
     return decodeURIComponent(url.split(/[?#]/, 1)[0]);
@@ -75,15 +110,25 @@ function pathOf({ url = "/" }: IncomingMessage): string | undefined {
   }
 }
 
-/** Whether a request was meant for this machine by name. */
+/** Whether a request names this machine as its host. */
 const isLocal = ({ headers: { host = "" } }: IncomingMessage): boolean =>
   /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
 
-function answer(
+/**
+ * Whether a page of another origin made a request. Browsers say so in Sec-Fetch-Site; a link that
+ * a reader follows is not meant.
+ */
+const isForeign = ({ headers }: IncomingMessage): boolean => {
+  const site = headers["sec-fetch-site"];
+  const isOwn = site === undefined || site === "same-origin" || site === "none";
+  return !isOwn && headers["sec-fetch-dest"] !== "document";
+};
+
+async function answer(
   files: ReadonlyMap<string, string>,
   request: IncomingMessage,
   response: ServerResponse,
-): void {
+): Promise<void> {
   const { method = "GET" } = request;
   const path = pathOf(request);
   const file = path === undefined ? undefined : files.get(path);
@@ -91,18 +136,19 @@ function answer(
     say(
       response,
       403,
-      "This server answers to 127.0.0.1 and localhost alone. Open the address that it printed.",
+      "This server answers only to 127.0.0.1 and localhost. Open the address that it printed.",
     );
+  else if (isForeign(request))
+    say(response, 403, "This server does not answer to pages of other origins.");
   else if (method !== "GET" && method !== "HEAD")
-    say(response, 405, "There is nothing here but files to read.");
-  else if (path === undefined || file === undefined)
-    say(response, 404, "There is no such file. Begin at /");
-  else send(response, path, file, method === "HEAD");
+    say(response, 405, "This server has files to read. Send GET or HEAD.");
+  else if (path === undefined || file === undefined) say(response, 404, NOT_FOUND);
+  else await send(response, path, file, method === "HEAD");
 }
 
 export interface Serving {
   readonly url: string;
-  /** Ends it, and every connection. */
+  /** Stops the server and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -111,16 +157,23 @@ const listening = (server: Server, port: number): Promise<void> =>
     server.once("error", reject).listen(port, "127.0.0.1", resolve);
   });
 
-/** @param port 0 takes one that is free */
+/**
+ * Serves the files of a folder.
+ *
+ * @param port 0 takes a free one
+ */
 export async function serveFolder(folder: string, port: number): Promise<Serving> {
   const files = await filesIn(folder);
-  const server = createServer((request, response) => answer(files, request, response));
+  const server = createServer((request, response) => {
+    // A reader that leaves, or a file that cannot be read to its end, ends this response alone.
+    answer(files, request, response).catch(() => response.destroy());
+  });
   await listening(server, port).catch((error: NodeJS.ErrnoException) => {
     const cause =
       error.code === "EADDRINUSE"
-        ? `port ${port} is taken, perhaps by another studio`
-        : `port ${port} cannot be listened on (${error.code})`;
-    fail("usage", cause, "give another `port`, or 0 for one that is free");
+        ? `port ${port} is in use, perhaps by another studio`
+        : `port ${port} cannot be opened (${error.code})`;
+    fail("usage", cause, "give another `port`, or 0 for a free one");
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,

@@ -2,6 +2,8 @@
  * diffeo infer as a person runs it: draws, summary and pictures; stopped at any moment and
  * continued; errors that say where.
  */
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -22,11 +24,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
 // Far from any node_modules: the library is the command's own.
+const parameters = `import { positive, real } from "diffeo/domain";
+export const parameters = { mu: real(), sigma: positive() };
+`;
+writeFileSync(at("parameters.mjs"), parameters);
 writeFileSync(
   at("model.mjs"),
-  `import { positive, real } from "diffeo/domain";
+  `import { parameters } from "./parameters.mjs";
 import { div, expandDims, log, mul, squaredNorm, sub } from "diffeo/graph";
-export const parameters = { mu: real(), sigma: positive() };
+export { parameters };
 export const data = { y: [null] };
 export const logDensity = ({ mu, sigma }, { y }) =>
   sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0]));
@@ -146,19 +152,42 @@ describe("infer", () => {
     const other = await infer(...words("killed", "--resume", "--draws", "61"));
     expect(other.code).toBe(2);
     expect(other.stderr).toMatch(/was begun with draws = 60, now it is 61/);
-    const model = readFileSync(at("model.mjs"), "utf8");
-    writeFileSync(at("model.mjs"), `${model}// Another.\n`);
-    const changed = await infer(...words("killed", "--resume"));
-    expect([changed.code, changed.stderr]).toEqual([
-      2,
-      expect.stringMatching(/was begun with model = /),
-    ]);
-    writeFileSync(at("model.mjs"), model);
+    // A module that the model imports is part of the model.
+    for (const name of ["model.mjs", "parameters.mjs"]) {
+      const text = readFileSync(at(name), "utf8");
+      writeFileSync(at(name), `${text}// Another.\n`);
+      const changed = await infer(...words("killed", "--resume"));
+      expect([changed.code, changed.stderr]).toEqual([
+        2,
+        expect.stringMatching(/was begun with model = /),
+      ]);
+      writeFileSync(at(name), text);
+    }
     const rest = await infer(...words("killed", "--resume", "--no-pictures", "--json"));
     expect([rest.code, rest.stderr]).toEqual([0, ""]);
     expect(JSON.parse(rest.stdout)).toMatchObject({ chains: 4, draws: 60, summary: { mu: {} } });
     const own = (text: string): string => text.replaceAll("killed", "whole");
     for (const c of [1, 2, 3, 4]) expect(own(chain("killed", c))).toBe(chain("whole", c));
+  });
+
+  it.skipIf(process.platform === "win32")("reads data from a pipe, once", async () => {
+    execFileSync("mkfifo", [at("pipe")]);
+    const writer = spawn("sh", ["-c", 'cat "$0" > "$1"', at("data.json"), at("pipe")]);
+    const of = ["--data", at("pipe"), "--draws", "5", "--warmup", "5", "--no-pictures"];
+    const { code, stderr } = await infer(...words("piped", ...of));
+    writer.kill();
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const digest = createHash("sha256")
+      .update(readFileSync(at("data.json")))
+      .digest("hex");
+    const config = JSON.parse(readFileSync(at("piped/config.json"), "utf8"));
+    expect(config.data).toBe(digest.slice(0, 16));
+
+    const model = await infer("infer", at("pipe"), "--out", at("piped-model"));
+    expect([model.code, model.stderr]).toEqual([
+      1,
+      expect.stringContaining("pipe is not a file. Write the module to a file"),
+    ]);
   });
 
   it("leaves nothing behind where nobody does its parts", async () => {

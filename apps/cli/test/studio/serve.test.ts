@@ -1,5 +1,14 @@
 /** diffeo studio: what it serves, to whom, and what it says when it cannot. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +18,8 @@ import { diffeoWith } from "../run.ts";
 
 const root = mkdtempSync(join(tmpdir(), "diffeo-served-"));
 const folder = join(root, "dist");
+/** More than a connection buffers. */
+const LARGE = 64 * 2 ** 20;
 let serving: Serving;
 
 beforeAll(async () => {
@@ -16,6 +27,8 @@ beforeAll(async () => {
   writeFileSync(join(root, "secret.txt"), "not for you");
   writeFileSync(join(folder, "index.html"), "<!doctype html>");
   writeFileSync(join(folder, "assets", "a-1.wasm"), "wasm");
+  writeFileSync(join(folder, "gone.md"), "removed while it is served");
+  writeFileSync(join(folder, "large.md"), Buffer.alloc(LARGE));
   serving = await serveFolder(folder, 0);
 });
 
@@ -81,7 +94,7 @@ describe("a folder that is served", () => {
   ])("has nothing at %s", async (path) => {
     expect(await ask(path)).toMatchObject({
       status: 404,
-      body: "There is no such file. Begin at /\n",
+      body: "There is no such file. Open /\n",
     });
   });
 
@@ -100,12 +113,83 @@ describe("a folder that is served", () => {
   });
 });
 
+/** How many descriptors of this process are open on a file; Linux lists them. */
+const descriptors = "/proc/self/fd";
+const openOn = (file: string): number =>
+  readdirSync(descriptors).filter((fd) => {
+    const link = join(descriptors, fd);
+    // The one that reads the list is closed by now.
+    return existsSync(link) && readlinkSync(link) === file;
+  }).length;
+
+/** Asks for a file and leaves after the first bytes. */
+const abort = (path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(serving.url);
+    const asked = request({ hostname, port, path, agent: false }, (response) => {
+      response.once("data", () => asked.destroy());
+      response.once("close", resolve).on("error", () => undefined);
+    });
+    asked.on("error", reject).end();
+  });
+
+describe("a server under attack", () => {
+  it("goes on after a file of its folder was removed", async () => {
+    rmSync(join(folder, "gone.md"));
+    expect(await ask("/gone.md")).toMatchObject({ status: 404 });
+    expect(await ask("/gone.md", {}, "HEAD")).toMatchObject({ status: 404 });
+    expect((await ask("/")).status).toBe(200);
+  });
+
+  it.skipIf(!existsSync(descriptors))("closes the file of a download that is aborted", async () => {
+    const file = join(folder, "large.md");
+    for (let i = 0; i < 20; i++) await abort("/large.md");
+    await expect.poll(() => openOn(file)).toBe(0);
+    expect((await ask("/")).status).toBe(200);
+  });
+
+  it("ends a response whose file becomes shorter, instead of letting its reader wait", async () => {
+    const { hostname, port } = new URL(serving.url);
+    const received = await new Promise<number>((resolve, reject) => {
+      let bytes = 0;
+      request({ hostname, port, path: "/large.md", agent: false }, (response) => {
+        response.once("data", () => truncateSync(join(folder, "large.md")));
+        response.on("data", (data: Buffer) => {
+          bytes += data.length;
+        });
+        response.on("error", () => undefined).once("close", () => resolve(bytes));
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(received).toBeLessThan(LARGE);
+    expect((await ask("/")).status).toBe(200);
+  });
+
+  it.each(["no-cors", "cors"])("refuses %s requests of pages of other origins", async (mode) => {
+    for (const site of ["cross-site", "same-site"]) {
+      const headers = { "sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": "empty" };
+      expect((await ask("/assets/a-1.wasm", headers)).status).toBe(403);
+    }
+    const own = { "sec-fetch-site": "same-origin", "sec-fetch-mode": mode };
+    expect((await ask("/assets/a-1.wasm", own)).status).toBe(200);
+  });
+
+  it("follows a link from another site, but not into its frame", async () => {
+    const from = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const link = await ask("/", { ...from, "sec-fetch-dest": "document" });
+    expect(link.status).toBe(200);
+    expect(link.headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+    expect((await ask("/", { ...from, "sec-fetch-dest": "iframe" })).status).toBe(403);
+  });
+});
+
 describe("diffeo studio", () => {
-  it("says what to do where the port is taken", async () => {
+  it("says what to do if the port is in use", async () => {
     const port = Number(new URL(serving.url).port);
     await expect(serveFolder(folder, port)).rejects.toMatchObject({
       kind: "usage",
-      message: `port ${port} is taken, perhaps by another studio. Give another \`port\`, or 0 for one that is free.`,
+      message: `port ${port} is in use, perhaps by another studio. Give another \`port\`, or 0 for a free one.`,
     });
   });
 
