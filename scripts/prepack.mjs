@@ -10,7 +10,9 @@ const { name, files } = JSON.parse(readFileSync("package.json", "utf8"));
 if (files.includes("dist") && !existsSync("dist"))
   throw new Error(`${name} is not built. Run npm run build in the folder of the house first.`);
 const taken =
-  name === "diffeo" ? ["LICENSE", "README.md", "docs", "examples", "studies"] : ["LICENSE"];
+  name === "diffeo"
+    ? ["LICENSE", "README.md", "SECURITY.md", "docs", "examples", "studies"]
+    : ["LICENSE"];
 /**
  * Of studies, what documents show: tables and pictures, not the records.
  * @param {string} path

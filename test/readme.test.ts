@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, "..");
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`),
 ]
   .concat(

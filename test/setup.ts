@@ -6,6 +6,9 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 
+// Tests that import onnxruntime-node themselves send no telemetry either.
+process.env.ORT_DISABLE_TELEMETRY = "1";
+
 fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 2024) });
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>

@@ -1,7 +1,7 @@
 /**
  * ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where
- * its libraries are. Where the native runtime could not be installed, its WebAssembly build serves:
- * the processor alone, and slower.
+ * its libraries are. Where the native runtime is not installed, or would send telemetry, its
+ * WebAssembly build runs instead: on the processor alone, and slower.
  */
 import type { InferenceSession } from "onnxruntime-common";
 import {
@@ -16,9 +16,11 @@ import {
 import type { Create, Device, Runtime, Session } from "../engine/session.ts";
 import type { OnnxModel } from "../graph/index.ts";
 import { loadOrt } from "./ort.js";
+import { disableTelemetry } from "./telemetry.ts";
 import { threaded } from "./thread.ts";
 
-const { ort, native } = await loadOrt();
+const quiet = await disableTelemetry();
+const { ort, native } = await loadOrt(quiet);
 
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
@@ -53,7 +55,9 @@ const wasmDevices: readonly Device[] = [
     name: "cpu",
     target: "cpu",
     types: ["float32", "float64"],
-    description: "ONNX Runtime in WebAssembly: onnxruntime-node, which is faster, is not installed",
+    description: quiet
+      ? "ONNX Runtime in WebAssembly: onnxruntime-node, which is faster, is not installed"
+      : "ONNX Runtime in WebAssembly: the telemetry of onnxruntime-node, which is faster, cannot be turned off from this worker thread; import diffeo in the main thread first, or start Node with ORT_DISABLE_TELEMETRY=1",
   },
 ];
 
@@ -90,5 +94,5 @@ const createWith =
 export const runtime: Runtime = {
   devices: native ? nativeDevices : wasmDevices,
   create: createWith(onThisThread),
-  thread: () => createWith(threaded()),
+  thread: () => createWith(threaded(native)),
 };

@@ -54,11 +54,11 @@ class Thread {
   /** Why the thread answers no more. */
   #death: Error | undefined;
 
-  constructor() {
+  constructor(native: boolean) {
     // Plain JavaScript, and without the flags of this process: the worker needs no TypeScript
     // loader.
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
-      workerData: this.#state,
+      workerData: { state: this.#state, native },
       execArgv: [],
     });
     this.#worker.unref();
@@ -155,17 +155,18 @@ function detached(
 /**
  * Starts sessions on one thread of their own, which begins with the first of them and ends with the
  * last.
+ *
+ * @param native Whether the thread loads the native runtime, as the caller's thread did.
  */
-export function threaded(): (
-  model: OnnxModel,
-  options: InferenceSession.SessionOptions,
-) => Promise<Session> {
+export function threaded(
+  native: boolean,
+): (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session> {
   let current: Thread | undefined;
   let sessions = 0;
   let nextSession = 0;
 
   return async (model, options) => {
-    current ??= new Thread();
+    current ??= new Thread(native);
     const thread = current;
     const session = nextSession++;
     sessions++;

@@ -6,11 +6,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { loadOrt } from "./ort.js";
 
-const { ort } = await loadOrt();
+/** @type {{ readonly state: Int32Array, readonly native: boolean }} */
+const { state, native } = workerData;
+const { ort } = await loadOrt(native);
 
 const BUSY = 0;
 const CLOSING = 1;
-const state = /** @type {Int32Array} */ (workerData);
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 
 /** @type {Map<number, import("onnxruntime-common").InferenceSession>} */
