@@ -21,7 +21,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { mapped } from "../../src/diffusion/encode/mapped.ts";
 import { standardMap, standardOf } from "../../src/diffusion/encode/standard.ts";
 import { makeTable, parseTableModel } from "../../src/diffusion/file/model-bytes.ts";
-import { fitTable, heldOut } from "../../src/diffusion/fit/fit.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
+import { heldOut } from "../../src/diffusion/fit/prepare.ts";
 import { withGraphs } from "../../src/diffusion/network/graphs.ts";
 import {
   LAST_LEVEL,

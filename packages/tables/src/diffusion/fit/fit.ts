@@ -1,31 +1,22 @@
 /**
- * From rows to a model: cells are encoded, mapped to x and standardised, a tenth is held out, and
- * the networks are trained.
+ * From rows to a model, in stages:
  *
- * Rows may have holes. First the network of given and hidden parts is trained, on what is there
- * (`given.ts`). It then draws the holes of every row given the rest of the row, a few times each,
- * and the network of the whole table is trained on the rows so completed. Where cells are missing
- * at random, for reasons that the rest of the row shows, completed rows have the table's law; rows
- * without holes alone would have another.
+ *   rows → points z, standardised, a tenth held out        `prepare.ts`
+ *   z → the network of given and hidden parts              `given.ts`, where rows have missing values or cells shall be given
+ *   z → z without missing values                           sampled from that network
+ *   z → x = T(w)                                           `train-flow.ts`, where a flow is wanted
+ *   x → the network of whole rows                          `train.ts`
+ *
+ * Rows may have missing values. The network of given parts is trained on what is there. It then
+ * samples the missing values of every row given the rest of the row, a few times each, and the
+ * network of whole rows is trained on the rows so completed. Where cells are missing at random, for
+ * reasons that the rest of the row shows, completed rows have the distribution of the table; rows
+ * without missing values alone would have another.
  */
-import { type Domain, type Product, product } from "diffeo/domain";
-import { fail, type NdArray } from "diffeo/graph";
-import { key as keyOf, permutation } from "diffeo/random";
+import type { Domain } from "diffeo/domain";
+import type { NdArray } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import {
-  atomsOf,
-  cellNoise,
-  cellsOf,
-  codedRanges,
-  coordinateName,
-  encoded,
-  mapped,
-  pointsOf,
-  type Row,
-  standardMap,
-  standardOf,
-  withTails,
-} from "../encode/index.ts";
+import { mapped, type Row, standardMap } from "../encode/index.ts";
 import {
   type Coordinates,
   type EngineOptions,
@@ -47,8 +38,9 @@ import {
   sampleGiven,
   type TableModel,
 } from "../query/index.ts";
-import { LEAST_ROWS, requireFit } from "./fit-options.ts";
+import { requireFit } from "./fit-options.ts";
 import { trainGiven } from "./given.ts";
+import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts";
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 import { trainFlow } from "./train-flow.ts";
 
@@ -86,40 +78,19 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly onMeasured?: (draw: (options: DrawRows) => Promise<DrawnRows>) => Promise<void> | void;
 }
 
-const MOST_HELD = 5000;
-/** Rows are completed as often as it takes to have so many, and no more than four times. */
+/** Rows are completed as often as it takes to have so many, and at most four times. */
 const ENOUGH = 10_000;
 const DRAWS = 4;
 /** The share of its time that a network leaves to a flow. */
 const FLOW_SHARE = 0.25;
 
-/** A column of nothing but holes is an error. */
-function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => string): void {
-  const seen = new Uint8Array(n);
-  for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n] = 1;
-  const empty = seen.indexOf(0);
-  if (empty >= 0) fail("data", `${nameOf(empty)} has holes in all rows`, "leave it out");
-}
-
-/** Some rows of z, but for those of nothing but holes. */
-function rowsAt(z: Float64Array, n: number, order: ArrayLike<number>): Float64Array {
-  const some = Array.from(order, (row) => z.subarray(row * n, (row + 1) * n)).filter(
-    (row) => !row.every(Number.isNaN),
-  );
-  const out = new Float64Array(some.length * n);
-  some.forEach((row, i) => {
-    out.set(row, i * n);
-  });
-  return out;
-}
-
-/** Points several times over, their holes drawn each time. */
+/** Points several times over, their missing values sampled each time. */
 async function completed(
   model: FittedTable,
   z: Float64Array,
   seed: number,
   options: TrainingOptions,
-) {
+): Promise<Float64Array> {
   const rows = z.length / model.domain.dimension;
   const draws = Math.max(1, Math.min(DRAWS, Math.floor(ENOUGH / rows)));
   const all = new Float64Array(draws * z.length);
@@ -130,25 +101,21 @@ async function completed(
   );
 }
 
-/** Options for a share of the time, kept in a store of its own. */
-const shared = (
-  { store: _, minutes, ...rest }: TrainingOptions,
+/** Options of one network: a share of the time, and a store of its own. */
+const partOf = (
+  { minutes, ...rest }: TrainingOptions,
   share: number,
-  own?: RunStore,
+  store: RunStore | undefined,
 ): TrainingOptions => ({
   ...rest,
-  ...(minutes !== undefined && { minutes: share * minutes }),
-  ...(own && { store: own }),
+  minutes: minutes === undefined ? undefined : share * minutes,
+  store,
 });
 
-/**
- * Points z of rows that training sees and of others as x: standardised, and by a flow where there
- * is or shall be one.
- */
-async function inX(
+/** Points in x: standardised, and taken through a flow, which is trained here unless it is given. */
+async function pointsInX(
   coordinates: Coordinates,
-  seen: Float64Array,
-  unseen: Float64Array,
+  { seen, unseen }: SplitPoints,
   wanted: FlowKind | Flow | undefined,
   options: TrainingOptions,
 ): Promise<{ readonly seen: NdArray; readonly unseen: NdArray; readonly flow?: Flow }> {
@@ -179,63 +146,12 @@ async function inX(
 }
 
 /**
- * Which rows of so many training sees, and which it is only measured on: the same for all seeds, so
- * that they can be compared.
- */
-export function heldOut(rows: number, held = 0.1) {
-  const order = permutation(keyOf("held"), rows).data;
-  const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows)));
-  return { held: order.subarray(0, kept), seen: order.subarray(kept) };
-}
-
-/**
- * Points without those of rows held out; but all codes, which are names of labels and no
- * measurements.
- */
-function learnedFrom(
-  z: Float64Array,
-  n: number,
-  held: ArrayLike<number>,
-  codes: ReturnType<typeof codedRanges>,
-) {
-  const isCode = (i: number): boolean => codes.some(([from, to]) => i >= from && i < to);
-  const numbers = Array.from({ length: n }, (_, i) => i).filter((i) => !isCode(i));
-  const learned = z.slice();
-  for (const row of Array.from(held)) for (const i of numbers) learned[row * n + i] = Number.NaN;
-  return learned;
-}
-
-/**
- * Points z of rows in their domains, with tails where those that training sees have them, and what
- * z are standardised by.
- */
-function pointsIn(
-  plain: Product,
-  rows: readonly Row[],
-  split: ReturnType<typeof heldOut>,
-  seed: number,
-) {
-  const domain = product(
-    withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)),
-  );
-  const n = domain.dimension;
-  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
-  const atoms = atomsOf(cells, domain);
-  const nameOf = (i: number): string => coordinateName(domain, i);
-  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
-  requireColumns(z, n, nameOf);
-  const codes = codedRanges(domain, atoms);
-  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
-  return { domain, standard, atoms, z };
-}
-
-/**
- * Draws rows by one of the networks: that of given cells is given none. Its weights are of the
+ * Samples rows by one of the networks: that of given cells is given none. Its weights are of the
  * moment, and so are the graphs.
  */
-const drawerOf =
+const samplerOf =
   (
-    coordinates: Pick<FittedTable, "domain" | "standard" | "atoms" | "flow">,
+    coordinates: Coordinates & Pick<FittedTable, "flow">,
     network: TableProgress["network"],
     weights: Weights,
     engine: EngineOptions,
@@ -251,6 +167,39 @@ const drawerOf =
         : drawRows(openedTable({ ...coordinates, ...weights } as FittedTable, graphs), options),
     );
 
+/** What a network's training reports, and to whom. */
+const reportsOf = (
+  { onProgress, onMeasured, ...engine }: FitTableOptions,
+  coordinates: Coordinates & Pick<FittedTable, "flow">,
+  network: TableProgress["network"],
+): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
+  onProgress: onProgress && ((progress) => onProgress({ ...progress, network })),
+  onWeights:
+    onMeasured && ((weights) => onMeasured(samplerOf(coordinates, network, weights, engine))),
+});
+
+/** What all networks of a fit are trained with; two networks share the time. */
+function trainingOf(options: FitTableOptions, networks: 1 | 2): TrainingOptions {
+  const { columns, held, given, givenStore, flow, flowStore, onProgress, onMeasured, ...rest } =
+    options;
+  const { seed = 0, minutes } = rest;
+  return { ...rest, seed, minutes: minutes === undefined ? undefined : minutes / networks };
+}
+
+/** The points of rows with their missing values sampled given the rest, by the network of given parts. */
+async function withoutMissing(
+  { coordinates, seen, unseen }: PreparedRows,
+  given: Weights | undefined,
+  training: TrainingOptions,
+): Promise<SplitPoints> {
+  const model = { ...coordinates, given } as FittedTable;
+  const { seed = 0 } = training;
+  return {
+    seen: await completed(model, seen, seed, training),
+    unseen: await completed(model, unseen, seed + 1, training),
+  };
+}
+
 /**
  * Fits a model of rows whose columns live in the given domains, and opens it on the device and
  * threads that trained it.
@@ -259,84 +208,37 @@ export async function fitTable(
   rows: readonly Row[],
   options: FitTableOptions,
 ): Promise<TableModel> {
-  const {
-    columns,
-    held = 0.1,
-    seed = 0,
-    given: wanted = true,
-    givenStore,
-    flow: kind,
-    flowStore,
-    onProgress,
-    onMeasured,
-    ...rest
-  } = options;
   requireFit(rows, options);
-  const split = heldOut(rows.length, held);
-  const { z, ...coordinates } = pointsIn(product(columns), rows, split, seed);
-  const { domain } = coordinates;
-  const n = domain.dimension;
-  const open = z.some(Number.isNaN);
-  const both = open || (wanted && domain.parts.length > 1);
-  const training: TrainingOptions = {
-    ...rest,
-    seed,
-    ...(both && rest.minutes !== undefined && { minutes: rest.minutes / 2 }),
-  };
-  let [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
-  if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
-    fail(
-      "data",
-      `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
-      "fill some holes",
-    );
-  const told = (
-    network: TableProgress["network"],
-    flow?: Flow,
-  ): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
-    ...(onProgress && { onProgress: (progress) => onProgress({ ...progress, network }) }),
-    ...(onMeasured && {
-      onWeights: (weights) =>
-        onMeasured(drawerOf({ ...coordinates, ...(flow && { flow }) }, network, weights, rest)),
-    }),
+  const { columns, held = 0.1, seed = 0, given: wanted = true, flow: kind } = options;
+  const prepared = preparedRows(rows, columns, held, seed);
+  const { coordinates, hasMissing } = prepared;
+  const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
+  const training = trainingOf(options, isGiven ? 2 : 1);
+  const given = isGiven
+    ? await trainGiven(coordinates, prepared.seen, prepared.unseen, {
+        ...partOf(training, 1, options.givenStore),
+        ...reportsOf(options, coordinates, "given"),
+      })
+    : undefined;
+  const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
+  const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
+    ...partOf(training, FLOW_SHARE, options.flowStore),
+    ...reportsOf(options, coordinates, "flow"),
   });
-  let given: Weights | undefined;
-  if (both) {
-    const { network, parameters } = await trainGiven(coordinates, seen, unseen, {
-      ...shared(training, 1),
-      ...told("given"),
-      ...(givenStore && { store: givenStore }),
-    });
-    given = { network, parameters };
-  }
-  if (open) {
-    const filler = { ...coordinates, given } as FittedTable;
-    [seen, unseen] = [
-      await completed(filler, seen, seed, training),
-      await completed(filler, unseen, seed + 1, training),
-    ];
-  }
-  const { flow, ...points } = await inX(coordinates, seen, unseen, kind, {
-    ...shared(training, FLOW_SHARE),
-    ...told("flow"),
-    ...(flowStore && { store: flowStore }),
+  const { network, parameters, best, validation } = await trainScore(seen, unseen, {
+    ...(flow ? partOf(training, 1 - FLOW_SHARE, training.store) : training),
+    ...reportsOf(options, { ...coordinates, flow }, "whole"),
+    head: headOf(coordinates),
   });
-  const head = headOf(coordinates);
-  const found = await trainScore(points.seen, points.unseen, {
-    ...(flow ? shared(training, 1 - FLOW_SHARE, training.store) : training),
-    ...told("whole", flow),
-    head,
-  });
-  const { network, parameters, best: step, validation } = found;
   return openTable(
     {
       ...coordinates,
       network,
       parameters,
-      ...(flow && { flow }),
-      ...(given && { given }),
-      training: { seed, rows: rows.length, step, validation },
+      flow,
+      given: given && { network: given.network, parameters: given.parameters },
+      training: { seed, rows: rows.length, step: best, validation },
     },
-    rest,
+    training,
   );
 }

@@ -4,7 +4,8 @@
  * In: rows of cells, their domains, and the options of training.
  * Out: an open model of the table; the maps that short fits choose; the best of several seeds.
  */
-export { type FitTableOptions, fitTable, heldOut, type TableProgress } from "./fit.ts";
+export { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./maps.ts";
+export { heldOut } from "./prepare.ts";
 export { type FitSeedsOptions, fitSeeds, isDrawnBySeed, type SeedsFit } from "./seeds.ts";
 export { type TrainingOptions, type TrainingProgress, usualSteps } from "./train.ts";

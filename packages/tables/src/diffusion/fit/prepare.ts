@@ -1,0 +1,126 @@
+/**
+ * The first stage of a fit: rows of cells become points z, those that training sees and those held
+ * out, and the coordinates (domain, standard, atoms) that z is read in.
+ */
+import { type Domain, type Product, product } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { key as keyOf, permutation } from "diffeo/random";
+import {
+  atomsOf,
+  cellNoise,
+  cellsOf,
+  codedRanges,
+  coordinateName,
+  encoded,
+  pointsOf,
+  type Row,
+  standardOf,
+  withTails,
+} from "../encode/index.ts";
+import type { Coordinates } from "../network/index.ts";
+import { LEAST_ROWS } from "./fit-options.ts";
+
+const MOST_HELD = 5000;
+
+/** Points z of rows, those that training sees and those that it is only measured on. */
+export interface SplitPoints {
+  readonly seen: Float64Array;
+  readonly unseen: Float64Array;
+}
+
+export interface PreparedRows extends SplitPoints {
+  readonly coordinates: Coordinates;
+  /** Whether rows have missing values. */
+  readonly hasMissing: boolean;
+}
+
+/**
+ * Which rows of so many training sees, and which it is only measured on: the same for all seeds, so
+ * that they can be compared.
+ */
+export function heldOut(rows: number, held = 0.1) {
+  const order = permutation(keyOf("held"), rows).data;
+  const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows)));
+  return { held: order.subarray(0, kept), seen: order.subarray(kept) };
+}
+
+/** A column of which all values are missing is an error. */
+function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => string): void {
+  const seen = new Uint8Array(n);
+  for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n] = 1;
+  const empty = seen.indexOf(0);
+  if (empty >= 0) fail("data", `${nameOf(empty)} has holes in all rows`, "leave it out");
+}
+
+/** Some rows of z, without those of which all values are missing. */
+function rowsAt(z: Float64Array, n: number, order: ArrayLike<number>): Float64Array {
+  const some = Array.from(order, (row) => z.subarray(row * n, (row + 1) * n)).filter(
+    (row) => !row.every(Number.isNaN),
+  );
+  const out = new Float64Array(some.length * n);
+  some.forEach((row, i) => {
+    out.set(row, i * n);
+  });
+  return out;
+}
+
+/**
+ * Points with NaN in rows held out, but with all codes, which are names of labels and not
+ * measurements.
+ */
+function learnedFrom(
+  z: Float64Array,
+  n: number,
+  held: ArrayLike<number>,
+  codes: ReturnType<typeof codedRanges>,
+) {
+  const isCode = (i: number): boolean => codes.some(([from, to]) => i >= from && i < to);
+  const numbers = Array.from({ length: n }, (_, i) => i).filter((i) => !isCode(i));
+  const learned = z.slice();
+  for (const row of Array.from(held)) for (const i of numbers) learned[row * n + i] = Number.NaN;
+  return learned;
+}
+
+/**
+ * Points z of rows in their domains, bent where the rows that training sees have heavy tails, and
+ * what z are standardised by.
+ */
+function pointsIn(
+  plain: Product,
+  rows: readonly Row[],
+  split: ReturnType<typeof heldOut>,
+  seed: number,
+) {
+  const domain = product(
+    withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)),
+  );
+  const n = domain.dimension;
+  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
+  const atoms = atomsOf(cells, domain);
+  const nameOf = (i: number): string => coordinateName(domain, i);
+  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
+  requireColumns(z, n, nameOf);
+  const codes = codedRanges(domain, atoms);
+  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
+  return { coordinates: { domain, standard, atoms }, z };
+}
+
+/** The points of rows whose columns live in domains, split into those seen and those held out. */
+export function preparedRows(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, Domain>>,
+  held: number,
+  seed: number,
+): PreparedRows {
+  const split = heldOut(rows.length, held);
+  const { coordinates, z } = pointsIn(product(columns), rows, split, seed);
+  const n = coordinates.domain.dimension;
+  const [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
+  if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
+    fail(
+      "data",
+      `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
+      "fill some holes",
+    );
+  return { coordinates, seen, unseen, hasMissing: z.some(Number.isNaN) };
+}
