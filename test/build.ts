@@ -68,9 +68,9 @@ function kept(name: string, digested: string, make: (folder: string) => void): s
   const made = mkdtempSync(join(cache, "new-"));
   make(made);
   for (const old of readdirSync(cache).map((other) => join(cache, other))) {
-    // Another process may be at one of its own.
-    const unfinished =
-      old.startsWith(join(cache, "new-")) && Date.now() - statSync(old).mtimeMs < 3_600_000;
+    // Another process may be making one, or has just renamed it.
+    const { mtimeMs = Date.now() } = statSync(old, { throwIfNoEntry: false }) ?? {};
+    const unfinished = old.startsWith(join(cache, "new-")) && Date.now() - mtimeMs < 3_600_000;
     if (old !== folder && !unfinished) rmSync(old, { recursive: true, force: true });
   }
   if (existsSync(folder)) rmSync(made, { recursive: true });

@@ -373,9 +373,14 @@ export interface Failed {
   readonly error: Error;
 }
 
-/** An error that names what failed, a line each: of their kind, where all are of one. */
+/**
+ * Throws where groups failed: their one error where they share it, such as a server that refuses;
+ * else a summary after a line for each, of their kind where all have one.
+ */
 export function requireNone(io: Io, failed: readonly Failed[]): void {
   if (failed.length === 0) return;
+  const [first, ...rest] = new Set(failed.map(({ error }) => error));
+  if (failed.length > 1 && rest.length === 0) throw first;
   for (const { group, error } of failed) io.stderr.write(`${group}: ${error.message}\n`);
   const [kind, ...others] = new Set(
     failed.map(({ error }) => (error instanceof DiffeoError ? error.kind : "data")),

@@ -1,41 +1,54 @@
 /**
- * One process at a time on a file or in a folder: a lock beside it or in it that names who is at
- * work. A process that ended without a word leaves its lock behind; on the same machine that is
- * recognised and the lock replaced.
+ * One process at a time on a file or in a folder: a lock beside it or in it that names its process.
+ * A process that is killed leaves its lock behind. The lock is replaced where the process can be
+ * looked up: on the same host, in the same boot and the same PID namespace (a container has one of
+ * its own). Any other lock is left alone, since its process may live.
  */
+import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { fail } from "../graph/index.ts";
 import { cannotWrite } from "./atomic.ts";
-import { beganAt, isAlive, type ProcessName } from "./process.ts";
+import { beganAt, isAlive, type ProcessName, processSpace } from "./process.ts";
 
 interface Holder extends ProcessName {
   readonly host: string;
+  /** Where its number means a process. */
+  readonly space?: string | undefined;
 }
 
-/** Who a lock names; nobody where its text is none of ours. */
-function holderOf(text: string): Holder | undefined {
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+/** The process that a lock names; undefined where the text is not a lock. */
+function holderOf(content: string): Holder | undefined {
   try {
-    const { pid, host, began } = JSON.parse(text) as Holder;
+    const { pid, host, space, began } = JSON.parse(content) as Holder;
     const known = Number.isSafeInteger(pid) && pid > 0 && typeof host === "string";
-    return known ? { pid, host, began: typeof began === "string" ? began : undefined } : undefined;
+    return known ? { pid, host, space: text(space), began: text(began) } : undefined;
   } catch {
     return undefined;
   }
 }
 
-const isStale = (text: string): boolean => {
-  const holder = holderOf(text);
-  return holder !== undefined && holder.host === hostname() && !isAlive(holder);
+const isHere = ({ host, space }: Holder): boolean =>
+  host === hostname() && space === processSpace();
+
+const isStale = (content: string): boolean => {
+  const holder = holderOf(content);
+  return holder !== undefined && isHere(holder) && !isAlive(holder);
 };
 
 const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
+/** The end of a name that no other process uses, in whatever container it runs. */
+const unique = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
+
 /** Makes the lock with its text in it at once. Returns whether it was made. */
-async function make(path: string, text: string): Promise<boolean> {
-  const own = `${path}.${process.pid}`;
-  await writeFile(own, text);
+async function make(path: string, content: string): Promise<boolean> {
+  const own = `${path}.${unique()}`;
+  await writeFile(own, content);
   try {
     await link(own, path);
     return true;
@@ -52,22 +65,32 @@ async function make(path: string, text: string): Promise<boolean> {
  * back.
  */
 async function takeAway(path: string): Promise<void> {
-  const aside = `${path}.${process.pid}.stale`;
+  const aside = `${path}.${unique()}.stale`;
   await rename(path, aside).catch(() => undefined);
-  const text = await readFile(aside, "utf8").catch(() => undefined);
-  if (text !== undefined && !isStale(text)) await link(aside, path).catch(() => undefined);
+  const content = await readFile(aside, "utf8").catch(() => undefined);
+  if (content !== undefined && !isStale(content)) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
 }
 
+/** Where a process is, seen from this one. */
+function placeOf(holder: Holder): string {
+  if (holder.host !== hostname()) return ` on ${holder.host}`;
+  return isHere(holder) ? "" : ` of another container or boot of ${holder.host}`;
+}
+
 async function take(path: string, what: string): Promise<void> {
-  const text = `${JSON.stringify({ pid: process.pid, host: hostname(), began: beganAt(process.pid) })}\n`;
-  while (!(await make(path, text))) {
+  const own: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    space: processSpace(),
+    began: beganAt(process.pid),
+  };
+  while (!(await make(path, `${JSON.stringify(own)}\n`))) {
     const found = await readFile(path, "utf8").catch(() => undefined);
     if (found === undefined) continue;
     if (!isStale(found)) {
       const holder = holderOf(found);
-      const host = holder && holder.host !== hostname() ? ` on ${holder.host}` : "";
-      const who = holder ? `process ${holder.pid}${host}` : "another";
+      const who = holder ? `process ${holder.pid}${placeOf(holder)}` : "another";
       fail(
         "usage",
         `${what} is in use by ${who}`,

@@ -7,9 +7,13 @@
  *   script: serveParts({ kind: (parameters, { report, ask }) => result, … })
  *
  * A part that fails, or whose process is lost, is an error of that part; the next one gets a
- * process of its own. A worker ends with its parent, however that ends.
+ * process of its own. A worker ends with its parent, however that ends. Workers run in an empty
+ * folder, so that a relative path in data from elsewhere finds no file.
  */
 import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
 import { type PartLimits, watchLimits } from "./limits.ts";
 
@@ -91,6 +95,7 @@ const errorOf = ({ message, diffeo }: Failure): Error =>
 /** Makes this process a worker of the pool that started it. */
 export function serveParts(runners: Readonly<Record<string, PartRunner>>): void {
   if (!process.send) fail("usage", "a worker is started by its pool alone", "use openPool");
+  process.chdir(process.argv[2]);
   const say = (reply: Reply): void => void process.send?.(reply);
   const asked = new Map<
     number,
@@ -146,9 +151,11 @@ interface Worker {
 function startWorker(
   script: URL,
   execArgv: readonly string[],
+  folder: string,
   free: (worker: Worker) => void,
 ): Worker {
-  const child = fork(script, [], {
+  // `serveParts` goes to the folder: flags of Node may name modules relative to this one.
+  const child = fork(script, [folder], {
     execArgv: [...execArgv],
     serialization: "advanced",
     // What a library prints must not end up among the results of a command.
@@ -222,11 +229,27 @@ function jobOf(
   return { job, result };
 }
 
+/** An empty folder that is made when it is first needed, and removed at the latest on exit. */
+function emptyFolder(): { readonly path: () => string; readonly remove: () => void } {
+  let folder: string | undefined;
+  const remove = (): void => {
+    process.off("exit", remove);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    folder = undefined;
+  };
+  const make = (): string => {
+    process.once("exit", remove);
+    return mkdtempSync(join(tmpdir(), "diffeo-worker-"));
+  };
+  return { path: () => (folder ??= make()), remove };
+}
+
 /** @param script what the workers run: it calls `serveParts` */
 export function openPool(script: URL, options: PoolOptions): Pool {
   const { workers: most, execArgv = process.execArgv, limits = {} } = options;
   const workers = new Set<Worker>();
   const waiting: Job[] = [];
+  const folder = emptyFolder();
   let closed = false;
 
   const begin = (): void => {
@@ -235,7 +258,7 @@ export function openPool(script: URL, options: PoolOptions): Pool {
         ({ job, child }) => job === undefined && child.connected && !child.killed,
       );
       if (!idle && workers.size >= most) return;
-      const worker = idle ?? startWorker(script, execArgv, free);
+      const worker = idle ?? startWorker(script, execArgv, folder.path(), free);
       workers.add(worker);
       const job = waiting.shift() as Job;
       worker.job = job;
@@ -285,6 +308,7 @@ export function openPool(script: URL, options: PoolOptions): Pool {
         child.kill("SIGKILL");
       }
       await Promise.all(all.map(({ ended }) => ended));
+      folder.remove();
     },
   };
 }

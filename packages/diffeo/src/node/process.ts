@@ -1,5 +1,5 @@
 /** Whether a process of this machine is still there. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ProcessName {
   readonly pid: number;
@@ -15,6 +15,19 @@ export function beganAt(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     return text.slice(text.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Where numbers of processes mean the same: a boot of the machine and a PID namespace of it, where
+ * the system says. Containers may share a host name and a folder, and count their processes apart.
+ */
+export function processSpace(): string | undefined {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
   } catch {
     return undefined;
   }

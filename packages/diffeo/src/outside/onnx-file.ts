@@ -1,10 +1,10 @@
 /**
- * What an ONNX file says of itself: its ports with types and sizes, who wrote it, which operators
- * it needs. Read from the protocol buffer (onnx.proto), whoever exported it, before any runtime
- * sees it: a file that points to others is refused, since a runtime would open whatever path it
- * names.
+ * The description of an ONNX file: its ports with types and sizes, its producer, and the operators
+ * it needs. It is read from the protocol buffer (onnx.proto) before any runtime sees the file; a
+ * file that refers to other files is refused first.
  */
 import { type DType, fail } from "../graph/index.ts";
+import { refuseExternalData } from "./external-data.ts";
 import { fields, packedNumbers, textOf, type WireField } from "./wire.ts";
 
 /** An input or output of a file. */
@@ -66,8 +66,6 @@ const arrayTypes: readonly string[] = [
 /** Whether arrays of this library hold the type. */
 export const isArrayType = (type: string): type is DType => arrayTypes.includes(type);
 
-/** Graphs in attributes of nodes of graphs: nobody writes them deeper. */
-const DEEPEST = 32;
 /** An array has at most so many axes. */
 const MOST_AXES = 16;
 
@@ -87,6 +85,7 @@ export function readOnnxFile(bytes: Uint8Array): OnnxFile {
     );
   if (bytes.length === 0)
     fail("data", "the ONNX file is empty", "export it again, or copy it whole");
+  refuseExternalData(bytes); // and graphs that are too deep
   const found: Found = { operators: 0, parameters: 0, types: new Set() };
   let [producer, irVersion, opset] = ["", 0, 0];
   const otherOpsets: Record<string, number> = Object.create(null);
@@ -97,13 +96,12 @@ export function readOnnxFile(bytes: Uint8Array): OnnxFile {
     else if (part.field === 3) producer += ` ${textOf(part.bytes)}`;
     else if (part.field === 7) {
       if (graph) fail("data", "the ONNX file has two graphs", "export it again");
-      graph = readGraph(part.bytes, found, 0);
+      graph = readGraph(part.bytes, found);
     } else if (part.field === 8) {
       const { domain, version } = readOpset(part.bytes);
       if (domain === "" || domain === "ai.onnx") opset = version;
       else otherOpsets[domain] = version;
-    } else if (part.field === 25)
-      for (const inner of fields(part.bytes)) readNode(inner, 7, found, 1);
+    } else if (part.field === 25) for (const inner of fields(part.bytes)) readNode(inner, 7, found);
   }
   if (!graph || graph.outputs.length === 0)
     fail("data", "the file holds no ONNX graph with an output", "give the bytes of an .onnx file");
@@ -136,12 +134,10 @@ interface GraphPorts {
   readonly initializers: string[];
 }
 
-function readGraph(bytes: Uint8Array, found: Found, depth: number): GraphPorts {
-  if (depth > DEEPEST)
-    fail("data", `the ONNX file has graphs ${depth} deep in each other`, "export it again");
+function readGraph(bytes: Uint8Array, found: Found): GraphPorts {
   const graph: GraphPorts = { inputs: [], outputs: [], initializers: [] };
   for (const part of fields(bytes)) {
-    readNode(part, 1, found, depth);
+    readNode(part, 1, found);
     if (part.field === 5) graph.initializers.push(readTensor(part.bytes, found));
     // A sparse one: values and indices, each a tensor.
     if (part.field === 15)
@@ -157,14 +153,14 @@ function readGraph(bytes: Uint8Array, found: Found, depth: number): GraphPorts {
 }
 
 /** Counts a node, and looks into the tensors and graphs of its attributes. */
-function readNode({ field, bytes }: WireField, own: number, found: Found, depth: number): void {
+function readNode({ field, bytes }: WireField, own: number, found: Found): void {
   if (field !== own) return;
   found.operators++;
   for (const part of fields(bytes)) {
     if (part.field !== 5) continue;
     for (const { field: kind, bytes: value } of fields(part.bytes)) {
       if (kind === 5 || kind === 10) readTensor(value, found);
-      if (kind === 6 || kind === 11) readGraph(value, found, depth + 1);
+      if (kind === 6 || kind === 11) readGraph(value, found);
       if (kind === 22 || kind === 23)
         for (const { field: half, bytes: inner } of fields(value))
           if (half <= 2) readTensor(inner, found);
@@ -172,19 +168,13 @@ function readNode({ field, bytes }: WireField, own: number, found: Found, depth:
   }
 }
 
-/** The name of a tensor; one whose numbers lie elsewhere is refused. */
+/** The name of a tensor, whose numbers are counted. */
 function readTensor(bytes: Uint8Array, found: Found): string {
   let [name, size] = ["", 1];
   for (const part of fields(bytes)) {
     if (part.field === 1) for (const d of packedNumbers(part)) size *= d;
     if (part.field === 2) found.types.add(typeName(part.number));
     if (part.field === 8) name = textOf(part.bytes);
-    if ((part.field === 14 && part.number !== 0) || part.field === 13)
-      fail(
-        "data",
-        `the ONNX file keeps the numbers of "${name}" in another file`,
-        "export it as one file: with onnx.save(model, path, save_as_external_data=False), or external_data=False in torch.onnx.export",
-      );
   }
   if (Number.isSafeInteger(size) && size > 0) found.parameters += size;
   return name;

@@ -1,5 +1,5 @@
 /** Who may be in a folder, and what processes that are gone have left in it. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -13,11 +13,13 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { plainScripts } from "../../../../test/scripts.ts";
 import { inFolder, onFile, tidyTemporaries, writeFileAtomic } from "../../src/node/index.ts";
-import { beganAt, isAlive } from "../../src/node/process.ts";
+import { beganAt, isAlive, processSpace } from "../../src/node/process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-lock-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+const here = { host: hostname(), space: processSpace() };
 const at = (name: string): string => join(folder, name);
 
 /** The number of a process that has ended. */
@@ -52,10 +54,10 @@ describe("a folder", () => {
   });
 
   it.each([
-    ["of a process that is gone", { pid: gone, host: hostname() }],
+    ["of a process that is gone", { pid: gone, ...here }],
     [
       "of another process with a number that is taken again",
-      { pid: process.pid, host: hostname(), began: "1" },
+      { pid: process.pid, ...here, began: "1" },
     ],
   ])("is taken over with the lock %s", async (_, holder) => {
     hold(holder);
@@ -68,10 +70,15 @@ describe("a folder", () => {
   it.each([
     [
       "a live process here",
-      { pid: process.pid, host: hostname(), began: beganAt(process.pid) },
+      { pid: process.pid, ...here, began: beganAt(process.pid) },
       /by process \d+\. /,
     ],
     ["any process elsewhere", { pid: gone, host: "elsewhere" }, /by process \d+ on elsewhere/],
+    [
+      "any process of another container with this host's name",
+      { pid: gone, host: here.host, space: "another boot pid:[1]", began: "1" },
+      /by process \d+ of another container or boot of /,
+    ],
     ["who knows whom", "{", /in use by another/],
     ["who knows whom", { pid: "1" }, /in use by another/],
   ])("is not taken from %s", async (_, holder, message) => {
@@ -82,7 +89,7 @@ describe("a folder", () => {
   });
 
   it("is given to one of many that come at once, also over a stale lock", async () => {
-    hold({ pid: gone, host: hostname() });
+    hold({ pid: gone, ...here });
     let most = 0;
     let inside = 0;
     const ended = await Promise.allSettled(
@@ -97,6 +104,24 @@ describe("a folder", () => {
     expect(most).toBe(1);
     expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
+});
+
+/** A PID namespace of its own, as a container has; the host name is that of this one. */
+const unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+const hasNamespaces = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
+
+it.runIf(hasNamespaces)("a live process of another PID namespace keeps its lock", async () => {
+  const { script } = plainScripts({ script: new URL("./lock-holder.ts", import.meta.url) });
+  const words = [...unshare.slice(1), process.execPath, script.pathname, at("shared")];
+  const child = spawn(unshare[0], words, { stdio: ["pipe", "pipe", "inherit"] });
+  const pid = Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
+  expect(pid).toBeLessThan(10); // numbers begin again in it
+  await expect(inFolder(at("shared"), async () => 1)).rejects.toThrow(
+    `is in use by process ${pid} of another container or boot of ${hostname()}. Wait until`,
+  );
+  child.stdin.end();
+  await new Promise((resolve) => child.once("exit", resolve));
+  expect(await inFolder(at("shared"), async () => 1)).toBe(1);
 });
 
 it("a file is made by one at a time", async () => {

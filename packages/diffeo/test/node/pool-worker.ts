@@ -1,4 +1,5 @@
 /** A worker for the tests of the pool: parts that are done, fail, wait, or end their process. */
+import { readdirSync } from "node:fs";
 import { fail } from "diffeo/graph";
 import { serveParts } from "diffeo/node";
 
@@ -12,6 +13,7 @@ serveParts({
   },
   array: async (values: Float64Array) => values.map((v) => 2 * v),
   pid: async () => process.pid,
+  place: async () => ({ folder: process.cwd(), files: readdirSync(".") }),
   sum: async (names: string[], { ask }) => {
     const numbers = await Promise.all(names.map((name) => ask(name)));
     return (numbers as number[]).reduce((a, b) => a + b);

@@ -3,7 +3,7 @@
  * parent is killed.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { built } from "../../../../test/build.ts";
@@ -36,6 +36,15 @@ it("gives results in the order of the parts, whoever is done first, and passes p
   expect(await run({ kind: "array", parameters: Float64Array.of(1, 2) })).toEqual(
     Float64Array.of(2, 4),
   );
+});
+
+it("runs its workers in an empty folder, which goes with them", async () => {
+  const { run, close } = open(1);
+  const place = (await run({ kind: "place", parameters: null })) as Record<string, unknown>;
+  expect(place).toMatchObject({ files: [] });
+  expect(place.folder).not.toBe(process.cwd());
+  await close();
+  expect(existsSync(place.folder as string)).toBe(false);
 });
 
 it("keeps its workers, and reports a part that fails without losing one", async () => {

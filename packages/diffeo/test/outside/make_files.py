@@ -108,3 +108,13 @@ outside.external_data.add(key="location", value="/etc/hostname")
 graph = h.make_graph(body(), "g", [x, t], [f], [outside, *weights(F)[1:], one])
 with open(os.path.join(here, "other-file.onnx"), "wb") as file:
     file.write(h.make_model(graph, opset_imports=[h.make_opsetid("", 13)]).SerializeToString())
+# A function whose attribute has a default (FunctionProto.attribute_proto) that lies in another file.
+lines = TensorProto(name="A", data_type=F, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+lines.external_data.add(key="location", value="numbers.bin")
+constant = h.make_node("Constant", [], ["A"])
+constant.attribute.add(name="value", ref_attr_name="value", type=onnx.AttributeProto.TENSOR)
+default = h.make_function("own", "Net", ["x", "t", "u", "b", "C", "one"], ["f"], [constant, *body()], [h.make_opsetid("", 15)])
+standard = h.make_attribute("value", lines).SerializeToString()
+default.MergeFromString(bytes([11 << 3 | 2, len(standard)]) + standard)  # field 11 is newer than Debian's package
+save("function-default", [h.make_node("Net", ["x", "t", "u", "b", "C", "one"], ["f"], domain="own")],
+     [x, t], [f], [*weights(F)[1:], one], opset=15, ir=8, functions=[default], more=[h.make_opsetid("own", 1)], check=False)

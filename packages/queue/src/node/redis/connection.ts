@@ -5,6 +5,7 @@
 import { DiffeoError } from "diffeo/graph";
 import { Redis } from "ioredis";
 import type { Address } from "./address.ts";
+import { remedyFor } from "./refusal.ts";
 
 export interface Connection {
   readonly client: Redis;
@@ -16,8 +17,8 @@ const LONGEST_PAUSE_MS = 2000;
 
 /** What to do about the errors that servers give. */
 function adviceFor(message: string): string {
-  if (/NOAUTH|WRONGPASS|NOPERM/.test(message))
-    return "give the user and the password in the address, or DIFFEO_QUEUE_PASSWORD";
+  const remedy = remedyFor(message);
+  if (remedy !== undefined) return remedy;
   if (/certificate|TLS|SSL|self.signed/i.test(message))
     return "give the authority's certificate in NODE_EXTRA_CA_CERTS";
   return "start a Redis or Valkey server there, or mend the address";

@@ -13,6 +13,7 @@ import { digestOf, type Inputs } from "../digest.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { jobOf, onPrefix, queueName, resultKey } from "./names.ts";
+import { refusalOf } from "./refusal.ts";
 import { getResult, putBytes } from "./store.ts";
 import { countWorkers } from "./workers.ts";
 
@@ -55,6 +56,8 @@ class QueueExecutor implements Executor {
   private readonly waiting = new Map<string, Open>();
   /** Parts that the queue said something of. */
   private readonly changed = new Set<string>();
+  /** Why the server cannot be used any more. */
+  private refusal: DiffeoError | undefined;
   /** Parts that workers do at a time; not known before the first look. */
   private present = Number.NaN;
   private busy = false;
@@ -73,6 +76,7 @@ class QueueExecutor implements Executor {
   async run(part: Part): Promise<PartResult> {
     const { device, signal } = this.options;
     signal?.throwIfAborted();
+    if (this.refusal) throw this.refusal;
     if (part.device !== device)
       fail("usage", `the part is for ${part.device}, this queue is for ${device}`, "open another");
     const digest = digestOf(part);
@@ -93,21 +97,31 @@ class QueueExecutor implements Executor {
     this.turn();
   }
 
+  /** An error of a connection. One that is lost says so itself; a refusal ends all parts. */
+  onError(error: unknown): void {
+    const refusal = refusalOf(error, this.options.address);
+    if (!refusal || this.refusal) return;
+    this.refusal = refusal;
+    this.rejectAll(refusal);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.options.signal?.removeEventListener("abort", this.onAbort);
   }
 
-  private readonly onAbort = (): void => {
+  private readonly onAbort = (): void => this.rejectAll(this.options.signal?.reason);
+
+  private rejectAll(reason: unknown): void {
     for (const parts of [this.open, this.waiting]) {
-      for (const { reject } of parts.values()) reject(this.options.signal?.reason);
+      for (const { reject } of parts.values()) reject(reason);
       parts.clear();
     }
-  };
+  }
 
   /** Does what there is to do, one thing at a time. What fails is seen to by the next look. */
   private async turn(): Promise<void> {
-    if (this.busy || this.client.status !== "ready") return;
+    if (this.busy || this.refusal || this.client.status !== "ready") return;
     this.busy = true;
     try {
       for (;;) {
@@ -119,8 +133,8 @@ class QueueExecutor implements Executor {
         } else if (performance.now() - this.lookedAt > LOOK_MS) await this.lookAround();
         else return;
       }
-    } catch {
-      // The connection is lost: it says so itself.
+    } catch (error) {
+      this.onError(error);
     } finally {
       this.busy = false;
     }
@@ -217,12 +231,17 @@ async function bringInputs(client: Redis, inputs: Inputs): Promise<void> {
 export async function openQueue(options: QueueOptions): Promise<Executor> {
   const { address, device, inputs, say } = options;
   const { client, close } = await connect(address, say);
-  await bringInputs(client, inputs);
+  try {
+    await bringInputs(client, inputs);
+  } catch (error) {
+    await close();
+    throw refusalOf(error, address) ?? error;
+  }
   const queue = new Queue<Part>(queueName(device), onPrefix(client));
   const events = new QueueEvents(queueName(device), onPrefix(client));
-  queue.on("error", () => undefined); // the connection says what there is to say
-  events.on("error", () => undefined);
   const executor = new QueueExecutor(options, client, queue);
+  queue.on("error", (error) => executor.onError(error));
+  events.on("error", (error) => executor.onError(error));
   events.on("completed", ({ jobId }) => executor.hear(jobId));
   events.on("failed", ({ jobId }) => executor.hear(jobId));
   return {

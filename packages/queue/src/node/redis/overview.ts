@@ -7,6 +7,7 @@ import type { Part } from "../../part/part.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { DEVICES, onPrefix, queueName } from "./names.ts";
+import { refusalOf } from "./refusal.ts";
 import { listWorkers, type WorkerState } from "./workers.ts";
 
 export interface QueueState {
@@ -71,8 +72,11 @@ async function onQueues<T>(
   const queues = new Map(
     DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]),
   );
+  for (const queue of queues.values()) queue.on("error", () => undefined); // `work` throws it
   try {
     return await work(queues, client);
+  } catch (error) {
+    throw refusalOf(error, address) ?? error;
   } finally {
     for (const queue of queues.values()) await queue.close();
     await close();

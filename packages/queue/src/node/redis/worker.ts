@@ -20,6 +20,7 @@ import { PART, type ProcessPart, type ProcessResult } from "../runner.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { onPrefix, queueName } from "./names.ts";
+import { refusalOf } from "./refusal.ts";
 import { getBytes, hasResult, MOST_RESULT, putResult } from "./store.ts";
 import { heartbeat } from "./workers.ts";
 
@@ -105,7 +106,6 @@ export async function serveQueue(
     limits,
     release,
     script,
-    signal,
     say,
     once = false,
   } = options;
@@ -116,8 +116,15 @@ export async function serveQueue(
     limits,
     execArgv: script.execArgv,
   });
+  const refused = new AbortController();
+  const signal = AbortSignal.any([options.signal, refused.signal]);
+  /** A server that refuses ends the worker; a connection that is lost says so itself. */
+  const onError = (error: unknown): void => {
+    const refusal = refusalOf(error, address);
+    if (refusal) refused.abort(refusal);
+  };
   const doing: Doing = {
-    options,
+    options: { ...options, signal },
     client,
     pool,
     cache: openCache(options.cache.folder, options.cache.bytes),
@@ -132,6 +139,7 @@ export async function serveQueue(
         await doPart(job, doing);
         counts.done++;
       } catch (error) {
+        onError(error);
         if (signal.aborted) {
           await job.moveToWait(token);
           throw new WaitingError();
@@ -156,9 +164,9 @@ export async function serveQueue(
       runRetryDelay: 1000,
     },
   );
-  worker.on("error", () => undefined); // the connection says what there is to say
+  worker.on("error", onError);
   const queue = new Queue(queueName(device), onPrefix(client));
-  queue.on("error", () => undefined);
+  queue.on("error", onError);
   const { end } = heartbeat(client, randomUUID(), () => ({
     name,
     host: hostname(),
@@ -173,21 +181,22 @@ export async function serveQueue(
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
-    if (once) whenDrained(queue, () => counts.active === 0).then(resolve);
+    if (once) whenDrained(queue, () => counts.active === 0, signal).then(resolve);
   });
   await worker.close();
   await queue.close();
   await pool.close();
   await end();
   await close();
+  refused.signal.throwIfAborted();
   return { done: counts.done, failed: counts.failed };
 }
 
-/** Fulfilled when this worker is at no part and none waits. */
-async function whenDrained(queue: Queue, idle: () => boolean): Promise<void> {
-  for (;;) {
+/** Fulfilled when this worker is at no part and none waits, or the signal is set. */
+async function whenDrained(queue: Queue, idle: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 250));
-    if (!idle()) continue;
+    if (signal.aborted || !idle()) continue;
     const waiting = await queue
       .getJobCounts("wait", "delayed", "prioritized")
       .catch(() => ({ wait: 1 }));

@@ -1,0 +1,150 @@
+/**
+ * Servers that refuse: out of memory, read-only, users with too few rights. Commands and workers
+ * say it in the server's words and end, and so does a worker that is stopped while jobs wait.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Queue } from "bullmq";
+import { partOf, runParts } from "diffeo-queue";
+import {
+  digestOf,
+  inputsOf,
+  openQueue,
+  parseAddress,
+  readQueues,
+  serveQueue,
+} from "diffeo-queue/node";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { RELEASE, still } from "./kinds.ts";
+import { scripts } from "./processes.ts";
+import { hasServer, type Server, startServer } from "./server.ts";
+
+const job = (n: number) => partOf(still, { ms: 60_000, n }, { release: RELEASE, device: "cpu" });
+
+/** A script as a process; fulfilled with what it said when it has ended. */
+function start(script: URL, args: readonly string[]) {
+  const child = spawn(process.execPath, [script.pathname, ...args]);
+  let said = "";
+  child.stderr.on("data", (data) => {
+    said += data;
+  });
+  child.stdout.resume();
+  const ended = new Promise<{ code: number | null; said: string }>((resolve) =>
+    child.once("exit", (code) => resolve({ code, said })),
+  );
+  return { child, ended };
+}
+
+describe.runIf(hasServer)("a server that refuses", () => {
+  let server: Server;
+  let client: Redis;
+  const folder = mkdtempSync(join(tmpdir(), "diffeo-refusal-"));
+  beforeAll(async () => {
+    server = await startServer();
+    client = new Redis({ path: server.url.slice("unix://".length) });
+  });
+  afterEach(async () => {
+    await client.call("REPLICAOF", "NO", "ONE");
+    await client.config("SET", "maxmemory", "0");
+    await client.flushall();
+  });
+  afterAll(async () => {
+    await client.quit();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The address with a user of the server; those of sockets name none. */
+  const addressFor = (username?: string) => {
+    const address = parseAddress(server.url);
+    return username
+      ? { ...address, options: { ...address.options, username, password: "pw" } }
+      : address;
+  };
+  /** What a command of two jobs, and a worker, end with. */
+  const outcomes = async (username?: string): Promise<readonly [string, string]> => {
+    const address = addressFor(username);
+    const inputs = inputsOf([Uint8Array.of(1)]);
+    const asCommand = openQueue({ address, device: "cpu", inputs, say: () => undefined })
+      .then(async (executor) => {
+        const [settled, other] = await runParts(executor, [job(1), job(2)]);
+        await executor.close();
+        // One error for all jobs: it can be said once.
+        expect("error" in settled && "error" in other && settled.error === other.error).toBe(true);
+        return "error" in settled ? settled.error.message : "done";
+      })
+      .catch((error: Error) => error.message);
+    const asWorker = serveQueue({
+      ...{ address, name: "one", release: RELEASE, device: "cpu" },
+      ...{ parts: 1, threads: 1, script: { url: scripts.process, execArgv: [] } },
+      limits: { seconds: 60, bytes: 1e9 },
+      cache: { folder: join(folder, "cache"), bytes: 1e6 },
+      signal: AbortSignal.timeout(2000), // of a worker that the server does not refuse
+      say: () => undefined,
+    }).then(
+      () => "done",
+      (error: Error) => error.message,
+    );
+    return Promise.all([asCommand, asWorker]);
+  };
+
+  const users = [
+    ["scripts", ["~*", "&*", "+@all", "-eval", "-evalsha"]],
+    ["events", ["~*", "&*", "+@all", "-xread"]],
+    ["the keys of the queue", ["~diffeo:bytes:*", "~diffeo:work*", "&*", "+@all"]],
+    ["any key", ["~other:*", "&*", "+@all"]],
+  ] as const;
+  it.each(users)("ends both where the user may not use %s", async (name, rules) => {
+    const id = `user${users.findIndex(([other]) => other === name)}`;
+    await client.call("ACL", "SETUSER", id, "reset", "on", ">pw", ...rules);
+    const [asCommand, asWorker] = await outcomes(id);
+    expect(asCommand).toMatch(/^unix:.* refuses: NOPERM .*\. Give the user .* diffeo:\*/);
+    // A worker has no use for events.
+    if (name !== "events") expect(asWorker).toMatch(/refuses: NOPERM/);
+  });
+
+  it("ends both where it is full or only reads", async () => {
+    await client.config("SET", "maxmemory", "1");
+    for (const message of await outcomes())
+      expect(message).toMatch(/^unix:.* refuses: OOM .*\. Give the server more memory/);
+    await client.config("SET", "maxmemory", "0");
+    await client.call("REPLICAOF", "127.0.0.1", "1");
+    for (const message of await outcomes())
+      expect(message).toMatch(/ refuses: READONLY .*\. Give the address of the primary/);
+  });
+
+  it("says so to whoever looks at the queue", async () => {
+    await client.call("ACL", "SETUSER", "reader", "reset", "on", ">pw", "~other:*", "+@all");
+    await expect(readQueues(addressFor("reader"))).rejects.toThrow(/refuses: NOPERM/);
+  });
+
+  it("leaves no process of a command behind", async () => {
+    await client.config("SET", "maxmemory", "1");
+    const { code, said } = await start(scripts.command, [server.url, "3", "1"]).ended;
+    expect([code, /refuses: OOM/.test(said)]).toEqual([1, true]);
+  });
+});
+
+describe.runIf(hasServer)("a worker with `once`", () => {
+  it("ends when it is stopped while jobs wait", async () => {
+    const server = await startServer();
+    const client = new Redis({ path: server.url.slice(7), maxRetriesPerRequest: null });
+    const raw = new Queue("parts-cpu", { connection: client, prefix: "diffeo" });
+    for (const each of [job(1), job(2), job(3)])
+      await raw.add(each.kind, each, { jobId: digestOf(each) });
+    const { child, ended } = start(scripts.worker, [server.url, "one", "5", server.folder, "once"]);
+    while ((await raw.getJobCounts("active")).active === 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    const began = performance.now();
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 3, active: 0 });
+    await raw.close();
+    await client.quit();
+    await server.stop();
+  });
+});
