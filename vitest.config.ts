@@ -14,7 +14,7 @@ const slow = [
   "packages/diffeo/test/graph/{runtime,onnx}.test.ts",
   "packages/diffeo/test/matching/{losses,slices}.test.ts",
   "packages/diffeo/test/sampler/{boundary,control,distribution,order,process,square}.test.ts",
-  "packages/diffeo/test/{check/closed-forms,webgpu/webgpu,mcmc/nuts,mcmc/infer,mcmc/methods}.test.ts",
+  "packages/diffeo/test/{check/closed-forms,webgpu/webgpu,mcmc/nuts,mcmc/sample-posterior,mcmc/methods}.test.ts",
   "packages/chess/test/{appendix,measures,train-*}.test.ts",
   "{packages,apps}/{queue,cli}/test/{,queue/}{kills,part,queue}.test.ts",
   "packages/tables/test/{fit,walk,protocol,diffusion/train,diffusion/model,diffusion/known-law}.test.ts",

@@ -29,7 +29,7 @@ import {
   sum,
   type Tensor,
 } from "diffeo/graph";
-import { approximate, infer, type PosteriorModel } from "diffeo/mcmc";
+import { approximate, type PosteriorModel, samplePosterior } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
 
 const noise = (seed: number, count: number) =>
@@ -129,7 +129,13 @@ for (const [name, model, data] of [
   ["predator and prey", predatorPrey, { y: hares.map((v, t) => [v, lynxes[t]]) }],
 ] as const) {
   const start = await approximate(model, { key: key(name), data }); // chains that begin near need a short warm-up
-  const posterior = await infer(model, { key: key(name), data, start, draws, warmup: draws });
+  const posterior = await samplePosterior(model, {
+    key: key(name),
+    data,
+    start,
+    draws,
+    warmup: draws,
+  });
   console.log(`${name}:`);
   for (const [number, { mean, sd, rhat }] of Object.entries(posterior.summary()))
     console.log(

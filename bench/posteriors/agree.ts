@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { infer } from "diffeo/mcmc";
+import { samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { models, readReference } from "../../packages/diffeo/test/mcmc/posteriors.ts";
 import { keptChains, markdown, recorded } from "./records.ts";
@@ -38,10 +38,10 @@ const DRAWS = 2500;
 async function agreement(name: string): Promise<Agreement> {
   const { data, reference } = referenceOf(name);
   const { store, seconds } = await keptChains(name, DRAWS);
-  const posterior = await infer(models[name](data), {
+  const posterior = await samplePosterior(models[name](data), {
     key: key(2026),
     draws: DRAWS,
-    acceptance: acceptance[name],
+    targetAcceptance: acceptance[name],
     store,
   });
   const summary = posterior.summary();

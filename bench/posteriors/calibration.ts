@@ -16,7 +16,7 @@ import {
   sub,
   sum,
 } from "diffeo/graph";
-import { chainsOf, elementNames, openInference, type PosteriorModel } from "diffeo/mcmc";
+import { chainsOf, elementNames, openPosteriorSampler, type PosteriorModel } from "diffeo/mcmc";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { countsP, evenly } from "../../packages/diffeo/test/random/statistics.ts";
 import { markdown, partial, processorSeconds, recorded } from "./records.ts";
@@ -126,11 +126,11 @@ async function calibrated(name: string): Promise<Calibrated> {
     counts: {} as Record<string, number[]>,
   });
   const { counts } = now;
-  const open = openInference(model, {
+  const open = openPosteriorSampler(model, {
     chains: BATCH,
     draws: DRAWS * EVERY,
     warmup: 300,
-    acceptance: 0.9,
+    targetAcceptance: 0.9,
   });
   try {
     for (let batch = now.done; batch < BATCHES; batch++) {

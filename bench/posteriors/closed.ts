@@ -1,5 +1,5 @@
 /** Closed forms: Kolmogorov and Smirnov's test of 100,000 draws of every marginal that is known. */
-import { infer } from "diffeo/mcmc";
+import { samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { closedForms as forms, places } from "../../packages/diffeo/test/mcmc/closed-forms.ts";
 import { uniformP } from "../../packages/diffeo/test/random/statistics.ts";
@@ -21,7 +21,7 @@ const fileName = (name: string): string => `closed-${name.replaceAll(/[^a-zA-Z0-
 async function measured(name: string): Promise<Measured> {
   const { model, laws } = forms[name];
   const { store, seconds } = await keptChains(fileName(name), EVERY * KEPT);
-  const posterior = await infer(model, {
+  const posterior = await samplePosterior(model, {
     key: key(name),
     chains: CHAINS,
     draws: EVERY * KEPT,

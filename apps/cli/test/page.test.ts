@@ -34,12 +34,12 @@ import { configureWeb } from "diffeo/web";
 import { parseModel } from "diffeo/categorical";
 import { positive, real } from "diffeo/domain";
 import { div, expandDims, log, mul, squaredNorm, sub } from "diffeo/graph";
-import { arvizJson, infer } from "diffeo/mcmc";
+import { arvizJson, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import * as chess from "diffeo-chess";
 import * as tables from "diffeo-tables";
 const posterior = (options) =>
-  infer(
+  samplePosterior(
     {
       parameters: { mu: real(), sigma: positive() },
       logDensity: ({ mu, sigma }, { y }) =>
@@ -56,7 +56,7 @@ interface OnPage {
     Pick<typeof import("diffeo/mcmc"), "arvizJson"> & {
       readonly key: typeof key;
       readonly posterior: (
-        options: import("diffeo/mcmc").InferOptions,
+        options: import("diffeo/mcmc").SamplePosteriorOptions,
       ) => Promise<import("diffeo/mcmc").Posterior>;
       readonly chess: typeof import("diffeo-chess");
       readonly tables: typeof import("diffeo-tables");

@@ -166,7 +166,7 @@ describe("a fit of two moons", () => {
       /model 2 has 3 columns/,
     );
 
-    for (const method of ["hmc", "langevin"] as const) {
+    for (const method of ["hmc", "mala"] as const) {
       const count = 600;
       const drawn = whitened(
         (await sampleRows(model, count, { method, steps: 30, key: key(8) })).values,

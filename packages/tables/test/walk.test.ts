@@ -75,7 +75,7 @@ it.each([1, 0.3])("moves and accepts as Langevin's algorithm does at β = %d", a
   const starts = normal(key("starts"), [count, n]).data;
   const walk = openPath(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), 1);
   const moved = await walk.move(await walk.start(starts), {
-    size: 1.1,
+    stepSize: 1.1,
     weights: pathWeights(beta),
     key: key("move"),
   });
@@ -88,11 +88,11 @@ it.each([1, 0.3])("moves and accepts as Langevin's algorithm does at β = %d", a
   expectSame(moved.chains.x.data as Float32Array, expected.x);
 });
 
-it("is what samples by langevin are drawn with", async () => {
+it("is what samples by mala are drawn with", async () => {
   const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
   const model = { fitted, spec: { loss: "ssm", seed: 1, columns: ["x", "y"], whitening } } as const;
   const after = async (steps: number): Promise<Float64Array> =>
-    (await sampleRows(model, count, { method: "langevin", steps, key: key("samples") })).values;
+    (await sampleRows(model, count, { method: "mala", steps, key: key("samples") })).values;
   const from = fold(fold(key("samples"), "move"), 0);
   expectSame(await after(1), (await langevin(await after(0), 1, 0.2, from)).x);
 });

@@ -6,13 +6,14 @@ import { loadDensity } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
+import { acceptOldValue } from "../shell/renamed.ts";
 import { writeCsv } from "./csv.ts";
 import { fittedOption } from "./table.ts";
 
 interface SampleCommand {
   readonly model: string;
   readonly count: number;
-  readonly method: "hmc" | "langevin";
+  readonly method: "hmc" | "mala";
   readonly steps: number;
   readonly seed: number;
   readonly out?: string;
@@ -35,9 +36,11 @@ export const declare: Declare = (command, io) =>
     .addOption(fittedOption())
     .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
     .addOption(
-      new Option("--method <method>", "the Markov chain")
-        .choices(["hmc", "langevin"])
-        .default("hmc"),
+      acceptOldValue(
+        new Option("--method <method>", "the Markov chain").choices(["hmc", "mala"]),
+        io,
+        { langevin: "mala" },
+      ).default("hmc"),
     )
     .option("--steps <n>", "transitions of every chain", integer(1, MOST.steps), 200)
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)

@@ -7,11 +7,11 @@ import { fail } from "diffeo/graph";
 import {
   type ChainStore,
   type Data,
-  infer,
   methods,
   metrics,
   type Origin,
   type PosteriorModel,
+  samplePosterior,
 } from "diffeo/mcmc";
 import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
@@ -20,6 +20,7 @@ import { forceOption, integer, MOST, share } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { inParts, withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
+import { acceptOldOption, acceptOldValue } from "../shell/renamed.ts";
 import { version } from "../shell/version.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
 import { drawInParts, type InferCommand, partsFolder, walkOf } from "./parts.ts";
@@ -32,13 +33,16 @@ function configOf(
   options: InferCommand,
 ): RunConfig {
   const { chains, block, seed } = options;
+  // Run folders keep the name that the option had at first.
+  const { targetAcceptance: acceptance, ...walk } = walkOf(options);
   return {
     version,
     files: { model: model.path, data: options.data },
     seed,
     chains,
     block,
-    ...walkOf(options),
+    ...walk,
+    acceptance,
     model: model.digest,
     data: data?.digest,
   };
@@ -128,7 +132,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
     const bar = chainProgress(io, chains, warmup + draws);
     const posterior = await storeFor(io, model, data, options, folder)
       .then((store) =>
-        infer(model, {
+        samplePosterior(model, {
           data,
           key: key(seed),
           chains,
@@ -169,56 +173,62 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withPartOptions(command)
-    .argument(
-      "<model>",
-      "a JavaScript module that exports parameters and logDensity(parameters, data)",
-    )
-    .option("--data <file>", "JSON: numbers and arrays of numbers by name")
-    .requiredOption("--out <folder>", "where draws, summary and pictures go")
-    .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
-    .option(
-      "--block <n>",
-      "chains that run together, and are a part of the work (default: the least of 4, 8, … 64 that holds all)",
-      integer(1, 1024),
-    )
-    .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
-    .option(
-      "--warmup <n>",
-      "transitions before them, in which steps are learned",
-      integer(0, MOST.steps),
-      1000,
-    )
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
-    .addOption(
-      new Option("--method <name>", "how chains move")
-        .choices(Object.keys(methods))
-        .default("nuts"),
-    )
-    .addOption(
-      new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"),
-    )
-    .option(
-      "--acceptance <x>",
-      "what the step size is adapted to; larger means smaller steps",
-      share,
-    )
-    .option(
-      "--max-depth <n>",
-      "nuts: at most 2 to the power of this many steps",
-      integer(1, 20),
-      10,
-    )
-    .option("--steps <n>", "hmc: steps a transition, on average", integer(1, 100_000), 10)
-    .option(
-      "--every <seconds>",
-      "how often the chains are kept, to be continued",
-      integer(0, 86_400),
-      10,
-    )
-    .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
-    .option("--no-pictures", "draw no pictures")
-    .option("--resume", "continue the run in --out")
-    .option("--json", "print the summary as JSON")
-    .addOption(forceOption())
-    .action((file, options) => run(io, file, options));
+  void acceptOldOption(
+    withPartOptions(command)
+      .argument(
+        "<model>",
+        "a JavaScript module that exports parameters and logDensity(parameters, data)",
+      )
+      .option("--data <file>", "JSON: numbers and arrays of numbers by name")
+      .requiredOption("--out <folder>", "where draws, summary and pictures go")
+      .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
+      .option(
+        "--block <n>",
+        "chains that run together, and are a part of the work (default: the least of 4, 8, … 64 that holds all)",
+        integer(1, 1024),
+      )
+      .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
+      .option(
+        "--warmup <n>",
+        "transitions before them, in which steps are learned",
+        integer(0, MOST.steps),
+        1000,
+      )
+      .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
+      .addOption(
+        acceptOldValue(
+          new Option("--method <name>", "how chains move").choices(Object.keys(methods)),
+          io,
+          { langevin: "ula" },
+        ).default("nuts"),
+      )
+      .addOption(
+        new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"),
+      )
+      .option(
+        "--target-acceptance <x>",
+        "mean acceptance that the step size is adapted to; larger means smaller steps",
+        share,
+      )
+      .option(
+        "--max-depth <n>",
+        "nuts: at most 2 to the power of this many steps",
+        integer(1, 20),
+        10,
+      )
+      .option("--steps <n>", "hmc: steps a transition, on average", integer(1, 100_000), 10)
+      .option(
+        "--every <seconds>",
+        "how often the chains are kept, to be continued",
+        integer(0, 86_400),
+        10,
+      )
+      .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+      .option("--no-pictures", "draw no pictures")
+      .option("--resume", "continue the run in --out")
+      .option("--json", "print the summary as JSON")
+      .addOption(forceOption()),
+    io,
+    "--acceptance",
+    "--target-acceptance",
+  ).action((file, options) => run(io, file, options));

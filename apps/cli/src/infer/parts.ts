@@ -33,7 +33,7 @@ export interface InferCommand extends PartOptions {
   readonly seed: number;
   readonly method: ChainMethodName;
   readonly metric: MetricName;
-  readonly acceptance?: number;
+  readonly targetAcceptance?: number;
   readonly maxDepth: number;
   readonly steps: number;
   readonly every: number;
@@ -50,7 +50,7 @@ export const walkOf = ({
   warmup,
   method,
   metric,
-  acceptance,
+  targetAcceptance,
   maxDepth,
   steps,
 }: InferCommand) => ({
@@ -58,7 +58,7 @@ export const walkOf = ({
   warmup,
   method,
   metric,
-  acceptance,
+  targetAcceptance,
   maxDepth,
   steps,
 });
@@ -76,7 +76,7 @@ export interface ChainsPart {
   readonly metric: MetricName;
   readonly maxDepth: number;
   readonly steps: number;
-  readonly acceptance?: number;
+  readonly targetAcceptance?: number;
 }
 
 const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
@@ -91,7 +91,7 @@ const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
   metric: v.picklist(metrics),
   maxDepth: whole(1, 20),
   steps: whole(1, 100_000),
-  acceptance: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
+  targetAcceptance: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
 });
 
 export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {

@@ -30,6 +30,20 @@ export function acceptOldOption(
   });
 }
 
+/** Lets old names of an option's values stand for the new ones. Call it after `choices`. */
+export function acceptOldValue(
+  option: Option,
+  io: Io,
+  values: Readonly<Record<string, string>>,
+): Option {
+  const parse = option.parseArg as (text: string, before: unknown) => unknown;
+  return option.argParser((text, before) => {
+    if (!Object.hasOwn(values, text)) return parse(text, before);
+    io.stderr.write(renamedNotice(`${option.long} ${text}`, `${option.long} ${values[text]}`));
+    return parse(values[text], before);
+  });
+}
+
 /** `--method` of the commands whose solver is chosen, and the old names of two solvers. */
 export const acceptMethod = (command: Command, io: Io): Command =>
   acceptOldOption(command, io, "--method", "--solver", {

@@ -113,7 +113,7 @@ describe("infer", () => {
       "hmc",
       "--steps",
       "3",
-      "--acceptance",
+      "--target-acceptance",
       "0.7",
       "--metric",
       "dense",

@@ -15,9 +15,9 @@ import { fold } from "../random/index.ts";
 import type { Chains } from "./hamiltonian.ts";
 import type { Move, Walk } from "./walk.ts";
 
-export interface SizeRule {
+export interface StepSizeRule {
   /** The share of accepted moves to settle at. Default 0.75. */
-  readonly acceptance?: number;
+  readonly targetAcceptance?: number;
   /** Default 0.4. */
   readonly gain?: number;
   /** Bounds of ε. Default 0 and ∞. */
@@ -25,12 +25,12 @@ export interface SizeRule {
   readonly most?: number;
 }
 
-export function adaptedSize(size: number, share: number, rule: SizeRule = {}): number {
-  const { acceptance = 0.75, gain = 0.4, least = 0, most = Number.POSITIVE_INFINITY } = rule;
-  return Math.min(most, Math.max(least, size * Math.exp(gain * (share - acceptance))));
+export function adaptedStepSize(size: number, share: number, rule: StepSizeRule = {}): number {
+  const { targetAcceptance = 0.75, gain = 0.4, least = 0, most = Number.POSITIVE_INFINITY } = rule;
+  return Math.min(most, Math.max(least, size * Math.exp(gain * (share - targetAcceptance))));
 }
 
-export interface WalkRunOptions extends Move, SizeRule {
+export interface WalkRunOptions extends Move, StepSizeRule {
   /** Transitions of every chain. */
   readonly steps: number;
   /** After how many of them ε stays as it is. Default all. */
@@ -43,17 +43,17 @@ export async function runWalk(
   walk: Walk,
   start: Chains<NdArray>,
   options: WalkRunOptions,
-): Promise<{ readonly chains: Chains<NdArray>; readonly size: number }> {
+): Promise<{ readonly chains: Chains<NdArray>; readonly stepSize: number }> {
   const { steps, warmup = steps, key, signal, weights } = options;
   let chains = start;
-  let { size } = options;
+  let { stepSize } = options;
   for (let i = 0; i < steps; i++) {
     signal?.throwIfAborted();
-    const moved = await walk.move(chains, { size, key: fold(key, i), weights });
+    const moved = await walk.move(chains, { stepSize, key: fold(key, i), weights });
     chains = moved.chains;
-    if (i < warmup) size = adaptedSize(size, moved.share, options);
+    if (i < warmup) stepSize = adaptedStepSize(stepSize, moved.share, options);
   }
-  return { chains, size };
+  return { chains, stepSize };
 }
 
 export interface DualAverageState {

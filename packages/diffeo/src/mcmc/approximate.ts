@@ -9,7 +9,7 @@
  * It is a start for chains:
  *
  *     const approximation = await approximate(model, { key: key(1), data });
- *     const posterior = await infer(model, { key: key(2), data, start: approximation });
+ *     const posterior = await samplePosterior(model, { key: key(2), data, start: approximation });
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
@@ -28,7 +28,6 @@ import {
   pointFrom,
   type Slopes,
 } from "./gaussian-fit.ts";
-import { type Start, summaryOf } from "./infer.ts";
 import {
   type BoundModel,
   boundModel,
@@ -37,6 +36,7 @@ import {
   placeInWords,
 } from "./model.ts";
 import { paretoShape } from "./pareto.ts";
+import { type Start, summaryOf } from "./sample-posterior.ts";
 
 export const fits = ["batchAndMatch", "scoreMatching", "evidence"] as const;
 export type FitName = (typeof fits)[number];
@@ -118,7 +118,7 @@ const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promis
   fail(
     "numerical",
     `the fit is lost after ${t} steps: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
-    "see that it is finite inside the parameters' domains, or use infer",
+    "see that it is finite inside the parameters' domains, or use samplePosterior",
   );
 
 /**
@@ -275,7 +275,7 @@ export async function approximate(
       warnings: () =>
         khat > worst(draws)
           ? [
-              `k̂ is ${khat.toFixed(2)}, above ${worst(draws).toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, infer(model, { start: approximation }), or write the model in other parameters.`,
+              `k̂ is ${khat.toFixed(2)}, above ${worst(draws).toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, samplePosterior(model, { start: approximation }), or write the model in other parameters.`,
             ]
           : [],
       point: (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),

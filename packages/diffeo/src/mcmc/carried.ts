@@ -4,9 +4,9 @@
  *
  *   where the model is   carriedStep(model, { data, chains }) → bytes
  *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
- *   where the model is   infer(model, { …, store: { load: async () => states, save } })
+ *   where the model is   samplePosterior(model, { …, store: { load: async () => states, save } })
  *
- * The draws are those of `infer` with the same options, bit for bit on one kind of machine: the
+ * The draws are those of `samplePosterior` with the same options, bit for bit on one kind of machine: the
  * graph is the same.
  */
 import { openModel } from "../engine/index.ts";
@@ -17,8 +17,8 @@ import type { Key } from "../random/index.ts";
 import { type ChainStep, rowWidths, stepOf } from "./chain-step.ts";
 import { chainsBy, type OpenChainsOptions, settingsOf, usualBlock } from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
-import { startingPoints } from "./infer.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
+import { startingPoints } from "./sample-posterior.ts";
 import type { ChainOptions, ChainState } from "./walker.ts";
 
 export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {

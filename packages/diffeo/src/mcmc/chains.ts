@@ -128,7 +128,7 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     );
   if (!metrics.includes(metric))
     fail("usage", `there is no \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
-  const { acceptance = methods[method].acceptance, size } = options;
+  const { targetAcceptance = methods[method].targetAcceptance, stepSize } = options;
   for (const [name, value, least] of [
     ["draws", draws, 1],
     ["warmup", warmup, 0],
@@ -137,10 +137,14 @@ export function settingsOf(options: ChainOptions): ChainSettings {
   ] as const)
     if (!(Number.isSafeInteger(value) && value >= least))
       fail("usage", `\`${name}\` is ${value}`, `give a whole number, at least ${least}`);
-  if (!(acceptance > 0 && acceptance < 1))
-    fail("usage", `\`acceptance\` is ${acceptance}`, "give a number between 0 and 1, such as 0.95");
-  if (size !== undefined && !(size > 0 && Number.isFinite(size)))
-    fail("usage", `\`size\` is ${size}`, "give a positive step size, or leave it out");
+  if (!(targetAcceptance > 0 && targetAcceptance < 1))
+    fail(
+      "usage",
+      `\`targetAcceptance\` is ${targetAcceptance}`,
+      "give a number between 0 and 1, such as 0.95",
+    );
+  if (stepSize !== undefined && !(stepSize > 0 && Number.isFinite(stepSize)))
+    fail("usage", `\`stepSize\` is ${stepSize}`, "give a positive step size, or leave it out");
   return {
     draws,
     warmup,
@@ -148,8 +152,8 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     metric,
     maxDepth,
     steps,
-    acceptance,
-    size,
+    targetAcceptance,
+    stepSize,
   };
 }
 

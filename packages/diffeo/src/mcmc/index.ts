@@ -1,5 +1,5 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
-export { adaptedSize, runWalk, type SizeRule, type WalkRunOptions } from "./adapt.ts";
+export { adaptedStepSize, runWalk, type StepSizeRule, type WalkRunOptions } from "./adapt.ts";
 export {
   type ApproximateOptions,
   type Approximation,
@@ -27,26 +27,24 @@ export {
   negativeEnergy,
   type Phase,
 } from "./hamiltonian.ts";
-export {
-  type CallOptions,
-  chainsOf,
-  elementNames,
-  type Inference,
-  type InferOptions,
-  // `infer` is a word of TypeScript: tools that write declarations stumble over it as a function's
-  // own name.
-  inferPosterior as infer,
-  type OpenInferOptions,
-  openInference,
-  type Posterior,
-  type Start,
-} from "./infer.ts";
 export { type ChainMethodName, methods } from "./method.ts";
 export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Values } from "./parameters.ts";
 export { paretoFit, paretoShape } from "./pareto.ts";
+export {
+  type CallOptions,
+  chainsOf,
+  elementNames,
+  openPosteriorSampler,
+  type Posterior,
+  type PosteriorSampler,
+  type PosteriorSamplerOptions,
+  type SamplePosteriorOptions,
+  type Start,
+  samplePosterior,
+} from "./sample-posterior.ts";
 export {
   type Move,
   type Moved,

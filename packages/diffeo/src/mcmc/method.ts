@@ -13,8 +13,8 @@ export interface MethodSettings {
 }
 
 interface ChainMethod {
-  /** The acceptance that ε is adapted to, unless another is asked for. */
-  readonly acceptance: number;
+  /** The default of `targetAcceptance`. */
+  readonly targetAcceptance: number;
   /**
    * A transition from a leaf with a fresh momentum; `draw()` gives the next uniform number of its
    * stream.
@@ -22,19 +22,19 @@ interface ChainMethod {
   readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
 }
 
-export type ChainMethodName = "nuts" | "hmc" | "mala" | "langevin";
+export type ChainMethodName = "nuts" | "hmc" | "mala" | "ula";
 
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
   nuts: {
-    acceptance: 0.8,
+    targetAcceptance: 0.8,
     begin: (start, draw, { maxDepth }) => new TrajectoryTree(start, maxDepth, draw),
   },
   hmc: {
-    acceptance: 0.8,
+    targetAcceptance: 0.8,
     begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()),
   },
   // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
-  mala: { acceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },
+  mala: { targetAcceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },
   // Nothing is refused, so this is a bound on the bias: the closer to 1, the smaller.
-  langevin: { acceptance: 0.95, begin: (start) => new Path(start, 1, undefined) },
+  ula: { targetAcceptance: 0.95, begin: (start) => new Path(start, 1, undefined) },
 };

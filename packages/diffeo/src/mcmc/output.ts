@@ -11,7 +11,7 @@
  * longer than a text can be.
  */
 import type { NdArray, Shape } from "../graph/index.ts";
-import { indicesOf, type Posterior } from "./infer.ts";
+import { indicesOf, type Posterior } from "./sample-posterior.ts";
 import type { Chain, ChainSettings } from "./walker.ts";
 
 /** What the draws alone do not tell. */
@@ -36,7 +36,7 @@ function settingLines(
   chain: number,
   { model, data, seed, version }: Origin,
 ): string[] {
-  const { draws, warmup, acceptance, maxDepth, metric, method, steps } = settings;
+  const { draws, warmup, targetAcceptance, maxDepth, metric, method, steps } = settings;
   const engine =
     method === "nuts"
       ? ["        engine = nuts", "          nuts", `            max_depth = ${maxDepth}`]
@@ -52,7 +52,7 @@ function settingLines(
     "    thin = 1",
     "    adapt",
     `      engaged = ${warmup > 0 ? 1 : 0}`,
-    `      delta = ${acceptance}`,
+    `      delta = ${targetAcceptance}`,
     "    algorithm = hmc",
     "      hmc",
     ...engine,
@@ -64,7 +64,7 @@ function settingLines(
 }
 
 /** What the warm-up found. */
-function adaptationLines({ size, inverseMass }: Chain, { metric }: ChainSettings): string[] {
+function adaptationLines({ stepSize, inverseMass }: Chain, { metric }: ChainSettings): string[] {
   const numbers = Array.from(inverseMass, cell);
   const n = metric === "dense" ? Math.sqrt(numbers.length) : numbers.length;
   const rows = Array.from({ length: numbers.length / n }, (_, i) =>
@@ -73,7 +73,7 @@ function adaptationLines({ size, inverseMass }: Chain, { metric }: ChainSettings
   const what = metric === "dense" ? "Elements" : "Diagonal elements";
   return [
     "Adaptation terminated",
-    `Step size = ${cell(size)}`,
+    `Step size = ${cell(stepSize)}`,
     `${what} of inverse mass matrix:`,
     ...rows,
   ];
@@ -95,7 +95,7 @@ function columnMajor(shape: Shape): { readonly index: readonly number[]; readonl
 const statistics = (chain: Chain, i: number): readonly (readonly [string, string, number])[] => [
   ["lp__", "lp", chain.value[i]],
   ["accept_stat__", "acceptance_rate", chain.acceptance[i]],
-  ["stepsize__", "step_size", chain.size],
+  ["stepsize__", "step_size", chain.stepSize],
   ["treedepth__", "tree_depth", chain.depth[i]],
   ["n_leapfrog__", "n_steps", chain.leaves[i]],
   ["divergent__", "diverging", chain.diverged[i]],

@@ -34,7 +34,7 @@ export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" |
 
 export interface Move {
   /** ε */
-  readonly size: number;
+  readonly stepSize: number;
   /** w, one a term. Default 1 each. */
   readonly weights?: readonly number[];
   /** A key for all chains, or one a chain. */
@@ -132,7 +132,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
         parts.push(await begin(inputs, rows.slice(from * n, to * n)));
       return joined(parts);
     },
-    move: async (chains, { size, weights = terms.map(() => 1), key }) => {
+    move: async (chains, { stepSize, weights = terms.map(() => 1), key }) => {
       const count = chains.x.shape[0];
       const { momentum, u } = draws(key, count, n, type);
       const parts: (Omit<Moved, "share"> & { readonly moved: number })[] = [];
@@ -144,7 +144,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
           cut(momentum),
           cut(u),
           weights,
-          size,
+          stepSize,
         );
         parts.push({ ...found, moved: found.moved.data[0] as number });
       }

@@ -21,23 +21,24 @@ export interface ChainOptions extends Partial<MethodSettings> {
   /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
   readonly warmup?: number;
   /**
-   * Default nuts. The others are for comparison: `langevin` has a bias that no number of draws
+   * Default nuts. The others are for comparison: `ula`, unadjusted Langevin, has a bias that no number of draws
    * removes.
    */
   readonly method?: ChainMethodName;
   /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
   readonly metric?: MetricName;
   /**
-   * The acceptance that ε is adapted to: larger means smaller steps and fewer divergences. Default
+   * The mean acceptance that ε is adapted to: a larger one means smaller steps and fewer divergences. Default
    * 0.8 for nuts and hmc.
    */
-  readonly acceptance?: number;
+  readonly targetAcceptance?: number;
   /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
-  readonly size?: number;
+  readonly stepSize?: number;
 }
 
 /** The same with nothing left open but ε. */
-export type ChainSettings = Required<Omit<ChainOptions, "size">> & Pick<ChainOptions, "size">;
+export type ChainSettings = Required<Omit<ChainOptions, "stepSize">> &
+  Pick<ChainOptions, "stepSize">;
 
 /** What one chain drew, and how. */
 export interface Chain {
@@ -49,8 +50,9 @@ export interface Chain {
   readonly depth: Uint8Array;
   readonly leaves: Uint32Array;
   readonly diverged: Uint8Array;
-  /** ε and M⁻¹ of the draws. */
-  readonly size: number;
+  /** ε of the draws. */
+  readonly stepSize: number;
+  /** M⁻¹ of the draws. */
   readonly inverseMass: Float64Array;
   /** Of the warm-up. */
   readonly divergedInWarmup: number;
@@ -60,7 +62,9 @@ export interface Chain {
 }
 
 /** A chain after a whole transition, as plain data. */
-export interface ChainState extends Omit<Chain, "undefinedAt"> {
+export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize"> {
+  /** ε, by its name in files of chains. */
+  readonly size: number;
   readonly undefinedAt: Float64Array | null;
   /** Transitions done, warm-up included. */
   readonly done: number;
@@ -96,10 +100,10 @@ export function stateAt(
   { x, slope, value }: ChainState["at"],
   settings: ChainSettings,
 ): ChainState {
-  const { metric, size, acceptance } = settings;
+  const { metric, stepSize, targetAcceptance } = settings;
   const dense = metric === "dense";
-  const average = new DualAverage(acceptance);
-  if (size !== undefined) average.restart(size);
+  const average = new DualAverage(targetAcceptance);
+  if (stepSize !== undefined) average.restart(stepSize);
   return {
     x: new Float64Array(0),
     value: new Float64Array(0),
@@ -108,14 +112,14 @@ export function stateAt(
     depth: new Uint8Array(0),
     leaves: new Uint32Array(0),
     diverged: new Uint8Array(0),
-    size: size ?? 1,
+    size: stepSize ?? 1,
     inverseMass: unitMatrix(x.length, dense),
     divergedInWarmup: 0,
     undefinedCount: 0,
     undefinedAt: null,
     done: 0,
     at: { x, slope, value },
-    looks: size === undefined,
+    looks: stepSize === undefined,
     average: average.state,
     covariance: new RunningCovariance(x.length, dense).state,
   };
@@ -136,7 +140,7 @@ function roomFor(state: ChainState, draws: number, n: number): Chain {
     depth: widened(new Uint8Array(draws), depth),
     leaves: widened(new Uint32Array(draws), leaves),
     diverged: widened(new Uint8Array(draws), diverged),
-    size: state.size,
+    stepSize: state.size,
     inverseMass: state.inverseMass,
     divergedInWarmup: state.divergedInWarmup,
     undefinedCount: state.undefinedCount,
@@ -166,7 +170,7 @@ export class Walker {
   #search: Search | undefined;
 
   constructor(key: Key, state: ChainState, settings: ChainSettings) {
-    const { draws, warmup, acceptance, metric } = settings;
+    const { draws, warmup, targetAcceptance, metric } = settings;
     const n = state.at.x.length;
     this.#key = key;
     this.#n = n;
@@ -175,7 +179,7 @@ export class Walker {
     this.#at = state.at;
     this.done = state.done;
     this.#looks = state.looks;
-    this.#average = new DualAverage(acceptance, state.average);
+    this.#average = new DualAverage(targetAcceptance, state.average);
     this.#size = state.size;
     this.metric = new EuclideanMetric(state.inverseMass, n, metric === "dense");
     this.#covariance = new RunningCovariance(n, metric === "dense", state.covariance);
@@ -188,7 +192,7 @@ export class Walker {
   }
 
   get chain(): Chain {
-    return { ...this.#chain, size: this.#size, inverseMass: this.metric.inverse };
+    return { ...this.#chain, stepSize: this.#size, inverseMass: this.metric.inverse };
   }
 
   /** What the chain was after its last whole transition. */
@@ -203,6 +207,7 @@ export class Walker {
       leaves,
       diverged,
       undefinedAt = null,
+      stepSize: _,
       ...rest
     } = this.chain;
     return {

@@ -28,7 +28,7 @@ export function warningsOf(
 ): string[] {
   const warnings: string[] = [];
   const draws = total(chains, ({ value }) => value.length);
-  if (method === "langevin")
+  if (method === "ula")
     warnings.push(
       "unadjusted Langevin has the posterior up to a bias of its step, which no number of draws removes. Use mala or nuts for results.",
     );

@@ -25,10 +25,10 @@ import {
 import {
   approximate,
   fits,
-  infer,
   type PosteriorModel,
   paretoFit,
   paretoShape,
+  samplePosterior,
 } from "../../src/mcmc/index.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 
@@ -194,7 +194,7 @@ describe("an approximation", () => {
     expect(found.evidenceError).toBeCloseTo(spread / Math.sqrt(2000), 10);
     expect(khat).toBeGreaterThan(0.7);
     expect(warnings()[0]).toMatch(
-      /^k̂ is [\d.]+, above 0\.70: .*infer\(model, \{ start: approximation \}\)/,
+      /^k̂ is [\d.]+, above 0\.70: .*samplePosterior\(model, \{ start: approximation \}\)/,
     );
   });
 
@@ -205,8 +205,8 @@ describe("an approximation", () => {
       logDensity: ({ x }) => mul(squaredNorm(sub(x, [50, -80, 20])), -200),
     };
     const start = await approximate(far, { key: key(3) });
-    const posterior = await infer(far, { key: key(4), start, warmup: 100, draws: 100 });
-    const { chains } = await infer(far, { key: key(4), start, warmup: 0, draws: 1 });
+    const posterior = await samplePosterior(far, { key: key(4), start, warmup: 100, draws: 100 });
+    const { chains } = await samplePosterior(far, { key: key(4), start, warmup: 0, draws: 1 });
     for (const { x } of chains) expect(Math.abs(x[0] - 50)).toBeLessThan(1);
     expect(Math.abs(posterior.summary()["x[2]"].mean + 80)).toBeLessThan(0.05);
   });

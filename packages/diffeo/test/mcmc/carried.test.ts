@@ -1,5 +1,5 @@
 /**
- * Chains whose step travels as an ONNX file: the draws of infer, bit for bit, and files that are no
+ * Chains whose step travels as an ONNX file: the draws of samplePosterior, bit for bit, and files that are no
  * step.
  */
 import { describe, expect, it } from "vitest";
@@ -21,9 +21,9 @@ import {
   chainBlock,
   chainsText,
   drawCarried,
-  infer,
   type PosteriorModel,
   parseChains,
+  samplePosterior,
 } from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
 
@@ -42,37 +42,46 @@ describe("a step that travels", () => {
   it.each([
     ["nuts", "diagonal"],
     ["hmc", "dense"],
-  ] as const)("gives the draws of infer, block by block: %s, %s", async (method, metric) => {
-    const settings = { draws: 60, warmup: 80, method, metric };
-    const whole = await infer(model, { ...settings, data, key: key(3), chains: 5, block: 2 });
-    const carry = { data, chains: 5, block: 2, metric };
-    expect([chainBlock(carry), chainBlock({ chains: 5 })]).toEqual([2, 8]);
-    const step = carriedStep(model, carry);
-    const blocks: ChainState[] = [];
-    // In another order than they stand in, and as text in between.
-    for (const first of [4, 0, 2]) {
-      const drawn = await drawCarried(step, {
+  ] as const)(
+    "gives the draws of samplePosterior, block by block: %s, %s",
+    async (method, metric) => {
+      const settings = { draws: 60, warmup: 80, method, metric };
+      const whole = await samplePosterior(model, {
         ...settings,
+        data,
         key: key(3),
-        first,
-        count: Math.min(2, 5 - first),
+        chains: 5,
+        block: 2,
       });
-      blocks.push(...parseChains(chainsText(drawn), "the chains"));
-    }
-    const states = [...blocks.slice(1), blocks[0]];
-    const store = { load: async () => states, save: async () => undefined };
-    const collected = await infer(model, {
-      ...settings,
-      data,
-      key: key(3),
-      chains: 5,
-      block: 2,
-      store,
-    });
-    expect(collected.draws).toEqual(whole.draws);
-    expect(collected.chains).toEqual(whole.chains);
-    expect(collected.summary()).toEqual(whole.summary());
-  });
+      const carry = { data, chains: 5, block: 2, metric };
+      expect([chainBlock(carry), chainBlock({ chains: 5 })]).toEqual([2, 8]);
+      const step = carriedStep(model, carry);
+      const blocks: ChainState[] = [];
+      // In another order than they stand in, and as text in between.
+      for (const first of [4, 0, 2]) {
+        const drawn = await drawCarried(step, {
+          ...settings,
+          key: key(3),
+          first,
+          count: Math.min(2, 5 - first),
+        });
+        blocks.push(...parseChains(chainsText(drawn), "the chains"));
+      }
+      const states = [...blocks.slice(1), blocks[0]];
+      const store = { load: async () => states, save: async () => undefined };
+      const collected = await samplePosterior(model, {
+        ...settings,
+        data,
+        key: key(3),
+        chains: 5,
+        block: 2,
+        store,
+      });
+      expect(collected.draws).toEqual(whole.draws);
+      expect(collected.chains).toEqual(whole.chains);
+      expect(collected.summary()).toEqual(whole.summary());
+    },
+  );
 
   it("is refused where it is none, has another metric, or is asked for more than a block", async () => {
     const step = carriedStep(model, { data, chains: 1, block: 1 });

@@ -17,7 +17,7 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import {
-  adaptedSize,
+  adaptedStepSize,
   chainsAt,
   type LogDensity,
   leapfrog,
@@ -158,7 +158,7 @@ describe("chains", () => {
     const { chains } = await runWalk(walk, far, {
       steps: 60,
       warmup: 20,
-      size: 0.2,
+      stepSize: 0.2,
       key: key("run"),
       least: 0.05,
     });
@@ -181,10 +181,10 @@ describe("chains", () => {
   });
 
   it("are in detailed balance: they keep the law at a coarse step, and a move is as likely as the way back", async () => {
-    const [count, size, steps] = [40_000, 0.62, 3];
+    const [count, stepSize, steps] = [40_000, 0.62, 3];
     const before = drawn(count);
     const walk = openWalk(target, { leapfrog: steps, type: "float64", part: 10_000 });
-    const moved = await walk.move(await walk.start(before), { size, key: key("balance") });
+    const moved = await walk.move(await walk.start(before), { stepSize, key: key("balance") });
     await walk.dispose();
     expect(moved.share).toBeGreaterThan(0.3);
     expect(moved.share).toBeLessThan(0.8);
@@ -211,7 +211,7 @@ describe("chains", () => {
       slanted,
       double([count, 2], before),
       normal(key("v"), [count, 2], { dtype: "float64" }),
-      size,
+      stepSize,
       steps,
     );
     expect(gaussianP(x.data as Float64Array, 1)).toBeLessThan(1e-9);
@@ -227,7 +227,7 @@ describe("chains", () => {
     const start = await walk.start(normal(key("path"), [count, 1], { dtype: "float64" }).data);
     const { chains } = await runWalk(walk, start, {
       steps: 20,
-      size: 0.4,
+      stepSize: 0.4,
       weights: [0.5, 0.5],
       key: key("path run"),
     });
@@ -245,7 +245,7 @@ describe("chains", () => {
       for (let step = 0; step < 3; step++)
         chains = (
           await walk.move(chains, {
-            size: 0.4,
+            stepSize: 0.4,
             key: fold(sampleKeys(key("own"), to - from, from), step),
           })
         ).chains;
@@ -267,7 +267,7 @@ describe("chains", () => {
     let chains = await walk.start(Float64Array.from({ length: 200 }, (_, i) => 0.01 * (i + 1)));
     let refused = 0;
     for (let i = 0; i < 30; i++) {
-      const moved = await walk.move(chains, { size: 1.2, key: fold(key("gamma"), i) });
+      const moved = await walk.move(chains, { stepSize: 1.2, key: fold(key("gamma"), i) });
       chains = moved.chains;
       refused += (moved.accepted.data as Float64Array).filter((a) => a === 0).length;
     }
@@ -297,7 +297,7 @@ describe("chains", () => {
     expect(() => openWalk({ ...target, terms: [] }, { leapfrog: 1 })).toThrow(/has no terms/);
     const walk = openWalk(target, { leapfrog: 1, type: "float64" });
     const chains = await walk.start(drawn(3));
-    await expect(walk.move(chains, { size: 1, key: sampleKeys(key(1), 2) })).rejects.toThrow(
+    await expect(walk.move(chains, { stepSize: 1, key: sampleKeys(key(1), 2) })).rejects.toThrow(
       /2 keys given for 3/,
     );
     await walk.dispose();
@@ -337,12 +337,12 @@ describe("the test of a move", () => {
 
 describe("step sizes", () => {
   it("grow where more is accepted than wanted, within their bounds", () => {
-    expect(adaptedSize(0.5, 0.95, { acceptance: 0.75, gain: 0.5 })).toBeCloseTo(
+    expect(adaptedStepSize(0.5, 0.95, { targetAcceptance: 0.75, gain: 0.5 })).toBeCloseTo(
       0.5 * Math.exp(0.1),
       15,
     );
-    expect(adaptedSize(0.5, 0, { least: 0.45 })).toBe(0.45);
-    expect(adaptedSize(0.5, 1, { most: 0.51 })).toBe(0.51);
+    expect(adaptedStepSize(0.5, 0, { least: 0.45 })).toBe(0.45);
+    expect(adaptedStepSize(0.5, 1, { most: 0.51 })).toBe(0.51);
   });
 
   it("settle where the wanted share is accepted, and are fixed after the warm-up", async () => {
@@ -352,14 +352,14 @@ describe("step sizes", () => {
       runWalk(walk, start, {
         steps,
         warmup: 60,
-        size: 0.2,
-        acceptance: 0.65,
+        stepSize: 0.2,
+        targetAcceptance: 0.65,
         gain: 0.15,
         key: key("settle"),
       });
     const [end, later] = [await settle(60), await settle(64)];
-    expect(later.size).toBe(end.size);
-    const { share } = await walk.move(end.chains, { size: end.size, key: key("after") });
+    expect(later.stepSize).toBe(end.stepSize);
+    const { share } = await walk.move(end.chains, { stepSize: end.stepSize, key: key("after") });
     await walk.dispose();
     expect(share).toBeCloseTo(0.65, 1);
   });

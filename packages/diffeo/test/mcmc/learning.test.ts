@@ -31,12 +31,12 @@ describe("dual averaging", () => {
 });
 
 it("step sizes are adapted to the acceptance that a method is best at, unless another is asked for", () => {
-  const wanted = { nuts: 0.8, hmc: 0.8, mala: 0.574, langevin: 0.95 };
+  const wanted = { nuts: 0.8, hmc: 0.8, mala: 0.574, ula: 0.95 };
   for (const [method, acceptance] of Object.entries(wanted)) {
     const of = (options: ChainOptions): number =>
-      settingsOf({ method: method as ChainMethodName, ...options }).acceptance;
+      settingsOf({ method: method as ChainMethodName, ...options }).targetAcceptance;
     expect(of({})).toBe(acceptance);
-    expect(of({ acceptance: 0.9 })).toBe(0.9);
+    expect(of({ targetAcceptance: 0.9 })).toBe(0.9);
   }
 });
 

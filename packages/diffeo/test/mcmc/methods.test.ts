@@ -1,5 +1,5 @@
 /**
- * Hamiltonian Monte Carlo, MALA and Langevin as methods of infer; runs that were stopped; data as
+ * Hamiltonian Monte Carlo, MALA and ULA as methods of samplePosterior; runs that were stopped; data as
  * constants and as inputs.
  */
 import { describe, expect, it } from "vitest";
@@ -29,11 +29,11 @@ import {
   type ChainsOptions,
   chainsText,
   drawChains,
-  type InferOptions,
-  infer,
-  openInference,
+  openPosteriorSampler,
   type PosteriorModel,
   parseChains,
+  type SamplePosteriorOptions,
+  samplePosterior,
   summarise,
 } from "../../src/mcmc/index.ts";
 import { lengthFrom } from "../../src/mcmc/path.ts";
@@ -101,41 +101,41 @@ describe("methods", () => {
     expect([...counts]).toEqual([1, 2, 3, 4, 5].map((steps) => [steps, 100]));
   });
 
-  it("langevin has the variance 1/(1 − ε²/4) of its own steps on N(0, 1), not 1", async () => {
-    const size = 0.9;
+  it("ula has the variance 1/(1 − ε²/4) of its own steps on N(0, 1), not 1", async () => {
+    const stepSize = 0.9;
     const options: ChainsOptions = {
       key: key(3),
-      method: "langevin",
+      method: "ula",
       warmup: 0,
-      size,
+      stepSize,
       metric: "unit",
       draws: 160,
     };
     const chains = await drawChains(gaussian, points(64, 1, 4), options);
     const after = chains.map(({ x }) => x.subarray(40));
-    agrees(after, 0, 1 / Math.sqrt(1 - size ** 2 / 4));
+    agrees(after, 0, 1 / Math.sqrt(1 - stepSize ** 2 / 4));
     expect(Math.abs(summarise(after).sd - 1) / summarise(after).sdError).toBeGreaterThan(6);
   });
 
-  it("langevin is Euler and Maruyama's step of an SDE through φ", async () => {
+  it("ula is Euler and Maruyama's step of an SDE through φ", async () => {
     // log p of y = eˣ: a gamma law; in x its score drives dx = ½∇log p dt + dW.
     const domain = positive();
     const inX = (x: Tensor): Tensor => sum(sub(mul(x, 3), exp(x)), -1);
-    const [size, steps, chains] = [0.4, 5, 3];
+    const [stepSize, steps, chains] = [0.4, 5, 3];
     const root = key(8);
     const start = points(chains, 1, 5);
     const drawn = await drawChains(inX, start, {
       key: root,
-      method: "langevin",
+      method: "ula",
       warmup: 0,
       draws: steps,
-      size,
+      stepSize,
       metric: "unit",
     });
     const langevin = {
       name: "Langevin",
       eventRank: 1,
-      horizon: steps * size ** 2,
+      horizon: steps * stepSize ** 2,
       drift: (x: Tensor) => mul(gradEach(inX)(x), 0.5),
       diffusion: (x: Tensor) => ({ kind: "scalar" as const, value: fill([], 1, x.dtype) }),
     };
@@ -193,10 +193,10 @@ describe("a run that was stopped", () => {
     ["nuts", "diagonal"],
     ["nuts", "dense"],
     ["hmc", "diagonal"],
-    ["langevin", "diagonal"],
+    ["ula", "diagonal"],
   ];
   it.each(cases)("goes on to the same draws, bit for bit: %s, %s", async (method, metric) => {
-    const options: InferOptions = {
+    const options: SamplePosteriorOptions = {
       key: key(5),
       data: { y },
       warmup: 40,
@@ -205,11 +205,13 @@ describe("a run that was stopped", () => {
       method,
       metric,
     };
-    const whole = await infer(normalModel, options);
+    const whole = await samplePosterior(normalModel, options);
     for (const after of method === "nuts" ? [1, 60, 150] : [50]) {
       const { store, signal } = interrupted(after);
-      await expect(infer(normalModel, { ...options, store, signal })).rejects.toThrow(/abort/i);
-      const rest = await infer(normalModel, {
+      await expect(samplePosterior(normalModel, { ...options, store, signal })).rejects.toThrow(
+        /abort/i,
+      );
+      const rest = await samplePosterior(normalModel, {
         ...options,
         store: { ...store, every: Number.POSITIVE_INFINITY },
       });
@@ -302,7 +304,9 @@ describe("a run that was stopped", () => {
       parameters: { x: [real(), 2] },
       logDensity: ({ x }) => gaussian(x),
     };
-    await expect(infer(model, one)).rejects.toThrow("the kept chains are 2, those asked for 1");
+    await expect(samplePosterior(model, one)).rejects.toThrow(
+      "the kept chains are 2, those asked for 1",
+    );
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
       /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
     );
@@ -315,14 +319,14 @@ describe("data", () => {
     expect(() => dataArrays({ y: deep })).toThrow(/is nested deeper than 32 lists\. Give numbers/);
   });
 
-  const options: InferOptions = { key: key(5), warmup: 50, draws: 20, chains: 2 };
+  const options: SamplePosteriorOptions = { key: key(5), warmup: 50, draws: 20, chains: 2 };
 
   it("may be constants or inputs, and inputs may change", async () => {
-    const open = openInference(normalModel, options);
+    const open = openPosteriorSampler(normalModel, options);
     try {
       for (const numbers of [y, y.map((v) => v + 10), [...y, 4, 5]]) {
         const found = await open({ key: key(5), data: { y: numbers } });
-        const fixed = await infer(normalModel, {
+        const fixed = await samplePosterior(normalModel, {
           ...options,
           data: { y: Float64Array.from(numbers) },
         });
@@ -338,7 +342,7 @@ describe("data", () => {
   });
 
   it("may be a dataset a chain, row by row, where they are inputs", async () => {
-    const open = openInference(
+    const open = openPosteriorSampler(
       {
         parameters: { mu: real() },
         logDensity: ({ mu }, { y: rows }) => mul(squaredNorm(sub(rows, expandDims(mu, -1))), -0.5),
@@ -360,7 +364,7 @@ describe("data", () => {
       parameters: ({ k }) => ({ beta: [real(), k as number] }),
       logDensity: ({ beta }) => gaussian(beta),
     };
-    const { draws } = await infer(model, { ...options, draws: 3, data: { k: 4 } });
+    const { draws } = await samplePosterior(model, { ...options, draws: 3, data: { k: 4 } });
     expect(draws.beta.shape).toEqual([2, 3, 4]);
   });
 
@@ -370,7 +374,7 @@ describe("data", () => {
     [{ y: [1, "two"] as never }, /data: y\[1\] is string, not a number/],
     [{ y: [1, Number.NaN] }, /data: y\[1\] is NaN/],
   ])("are held to what the model says of them: %j", async (data, message) => {
-    await expect(infer(normalModel, { ...options, data })).rejects.toThrow(message);
+    await expect(samplePosterior(normalModel, { ...options, data })).rejects.toThrow(message);
   });
 });
 
@@ -380,7 +384,7 @@ describe("a log-density that is no number", () => {
       parameters: { mu: real(), tau: [positive(), 6] },
       logDensity: ({ mu }) => log(neg(square(mu))),
     };
-    await expect(infer(model, { key: key(1) })).rejects.toThrow(
+    await expect(samplePosterior(model, { key: key(1) })).rejects.toThrow(
       /chain 0 has no point to begin from: the log-density is NaN at mu = -?[\d.e-]+, tau = \[[\d., e-]+…\]/,
     );
   });
@@ -391,7 +395,7 @@ describe("a log-density that is no number", () => {
       // N(0, 1) where mu > −1, no number elsewhere.
       logDensity: ({ mu }) => add(mul(square(mu), -0.5), mul(log(add(mu, 1)), 0)),
     };
-    const { warnings, chains, draws } = await infer(model, {
+    const { warnings, chains, draws } = await samplePosterior(model, {
       key: key(1),
       warmup: 200,
       draws: 200,
@@ -419,7 +423,7 @@ describe("bounds that depend on other parameters", () => {
       },
       logDensity: ({ u, v }) => sum(sub(v, u), -1),
     };
-    const { summary, draws } = await infer(model, {
+    const { summary, draws } = await samplePosterior(model, {
       key: key(7),
       chains: 8,
       warmup: 150,

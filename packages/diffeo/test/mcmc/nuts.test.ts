@@ -75,7 +75,7 @@ describe("a transition", () => {
         draws: 1,
         warmup: 0,
         maxDepth,
-        size: 0.25,
+        stepSize: 0.25,
         block: 500,
       });
       for (const i of [0, 1])

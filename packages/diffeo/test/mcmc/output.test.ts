@@ -2,7 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
 import { div, mul, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
-import { arvizJson, cmdStanCsv, infer, type PosteriorModel } from "../../src/mcmc/index.ts";
+import {
+  arvizJson,
+  cmdStanCsv,
+  type PosteriorModel,
+  samplePosterior,
+} from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
 
 const zero = (x: Tensor): Tensor => mul(x, 0);
@@ -11,7 +16,7 @@ const model: PosteriorModel = {
   logDensity: ({ mu, tau }) => sub(mul(square(mu), -0.5), sum(sum(tau, -1), -1)),
   derived: { odd: ({ mu }) => div(zero(mu), zero(mu)) },
 };
-const posterior = await infer(model, {
+const posterior = await samplePosterior(model, {
   key: key(1),
   draws: 7,
   warmup: 30,
@@ -39,8 +44,8 @@ describe("a chain as CSV", () => {
     rows.forEach((row, i) => {
       const cells = row.split(",");
       expect(cells.at(-1)).toBe("NaN");
-      const { value, acceptance, size, depth, leaves, diverged, energy } = chains[1];
-      const said = [value[i], acceptance[i], size, depth[i], leaves[i], diverged[i], energy[i]];
+      const { value, acceptance, stepSize, depth, leaves, diverged, energy } = chains[1];
+      const said = [value[i], acceptance[i], stepSize, depth[i], leaves[i], diverged[i], energy[i]];
       const tau = [0, 3, 1, 4, 2, 5].map((k) => draws.tau.data[(7 + i) * 6 + k]);
       expect(cells.slice(0, -1).map(Number)).toEqual([...said, draws.mu.data[7 + i], ...tau]);
     });
@@ -69,7 +74,7 @@ describe("a chain as CSV", () => {
     });
     const at = comments.indexOf("# Elements of inverse mass matrix:");
     expect(comments[at - 2]).toBe("# Adaptation terminated");
-    expect(comments[at - 1]).toBe(`# Step size = ${chains[1].size}`);
+    expect(comments[at - 1]).toBe(`# Step size = ${chains[1].stepSize}`);
     const matrix = comments.slice(at + 1).map((line) => line.slice(2).split(", ").map(Number));
     expect(matrix.flat()).toEqual([...chains[1].inverseMass]);
     expect(matrix.length).toBe(7);

@@ -26,7 +26,7 @@ import { parametersOf } from "./steps.ts";
 
 /** Leapfrog steps of a transition, and how its size follows what is accepted. */
 export const LEAPFROG = 3;
-export const SIZES = { acceptance: 0.75, gain: 0.4, least: 1e-3, most: 2 } as const;
+export const SIZES = { targetAcceptance: 0.75, gain: 0.4, least: 1e-3, most: 2 } as const;
 /** Particles a call takes. */
 export const CHUNK = 512;
 
@@ -67,7 +67,7 @@ async function centresOf(
   try {
     const { chains } = await runWalk(walk, await walk.start(starts), {
       steps: CHAIN,
-      size: 0.2,
+      stepSize: 0.2,
       key: fold(key, "chain"),
       ...SIZES,
       ...(signal && { signal }),

@@ -12,7 +12,7 @@
  *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
  */
 import type { NdArray } from "diffeo/graph";
-import { adaptedSize, type Chains, type Walk } from "diffeo/mcmc";
+import { adaptedStepSize, type Chains, type Walk } from "diffeo/mcmc";
 import { fold, type Key } from "diffeo/random";
 import { adaptedMixture, CHUNK, LEAPFROG, lost, SIZES } from "./adapted-mixture.ts";
 import { type Normaliser, normaliserOf } from "./evaluate.ts";
@@ -87,12 +87,12 @@ async function pilot(
     const along = seen[seen.length - 1].along + sd * (next - beta);
     beta = next;
     const moved = await walk.move(chains, {
-      size,
+      stepSize: size,
       weights: pathWeights(beta),
       key: fold(fold(key, "move"), i),
     });
     chains = moved.chains;
-    size = adaptedSize(size, moved.share, SIZES);
+    size = adaptedStepSize(size, moved.share, SIZES);
     seen.push({ beta, along, size });
   }
   return seen;
@@ -135,7 +135,7 @@ async function weigh(
       logWeights[i] += step * ratio;
     });
     const moved = await walk.move(chains, {
-      size: sizes[k + 1],
+      stepSize: sizes[k + 1],
       weights: pathWeights(betas[k + 1]),
       key: fold(key, k),
     });

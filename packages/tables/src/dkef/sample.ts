@@ -13,16 +13,16 @@ import type { DensityModel } from "./model-bytes.ts";
 import { openDensity, openPath } from "./path.ts";
 
 export interface RowSampleOptions {
-  /** Hamiltonian Monte Carlo, or Langevin steps with a Metropolis test. Default hmc. */
-  readonly method?: "hmc" | "langevin";
+  /** Hamiltonian Monte Carlo, or MALA, Langevin steps with a Metropolis test. Default hmc. */
+  readonly method?: "hmc" | "mala";
   /** Transitions of every chain. Default 200. */
   readonly steps?: number;
   readonly key: Key;
   readonly signal?: AbortSignal;
 }
 
-const LEAPFROG = { hmc: 5, langevin: 1 } as const;
-const ACCEPTANCE = { hmc: 0.75, langevin: 0.6 } as const;
+const LEAPFROG = { hmc: 5, mala: 1 } as const;
+const ACCEPTANCE = { hmc: 0.75, mala: 0.6 } as const;
 /** Draws of the mixture a start is chosen from. */
 const CANDIDATES = 8;
 
@@ -50,8 +50,8 @@ export async function sampleRows(
       steps,
       // The size settles in the first half and is fixed in the second.
       warmup: Math.ceil(steps / 2),
-      size: 0.2,
-      acceptance: ACCEPTANCE[method],
+      stepSize: 0.2,
+      targetAcceptance: ACCEPTANCE[method],
       gain: 0.3,
       key: fold(key, "move"),
       signal,

@@ -28,9 +28,9 @@ import {
   type Chain,
   chainsOf,
   elementNames,
-  type InferOptions,
-  infer,
   type PosteriorModel,
+  type SamplePosteriorOptions,
+  samplePosterior,
   type Values,
 } from "../../src/mcmc/index.ts";
 import { parameterSpace } from "../../src/mcmc/parameters.ts";
@@ -40,7 +40,7 @@ import { ALPHA, uniformP } from "../random/statistics.ts";
 import { closedForms, places } from "./closed-forms.ts";
 import { models, readReference } from "./posteriors.ts";
 
-const options: InferOptions = { key: key(4), chains: 8, draws: 250, warmup: 200 };
+const options: SamplePosteriorOptions = { key: key(4), chains: 8, draws: 250, warmup: 200 };
 const zero = (x: Tensor): Tensor => mul(x, 0);
 
 /** Means and standard deviations of some numbers, with what they should be. */
@@ -49,7 +49,12 @@ async function agrees(
   expected: Readonly<Record<string, readonly [mean: number, sd: number]>>,
 ): Promise<void> {
   // One run of the graph moves all chains: more of them, and fewer draws of each.
-  const posterior = await infer(model, { key: key(4), chains: 16, draws: 125, warmup: 125 });
+  const posterior = await samplePosterior(model, {
+    key: key(4),
+    chains: 16,
+    draws: 125,
+    warmup: 125,
+  });
   const summary = posterior.summary();
   for (const [name, [mean, sd]] of Object.entries(expected)) {
     const found = summary[name];
@@ -63,7 +68,7 @@ describe("closed forms", () => {
   it.each(Object.keys(closedForms))("%s: every marginal is what it should be", async (name) => {
     const { model, laws } = closedForms[name];
     const every = 2;
-    const { draws } = await infer(model, {
+    const { draws } = await samplePosterior(model, {
       key: key(name),
       chains: 32,
       draws: 40 * every,
@@ -129,7 +134,7 @@ describe("what is asked for", () => {
   };
 
   it("comes with the shapes that were declared, and a name for every number", async () => {
-    const { draws, summary } = await infer(normal, {
+    const { draws, summary } = await samplePosterior(normal, {
       key: key(1),
       draws: 5,
       warmup: 20,
@@ -145,45 +150,50 @@ describe("what is asked for", () => {
 
   it("is the same for the same key", async () => {
     const short = { key: key(1), draws: 5, warmup: 20 };
-    const [a, b] = [await infer(normal, short), await infer(normal, short)];
+    const [a, b] = [await samplePosterior(normal, short), await samplePosterior(normal, short)];
     expect(a.draws).toEqual(b.draws);
   });
 
   it("is refused where it makes no sense", async () => {
     await expect(
-      infer({ parameters: {}, logDensity: () => zero as never }, options),
+      samplePosterior({ parameters: {}, logDensity: () => zero as never }, options),
     ).rejects.toThrow(/no parameters|without parameters/);
-    await expect(infer({ ...normal, logDensity: ({ tau }) => tau }, options)).rejects.toThrow(
-      /log-density of 8 chains has shape \[8, 2, 3\].*one number a chain/,
-    );
+    await expect(
+      samplePosterior({ ...normal, logDensity: ({ tau }) => tau }, options),
+    ).rejects.toThrow(/log-density of 8 chains has shape \[8, 2, 3\].*one number a chain/);
     // Eight data and eight chains would broadcast, a datum a chain.
     const data = constant([1, 2, 3, 4, 5, 6, 7, 8], "float64");
     await expect(
-      infer({ ...normal, logDensity: ({ mu }) => mul(square(sub(data, mu)), -0.5) }, options),
+      samplePosterior(
+        { ...normal, logDensity: ({ mu }) => mul(square(sub(data, mu)), -0.5) },
+        options,
+      ),
     ).rejects.toThrow(/shapes \[8\] and \[9\] do not broadcast.*expandDims/);
-    await expect(infer({ ...normal, logDensity: () => 3 as never }, options)).rejects.toThrow(
-      /log-density is a number/,
-    );
-    await expect(infer({ ...normal, derived: { mu: ({ mu }) => mu } }, options)).rejects.toThrow(
-      /"mu" is a parameter and/,
-    );
-    await expect(infer({ ...normal, parameters: { "a.b": real() } }, options)).rejects.toThrow(
-      /"a.b" is no name/,
-    );
     await expect(
-      infer({ ...normal, parameters: { mu: real(), k: count() } }, options),
+      samplePosterior({ ...normal, logDensity: () => 3 as never }, options),
+    ).rejects.toThrow(/log-density is a number/);
+    await expect(
+      samplePosterior({ ...normal, derived: { mu: ({ mu }) => mu } }, options),
+    ).rejects.toThrow(/"mu" is a parameter and/);
+    await expect(
+      samplePosterior({ ...normal, parameters: { "a.b": real() } }, options),
+    ).rejects.toThrow(/"a.b" is no name/);
+    await expect(
+      samplePosterior({ ...normal, parameters: { mu: real(), k: count() } }, options),
     ).rejects.toThrow(/"k" is of kind integer: it has no slope/);
-    await expect(infer(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(
+    await expect(samplePosterior(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(
       /no `method` "gibbs"/,
     );
     const nowhere = {
       ...normal,
       logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))),
     };
-    await expect(infer(nowhere, options)).rejects.toThrow(
+    await expect(samplePosterior(nowhere, options)).rejects.toThrow(
       /after 100 tries chain 0 has no point to begin from/,
     );
-    await expect(infer(normal, { key: key(1), chains: 10_000, draws: 10_000_000 })).rejects.toThrow(
+    await expect(
+      samplePosterior(normal, { key: key(1), chains: 10_000, draws: 10_000_000 }),
+    ).rejects.toThrow(
       /10000 chains of 10000000 draws of \d coordinates are \d+ numbers, more than 536870912/,
     );
   });
@@ -206,7 +216,7 @@ describe("what is asked for", () => {
           ),
       ];
       for (const logDensity of mixing)
-        await expect(infer({ parameters, logDensity }, short)).rejects.toThrow(
+        await expect(samplePosterior({ parameters, logDensity }, short)).rejects.toThrow(
           /the log-density mixes chains: of chain \d it goes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
         );
       await expect(
@@ -219,39 +229,42 @@ describe("what is asked for", () => {
 
   it("is refused with the names there are where it asks for another", async () => {
     const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
-    await expect(infer({ ...normal, logDensity: ({ moo }) => square(moo) }, short)).rejects.toThrow(
-      'the log-density asks for "moo" among the parameters. They are "mu", "tau".',
-    );
+    await expect(
+      samplePosterior({ ...normal, logDensity: ({ moo }) => square(moo) }, short),
+    ).rejects.toThrow('the log-density asks for "moo" among the parameters. They are "mu", "tau".');
     const model: PosteriorModel = {
       ...normal,
       logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]),
     };
-    await expect(infer(model, { ...short, data: { z: [1, 2] } })).rejects.toThrow(
+    await expect(samplePosterior(model, { ...short, data: { z: [1, 2] } })).rejects.toThrow(
       'the log-density asks for "y" among the data. They are "z".',
     );
-    await expect(infer(model, short)).rejects.toThrow(
+    await expect(samplePosterior(model, short)).rejects.toThrow(
       'asks for "y" among the data. There are no data.',
     );
     await expect(
-      infer({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short),
+      samplePosterior({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short),
     ).rejects.toThrow('derived "twice" asks for "nu" among the parameters');
     // A name that may be missing is no mistake by itself.
     const open: PosteriorModel = {
       ...normal,
       logDensity: (v, d) => mul(normal.logDensity(v, d), d.scale ?? 1),
     };
-    expect((await infer(open, short)).draws.mu.shape).toEqual([1, 2]);
+    expect((await samplePosterior(open, short)).draws.mu.shape).toEqual([1, 2]);
     const own = (_: unknown, { scale }: { readonly scale?: unknown }): never => {
       throw new RangeError(`a scale of ${scale ?? 1} is too small`);
     };
-    await expect(infer({ ...normal, logDensity: own }, short)).rejects.toThrow(
+    await expect(samplePosterior({ ...normal, logDensity: own }, short)).rejects.toThrow(
       "a scale of 1 is too small",
     );
   });
 
   it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
     const derive = (value: (values: Values) => Tensor) =>
-      infer({ ...normal, derived: { value } }, { key: key(1), chains: 1, draws: 6, warmup: 5 });
+      samplePosterior(
+        { ...normal, derived: { value } },
+        { key: key(1), chains: 1, draws: 6, warmup: 5 },
+      );
     await expect(derive(({ mu }) => sum(mu))).rejects.toThrow(
       /derived "value" of 6 draws has shape \[\]/,
     );
@@ -273,7 +286,7 @@ describe("what is asked for", () => {
       logDensity: ({ x }) => mul(square(sub(square(mul(at(x, 0, 1), 4)), 25)), -0.5),
     };
     const few = { key: key(2), draws: 200, warmup: 100 };
-    const { warnings, chains, settings, summary } = await infer(modes, few);
+    const { warnings, chains, settings, summary } = await samplePosterior(modes, few);
     expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains have not met/);
     const bad = { x: { ...summary()["x[1]"], rhat: 1.011, bulkEss: 390, tailEss: 390 } };
     const said = (count: number): string =>
@@ -298,10 +311,10 @@ describe("what is asked for", () => {
 const folder = join(import.meta.dirname, "../../../../../shared/data/posteriors");
 describe("published posteriors", () => {
   // As long as R̂ of eight chains needs to be below 1.01: one run of the graph moves all of them.
-  const published: Readonly<Record<string, Partial<InferOptions>>> = {
-    eight_schools: { acceptance: 0.95, warmup: 250, draws: 250 },
-    sblrc_blr: { acceptance: 0.8, warmup: 200, draws: 350 },
-    gp_regr: { acceptance: 0.95, warmup: 200, draws: 200 },
+  const published: Readonly<Record<string, Partial<SamplePosteriorOptions>>> = {
+    eight_schools: { targetAcceptance: 0.95, warmup: 250, draws: 250 },
+    sblrc_blr: { targetAcceptance: 0.8, warmup: 200, draws: 350 },
+    gp_regr: { targetAcceptance: 0.95, warmup: 200, draws: 200 },
   };
   if (!existsSync(folder))
     it("are left out: their files are not here", () => {
@@ -312,7 +325,7 @@ describe("published posteriors", () => {
       "%s: means and spreads within 3.5 standard errors of both sides",
       async (name) => {
         const { data, reference } = readReference(join(folder, `${name}.json`));
-        const posterior = await infer(models[name](data), {
+        const posterior = await samplePosterior(models[name](data), {
           key: key(1),
           chains: 8,
           ...published[name],

@@ -2,7 +2,7 @@
  * Draws from a posterior on constrained parameters: chains in free coordinates, draws in the
  * parameters' own.
  *
- *     const posterior = await infer(
+ *     const posterior = await samplePosterior(
  *       {
  *         parameters: { mu: real(), sigma: positive(), theta: [real(), 8] },
  *         logDensity: ({ mu, sigma, theta }, { y }) => …,        // [chains]
@@ -43,12 +43,12 @@ export interface CallOptions extends Omit<DrawChainsOptions, "first" | "inputs">
   readonly start?: Start;
 }
 
-export interface OpenInferOptions extends Omit<OpenChainsOptions, "size"> {
+export interface PosteriorSamplerOptions extends Omit<OpenChainsOptions, "size"> {
   /** Default 4. */
   readonly chains?: number;
 }
 
-export interface InferOptions extends OpenInferOptions, CallOptions {}
+export interface SamplePosteriorOptions extends PosteriorSamplerOptions, CallOptions {}
 
 export interface Posterior {
   /** By name: parameters and derived quantities, [chains, draws, …]. */
@@ -193,7 +193,7 @@ async function posteriorOf(
   };
 }
 
-const countOf = ({ chains = 4 }: OpenInferOptions): number => {
+const countOf = ({ chains = 4 }: PosteriorSamplerOptions): number => {
   if (!(Number.isSafeInteger(chains) && chains >= 1))
     fail("usage", `\`chains\` is ${chains}`, "give a whole number from 1; 4 let R̂ say something");
   return chains;
@@ -203,9 +203,9 @@ const countOf = ({ chains = 4 }: OpenInferOptions): number => {
  * Draws from a model. Its data are constants of the graph: what depends on them alone is computed
  * once.
  */
-export async function inferPosterior(
+export async function samplePosterior(
   model: PosteriorModel,
-  options: InferOptions,
+  options: SamplePosteriorOptions,
 ): Promise<Posterior> {
   const count = countOf(options);
   const bound = boundModel(
@@ -225,12 +225,15 @@ export async function inferPosterior(
 }
 
 /** A model whose graphs are compiled once for data of the same shapes, which are inputs of them. */
-export interface Inference {
+export interface PosteriorSampler {
   (options: CallOptions): Promise<Posterior>;
   dispose(): Promise<void>;
 }
 
-export function openInference(model: PosteriorModel, options: OpenInferOptions = {}): Inference {
+export function openPosteriorSampler(
+  model: PosteriorModel,
+  options: PosteriorSamplerOptions = {},
+): PosteriorSampler {
   const count = countOf(options);
   const opened = new Map<string, { readonly bound: BoundModel; readonly chains: OpenChains }>();
   const draw = async (call: CallOptions): Promise<Posterior> => {
