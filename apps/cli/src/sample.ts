@@ -24,9 +24,9 @@ import {
 } from "diffeo/bijector";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { fromOnnx, type OnnxScore, type Prediction } from "diffeo/outside";
+import { fromOnnx, type OnnxScore, type Prediction, predictions } from "diffeo/outside";
 import { key } from "diffeo/random";
-import { type GridName, type SolverName, sample, solvers } from "diffeo/sampler";
+import { type GridName, grids, type SolverName, sample, solvers } from "diffeo/sampler";
 import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
 import type { Declare, Io } from "./shell/io.ts";
 import { mapFromFile } from "./shell/map-file.ts";
@@ -47,6 +47,7 @@ import { acceptMethod } from "./shell/renamed.ts";
 interface SampleCommand extends RunOptions {
   readonly score: string;
   readonly predicts: Prediction;
+  readonly sigmaData?: number;
   readonly map: string;
   readonly shape?: number[];
   readonly sde: SdeSpec;
@@ -147,7 +148,7 @@ function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: Sampl
 }
 
 async function openScore(options: SampleCommand): Promise<OnnxScore> {
-  const { score: path, predicts, shape, inputs, output, time } = options;
+  const { score: path, predicts, sigmaData, shape, inputs, output, time } = options;
   const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
     throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", {
       cause,
@@ -159,6 +160,7 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
   };
   return fromOnnx(bytes, {
     predicts,
+    sigmaData,
     sde: sdeOf(options.sde),
     name: path,
     shape,
@@ -230,8 +232,13 @@ const ofNetwork = (command: Command): Command =>
     .requiredOption("--score <file>", "an ONNX file with a network of x and t, from any exporter")
     .addOption(
       new Option("--predicts <what>", "what it predicts")
-        .choices(["noise", "score", "x0", "v"])
+        .choices(predictions)
         .makeOptionMandatory(),
+    )
+    .option(
+      "--sigma-data <number>",
+      "with --predicts edm: the standard deviation of the data in training (default: 0.5)",
+      positive,
     )
     .option(
       "--shape <sizes>",
@@ -273,13 +280,7 @@ export const declare: Declare = (command, io) =>
             .default("domainPreserving"),
         )
         .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
-        .addOption(
-          new Option("--grid <name>", "how times are spaced").choices([
-            "uniform",
-            "quadratic",
-            "logSnr",
-          ]),
-        )
+        .addOption(new Option("--grid <name>", "how times are spaced").choices(grids))
         .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
         .option("--w <w>", "scale of the drift", real, 1)
         .option("--denoise", "end with the mean of the data given the last point")

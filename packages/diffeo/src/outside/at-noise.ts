@@ -12,7 +12,7 @@ import { evaluate } from "../engine/index.ts";
 import type { NdArray, Shape, Tensor } from "../graph/index.ts";
 import { key, normal } from "../random/index.ts";
 import type { Sde } from "../sde/index.ts";
-import { formulas, type Prediction } from "./prediction.ts";
+import { levelsAt, type PredictionOptions, readingOf } from "./prediction.ts";
 
 const ROWS = 8;
 /** Multiples that no network has which was trained for it, however badly. */
@@ -28,16 +28,19 @@ export type Answer = (points: NdArray, t: number) => Promise<Float64Array>;
 export async function doubtOf(
   answer: Answer,
   event: Shape,
-  predicts: Prediction,
+  options: Pick<PredictionOptions, "predicts" | "sigmaData">,
   { transition, horizon }: Sde,
 ): Promise<string | undefined> {
   if (!transition) return undefined;
-  const { meanFactor, std } = transition;
-  const t: NdArray = { shape: [], dtype: "float64", data: Float64Array.of(horizon) };
-  const levels = await evaluate((time: Tensor) => [meanFactor(time), std(time)], t);
-  const sigma = Number(levels[1].data[0]);
+  const { call, score } = readingOf(options);
+  const t: NdArray = {
+    shape: [ROWS],
+    dtype: "float64",
+    data: new Float64Array(ROWS).fill(horizon),
+  };
+  const sigma = Number((await evaluate(transition.std, t)).data[0]);
   const half = normal(key("points of noise"), [ROWS / 2, ...event], { dtype: "float64" }).data;
-  // Each with its opposite: what a mean of the data adds to every score then cancels.
+  // Each with its opposite: the mean of the data, which adds to every score, then cancels.
   const data = Float64Array.from({ length: 2 * half.length }, (_, i) =>
     i < half.length ? half[i] : -half[i - half.length],
   );
@@ -46,10 +49,22 @@ export async function doubtOf(
     dtype: "float64",
     data: data.map((v) => sigma * v),
   };
-  const out: NdArray = { ...x, data: await answer(x, horizon) };
-  const score = await evaluate(formulas[predicts], x, out, levels[0], levels[1]);
-  const along = data.reduce((sum, v, i) => sum + v * Number(score.data[i]), 0);
+  const [point, time] = call
+    ? await evaluate(
+        (p: Tensor, s: Tensor) => call(p, s, levelsAt(transition, p, s)) as [Tensor, Tensor],
+        x,
+        t,
+      )
+    : [x, t];
+  const out: NdArray = { ...x, data: await answer(point, Number(time.data[0])) };
+  const found = await evaluate(
+    (p: Tensor, o: Tensor, s: Tensor) => score(p, o, levelsAt(transition, p, s)),
+    x,
+    out,
+    t,
+  );
+  const along = data.reduce((sum, v, i) => sum + v * Number(found.data[i]), 0);
   const multiple = (-sigma * along) / data.reduce((sum, v) => sum + v * v, 0);
   if (multiple >= LEAST && multiple <= MOST) return undefined;
-  return `doubtful: at t = ${horizon}, where points are noise, what it gives as ${predicts} is ${multiple.toFixed(2)} times the score of noise, and about 1 is expected; check predicts, sde and time`;
+  return `doubtful: at t = ${horizon}, where points are noise, what it gives as ${options.predicts} is ${multiple.toFixed(2)} times the score of noise, and about 1 is expected; check predicts, sde and time`;
 }

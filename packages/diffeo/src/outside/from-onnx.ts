@@ -89,7 +89,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
       const wiring = await checked(session, event);
       const answer: Answer = async (x, t) =>
         answers(session, wiring, x, new Float64Array(x.shape[0]).fill(t));
-      doubt = options.sde && (await doubtOf(answer, event, options.predicts, options.sde));
+      doubt = options.sde && (await doubtOf(answer, event, options, options.sde));
       known = wiring;
     } finally {
       await session.dispose();

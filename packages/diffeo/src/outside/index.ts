@@ -7,5 +7,5 @@ export {
 } from "./external.ts";
 export { type FromOnnxOptions, fromOnnx, type OnnxScore } from "./from-onnx.ts";
 export { type FilePort, type OnnxFile, readOnnxFile } from "./onnx-file.ts";
-export type { Prediction, PredictionOptions } from "./prediction.ts";
+export { type Prediction, type PredictionOptions, predictions } from "./prediction.ts";
 export type { PortOptions } from "./wiring.ts";

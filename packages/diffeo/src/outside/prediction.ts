@@ -2,12 +2,23 @@
  * What a network trained elsewhere predicts, as a score. For X_t = m x₀ + σ ε, ε ~ N(0, I), the
  * mean of each of these given X_t = x is another form of s = ∇ₓ log p_t(x), since E[ε | x] = −σ s:
  *
- *   noise   ε                    s = −ε/σ
- *   x0      x₀                   s = (m x₀ − x)/σ²
- *   v       v = m ε − σ x₀       s = −(σ x + m v)/(σ (m² + σ²)),   as σ x + m v = (m² + σ²) ε
- *   score   s itself
+ *   noise            ε                s = −ε/σ
+ *   x0               x₀               s = (m x₀ − x)/σ²
+ *   v                v = m ε − σ x₀   s = −(σ x + m v)/(σ (m² + σ²)),   as σ x + m v = (m² + σ²) ε
+ *   velocity         v = ṁ x₀ + σ̇ ε   s = (ṁ x − m v)/(σ (σ̇ m − σ ṁ))
+ *   velocityToData   −v at time 1 − t, as a network has it for which t = 1 is data
+ *   edm              F, see below
+ *   score            s itself
  *
- * v is that of T. Salimans and J. Ho, "Progressive distillation", ICLR 2022, where m² + σ² = 1.
+ * v is that of T. Salimans and J. Ho, "Progressive distillation", ICLR 2022, where m² + σ² = 1. The
+ * velocity is that of the probability flow, which flow matching learns; it follows from
+ * ṁ x − m v = ṁ σ ε − m σ̇ ε = −ε (σ̇ m − σ ṁ).
+ *
+ * EDM (T. Karras et al., NeurIPS 2022): with z = x/m, r = σ/m and d the standard deviation of the
+ * data, the network F is called with z/√(r² + d²) and ¼ log r, and
+ *
+ *   E[x₀ | x] = d²/(r² + d²) z + r d/√(r² + d²) F
+ *   s = (E[x₀ | x] − z)/(m r²) = (−z/(r² + d²) + d/(r √(r² + d²)) F)/m
  */
 import { alignToEvent } from "../bijector/index.ts";
 import {
@@ -16,55 +27,127 @@ import {
   div,
   expand,
   fail,
+  jvp,
+  log,
   mul,
   neg,
   type OutsideFunction,
+  onesLike,
   outside,
+  reshape,
+  sqrt,
   square,
   sub,
   type Tensor,
 } from "../graph/index.ts";
 import type { MarginalScore, Sde, Transition } from "../sde/index.ts";
 
-const predictions = ["score", "noise", "x0", "v"] as const;
+/** What a network can predict. */
+export const predictions = [
+  "score",
+  "noise",
+  "x0",
+  "v",
+  "velocity",
+  "velocityToData",
+  "edm",
+] as const;
+/** What a network predicts; the formulas are in the documentation of inverse problems and scores. */
 export type Prediction = (typeof predictions)[number];
 
+/** Options of scores from elsewhere. */
 export interface PredictionOptions {
-  /** What comes out of it. */
+  /** What the network predicts. */
   readonly predicts: Prediction;
   /**
-   * The SDE it was trained for: its m(t) and σ(t) make a score of noise, x0 and v. A score needs
-   * none.
+   * The SDE that the network was trained for: its m(t) and σ(t) turn every prediction but a score
+   * into a score. A score needs none.
    */
   readonly sde?: Sde;
+  /** The standard deviation of the data that an EDM network was trained with. Default 0.5. */
+  readonly sigmaData?: number;
   /**
    * Derivatives by central differences of this length, in units of σ(t), or of x where no SDE is
-   * given: 0.03, say. They are what likelihood and guidance through the score need. Absent: those
+   * given: 0.03, for example. Likelihoods and guidance through the score need them. Absent: those
    * are refused.
    */
   readonly differences?: number;
-  /** The most events in one call: more are cut. Default: all. */
+  /** The most events in one call; more are split into several calls. Default: all in one. */
   readonly batch?: number;
-  /** What errors call it. */
+  /** The name in error messages. */
   readonly name?: string;
 }
 
-/** The score by what comes out, m and σ. */
-export const formulas: Readonly<
-  Record<Prediction, (x: Tensor, out: Tensor, m: Tensor, sigma: Tensor) => Tensor>
-> = {
-  score: (_, out) => out,
-  noise: (_, out, __, sigma) => neg(div(out, sigma)),
-  x0: (x, out, m, sigma) => div(sub(mul(out, m), x), square(sigma)),
-  v: (x, out, m, sigma) =>
-    neg(div(add(mul(x, sigma), mul(out, m)), mul(sigma, add(square(m), square(sigma))))),
-};
+/** m, σ and their derivatives at the times of a call, aligned to the events. */
+interface Levels {
+  readonly m: Tensor;
+  readonly sigma: Tensor;
+  readonly mRate: Tensor;
+  readonly sigmaRate: Tensor;
+}
+
+/** How a network is called, and how its output gives the score. */
+interface Reading {
+  /** Its x and its t. Absent: x and t as they are. */
+  readonly call?: (x: Tensor, t: Tensor, levels: Levels) => readonly [x: Tensor, t: Tensor];
+  readonly score: (x: Tensor, out: Tensor, levels: Levels) => Tensor;
+}
+
+const velocity = (x: Tensor, v: Tensor, { m, sigma, mRate, sigmaRate }: Levels): Tensor =>
+  div(sub(mul(x, mRate), mul(v, m)), mul(sigma, sub(mul(sigmaRate, m), mul(sigma, mRate))));
+
+/** How a network is read, by what it predicts. */
+export function readingOf({
+  predicts,
+  sigmaData: d = 0.5,
+}: Pick<PredictionOptions, "predicts" | "sigmaData">): Reading {
+  const spread = ({ m, sigma }: Levels): Tensor => add(square(div(sigma, m)), d * d);
+  const readings: Readonly<Record<Prediction, Reading>> = {
+    score: { score: (_, out) => out },
+    noise: { score: (_, out, { sigma }) => neg(div(out, sigma)) },
+    x0: { score: (x, out, { m, sigma }) => div(sub(mul(out, m), x), square(sigma)) },
+    v: {
+      score: (x, out, { m, sigma }) =>
+        neg(div(add(mul(x, sigma), mul(out, m)), mul(sigma, add(square(m), square(sigma))))),
+    },
+    velocity: { score: velocity },
+    velocityToData: {
+      call: (x, t) => [x, sub(1, t)],
+      score: (x, out, levels) => velocity(x, neg(out), levels),
+    },
+    edm: {
+      call: (x, t, levels) => {
+        const { m, sigma } = levels;
+        const time = mul(log(div(sigma, m)), 0.25);
+        return [div(div(x, m), sqrt(spread(levels))), reshape(time, t.shape)];
+      },
+      score: (x, out, levels) => {
+        const { m, sigma } = levels;
+        const wide = spread(levels);
+        const along = div(mul(out, d), mul(div(sigma, m), sqrt(wide)));
+        return div(sub(along, div(div(x, m), wide)), m);
+      },
+    },
+  };
+  return readings[predicts];
+}
+
+/** m, σ and their derivatives at t, for points x. */
+export function levelsAt({ meanFactor, std }: Transition, x: Tensor, t: Tensor): Levels {
+  const wide = (value: Tensor): Tensor => alignToEvent(value, x.shape.length - t.shape.length);
+  const both = (f: (t: Tensor) => Tensor): readonly [Tensor, Tensor] => {
+    const [value, rate] = jvp(f, t, onesLike(t));
+    return [wide(value), wide(rate)];
+  };
+  const [[m, mRate], [sigma, sigmaRate]] = [both(meanFactor), both(std)];
+  return { m, sigma, mRate, sigmaRate };
+}
 
 /** The score that a function outside of graphs gives, by what it predicts. */
 export function scoreFrom(
   name: string,
   open: OutsideFunction["open"],
-  { predicts, sde, differences, batch }: PredictionOptions,
+  { predicts, sde, sigmaData, differences, batch }: PredictionOptions,
 ): MarginalScore {
   if (!predictions.includes(predicts))
     fail(
@@ -76,6 +159,8 @@ export function scoreFrom(
     fail("usage", `${name}: differences is ${differences}`, "give a positive number, such as 0.03");
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 1))
     fail("usage", `${name}: batch is ${batch}`, "give a whole number of events, at least 1");
+  if (sigmaData !== undefined && !(sigmaData > 0 && sigmaData < Infinity))
+    fail("usage", `${name}: sigmaData is ${sigmaData}`, "give a positive number, such as 0.5");
   const transition = sde?.transition;
   const levels: Transition | undefined =
     transition ?? (predicts === "score" ? undefined : noTransition(name, predicts, sde));
@@ -88,10 +173,11 @@ export function scoreFrom(
     }),
   });
   if (predicts === "score" || !levels) return field;
-  const { meanFactor, std } = levels;
+  const { call, score } = readingOf({ predicts, sigmaData });
   return (x, t) => {
-    const wide = (value: Tensor): Tensor => alignToEvent(value, x.shape.length - t.shape.length);
-    return formulas[predicts](x, field(x, t), wide(meanFactor(t)), wide(std(t)));
+    const at = levelsAt(levels, x, t);
+    const [point, time] = call ? call(x, t, at) : [x, t];
+    return score(x, field(point, time), at);
   };
 }
 

@@ -4,11 +4,18 @@
  *   uniform     t = from + s (to − from)
  *   quadratic   √t = √from + s (√to − √from)              finer near t = 0
  *   log-SNR     λ(t) = λ(from) + s (λ(to) − λ(from)),  λ = log m²/σ²
+ *   Karras      r^{1/7} as √t in the quadratic grid, r = σ/m     finer where there is little noise
+ *
+ * The last is that of T. Karras et al., "Elucidating the design space of diffusion-based generative
+ * models" (NeurIPS 2022), with their ρ = 7.
  */
 import { div, fail, input, log, mul, reference, type Tensor } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
 
-export type GridName = "uniform" | "quadratic" | "logSnr";
+/** Time grids by name. */
+export const grids = ["uniform", "quadratic", "logSnr", "karras"] as const;
+/** The name of a time grid. */
+export type GridName = (typeof grids)[number];
 
 export const uniformGrid = (from: number, to: number, steps: number): number[] =>
   spaced(steps, (s) => from + s * (to - from), from, to);
@@ -23,16 +30,40 @@ export function logSnrGrid(
   to: number,
   steps: number,
 ): number[] {
-  if (!(from > 0 && to > 0))
-    fail(
-      "usage",
-      `log-SNR grid: at t = ${Math.min(from, to)} there is no noise, and the signal-to-noise ratio is infinite`,
-      "end at a time above zero",
-    );
-  const [start, end] = logSnr(transition)([from, to]);
+  const [start, end] = ratioEnds(transition, from, to);
   const wanted = spaced(steps, (s) => start + s * (end - start), start, end);
   const times = timesAt(transition, wanted, from, to);
   return spaced(steps, (_, i) => times[i], from, to);
+}
+
+/** ρ of Karras et al. */
+const RHO = 7;
+
+/** Steps that become shorter as the noise falls, by the seventh root of the noise ratio σ/m. */
+export function karrasGrid(
+  transition: Transition,
+  from: number,
+  to: number,
+  steps: number,
+): number[] {
+  const [start, end] = ratioEnds(transition, from, to).map((l) => Math.exp(-l / (2 * RHO)));
+  // λ = −2 log r
+  const wanted = spaced(steps, (s) => start + s * (end - start), start, end).map(
+    (root) => -2 * RHO * Math.log(root),
+  );
+  const times = timesAt(transition, wanted, from, to);
+  return spaced(steps, (_, i) => times[i], from, to);
+}
+
+/** λ at both ends of a grid. */
+function ratioEnds(transition: Transition, from: number, to: number): number[] {
+  if (!(from > 0 && to > 0))
+    fail(
+      "usage",
+      `at t = ${Math.min(from, to)} there is no noise, and the signal-to-noise ratio is infinite`,
+      "end at a time above zero, or use the uniform or the quadratic grid",
+    );
+  return logSnr(transition)([from, to]);
 }
 
 /** The times between `a` and `b` at which λ has these values, by bisection: λ falls as t rises. */
@@ -45,7 +76,7 @@ export function timesAt(
   const lambda = logSnr(transition);
   let low = wanted.map(() => Math.min(a, b));
   let high = wanted.map(() => Math.max(a, b));
-  // 60 halvings of an interval below 1 leave nothing that a float64 could tell apart.
+  // 60 halvings leave nothing of the interval that a float64 could tell apart.
   for (let i = 0; i < 60; i++) {
     const middle = low.map((t, k) => 0.5 * (t + high[k]));
     const above = lambda(middle).map((l, k) => l > wanted[k]);

@@ -12,6 +12,8 @@ export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export {
   checkedGrid,
   type GridName,
+  grids,
+  karrasGrid,
   logSnr,
   logSnrGrid,
   quadraticGrid,

@@ -3,7 +3,15 @@ import type { CompileOptions } from "../engine/index.ts";
 import { type FloatType, fail, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
 import type { Process } from "../sde/index.ts";
-import { checkedGrid, type GridName, logSnrGrid, quadraticGrid, uniformGrid } from "./grid.ts";
+import {
+  checkedGrid,
+  type GridName,
+  grids,
+  karrasGrid,
+  logSnrGrid,
+  quadraticGrid,
+  uniformGrid,
+} from "./grid.ts";
 import type { NoiseSource } from "./noise.ts";
 import type { Solver } from "./solver.ts";
 import type { SolverName } from "./solvers.ts";
@@ -183,17 +191,18 @@ export function gridOf(process: Process, options: DrawOptions, usual: GridName):
   if (grid === "uniform") return checkedGrid(uniformGrid(from, to, steps), reversed, horizon);
   if (grid === "quadratic") return checkedGrid(quadraticGrid(from, to, steps), reversed, horizon);
   if (Array.isArray(grid)) return checkedGrid(grid, reversed, horizon);
-  if (grid !== "logSnr")
+  if (grid !== "logSnr" && grid !== "karras")
     fail(
       "usage",
       `there is no grid "${String(grid)}"`,
-      "use uniform, quadratic, logSnr, or a list of times",
+      `use ${grids.join(", ")}, or a list of times`,
     );
   if (!transition)
     fail(
       "usage",
-      `${name} has no Gaussian transition, hence no log-SNR grid`,
+      `${name} has no Gaussian transition, and the ${grid} grid needs one`,
       "use another grid, or give times",
     );
-  return checkedGrid(logSnrGrid(transition, from, to, steps), reversed, horizon);
+  const make = grid === "karras" ? karrasGrid : logSnrGrid;
+  return checkedGrid(make(transition, from, to, steps), reversed, horizon);
 }

@@ -4,6 +4,8 @@
  */
 import * as v from "valibot";
 import { named } from "../host/named.ts";
+import { edm } from "./edm.ts";
+import { interpolant } from "./interpolant.ts";
 import { ornsteinUhlenbeck } from "./ornstein.ts";
 import type { GaussianSde } from "./sde.ts";
 import { ve } from "./ve.ts";
@@ -39,6 +41,10 @@ export const sdes = {
   ornsteinUhlenbeck: row(
     { rate: positive, noise: positive, horizon: positive },
     (options, eventRank) => ornsteinUhlenbeck({ ...options, eventRank }),
+  ),
+  edm: row({ sigmaMax: positive }, (options, eventRank) => edm({ ...options, eventRank })),
+  interpolant: row({ horizon: positive }, (options, eventRank) =>
+    interpolant({ ...options, eventRank }),
   ),
 } as const;
 

@@ -1,5 +1,6 @@
 /** diffeo/sde: diffusion processes, their reversal, and both seen through a map. */
 export { type SdeSpec, sdeOf, sdes } from "./catalogue.ts";
+export { type CarriedScore, carry, clock, noiseRatio, rescaling, timeAtRatio } from "./clock.ts";
 export { type ConditionOptions, condition } from "./condition.ts";
 export { dilateTime, type Factor, scaleDrift, tilt } from "./control.ts";
 export {
@@ -13,6 +14,9 @@ export {
   type ProcessDiffusion,
   type PushedDiffusion,
 } from "./diffusion.ts";
+export { type EdmOptions, edm } from "./edm.ts";
+export { fromTransition, type TransitionOptions } from "./from-transition.ts";
+export { type InterpolantOptions, interpolant } from "./interpolant.ts";
 export { pullDrift, push, pushDrift, pushedDiffusion, pushedDrift, pushPrior } from "./ito.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
@@ -27,6 +31,7 @@ export {
   reverse,
   reversePush,
 } from "./process.ts";
+export { reverseNoiseShift } from "./reverse-noise.ts";
 export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
 export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";

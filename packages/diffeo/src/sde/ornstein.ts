@@ -6,7 +6,7 @@
  * The limit t → ∞ of its transition is its prior. A process that returns to another centre is this
  * one under a shift: `push` it through an affine map.
  */
-import { exp, expm1, fail, fill, mul, neg, sqrt } from "../graph/index.ts";
+import { div, exp, expm1, fail, fill, log1p, mul, neg, sqrt, square } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
@@ -42,6 +42,7 @@ export function ornsteinUhlenbeck({
     transition: {
       meanFactor: (t) => exp(mul(t, -rate)),
       std: (t) => mul(sqrt(neg(expm1(mul(t, -2 * rate)))), stationary),
+      timeAt: (ratio) => mul(log1p(square(div(ratio, stationary))), 1 / (2 * rate)),
     },
     prior: gaussianPrior(stationary, eventRank),
   };

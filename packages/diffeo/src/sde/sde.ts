@@ -20,6 +20,8 @@ export interface Transition {
   readonly meanFactor: (t: Tensor) => Tensor;
   /** σ(t) */
   readonly std: (t: Tensor) => Tensor;
+  /** The time at which σ/m has a value, where there is a closed form (`timeAtRatio`). */
+  readonly timeAt?: (ratio: Tensor) => Tensor;
 }
 
 export interface Sde {

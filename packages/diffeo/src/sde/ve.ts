@@ -7,7 +7,18 @@
  * σ_min²): zero at
  * t = 0, where the literature often writes s(t)², the law of data that already carry noise σ_min.
  */
-import { exp, expm1, fail, mul, onesLike, sqrt, zerosLike } from "../graph/index.ts";
+import {
+  div,
+  exp,
+  expm1,
+  fail,
+  log1p,
+  mul,
+  onesLike,
+  sqrt,
+  square,
+  zerosLike,
+} from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
@@ -38,6 +49,7 @@ export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions 
     transition: {
       meanFactor: (t) => onesLike(t),
       std: (t) => mul(sqrt(expm1(mul(t, 2 * logRatio))), sigmaMin),
+      timeAt: (ratio) => mul(log1p(square(div(ratio, sigmaMin))), 1 / (2 * logRatio)),
     },
     prior: gaussianPrior(Math.sqrt(sigmaMax ** 2 - sigmaMin ** 2), eventRank),
   };

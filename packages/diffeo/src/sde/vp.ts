@@ -10,11 +10,13 @@
 import { alignToEvent } from "../bijector/index.ts";
 import {
   add,
+  asinh,
   cos,
   div,
   exp,
   expm1,
   fail,
+  log1p,
   mul,
   neg,
   sin,
@@ -36,6 +38,8 @@ export interface NoiseSchedule {
   readonly meanFactor: (t: Tensor) => Tensor;
   /** 1 − m(t)² */
   readonly variance: (t: Tensor) => Tensor;
+  /** The time at which B(t) has a value, where there is a closed form. */
+  readonly timeAt?: (integral: Tensor) => Tensor;
 }
 
 /** β from `min` at t = 0 to `max` at t = 1. */
@@ -55,6 +59,8 @@ export function linearSchedule({
     rate: (t) => add(mul(t, max - min), min),
     meanFactor: (t) => exp(mul(integral(t), -0.5)),
     variance: (t) => neg(expm1(neg(integral(t)))),
+    // The positive root of ½(max − min) t² + min t = B, without cancellation.
+    timeAt: (b) => div(mul(b, 2), add(sqrt(add(mul(b, 2 * (max - min)), min * min)), min)),
   };
 }
 
@@ -101,19 +107,26 @@ export interface VpOptions {
 }
 
 export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
+  const { timeAt } = schedule;
   return {
     name: `VP (${schedule.name})`,
     eventRank,
     horizon: schedule.horizon,
     drift: (x, t) => mul(x, alignToEvent(mul(schedule.rate(t), -0.5), eventRank)),
     diffusion: (_, t) => ({ kind: "scalar", value: sqrt(schedule.rate(t)) }),
-    transition: { meanFactor: schedule.meanFactor, std: (t) => sqrt(schedule.variance(t)) },
+    transition: {
+      meanFactor: schedule.meanFactor,
+      std: (t) => sqrt(schedule.variance(t)),
+      // r² = (1 − m²)/m² = e^B − 1
+      timeAt: timeAt && ((ratio) => timeAt(log1p(square(ratio)))),
+    },
     prior: gaussianPrior(1, eventRank),
   };
 }
 
 /** 1 − e^{−2B} = (1 − m²)(1 + m²). */
 export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
+  const { timeAt } = schedule;
   const noise = (t: Tensor): Tensor =>
     mul(schedule.variance(t), add(square(schedule.meanFactor(t)), 1));
   return {
@@ -122,7 +135,12 @@ export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions 
     horizon: schedule.horizon,
     drift: (x, t) => mul(x, alignToEvent(mul(schedule.rate(t), -0.5), eventRank)),
     diffusion: (_, t) => ({ kind: "scalar", value: sqrt(mul(schedule.rate(t), noise(t))) }),
-    transition: { meanFactor: schedule.meanFactor, std: schedule.variance },
+    transition: {
+      meanFactor: schedule.meanFactor,
+      std: schedule.variance,
+      // r = (1 − m²)/m = 2 sinh ½B
+      timeAt: timeAt && ((ratio) => timeAt(mul(asinh(mul(ratio, 0.5)), 2))),
+    },
     prior: gaussianPrior(1, eventRank),
   };
 }

@@ -8,11 +8,15 @@ import { type Compiled, compile } from "../../src/engine/index.ts";
 import {
   add,
   div,
+  exp,
   expandDims,
   jvp,
   mul,
   type NdArray,
   ndarray,
+  neg,
+  onesLike,
+  sqrt,
   sub,
   sum,
   type Tensor,
@@ -29,7 +33,17 @@ import {
   sample,
   solvers,
 } from "../../src/sampler/index.ts";
-import { type MarginalScore, reverse, reversePush, subVp, ve, vp } from "../../src/sde/index.ts";
+import {
+  edm,
+  interpolant,
+  type MarginalScore,
+  reverse,
+  reversePush,
+  subVp,
+  timeAtRatio,
+  ve,
+  vp,
+} from "../../src/sde/index.ts";
 import { clusters, exactScore } from "../sampler/tools.ts";
 
 const sde = vp();
@@ -130,8 +144,8 @@ describe("a score outside of the graph", () => {
     expect(calls).toEqual([4, 2]);
   });
 
-  it.each([vp(), subVp(), ve({ sigmaMax: 5 })])(
-    "makes one score of noise, x0 and v ($name)",
+  it.each([vp(), subVp(), ve({ sigmaMax: 5 }), interpolant(), edm({ sigmaMax: 3 })])(
+    "makes one score of every prediction ($name)",
     async (law) => {
       const score = exactScore(law, clusters(2));
       const { meanFactor: m, std: s } = law.transition;
@@ -149,13 +163,36 @@ describe("a score outside of the graph", () => {
         noise: of((_, sc, __, st) => noise(sc, st)),
         x0: of(data),
         v: of((x, sc, mt, st) => sub(mul(noise(sc, st), mt), mul(data(x, sc, mt, st), st))),
+        velocity: hosted((x, t) => flow(x, t)).f,
+        velocityToData: hosted((x, t) => neg(flow(x, sub(1, t)))).f,
+        edm: hosted((x, quarter) => preconditioned(x, quarter)).f,
+      };
+      // ẋ = ṁ x₀ + σ̇ ε
+      const flow = (x: Tensor, t: Tensor): Tensor => {
+        const [[mt, mr], [st, sr]] = [m, s].map((f) =>
+          jvp(f, t, onesLike(t)).map((v) => expandDims(v, -1)),
+        );
+        const sc = score(x, t);
+        return add(mul(data(x, sc, mt, st), mr), mul(noise(sc, st), sr));
+      };
+      // D(z; r) = c_skip z + c_out F(c_in z, ¼ log r), as Karras et al. print it
+      const d = 0.7;
+      const preconditioned = (scaled: Tensor, quarter: Tensor): Tensor => {
+        const r = exp(mul(quarter, 4));
+        const t = timeAtRatio(law, r);
+        const [mt, st, ratio] = [m(t), s(t), r].map((v) => expandDims(v, -1));
+        const wide = add(mul(ratio, ratio), d * d);
+        const z = mul(scaled, sqrt(wide));
+        const x = mul(z, mt);
+        const skipped = sub(data(x, score(x, t), mt, st), mul(div(d * d, wide), z));
+        return div(skipped, div(mul(ratio, d), sqrt(wide)));
       };
       const [x, t] = [ndarray([[0.4, -1], [1.2, 0.3]], "float64"), ndarray([0.2, 0.8], "float64")]; // biome-ignore format: points
       const exact = compile(score, [[2, 2], [2]], { type: "float64" });
       const wanted = await exact(x, t);
       for (const [predicts, f] of Object.entries(forms)) {
         const run = compile(
-          external(f, { predicts: predicts as Prediction, sde: law }),
+          external(f, { predicts: predicts as Prediction, sde: law, sigmaData: d }),
           [[2, 2], [2]],
           {
             type: "float64",

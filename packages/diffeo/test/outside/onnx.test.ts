@@ -138,13 +138,13 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 time
       async ({ data }) =>
         Float64Array.from(data as Float64Array, (v) => (-multiple * v) / 50 ** 2);
     for (const fine of [0.06, 1, 2.9])
-      expect(await doubtOf(times(fine), [3], "score", sde)).toBeUndefined();
+      expect(await doubtOf(times(fine), [3], { predicts: "score" }, sde)).toBeUndefined();
     for (const multiple of [0.04, 4, -1])
-      expect(await doubtOf(times(multiple), [3], "score", sde)).toContain(
+      expect(await doubtOf(times(multiple), [3], { predicts: "score" }, sde)).toContain(
         `is ${multiple.toFixed(2)} times`,
       );
     const { transition: _, ...unknown } = sde;
-    expect(await doubtOf(times(4), [3], "score", unknown)).toBeUndefined();
+    expect(await doubtOf(times(4), [3], { predicts: "score" }, unknown)).toBeUndefined();
   });
 
   it("samples the law of a score without time", async () => {
@@ -194,8 +194,8 @@ describe("what is wrong with a file", () => {
     ],
     [
       "torch-style",
-      { predicts: "velocity" as "v" },
-      /predicts is "velocity". Give one of score, noise, x0, v/,
+      { predicts: "speed" as "v" },
+      /predicts is "speed". Give one of score, noise, x0, v/,
     ],
     ["torch-style", { differences: 0 }, /differences is 0/],
     ["torch-style", { batch: 1.5 }, /batch is 1.5/],

@@ -17,6 +17,7 @@ import {
   brownianPath,
   type DrawOptions,
   eulerMaruyama,
+  karrasGrid,
   logSnr,
   logSnrGrid,
   milstein,
@@ -32,8 +33,16 @@ import {
   solvers,
   uniformGrid,
 } from "../../src/sampler/index.ts";
-import { forward, linearSchedule, reverse, reversePush, vp } from "../../src/sde/index.ts";
-import { gaussianSdes } from "../sde/table.ts";
+import {
+  forward,
+  linearSchedule,
+  noiseRatio,
+  reverse,
+  reversePush,
+  timeAtRatio,
+  vp,
+} from "../../src/sde/index.ts";
+import { at, gaussianSdes, relativeError } from "../sde/table.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 4 }) });
@@ -379,6 +388,21 @@ describe("time grids", () => {
       const gaps = lambda.slice(1).map((l, i) => l - lambda[i]);
       for (const gap of gaps) expect(Math.abs(gap / gaps[0] - 1)).toBeLessThan(1e-6);
       expect([times[0], times[12]]).toEqual([horizon, horizon / 1000]);
+    }
+  });
+
+  it("of Karras have the noise ratios that they print, under any SDE", () => {
+    const [most, least, steps] = [2, 0.01, 17];
+    const printed = Array.from(
+      { length: steps + 1 },
+      (_, i) => (most ** (1 / 7) + (i / steps) * (least ** (1 / 7) - most ** (1 / 7))) ** 7,
+    );
+    for (const make of Object.values(gaussianSdes)) {
+      const sde = make();
+      const [from, to] = at((r) => timeAtRatio(sde, r), [[2], [most, least]]);
+      const times = karrasGrid(sde.transition, from, to, steps);
+      const found = at((t) => noiseRatio(sde, t), [[steps + 1], times]);
+      expect(relativeError(found, printed), sde.name).toBeLessThan(1e-9);
     }
   });
 });

@@ -20,6 +20,7 @@ import {
   pushedReverseDrift,
   reverse,
   reverseDrift,
+  reverseNoiseShift,
   reversePush,
   type Sde,
 } from "../../src/sde/index.ts";
@@ -126,6 +127,25 @@ describe("a pushed SDE", () => {
           const two = at((p, t) => lemma[of](p, t), [shape, y], [[batch], times]);
           expect(relativeError(one, two), `${of}, ${sde.name}`).toBeLessThan(1e-9);
         }
+      }
+    });
+
+  for (const entry of square)
+    it(`is driven backwards by the same Wiener process (${entry.name})`, () => {
+      const [shape, x] = points(entry);
+      for (const make of table) {
+        const sde = make(entry.map.eventRank);
+        const score = field(sde.eventRank);
+        const inY = (y: Tensor, t: Tensor): Tensor =>
+          pushedScore(entry.map, (z, s) => score(z, s as Tensor))(y, t);
+        const y = at((z, t) => entry.map.forward(z, t), [shape, x], [[batch], times]);
+        const inX = at((z, t) => reverseNoiseShift(sde, score, z, t), [shape, x], [[batch], times]);
+        const seen = at(
+          (p, t) => reverseNoiseShift(push(sde, entry.map), inY, p, t),
+          [shape, y],
+          [[batch], times],
+        );
+        expect(relativeError(seen, inX), sde.name).toBeLessThan(1e-9);
       }
     });
 

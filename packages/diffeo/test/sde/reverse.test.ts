@@ -35,9 +35,11 @@ import {
   applyCovariance,
   cosineSchedule,
   covarianceDivergence,
+  edm,
   flowVelocity,
   type GaussianSde,
   gaussianPrior,
+  interpolant,
   linearSchedule,
   ornsteinUhlenbeck,
   push,
@@ -178,6 +180,8 @@ const specs: readonly (readonly [SdeSpec, GaussianSde])[] = [
     { kind: "ornsteinUhlenbeck", rate: 2, noise: 0.5, horizon: 3 },
     ornsteinUhlenbeck({ rate: 2, noise: 0.5, horizon: 3 }),
   ],
+  [{ kind: "edm", sigmaMax: 5 }, edm({ sigmaMax: 5 })],
+  [{ kind: "interpolant", horizon: 0.95 }, interpolant({ horizon: 0.95 })],
 ];
 
 describe("an SDE by its name", () => {
