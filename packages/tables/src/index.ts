@@ -21,6 +21,7 @@ export {
   tableExports,
 } from "./diffusion/file/index.ts";
 export {
+  bestOfSeeds,
   type ChooseMapsOptions,
   type ChosenMaps,
   chooseMaps,
@@ -30,6 +31,11 @@ export {
   fitTable,
   heldOut,
   isDrawnBySeed,
+  type MapChoice,
+  type MapStore,
+  type MapsForOptions,
+  mapChoices,
+  mapsFor,
   type SeedsFit,
   type TableProgress,
   type TrainingOptions,
@@ -114,6 +120,7 @@ export {
   evaluateTable,
   type TableEvaluation,
 } from "./measure/evaluate.ts";
+export { evaluateHeldOut, type HeldOutEvaluation } from "./measure/held-out.ts";
 export { type Cells, type ModelLawOptions, modelLaw, type TableLaw } from "./measure/law.ts";
 export type { Mean } from "./measure/mean.ts";
 export {

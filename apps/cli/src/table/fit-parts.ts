@@ -5,6 +5,7 @@ import { byName, mapValues } from "diffeo/host";
 import { type Kind, partOf } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
 import {
+  bestOfSeeds,
   type FlowKind,
   fitTable,
   flowKinds,
@@ -143,12 +144,6 @@ export async function fitInParts(
   );
   if (!failed) return undefined;
   requireNone(io, failed);
-  const tried = models.map(({ training }) => ({
-    seed: training.seed,
-    validation: training.validation,
-  }));
-  const best = models.reduce((kept, one) =>
-    one.training.validation < kept.training.validation ? one : kept,
-  );
-  return { model: openTable(best, engineOf(options)), tried };
+  const best = bestOfSeeds(models);
+  return { ...best, model: openTable(best.model, engineOf(options)) };
 }

@@ -4,12 +4,11 @@ import { type Command, Option } from "commander";
 import { product } from "diffeo/domain";
 import {
   type Evaluated,
-  evaluateTable,
+  evaluateHeldOut,
   evaluationText,
-  heldOut,
   type Inferred,
   inferColumns,
-  modelLaw,
+  mapChoices,
   namedDomains,
   networkKinds,
   type OpenCell,
@@ -31,7 +30,7 @@ import {
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
-import { type Fitted, type FittingCommand, fitAsAsked, mapChoices } from "./fitting.ts";
+import { type Fitted, type FittingCommand, runFit } from "./fitting.ts";
 import { leftOut, REPORT, requireWorth, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
@@ -81,33 +80,21 @@ const reportOf = (
   ...(evaluation && { evaluation }),
 });
 
-/** Rows without empty cells, held out and seen, below which there is nothing to measure on. */
-const LEAST = { held: 2, seen: 10 };
-
-/**
- * What a model is worth on the rows that its fit held out; nothing where too few of them have all
- * their cells.
- */
+/** What a model is worth on the rows that its fit held out, with what a person should read of it. */
 async function worthOf(
   io: Io,
   model: TableModel,
   rows: readonly (readonly OpenCell[])[],
-  options: FitCommand,
+  { seed }: FitCommand,
   say: (text: string) => void,
 ): Promise<Evaluated | undefined> {
-  const split = heldOut(rows.length);
-  const [held, training] = [split.held, split.seen].map((order) =>
-    wholeRows(Array.from(order, (i) => rows[i])),
-  );
-  say(leftOut(rows.length, held.length + training.length));
-  if (held.length < LEAST.held || training.length < LEAST.seen) {
+  const { whole, evaluated } = await evaluateHeldOut(model, rows, { seed, signal: io.signal });
+  say(leftOut(rows.length, whole));
+  if (!evaluated)
     say(
       "not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n",
     );
-    return undefined;
-  }
-  const law = modelLaw(model, { signal: io.signal });
-  return evaluateTable(law, model.domain, { rows: held, training, seed: options.seed });
+  return evaluated;
 }
 
 /** What was fitted, a line each. */
@@ -146,7 +133,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const say = (text: string): void => void (json || io.stdout.write(text));
   const { inferred, rows } = await readRows(file, column, say);
   const began = performance.now();
-  const fitted = await fitAsAsked(io, rows, namedDomains(inferred), options, say);
+  const fitted = await runFit(io, rows, namedDomains(inferred), options, say);
   if (!fitted) return;
   const { model } = fitted;
   await saveTableModel(out, model);

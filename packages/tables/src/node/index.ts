@@ -9,6 +9,7 @@ export {
   uciTable,
 } from "./datasets.ts";
 export { loadDensity, saveDensity } from "./density-file.ts";
+export { type FitFolder, type FitFolderOptions, openFitFolder } from "./fit-folder.ts";
 export {
   type FitTaskOptions,
   readFitRecords,

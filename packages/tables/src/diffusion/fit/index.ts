@@ -4,8 +4,22 @@
  * In: rows of cells, their domains, and the options of training.
  * Out: an open model of the table; the maps that short fits choose; the best of several seeds.
  */
+
+export {
+  type MapChoice,
+  type MapStore,
+  type MapsForOptions,
+  mapChoices,
+  mapsFor,
+} from "./chosen.ts";
 export { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./maps.ts";
 export { heldOut } from "./prepare.ts";
-export { type FitSeedsOptions, fitSeeds, isDrawnBySeed, type SeedsFit } from "./seeds.ts";
+export {
+  bestOfSeeds,
+  type FitSeedsOptions,
+  fitSeeds,
+  isDrawnBySeed,
+  type SeedsFit,
+} from "./seeds.ts";
 export { type TrainingOptions, type TrainingProgress, usualSteps } from "./train.ts";

@@ -45,29 +45,36 @@ export function isDrawnBySeed(rows: readonly Row[], columns: FitTableOptions["co
   );
 }
 
+/** Models that differ by their seed, as one: that of the least loss on rows held out. */
+export function bestOfSeeds(models: readonly TableModel[]): SeedsFit {
+  return {
+    model: models.reduce((best, one) =>
+      one.training.validation < best.training.validation ? one : best,
+    ),
+    tried: models.map(({ training: { seed, validation } }) => ({ seed, validation })),
+  };
+}
+
+/** Fits once per seed, and keeps the best. */
 export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): Promise<SeedsFit> {
   const { seeds, seed: first = 0, minutes, storeOf, onSeed, ...rest } = options;
   if (!(Number.isInteger(seeds) && seeds >= 1))
     fail("usage", `seeds is ${seeds}`, "give a whole number of them, at least 1");
-  const tried: { seed: number; validation: number }[] = [];
-  let best: TableModel | undefined;
+  const models: TableModel[] = [];
   for (let seed = first; seed < first + seeds; seed++) {
     rest.signal?.throwIfAborted();
     onSeed?.(seed);
     const model = await fitTable(rows, {
       ...rest,
       seed,
-      ...(minutes !== undefined && { minutes: minutes / seeds }),
-      ...(best?.flow && { flow: best.flow }),
-      ...(storeOf && {
-        store: await storeOf(seed, "whole"),
-        givenStore: await storeOf(seed, "given"),
-        ...(rest.flow && { flowStore: await storeOf(first, "flow") }),
-      }),
+      minutes: minutes === undefined ? undefined : minutes / seeds,
+      // The flow of the first seed is that of all, which are compared in its x.
+      flow: models[0]?.flow ?? rest.flow,
+      store: await storeOf?.(seed, "whole"),
+      givenStore: await storeOf?.(seed, "given"),
+      flowStore: rest.flow && (await storeOf?.(first, "flow")),
     });
-    const { validation } = model.training;
-    tried.push({ seed, validation });
-    if (!best || validation < best.training.validation) best = model;
+    models.push(model);
   }
-  return { model: best as TableModel, tried };
+  return bestOfSeeds(models);
 }

@@ -1,0 +1,39 @@
+/**
+ * The maps of a fit by one word: the usual ones of the columns, those that short fits choose
+ * (`maps.ts`), or a flow after the usual ones.
+ */
+
+import type { Row } from "../encode/index.ts";
+import { flowKinds } from "../network/index.ts";
+import { type ChooseMapsOptions, type ChosenMaps, chooseMaps } from "./maps.ts";
+
+export const mapChoices = ["usual", "auto", "affine-flow", "spline-flow"] as const;
+export type MapChoice = (typeof mapChoices)[number];
+
+/** Where chosen maps are kept, so that a run that continues does not choose again. */
+export interface MapStore {
+  readonly load: () => Promise<ChosenMaps | undefined>;
+  readonly save: (maps: ChosenMaps) => Promise<void>;
+}
+
+export interface MapsForOptions extends ChooseMapsOptions {
+  readonly map: MapChoice;
+  /** Default: nothing is kept. */
+  readonly mapStore?: MapStore;
+}
+
+/** The maps of a table's columns, as one word asks for them. */
+export async function mapsFor(
+  rows: readonly Row[],
+  { map, mapStore, ...options }: MapsForOptions,
+): Promise<ChosenMaps> {
+  if (map !== "auto") {
+    const flow = flowKinds.find((kind) => map === `${kind}-flow`);
+    return { columns: options.columns, flow, tried: [] };
+  }
+  const before = await mapStore?.load();
+  if (before) return before;
+  const chosen = await chooseMaps(rows, options);
+  await mapStore?.save(chosen);
+  return chosen;
+}

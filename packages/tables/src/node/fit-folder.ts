@@ -1,0 +1,140 @@
+/**
+ * A folder that keeps the fits of one command: the maps that were chosen, and the run of each
+ * seed's networks. Opened again with the same rows and settings, it continues them.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { type Domain, domainOf } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { byName, mapValues } from "diffeo/host";
+import { type RunConfig, RunFolder, readJson, writeFileAtomic } from "diffeo/node";
+import * as v from "valibot";
+import type { Row } from "../diffusion/encode/index.ts";
+import type { ChosenMaps, FitSeedsOptions, MapStore } from "../diffusion/fit/index.ts";
+import { flowKinds, type NetworkKind } from "../diffusion/network/index.ts";
+
+type Columns = Readonly<Record<string, Domain>>;
+
+/** What shapes the numbers of the fits in a folder. */
+export interface FitFolderOptions {
+  /** The columns as they are before maps are chosen. */
+  readonly columns: Columns;
+  readonly network: NetworkKind;
+  readonly seed: number;
+  readonly seeds: number;
+  readonly steps?: number;
+  readonly minutes?: number;
+  /** Of the program that fits, for the record. */
+  readonly version?: string;
+}
+
+export interface FitFolder {
+  readonly mapStore: MapStore;
+  /** Where the runs of a fit with such maps are kept. */
+  readonly storeOf: (maps: ChosenMaps) => NonNullable<FitSeedsOptions["storeOf"]>;
+}
+
+/** What tells rows from other rows. */
+function digestOf(rows: readonly Row[]): string {
+  const hash = createHash("sha256");
+  for (const row of rows) hash.update(JSON.stringify(row));
+  return `${rows.length} rows, SHA-256 ${hash.digest("hex").slice(0, 12)}…`;
+}
+
+const specsOf = (columns: Columns): Record<string, unknown> =>
+  mapValues(columns, ({ spec }) => spec);
+
+// JSON has no NaN, which is the gain of a map that could not be compared.
+const number = v.union([
+  v.number(),
+  v.pipe(
+    v.null(),
+    v.transform(() => Number.NaN),
+  ),
+]);
+const mapsFile = {
+  schema: v.strictObject({
+    /** What they were chosen for. */
+    data: v.string(),
+    asked: byName(v.unknown()),
+    seed: v.number(),
+    network: v.string(),
+    columns: byName(v.unknown()),
+    flow: v.optional(v.picklist(flowKinds)),
+    maps: v.array(
+      v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() }),
+    ),
+  }),
+  what: "file of chosen maps",
+  remedy: "move it away, and they are chosen again",
+};
+
+/** Maps in a file, for the rows and settings that they were chosen for. */
+function mapStoreIn(path: string, now: Readonly<Record<string, unknown>>): MapStore {
+  return {
+    load: async () => {
+      if (!existsSync(path)) return undefined;
+      const { columns, flow, maps: tried, ...before } = await readJson(path, mapsFile);
+      if (!isDeepStrictEqual(before, JSON.parse(JSON.stringify(now))))
+        fail(
+          "usage",
+          `the maps of ${path} were chosen for other rows or settings`,
+          "give the same, or another --run",
+        );
+      return {
+        columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
+        flow,
+        tried,
+      };
+    },
+    save: ({ columns, flow, tried: maps }) =>
+      writeFileAtomic(
+        path,
+        `${JSON.stringify({ ...now, columns: specsOf(columns), flow, maps }, undefined, 1)}\n`,
+      ),
+  };
+}
+
+/** The folder of a network's run: as it was left, or new. */
+const runAt = (path: string, config: RunConfig): Promise<RunFolder> =>
+  existsSync(join(path, "config.json"))
+    ? RunFolder.open(path, config)
+    : RunFolder.create(path, config);
+
+/** Opens a folder for fits to rows; nothing is written yet. */
+export function openFitFolder(
+  folder: string,
+  rows: readonly Row[],
+  options: FitFolderOptions,
+): FitFolder {
+  const { columns, network, seed, seeds, steps, minutes, version } = options;
+  const custom = Object.entries(columns).find(([, { spec }]) => !spec);
+  if (custom)
+    fail(
+      "usage",
+      `"${custom[0]}" has a custom domain, which a folder cannot hold`,
+      "leave out --run",
+    );
+  const data = digestOf(rows);
+  return {
+    mapStore: mapStoreIn(join(folder, "maps.json"), {
+      data,
+      asked: specsOf(columns),
+      seed,
+      network,
+    }),
+    storeOf: (maps) => (own, part) =>
+      runAt(join(folder, `seed-${own}${part === "whole" ? "" : `-${part}`}`), {
+        version,
+        data,
+        columns: specsOf(maps.columns),
+        network,
+        flow: maps.flow,
+        seed: own,
+        steps,
+        ...(minutes !== undefined && { minutes: minutes / seeds }),
+      }),
+  };
+}
