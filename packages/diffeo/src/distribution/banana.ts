@@ -7,8 +7,8 @@
  * The bend has determinant 1, mean and covariance are (0, 0) and diag(a², 1 + 2b²a⁴).
  */
 import { add, at, fail, mul, neg, square, stack, sub, type Tensor } from "../graph/index.ts";
-import { normal } from "../random/index.ts";
-import type { Distribution } from "./distribution.ts";
+import { type Keys, normal } from "../random/index.ts";
+import { type Distribution, vectors } from "./distribution.ts";
 
 export interface BananaOptions {
   /** a, the length. By default 1. */
@@ -28,9 +28,17 @@ export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribu
     const x1 = at(x, 0, -1);
     return { x1, r: sub(at(x, 1, -1), mul(sub(square(x1), length * length), bend)) };
   };
+  const draw = (keys: Keys): Float64Array => {
+    const { data } = normal(keys, [2], { dtype: "float64" });
+    const out = new Float64Array(data.length);
+    for (let i = 0; i < data.length; i += 2) {
+      out[i] = length * data[i];
+      out[i + 1] = data[i + 1] + bend * (out[i] ** 2 - length ** 2);
+    }
+    return out;
+  };
   return {
-    name: "banana",
-    dimension: 2,
+    ...vectors("banana", 2, draw),
     logDensity: (x) => {
       const { x1, r } = parts(x);
       return sub(
@@ -41,15 +49,6 @@ export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribu
     score: (x) => {
       const { x1, r } = parts(x);
       return stack([sub(mul(mul(x1, r), 2 * bend), mul(x1, length ** -2)), neg(r)], -1);
-    },
-    draw: (keys) => {
-      const { data } = normal(keys, [2], { dtype: "float64" });
-      const out = new Float64Array(data.length);
-      for (let i = 0; i < data.length; i += 2) {
-        out[i] = length * data[i];
-        out[i + 1] = data[i + 1] + bend * (out[i] ** 2 - length ** 2);
-      }
-      return out;
     },
   };
 }

@@ -1,9 +1,29 @@
 /**
- * What an analytic distribution offers: its log-density and score as graphs, and exact samples. One
- * key a sample, so that sample i does not depend on how many others are drawn.
+ * The contract of distributions: a log-density as a graph, exact samples by keys, and where values
+ * live.
+ *
+ * The parameters of a distribution are numbers, arrays or tensors. They broadcast to `batch`, the
+ * shape of the independent values that they make; each value has the shape `event`, which is [] for
+ * a number. With x of shape […, ...batch, ...event], `logDensity(x)` has the shape […, ...batch].
+ * One key makes one sample, [...batch, ...event], so that sample i does not depend on how many
+ * others are made.
  */
 import { alignToEvent } from "../bijector/index.ts";
-import { convert, type FloatType, type NdArray, Tensor } from "../graph/index.ts";
+import { type Domain, real } from "../domain/index.ts";
+import {
+  convert,
+  type FloatType,
+  fail,
+  grad,
+  type NdArray,
+  type Operand,
+  reference,
+  type Shape,
+  sizeOf,
+  sum,
+  Tensor,
+  topological,
+} from "../graph/index.ts";
 import { type Key, type Keys, sampleKeys } from "../random/index.ts";
 
 /** A density on vectors, […, n] → […], and its score, […, n] → […, n]. */
@@ -13,12 +33,79 @@ export interface Density {
   readonly score: (x: Tensor) => Tensor;
 }
 
+/** Numbers within bounds that are themselves parameters: each may be absent. */
+export interface Bounds {
+  readonly kind: "bounds";
+  readonly above?: Tensor;
+  readonly below?: Tensor;
+  /** Integers, which may lie on a bound. */
+  readonly integer?: boolean;
+}
+
+/** Where the values of a distribution live. */
+export type Support = Domain | Bounds;
+
 export interface Distribution extends Density {
   readonly name: string;
-  /** n */
+  /** How many numbers a sample has. */
   readonly dimension: number;
-  /** One row of n numbers a key, in float64. */
+  /** The shape of the independent values that the parameters make. */
+  readonly batch: Shape;
+  /** The shape of one value. */
+  readonly event: Shape;
+  readonly support: Support;
+  /** Integers alone: the density is a probability, and there is no score. */
+  readonly discrete?: boolean;
+  /** The mean of each value, where it exists. NaN where it does not for these parameters. */
+  readonly mean?: () => Tensor;
+  /** The variance of each number, where it exists. */
+  readonly variance?: () => Tensor;
+  /** P(X ≤ x), of numbers. */
+  readonly cdf?: (x: Operand) => Tensor;
+  /** The x at which the cdf is u. */
+  readonly quantile?: (u: Operand) => Tensor;
+  /**
+   * Location and scale, where x = location + scale·ε with an ε that does not depend on parameters.
+   */
+  readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
+  /** What it depends on: the tensors whose numbers `drawFrom` is given. */
+  readonly parameters: readonly Tensor[];
+  /** One row of `dimension` numbers per key, in float64, for numbers of the parameters. */
+  readonly drawFrom: (keys: Keys, numbers: Numbers) => Float64Array;
+  /** The same for a distribution whose parameters are constants. */
   readonly draw: (keys: Keys) => Float64Array;
+}
+
+/** The numbers of each of a distribution's parameters, for a row of what is drawn. */
+export type Numbers = (row: number) => readonly Float64Array[];
+
+/** A distribution without what follows from the rest. */
+export type Definition = Omit<Distribution, "dimension" | "draw" | "score"> &
+  Partial<Pick<Distribution, "score">>;
+
+/** What follows: the dimension, the score by autodiff, and samples where parameters are constants. */
+export function distribution(definition: Definition): Distribution {
+  const { name, batch, event, parameters, logDensity, discrete, drawFrom } = definition;
+  let known: readonly Float64Array[] | undefined;
+  const numbers = (): readonly Float64Array[] => {
+    if (topological(parameters).some((t) => t.op.name === "input"))
+      fail(
+        "usage",
+        `${name}: its parameters are not constants, so that it cannot be sampled by itself`,
+        "sample from the model, or give it numbers",
+      );
+    known ??= reference(parameters, new Map());
+    return known;
+  };
+  return {
+    score: (x) =>
+      discrete
+        ? fail("usage", `${name}: a distribution of integers has no score`, "leave it out")
+        : grad((z: Tensor) => sum(logDensity(z)))(x),
+    ...definition,
+    dimension: sizeOf(batch) * sizeOf(event),
+    draw: (keys) => drawFrom(keys, numbers),
+  };
 }
 
 /**
@@ -34,7 +121,7 @@ export interface Diffusible extends Distribution {
   readonly marginal: (m: number | Tensor, sigma: number | Tensor) => Density;
 }
 
-/** `count` exact samples, [count, n]. */
+/** `count` exact samples, [count, ...batch, ...event]. */
 export function sampleFrom(
   distribution: Distribution,
   key: Key,
@@ -42,9 +129,26 @@ export function sampleFrom(
   dtype: FloatType = "float32",
 ): NdArray {
   const rows = distribution.draw(sampleKeys(key, count));
-  return { shape: [count, distribution.dimension], dtype, data: convert(rows, dtype) };
+  const { batch, event } = distribution;
+  return { shape: [count, ...batch, ...event], dtype, data: convert(rows, dtype) };
 }
 
 /** A number, or a tensor of the batch with an axis for the event. */
 export const overEvent = (value: number | Tensor): number | Tensor =>
   value instanceof Tensor ? alignToEvent(value, 1) : value;
+
+/** What distributions on vectors of n numbers have whose parameters are plain numbers. */
+export const vectors = (
+  name: string,
+  n: number,
+  draw: Distribution["draw"],
+): Omit<Distribution, keyof Density> => ({
+  name,
+  dimension: n,
+  batch: [],
+  event: [n],
+  support: real(n),
+  parameters: [],
+  drawFrom: draw,
+  draw,
+});

@@ -21,7 +21,7 @@ import {
   transpose,
 } from "../graph/index.ts";
 import { type Keys, normal } from "../random/index.ts";
-import { type Density, type Diffusible, overEvent } from "./distribution.ts";
+import { type Density, type Diffusible, overEvent, vectors } from "./distribution.ts";
 import { type Covariance, type Principal, principalAxes } from "./principal.ts";
 
 export interface GaussianOptions {
@@ -51,11 +51,9 @@ export function gaussian({ mean, covariance = 1 }: GaussianOptions): Diffusible 
     };
   };
   return {
-    name: "gaussian",
-    dimension: n,
+    ...vectors("gaussian", n, (keys) => drawEllipse(keys, mean, principal)),
     ...marginal(1, 0),
     marginal,
-    draw: (keys) => drawEllipse(keys, mean, principal),
   };
 }
 

@@ -20,7 +20,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { fold, type Keys, uniform } from "../random/index.ts";
-import type { Density, Diffusible } from "./distribution.ts";
+import { type Density, type Diffusible, vectors } from "./distribution.ts";
 
 export interface Component<D> {
   /** Relative to the others' weights. By default 1. */
@@ -66,26 +66,25 @@ export function mixture(components: readonly Component<Diffusible>[]): Diffusibl
       },
     };
   };
+  const draw = (keys: Keys): Float64Array => {
+    const { data: u } = uniform(fold(keys, "component"), [], { dtype: "float64" });
+    const out = new Float64Array(keys.count * n);
+    let low = 0;
+    parts.forEach((part, k) => {
+      const high = k === parts.length - 1 ? 1 : low + weights[k] / total;
+      const rows = [...u.keys()].filter((i) => u[i] >= low && u[i] < high);
+      const drawn = part.draw(subset(keys, rows));
+      rows.forEach((row, i) => {
+        out.set(drawn.subarray(i * n, (i + 1) * n), row * n);
+      });
+      low = high;
+    });
+    return out;
+  };
   return {
-    name: "mixture",
-    dimension: n,
+    ...vectors("mixture", n, draw),
     ...mixed(parts),
     marginal: (m, sigma) => mixed(parts.map((d) => d.marginal(m, sigma))),
-    draw: (keys) => {
-      const { data: u } = uniform(fold(keys, "component"), [], { dtype: "float64" });
-      const out = new Float64Array(keys.count * n);
-      let low = 0;
-      parts.forEach((part, k) => {
-        const high = k === parts.length - 1 ? 1 : low + weights[k] / total;
-        const rows = [...u.keys()].filter((i) => u[i] >= low && u[i] < high);
-        const drawn = part.draw(subset(keys, rows));
-        rows.forEach((row, i) => {
-          out.set(drawn.subarray(i * n, (i + 1) * n), row * n);
-        });
-        low = high;
-      });
-      return out;
-    },
   };
 }
 

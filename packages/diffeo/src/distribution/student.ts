@@ -16,15 +16,19 @@ import {
   log1p,
   mul,
   neg,
+  type Operand,
   sub,
   sum,
   type Tensor,
 } from "../graph/index.ts";
-import { fold, type Keys, normal, uniform } from "../random/index.ts";
-import type { Distribution } from "./distribution.ts";
+import { fold, sequence } from "../random/index.ts";
+import { type Distribution, vectors } from "./distribution.ts";
 import { logStudentPeak } from "./gamma.ts";
 import { alongAxes, drawEllipse, fromAxes } from "./gaussian.ts";
+import { studentTOf } from "./line.ts";
 import { type Covariance, principalAxes } from "./principal.ts";
+import { isNamed } from "./univariate.ts";
+import { gammaVariate } from "./variates.ts";
 
 export interface StudentOptions {
   /** ν > 0 */
@@ -34,7 +38,23 @@ export interface StudentOptions {
   readonly shape?: Covariance;
 }
 
-export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribution {
+/**
+ * Student's t: of numbers, `studentT(degrees, location, scale)` with any parameters, or of vectors,
+ * `studentT({ degrees, mean, shape })`.
+ */
+export function studentT(degrees: Operand, location?: Operand, scale?: Operand): Distribution;
+export function studentT(options: StudentOptions): Distribution;
+export function studentT(
+  first: StudentOptions | Operand,
+  location: Operand = 0,
+  scale: Operand = 1,
+): Distribution {
+  return isNamed<StudentOptions>(first, "degrees")
+    ? ofVectors(first)
+    : studentTOf(first, location, scale);
+}
+
+function ofVectors({ degrees, mean, shape = 1 }: StudentOptions): Distribution {
   if (!(degrees > 0 && Number.isFinite(degrees)))
     fail("usage", `studentT: ${degrees} degrees of freedom`, "use a positive number");
   const n = mean.length;
@@ -48,8 +68,11 @@ export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribu
     return { scaled, distance: sum(mul(z, scaled), -1) };
   };
   return {
-    name: "student-t",
-    dimension: n,
+    ...vectors("student-t", n, (keys) => {
+      const own = fold(keys, "gamma");
+      const chi = (row: number): number => 2 * gammaVariate(sequence(own, row), degrees / 2);
+      return drawEllipse(keys, mean, principal, (row) => Math.sqrt(degrees / chi(row)));
+    }),
     logDensity: (x) => {
       const { distance } = parts(x);
       return add(mul(log1p(mul(distance, 1 / degrees)), -(degrees + n) / 2), constantTerm);
@@ -59,38 +82,5 @@ export function studentT({ degrees, mean, shape = 1 }: StudentOptions): Distribu
       const pull = div(degrees + n, add(distance, degrees));
       return neg(mul(fromAxes(principal, scaled), expandDims(pull, -1)));
     },
-    draw: (keys) => {
-      const gammas = drawGamma(fold(keys, "gamma"), degrees / 2);
-      return drawEllipse(keys, mean, principal, (row) => Math.sqrt(degrees / (2 * gammas[row])));
-    },
   };
-}
-
-/**
- * One Gamma(a, 1) number a key, by Marsaglia and Tsang's rejection (2000): d(1 + cz)³ is accepted
- * where
- * log u < ½z² + d − dv + d log v, v = (1 + cz)³, d = a − ⅓, c = 1/√(9d). For a < 1, Gamma(a) =
- * Gamma(a + 1) U^{1/a}. Try k of a row reads stream k of its key, so no row depends on another's
- * luck.
- */
-function drawGamma(keys: Keys, a: number): Float64Array {
-  const d = (a < 1 ? a + 1 : a) - 1 / 3;
-  const c = 1 / Math.sqrt(9 * d);
-  const out = new Float64Array(keys.count).fill(Number.NaN);
-  for (let attempt = 0; out.some(Number.isNaN); attempt++) {
-    const { data: z } = normal(fold(fold(keys, attempt), "normal"), [], { dtype: "float64" });
-    const { data: u } = uniform(fold(fold(keys, attempt), "uniform"), [], { dtype: "float64" });
-    for (let i = 0; i < out.length; i++) {
-      const v = (1 + c * z[i]) ** 3;
-      if (
-        Number.isNaN(out[i]) &&
-        v > 0 &&
-        Math.log(u[i]) < z[i] * z[i] * 0.5 + d - d * v + d * Math.log(v)
-      )
-        out[i] = d * v;
-    }
-  }
-  if (a >= 1) return out;
-  const { data: u } = uniform(fold(keys, "boost"), [], { dtype: "float64" });
-  return out.map((v, i) => v * u[i] ** (1 / a));
 }

@@ -88,6 +88,7 @@ export { topological } from "./topological.ts";
 export { fitsShape, isSpec, type Spec, showOpenShape, type Trace, trace } from "./trace.ts";
 export {
   asinh,
+  atan,
   cos,
   cosh,
   exp,

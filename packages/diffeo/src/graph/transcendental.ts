@@ -10,12 +10,13 @@ import {
   asTensor,
   asTensors,
   fill,
+  type Make,
   type Operand,
   onesLike,
   type Tensor,
   uniformValue,
 } from "./tensor.ts";
-import { stopGradient } from "./value.ts";
+import { cast, stopGradient } from "./value.ts";
 
 const expNode = unary("exp", { f: Math.exp, vjp: (g, _, y) => mul(g, y) }); // (eˣ)′ = eˣ
 const logNode = unary("log", { f: Math.log, vjp: (g, x) => div(g, x) }); // (log x)′ = 1/x
@@ -117,6 +118,22 @@ const asinhNode = unary("asinh", {
   },
   emit: () => internal("asinh is lowered before it is written"),
 });
+const atanNode: Make = unary("atan", {
+  f: Math.atan,
+  vjp: (g, x) => div(g, add(mul(x, x), 1)), // atan′(x) = 1/(1 + x²)
+  // The runtime has it in float32 alone. From y₀ = atan x to seven digits, with c = cos y₀ and
+  // s = sin y₀, atan x = y₀ + atan d, d = (x c − s)/(c + x s), and atan d = d − d³/3 to rounding.
+  lower: (x) => {
+    if (x.dtype === "float32") return undefined;
+    const near = minimum(maximum(x, -FAR_OUT), FAR_OUT);
+    const y = cast(atanNode([cast(near, "float32")], {}), x.dtype);
+    const [c, s] = [cos(y), sin(y)];
+    const d = div(sub(mul(near, c), s), add(c, mul(near, s)));
+    return add(y, sub(d, mul(mul(d, mul(d, d)), 1 / 3)));
+  },
+});
+/** Beyond, atan is ±π/2 in float64. */
+const FAR_OUT = 2 ** 60;
 /** Beyond, √(1 + a²) is a in float64. */
 const FAR = 2 ** 28;
 const powNode = binary("pow", {
@@ -165,4 +182,6 @@ export const cosh = (x: Operand): Tensor => coshNode([asTensor(x)], {});
 export const asinh = (x: Operand): Tensor => asinhNode([asTensor(x)], {});
 /** log σ(x) = −log(1 + e⁻ˣ) */
 export const logSigmoid = (x: Operand): Tensor => neg(softplus(neg(x)));
+/** The angle whose tangent is x, between −π/2 and π/2. */
+export const atan = (x: Operand): Tensor => atanNode([asTensor(x)], {});
 export const pow = (a: Operand, b: Operand): Tensor => powNode(asTensors(a, b, "pow"), {});

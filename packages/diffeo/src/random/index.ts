@@ -21,3 +21,4 @@ export {
   uniform,
 } from "./draw.ts";
 export { fold, type Key, type Keys, key, sampleKeys, split } from "./key.ts";
+export { type Sequence, sequence } from "./sequence.ts";

@@ -50,6 +50,7 @@ function unary(g: G): Case[] {
     "sinh",
     "cosh",
     "asinh",
+    "atan",
     "silu",
     "relu",
     "squaredRelu",

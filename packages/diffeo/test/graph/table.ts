@@ -135,6 +135,7 @@ export const smooth: readonly Entry[] = [
   one("normalQuantile", g.normalQuantile, within(0.03, 0.97, 0.5, 0.075, 0.0749)),
   one("sinh", g.sinh, within(-3, 3, 1e-9, 0, -19.99, 20.01, 40)),
   one("cosh", g.cosh, within(-3, 3, 1e-9, 0, -20, 40)),
+  one("atan", g.atan, within(-3, 3, 1e-9, 0, 1e3, -1e6)),
   one("asinh", g.asinh, within(-3, 3, 1e-9, 0, 1e3, -1e6)),
   // Beside their zeros the terms cancel.
   one("logGamma", g.logGamma, within(2.6, 6, 0.1, 0.5, 7.99, 8.01, 300)),

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type CompileOptions, compile } from "../../src/engine/index.ts";
 import {
   asinh,
+  atan,
   cosh,
   erf,
   erfc,
@@ -140,6 +141,9 @@ const table: readonly (readonly [
   ["asinh", asinh, 0, -(2 ** 100), -70.00786523655448],
   ["asinh′", asinh, 1, 2 ** 100, 7.888609052210118e-31],
   ["asinh″", asinh, 2, 3.0, -0.09486832980505137],
+  ["atan", atan, 0, 2 ** -30, 9.313225746154785e-10],
+  ["atan", atan, 0, 0.75, 0.6435011087932844],
+  ["atan", atan, 0, -(2 ** 100), -1.5707963267948966],
   ["erf′", erf, 1, 5, 1.5670866531017336e-11],
   ["erf′", erf, 1, -8, 1.8097067968559843e-28],
   ["erf″", erf, 2, 5, -1.5670866531017336e-10],
@@ -331,6 +335,7 @@ describe.each(["reference", "cpu"] as const)(
       ["sinh", sinh, [-inf, 0, inf, -1e30, none], [-inf, 0, inf, -inf, none]],
       ["cosh", cosh, [-inf, 0, inf, 1e30, none], [inf, 1, inf, inf, none]],
       ["asinh", asinh, [-inf, 0, inf, none], [-inf, 0, inf, none]],
+      ["atan", atan, [-inf, 0, inf, none], [-Math.PI / 2, 0, Math.PI / 2, none]],
     ];
     for (const type of ["float64", "float32"] as const)
       it.each(ends)(`%s in ${type}`, async (_, f, x, y) => {

@@ -1,0 +1,219 @@
+/**
+ * Integers:
+ *
+ *   Bernoulli   pˣ(1 − p)^{1−x}                      binomial   C(n, x) pˣ(1 − p)^{n−x}
+ *   Poisson     λˣ e^{−λ}/x!                         geometric  p(1 − p)ˣ, failures before a success
+ *   negative binomial   Γ(x + r)/(Γ(r) x!) pʳ(1 − p)ˣ, failures before r successes; with mean μ and
+ *               dispersion φ, r = φ and p = φ/(μ + φ), of variance μ + μ²/φ
+ *   beta-binomial       C(n, x) B(x + a, n − x + b)/B(a, b)
+ */
+import {
+  add,
+  div,
+  exp,
+  log,
+  log1p,
+  logGamma,
+  mul,
+  neg,
+  type Operand,
+  sigmoid,
+  softplus,
+  sub,
+  type Tensor,
+} from "../graph/index.ts";
+import type { Distribution } from "./distribution.ts";
+import { bounds, isNamed, type Rule, univariate } from "./univariate.ts";
+import { betaVariate, binomialVariate, gammaVariate, poissonVariate } from "./variates.ts";
+
+export interface Logit {
+  /** log(p/(1 − p)) */
+  readonly logit: Operand;
+}
+
+const discrete = true;
+const fromZero = () => bounds(0, undefined, true);
+const inverseLogit = (l: number): number => 1 / (1 + Math.exp(-l));
+/** p(1 − p) of a logit, without cancellation. */
+const spread = (l: Tensor): Tensor => mul(sigmoid(l), sigmoid(neg(l)));
+/** log x! */
+const logFactorial = (x: Tensor): Tensor => logGamma(add(x, 1));
+/** log C(n, x) */
+const logChoose = (n: Tensor, x: Tensor): Tensor =>
+  sub(logFactorial(n), add(logFactorial(x), logFactorial(sub(n, x))));
+
+const bernoulliRule: Rule = {
+  name: "bernoulli",
+  discrete,
+  parameters: { probability: "probability" },
+  support: () => bounds(0, 1, true),
+  logDensity: (x, p) => add(mul(x, log(p)), mul(sub(1, x), log1p(neg(p)))),
+  mean: (p) => p,
+  variance: (p) => mul(p, sub(1, p)),
+  variate: (random, p) => (random.uniform() < p ? 1 : 0),
+};
+
+const bernoulliLogitRule: Rule = {
+  ...bernoulliRule,
+  parameters: { logit: "any" },
+  logDensity: (x, l) => sub(mul(x, l), softplus(l)),
+  mean: (l) => sigmoid(l),
+  variance: spread,
+  variate: (random, l) => (random.uniform() < inverseLogit(l) ? 1 : 0),
+};
+
+/** 1 with a probability, else 0: `bernoulli(p)`, or `bernoulli({ logit })`. */
+export const bernoulli = (probability: Operand | Logit): Distribution =>
+  isNamed<Logit>(probability, "logit")
+    ? univariate(bernoulliLogitRule, [probability.logit])
+    : univariate(bernoulliRule, [probability]);
+
+const binomialRule: Rule = {
+  name: "binomial",
+  discrete,
+  parameters: { trials: "count", probability: "probability" },
+  support: (n) => bounds(0, n, true),
+  logDensity: (x, n, p) => add(logChoose(n, x), add(mul(x, log(p)), mul(sub(n, x), log1p(neg(p))))),
+  mean: (n, p) => mul(n, p),
+  variance: (n, p) => mul(n, mul(p, sub(1, p))),
+  variate: binomialVariate,
+};
+
+const binomialLogitRule: Rule = {
+  ...binomialRule,
+  parameters: { trials: "count", logit: "any" },
+  logDensity: (x, n, l) => add(logChoose(n, x), sub(mul(x, l), mul(n, softplus(l)))),
+  mean: (n, l) => mul(n, sigmoid(l)),
+  variance: (n, l) => mul(n, spread(l)),
+  variate: (random, n, l) => binomialVariate(random, n, inverseLogit(l)),
+};
+
+/** Successes among `trials`: `binomial(n, p)`, or `binomial(n, { logit })`. */
+export const binomial = (trials: Operand, probability: Operand | Logit): Distribution =>
+  isNamed<Logit>(probability, "logit")
+    ? univariate(binomialLogitRule, [trials, probability.logit])
+    : univariate(binomialRule, [trials, probability]);
+
+const poissonRule: Rule = {
+  name: "poisson",
+  discrete,
+  parameters: { rate: "positive" },
+  support: fromZero,
+  logDensity: (x, rate) => sub(mul(x, log(rate)), add(rate, logFactorial(x))),
+  mean: (rate) => rate,
+  variance: (rate) => rate,
+  variate: poissonVariate,
+};
+
+const poissonLogRule: Rule = {
+  ...poissonRule,
+  parameters: { logRate: "any" },
+  logDensity: (x, l) => sub(mul(x, l), add(exp(l), logFactorial(x))),
+  mean: (l) => exp(l),
+  variance: (l) => exp(l),
+  variate: (random, l) => poissonVariate(random, Math.exp(l)),
+};
+
+export interface LogRate {
+  readonly logRate: Operand;
+}
+
+/** Counts of independent events: `poisson(rate)`, or `poisson({ logRate })`. */
+export const poisson = (rate: Operand | LogRate): Distribution =>
+  isNamed<LogRate>(rate, "logRate")
+    ? univariate(poissonLogRule, [rate.logRate])
+    : univariate(poissonRule, [rate]);
+
+const successesRule: Rule = {
+  name: "negativeBinomial",
+  discrete,
+  parameters: { successes: "positive", probability: "probability" },
+  support: fromZero,
+  logDensity: (x, r, p) =>
+    add(
+      sub(logGamma(add(x, r)), add(logGamma(r), logFactorial(x))),
+      add(mul(r, log(p)), mul(x, log1p(neg(p)))),
+    ),
+  mean: (r, p) => div(mul(r, sub(1, p)), p),
+  variance: (r, p) => div(mul(r, sub(1, p)), mul(p, p)),
+  variate: (random, r, p) => poissonVariate(random, (gammaVariate(random, r) * (1 - p)) / p),
+};
+
+/** With l = log μ and m = log φ: p = 1/(1 + e^{l−m}). */
+const dispersionLogDensity = (x: Tensor, l: Tensor, phi: Tensor): Tensor => {
+  const ratio = sub(l, log(phi));
+  return sub(
+    sub(logGamma(add(x, phi)), add(logGamma(phi), logFactorial(x))),
+    add(mul(phi, softplus(ratio)), mul(x, softplus(neg(ratio)))),
+  );
+};
+
+const dispersionRule: Rule = {
+  ...successesRule,
+  parameters: { mean: "positive", dispersion: "positive" },
+  logDensity: (x, mu, phi) => dispersionLogDensity(x, log(mu), phi),
+  mean: (mu, phi) => add(mu, mul(phi, 0)),
+  variance: (mu, phi) => add(mu, div(mul(mu, mu), phi)),
+  variate: (random, mu, phi) => poissonVariate(random, (gammaVariate(random, phi) * mu) / phi),
+};
+
+const logDispersionRule: Rule = {
+  ...successesRule,
+  parameters: { logMean: "any", dispersion: "positive" },
+  logDensity: dispersionLogDensity,
+  mean: (l, phi) => add(exp(l), mul(phi, 0)),
+  variance: (l, phi) => add(exp(l), div(exp(mul(l, 2)), phi)),
+  variate: (random, l, phi) =>
+    poissonVariate(random, (gammaVariate(random, phi) * Math.exp(l)) / phi),
+};
+
+/** A negative binomial's parameters. */
+export type NegativeBinomialOptions =
+  | { readonly mean: Operand; readonly dispersion: Operand }
+  | { readonly logMean: Operand; readonly dispersion: Operand }
+  | { readonly successes: Operand; readonly probability: Operand };
+
+/** Counts that vary more than Poisson's: by mean and dispersion, or by successes and probability. */
+export function negativeBinomial(options: NegativeBinomialOptions): Distribution {
+  if ("mean" in options) return univariate(dispersionRule, [options.mean, options.dispersion]);
+  if ("logMean" in options)
+    return univariate(logDispersionRule, [options.logMean, options.dispersion]);
+  return univariate(successesRule, [options.successes, options.probability]);
+}
+
+const geometricRule: Rule = {
+  name: "geometric",
+  discrete,
+  parameters: { probability: "probability" },
+  support: fromZero,
+  logDensity: (x, p) => add(log(p), mul(x, log1p(neg(p)))),
+  mean: (p) => div(sub(1, p), p),
+  variance: (p) => div(sub(1, p), mul(p, p)),
+  variate: (random, p) => Math.floor(Math.log(random.uniform()) / Math.log1p(-p)),
+};
+
+/** Failures before the first success: 0, 1, 2, … */
+export const geometric = (probability: Operand): Distribution =>
+  univariate(geometricRule, [probability]);
+
+const logBeta = (a: Tensor, b: Tensor): Tensor =>
+  sub(add(logGamma(a), logGamma(b)), logGamma(add(a, b)));
+
+const betaBinomialRule: Rule = {
+  name: "betaBinomial",
+  discrete,
+  parameters: { trials: "count", a: "positive", b: "positive" },
+  support: (n) => bounds(0, n, true),
+  logDensity: (x, n, a, b) =>
+    add(logChoose(n, x), sub(logBeta(add(x, a), add(sub(n, x), b)), logBeta(a, b))),
+  mean: (n, a, b) => div(mul(n, a), add(a, b)),
+  variance: (n, a, b) => {
+    const s = add(a, b);
+    return div(mul(mul(n, add(s, n)), mul(a, b)), mul(mul(s, s), add(s, 1)));
+  },
+  variate: (random, n, a, b) => binomialVariate(random, n, betaVariate(random, a, b)),
+};
+
+/** Successes among `trials` whose probability is itself Beta(a, b). */
+export const betaBinomial = (trials: Operand, a: Operand, b: Operand): Distribution =>
+  univariate(betaBinomialRule, [trials, a, b]);
