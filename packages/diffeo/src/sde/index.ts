@@ -31,10 +31,20 @@ export {
   reverse,
   reversePush,
 } from "./process.ts";
+export { type Projected, project, projectAt } from "./project.ts";
 export { reverseNoiseShift } from "./reverse-noise.ts";
 export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
 export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";
+export {
+  absoluteValues,
+  linearStatistic,
+  orderStatistics,
+  type Rates,
+  radius,
+  type Statistic,
+  squaredRadius,
+} from "./statistic.ts";
 export { reversalOf, reverseDrift } from "./time-reversal.ts";
 export { guide, type Twist, type TwistedProcess, twist } from "./twist.ts";
 export { type VeOptions, ve } from "./ve.ts";

@@ -1,0 +1,85 @@
+/**
+ * Processes seen through a map v that is not invertible. For Y = v(X) with dX = f dt + G dW, Itô's
+ * lemma gives
+ *
+ *   dY = Lv dt + ∇vᵀG dW,   Lvⱼ = ∇vⱼᵀf + ½ Σₖ Gₖᵀ Hⱼ Gₖ
+ *
+ * which is no equation in Y alone. The process with drift and covariance
+ *
+ *   b(y, t) = E[Lv | Y = y],   a(y, t) = E[∇vᵀ G Gᵀ ∇v | Y = y]
+ *
+ * has the same marginals as Y (I. Gyöngy, 1986): for a test function h,
+ * d/dt E h(Y) = E[∇hᵀLv + ½ Tr(∇²h ∇vᵀGGᵀ∇v)], and conditioning on Y leaves b and a. So its reversal
+ *
+ *   b̄ = b − a ∇log q − ∇·a
+ *
+ * runs back to the law of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. Where Lv
+ * and ∇vᵀGGᵀ∇v are functions of y, as for those of statistic.ts, it is Y itself: paths agree too.
+ * Otherwise the marginals at each time agree, and nothing else does.
+ */
+import { columnsOf } from "../bijector/coefficient.ts";
+import {
+  add,
+  expand,
+  expandDims,
+  jvp,
+  log,
+  matmul,
+  mul,
+  onesLike,
+  sum,
+  type Tensor,
+  transpose,
+} from "../graph/index.ts";
+import type { GaussianSde, Sde } from "./sde.ts";
+import type { Rates, Statistic } from "./statistic.ts";
+
+/**
+ * The SDE of Y = v(X), for an SDE whose drift is linear and whose noise is the same in all
+ * directions, as those of the catalogue are.
+ *
+ * The prior is left out: start a reverse process from v of samples of X's prior.
+ *
+ * @example
+ * const sde = project(vp(), squaredRadius(3));
+ * const process = reverse(sde, scoreOfY);
+ */
+export function project(
+  { name, horizon, transition, diffusion }: GaussianSde,
+  statistic: Statistic,
+): Sde {
+  const rates = (y: Tensor, t: Tensor): Rates => ({
+    c: jvp((s: Tensor) => log(transition.meanFactor(s)), t, onesLike(t))[1],
+    g: diffusion(y, t).value,
+  });
+  return {
+    name: `${statistic.name} of ${name}`,
+    eventRank: 1,
+    horizon,
+    drift: (y, t) => statistic.drift(y, rates(y, t)),
+    diffusion: (y, t) => statistic.diffusion(y, rates(y, t)),
+  };
+}
+
+/** What Itô's lemma gives for v(X) at points of x. */
+export interface Projected {
+  /** Lv, [..., k] */
+  readonly drift: Tensor;
+  /** ∇vᵀ G Gᵀ ∇v, [..., k, k] */
+  readonly covariance: Tensor;
+}
+
+/**
+ * Drift and covariance of v(X) at points x of events that are vectors, for any SDE and any smooth v
+ * from [..., n] to [..., k]. Their means given v(x) = y are those of the process that `project`
+ * returns in closed form; elsewhere they are regressed on v(x).
+ */
+export function projectAt(sde: Sde, v: (x: Tensor) => Tensor, x: Tensor, t: Tensor): Projected {
+  const columns = columnsOf(sde.diffusion(x, t), x, 1);
+  const wide = expand(x, columns.shape);
+  const along = (z: Tensor): Tensor => jvp(v, z, columns)[1];
+  const [moved, bent] = jvp(along, wide, columns);
+  const [, carried] = jvp(v, x, sde.drift(x, t));
+  const outer = matmul(expandDims(moved, -1), transpose(expandDims(moved, -1)));
+  return { drift: add(carried, mul(sum(bent, 0), 0.5)), covariance: sum(outer, 0) };
+}
