@@ -3,10 +3,10 @@
  * one file, each can be written, and nothing that a person would mourn is replaced unasked. Leaves
  * nothing behind.
  */
-import { access, constants, open, realpath, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { access, constants, open, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { fail } from "diffeo/graph";
-import { cannotWrite, tidyTemporaries } from "diffeo/node";
+import { cannotWrite, followLinks, tidyTemporaries } from "diffeo/node";
 
 export interface Planned {
   readonly path: string;
@@ -35,10 +35,8 @@ const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoExce
 async function placeOf(path: string): Promise<string> {
   const there = await stat(path, { bigint: true }).catch(() => undefined);
   if (there) return `${there.dev}:${there.ino}`;
-  const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
-  return folder === undefined
-    ? resolve(path)
-    : join(folder, resolve(path).slice(dirname(resolve(path)).length));
+  // What is wrong with a path is said when it is looked at as a file to write.
+  return resolve(await followLinks(path).catch(() => path));
 }
 
 /** Raises what creating a file there would raise. */
@@ -60,7 +58,7 @@ async function requireWritable(path: string): Promise<boolean> {
   if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
   // A pipe or a device is written to; a file is replaced by one written beside it.
   if (there && !there.isFile()) await access(path, constants.W_OK);
-  else await requireRoom(path);
+  else await requireRoom(await followLinks(path));
   return there?.isFile() === true && there.size > 0;
 }
 

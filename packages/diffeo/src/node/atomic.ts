@@ -1,10 +1,23 @@
 /**
  * Files written whole or not at all: a temporary file beside the target, flushed to disk, then
- * renamed over it. Links are followed. A pipe or a device cannot be replaced and is written to.
+ * renamed over it. The new file has the mode, the owner and the group of the file it replaces.
+ * Links are followed. A pipe or a device cannot be replaced and is written to.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import type { Stats } from "node:fs";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { DiffeoError } from "../graph/index.ts";
 import { isAlive } from "./process.ts";
 
@@ -24,9 +37,12 @@ export function cannotWrite(path: string, error: unknown): DiffeoError {
   );
 }
 
-/** The name beside a target under which a process writes; two writers of one process have two. */
+/**
+ * The name beside a target under which a process writes; two writers of one process have two. It
+ * does not contain the target's name, which may be as long as names can be.
+ */
 const temporaryOf = (target: string): string =>
-  `${target}.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`;
+  join(dirname(target), `.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`);
 const temporaryName = /\.(\d+)-[0-9a-f]{8}\.diffeo\.tmp$/;
 /**
  * A file on a shared disk may be that of a live process elsewhere: it is touched more often than
@@ -80,9 +96,47 @@ async function* gathered(
   yield text;
 }
 
-async function writeAll(path: string, parts: Content): Promise<void> {
-  const file = await open(path, "w");
+/**
+ * The file that a path names after all links, also where the last link points to a file that does
+ * not exist yet.
+ */
+export async function followLinks(path: string): Promise<string> {
   try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // A pipe, as /dev/stdout may be, has no path of its own.
+    if (await stat(path).catch(() => undefined)) return path;
+    const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
+    if (folder === undefined) return path;
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined
+      ? join(folder, basename(resolve(path)))
+      : followLinks(resolve(folder, link));
+  }
+}
+
+/**
+ * Gives a new file the owner, the group and the mode of the one it replaces. Only root can give a
+ * file away, and a user can choose among their own groups. Where the group stays another one, it
+ * gets the permissions of all others, so that nobody gains access. A file system without owners or
+ * modes refuses both changes, and has nothing to keep.
+ */
+async function keepAccess(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  const ignore = (): undefined => undefined;
+  const own = await file.stat();
+  if (own.uid !== uid || own.gid !== gid)
+    await file.chown(uid, gid).catch(() => file.chown(own.uid, gid).catch(ignore));
+  const { uid: newUid, gid: newGid } = await file.stat();
+  const bits = newUid === uid && newGid === gid ? mode & 0o7777 : mode & 0o777;
+  await file.chmod(newGid === gid ? bits : (bits & 0o707) | ((bits & 0o007) << 3)).catch(ignore);
+}
+
+/** @param replaced The file whose owner, group and mode the new one gets. */
+async function writeAll(path: string, parts: Content, replaced?: Stats): Promise<void> {
+  const file = await open(path, "w", replaced ? 0o600 : undefined);
+  try {
+    if (replaced) await keepAccess(file, replaced);
     const all = typeof parts === "string" || parts instanceof Uint8Array ? [parts] : parts;
     for await (const part of gathered(all)) await file.writeFile(part);
     // Neither a pipe nor a device has anything to flush.
@@ -93,13 +147,15 @@ async function writeAll(path: string, parts: Content): Promise<void> {
 }
 
 export async function writeFileAtomic(path: string, parts: Content): Promise<void> {
-  const target = await realpath(path).catch(() => path);
+  const target = await followLinks(path).catch((error: unknown) => {
+    throw cannotWrite(path, error);
+  });
   const there = await stat(target).catch(() => undefined);
   const temporary = temporaryOf(target);
   try {
     if (there && !there.isFile() && !there.isDirectory()) return await writeAll(target, parts);
     await mkdir(dirname(target), { recursive: true });
-    await writeAll(temporary, parts);
+    await writeAll(temporary, parts, there);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);

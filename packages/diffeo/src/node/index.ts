@@ -2,7 +2,7 @@
  * diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk,
  * worker processes.
  */
-export { cannotWrite, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
+export { cannotWrite, followLinks, readBytes, tidyTemporaries, writeFileAtomic } from "./atomic.ts";
 export { chainsFile, openChainFolder } from "./chain-folder.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
 export { type JsonKind, parseJson, readJson } from "./json-file.ts";

@@ -1,18 +1,24 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { built } from "../../../../test/build.ts";
 import { DiffeoError } from "../../src/graph/index.ts";
 import { fromHalf, toHalf } from "../../src/host/half.ts";
 import {
@@ -188,11 +194,85 @@ describe("files", () => {
     await writeFileAtomic(join(folder, "link.txt"), "new");
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(lstatSync(join(folder, "link.txt")).isSymbolicLink()).toBe(true);
+    // A link to a link to a file that is not there yet, in another folder.
+    mkdirSync(join(folder, "away"));
+    symlinkSync(join("..", "unborn.txt"), join(folder, "away", "dangling"));
+    symlinkSync(join("away", "dangling"), join(folder, "twice"));
+    await writeFileAtomic(join(folder, "twice"), "made");
+    expect(readFileSync(join(folder, "unborn.txt"), "utf8")).toBe("made");
+    symlinkSync("round", join(folder, "round"));
+    await expect(writeFileAtomic(join(folder, "round"), "x")).rejects.toThrow(
+      /cannot write.*ELOOP/,
+    );
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
     const [read] = await Promise.all([readFile(pipe, "utf8"), writeFileAtomic(pipe, "through")]);
     expect(read).toBe("through");
     expect(lstatSync(pipe).isFIFO()).toBe(true);
+  });
+});
+
+describe("a file that replaces another", () => {
+  const access = (path: string): number[] => {
+    const { mode, uid, gid } = statSync(path);
+    return [mode & 0o7777, uid, gid];
+  };
+
+  it("has its mode, and a new one that of the process", async () => {
+    const path = join(folder, "private.txt");
+    await writeFileAtomic(path, "new");
+    expect(access(path)[0]).toBe(0o666 & ~process.umask());
+    for (const mode of [0o600, 0o400, 0o666, 0o755]) {
+      chmodSync(path, mode);
+      await writeFileAtomic(path, `of mode ${mode}`);
+      expect([access(path)[0], readFileSync(path, "utf8")]).toEqual([mode, `of mode ${mode}`]);
+    }
+  });
+
+  it("cannot be read by others while it is written", async () => {
+    const path = join(folder, "secret");
+    mkdirSync(path);
+    writeFileSync(join(path, "a"), "old", { mode: 0o600 });
+    const modes: number[] = [];
+    async function* pieces() {
+      yield Buffer.from("a secret");
+      for (const name of readdirSync(path)) modes.push(access(join(path, name))[0]);
+    }
+    await writeFileAtomic(join(path, "a"), pieces());
+    expect(modes).toEqual([0o600, 0o600]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("has its owner and its group", async () => {
+    const path = join(folder, "given.txt");
+    writeFileSync(path, "old");
+    chownSync(path, 1234, 2345);
+    chmodSync(path, 0o640);
+    await writeFileAtomic(path, "new");
+    expect(access(path)).toEqual([0o640, 1234, 2345]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("opens to nobody else where they cannot be kept", () => {
+    // A user who is not root, in a folder of theirs, over a file of root's.
+    const home = join(folder, "of-nobody");
+    mkdirSync(home);
+    const path = join(home, "a.txt");
+    writeFileSync(path, "old");
+    chmodSync(path, 0o4664);
+    chownSync(home, 65534, 65534);
+    chmodSync(folder, 0o755);
+    const index = pathToFileURL(join(built(), "packages", "diffeo", "dist", "node", "index.js"));
+    const source = `const { writeFileAtomic } = await import(${JSON.stringify(index.href)});
+      process.setgroups([]); process.setgid(65534); process.setuid(65534);
+      await writeFileAtomic(${JSON.stringify(path)}, "new");`;
+    execFileSync(process.execPath, ["--input-type=module", "--eval", source]);
+    expect([readFileSync(path, "utf8"), ...access(path)]).toEqual(["new", 0o644, 65534, 65534]);
+  });
+
+  it("may have a name as long as names can be", async () => {
+    const path = join(folder, "n".repeat(255));
+    await writeFileAtomic(path, "first");
+    await writeFileAtomic(path, "second");
+    expect(readFileSync(path, "utf8")).toBe("second");
   });
 });
 
