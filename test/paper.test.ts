@@ -25,7 +25,7 @@ function placesIn(text: string): { readonly path: string; readonly names: readon
 
 const rows = page
   .split("\n")
-  .filter((line) => line.startsWith("| ") && !line.startsWith("| label"))
+  .filter((line) => line.startsWith("| ") && !/^\| (label|topic) /.test(line))
   .map((line) => line.split(" | "))
   .map(([label, , where]) => ({ label: label.slice(2), where: where.replace(/ \|$/, "") }));
 
