@@ -126,7 +126,7 @@ function familyLaw(table: Table, model: DensityModel): TableLaw {
   const n = table.columns.length;
   return {
     name: `kernel family, one fit (${model.spec.loss})`,
-    score: async (rows) => {
+    logLikelihood: async (rows) => {
       const own = {
         ...table,
         rows: rows.length,

@@ -39,10 +39,12 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
     "complete a row 20 times": plain((model, k) =>
       model.complete([rows[k].with(k % 2, Number.NaN)], { draws: 20 }),
     ),
-    "score a row": plain((model, k) => model.score([rows[k]])),
-    "score a row with a hole": plain((model, k) => model.score([rows[k].with(0, Number.NaN)])),
+    "score a row": plain((model, k) => model.logLikelihood([rows[k]])),
+    "score a row with a hole": plain((model, k) =>
+      model.logLikelihood([rows[k].with(0, Number.NaN)]),
+    ),
     "score a row by 100 evaluations": plain((model, k) =>
-      model.score([rows[k]], { evaluations: 100 }),
+      model.logLikelihood([rows[k]], { evaluations: 100 }),
     ),
     "condition 100 particles, 20 steps": (open) => {
       const kept = near(open);

@@ -42,9 +42,9 @@ export async function likelihoodErrors(
   const fresh = freshOf(name, seed);
   const model = await fitTable(rows, { columns, given: false, seed, ...fit });
   const [few, fewer, many] = [
-    await model.score(fresh, { evaluations }),
-    await model.score(fresh, { evaluations: FEWER }),
-    await model.score(fresh, { evaluations: MANY }),
+    await model.logLikelihood(fresh, { evaluations }),
+    await model.logLikelihood(fresh, { evaluations: FEWER }),
+    await model.logLikelihood(fresh, { evaluations: MANY }),
   ];
   const off = Array.from(few, (value, i) => Math.abs(value - many[i])).sort((a, b) => a - b);
   return {

@@ -98,7 +98,7 @@ export async function runKnown(
   const began = performance.now();
   const model = await fitTable(rows, { columns: knownColumns, given: false, seed, ...options });
   const trained = performance.now();
-  const scores = await model.score(test);
+  const scores = await model.logLikelihood(test);
   const scored = performance.now();
   const { rows: drawn } = await model.sample({ count: DRAWN, seed });
   const truth = mean(truthOf(test).logs);

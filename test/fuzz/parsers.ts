@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { makeModel, modelOf, parseModel } from "diffeo/categorical";
+import { modelOf, parseModel, serializeModel } from "diffeo/categorical";
 import {
   angle,
   ball,
@@ -20,15 +20,15 @@ import {
   simplex,
   sphere,
 } from "diffeo/domain";
-import { type ChainState, chainsText, parseChains } from "diffeo/mcmc";
+import { type ChainState, parseChains, serializeChains } from "diffeo/mcmc";
 import { dkefInit, networkOf, unetInit } from "diffeo/model";
 import { fromOnnx, readOnnxFile } from "diffeo/outside";
 import { key, normal } from "diffeo/random";
-import { flatten, makeSafetensors, parseSafetensors } from "diffeo/train";
+import { flatten, parseSafetensors, serializeSafetensors } from "diffeo/train";
 import {
   boardAt,
   chessSpec,
-  makeFen,
+  formatFen,
   parseCondition,
   parseFen,
   playouts,
@@ -46,8 +46,6 @@ import { requirePart } from "diffeo-queue";
 import { parseAddress } from "diffeo-queue/node";
 import {
   inferColumns,
-  makeDensity,
-  makeTable,
   namedDomains,
   parseCells,
   parseDensity,
@@ -55,6 +53,8 @@ import {
   parseTable,
   parseTableModel,
   rowsIn,
+  serializeDensity,
+  serializeTableModel,
 } from "diffeo-tables";
 import fc from "fast-check";
 import { dataArrays } from "../../packages/diffeo/src/mcmc/data.ts";
@@ -71,7 +71,7 @@ const parser = <T>(input: fc.Arbitrary<T>, parse: (input: T) => unknown): Parser
   ({ input, parse }) as unknown as Parser;
 
 const boards = playouts(20, key("fuzz"));
-const fens = Array.from({ length: 4 }, (_, i) => `${makeFen(boardAt(boards, i))} w - - 0 1`);
+const fens = Array.from({ length: 4 }, (_, i) => `${formatFen(boardAt(boards, i))} w - - 0 1`);
 const odds = [
   "\n",
   "\r",
@@ -188,7 +188,7 @@ function chessModel(): Uint8Array {
   const network = { kind: "unet", ...sizes, position: [8, 8] } as const;
   const spec = { network, parameterisation: "posterior", encoding: chessSpec(boards) } as const;
   const weights = new Float32Array(flatten(unetInit(key(0), network)).length).fill(0.1);
-  return joined(makeModel(modelOf(spec, weights)));
+  return joined(serializeModel(modelOf(spec, weights)));
 }
 
 function densityModel(): Uint8Array {
@@ -201,7 +201,7 @@ function densityModel(): Uint8Array {
   };
   const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
   return joined(
-    makeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted),
+    serializeDensity({ loss: "gssm", seed: 3, columns: ["a", "b"], whitening, logZ: 1 }, fitted),
   );
 }
 
@@ -282,7 +282,7 @@ const domains = [...Object.values(every), product(every)].map(({ spec }) => spec
 function tableModel(): Uint8Array {
   const network = { kind: "residual", channels: 2, width: 3, blocks: 1 } as const;
   return joined(
-    makeTable({
+    serializeTableModel({
       domain: product({ a: positive(), b: between(0, 1) }),
       standard: { mean: [0, 1], matrix: [1, 0, 0.5, 1] },
       network,
@@ -316,7 +316,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       ([text, unknown, operations]) => {
         const board = parseFen(text, { unknown, operations });
         // A placement without unknown squares comes back to itself.
-        if (!board.includes(UNKNOWN)) parseFen(makeFen(board));
+        if (!board.includes(UNKNOWN)) parseFen(formatFen(board));
         return board;
       },
     ),
@@ -343,9 +343,9 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
         await fromOnnx(file, { predicts: "score", shape: [2], time: (t) => t });
     }),
     packed: parser(bytes([new Uint8Array(await packed())]), (file) => decodeDataset(file, "f")),
-    safetensors: parser(tensorFiles(joined(makeSafetensors(plain))), (file) => {
+    safetensors: parser(tensorFiles(joined(serializeSafetensors(plain))), (file) => {
       const read = parseSafetensors(file, "f");
-      return parseSafetensors(joined(makeSafetensors(read)), "f");
+      return parseSafetensors(joined(serializeSafetensors(read)), "f");
     }),
     model: parser(tensorFiles(chessModel()), (file) => parseModel(file, "f")),
     density: parser(tensorFiles(densityModel()), (file) => parseDensity(file, "f")),
@@ -372,7 +372,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       parseRecords(text, "f"),
     ),
     domain: parser(values(domains), (spec) => domainOf(spec)),
-    chains: jsonFile(JSON.parse(chainsText([chainState()])), (text) => parseChains(text, "f")),
+    chains: jsonFile(JSON.parse(serializeChains([chainState()])), (text) => parseChains(text, "f")),
     data: parser(
       values([
         {

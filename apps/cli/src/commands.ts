@@ -3,6 +3,8 @@ import type { Declare } from "./shell/io.ts";
 
 export interface Leaf {
   readonly about: string;
+  /** What it was called before: this name works for one release, with a notice. */
+  readonly oldName?: string;
   readonly load: () => Promise<{ readonly declare: Declare }>;
 }
 
@@ -104,9 +106,10 @@ const table: Group = {
       about: "fill the empty cells of a CSV file, several times",
       load: () => import("./table/complete.ts"),
     },
-    score: {
+    likelihood: {
       about: "the log-likelihood of every row of a CSV file",
-      load: () => import("./table/score.ts"),
+      oldName: "score",
+      load: () => import("./table/likelihood.ts"),
     },
     evaluate: {
       about:

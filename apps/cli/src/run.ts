@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { commands, type Group, type Leaf } from "./commands.ts";
 import type { Io } from "./shell/io.ts";
+import { renamedNotice } from "./shell/renamed.ts";
 import { version } from "./shell/version.ts";
 
 export type { Io, Output } from "./shell/io.ts";
@@ -36,6 +37,26 @@ async function declare(
   return named;
 }
 
+/** The words with the old name of a command replaced by its new one, which a notice gives. */
+function withNewNames(argv: readonly string[], { stderr }: Io): readonly string[] {
+  let group = commands;
+  for (const [i, word] of argv.entries()) {
+    if (word === "help") continue;
+    const renamed = Object.entries(group.commands).find(
+      ([, entry]) => isLeaf(entry) && entry.oldName === word,
+    );
+    if (renamed) {
+      const path = ["diffeo", ...argv.slice(0, i)].join(" ");
+      stderr.write(renamedNotice(`${path} ${word}`, `${path} ${renamed[0]}`));
+      return argv.with(i, renamed[0]);
+    }
+    const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
+    if (!entry || isLeaf(entry)) break;
+    group = entry;
+  }
+  return argv;
+}
+
 /** The most that Commander says of an error: it repeats what was typed, however long that was. */
 const MOST = 1000;
 
@@ -45,8 +66,9 @@ const bounded = (text: string): string =>
     ? text
     : `${text.slice(0, MOST / 2)}… (${(text.length - MOST).toLocaleString("en")} characters) …${text.slice(-MOST / 2)}`;
 
-/** @param argv the words after `diffeo` */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+/** @param words the words after `diffeo` */
+export async function run(words: readonly string[], io: Io): Promise<number> {
+  const argv = withNewNames(words, io);
   const { stdout, stderr } = io;
   const width = (columns = 80): number => columns;
   const program = new Command("diffeo")

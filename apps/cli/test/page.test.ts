@@ -17,7 +17,14 @@ import { join } from "node:path";
 import { between, category, positive } from "diffeo/domain";
 import { key } from "diffeo/random";
 import { sampleBoards, unpack } from "diffeo-chess";
-import { fitTable, generate, likelihood, makeTable, prepare, runDensity } from "diffeo-tables";
+import {
+  fitTable,
+  generate,
+  likelihood,
+  prepare,
+  runDensity,
+  serializeTableModel,
+} from "diffeo-tables";
 import { build, defaultClientConditions } from "vite";
 import { afterAll, describe, expect, it } from "vitest";
 import { saveTinyModel, tinyModel } from "../../../packages/chess/test/tiny.ts";
@@ -147,7 +154,7 @@ describe("a page of all packages", () => {
       );
     await saveTinyModel(join(site, "model.safetensors"));
     const model = await tableModel();
-    writeFileSync(join(site, "table.safetensors"), Buffer.concat(makeTable(model)));
+    writeFileSync(join(site, "table.safetensors"), Buffer.concat(serializeTableModel(model)));
     const { page, close } = await openPage(site, started.browser);
     await page.waitForFunction(() => "page" in globalThis);
     const found = await page.evaluate(
@@ -169,7 +176,7 @@ describe("a page of all packages", () => {
           tables.prepare(table, key("data")),
           options,
         );
-        const parts = tables.makeDensity(spec, fit.chosen);
+        const parts = tables.serializeDensity(spec, fit.chosen);
         const model = tables.parseDensity(
           new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()),
         );

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key, normal } from "diffeo/random";
-import { type CellTable, makeCells, parseCells, parseTableModel, rowsIn } from "diffeo-tables";
+import { type CellTable, parseCells, parseTableModel, rowsIn, serializeCells } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
@@ -26,7 +26,7 @@ function smallTable(): string {
     i % 3 === 0 ? "big, b" : "small",
     Number((1 / (1 + Math.exp(-z[2 * i + 1]))).toFixed(5)),
   ]);
-  return makeCells(["size", "kind", "share"], rows);
+  return serializeCells(["size", "kind", "share"], rows);
 }
 
 /** The largest relative difference of the numbers of two tables; all else in them is the same. */
@@ -192,7 +192,7 @@ else
       );
       const [, second] = rowsIn(drawn, taken.domain);
       for (const one of [fitted, taken])
-        expect(Math.abs(nats - (await one.score([second]))[0])).toBeLessThan(0.006);
+        expect(Math.abs(nats - (await one.logLikelihood([second]))[0])).toBeLessThan(0.006);
       expect(await violations(page)).toEqual([]);
       expect(requests.slice(fetched).filter((one) => !one.startsWith(url))).toEqual([]);
 

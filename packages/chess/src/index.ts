@@ -6,7 +6,7 @@
 export { isAttacked } from "./board/attack.ts";
 export {
   type FenOptions,
-  makeFen,
+  formatFen,
   parseFen,
   scanFen,
   sideOf,
@@ -17,10 +17,10 @@ export {
   type Flaw,
   flawBits,
   flawsOf,
+  formatFullFen,
   isLegal,
   type LegalityShares,
   legalityShares,
-  makeFullFen,
   mayMove,
 } from "./board/legality.ts";
 export { balanceOf, type Material, materialOf } from "./board/material.ts";
@@ -95,7 +95,7 @@ export {
   requireDrawable,
   sampleBoards,
 } from "./diffusion/sample.ts";
-export { type BoardTrace, makeTrace, quantised } from "./diffusion/trace.ts";
+export { type BoardTrace, quantised, serializeTrace } from "./diffusion/trace.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
 export {
   histogram,

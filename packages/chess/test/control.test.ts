@@ -3,13 +3,13 @@
 import { key } from "diffeo/random";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { makeFen, parseFen } from "../src/board/fen.ts";
+import { formatFen, parseFen } from "../src/board/fen.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/position.ts";
 import { parseCondition, requirePossible } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, openBoards, sampleBoards } from "../src/diffusion/sample.ts";
-import { type BoardTrace, makeTrace, quantised } from "../src/diffusion/trace.ts";
+import { type BoardTrace, quantised, serializeTrace } from "../src/diffusion/trace.ts";
 import { sparseBoard } from "./arbitrary.ts";
 import { countedModel, tinyModel } from "./tiny.ts";
 
@@ -37,7 +37,7 @@ describe("a condition on a board", () => {
   it("counts the letters of the FEN", () => {
     fc.assert(
       fc.property(sparseBoard, fc.constantFrom(...PIECES), (board, piece) => {
-        const count = makeFen(board).split(piece).length - 1;
+        const count = formatFen(board).split(piece).length - 1;
         return (
           parseCondition(`${piece}=${count}`).holds(board) &&
           parseCondition(piece).holds(board) === count > 0
@@ -228,7 +228,7 @@ describe("a trace", () => {
 
   it("is a file that a page can read", async () => {
     const { positions, trace } = await sampleBoards(tinyModel(), { ...options, frames: 3 });
-    const file = JSON.parse(makeTrace(trace as BoardTrace, positions));
+    const file = JSON.parse(serializeTrace(trace as BoardTrace, positions));
     expect(file).toMatchObject({
       format: "diffeo-trace-1",
       grid: [8, 8],

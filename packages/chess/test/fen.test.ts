@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { makeFen, parseFen, scanFen, sideOf } from "../src/board/fen.ts";
-import { makeFullFen } from "../src/board/legality.ts";
+import { formatFen, parseFen, scanFen, sideOf } from "../src/board/fen.ts";
+import { formatFullFen } from "../src/board/legality.ts";
 import { boardAt, pack, SQUARES, squareName, UNKNOWN, unpack } from "../src/board/position.ts";
 import { anyBoard, somePositions, sparseBoard } from "./arbitrary.ts";
 
@@ -25,7 +25,7 @@ describe("FEN", () => {
   it("gives back every board it writes", () => {
     fc.assert(
       fc.property(fc.oneof(anyBoard, sparseBoard), (board) => {
-        expect(parseFen(makeFen(board))).toEqual(board);
+        expect(parseFen(formatFen(board))).toEqual(board);
       }),
     );
   });
@@ -33,21 +33,21 @@ describe("FEN", () => {
   it("writes every placement of real games as it read it", async () => {
     const positions = await somePositions(3000);
     for (let i = 0; i < positions.count; i++) {
-      const fen = makeFullFen(boardAt(positions, i));
-      expect(makeFullFen(parseFen(fen))).toBe(fen);
+      const fen = formatFullFen(boardAt(positions, i));
+      expect(formatFullFen(parseFen(fen))).toBe(fen);
     }
   });
 
   it("writes digits as few as can be", () => {
-    expect(makeFen(parseFen(START))).toBe(START);
-    expect(makeFen(new Uint8Array(64).fill(12))).toBe("8/8/8/8/8/8/8/8");
+    expect(formatFen(parseFen(START))).toBe(START);
+    expect(formatFen(new Uint8Array(64).fill(12))).toBe("8/8/8/8/8/8/8/8");
   });
 
   it("keeps unknown squares where they are allowed", () => {
     const text = "4k3/????????/8/8/2?2?2/8/8/4K3";
     const board = parseFen(text, { unknown: true });
     expect([...board].filter((k) => k === UNKNOWN)).toHaveLength(10);
-    expect(makeFen(board)).toBe(text);
+    expect(formatFen(board)).toBe(text);
     expect(() => parseFen(text)).toThrow('column 5: "?" is no piece');
   });
 

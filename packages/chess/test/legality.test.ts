@@ -2,14 +2,14 @@ import { Chess, type Color, SQUARES as NAMES } from "chess.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAttacked } from "../src/board/attack.ts";
-import { makeFen, parseFen } from "../src/board/fen.ts";
-import { flawsOf, isLegal, legalityShares, makeFullFen, mayMove } from "../src/board/legality.ts";
+import { formatFen, parseFen } from "../src/board/fen.ts";
+import { flawsOf, formatFullFen, isLegal, legalityShares, mayMove } from "../src/board/legality.ts";
 import { fromOf, legalMoves, MOST_MOVES, make, toOf, undo } from "../src/board/moves.ts";
 import { type Board, boardAt, squareName } from "../src/board/position.ts";
 import { anyBoard, somePositions, sparseBoard } from "./arbitrary.ts";
 
 const load = (board: Board, side: Color): Chess =>
-  new Chess(`${makeFen(board)} ${side} - - 0 1`, { skipValidation: true });
+  new Chess(`${formatFen(board)} ${side} - - 0 1`, { skipValidation: true });
 
 /** Every square, both sides. */
 function expectAttacksOfChessJs(board: Board): void {
@@ -18,7 +18,7 @@ function expectAttacksOfChessJs(board: Board): void {
     for (const side of ["w", "b"] as const)
       expect(
         isAttacked(board, square, side === "w"),
-        `${makeFen(board)} ${squareName(square)} by ${side}`,
+        `${formatFen(board)} ${squareName(square)} by ${side}`,
       ).toBe(chess.isAttacked(NAMES[square], side));
 }
 
@@ -86,9 +86,11 @@ describe("strict legality", () => {
   });
 
   it("completes a FEN with a side that may be to move", () => {
-    expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"))).toBe("4k3/8/8/8/8/8/8/4K3 w - - 0 1");
-    expect(makeFullFen(parseFen("4k3/4R3/8/8/8/8/8/4K3"))).toBe("4k3/4R3/8/8/8/8/8/4K3 b - - 0 1");
-    expect(makeFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"), ["b", "KQ"])).toBe(
+    expect(formatFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"))).toBe("4k3/8/8/8/8/8/8/4K3 w - - 0 1");
+    expect(formatFullFen(parseFen("4k3/4R3/8/8/8/8/8/4K3"))).toBe(
+      "4k3/4R3/8/8/8/8/8/4K3 b - - 0 1",
+    );
+    expect(formatFullFen(parseFen("4k3/8/8/8/8/8/8/4K3"), ["b", "KQ"])).toBe(
       "4k3/8/8/8/8/8/8/4K3 b KQ - 0 1",
     );
   });
@@ -108,7 +110,7 @@ describe("moves", () => {
         .moves({ verbose: true })
         .filter((m) => m.promotion === undefined || m.promotion === "q")
         .map((m) => m.from + m.to);
-      expect(own.sort(), makeFen(board)).toEqual(theirs.sort());
+      expect(own.sort(), formatFen(board)).toEqual(theirs.sort());
     }
   });
 

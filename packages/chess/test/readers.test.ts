@@ -8,8 +8,8 @@ import { DiffeoError } from "diffeo/graph";
 import { key } from "diffeo/random";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeFen, parseFen } from "../src/board/fen.ts";
-import { makeFullFen } from "../src/board/legality.ts";
+import { formatFen, parseFen } from "../src/board/fen.ts";
+import { formatFullFen } from "../src/board/legality.ts";
 import { playouts } from "../src/board/playout.ts";
 import { boardAt, POSITION_BYTES, type Positions, pack } from "../src/board/position.ts";
 import { PositionSet } from "../src/board/set.ts";
@@ -47,7 +47,9 @@ const positions = independentSquares(
   5000,
   key("rows"),
 );
-const fens = Array.from({ length: positions.count }, (_, i) => makeFullFen(boardAt(positions, i)));
+const fens = Array.from({ length: positions.count }, (_, i) =>
+  formatFullFen(boardAt(positions, i)),
+);
 const csv = (rows: readonly string[]): string =>
   `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
 
@@ -64,9 +66,9 @@ describe("the Kaggle CSV", () => {
   it("may have Windows line ends, quotes, a byte order mark, other columns and no last line end", async () => {
     const text = `\uFEFFid,"FEN"\r\n7,"${fens[0]}"\r\n8,${fens[1]}`;
     const { positions: read } = await readPositions(await file("b.csv", text));
-    expect([makeFen(boardAt(read, 0)), makeFen(boardAt(read, 1)), read.count]).toEqual([
-      makeFen(boardAt(positions, 0)),
-      makeFen(boardAt(positions, 1)),
+    expect([formatFen(boardAt(read, 0)), formatFen(boardAt(read, 1)), read.count]).toEqual([
+      formatFen(boardAt(positions, 0)),
+      formatFen(boardAt(positions, 1)),
       2,
     ]);
   });
@@ -126,7 +128,7 @@ describe("the Kaggle CSV", () => {
 
 describe("lists", () => {
   it("of FEN and of EPD are told by their first line; blank lines and comments are passed over", async () => {
-    const text = `# a list\n\n${fens[0]}\n${makeFen(boardAt(positions, 1))}\n${makeFen(boardAt(positions, 2))} w - - bm e4; id "3";\n`;
+    const text = `# a list\n\n${fens[0]}\n${formatFen(boardAt(positions, 1))}\n${formatFen(boardAt(positions, 2))} w - - bm e4; id "3";\n`;
     const { positions: read, sides } = await readPositions(await file("list", text));
     expect(read.bytes).toEqual(positions.bytes.slice(0, 96));
     expect([...sides.slice(1)]).toEqual([2, 0]);
@@ -189,11 +191,11 @@ describe("PGN", () => {
     const chess = new Chess();
     const expected = ["e4", "e5", "Nf3", "Nc6"].map((move) => {
       chess.move(move);
-      return makeFen(parseFen(chess.fen()));
+      return formatFen(parseFen(chess.fen()));
     });
     expected.push("4k3/8/8/8/8/8/3K4/8", "8/3k4/8/8/8/8/3K4/8");
     const found = Array.from({ length: read.positions.count }, (_, i) =>
-      makeFen(boardAt(read.positions, i)),
+      formatFen(boardAt(read.positions, i)),
     );
     expect(found).toEqual(expected);
     expect([...read.sides]).toEqual([1, 0, 1, 0, 1, 0]);

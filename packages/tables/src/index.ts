@@ -14,9 +14,9 @@ export {
   type ExportTableOptions,
   exportedTable,
   exportTable,
-  makeTable,
   type OpenTableOptions,
   parseTableModel,
+  serializeTableModel,
   type TableExportName,
   tableExports,
 } from "./diffusion/file/index.ts";
@@ -61,17 +61,17 @@ export {
   type DrawnRows,
   type DrawRows,
   type Given,
+  type LogLikelihoodOptions,
   openTable,
   type RowLikelihood,
   type RowTensors,
   requireGiven,
-  type ScoreOptions,
   type TableCompleteOptions,
   type TableConditionOptions,
   type TableModel,
   type TableSampleOptions,
 } from "./diffusion/query/index.ts";
-export { type Inferred, inferColumns, makeRule, namedDomains } from "./diffusion/schema/index.ts";
+export { formatRule, type Inferred, inferColumns, namedDomains } from "./diffusion/schema/index.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
   ENOUGH_SAMPLES,
@@ -91,8 +91,8 @@ export {
 export {
   type DensityModel,
   type DensitySpec,
-  makeDensity,
   parseDensity,
+  serializeDensity,
 } from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
@@ -154,7 +154,7 @@ export {
   type RunRecord,
   recordOf,
 } from "./study/study.ts";
-export { type CellTable, cellLines, makeCells, parseCells } from "./table/cells.ts";
+export { type CellTable, cellLines, parseCells, serializeCells } from "./table/cells.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

@@ -5,11 +5,11 @@
 import { DiffeoError, type NdArray } from "diffeo/graph";
 import { dkefInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
-import { flatten, makeSafetensors } from "diffeo/train";
+import { flatten, serializeSafetensors } from "diffeo/train";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fitted } from "../src/dkef/fitted.ts";
-import { makeDensity, parseDensity } from "../src/dkef/model-bytes.ts";
+import { parseDensity, serializeDensity } from "../src/dkef/model-bytes.ts";
 import { parseRecords } from "../src/study/record.ts";
 import { parseTable } from "../src/table/table.ts";
 import { record } from "./records.ts";
@@ -43,7 +43,7 @@ const spec = {
   whitening: { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 },
   logZ: 0.5,
 };
-const whole = bytesOf(makeDensity(spec, fitted));
+const whole = bytesOf(serializeDensity(spec, fitted));
 
 describe("a density's file", () => {
   const arrays = {
@@ -60,7 +60,7 @@ describe("a density's file", () => {
   });
   const made = (changed: Readonly<Record<string, NdArray>>, said: object = spec): Uint8Array =>
     bytesOf(
-      makeSafetensors({
+      serializeSafetensors({
         arrays: { ...arrays, ...changed },
         metadata: { format: "diffeo-dkef-1", step: "3", spec: JSON.stringify(said) },
       }),

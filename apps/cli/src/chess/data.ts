@@ -6,7 +6,7 @@ import { writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import {
   boardAt,
-  makeFullFen,
+  formatFullFen,
   type Positions,
   playouts,
   select,
@@ -56,7 +56,7 @@ function writeFens(path: string, positions: Positions, sides: Uint8Array): Promi
   const known = [["w"], ["b"], []];
   const lines = Array.from(
     sides,
-    (side, i) => `${makeFullFen(boardAt(positions, i), known[side])}\n`,
+    (side, i) => `${formatFullFen(boardAt(positions, i), known[side])}\n`,
   );
   return writeFileAtomic(path, lines.join(""));
 }

@@ -8,11 +8,11 @@ import {
   boardAt,
   CLASSES,
   flawsOf,
+  formatFullFen,
   judged,
-  makeFullFen,
-  makeTrace,
   type Picture,
   SQUARES,
+  serializeTrace,
   sheetSvg,
 } from "diffeo-chess";
 import type { Io, Output } from "../shell/io.ts";
@@ -144,7 +144,7 @@ export async function writeBoards(
   const { positions } = boards;
   if (positions.count > 0) {
     const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
-    const fens = pictures.map((_, i) => makeFullFen(boardAt(positions, i), fields));
+    const fens = pictures.map((_, i) => formatFullFen(boardAt(positions, i), fields));
     const described = {
       ...about,
       ...recordOfGuide(options),
@@ -153,7 +153,8 @@ export async function writeBoards(
     const made = await formats[format]({ boards, pictures, fens, about: described }, io);
     if (out) await writeFileAtomic(out, made);
     else io.stdout.write(made);
-    if (trace && boards.trace) await writeFileAtomic(trace, makeTrace(boards.trace, positions));
+    if (trace && boards.trace)
+      await writeFileAtomic(trace, serializeTrace(boards.trace, positions));
   }
   if (boards.exits > 0)
     io.stderr.write(

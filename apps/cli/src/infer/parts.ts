@@ -7,13 +7,13 @@ import {
   type ChainState,
   carriedStep,
   chainBlock,
-  chainsText,
   drawCarried,
   type MetricName,
   methods,
   metrics,
   type PosteriorModel,
   parseChains,
+  serializeChains,
 } from "diffeo/mcmc";
 import { key as keyOf } from "diffeo/random";
 import { type Kind, partOf } from "diffeo-queue";
@@ -111,7 +111,7 @@ export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
       },
     });
   },
-  make: (chains) => Buffer.from(chainsText(chains)),
+  make: (chains) => Buffer.from(serializeChains(chains)),
   parse: (bytes, source) => parseChains(new TextDecoder().decode(bytes), source),
 };
 

@@ -10,13 +10,13 @@ import {
   fitTable,
   flowKinds,
   isDrawnBySeed,
-  makeTable,
   type NetworkKind,
   networkKinds,
   openTable,
   parseTableModel,
   type Row,
   type SeedsFit,
+  serializeTableModel,
   type TableModel,
 } from "diffeo-tables";
 import * as v from "valibot";
@@ -76,7 +76,7 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
       onProgress: ({ step, steps: all }) => report(step / all),
     });
   },
-  make: (model) => Buffer.concat(makeTable(model)),
+  make: (model) => Buffer.concat(serializeTableModel(model)),
   parse: (bytes, source) => parseTableModel(bytes, source),
 };
 

@@ -85,7 +85,7 @@ export async function writeReport(
     figures,
     commands: [
       `diffeo table sample --model ${name} --count 10000 --out new.csv`,
-      `diffeo table score --model ${name} rows.csv`,
+      `diffeo table likelihood --model ${name} rows.csv`,
       `diffeo table evaluate --model ${name} held-out.csv --report report.html`,
     ],
   });

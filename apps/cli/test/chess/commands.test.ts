@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeFen, parseFen } from "diffeo-chess";
+import { formatFen, parseFen } from "diffeo-chess";
 import { readDataset } from "diffeo-chess/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
@@ -52,7 +52,7 @@ describe("diffeo chess data", () => {
 
   it("keeps the side to move in a list, also of a part", async () => {
     const bare = parseFen("k7/8/8/8/8/8/8/7K");
-    const rows = Array.from({ length: 40 }, (_, i) => makeFen(bare.with(8 + i, 0)));
+    const rows = Array.from({ length: 40 }, (_, i) => formatFen(bare.with(8 + i, 0)));
     const path = join(folder, "sides.epd");
     const sideOf = (i: number): string => (i % 3 === 0 ? " b - -" : i % 3 === 1 ? " w - -" : "");
     await writeFile(path, rows.map((row, i) => `${row}${sideOf(i)}\n`).join(""));

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { key } from "diffeo/random";
-import { boardAt, makeFullFen, playouts } from "diffeo-chess";
+import { boardAt, formatFullFen, playouts } from "diffeo-chess";
 
 /** One report, which comes after 50, is not the last thing a run does. */
 export const STEPS = 60;
@@ -13,7 +13,7 @@ export function writeBoards(folder: string): string {
   const path = join(folder, "boards.fen");
   writeFileSync(
     path,
-    Array.from({ length: 64 }, (_, i) => `${makeFullFen(boardAt(positions, i))}\n`).join(""),
+    Array.from({ length: 64 }, (_, i) => `${formatFullFen(boardAt(positions, i))}\n`).join(""),
   );
   return path;
 }

@@ -203,7 +203,7 @@ describe("table", () => {
       (
         await diffeo(
           "table",
-          "score",
+          "likelihood",
           at("fresh.csv"),
           "--model",
           at("a.model"),
@@ -295,7 +295,7 @@ describe("table", () => {
 
   it("score gives every row its log-likelihood in the units of the table", async () => {
     const few = ["--evaluations", "25", "--threads", "1"];
-    const score = ["table", "score", at("some.csv"), "--model", at("a.model"), ...few];
+    const score = ["table", "likelihood", at("some.csv"), "--model", at("a.model"), ...few];
     const { stdout, code } = await diffeo(...score);
     expect(code).toBe(0);
     const [name, ...values] = stdout.trimEnd().split("\n");
@@ -308,7 +308,7 @@ describe("table", () => {
     writeFileSync(at("some-scaled.csv"), csvOf(scaledRows.slice(0, 40)));
     const scaled = await diffeo(
       "table",
-      "score",
+      "likelihood",
       at("some-scaled.csv"),
       "--model",
       at("scaled.model"),
@@ -477,7 +477,7 @@ describe("table", () => {
     const few = ["--evaluations", "25", "--threads", "1", "--json"];
     const scored = await diffeo(
       "table",
-      "score",
+      "likelihood",
       at("open.csv"),
       "--model",
       at("open.model"),
@@ -510,7 +510,11 @@ describe("table", () => {
 
   it("a device that is not there draws, completes and scores nothing", async () => {
     writeFileSync(at("hole.csv"), csvOf([["hole", "", 0.5, -9, -8]]));
-    for (const words of [["sample"], ["complete", at("hole.csv")], ["score", at("hole.csv")]]) {
+    for (const words of [
+      ["sample"],
+      ["complete", at("hole.csv")],
+      ["likelihood", at("hole.csv")],
+    ]) {
       const out = at(`${words[0]} elsewhere.csv`);
       const { code } = await diffeo(
         "table",

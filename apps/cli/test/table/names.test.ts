@@ -5,9 +5,9 @@
 import { between, product, real } from "diffeo/domain";
 import { networkOf } from "diffeo/model";
 import { key } from "diffeo/random";
-import { makeSafetensors, parseSafetensors } from "diffeo/train";
+import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import { partOf } from "diffeo-queue";
-import { makeTable, parseTableModel, requireGiven } from "diffeo-tables";
+import { parseTableModel, requireGiven, serializeTableModel } from "diffeo-tables";
 import { expect, it } from "vitest";
 import { tableFitKind } from "../../src/table/fit-parts.ts";
 import { rowsKind } from "../../src/table/parts.ts";
@@ -31,7 +31,7 @@ it("are in the parts of a fit and in the cells that parts of rows are given", ()
 /** The bytes of a model of the columns, as a file has them or with its spec changed. */
 function model(change: (spec: string) => string = (spec) => spec): Uint8Array {
   const network = { kind: "residual", channels: 3, width: 3, blocks: 1 } as const;
-  const bytes = makeTable({
+  const bytes = serializeTableModel({
     domain: product({ ...by(real()), ...Object.fromEntries([["__proto__", between(0, 1)]]) }),
     standard: { mean: [0, 0, 0], matrix: [1, 0, 0, 0, 1, 0, 0, 0, 1] },
     network,
@@ -40,7 +40,7 @@ function model(change: (spec: string) => string = (spec) => spec): Uint8Array {
   });
   const { arrays, metadata } = parseSafetensors(Buffer.concat(bytes), "f");
   return Buffer.concat(
-    makeSafetensors({ arrays, metadata: { ...metadata, spec: change(metadata.spec) } }),
+    serializeSafetensors({ arrays, metadata: { ...metadata, spec: change(metadata.spec) } }),
   );
 }
 

@@ -71,7 +71,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
   it("is −∞ in a score: -Infinity as CSV, null as JSON, where the row is listed, and counted in words", async () => {
     const score = [
       "table",
-      "score",
+      "likelihood",
       write("far.csv", [...rows.slice(0, 2), [40, 0, 0]]),
       "--evaluations",
       "25",
@@ -90,7 +90,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     expect(readFileSync(at("far scores.csv"), "utf8").trimEnd().split("\n")).toEqual(lines);
     const none = [
       "table",
-      "score",
+      "likelihood",
       write("none.csv", [
         [40, 0, 0],
         [41, 0, 0],
@@ -146,7 +146,8 @@ describe("counts of a wide range and labels that are numbers", () => {
     ];
     await printed(...fit, "--column", "ward=category", "--no-evaluate");
     writeFileSync(at("few.csv"), `cost,ward\n${lines.slice(0, 2).join("\n")}\n`);
-    const score = (...how: string[]) => printed("table", "score", at("few.csv"), ...how, ...own);
+    const score = (...how: string[]) =>
+      printed("table", "likelihood", at("few.csv"), ...how, ...own);
     const scores = [
       await score("--evaluations", "25", "--spread", "1"),
       await score("--evaluations", "25", "--spread", "3"),

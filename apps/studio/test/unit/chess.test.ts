@@ -1,5 +1,5 @@
 /** What the chess page says of a frame. */
-import { CLASSES, EMPTY, makeFen, parseFen, SQUARES, UNKNOWN } from "diffeo-chess";
+import { CLASSES, EMPTY, formatFen, parseFen, SQUARES, UNKNOWN } from "diffeo-chess";
 import { describe, expect, it } from "vitest";
 import { argmax, BYTES, mixtureOf, readingOf, withKnown } from "../../src/pages/chess/frames.ts";
 
@@ -24,8 +24,8 @@ describe("a frame", () => {
   const frame = { t: 0.5, mixture: new Uint8Array([...certain(START), ...torn]) };
 
   it("is read as its likeliest boards, empty where it is a tie", () => {
-    expect(makeFen(argmax(mixtureOf(frame, 0)))).toBe(START);
-    expect(makeFen(argmax(mixtureOf(frame, 1)))).toBe("8/8/8/8/8/8/8/8");
+    expect(formatFen(argmax(mixtureOf(frame, 0)))).toBe(START);
+    expect(formatFen(argmax(mixtureOf(frame, 1)))).toBe("8/8/8/8/8/8/8/8");
   });
 
   it("has pieces, bits and legality in the mean of its boards", () => {
@@ -46,10 +46,10 @@ describe("a frame", () => {
       },
     );
     const shown = withKnown(frame, known);
-    expect(makeFen(argmax(mixtureOf(shown, 0)))).toBe(
+    expect(formatFen(argmax(mixtureOf(shown, 0)))).toBe(
       "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/QQQQQQQQ",
     );
-    expect(makeFen(argmax(mixtureOf(shown, 1)))).toBe("8/8/8/8/8/8/8/QQQQQQQQ");
+    expect(formatFen(argmax(mixtureOf(shown, 1)))).toBe("8/8/8/8/8/8/8/QQQQQQQQ");
     expect(withKnown({ ...frame, t: 0 }, known).mixture).toEqual(frame.mixture);
   });
 });

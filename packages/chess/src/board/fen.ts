@@ -1,7 +1,7 @@
 /**
  * FEN, the text form of a position:  placement [side [castling [en passant [half-moves [moves]]]]]
  *
- *   parseFen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1") ↔ makeFen(board) = "8/8/8/4k3/8/8/4P3/4K3"
+ *   parseFen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1") ↔ formatFen(board) = "8/8/8/4k3/8/8/4P3/4K3"
  *
  * Only the placement becomes a position; the other fields are checked where they are there.
  * `scanFen` returns a problem with its column, so that a reader of files can add the file and the
@@ -183,7 +183,7 @@ export function parseFen(text: string, options: FenOptions = {}): Board {
 }
 
 /** The placement field of a board; unknown squares are written `?`. */
-export function makeFen(board: ArrayLike<number>): string {
+export function formatFen(board: ArrayLike<number>): string {
   let text = "";
   let empty = 0;
   for (let square = 0; square < SQUARES; square++) {

@@ -9,7 +9,7 @@
  *   checks     both kings are in check, so neither side can be to move
  */
 import { isAttacked, KING } from "./attack.ts";
-import { makeFen } from "./fen.ts";
+import { formatFen } from "./fen.ts";
 import { type Board, type Positions, SQUARES, unpack } from "./position.ts";
 
 /** One bit a flaw; a legal board has none. */
@@ -108,7 +108,7 @@ export function mayMove(board: Board, white: boolean): boolean {
  * side that may be to move
  *   (white if both may), and no castling
  */
-export function makeFullFen(board: Board, fields: readonly string[] = []): string {
+export function formatFullFen(board: Board, fields: readonly string[] = []): string {
   const others = [mayMove(board, true) ? "w" : "b", "-", "-", "0", "1"];
-  return [makeFen(board), ...fields, ...others.slice(fields.length)].join(" ");
+  return [formatFen(board), ...fields, ...others.slice(fields.length)].join(" ");
 }

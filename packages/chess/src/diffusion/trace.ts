@@ -13,7 +13,7 @@
 import { fail, type NdArray } from "diffeo/graph";
 import { joined } from "diffeo/host";
 import type { Progress } from "diffeo/sampler";
-import { makeFen } from "../board/fen.ts";
+import { formatFen } from "../board/fen.ts";
 import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/position.ts";
 
 export interface BoardTrace {
@@ -112,8 +112,8 @@ export const joinTraces = (traces: readonly BoardTrace[]): BoardTrace => ({
 });
 
 /** The file of a trace. */
-export function makeTrace({ times, frames }: BoardTrace, positions: Positions): string {
-  const fen = Array.from({ length: positions.count }, (_, i) => makeFen(boardAt(positions, i)));
+export function serializeTrace({ times, frames }: BoardTrace, positions: Positions): string {
+  const fen = Array.from({ length: positions.count }, (_, i) => formatFen(boardAt(positions, i)));
   return `${JSON.stringify({
     format: FORMAT,
     classes: `${PIECES}.`,

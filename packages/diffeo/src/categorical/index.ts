@@ -25,7 +25,7 @@ export {
 export { type ErrorOptions, errorsByTime, fittedTimes, usualTimes } from "./errors.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
-export { makeModel, parseModel, withErrors } from "./model-bytes.ts";
+export { parseModel, serializeModel, withErrors } from "./model-bytes.ts";
 export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
 export { type SiteSum, siteSum } from "./site-sums.ts";
 export {

@@ -12,7 +12,7 @@ import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/in
 import { checked, whole } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
 import type { ErrorByTime } from "../sampler/index.ts";
-import { makeSafetensors, parseSafetensors, type StoredType } from "../train/index.ts";
+import { parseSafetensors, type StoredType, serializeSafetensors } from "../train/index.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
 
@@ -23,7 +23,7 @@ const FIRST = "diffeo-denoiser-1";
  * The bytes of a model, in parts to be written one after another; parameters in half precision
  * unless told otherwise.
  */
-export function makeModel(
+export function serializeModel(
   { spec, parameters, errors }: Pick<Model, "spec" | "parameters" | "errors">,
   type: StoredType = "F16",
 ): Uint8Array[] {
@@ -36,7 +36,7 @@ export function makeModel(
     isNdArray,
   );
   const measured = errors && { errors: JSON.stringify(errors) };
-  return makeSafetensors(
+  return serializeSafetensors(
     { arrays, metadata: { format: FORMAT, spec: JSON.stringify(spec), ...measured } },
     type,
   );
@@ -154,7 +154,7 @@ export function withErrors(
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   const metadata = { ...header.__metadata__, errors: JSON.stringify(errors) };
   const text = new TextEncoder().encode(JSON.stringify({ ...header, __metadata__: metadata }));
-  // Spaces up to a multiple of eight, as makeSafetensors has them.
+  // Spaces up to a multiple of eight, as serializeSafetensors has them.
   const written = new Uint8Array(8 * Math.ceil(text.length / 8)).fill(32);
   written.set(text);
   const size = new Uint8Array(8);

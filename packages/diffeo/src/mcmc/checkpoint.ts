@@ -31,7 +31,7 @@ const odd: Readonly<Record<string, number>> = {
   "-0": -0,
 };
 
-export const chainsText = (chains: readonly ChainState[]): string =>
+export const serializeChains = (chains: readonly ChainState[]): string =>
   `${JSON.stringify({ diffeoChains: 1, chains }, (_, value: unknown) => {
     const kind = kindOf(value);
     if (kind) return { [kind]: toBase64(value as ArrayBufferView) };

@@ -15,7 +15,7 @@ export {
   drawCarried,
 } from "./carried.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
-export { chainsText, parseChains } from "./checkpoint.ts";
+export { parseChains, serializeChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
 export {

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ChainStore, chainsText, parseChains } from "../mcmc/index.ts";
+import { type ChainStore, parseChains, serializeChains } from "../mcmc/index.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 import { type RunConfig, RunFolder } from "./run-folder.ts";
 
@@ -31,6 +31,6 @@ export async function openChainFolder(
       if (!existsSync(file)) return undefined;
       return parseChains(new TextDecoder().decode(await readBytes(file)), file);
     },
-    save: (chains) => writeFileAtomic(file, chainsText(chains)),
+    save: (chains) => writeFileAtomic(file, serializeChains(chains)),
   };
 }

@@ -1,7 +1,7 @@
 /** Trained denoisers on disk. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type Model, makeModel, parseModel } from "../categorical/index.ts";
+import { type Model, parseModel, serializeModel } from "../categorical/index.ts";
 import type { StoredType } from "../train/index.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 
@@ -10,7 +10,7 @@ export const saveModel = (
   path: string,
   model: Pick<Model, "spec" | "parameters">,
   type: StoredType = "F16",
-): Promise<void> => writeFileAtomic(path, makeModel(model, type));
+): Promise<void> => writeFileAtomic(path, serializeModel(model, type));
 
 export const loadModel = async (path: string): Promise<Model> =>
   parseModel(await readBytes(path), path);

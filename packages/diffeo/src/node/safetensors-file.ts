@@ -1,8 +1,8 @@
 /** Safetensors on disk. */
 import {
-  makeSafetensors,
   parseSafetensors,
   type StoredType,
+  serializeSafetensors,
   type Tensors,
 } from "../train/safetensors.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
@@ -11,7 +11,7 @@ export const writeSafetensors = (
   path: string,
   tensors: Tensors,
   type: StoredType = "F32",
-): Promise<void> => writeFileAtomic(path, makeSafetensors(tensors, type));
+): Promise<void> => writeFileAtomic(path, serializeSafetensors(tensors, type));
 
 export const readSafetensors = async (path: string): Promise<Tensors> =>
   parseSafetensors(await readBytes(path), path);

@@ -5,7 +5,12 @@ export { flatten, flattenTensors, unflatten } from "./flat.ts";
 export { jsonObject } from "./json-object.ts";
 export { stateOf, type TrainOptions, type TrainReport, train } from "./loop.ts";
 export { type Checkpoint, memoryStore, type RunStore } from "./run-store.ts";
-export { makeSafetensors, parseSafetensors, type StoredType, type Tensors } from "./safetensors.ts";
+export {
+  parseSafetensors,
+  type StoredType,
+  serializeSafetensors,
+  type Tensors,
+} from "./safetensors.ts";
 export { rateAt, type Schedule } from "./schedule.ts";
 export {
   compileStep,

@@ -45,7 +45,7 @@ const bytesOf = (data: ArrayBufferView): Uint8Array =>
  * The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds
  * to 11 bits.
  */
-export function makeSafetensors(
+export function serializeSafetensors(
   { arrays, metadata }: Tensors,
   type: StoredType = "F32",
 ): Uint8Array[] {

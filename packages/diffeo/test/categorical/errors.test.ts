@@ -4,17 +4,17 @@ import {
   errorsByTime,
   fittedTimes,
   type ModelSpec,
-  makeModel,
   modelOf,
   parseModel,
   sampleGrids,
+  serializeModel,
   standardise,
   usualTimes,
   withErrors,
 } from "../../src/categorical/index.ts";
 import { networkOf, parameterCount } from "../../src/model/index.ts";
 import { integers, key, normal } from "../../src/random/index.ts";
-import { flatten, makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
+import { flatten, parseSafetensors, serializeSafetensors } from "../../src/train/index.ts";
 
 const spec: ModelSpec = {
   encoding: standardise([0.2, 0.3, 0.5], { grid: [6] }),
@@ -65,10 +65,10 @@ it("does not depend on the size of a batch", async () => {
 it("travels in the model's file, and can be put there without touching the parameters", () => {
   const model = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
   const errors = { times: [0.001, 0.3, 1], values: [0, 2, 9] };
-  const plain = Buffer.concat(makeModel(model));
+  const plain = Buffer.concat(serializeModel(model));
   expect(parseModel(plain)).not.toHaveProperty("errors");
   expect(() => fittedTimes(parseModel(plain), 4)).toThrow("errors were not measured");
-  const measured = Buffer.concat(makeModel({ ...model, errors }));
+  const measured = Buffer.concat(serializeModel({ ...model, errors }));
   const put = Buffer.concat(withErrors(plain, errors));
   for (const bytes of [measured, put, Buffer.concat(withErrors(measured, errors))]) {
     const read = parseModel(bytes);
@@ -92,7 +92,7 @@ it("travels in the model's file, and can be put there without touching the param
   ])
     expect(() =>
       parseModel(
-        Buffer.concat(makeSafetensors({ arrays, metadata: { ...metadata, errors: text } })),
+        Buffer.concat(serializeSafetensors({ arrays, metadata: { ...metadata, errors: text } })),
       ),
     ).toThrow("its errors by time are none");
 });

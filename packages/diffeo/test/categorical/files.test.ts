@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   freshModel,
   type ModelSpec,
-  makeModel,
   modelOf,
   parseModel,
+  serializeModel,
   standardise,
 } from "../../src/categorical/index.ts";
 import { DiffeoError } from "../../src/graph/index.ts";
@@ -19,7 +19,7 @@ import { networkOf, parameterCount } from "../../src/model/index.ts";
 import { loadModel, saveModel } from "../../src/node/denoiser-file.ts";
 import { readSafetensors, writeSafetensors } from "../../src/node/index.ts";
 import { key, normal } from "../../src/random/index.ts";
-import { flatten, makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
+import { flatten, parseSafetensors, serializeSafetensors } from "../../src/train/index.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -158,7 +158,7 @@ it.each<[string, object]>([
   ["10⁹ layers", { ...transformer, layers: 1e9 }],
   ["a width that has no square", { ...transformer, width: 2 ** 52 }],
 ])("refuses a small file that says %s before anything is made", (_, claimed) => {
-  const small = makeModel(modelOf(spec, weights), "F32");
+  const small = serializeModel(modelOf(spec, weights), "F32");
   const bytes = Buffer.concat(small);
   const { arrays } = parseSafetensors(bytes, "small");
   const text = JSON.stringify({
@@ -167,7 +167,7 @@ it.each<[string, object]>([
     network: claimed,
   });
   const hostile = Buffer.concat(
-    makeSafetensors({ arrays, metadata: { format: "diffeo-denoiser-2", spec: text } }),
+    serializeSafetensors({ arrays, metadata: { format: "diffeo-denoiser-2", spec: text } }),
   );
   const [before, began] = [process.memoryUsage(), performance.now()];
   expect(() => parseModel(hostile)).toThrow(DiffeoError);

@@ -19,11 +19,11 @@ import {
   type ChainState,
   carriedStep,
   chainBlock,
-  chainsText,
   drawCarried,
   type PosteriorModel,
   parseChains,
   samplePosterior,
+  serializeChains,
 } from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
 
@@ -65,7 +65,7 @@ describe("a step that travels", () => {
           first,
           count: Math.min(2, 5 - first),
         });
-        blocks.push(...parseChains(chainsText(drawn), "the chains"));
+        blocks.push(...parseChains(serializeChains(drawn), "the chains"));
       }
       const states = [...blocks.slice(1), blocks[0]];
       const store = { load: async () => states, save: async () => undefined };

@@ -27,13 +27,13 @@ import {
   type ChainState,
   type ChainStore,
   type ChainsOptions,
-  chainsText,
   drawChains,
   openPosteriorSampler,
   type PosteriorModel,
   parseChains,
   type SamplePosteriorOptions,
   samplePosterior,
+  serializeChains,
   summarise,
 } from "../../src/mcmc/index.ts";
 import { lengthFrom } from "../../src/mcmc/path.ts";
@@ -170,7 +170,7 @@ function interrupted(after: number): {
     load: async () => (text === undefined ? undefined : parseChains(text, "memory")),
     save: async (chains) => {
       if (++saved < after) return;
-      text = chainsText(chains);
+      text = serializeChains(chains);
       stop.abort();
     },
   };
@@ -242,7 +242,7 @@ describe("a run that was stopped", () => {
       leaves: Uint32Array.of(9),
       diverged: Uint8Array.of(1),
     };
-    const [back] = parseChains(chainsText([{ ...state, ...drawn }]), "here");
+    const [back] = parseChains(serializeChains([{ ...state, ...drawn }]), "here");
     expect(back).toEqual({ ...state, ...drawn });
     expect(Object.is(back.size, -0)).toBe(true);
   });
@@ -275,7 +275,7 @@ describe("a run that was stopped", () => {
     ];
     for (const text of [
       ...texts,
-      ...odd.map((each) => chainsText([{ ...begun, ...each } as unknown as ChainState])),
+      ...odd.map((each) => serializeChains([{ ...begun, ...each } as unknown as ChainState])),
     ])
       expect(() => parseChains(text, "here"), text).toThrow(
         /here holds no chains that can be continued/,

@@ -27,7 +27,7 @@ import {
   writeFileAtomic,
   writeSafetensors,
 } from "../../src/node/index.ts";
-import { makeSafetensors, parseSafetensors } from "../../src/train/index.ts";
+import { parseSafetensors, serializeSafetensors } from "../../src/train/index.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -85,7 +85,7 @@ describe("safetensors", () => {
   });
 
   it("says what is wrong with a damaged file", () => {
-    const whole = Buffer.concat(makeSafetensors(tensors));
+    const whole = Buffer.concat(serializeSafetensors(tensors));
     expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: only 5 bytes/);
     expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header claims/);
     expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(
@@ -132,20 +132,23 @@ describe("safetensors", () => {
   it("takes any name for a name", () => {
     const names = ["__proto__", "constructor", "toString", ""];
     const arrays = Object.fromEntries(names.map((name, i) => [name, array([i])]));
-    const read = parseSafetensors(Buffer.concat(makeSafetensors({ arrays, metadata: {} })), "f");
+    const read = parseSafetensors(
+      Buffer.concat(serializeSafetensors({ arrays, metadata: {} })),
+      "f",
+    );
     expect(Object.keys(read.arrays)).toEqual(names);
     expect(Object.values(read.arrays).map(({ data }) => data[0])).toEqual([0, 1, 2, 3]);
     const reserved = { arrays: { __metadata__: array([1]) }, metadata: {} };
-    expect(() => makeSafetensors(reserved)).toThrow(/the name of the metadata/);
+    expect(() => serializeSafetensors(reserved)).toThrow(/the name of the metadata/);
   });
 
   it("refuses numbers that half precision cannot keep", () => {
     const huge = { arrays: { w: array([1, -65_520]) }, metadata: {} };
-    expect(() => makeSafetensors(huge, "F16")).toThrow(
+    expect(() => serializeSafetensors(huge, "F16")).toThrow(
       /array "w" holds -65520, half precision ends at 65,504/,
     );
-    expect(Buffer.concat(makeSafetensors(huge)).length).toBeGreaterThan(8);
-    makeSafetensors({ arrays: { w: array([65_504]) }, metadata: {} }, "F16");
+    expect(Buffer.concat(serializeSafetensors(huge)).length).toBeGreaterThan(8);
+    serializeSafetensors({ arrays: { w: array([65_504]) }, metadata: {} }, "F16");
   });
 });
 

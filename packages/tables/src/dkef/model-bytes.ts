@@ -4,7 +4,7 @@
  */
 import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
 import { type Dkef, dkefShapes } from "diffeo/model";
-import { flatten, jsonObject, makeSafetensors, parseSafetensors } from "diffeo/train";
+import { flatten, jsonObject, parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import type { Whitening } from "../table/whitening.ts";
 import type { Fitted } from "./fitted.ts";
@@ -30,14 +30,14 @@ export interface DensityModel {
 }
 
 /** The bytes of a fitted density, in parts to be written one after another. */
-export function makeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
+export function serializeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
   const { inducing, features, mixture, logLambda } = fitted.parameters;
   const alpha: NdArray = {
     shape: [fitted.alpha.length],
     dtype: "float32",
     data: Float32Array.from(fitted.alpha),
   };
-  return makeSafetensors({
+  return serializeSafetensors({
     arrays: { inducing, ...features, mixture, logLambda, alpha },
     metadata: { format: FORMAT, step: String(fitted.step), spec: JSON.stringify(spec) },
   });

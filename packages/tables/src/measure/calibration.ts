@@ -75,6 +75,6 @@ export async function calibrate(
   seed = 0,
 ): Promise<Calibration> {
   const order = permutation(fold(keyOf(seed), "ranked"), rows.length).data.subarray(0, MOST_RANKED);
-  const own = await law.score(Array.from(order, (i) => rows[i]));
-  return calibrationOf(own, await law.score(drawn.slice(0, MOST_RANKED)));
+  const own = await law.logLikelihood(Array.from(order, (i) => rows[i]));
+  return calibrationOf(own, await law.logLikelihood(drawn.slice(0, MOST_RANKED)));
 }

@@ -111,7 +111,7 @@ async function baselineScores(
   if (training) {
     const found = [];
     for (const law of tableBaselines(domain, training))
-      found.push({ law, scores: await law.score(scored) });
+      found.push({ law, scores: await law.logLikelihood(scored) });
     return found;
   }
   if (rows.length < LEAST_FOLDED)
@@ -134,7 +134,7 @@ async function baselineScores(
       rows.filter((_, i) => !isOut(i)),
     );
     for (const [k, law] of own.entries())
-      (await law.score(out)).forEach((v, i) => {
+      (await law.logLikelihood(out)).forEach((v, i) => {
         scores[k][place.get(out[i]) as number] = v;
       });
   }
@@ -210,8 +210,8 @@ export async function evaluateTable(
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
   const scored = rows.slice(0, most);
   const drawn = await law.draw(samples, seed);
-  const own = await law.score(scored);
-  const ranked = await law.score(drawn.slice(0, rankedAmong(rows.length)));
+  const own = await law.logLikelihood(scored);
+  const ranked = await law.logLikelihood(drawn.slice(0, rankedAmong(rows.length)));
   const baselines = await baselineScores(domain, rows, training, scored);
   const known = training ? [...training, ...rows] : rows;
   const features = featuresOf(domain, known);

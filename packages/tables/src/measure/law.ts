@@ -3,19 +3,19 @@
  * units of the cells.
  */
 import type { Cell } from "diffeo/domain";
-import type { ScoreOptions, TableModel } from "../diffusion/query/index.ts";
+import type { LogLikelihoodOptions, TableModel } from "../diffusion/query/index.ts";
 
 export type Cells = readonly Cell[];
 
 export interface TableLaw {
   readonly name: string;
   /** log q of each row: a density in numbers, a probability in labels and whole numbers. */
-  readonly score: (rows: readonly Cells[]) => Promise<Float64Array> | Float64Array;
+  readonly logLikelihood: (rows: readonly Cells[]) => Promise<Float64Array> | Float64Array;
   /** Rows of it, the same for the same seed. */
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
 }
 
-export interface ModelLawOptions extends Pick<ScoreOptions, "spread"> {
+export interface ModelLawOptions extends Pick<LogLikelihoodOptions, "spread"> {
   readonly signal?: AbortSignal;
 }
 
@@ -25,6 +25,6 @@ export const modelLaw = (
   { signal, spread }: ModelLawOptions = {},
 ): TableLaw => ({
   name: "model",
-  score: (rows) => model.score(rows, { signal, spread }),
+  logLikelihood: (rows) => model.logLikelihood(rows, { signal, spread }),
   draw: async (count, seed) => (await model.sample({ count, seed, signal })).rows,
 });

@@ -4,12 +4,12 @@ import type { Fitted } from "../dkef/fitted.ts";
 import {
   type DensityModel,
   type DensitySpec,
-  makeDensity,
   parseDensity,
+  serializeDensity,
 } from "../dkef/model-bytes.ts";
 
 export const saveDensity = (path: string, spec: DensitySpec, fitted: Fitted): Promise<void> =>
-  writeFileAtomic(path, makeDensity(spec, fitted));
+  writeFileAtomic(path, serializeDensity(spec, fitted));
 
 export const loadDensity = async (path: string): Promise<DensityModel> =>
   parseDensity(await readBytes(path), path);

@@ -1,11 +1,15 @@
 /** Models of tables on disk. */
 import { readBytes, writeFileAtomic } from "diffeo/node";
-import { makeTable, type OpenTableOptions, parseTableModel } from "../diffusion/file/index.ts";
+import {
+  type OpenTableOptions,
+  parseTableModel,
+  serializeTableModel,
+} from "../diffusion/file/index.ts";
 import type { FittedTable } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 
 export const saveTableModel = (path: string, model: FittedTable): Promise<void> =>
-  writeFileAtomic(path, makeTable(model));
+  writeFileAtomic(path, serializeTableModel(model));
 
 /** The model in a file, opened. */
 export const loadTableModel = async (

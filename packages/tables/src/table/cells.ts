@@ -143,7 +143,7 @@ export const cellLines = (rows: readonly (readonly (string | number)[])[]): stri
   rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
 /** CSV text: a line of names, then one a row. */
-export const makeCells = (
+export const serializeCells = (
   columns: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string => cellLines([columns, ...rows]);

@@ -99,7 +99,10 @@ describe("a table with", () => {
     const own = Object.fromEntries(columns.map((name, i) => [name, first[i]]));
     const { rows: rest } = await model.sample({ count: 5, given: own, ...few });
     for (const one of rest) expect(one.slice(0, -1)).toEqual(first.slice(0, -1));
-    const scores = await model.score([...rows.slice(0, 5), [...columns.map(() => null), 1]], few);
+    const scores = await model.logLikelihood(
+      [...rows.slice(0, 5), [...columns.map(() => null), 1]],
+      few,
+    );
     for (const score of scores) expect(Number.isFinite(score)).toBe(true);
   });
 
@@ -122,7 +125,7 @@ describe("a table with", () => {
       expect((one as number[]).reduce((s, v) => s + v, 0)).toBeCloseTo(100, 9);
     // 0 is anything below 2: of one u its chance is 2, a zero, times the density in the middle,
     // where parts sum to 101 and 102.
-    const [one, half, two, both] = await model.score(
+    const [one, half, two, both] = await model.logLikelihood(
       [
         [0, 30, 70],
         [1, 30, 70].map((v) => v / 1.01),

@@ -5,7 +5,7 @@ import { key, normal } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mapped } from "../../src/diffusion/encode/mapped.ts";
 import { standardOf } from "../../src/diffusion/encode/standard.ts";
-import { makeTable, parseTableModel } from "../../src/diffusion/file/model-bytes.ts";
+import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
 import { type Flow, intoFlow, outOfFlow } from "../../src/diffusion/network/flow.ts";
 import { withGraphs } from "../../src/diffusion/network/graphs.ts";
@@ -14,7 +14,7 @@ import { LAST_LEVEL, tableMap } from "../../src/diffusion/network/model.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const bytesOf = (model: TableModel): Uint8Array =>
-  Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));
+  Uint8Array.from(serializeTableModel(model).flatMap((part) => Array.from(part)));
 
 /** Parameters with every array by a function of its name. */
 const filled = (
@@ -82,7 +82,7 @@ describe("a flow as the last link of a table's map", () => {
       [2.5, 0.9, "c"],
       [30, 0.01, "b"],
     ];
-    const scores = await model.score(rows, { evaluations: 800 });
+    const scores = await model.logLikelihood(rows, { evaluations: 800 });
     // y = (size, share) by way of x: differences of φ itself, with the label's coordinates held.
     const numbers = (x: readonly number[], label: Float64Array): Float64Array =>
       mapped(Float64Array.from([...x, ...label]), n, tableMap(model).forward).subarray(0, 2);
@@ -181,7 +181,10 @@ describe("a fit with a flow", () => {
     const plain = await fitTable(rows, { ...own, steps: 150 });
     const test = rows.slice(0, 200);
     const mean = (logs: Float64Array): number => logs.reduce((s, v) => s + v, 0) / logs.length;
-    const [bent, straight] = [mean(await model.score(test)), mean(await plain.score(test))];
+    const [bent, straight] = [
+      mean(await model.logLikelihood(test)),
+      mean(await plain.logLikelihood(test)),
+    ];
     // log N(a) + log N(b − a²; 0.3²) has the mean −log 2π − log 0.3 − 1.
     const truth = -Math.log(2 * Math.PI) - Math.log(0.3) - 1;
     expect(bent).toBeGreaterThan(straight);

@@ -11,7 +11,7 @@ import { type FittedTable, openedTable, sideSize } from "../../src/diffusion/net
 import { completeRows, sampleGiven } from "../../src/diffusion/query/complete.ts";
 import { conditioned } from "../../src/diffusion/query/condition.ts";
 import { drawRows } from "../../src/diffusion/query/draw.ts";
-import { scoreTable } from "../../src/diffusion/query/score.ts";
+import { tableLogLikelihood } from "../../src/diffusion/query/log-likelihood.ts";
 import { openTable } from "../../src/diffusion/query/table-model.ts";
 
 /** Something to be opened, and what became of it. */
@@ -126,8 +126,11 @@ describe("a model that is open", () => {
       await sampleGiven(table, { share: 0.1 + k / 10 }, { count: 3, seed: k, evaluations: 5 + k }),
       // Another hole, and other cells that are there.
       await completeRows(table, [row.with(k % 2, null)], { draws: 3, evaluations: 5 }),
-      await scoreTable(table, [row.with(1, 0.1 + k / 10)], few),
-      await scoreTable(table, [row.with(0, null).with(1, 0.1 + k / 10)], { ...few, spread: 8 - k }),
+      await tableLogLikelihood(table, [row.with(1, 0.1 + k / 10)], few),
+      await tableLogLikelihood(table, [row.with(0, null).with(1, 0.1 + k / 10)], {
+        ...few,
+        spread: 8 - k,
+      }),
       await likely({ particles: 4, steps: 3, observed: { by: 1 + k } }),
     ];
     const first = await calls(0);
@@ -149,6 +152,6 @@ describe("a model that is open", () => {
     await expect(model.sample({ count: 2, evaluations: 3 })).rejects.toThrow(
       "this model was disposed. Read or fit it again.",
     );
-    await expect(model.score([row])).rejects.toThrow("this model was disposed");
+    await expect(model.logLikelihood([row])).rejects.toThrow("this model was disposed");
   });
 });

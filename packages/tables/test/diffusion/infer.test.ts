@@ -1,9 +1,9 @@
 import { category, type Domain, integer, positive, product } from "diffeo/domain";
 import { describe, expect, it } from "vitest";
 import { rowsIn } from "../../src/diffusion/encode/rows.ts";
-import { makeRule, parseRule } from "../../src/diffusion/schema/columns.ts";
+import { formatRule, parseRule } from "../../src/diffusion/schema/columns.ts";
 import { inferColumns, namedDomains } from "../../src/diffusion/schema/infer.ts";
-import { makeCells, parseCells } from "../../src/table/cells.ts";
+import { parseCells, serializeCells } from "../../src/table/cells.ts";
 
 const table = (text: string) => parseCells(text, "t.csv");
 const specs = (text: string, rules: readonly string[] = []) =>
@@ -47,9 +47,9 @@ describe("cells", () => {
       [" edge ", "", "1e-300"],
     ];
     const columns = ["a;b", "c", "d"];
-    const text = makeCells(columns, rows);
+    const text = serializeCells(columns, rows);
     expect(parseCells(text, "t.csv")).toMatchObject({ columns, rows });
-    expect(makeCells(["n"], [[0.1], [2]])).toBe("n\n0.1\n2\n");
+    expect(serializeCells(["n"], [[0.1], [2]])).toBe("n\n0.1\n2\n");
   });
 
   it.each([
@@ -153,16 +153,16 @@ describe("a rule", () => {
     const { domain } = found as { domain: Domain };
     expect(domain.spec).toMatchObject(spec);
     // And the other way: the rule that is made of the domain says the same.
-    const again = parseRule(makeRule(columns, domain) ?? "", names) as { domain: Domain };
+    const again = parseRule(formatRule(columns, domain) ?? "", names) as { domain: Domain };
     expect(again.domain.spec).toEqual(domain.spec);
   });
 
   it("may leave a column out, or call it a category", () => {
     expect(parseRule("a=drop", names)).toEqual({ columns: ["a"], domain: "drop" });
     expect(parseRule("b=category", names)).toEqual({ columns: ["b"], domain: "category" });
-    expect(makeRule(["b"], category(["x", "y"]))).toBe("b=category");
-    expect(makeRule(["b"], integer({ most: 3 }))).toBeUndefined();
-    expect(makeRule(["x=y"], positive())).toBe("x=y=positive");
+    expect(formatRule(["b"], category(["x", "y"]))).toBe("b=category");
+    expect(formatRule(["b"], integer({ most: 3 }))).toBeUndefined();
+    expect(formatRule(["x=y"], positive())).toBe("x=y=positive");
   });
 
   it.each([

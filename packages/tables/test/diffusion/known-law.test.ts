@@ -32,7 +32,7 @@ import { withGraphs } from "../../src/diffusion/network/graphs.ts";
 import { LAST_LEVEL, sideSize, tableSde } from "../../src/diffusion/network/model.ts";
 import type { Weights } from "../../src/diffusion/network/network.ts";
 import { type FlowOptions, logDensityOf } from "../../src/diffusion/query/likelihood.ts";
-import { atomMass } from "../../src/diffusion/query/score.ts";
+import { atomMass } from "../../src/diffusion/query/log-likelihood.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 
 const mean = (values: readonly number[]): number =>
@@ -218,7 +218,9 @@ describe("a model of a label and two numbers", () => {
       rate: 8e-3,
       steps: 400,
     });
-    const all = await model.score(labels.flatMap((label) => test.map(([x, y]) => [x, y, label])));
+    const all = await model.logLikelihood(
+      labels.flatMap((label) => test.map(([x, y]) => [x, y, label])),
+    );
     scores = labels.map((_, k) => all.subarray(k * test.length, (k + 1) * test.length));
   });
 
@@ -239,14 +241,14 @@ describe("a model of a label and two numbers", () => {
   });
 
   it("scores a row with a hole by what is there", async () => {
-    const found = await model.score(test.map(([x, y]) => ({ x, y, k: null })));
+    const found = await model.logLikelihood(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(
       ([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))),
     );
     expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
     // Without x, which y is correlated with.
     const some = test.slice(0, 100);
-    const without = await model.score(some.map(([, y, k]) => ({ x: null, y, k })));
+    const without = await model.logLikelihood(some.map(([, y, k]) => ({ x: null, y, k })));
     const others = some.map(([, y, label], i) => {
       const k = labels.indexOf(label);
       const z = (y - law.means[k][1]) / law.spread;
@@ -259,7 +261,7 @@ describe("a model of a label and two numbers", () => {
     });
     expect(Math.abs(mean(others))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(others.map((g) => g * g)))).toBeLessThan(0.3);
-    expect(await model.score([[null, null, null]])).toEqual(Float64Array.of(0));
+    expect(await model.logLikelihood([[null, null, null]])).toEqual(Float64Array.of(0));
   });
 
   it("draws numbers given a label, and labels given numbers", async () => {
@@ -467,7 +469,7 @@ describe("whole numbers", () => {
       given: false,
     });
     expect(model.atoms).toEqual({ n: [0, 18] });
-    const found = await model.score(Array.from({ length: 20 }, (_, k) => [k]));
+    const found = await model.logLikelihood(Array.from({ length: 20 }, (_, k) => [k]));
     const chances = Array.from(found, Math.exp);
     expect(Math.abs(chances.reduce((s, v) => s + v, 0) - 1)).toBeLessThan(0.02);
     const shares = (of: readonly (readonly Cell[])[]) =>
@@ -490,7 +492,7 @@ describe("whole numbers", () => {
       given: false,
     });
     expect(model.atoms).toEqual({});
-    const found = await model.score(
+    const found = await model.logLikelihood(
       Array.from({ length: 260 }, (_, k) => [k + 110]),
       { spread: 2 },
     );

@@ -20,7 +20,7 @@ import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
 import { mapped } from "../../src/diffusion/encode/mapped.ts";
 import { standardMap, standardOf } from "../../src/diffusion/encode/standard.ts";
-import { makeTable, parseTableModel } from "../../src/diffusion/file/model-bytes.ts";
+import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
 import { heldOut } from "../../src/diffusion/fit/prepare.ts";
 import { withGraphs } from "../../src/diffusion/network/graphs.ts";
@@ -68,7 +68,7 @@ function rowsOf(n: number): Cell[][] {
 }
 
 const bytesOf = (model: TableModel): Uint8Array =>
-  Uint8Array.from(makeTable(model).flatMap((part) => Array.from(part)));
+  Uint8Array.from(serializeTableModel(model).flatMap((part) => Array.from(part)));
 
 /** A model whose network was not trained, of a weight that matters. */
 function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
@@ -226,7 +226,7 @@ describe("a model of a table", () => {
         particles: 8,
         steps: 5,
       });
-      const scores = Array.from(await own.score(rows.slice(0, 3), few));
+      const scores = Array.from(await own.logLikelihood(rows.slice(0, 3), few));
       await own.dispose();
       return [drawn, given, filled, likely, scores].flat(3);
     };
@@ -334,7 +334,7 @@ describe("a likelihood", () => {
     const cells: [number, number][] = [];
     for (let i = 0; i < side; i++)
       for (let j = 0; j < side; j++) cells.push([Math.exp(at(i)), 10 / (1 + Math.exp(-at(j)))]);
-    const found = await model.score(cells);
+    const found = await model.logLikelihood(cells);
     let total = 0;
     cells.forEach(([a, b], i) => {
       total += Math.exp(found[i]) * a * b * (1 - b / 10);
@@ -344,7 +344,7 @@ describe("a likelihood", () => {
 
   it("asks for enough evaluations", async () => {
     const model = untrained(product({ a: real() }), 1);
-    await expect(model.score([[0]], { evaluations: 12 })).rejects.toThrow("at least 13");
+    await expect(model.logLikelihood([[0]], { evaluations: 12 })).rejects.toThrow("at least 13");
   });
 });
 

@@ -56,6 +56,6 @@ describe("a model refuses", () => {
 
   it("nothing of no rows", async () => {
     expect((await model.complete([])).rows).toEqual([]);
-    expect(await model.score([])).toHaveLength(0);
+    expect(await model.logLikelihood([])).toHaveLength(0);
   });
 });

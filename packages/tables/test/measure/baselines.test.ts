@@ -55,7 +55,7 @@ async function gaps(
   const fresh = rowsOf(known, 1000, 2);
   const found = await Promise.all(
     laws.map(async (law: TableLaw) => {
-      const scores = await law.score(fresh);
+      const scores = await law.logLikelihood(fresh);
       return [law.name, fresh.map((row, i) => scores[i] - known.logDensity(row))] as const;
     }),
   );
@@ -195,7 +195,7 @@ describe("baselines", () => {
     const [rows, fresh] = [of(rowsOf(copula, 300, 1)), of(rowsOf(copula, 20, 2))];
     const plain = tableBaselines(product({ ...copula.columns, visits: count() }), rows);
     for (const [k, law] of tableBaselines(product(columns), rows).entries())
-      expect(await law.score(fresh)).toEqual(await plain[k].score(fresh));
+      expect(await law.logLikelihood(fresh)).toEqual(await plain[k].logLikelihood(fresh));
   });
 
   it("are laws: probabilities of labels and whole numbers sum to one", async () => {
@@ -206,7 +206,7 @@ describe("baselines", () => {
     ]);
     const all = Array.from({ length: 3 * 400 }, (_, i) => [Math.floor(i / 3), LABELS[i % 3]]);
     for (const law of tableBaselines(product(known.columns), rows)) {
-      const total = (await law.score(all)).reduce((s, v) => s + Math.exp(v), 0);
+      const total = (await law.logLikelihood(all)).reduce((s, v) => s + Math.exp(v), 0);
       expect(Math.abs(total - 1)).toBeLessThan(law.name === "independent columns" ? 2e-3 : 0.02);
     }
   });
@@ -223,7 +223,7 @@ describe("baselines", () => {
     const [, copulaLaw, independent] = tableBaselines(product(zeros.columns), rows);
     const same = Array.from({ length: 60 }, (): Cells => [0, 40, 60]);
     const spread = async (law: TableLaw): Promise<number> => {
-      const scores = Array.from(await law.score(same));
+      const scores = Array.from(await law.logLikelihood(same));
       return Math.sqrt(mean(scores.map((v) => (v - mean(scores)) ** 2)));
     };
     // Scores of one draw each have a spread of 0.32; a mean over sixteen has a quarter of it.

@@ -14,7 +14,7 @@ const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
 /** Two modes along the first column, the left one with a given mass. */
 const modes = (left: number): TableLaw => ({
   name: "modes",
-  score: (rows) =>
+  logLikelihood: (rows) =>
     Float64Array.from(rows, ([x, y]) => {
       const at = (centre: number) => logNormal((Number(x) - centre) / 0.5) - Math.log(0.5);
       return (
@@ -125,7 +125,7 @@ describe("an evaluation of a table's model", () => {
     expect(evaluation.privacy).toBeUndefined();
     expect(evaluation.training).toBe(0);
     const laws = tableBaselines(plane, training);
-    const scores = await laws[0].score(rows);
+    const scores = await laws[0].logLikelihood(rows);
     const mean = scores.reduce((s, v) => s + v, 0) / rows.length;
     expect(evaluation.likelihood.baselines[0].mean).toBeCloseTo(mean, 1);
     expect(evaluationText(evaluation)).toContain("not known: the rows of training were not given");

@@ -3,7 +3,7 @@
  * their name.
  */
 import { fold, key, normal, uniform } from "diffeo/random";
-import { generate, makeCells } from "diffeo-tables";
+import { generate, serializeCells } from "diffeo-tables";
 
 interface Example {
   readonly columns: readonly string[];
@@ -97,7 +97,7 @@ export function exampleTable(name: string): ExampleTable | undefined {
     const row = (i: number): number[] =>
       columns.map((_, j) => rounded(values[i * columns.length + j], 4));
     return {
-      text: makeCells(
+      text: serializeCells(
         columns,
         Array.from({ length: rows }, (_, i) => row(i)),
       ),
@@ -112,5 +112,5 @@ export function exampleTable(name: string): ExampleTable | undefined {
   const cells = Array.from({ length: rows }, (_, i) =>
     row(u.subarray(2 * i, 2 * i + 2), z.subarray(5 * i, 5 * i + 5)),
   );
-  return { text: makeCells(columns, cells), rules };
+  return { text: serializeCells(columns, cells), rules };
 }

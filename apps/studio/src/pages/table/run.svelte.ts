@@ -46,11 +46,11 @@ export class TableRun {
   samples = $state.raw<readonly (readonly Cell[])[]>([]);
   drawing = $state(false);
   likelihood = $state.raw<Likelihood>();
-  scoring = $state(false);
+  findingLikelihood = $state(false);
   #worker: OpenWorker<Tasks> | undefined;
   #fit: AbortController | undefined;
   #draw: AbortController | undefined;
-  #score: AbortController | undefined;
+  #likelihoodRun: AbortController | undefined;
   #reading = 0;
   #closed = false;
 
@@ -128,7 +128,7 @@ export class TableRun {
   /** What is asked of a model ends with it. */
   #leave(): void {
     this.#draw?.abort();
-    this.#score?.abort();
+    this.#likelihoodRun?.abort();
   }
 
   #forget(): void {
@@ -205,23 +205,26 @@ export class TableRun {
   }
 
   /** How likely a row is; of several that are asked for, the last. */
-  async score(row: readonly string[]): Promise<void> {
-    this.#score?.abort();
+  async findLikelihood(row: readonly string[]): Promise<void> {
+    this.#likelihoodRun?.abort();
     const controller = new AbortController();
-    this.#score = controller;
-    this.scoring = true;
+    this.#likelihoodRun = controller;
+    this.findingLikelihood = true;
     try {
       const show = (likelihood: Likelihood): void => {
         if (!controller.signal.aborted) this.likelihood = likelihood;
       };
       show(
-        await (await this.#open()).call("score", row, { signal: controller.signal, onTell: show }),
+        await (await this.#open()).call("logLikelihood", row, {
+          signal: controller.signal,
+          onTell: show,
+        }),
       );
       if (this.trouble?.of === "row") this.trouble = undefined;
     } catch (error) {
       if (!controller.signal.aborted) this.#fail("row", error);
     }
-    if (this.#score === controller) this.scoring = false;
+    if (this.#likelihoodRun === controller) this.findingLikelihood = false;
   }
 
   /** What a download holds. */

@@ -1,7 +1,7 @@
 /**
  * What the page of tables has computed, by the functions that the command `diffeo table` calls: a
  * table is read and its columns are looked at, a model is fitted and watched, rows are drawn from
- * it and scored. The worker keeps table, fit and model; the page has what it shows.
+ * it and their likelihood is computed. The worker keeps table, fit and model; the page has what it shows.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -11,15 +11,15 @@ import {
   type CellTable,
   type FitTableOptions,
   fitTable,
+  formatRule,
   inferColumns,
-  makeCells,
-  makeRule,
-  makeTable,
   namedDomains,
   type OpenCell,
   parseCells,
   parseTableModel,
   rowsIn,
+  serializeCells,
+  serializeTableModel,
   type TableModel,
   type TableProgress,
   wholeRows,
@@ -107,7 +107,8 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
   return {
     parts: inferred.map((part) => ({
       columns: part.columns,
-      rule: makeRule(part.columns, part.domain) ?? `${part.columns.join("+")}=${part.domain.kind}`,
+      rule:
+        formatRule(part.columns, part.domain) ?? `${part.columns.join("+")}=${part.domain.kind}`,
       reason: part.reason,
     })),
     dropped: cells.columns.filter((name) => !spoken.has(name)),
@@ -248,7 +249,7 @@ export const openModel = task<
 
 /** The bytes of the model's file. */
 export const modelFile = task<null, never, Uint8Array>(async () => {
-  return joined((length) => new Uint8Array(length), makeTable(needModel()));
+  return joined((length) => new Uint8Array(length), serializeTableModel(needModel()));
 });
 
 const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {
@@ -269,30 +270,33 @@ export const draw = task<DrawAsk, never, readonly (readonly Cell[])[]>(
 /** The same rows, and more of them, as the text of a CSV file. */
 export const drawFile = task<DrawAsk, never, string>(async (ask, { signal }) => {
   const { columns, rows } = await drawn(ask, signal);
-  return makeCells(columns, rows);
+  return serializeCells(columns, rows);
 });
 
 /** Drawn rows that a row's likelihood is seen among. */
 const AMONG = 100;
 
-async function scoresOfDrawn(of: TableModel, signal: AbortSignal): Promise<readonly number[]> {
+async function likelihoodsOfSamples(
+  of: TableModel,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
   if (drawnScores?.of === of) return drawnScores.values;
   const { rows } = await of.sample({ count: AMONG, seed: LOOK, signal });
-  const values = [...(await of.score(rows, { signal }))].sort((a, b) => a - b);
+  const values = [...(await of.logLikelihood(rows, { signal }))].sort((a, b) => a - b);
   drawnScores = { of, values };
   return values;
 }
 
 /** log q of a row whose cells are as they are written; empty ones are left out of it. */
-export const score = task<readonly string[], Likelihood, Likelihood>(
+export const logLikelihood = task<readonly string[], Likelihood, Likelihood>(
   async (row, { signal, tell }) => {
     const found = needModel();
     const { columns } = found.domain;
     const [cells] = rowsIn({ source: "The row", columns, rows: [row], lines: [1] }, found.domain, {
       torn: false,
     });
-    const [nats] = await found.score([cells], { signal });
+    const [nats] = await found.logLikelihood([cells], { signal });
     tell({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
-    return { nats, others: await scoresOfDrawn(found, signal) };
+    return { nats, others: await likelihoodsOfSamples(found, signal) };
   },
 );

@@ -10,4 +10,4 @@ export {
   type TableExportName,
   tableExports,
 } from "./export.ts";
-export { makeTable, type OpenTableOptions, parseTableModel } from "./model-bytes.ts";
+export { type OpenTableOptions, parseTableModel, serializeTableModel } from "./model-bytes.ts";

@@ -7,7 +7,7 @@ import { type Domain, domainOf, domainSchema, type Product, product } from "diff
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
 import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
-import { makeSafetensors, parseSafetensors } from "diffeo/train";
+import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import { MOST_ATOMS, plainSpec } from "../encode/index.ts";
 import {
@@ -87,9 +87,9 @@ export function tableMetadata(model: FittedTable): {
 }
 
 /** The bytes of a model, in parts to be written one after another. */
-export function makeTable(model: FittedTable): Uint8Array[] {
+export function serializeTableModel(model: FittedTable): Uint8Array[] {
   const { flow, given } = model;
-  return makeSafetensors({
+  return serializeSafetensors({
     arrays: {
       ...named(model, ""),
       ...(flow && named(flow, FLOW)),

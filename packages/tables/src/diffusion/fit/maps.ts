@@ -159,7 +159,7 @@ export async function chooseMaps(
   const { signal } = rest;
   const logsOf = async (maps: Maps): Promise<Float64Array> => {
     const model = await fitTable(seen, { ...rest, ...maps, given: false, seed, steps });
-    return model.score(test, signal && { signal }).finally(() => model.dispose());
+    return model.logLikelihood(test, signal && { signal }).finally(() => model.dispose());
   };
   const tried: TriedMap[] = [];
   let [best, logs]: [Maps, Float64Array | undefined] = [{ columns: usual }, undefined];

@@ -21,5 +21,5 @@ export type {
 } from "./condition.ts";
 export { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 export { filledPoints } from "./fill.ts";
-export type { ScoreOptions } from "./score.ts";
+export type { LogLikelihoodOptions } from "./log-likelihood.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";

@@ -3,7 +3,7 @@
  *
  *   const model = await fitTable(rows, { columns });
  *   const { rows: drawn } = await model.sample({ count: 1000, given: { ph: 6.5 } });
- *   const nats = await model.score(rows);
+ *   const nats = await model.logLikelihood(rows);
  *   const { rows: filled } = await model.complete(holes, { draws: 20 });
  *   const near = model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
  *   const { rows: likely } = await near();
@@ -29,7 +29,7 @@ import {
   type TableConditionOptions,
 } from "./condition.ts";
 import { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
-import { type ScoreOptions, scoreTable } from "./score.ts";
+import { type LogLikelihoodOptions, tableLogLikelihood } from "./log-likelihood.ts";
 
 export interface TableSampleOptions extends DrawRows {
   /** Cells that all rows have, by the names of their columns, in the units of the table. */
@@ -39,8 +39,11 @@ export interface TableSampleOptions extends DrawRows {
 export interface TableModel extends FittedTable {
   /** Draws rows. */
   readonly sample: (options: TableSampleOptions) => Promise<DrawnRows>;
-  /** log q of each row in nats, in the units of its cells; `score.ts` says of what. */
-  readonly score: (rows: readonly Row[], options?: ScoreOptions) => Promise<Float64Array>;
+  /** log q of each row in nats, in the units of its cells (`log-likelihood.ts` defines q). */
+  readonly logLikelihood: (
+    rows: readonly Row[],
+    options?: LogLikelihoodOptions,
+  ) => Promise<Float64Array>;
   /** Fills the holes of rows, several times each. */
   readonly complete: (
     rows: readonly Row[],
@@ -69,7 +72,7 @@ export function openTable(fitted: FittedTable, engine: EngineOptions = {}): Tabl
       given && Object.keys(given).length > 0
         ? sampleGiven(opened, given, options)
         : drawRows(opened, options),
-    score: (rows, options) => scoreTable(opened, rows, options),
+    logLikelihood: (rows, options) => tableLogLikelihood(opened, rows, options),
     complete: (rows, options) => completeRows(opened, rows, options),
     condition: (logLikelihood, options) =>
       conditioned(opened, `condition ${++conditions}`, logLikelihood, options),

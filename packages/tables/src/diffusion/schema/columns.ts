@@ -215,7 +215,7 @@ function kindText(spec: DomainSpec): string | undefined {
  * The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where
  * no rule does.
  */
-export function makeRule(columns: readonly string[], { spec }: Domain): string | undefined {
+export function formatRule(columns: readonly string[], { spec }: Domain): string | undefined {
   if (!spec) return undefined;
   switch (spec.kind) {
     case "simplex": {

@@ -4,5 +4,5 @@
  * In: a table of texts (`CellTable`) and the rules that a person wrote for its columns.
  * Out: a domain for each column or group of columns, with the reason why.
  */
-export { makeRule } from "./columns.ts";
+export { formatRule } from "./columns.ts";
 export { type Inferred, inferColumns, namedDomains } from "./infer.ts";

@@ -79,7 +79,7 @@ function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
   const draws = parts.noisy ? DRAWS : 1;
   return {
     name: "Gaussian",
-    score: (some) => {
+    logLikelihood: (some) => {
       const labels = countedLogs(counted, some);
       if (!law) return labels;
       const found = Array.from({ length: draws }, (_, i) => {
@@ -202,7 +202,7 @@ function rowsAt(
 function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
   return {
     name: "independent columns",
-    score: (rows) => {
+    logLikelihood: (rows) => {
       const logs = countedLogs(marginals.counted, rows);
       const { parts } = marginals;
       const draws = Array.from({ length: parts.noisy ? DRAWS : 1 }, (_, i) =>
@@ -250,7 +250,7 @@ function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marg
     });
   return {
     name: "Gaussian copula",
-    score: (some) => {
+    logLikelihood: (some) => {
       const logs = countedLogs(marginals.counted, some);
       const intervals = intervalsOf(marginals, some);
       const smoothBy = (seed: number) => {

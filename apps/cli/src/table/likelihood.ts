@@ -1,5 +1,5 @@
 /**
- * diffeo table score: the log-likelihood of rows under a model of a table, in nats and the units of
+ * diffeo table likelihood: the log-likelihood of rows under a model of a table, in nats and the units of
  * the table.
  */
 import { loadTableModel } from "diffeo-tables/node";
@@ -16,12 +16,12 @@ import {
 } from "./options.ts";
 import { openRows } from "./rows.ts";
 
-interface ScoreCommand extends ModelOptions, NumbersOptions {
+interface LikelihoodCommand extends ModelOptions, NumbersOptions {
   readonly evaluations?: number;
   readonly spread: number;
 }
 
-/** Rows that are scored at once. */
+/** Rows whose likelihood is computed at once. */
 const AT_ONCE = 10_000;
 
 const meanOf = (values: Float64Array): number => values.reduce((s, v) => s + v, 0) / values.length;
@@ -61,7 +61,7 @@ const summaryJson = (
     logLikelihood: Array.from(values),
   });
 
-async function score(io: Io, path: string, options: ScoreCommand): Promise<void> {
+async function likelihood(io: Io, path: string, options: LikelihoodCommand): Promise<void> {
   const { model: from, evaluations, spread, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
   const model = await loadTableModel(from, engineOf(options));
@@ -72,18 +72,18 @@ async function score(io: Io, path: string, options: ScoreCommand): Promise<void>
     signal: io.signal,
   };
   const values = new Float64Array(file.count);
-  async function* scored() {
-    for await (const { rows, first } of file.batches(io, "scoring")) {
-      const found = await model.score(rows, how);
+  async function* likelihoods() {
+    for await (const { rows, first } of file.batches(io, "computing likelihoods")) {
+      const found = await model.logLikelihood(rows, how);
       values.set(found, first);
       yield Array.from(found, (v) => [v]);
     }
   }
   const columns = ["log likelihood"];
-  if (!json) await writeCells(io, { columns }, scored(), options);
+  if (!json) await writeCells(io, { columns }, likelihoods(), options);
   else if (out !== undefined)
-    await writeCells({ ...io, stdout: io.stderr }, { columns }, scored(), { out });
-  else for await (const _ of scored()); // what it says is in values
+    await writeCells({ ...io, stdout: io.stderr }, { columns }, likelihoods(), { out });
+  else for await (const _ of likelihoods()); // what it says is in values
   const summary = summaryOf(values);
   if (json) io.stdout.write(`${summaryJson(summary, values)}\n`);
   else if (out !== undefined) io.stdout.write(summaryText(summary, values.length));
@@ -104,11 +104,11 @@ export const declare: Declare = (command, io) =>
         )
         .option(
           "--spread <n>",
-          "values within its interval that a whole number is scored at",
+          "values within its interval at which the density of an integer is averaged",
           integer(1, 1000),
           8,
         ),
       "where the CSV goes; a row that has no chance under the model is -Infinity in it",
       "print the numbers as JSON; a row that has no chance is null in it, and its number, from 1, is in noChance",
     ),
-  ).action((file, options) => score(io, file, options));
+  ).action((file, options) => likelihood(io, file, options));

@@ -49,8 +49,8 @@ import {
 } from "../network/index.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 
-export interface ScoreOptions extends FlowOptions {
-  /** Values of u that a row with whole numbers is scored at. Default 8. */
+export interface LogLikelihoodOptions extends FlowOptions {
+  /** Values of u at which the density of a row with integers is averaged. Default 8. */
   readonly spread?: number;
 }
 
@@ -167,7 +167,7 @@ export function atomMass(coordinates: number): number {
 }
 
 /** log q of points z that have the same holes. */
-async function scored(
+async function likelihoodOf(
   model: OpenedTable,
   z: Float64Array,
   cells: readonly (readonly OpenCell[])[],
@@ -222,10 +222,10 @@ const logMeanExp = (values: readonly number[]): number => {
 };
 
 /** log q of each row, as above. */
-export async function scoreTable(
+export async function tableLogLikelihood(
   model: OpenedTable,
   rows: readonly Row[],
-  { spread = 8, ...options }: ScoreOptions = {},
+  { spread = 8, ...options }: LogLikelihoodOptions = {},
 ): Promise<Float64Array> {
   const { domain } = model;
   if (!(Number.isSafeInteger(spread) && spread >= 1))
@@ -248,7 +248,7 @@ export async function scoreTable(
       { length: own.length * domain.noise },
       (_, at) => u[at % u.length],
     );
-    const found = await scored(model, encoded(own, domain, shifts, atoms), own, options);
+    const found = await likelihoodOf(model, encoded(own, domain, shifts, atoms), own, options);
     group.forEach((row, i) => {
       out[row] = logMeanExp(Array.from(found.subarray(i * times, (i + 1) * times)));
     });
