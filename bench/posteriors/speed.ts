@@ -9,7 +9,7 @@ import { compile } from "diffeo/engine";
 import { concat, slice, type Tensor } from "diffeo/graph";
 import { bulkEss } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
-import { type ChainStep, leapfrogStep } from "../../packages/diffeo/src/mcmc/chain-step.ts";
+import { type ChainStep, stepRows } from "../../packages/diffeo/src/mcmc/chain-step.ts";
 import { chainsBy, settingsOf } from "../../packages/diffeo/src/mcmc/chains.ts";
 import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
@@ -60,7 +60,7 @@ async function measured(
   const [width, wide] = [3 * n + 1, 4 * n + 2];
   const shapes = [{}, [CHAINS, width], [CHAINS, n]] as const;
   const options = { type: "float64", threads: 1 } as const;
-  const step = compile(leapfrogStep(logDensity, n, false), shapes, options);
+  const step = compile(stepRows(logDensity, n, false), shapes, options);
   // The same arrays in and out, and nothing done with them.
   const bare = compile(
     (_: Readonly<Record<string, Tensor>>, rows: Tensor, m: Tensor) =>

@@ -1,12 +1,5 @@
-/**
- * A leapfrog step of many chains as a graph,
- *
- *   p ← p + ½ε∇log p(x);  x ← x + εM⁻¹p;  p ← p + ½ε∇log p(x)        H = ½ pᵀM⁻¹p − log p(x)
- *
- * one row a chain in, and one out.
- */
+/** A leapfrog step (leapfrog.ts) of many chains as a graph: one row per chain in, and one out. */
 import {
-  add,
   concat,
   expandDims,
   gradEach,
@@ -17,6 +10,7 @@ import {
   sum,
   type Tensor,
 } from "../graph/index.ts";
+import { leapfrogStep } from "./leapfrog.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** e^{log p} on Rⁿ. */
@@ -49,31 +43,32 @@ export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4
  * one step leads. One array in and one out: a runtime takes longer to bind a small array than to
  * cut it.
  */
-export const leapfrogStep =
+export const stepRows =
   (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
   (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
     const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);
     const [x, momentum, slope] = [part(0), part(1), part(2)];
-    const e = slice(rows, null, [3 * n, 3 * n + 1]);
-    const velocityOf = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
+    const stepSize = slice(rows, null, [3 * n, 3 * n + 1]);
+    const velocity = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
     const f = (y: Tensor): Tensor => logDensity(y, inputs);
-    const kicked = add(momentum, mul(slope, mul(e, 0.5)));
-    const moved = add(x, mul(velocityOf(kicked), e));
-    const pull = gradEach(f)(moved);
-    const landed = add(kicked, mul(pull, mul(e, 0.5)));
-    const velocity = velocityOf(landed);
-    const kinetic = mul(sum(mul(landed, velocity), -1), 0.5);
-    return concat(
-      [moved, landed, pull, velocity, expandDims(f(moved), -1), expandDims(kinetic, -1)],
-      -1,
+    const slopeAt = gradEach(f);
+    const after = leapfrogStep(
+      { at: (y) => ({ x: y, slope: slopeAt(y) }), slope: (chains) => chains.slope, velocity },
+      { chains: { x, slope }, momentum },
+      stepSize,
     );
+    const { x: moved, slope: pull } = after.chains;
+    const p = after.momentum;
+    const v = velocity(p);
+    const kinetic = mul(sum(mul(p, v), -1), 0.5);
+    return concat([moved, p, pull, v, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
   };
 
 /** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
 export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
   const { size: n, logDensity, inputs = {} } = target;
   return {
-    step: leapfrogStep(logDensity, n, dense),
+    step: stepRows(logDensity, n, dense),
     shapes: [inputs, [rows, rowWidths(n)[0]], dense ? [rows, n, n] : [rows, n]] as const,
   };
 }

@@ -3,19 +3,17 @@
  * once:
  *
  *   v ~ N(0, I)     H(x, v) = ½‖v‖² − log p_w(x)
- *   leapfrog        v ← v + ½ε∇log p_w(x);  x ← x + εv;  v ← v + ½ε∇log p_w(x)
+ *   move            leapfrog steps of size ε (leapfrog.ts)
  *   accept          with probability min(1, e^{H(x, v) − H(x′, v′)})
  *
- * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε; the error
- * of H after a given time is of order ε². One step of it is the Metropolis-adjusted Langevin
- * algorithm.
+ * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε. With one
+ * step this is the Metropolis-adjusted Langevin algorithm.
  *
  * Values and gradients of every term stay with the chains: a transition costs one evaluation a
  * leapfrog step, whatever w the last one was made at. An annealed path β log p + (1 − β) log q has
  * two terms, a posterior one.
  */
 import {
-  add,
   addAll,
   exp,
   expandDims,
@@ -29,6 +27,7 @@ import {
   type Tensor,
   where,
 } from "../graph/index.ts";
+import { leapfrogStep, type Phase as PhaseOf } from "./leapfrog.ts";
 
 /** Log-densities at points [B, n], one number a point, each up to a constant. */
 export type LogDensity = (x: Tensor) => Tensor;
@@ -44,10 +43,7 @@ export interface Chains<T> {
 }
 
 /** Chains and their momenta [B, n]. */
-export interface Phase {
-  readonly chains: Chains<Tensor>;
-  readonly momentum: Tensor;
-}
+export type Phase = PhaseOf<Chains<Tensor>>;
 
 /** Chains at given points. */
 export const chainsAt =
@@ -66,25 +62,18 @@ const weighted = (terms: readonly Tensor[], weights: readonly Tensor[]): Tensor 
 export const negativeEnergy = ({ chains, momentum }: Phase, weights: readonly Tensor[]): Tensor =>
   sub(weighted(chains.values, weights), mul(squaredNorm(momentum), 0.5));
 
-/** So many steps of size ε along ∇log p_w. */
+/** Leapfrog steps of size ε along ∇log p_w. */
 export function leapfrog(
   at: (x: Tensor) => Chains<Tensor>,
-  { chains, momentum }: Phase,
+  from: Phase,
   weights: readonly Tensor[],
   size: Tensor,
   steps: number,
 ): Phase {
-  const half = mul(size, 0.5);
-  const kicked = (v: Tensor, { slopes }: Chains<Tensor>): Tensor =>
-    add(v, mul(weighted(slopes, weights), half));
-  let now = chains;
-  let v = momentum;
-  for (let i = 0; i < steps; i++) {
-    v = kicked(v, now);
-    now = at(add(now.x, mul(v, size)));
-    v = kicked(v, now);
-  }
-  return { chains: now, momentum: v };
+  const slope = ({ slopes }: Chains<Tensor>): Tensor => weighted(slopes, weights);
+  let phase = from;
+  for (let i = 0; i < steps; i++) phase = leapfrogStep({ at, slope }, phase, size);
+  return phase;
 }
 
 /**
