@@ -2,6 +2,7 @@
  * diffeo table likelihood: the log-likelihood of rows under a model of a table, in nats and the units of
  * the table.
  */
+import { mean as meanOf } from "diffeo/host";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
@@ -23,8 +24,6 @@ interface LikelihoodCommand extends ModelOptions, NumbersOptions {
 
 /** Rows whose likelihood is computed at once. */
 const AT_ONCE = 10_000;
-
-const meanOf = (values: Float64Array): number => values.reduce((s, v) => s + v, 0) / values.length;
 
 /**
  * What is said of all rows: their mean, or which have no chance, as a count beyond all that the

@@ -3,6 +3,8 @@
  *
  *   TV(p, q) = ½ Σ |pᵢ − qᵢ|        W₁(p, q) = Σᵢ |P(i) − Q(i)|,  P and Q the cumulative sums (Vallender 1974)
  */
+import { mean, sumOfSquares } from "diffeo/host";
+
 export { quantiles } from "diffeo/host";
 
 /**
@@ -42,10 +44,6 @@ export function meanAndSd(values: ArrayLike<number>): {
   readonly mean: number;
   readonly sd: number;
 } {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  const mean = sum / values.length;
-  let squares = 0;
-  for (let i = 0; i < values.length; i++) squares += (values[i] - mean) ** 2;
-  return { mean, sd: Math.sqrt(squares / values.length) };
+  const centre = mean(values);
+  return { mean: centre, sd: Math.sqrt(sumOfSquares(values, centre) / values.length) };
 }

@@ -71,3 +71,14 @@ export function stacked(parts: readonly NdArray[]): NdArray {
   );
   return { shape: [count, ...shape.slice(1)], dtype, data };
 }
+
+/** The transpose of a matrix, row by row. */
+export const transposed = (
+  matrix: ArrayLike<number>,
+  rows: number,
+  columns: number,
+): Float64Array =>
+  Float64Array.from(
+    { length: rows * columns },
+    (_, at) => matrix[(at % rows) * columns + Math.floor(at / rows)],
+  );

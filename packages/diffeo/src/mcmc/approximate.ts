@@ -13,7 +13,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
-import { othersMoved, requireApart } from "../host/index.ts";
+import { mean, othersMoved, requireApart, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
 import { type Data, dataArrays } from "./data.ts";
@@ -100,12 +100,12 @@ async function points(look: Look, q: Gaussian, key: Key, batch: number) {
   );
   const pick = <T>(rows: ArrayLike<T>): T[] => kept.map((b) => rows[b]);
   const values = pick(value);
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  const spread = values.reduce((a, v) => a + (v - mean) ** 2, 0) / values.length;
+  const centre = mean(values);
+  const spread = sumOfSquares(values, centre) / values.length;
   const volume = q.mean.reduce((total, _, i) => total + Math.log(q.factor[i * (n + 1)]), 0);
   return {
     slopes: { z: pick(z), x: pick(x), slope: pick(slope) } satisfies Slopes,
-    evidence: mean + volume,
+    evidence: centre + volume,
     error: Math.sqrt(spread / values.length),
   };
 }
@@ -262,12 +262,12 @@ export async function approximate(
     const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
     const byName = await bound.show([flat(x)]);
     const khat = paretoShape(ratios.map((r) => (Number.isNaN(r) ? Number.NEGATIVE_INFINITY : r)));
-    const mean = ratios.reduce((a, b) => a + b, 0) / draws;
-    const spread = Math.sqrt(ratios.reduce((a, r) => a + (r - mean) ** 2, 0) / (draws - 1));
+    const evidence = mean(ratios);
+    const spread = Math.sqrt(sumOfSquares(ratios, evidence) / (draws - 1));
     return {
       ...q,
       covariance: covarianceOf(q),
-      evidence: mean,
+      evidence,
       evidenceError: spread / Math.sqrt(draws),
       khat,
       draws: byName,

@@ -12,22 +12,11 @@
  * A quantity is given as chains × draws, one array a chain.
  */
 import { normalQuantileValue } from "../graph/normal.ts";
-import { quantile } from "../host/index.ts";
+import { mean, quantile, sumOfSquares } from "../host/index.ts";
 
 export type ChainDraws = readonly Float64Array[];
 
-const mean = (values: ArrayLike<number>): number => {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i];
-  return total / values.length;
-};
-
-function variance(values: ArrayLike<number>): number {
-  const centre = mean(values);
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += (values[i] - centre) ** 2;
-  return total / (values.length - 1);
-}
+const variance = (values: ArrayLike<number>): number => sumOfSquares(values) / (values.length - 1);
 
 /**
  * Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number

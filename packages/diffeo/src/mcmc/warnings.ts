@@ -1,16 +1,13 @@
 /** What chains have to say of themselves, in words, with what to do. */
+import { sumOfSquares } from "../host/index.ts";
 import type { Summary } from "./diagnostics.ts";
 import type { Chain, ChainSettings } from "./walker.ts";
 
 /** The energy's Bayesian fraction of missing information: Σ(E_i − E_{i−1})²/Σ(E_i − Ē)². */
 export function energyFraction({ energy }: Pick<Chain, "energy">): number {
-  const mean = energy.reduce((a, b) => a + b, 0) / energy.length;
-  let [steps, spread] = [0, 0];
-  energy.forEach((e, i) => {
-    spread += (e - mean) ** 2;
-    if (i > 0) steps += (e - energy[i - 1]) ** 2;
-  });
-  return steps / spread;
+  let steps = 0;
+  for (let i = 1; i < energy.length; i++) steps += (energy[i] - energy[i - 1]) ** 2;
+  return steps / sumOfSquares(energy);
 }
 
 const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =>

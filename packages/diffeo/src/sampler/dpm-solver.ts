@@ -78,9 +78,9 @@ export const dpmSolver2M = (): Solver => ({
       sub(velocityOf(stage, "dpmSolver2M")(point, t), mul(point, at.sigmaRate)),
       mul(at.m, at.lambdaRate),
     );
-    const kept = mul(point, div(at.sigmaNext, at.sigma));
-    const gained = mul(extrapolated(data, step, at), mul(at.mNext, neg(expm1(neg(at.h)))));
-    return { next: add(kept, gained), memory: data };
+    const { kept, gained } = flowWeights(at);
+    const next = add(mul(point, kept), mul(extrapolated(data, step, at), gained));
+    return { next, memory: data };
   },
 });
 
@@ -151,6 +151,24 @@ function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
     h: sub(lambda(to), lambda(t)),
   };
 }
+
+/** Scales at both ends of a step of the flow, and its length h in λ = log m/σ. */
+export interface StepLevels {
+  readonly sigma: Tensor;
+  readonly sigmaNext: Tensor;
+  readonly mNext: Tensor;
+  readonly h: Tensor;
+}
+
+/**
+ * What the step of the flow scales x and D* by: σ′/σ and m′(1 − e^{−h}).
+ *
+ * @internal
+ */
+export const flowWeights = ({ sigma, sigmaNext, mNext, h }: StepLevels) => ({
+  kept: div(sigmaNext, sigma),
+  gained: mul(mNext, neg(expm1(neg(h)))),
+});
 
 /** D*, or D where there is no last step, or none that is remembered. */
 function extrapolated(

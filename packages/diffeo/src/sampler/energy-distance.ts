@@ -9,7 +9,7 @@
  * pooled samples are dealt out again at random.
  */
 import { fail, type NdArray } from "../graph/index.ts";
-import { sortedWithOrder } from "../host/index.ts";
+import { mean, sortedWithOrder, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal, permutation } from "../random/index.ts";
 
 export interface EnergyOptions {
@@ -55,9 +55,9 @@ export function energyDistance(a: NdArray, b: NdArray, options: EnergyOptions): 
     });
   }
   const [value, ...dealt] = Array.from(totals, (t) => (sphereFactor(n) * t) / directions);
-  const mean = dealt.reduce((s, v) => s + v, 0) / permutations;
-  const deviation = Math.sqrt(dealt.reduce((s, v) => s + (v - mean) ** 2, 0) / (permutations - 1));
-  return { value, chance: { mean, deviation }, excess: (value - mean) / deviation };
+  const centre = mean(dealt);
+  const deviation = Math.sqrt(sumOfSquares(dealt, centre) / (permutations - 1));
+  return { value, chance: { mean: centre, deviation }, excess: (value - centre) / deviation };
 }
 
 /** 1 for the samples that go to the first set: as they are (deal 0), or dealt out at random. */

@@ -5,7 +5,13 @@
 export type { ChurnOptions } from "./churn.ts";
 export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
-export { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";
+export {
+  ancestral,
+  dpmSolver2M,
+  dpmSolver2MSde,
+  flowWeights,
+  type StepLevels,
+} from "./dpm-solver.ts";
 export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy-distance.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";

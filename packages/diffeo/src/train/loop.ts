@@ -5,6 +5,7 @@
 import { hasNonFinite } from "../engine/finite.ts";
 import { KeptArray, release, toHost } from "../engine/index.ts";
 import { fail, type NdArray } from "../graph/index.ts";
+import { mean } from "../host/index.ts";
 import type { Checkpoint, RunStore } from "./run-store.ts";
 import type { StepResult, TrainState } from "./step.ts";
 
@@ -133,9 +134,6 @@ async function checkpoint(
   await onSave?.(host, step);
   return host;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((a, b) => a + b, 0) / values.length;
 
 /**
  * Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step

@@ -12,6 +12,7 @@
  *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
  */
 import type { NdArray } from "diffeo/graph";
+import { mean, sumOfSquares } from "diffeo/host";
 import { adaptedStepSize, type Chains, type Walk } from "diffeo/mcmc";
 import { fold, type Key } from "diffeo/random";
 import { adaptedMixture, CHUNK, LEAPFROG, lost, SIZES } from "./adapted-mixture.ts";
@@ -46,10 +47,7 @@ interface Schedule {
   readonly sizes: readonly number[];
 }
 
-function deviation(values: Float64Array): number {
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  return Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length);
-}
+const deviation = (values: Float64Array): number => Math.sqrt(sumOfSquares(values) / values.length);
 
 const PILOT_PARTICLES = 256;
 /** Δβ·sd of the pilot's own steps. */
@@ -168,7 +166,7 @@ export async function annealedNormaliser(
       const found = normaliserOf(logWeights);
       if (!Number.isFinite(found.logZ)) lost("the log-density is not finite on the way");
       if (found.effectiveSamples >= enough || goal >= 64 * wanted)
-        return { ...found, acceptance: shares.reduce((a, b) => a + b, 0) / shares.length };
+        return { ...found, acceptance: mean(shares) };
     }
   } finally {
     await walk.dispose();

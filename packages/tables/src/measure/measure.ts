@@ -1,6 +1,6 @@
 /** Everything the study says about one fitted density, as plain data. */
 import type { NdArray } from "diffeo/graph";
-import { quantile } from "diffeo/host";
+import { mean, quantile } from "diffeo/host";
 import { fold, type Key } from "diffeo/random";
 import { type Annealed, annealedNormaliser } from "../dkef/annealed.ts";
 import { importanceNormaliser, measurePoints, type Normaliser } from "../dkef/evaluate.ts";
@@ -42,7 +42,7 @@ export const plainLikelihood = ({ logDensity, importance }: Measures): number | 
   importance && logDensity.mean - importance.logZ;
 
 const summary = (values: Float64Array): MeasureSummary => ({
-  mean: values.reduce((a, b) => a + b, 0) / values.length,
+  mean: mean(values),
   lowerQuartile: quantile(values, 0.25),
   median: quantile(values, 0.5),
   upperQuartile: quantile(values, 0.75),

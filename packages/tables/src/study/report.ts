@@ -3,17 +3,14 @@
  * seed.
  */
 
-import { quantile } from "diffeo/host";
+import { mean, quantile, sumOfSquares } from "diffeo/host";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { ENOUGH_SAMPLES, unitGaussianWith } from "../dkef/evaluate.ts";
 import { likelihood, plainLikelihood } from "../measure/measure.ts";
 import type { RunRecord } from "./study.ts";
 
-const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length;
-const sd = (v: readonly number[]): number => {
-  const m = mean(v);
-  return Math.sqrt(v.reduce((a, b) => a + (b - m) ** 2, 0) / Math.max(1, v.length - 1));
-};
+const sd = (values: readonly number[]): number =>
+  Math.sqrt(sumOfSquares(values) / Math.max(1, values.length - 1));
 
 /** One number a run; undefined where a run does not have it. */
 export type Measure = (record: RunRecord) => number | undefined;

@@ -8,6 +8,7 @@
  *   noise       + 0.05 ε, once
  */
 import { fail, type NdArray } from "diffeo/graph";
+import { mean } from "diffeo/host";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 import { legacyPermutation } from "./numpy.ts";
 import { columnOf, selected, type Table } from "./table.ts";
@@ -53,10 +54,8 @@ export function prune(table: Table, threshold: number): Table {
   );
 }
 
-const meanOf = (values: Float64Array): number => values.reduce((a, b) => a + b, 0) / values.length;
-
 function correlation(a: Float64Array, b: Float64Array): number {
-  const [ma, mb] = [meanOf(a), meanOf(b)];
+  const [ma, mb] = [mean(a), mean(b)];
   let [ab, aa, bb] = [0, 0, 0];
   for (let i = 0; i < a.length; i++) {
     ab += (a[i] - ma) * (b[i] - mb);

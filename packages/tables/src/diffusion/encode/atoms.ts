@@ -8,6 +8,7 @@
  * values has steps that a network only rounds off.
  */
 import type { Product, ProductPart } from "diffeo/domain";
+import { sumOfSquares } from "diffeo/host";
 import { mapped } from "./mapped.ts";
 import { isHole, type OpenCell, partCells, plainSpec } from "./points.ts";
 
@@ -110,8 +111,7 @@ function rangeOf(
   ] as const;
   if (range[1] - range[0] >= MOST_ATOMS || low === high) return undefined;
   const z = placesOf(part, seen);
-  const mean = z.reduce((s, v) => s + v, 0) / z.length;
-  const deviation = Math.sqrt(z.reduce((s, v) => s + (v - mean) ** 2, 0) / z.length);
+  const deviation = Math.sqrt(sumOfSquares(z) / z.length);
   const places = placesOf(part, wholesIn([low, high]));
   const gap = places.slice(1).reduce((least, v, i) => Math.min(least, v - places[i]), Infinity);
   return gap >= APART * deviation ? range : undefined;

@@ -17,7 +17,7 @@ import {
   SPLINE_BOUND,
 } from "diffeo/domain";
 import { constant, erfc, mul, reference } from "diffeo/graph";
-import { normalPoint, quantiles } from "diffeo/host";
+import { mean, normalPoint, quantiles, sumOfSquares } from "diffeo/host";
 
 /** A bend's distance from the middle, in standard deviations, up to which it is nearly linear. */
 const TAIL = 3;
@@ -35,11 +35,8 @@ const shares = (): number[] => {
 
 function sinhBend(columns: readonly Float64Array[]): Bend {
   const moments = columns.map((values) => {
-    const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-    return [
-      mean,
-      Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length),
-    ] as const;
+    const centre = mean(values);
+    return [centre, Math.sqrt(sumOfSquares(values, centre) / values.length)] as const;
   });
   return {
     kind: "sinh",
@@ -118,9 +115,9 @@ const MISTAKEN = 0.1;
 function isHeavy(values: Float64Array, chance: number): boolean {
   const share = chance / (2 * values.length);
   const far = -normalPoint(share, 1 - share);
-  const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-  const deviation = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length);
-  return deviation > 0 && values.some((v) => Math.abs(v - mean) > far * deviation);
+  const centre = mean(values);
+  const deviation = Math.sqrt(sumOfSquares(values, centre) / values.length);
+  return deviation > 0 && values.some((v) => Math.abs(v - centre) > far * deviation);
 }
 
 /**

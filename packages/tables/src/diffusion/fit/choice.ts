@@ -4,6 +4,7 @@
  * not clearly worse than the best that was measured.
  */
 import { fail, type NdArray } from "diffeo/graph";
+import { mean, sumOfSquares } from "diffeo/host";
 import type { Checkpoint, RunStore } from "diffeo/train";
 
 /** What a checkpoint says of a run beside its state. */
@@ -27,9 +28,6 @@ export function keptIn({ metadata }: Checkpoint): Kept {
   return { steps, since, lowest, ...chosen };
 }
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((s, v) => s + v, 0) / values.length;
-
 /**
  * Whether losses are higher than others of the same batches by more than twice the error of their
  * mean difference.
@@ -37,7 +35,7 @@ const mean = (values: readonly number[]): number =>
 function isWorse(losses: readonly number[], others: readonly number[]): boolean {
   const gaps = losses.map((l, i) => l - others[i]);
   const average = mean(gaps);
-  const variance = gaps.reduce((s, g) => s + (g - average) ** 2, 0) / (gaps.length - 1);
+  const variance = sumOfSquares(gaps, average) / (gaps.length - 1);
   return average > 2 * Math.sqrt(variance / gaps.length);
 }
 

@@ -19,16 +19,11 @@
  */
 import type { Product } from "diffeo/domain";
 import {
-  add,
   concat,
   expandDims,
   matmul,
   mean,
-  mul,
   type NdArray,
-  neg,
-  sigmoid,
-  sqrt,
   square,
   squeeze,
   sub,
@@ -36,7 +31,7 @@ import {
 } from "diffeo/graph";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
 import { addProduct, DRAWN, GIVEN, HIDDEN, type Pattern, patternsOf } from "../encode/index.ts";
-import { type Coordinates, headOf, sideSize } from "../network/index.ts";
+import { type Coordinates, headOf, noisedRows, sideSize } from "../network/index.ts";
 import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
 import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
 
@@ -139,10 +134,7 @@ export function trainGiven(
     [rows, noise, beside, levels, free]: readonly Tensor[],
   ): Tensor => {
     const lambda = expandDims(levels, -1);
-    const m = expandDims(sqrt(sigmoid(lambda)), -1);
-    const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
-    const x = add(mul(rows, m), mul(noise, sigma));
-    const target = sub(mul(noise, m), mul(rows, sigma));
+    const { x, velocity: target } = noisedRows(rows, noise, lambda);
     const wrong = sub(velocity(network(concat([x, beside], -1), lambda), x, lambda), target);
     return mean(square(squeeze(matmul(expandDims(wrong, -2), free), -2)));
   };

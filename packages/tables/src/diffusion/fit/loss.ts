@@ -9,22 +9,19 @@
  * half, which is as good a draw and costs none.
  */
 import {
-  add,
   concat,
   expandDims,
   mean,
-  mul,
   type NdArray,
   neg,
   type Shape,
-  sigmoid,
-  sqrt,
   square,
   sub,
   type Tensor,
 } from "diffeo/graph";
 import { normalPoint, pickRows } from "diffeo/host";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
+import { noisedRows } from "../network/index.ts";
 
 /** Levels of a batch and rows a level: 512 rows. */
 export const LEVELS = 64;
@@ -75,9 +72,6 @@ export function velocityLoss(
 ): Tensor {
   const noise = concat([half, neg(half)], 1);
   const lambda = expandDims(levels, -1);
-  const m = expandDims(sqrt(sigmoid(lambda)), -1);
-  const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
-  const x = add(mul(rows, m), mul(noise, sigma));
-  const target = sub(mul(noise, m), mul(rows, sigma));
-  return mean(square(sub(predict(x, lambda), target)));
+  const { x, velocity } = noisedRows(rows, noise, lambda);
+  return mean(square(sub(predict(x, lambda), velocity)));
 }

@@ -18,6 +18,7 @@ import {
   product,
   simplexMaps,
 } from "diffeo/domain";
+import { mean } from "diffeo/host";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, isBendable, plainSpec, pointsOf, type Row } from "../encode/index.ts";
 import { type FlowKind, flowKinds } from "../network/index.ts";
@@ -180,9 +181,6 @@ export async function chooseMaps(
   // Of several answers to one question that were better, the last that was kept is the best.
   return { ...best, tried };
 }
-
-const mean = (values: ArrayLike<number>): number =>
-  Array.from(values).reduce((sum, v) => sum + v, 0) / values.length;
 
 /** The mean of differences, and its standard error. */
 export function gainOf(

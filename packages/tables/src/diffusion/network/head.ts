@@ -17,18 +17,15 @@ import {
   concat,
   constant,
   div,
-  expandDims,
   matmul,
   mul,
   type NdArray,
-  neg,
-  sigmoid,
   slice,
   softmax,
-  sqrt,
   sub,
   type Tensor,
 } from "diffeo/graph";
+import { transposed } from "diffeo/host";
 import {
   type Atoms,
   atomCells,
@@ -37,6 +34,7 @@ import {
   type Standard,
   standardMap,
 } from "../encode/index.ts";
+import { scalesOf } from "./level.ts";
 
 /** The coordinates of x that belong to one column of atoms. */
 interface CodeBlock {
@@ -97,20 +95,18 @@ const squares = ({ shape: [labels, d], data }: NdArray): Float64Array =>
     (data as Float64Array).subarray(k * d, (k + 1) * d).reduce((s, v) => s + v * v, 0),
   );
 
-const transposed = ({ shape: [rows, columns], data }: NdArray): NdArray => ({
-  shape: [columns, rows],
-  dtype: "float64",
-  data: Float64Array.from({ length: rows * columns }, (_, at) =>
-    Number(data[(at % rows) * columns + Math.floor(at / rows)]),
-  ),
-});
-
 /**
  * p̂ of a column's classes from logits [..., labels] and its coordinates of x; m and σ broadcast
  * against both.
  */
 function posterior(logits: Tensor, x: Tensor, codes: NdArray, m: Tensor, sigma: Tensor): Tensor {
-  const towards = matmul(x, constant(transposed(codes), x.dtype));
+  const [labels, size] = codes.shape;
+  const columns: NdArray = {
+    shape: [size, labels],
+    dtype: "float64",
+    data: transposed(codes.data as Float64Array, labels, size),
+  };
+  const towards = matmul(x, constant(columns, x.dtype));
   const half = mul(
     constant({ shape: [codes.shape[0]], dtype: "float64", data: squares(codes) }, x.dtype),
     0.5,
@@ -129,8 +125,7 @@ export function headOf({ domain, standard, atoms = {} }: Coordinates): Head {
   const outputs = blocks.reduce((s, { codes }) => s + codes.shape[0], n);
   if (blocks.length === 0) return plainHead(n);
   const velocity = (out: Tensor, x: Tensor, lambda: Tensor): Tensor => {
-    const m = expandDims(sqrt(sigmoid(lambda)), -1);
-    const sigma = expandDims(sqrt(sigmoid(neg(lambda))), -1);
+    const { m, sigma } = scalesOf(lambda);
     const pieces: Tensor[] = [];
     let [at, logits] = [0, n];
     for (const { from, to, codes } of blocks) {

@@ -8,6 +8,7 @@ export { type Engine, type EngineOptions, engineOf } from "./engine.ts";
 export { type Flow, type FlowKind, flowing, flowKinds, intoFlow, outOfFlow } from "./flow.ts";
 export { type Graphs, openGraphs, withGraphs } from "./graphs.ts";
 export { type Coordinates, type Head, headOf, plainHead } from "./head.ts";
+export { noisedRows, scalesAt } from "./level.ts";
 export {
   type FittedTable,
   givenPredictorOf,

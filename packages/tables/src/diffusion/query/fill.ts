@@ -9,10 +9,10 @@
  * depends on.
  */
 import { compile } from "diffeo/engine";
-import type { NdArray } from "diffeo/graph";
+import { input, type NdArray, reference, type Tensor } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
-import { logSnr } from "diffeo/sampler";
+import { flowWeights, logSnr } from "diffeo/sampler";
 import { addProduct, DRAWN, GIVEN, type Pattern } from "../encode/index.ts";
 import {
   type Engine,
@@ -20,6 +20,7 @@ import {
   givenPredictorOf,
   LAST_LEVEL,
   type OpenedTable,
+  scalesAt,
   sideSize,
   tableSde,
 } from "../network/index.ts";
@@ -44,6 +45,25 @@ const compiled = (model: FittedTable, engine: Engine) =>
     [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
     engine,
   );
+
+/** σ′/σ and m′(1 − e^{−h}) of the solver's steps of length h, as numbers. */
+function weightsOfSteps(h: number) {
+  const at = (name: string): Tensor => input(name, [], "float64");
+  const [sigma, mNext, sigmaNext, length] = ["sigma", "mNext", "sigmaNext", "h"].map(at);
+  const { kept, gained } = flowWeights({ sigma, mNext, sigmaNext, h: length });
+  return (from: number, to: number): readonly [kept: number, gained: number] => {
+    const [now, next] = [scalesAt(from), scalesAt(to)];
+    const numbers: readonly (readonly [Tensor, number])[] = [
+      [sigma, now.sigma],
+      [mNext, next.m],
+      [sigmaNext, next.sigma],
+      [length, h],
+    ];
+    const inputs = new Map(numbers.map(([tensor, value]) => [tensor, Float64Array.of(value)]));
+    const [[k], [g]] = reference([kept, gained], inputs);
+    return [k, g];
+  };
+}
 
 /** x₀ of problems, each from its noise. */
 async function drawn(
@@ -83,29 +103,24 @@ async function drawn(
   const steps = evaluations - 1;
   const levelAt = (k: number): number => first + ((LAST_LEVEL - first) * k) / steps;
   const h = (LAST_LEVEL - first) / steps / 2;
+  const weights = weightsOfSteps(h);
   let x = projected(noise);
   let before: Float64Array | undefined;
   for (let k = 0; ; k++) {
     signal?.throwIfAborted();
     const lambda = levelAt(k);
-    const [m, sigma] = scales(lambda);
+    const { m, sigma } = scalesAt(lambda);
     const v = (await velocity(array(Float32Array.from(x), n), around, lambda)).data as Float32Array;
     const mean = projected(x.map((value, i) => m * value - sigma * v[i]));
     onStep?.();
     if (k === steps) return mean.map((value, i) => value + settled[i]);
-    const [next, nextSigma] = scales(levelAt(k + 1));
-    const [kept, gained] = [nextSigma / sigma, -next * Math.expm1(-h)];
+    const [kept, gained] = weights(lambda, levelAt(k + 1));
+    // Steps of one length, ½ h/h₋ = ½; the first has no last one.
     const last = before ?? mean;
     x = x.map((value, i) => kept * value + gained * (mean[i] + 0.5 * (mean[i] - last[i])));
     before = mean;
   }
 }
-
-/** m and σ at a level. */
-const scales = (lambda: number): [m: number, sigma: number] => [
-  1 / Math.sqrt(1 + Math.exp(-lambda)),
-  1 / Math.sqrt(1 + Math.exp(lambda)),
-];
 
 /**
  * Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing.

@@ -30,7 +30,7 @@ import {
 } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { logSnr, pauses } from "diffeo/sampler";
-import { type Graphs, LAST_LEVEL, type Predictor, tableSde } from "../network/index.ts";
+import { type Graphs, LAST_LEVEL, type Predictor, scalesAt, tableSde } from "../network/index.ts";
 
 /** v̂ of rows of n numbers, under a name of its own. */
 export interface Field {
@@ -134,7 +134,7 @@ async function followed(
 ) {
   const count = x.length / n;
   const [end] = logSnr(tableSde.transition)([tableSde.horizon]);
-  const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
+  const { m } = scalesAt(LAST_LEVEL);
   // x and the integral of the divergence, one after the other.
   const start = new Float64Array(count * (n + 1));
   start.set(x.map((v) => m * v));

@@ -21,6 +21,7 @@
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { constant, expand, fail, matmul } from "diffeo/graph";
+import { transposed } from "diffeo/host";
 import { key as keyOf, permutation } from "diffeo/random";
 import {
   addProduct,
@@ -122,12 +123,6 @@ function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
   };
   return { field, coordinates };
 }
-
-const transposed = (a: Float64Array, rows: number, columns: number): Float64Array =>
-  Float64Array.from(
-    { length: a.length },
-    (_, at) => a[(at % rows) * columns + Math.floor(at / rows)],
-  );
 
 /** log of what a part of cells is the probability or density of, beyond the density of its y. */
 function unitOf(part: ProductPart, cells: readonly OpenCell[]): number {
