@@ -168,6 +168,16 @@ export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
   return rewrite(lowered, interner, smaller);
 }
 
+/** Replaces operations by what `lowering` says instead of them, until it says nothing more. */
+export function lowerBy(
+  outputs: readonly Tensor[],
+  lowering: (t: Tensor) => Tensor | undefined,
+): Tensor[] {
+  const interner = new Interner();
+  const simple = rewrite(outputs, interner, smaller);
+  return rewrite(rewrite(simple, interner, lowering), interner, smaller);
+}
+
 function loweredOutputs(
   outputs: readonly Tensor[],
   interner: Interner,

@@ -1,0 +1,260 @@
+/**
+ * sin x and cos x in float64 within 1 unit in the last place, for every x.
+ *
+ *   x = k·π/2 + r, |r| ≤ π/4;   ± sin r or ± cos r by k mod 4, from their power series
+ *
+ * r is in two parts. Up to 2²⁰ it is x − k(P₁ + P₂ + P₃) with P₁, P₂ of 33 bits, so that their
+ * products with k are exact (W. Cody and W. Waite, 1980). Beyond, x = m·2ᵉ with an integer m, and of
+ * the binary digits of 2/π only those matter that are neither a multiple of 4 after the product with
+ * m·2ᵉ nor too small (M. Payne and R. Hanek, 1983): 192 of them.
+ */
+import { apply, type Code, type Expr, f64, i32, i64, long, memory, select, simd } from "./code.ts";
+import { horner } from "./exponential.ts";
+import { bitsOf, type Lanes, lane, withLane } from "./lanes.ts";
+
+const SHIFTER = 6755399441055744;
+const SHIFTER_BITS = 0x4338000000000000n;
+const TWO_OVER_PI = 2 / Math.PI;
+/** π/2 in binary: 1.5707963267341256, then 33 bits, then 53. */
+const [P1, P2, P3] = [1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21];
+const PIO2_HIGH = Math.PI / 2;
+const PIO2_LOW = 6.123233995736766e-17;
+/** Beyond, k has more than 20 bits. */
+const FAR = 2 ** 20;
+
+/** 1/3!, 1/5!, … with alternating signs, from the power `from` to `to`. */
+function alternating(from: number, to: number, sign: number): number[] {
+  const out: number[] = [];
+  let factorial = 1;
+  let s = sign;
+  for (let n = 1; n <= to; n++) {
+    factorial *= n;
+    if (n >= from && (n - from) % 2 === 0) {
+      out.push(s / factorial);
+      s = -s;
+    }
+  }
+  return out;
+}
+const SIN = alternating(3, 17, -1);
+const COS = alternating(4, 18, 1);
+
+/** sin(r + t) = r + (r³S(r²) + t(1 − r²/2)), t beside the last digit of r. */
+function sinPart(code: Code, l: Lanes, r: Expr, t: Expr, z: Expr): Expr {
+  const cube = code.let(l.mul(z, r));
+  const tail = l.sub(l.mul(cube, horner(l, SIN, z)), l.mul(l.mul(l.constant(0.5), z), t));
+  return l.add(r, l.add(tail, t));
+}
+
+/** cos(r + t) = w + ((1 − w − r²/2) + (r⁴C(r²) − rt)), w = fl(1 − r²/2). */
+function cosPart(code: Code, l: Lanes, r: Expr, t: Expr, z: Expr): Expr {
+  const half = code.let(l.mul(l.constant(0.5), z));
+  const w = code.let(l.sub(l.constant(1), half));
+  const tail = l.sub(l.mul(l.mul(z, z), horner(l, COS, z)), l.mul(r, t));
+  return l.add(w, l.add(l.sub(l.sub(l.constant(1), w), half), tail));
+}
+
+interface Reduced {
+  readonly r: Expr;
+  readonly t: Expr;
+  /** k, of which the last two bits matter. */
+  readonly quadrant: Expr;
+}
+
+function reduceNear(code: Code, l: Lanes, x: Expr): Reduced {
+  const b = bitsOf(l);
+  const shifted = code.let(l.add(l.mul(x, l.constant(TWO_OVER_PI)), l.constant(SHIFTER)));
+  const k = code.let(l.sub(shifted, l.constant(SHIFTER)));
+  const first = code.let(l.sub(x, l.mul(k, l.constant(P1))));
+  const w = code.let(l.mul(k, l.constant(P2)));
+  // first − w and its error, without knowing which is larger.
+  const d = code.let(l.sub(first, w));
+  const back = code.let(l.sub(d, first));
+  const error = code.let(l.sub(l.sub(first, l.sub(d, back)), l.add(w, back)));
+  const rest = code.let(l.sub(l.mul(k, l.constant(P3)), error));
+  const r = code.let(l.sub(d, rest));
+  const t = code.let(l.sub(l.sub(d, r), rest));
+  return { r, t, quadrant: code.let(b.sub(b.of(shifted), b.constant(SHIFTER_BITS))) };
+}
+
+/** sin for `turn` 0, cos for 1, where r, t and the quadrant are known. */
+function ofReduced(code: Code, l: Lanes, { r, t, quadrant }: Reduced, turn: bigint): Expr {
+  const b = bitsOf(l);
+  const n = code.let(b.add(quadrant, b.constant(turn)));
+  const z = code.let(l.mul(r, r));
+  const s = code.let(sinPart(code, l, r, t, z));
+  const c = code.let(cosPart(code, l, r, t, z));
+  // Bit 0 of n as a condition, bit 1 as the sign.
+  const odd = l.width === 1 ? long.wrap(long.and(n, i64(1))) : b.shr(b.shl(n, 63), 63);
+  const sign = b.shl(b.shr(n, 1), 63);
+  const value = code.let(l.select(odd, c, s));
+  const flipped = l.width === 1 ? long.xor(b.of(value), sign) : l.xor(value, sign);
+  return b.toFloat(flipped);
+}
+
+/** Digits of π to 2^−bits, by Machin's formula: π/4 = 4 arctan(1/5) − arctan(1/239). */
+function piBits(bits: bigint): bigint {
+  const one = 1n << (bits + 32n);
+  const arctan = (n: bigint): bigint => {
+    let term = one / n;
+    let sum = term;
+    for (let k = 3n, sign = -1n; term > 0n; k += 2n, sign = -sign) {
+      term /= n * n;
+      sum += (sign * term) / k;
+    }
+    return sum;
+  };
+  return (4n * (4n * arctan(5n) - arctan(239n))) >> 32n;
+}
+
+/** ⌊2/π·2ᴺ⌋ as a little-endian integer, with 8 bytes of 0 above it, and below it. */
+const DIGITS = 1216;
+export function twoOverPi(): Uint8Array {
+  const bits = BigInt(DIGITS);
+  const value = (1n << (2n * bits + 1n)) / piBits(bits);
+  return Uint8Array.from({ length: DIGITS / 8 + 24 }, (_, i) =>
+    i < 8 ? 0 : Number((value >> BigInt(8 * (i - 8))) & 255n),
+  );
+}
+
+/**
+ * The function (x) → (r, t, quadrant) for |x| ≥ 2²⁰: its code writes the three through `set`.
+ * `table` is the address of `twoOverPi`.
+ */
+export function reduceFar(code: Code, x: Expr, table: number): Reduced {
+  const bits = code.let(apply("i64", 0xbd, x));
+  const exponent = code.let(
+    long.wrap(long.and(long.shrU(bits, i64(52)), i64(0x7ff))),
+  );
+  const m = code.let(
+    long.or(long.and(bits, i64((1n << 52n) - 1n)), i64(1n << 52n)),
+  );
+  // x = m·2ᴱ, E = exponent − 1075. The window begins with the digit of weight 2^{2−E}; its lowest bit is bit
+  // N + E − 2 − ... of the table: N − (E − 2) − 192, and 64 for the zeros below.
+  const lowest = code.let(
+    apply("i32", 0x6b, i32(DIGITS + 1075 + 2 - 192 + 64), exponent),
+  );
+  const at = code.let(apply("i32", 0x76, lowest, i32(3)));
+  const shift = code.let(long.extend(apply("i32", 0x71, lowest, i32(7))));
+  const word = (i: number): Expr => code.let(apply("i64", memory(0x29, table + 8 * i), at));
+  const words = [0, 1, 2, 3].map(word);
+  const halves: Expr[] = [];
+  const low32 = (a: Expr): Expr => long.and(a, i64(0xffffffffn));
+  const high32 = (a: Expr): Expr => long.shrU(a, i64(32));
+  for (let i = 0; i < 3; i++) {
+    const upper = long.shl(long.shl(words[i + 1], i64(1)), long.sub(i64(63), shift));
+    const limb = code.let(long.or(long.shrU(words[i], shift), upper));
+    halves.push(code.let(low32(limb)), code.let(high32(limb)));
+  }
+  // m·V mod 2¹⁹², in columns of 32 bits.
+  const [m0, m1] = [code.let(low32(m)), code.let(high32(m))];
+  const p = halves.map((h) => code.let(long.mul(h, m0)));
+  const q = halves.map((h) => code.let(long.mul(h, m1)));
+  const columns: Expr[] = [];
+  let carry: Expr = i64(0);
+  for (let i = 0; i < 6; i++) {
+    const terms = [low32(p[i])];
+    if (i >= 1) terms.push(high32(p[i - 1]), low32(q[i - 1]));
+    if (i >= 2) terms.push(high32(q[i - 2]));
+    const total = code.let(terms.reduce((a, b) => long.add(a, b), carry));
+    columns.push(code.let(low32(total)));
+    carry = code.let(high32(total));
+  }
+  const pair = (i: number): Expr =>
+    code.let(long.or(columns[i], long.shl(columns[i + 1], i64(32))));
+  const [low, middle, high] = [pair(0), pair(2), pair(4)];
+  // Two bits of the quadrant, then the fraction, as a number with a sign.
+  const f1 = code.let(long.or(long.shl(high, i64(2)), long.shrU(middle, i64(62))));
+  const f0 = code.let(long.or(long.shl(middle, i64(2)), long.shrU(low, i64(62))));
+  const down = code.let(long.lt(f1, i64(0)));
+  const turns = code.let(long.add(long.shrU(high, i64(62)), long.extendU(down)));
+  const n0 = code.let(select(down, long.sub(i64(0), f0), f0));
+  const n1 = code.let(
+    select(
+      down,
+      long.sub(long.sub(i64(0), f1), long.extendU(apply("i32", 0x45, long.eqz(f0)))),
+      f1,
+    ),
+  );
+  const zeros = code.let(long.clz(n1));
+  const top = code.let(
+    long.or(long.shl(n1, zeros), long.shrU(long.shrU(n0, i64(1)), long.sub(i64(63), zeros))),
+  );
+  const next = code.let(long.shl(n0, zeros));
+  const float = (a: Expr): Expr => apply("f64", 0xba, a);
+  const times = (a: Expr, b: Expr): Expr => apply("f64", 0xa2, a, b);
+  const plus = (a: Expr, b: Expr): Expr => apply("f64", 0xa0, a, b);
+  const minus = (a: Expr, b: Expr): Expr => apply("f64", 0xa1, a, b);
+  const a = code.let(times(float(high32(top)), f64(2 ** -32)));
+  const b = code.let(times(float(low32(top)), f64(2 ** -64)));
+  const c = times(float(high32(next)), f64(2 ** -96));
+  const s = code.let(plus(a, b));
+  const e = code.let(plus(plus(minus(a, s), b), c));
+  // s·π/2 exactly, by halves of 26 bits (T. Dekker, 1971).
+  const splitter = 134217729;
+  const big = code.let(times(s, f64(splitter)));
+  const s1 = code.let(minus(big, minus(big, s)));
+  const s2 = code.let(minus(s, s1));
+  const h = PIO2_HIGH * splitter;
+  const h1 = h - (h - PIO2_HIGH);
+  const h2 = PIO2_HIGH - h1;
+  const product = code.let(times(s, f64(PIO2_HIGH)));
+  const error = plus(
+    plus(plus(minus(times(s1, f64(h1)), product), times(s1, f64(h2))), times(s2, f64(h1))),
+    times(s2, f64(h2)),
+  );
+  const tail = plus(plus(error, times(s, f64(PIO2_LOW))), times(e, f64(PIO2_HIGH)));
+  // 2^{−zeros}, with the signs of the fraction and of x.
+  const negative = code.let(long.lt(bits, i64(0)));
+  const scale = code.let(
+    apply("f64", 0xbf, long.shl(long.sub(i64(1023), zeros), i64(52))),
+  );
+  const sign = select(apply("i32", 0x73, down, negative), apply("f64", 0x9a, scale), scale);
+  const factor = code.let(sign);
+  return {
+    r: code.let(times(product, factor)),
+    t: code.let(times(tail, factor)),
+    quadrant: code.let(select(negative, long.sub(i64(0), turns), turns)),
+  };
+}
+
+/** The body of sin (turn 0) or cos (turn 1); `far` calls the same for one number beyond 2²⁰. */
+export function circular(
+  code: Code,
+  l: Lanes,
+  given: Expr,
+  turn: bigint,
+  far: (x: Expr) => Expr,
+): Expr {
+  const x = code.let(given);
+  const near = code.let(ofReduced(code, l, reduceNear(code, l, x), turn));
+  const out = code.local(l.type);
+  // sin(−0) = −0
+  code.set(out, turn === 0n ? l.select(l.eq(x, l.constant(0)), x, near) : near);
+  const beyond = code.let(l.not(l.lt(l.abs(x), l.constant(FAR))));
+  const any = l.width === 1 ? beyond : apply("i32", simd(0x53), beyond);
+  code.when(any, () => {
+    if (l.width === 1) code.set(out, far(x));
+    else
+      for (let k = 0; k < l.width; k++) {
+        const one = code.let(lane(x, k, "f64"));
+        code.when(apply("i32", 0x45, apply("i32", 0x63, apply("f64", 0x99, one), f64(FAR))), () =>
+          code.set(out, withLane(out, k, far(one), "f64")),
+        );
+      }
+  });
+  return out;
+}
+
+/** sin or cos of one number beyond 2²⁰; NaN for ∞ and NaN. */
+export function circularFar(code: Code, l: Lanes, x: Expr, turn: bigint, table: number): Expr {
+  const held = code.let(x);
+  const out = code.local("f64");
+  code.set(out, f64(Number.NaN));
+  code.when(l.lt(l.abs(held), l.constant(Number.POSITIVE_INFINITY)), () =>
+    code.set(out, ofReduced(code, l, reduceFar(code, held, table), turn)),
+  );
+  return out;
+}
+
+
