@@ -53,7 +53,10 @@ export type OpenSpec =
   | { readonly shape: readonly (number | null)[]; readonly dtype?: DType };
 
 export interface CompileOptions extends SessionOptions {
-  /** `cpu` (default), `webgpu`, `cuda`, or `reference`, the float64 oracle. */
+  /**
+   * `cpu` (default), `webgpu`, `cuda`, `wasm`, the compiler for small graphs, or `reference`, the
+   * float64 oracle.
+   */
   readonly device?: string;
   /** The float type of inputs that do not state their own. Default float32. */
   readonly type?: FloatType;
@@ -320,7 +323,7 @@ function opener(
     create ??= loadRuntime().then((runtime) =>
       options.worker ? runtime.thread() : runtime.create,
     );
-    return (await create)(model, name === "reference" ? "cpu" : name, own);
+    return (await create)(model, isOwn(name) ? "cpu" : name, own);
   };
   const { keep: _, ...unkept } = options;
   const place: Place = {
@@ -333,14 +336,18 @@ function opener(
       name === "cpu" && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
     if (sweep) return sweepSession(sweep, open);
     const device = await deviceNamed(name);
-    if (name === "reference") {
+    if (isOwn(name)) {
       if (options.worker)
         fail(
           "usage",
-          'worker: device "reference" runs where it is called',
+          `worker: device "${name}" runs where it is called`,
           'leave "worker" out, or use device "cpu"',
         );
-      return referenceSession(traced);
+      const session =
+        name === "reference"
+          ? referenceSession(traced)
+          : await (await import("./wasm/index.ts")).wasmSession(traced);
+      if (session) return session;
     }
     const model = writeOnnx(traced.outputs, device.target);
     if (model.types.has("float64") && !device.types.includes("float64"))
@@ -355,6 +362,9 @@ function opener(
   };
   return open;
 }
+
+/** Devices of this library, which need no runtime; graphs that `wasm` lacks something for run on `cpu`. */
+const isOwn = (name: string): boolean => name === "reference" || name === "wasm";
 
 const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });
 

@@ -13,13 +13,25 @@ const referenceDevice: Device = {
   description: "plain TypeScript in float64: slow, independent of any runtime",
 };
 
+const wasmDevice: Device = {
+  name: "wasm",
+  target: "cpu",
+  types: ["float32", "float64"],
+  description: "diffeo's own compiler to WebAssembly: fast on small graphs, needs no runtime",
+};
+
+/** Devices that need no runtime. */
+const own: readonly Device[] = [wasmDevice, referenceDevice];
+
 /** Devices this runtime knows by name. That one is listed does not mean its driver is installed. */
 export const devices = async (): Promise<readonly Device[]> => [
   ...(await loadRuntime()).devices,
-  referenceDevice,
+  ...own,
 ];
 
 export async function deviceNamed(name: string): Promise<Device> {
+  const known = own.find((d) => d.name === name);
+  if (known) return known;
   const all = await devices();
   return (
     all.find((d) => d.name === name) ??

@@ -83,7 +83,7 @@ describe("a page built with diffeo/web", () => {
       expect(report.findings.length).toBeGreaterThan(200);
       const bound = { float32: 1e-5, float64: 1e-12 };
       expect(report.findings.filter((f) => !(f.error <= bound[f.type]))).toEqual([]);
-      expect(report.names).toEqual(["cpu", "webgpu", "reference"]);
+      expect(report.names).toEqual(["cpu", "webgpu", "wasm", "reference"]);
       expect(report.digest).toBe(digest(random));
       expect(opened.page.workers()).toHaveLength(1);
     });

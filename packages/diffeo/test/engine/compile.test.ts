@@ -111,7 +111,7 @@ describe("compile", () => {
   });
 
   it("returns inputs and constants that a function passes through, as arrays of their own", async () => {
-    for (const device of ["cpu", "reference"]) {
+    for (const device of ["cpu", "wasm", "reference"]) {
       const f = compile((x: Tensor) => [x, x, sum(x)], [[2]], { device, type: "float64" });
       const x = Float64Array.of(1, 2);
       const [a, b] = await f(x);
@@ -210,13 +210,19 @@ describe("evaluate", () => {
 
 describe("devices", () => {
   it("are listed by name", async () => {
-    expect((await devices()).map((d) => d.name)).toEqual(["cpu", "webgpu", "cuda", "reference"]);
+    expect((await devices()).map((d) => d.name)).toEqual([
+      "cpu",
+      "webgpu",
+      "cuda",
+      "wasm",
+      "reference",
+    ]);
   });
 
   it("that do not exist are refused with the list of those that do", async () => {
     const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "tpu" })([1]));
     expect(kind).toBe("device");
-    expect(message).toMatch(/no device "tpu".*cpu, webgpu, cuda, reference/);
+    expect(message).toMatch(/no device "tpu".*cpu, webgpu, cuda, wasm, reference/);
   });
 
   it("that this machine lacks are refused with the way to get them", async () => {
@@ -460,7 +466,7 @@ describe("what only the numbers forbid", () => {
 describe("checkFinite", () => {
   const bad = (x: Tensor): Tensor => add(div(x, sub(x, 1)), exp(log(sub(x, 2))));
 
-  it.each(["cpu", "reference"])(
+  it.each(["cpu", "wasm", "reference"])(
     "names the first operation that made a NaN or infinity on %s",
     async (device) => {
       const f = compile(bad, [[3]], { device, type: "float64", checkFinite: true });

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Create } from "../../src/engine/session.ts";
+import { wasmSession } from "../../src/engine/wasm/index.ts";
 import { runtime as web } from "../../src/engine/web.ts";
 import * as graph from "../../src/graph/index.ts";
 import * as diffeo from "../../src/index.ts";
@@ -91,6 +92,38 @@ describe("against the reference", () => {
     expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
     expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
   });
+
+  it.each([
+    ["float64", 1e-12],
+    ["float32", 1e-5],
+  ] as const)(
+    "the compiler is right in %s to %f, and lacks only what networks are made of",
+    async (type, bound) => {
+      const lacking: string[] = [];
+      for (const { name } of cases(diffeo)) {
+        const evaluate: Evaluate = async ([{ f, args }], of) => {
+          const { inputs, outputs, result } = diffeo.trace(
+            (...x: diffeo.Tensor[]) => f(...x),
+            args,
+            of,
+          );
+          const session = await wasmSession({ inputs, outputs, result });
+          if (!session) {
+            lacking.push(name);
+            return [];
+          }
+          const results = await session.run(
+            Object.fromEntries(args.map((a, i) => [inputs[i].attributes.name as string, a])),
+          );
+          return outputs.map((o) => results[o.name]);
+        };
+        const run = survey(diffeo, evaluate, [type], (other) => other === name);
+        expect(beyond(bound, await run.catch(() => []))).toEqual([]);
+      }
+      const networks = /conv2d|of many channels|layerNorm|rotary|attention/;
+      expect(lacking.filter((name) => !networks.test(name))).toEqual([]);
+    },
+  );
 
   it("graphs written for a GPU are right to 1e-5 in float32 when the processor runs them", async () => {
     expect(beyond(1e-5, await survey(diffeo, onRuntime(node.create, "gpu"), ["float32"]))).toEqual(

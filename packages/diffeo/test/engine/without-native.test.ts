@@ -21,7 +21,11 @@ it("computes in WebAssembly, and says that the native runtime is missing", () =>
   );
   expect(found.data[0]).toBe(1);
   expect(found.data[1]).toBeCloseTo(Math.E, 14);
-  expect(found.devices.map(({ name }: { name: string }) => name)).toEqual(["cpu", "reference"]);
+  expect(found.devices.map(({ name }: { name: string }) => name)).toEqual([
+    "cpu",
+    "wasm",
+    "reference",
+  ]);
   expect(found.devices[0].description).toMatch(
     /WebAssembly: onnxruntime-node, which is faster, is not installed/,
   );

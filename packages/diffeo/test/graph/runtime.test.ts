@@ -28,16 +28,16 @@ interface Case<Y> {
 }
 
 /**
- * Runs functions of arguments of their own on ONNX Runtime, all as one graph, and on the reference
- * with the very same numbers.
+ * Runs functions of arguments of their own on a device, all as one graph, and on the reference with
+ * the very same numbers.
  */
-async function both<Y>(cases: readonly Case<Y>[], type: FloatType) {
+async function both<Y>(cases: readonly Case<Y>[], type: FloatType, on: string) {
   const as = (a: NdArray, dtype: FloatType): NdArray =>
     isFloat(a.dtype) ? { ...a, dtype, data: convert(toFloat64(a.data), dtype) } : a;
   const given = cases.map(({ args }) => args.map((a) => as(a, type)));
   const exact = given.map((args) => args.map((a) => as(a, "float64")));
   const all = (x: readonly (readonly Tensor[])[]): Y[] => cases.map(({ f }, i) => f(...x[i]));
-  const device = compile(all, [given], { type, threads: 1 });
+  const device = compile(all, [given], { type, threads: 1, device: on });
   const reference = compile(all, [exact], { device: "reference" });
   try {
     const [actual, expected] = [await device(given), await reference(exact)];
@@ -74,14 +74,16 @@ function named(results: Probed<NdArray>): Map<string, NdArray> {
 }
 
 describe.each([
-  ["float64", 1e-12],
-  ["float32", 1e-5],
-] as const)("ONNX Runtime in %s, against the reference", (type, tolerance) => {
+  ["cpu", "float64", 1e-12],
+  ["cpu", "float32", 1e-5],
+  ["wasm", "float64", 1e-12],
+  ["wasm", "float32", 1e-5],
+] as const)("device %s in %s, against the reference", (device, type, tolerance) => {
   it.each(smooth)("$name: value and derivatives", async (entry) => {
     await fc.assert(
       fc.asyncProperty(together(entry, RUNS), async (draws) => {
         const cases = draws.map(probe).map(({ graph, arrays }) => ({ f: graph, args: arrays }));
-        (await both<Probed<Tensor>>(cases, type)).forEach((results, i) => {
+        (await both<Probed<Tensor>>(cases, type, device)).forEach((results, i) => {
           const [actual, expected] = results.map(named);
           // What is summed cancels, and is then as good as its largest terms; an elementwise result
           // is good by itself.
@@ -101,7 +103,7 @@ describe.each([
   it.each(discrete)("$name: value", async (entry) => {
     await fc.assert(
       fc.asyncProperty(together(entry, RUNS), async (draws) => {
-        (await both(draws, type)).forEach(([actual, expected], i) => {
+        (await both(draws, type, device)).forEach(([actual, expected], i) => {
           const [a, b] = [actual, expected].map((y) => ({ ...y, data: toFloat64(y.data) }));
           expect(a, `draw ${i}`).toEqual(b);
         });
@@ -116,7 +118,7 @@ describe.each([
       y: mul(div(1, a), div(1, b)),
     });
     const args = [2, 4, 8].map((v) => ndarray([v, 2 * v], "float64"));
-    const [[actual, expected]] = await both([{ f, args }], type);
+    const [[actual, expected]] = await both([{ f, args }], type, device);
     expect([[...actual.x.data], [...actual.y.data]]).toEqual([
       [...expected.x.data],
       [...expected.y.data],
@@ -130,7 +132,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(fc.array(programs, { minLength: 5, maxLength: 5 }), async (some) => {
         const cases = some.map((steps) => ({ f: (...x: Tensor[]) => derivatives(steps, x), args }));
-        (await both(cases, type)).forEach(([actual, expected], k) => {
+        (await both(cases, type, device)).forEach(([actual, expected], k) => {
           const whole = Math.max(1, largest(expected.map((b) => largest(toFloat64(b.data)))));
           expected.forEach((b, i) => {
             near(`program ${k}, output ${i}`, actual[i], b, () => 10 * tolerance * whole);

@@ -162,6 +162,8 @@ describe.each([
   ["reference", "float64", 1e-15],
   ["cpu", "float64", 1e-15],
   ["cpu", "float32", 1e-6],
+  ["wasm", "float64", 1e-15],
+  ["wasm", "float32", 1e-6],
 ] as const)("on device %s in %s, with relative errors below %s", (device, type, tolerance) => {
   let values: readonly NdArray[];
   beforeAll(async () => {
@@ -228,6 +230,8 @@ describe("silu and three derivatives", () => {
     ["reference", "float64", 1e-15],
     ["cpu", "float64", 1e-15],
     ["cpu", "float32", 1.5e-7],
+    ["wasm", "float64", 1e-15],
+    ["wasm", "float32", 1.5e-7],
   ] as const)(
     "on device %s in %s have errors below %s of max(1, |x|)",
     async (device, type, tolerance) => {
@@ -318,7 +322,7 @@ it.each([
   },
 );
 
-describe.each(["reference", "cpu"] as const)(
+describe.each(["reference", "cpu", "wasm"] as const)(
   "at the ends of their domains, on device %s",
   (device) => {
     const [inf, none] = [Number.POSITIVE_INFINITY, Number.NaN];

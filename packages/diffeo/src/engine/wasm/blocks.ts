@@ -7,9 +7,9 @@ import { type DType, type Shape, sizeOf, type Tensor } from "../../graph/index.t
 import { apply, type Code, type Expr, i32, int, type Local, long, select } from "./code.ts";
 import { lanes } from "./lanes.ts";
 import type { Module } from "./module.ts";
-import { elements, floatOf, literal, loadOne, storeOne } from "./operations.ts";
-import { count, Stored } from "./stored.ts";
+import { elements, floatOf, literal } from "./operations.ts";
 import { choleskyBlock, inverseBlock, logAbsDetBlock } from "./solve.ts";
+import { count, Stored } from "./stored.ts";
 
 interface Site {
   readonly code: Code;
@@ -39,7 +39,13 @@ const isGreater = (dtype: DType, a: Expr, b: Expr): Expr => {
 const notANumber = (dtype: DType): Expr => literal(dtype, floatOf(dtype) ? Number.NaN : 0);
 
 /** NaN, or 0 of integers, where the index is outside. */
-function readAt({ code, inputs: [x], out }: Site, to: Expr, from: Expr, index: Expr, size: number): void {
+function readAt(
+  { code, inputs: [x], out }: Site,
+  to: Expr,
+  from: Expr,
+  index: Expr,
+  size: number,
+): void {
   code.when(
     int.ltU(index, i32(size)),
     () => out.set(to, x.get(from)),
@@ -125,7 +131,12 @@ function scatterAlong(site: Site): void {
 }
 
 /** Lines along an axis: `visit` gets the place of the first entry; the step is `inner`. */
-function lines({ code }: Site, shape: Shape, axis: number, visit: (start: Expr, line: Expr) => void): void {
+function lines(
+  { code }: Site,
+  shape: Shape,
+  axis: number,
+  visit: (start: Expr, line: Expr) => void,
+): void {
   const [outer, size, inner] = around(shape, axis);
   count(code, outer, (o) =>
     count(code, inner, (k) =>
@@ -138,7 +149,12 @@ function lines({ code }: Site, shape: Shape, axis: number, visit: (start: Expr, 
 }
 
 function cumsum(site: Site): void {
-  const { code, node, inputs: [x], out } = site;
+  const {
+    code,
+    node,
+    inputs: [x],
+    out,
+  } = site;
   const { axis, exclusive, reverse } = node.attributes as Record<string, never>;
   const [, size, inner] = around(node.shape, axis);
   lines(site, node.shape, axis, (start) => {
@@ -155,7 +171,12 @@ function cumsum(site: Site): void {
 }
 
 function argmax(site: Site): void {
-  const { code, node, inputs: [x], out } = site;
+  const {
+    code,
+    node,
+    inputs: [x],
+    out,
+  } = site;
   const axis = node.attributes.axis as number;
   const [, size, inner] = around(x.shape, axis);
   lines(site, x.shape, axis, (start, line) => {
@@ -179,15 +200,18 @@ function argmax(site: Site): void {
  * extreme than, so that equals keep their order. k·n steps per line.
  */
 function argTop(site: Site): void {
-  const { code, node, inputs: [x], out } = site;
+  const {
+    code,
+    node,
+    inputs: [x],
+    out,
+  } = site;
   const { k, axis, largest } = node.attributes as { k: number; axis: number; largest: boolean };
   const [, size, inner] = around(x.shape, axis);
   lines(site, x.shape, axis, (start, line) => {
     // The first place of this line in the result.
     const o = code.let(apply("i32", 0x6d, line, i32(inner)));
-    const to = code.let(
-      int.add(int.mul(o, i32(k * inner)), int.sub(line, int.mul(o, i32(inner)))),
-    );
+    const to = code.let(int.add(int.mul(o, i32(k * inner)), int.sub(line, int.mul(o, i32(inner)))));
     const place = (r: Expr): Expr => int.add(to, int.mul(r, i32(inner)));
     const entry = (i: Expr): Expr => x.get(int.add(start, int.mul(i, i32(inner))));
     count(code, size, (j) => {

@@ -7,7 +7,14 @@
  * in front of it (`at`).
  */
 import { internal } from "../../graph/error.ts";
-import { type FunctionBody, floatBytes, type Signature, signed, unsigned, type ValueType } from "./encode.ts";
+import {
+  type FunctionBody,
+  floatBytes,
+  type Signature,
+  signed,
+  unsigned,
+  type ValueType,
+} from "./encode.ts";
 
 export interface Expr {
   readonly type: ValueType;
@@ -58,8 +65,10 @@ export const memory = (
   ...(lane === undefined ? [] : [lane]),
 ];
 
-const integer = (opcode: number, type: ValueType = "i32") => (a: Expr, b: Expr): Expr =>
-  apply(type, opcode, a, b);
+const integer =
+  (opcode: number, type: ValueType = "i32") =>
+  (a: Expr, b: Expr): Expr =>
+    apply(type, opcode, a, b);
 
 /** Operations on 32-bit integers. */
 export const int = {
@@ -106,7 +115,13 @@ export const long = {
 
 /** Where the condition is not 0, `a`; else `b`. Both are computed. */
 export const select = (condition: Expr, a: Expr, b: Expr): Expr =>
-  apply(a.type, [0x1c, 1, { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b }[a.type]], a, b, condition);
+  apply(
+    a.type,
+    [0x1c, 1, { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b }[a.type]],
+    a,
+    b,
+    condition,
+  );
 
 /** The body of one function under construction. */
 export class Code {

@@ -7,7 +7,7 @@ import { fail } from "../../graph/index.ts";
 
 export type ValueType = "i32" | "i64" | "f32" | "f64" | "v128";
 
-export const typeCode: Readonly<Record<ValueType, number>> = {
+const typeCode: Readonly<Record<ValueType, number>> = {
   i32: 0x7f,
   i64: 0x7e,
   f32: 0x7d,
@@ -85,8 +85,7 @@ const name = (text: string): number[] => {
   return [...unsigned(bytes.length), ...bytes];
 };
 
-const typesOf = (types: readonly ValueType[]): number[] =>
-  vector(types.map((t) => [typeCode[t]]));
+const typesOf = (types: readonly ValueType[]): number[] => vector(types.map((t) => [typeCode[t]]));
 
 /** Locals as runs of one type. */
 function runs(locals: readonly ValueType[]): number[][] {
@@ -113,13 +112,12 @@ export function encodeModule(
     out.push(id, ...unsigned(content.length));
     append(out, content);
   };
-  section(
-    1,
-    vector(functions.map((f) => [0x60, ...typesOf(f.parameters), ...typesOf(f.results)])),
-  );
+  section(1, vector(functions.map((f) => [0x60, ...typesOf(f.parameters), ...typesOf(f.results)])));
   section(3, vector(functions.map((_, i) => unsigned(i))));
   section(5, vector([[0, ...unsigned(pages)]]));
-  const exported = functions.flatMap((f, i) => (f.name ? [[...name(f.name), 0, ...unsigned(i)]] : []));
+  const exported = functions.flatMap((f, i) =>
+    f.name ? [[...name(f.name), 0, ...unsigned(i)]] : [],
+  );
   section(7, vector([[...name("memory"), 2, 0], ...exported]));
   const code: number[] = unsigned(functions.length);
   for (const f of functions) {

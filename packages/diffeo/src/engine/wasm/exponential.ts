@@ -14,7 +14,7 @@
 import type { Code, Expr } from "./code.ts";
 import { bitsOf, type Lanes } from "./lanes.ts";
 
-const LOG2E = 1.4426950408889634;
+const { LOG2E } = Math;
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
 /** fl(x + 1.5·2⁵²) has the integer nearest to x in its low bits. */
@@ -28,7 +28,10 @@ export type Elementary = (code: Code, l: Lanes, x: Expr) => Expr;
 export const horner = (l: Lanes, c: readonly number[], x: Expr): Expr =>
   c
     .slice(0, -1)
-    .reduceRight<Expr>((sum, a) => l.add(l.mul(sum, x), l.constant(a)), l.constant(c.at(-1) as number));
+    .reduceRight<Expr>(
+      (sum, a) => l.add(l.mul(sum, x), l.constant(a)),
+      l.constant(c.at(-1) as number),
+    );
 
 const reciprocalFactorials = (from: number, to: number): number[] => {
   const out: number[] = [];
@@ -41,7 +44,7 @@ const reciprocalFactorials = (from: number, to: number): number[] => {
 };
 
 /** x with the sign of `from`, for x ≥ 0. */
-export function withSign(l: Lanes, x: Expr, from: Expr): Expr {
+function withSign(l: Lanes, x: Expr, from: Expr): Expr {
   const b = bitsOf(l);
   return b.toFloat(b.or(b.of(x), b.and(b.of(from), b.constant(SIGN))));
 }

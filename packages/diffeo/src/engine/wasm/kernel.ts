@@ -5,15 +5,33 @@
  * until it ends (`Code.at`). One loop may run on vectors, with the rest one number at a time.
  */
 import { internal } from "../../graph/error.ts";
-import { type DType, sizeOf, type Tensor } from "../../graph/index.ts";
+import type { DType, Tensor } from "../../graph/index.ts";
 import { stridesOf } from "../../graph/ndarray.ts";
 import { constantValue, uniformValue } from "../../graph/tensor.ts";
-import { type Affine, broadcastIndex, flatten, type Index, isScalar, isView, unreshaped, viewIndex } from "./affine.ts";
+import {
+  type Affine,
+  broadcastIndex,
+  flatten,
+  type Index,
+  isScalar,
+  isView,
+  unreshaped,
+  viewIndex,
+} from "./affine.ts";
 import { writeBlock } from "./blocks.ts";
 import { apply, type Code, type Expr, i32, int, type Local, memory, select, simd } from "./code.ts";
 import { type Lanes, lane, lanes } from "./lanes.ts";
 import type { Module } from "./module.ts";
-import { elements, floatOf, isMap, literal, loadMany, loadOne, operation, storeOne } from "./operations.ts";
+import {
+  elements,
+  floatOf,
+  isMap,
+  literal,
+  loadMany,
+  loadOne,
+  operation,
+  storeOne,
+} from "./operations.ts";
 import type { Buffer, Group, Plan, Root } from "./plan.ts";
 
 interface Value {
@@ -77,7 +95,9 @@ export class Emitter {
       this.#stage = step.stage;
       if ("node" in step) {
         const address = (t: Tensor): number => this.#use(this.#bufferOf(t));
-        this.#code.block([0x02, 0x40], () => writeBlock(this.#code, this.#module, step.node, address));
+        this.#code.block([0x02, 0x40], () =>
+          writeBlock(this.#code, this.#module, step.node, address),
+        );
       } else this.#writeGroup(step);
     });
   }
@@ -122,7 +142,8 @@ export class Emitter {
   /** The lanes of a group, if all of it can run on vectors. */
   #vectorLanes(group: Group): Lanes | undefined {
     const [{ node }] = group.roots;
-    const dtype = group.roots[0].kind === "store" ? node.dtype : group.roots[0].bodies[0].tensor.dtype;
+    const dtype =
+      group.roots[0].kind === "store" ? node.dtype : group.roots[0].bodies[0].tensor.dtype;
     const float = floatOf(dtype);
     if (!float) return undefined;
     const seen = new Set<Tensor>();
@@ -131,11 +152,17 @@ export class Emitter {
       seen.add(t);
       if (this.#isStored(t)) return t.dtype === dtype;
       if (t.dtype !== dtype && t.dtype !== "bool") return false;
-      if (isMap(t) && ["equal", "less", "lessEqual"].includes(t.op.name) && t.inputs[0].dtype !== dtype)
+      if (
+        isMap(t) &&
+        ["equal", "less", "lessEqual"].includes(t.op.name) &&
+        t.inputs[0].dtype !== dtype
+      )
         return false;
       return t.inputs.every(fits);
     };
-    return group.roots.every((r) => r.bodies.every(({ tensor }) => tensor.dtype === dtype && fits(tensor)))
+    return group.roots.every((r) =>
+      r.bodies.every(({ tensor }) => tensor.dtype === dtype && fits(tensor)),
+    )
       ? lanes[float].many
       : undefined;
   }
@@ -213,7 +240,10 @@ export class Emitter {
         code.set(local, wide ? (this.#lanes as Lanes).splat(start) : start);
         return local;
       };
-      return { one: outer ? undefined : make(false), many: outer || inner ? make(true) : undefined };
+      return {
+        one: outer ? undefined : make(false),
+        many: outer || inner ? make(true) : undefined,
+      };
     });
     const visit = (depth: number): void => {
       if (depth < order.length) {
@@ -235,7 +265,8 @@ export class Emitter {
     roots.forEach((root, i) => {
       const sum = sums[i];
       if (!sum) return;
-      if (!sum.one) this.#finish(root, { e: sum.many as Local, width: (this.#lanes as Lanes).width });
+      if (!sum.one)
+        this.#finish(root, { e: sum.many as Local, width: (this.#lanes as Lanes).width });
       else {
         if (sum.many) this.#across(root, sum.one, sum.many);
         this.#finish(root, { e: sum.one, width: 1 });
@@ -248,7 +279,8 @@ export class Emitter {
     const { float, width } = this.#lanes as Lanes;
     const parts = Array.from({ length: width }, (_, k) => lane(many, k, float));
     const pair = (a: Expr, b: Expr): Expr => this.#code.let(this.#combine(root, a, b, false));
-    const [first, second] = width === 2 ? parts : [pair(parts[0], parts[1]), pair(parts[2], parts[3])];
+    const [first, second] =
+      width === 2 ? parts : [pair(parts[0], parts[1]), pair(parts[2], parts[3])];
     this.#code.set(one, this.#combine(root, pair(first, second), one, false));
   }
 
@@ -466,9 +498,7 @@ export class Emitter {
 
 /** Beside an address: what is added anyway must not be negative, but the address may fall. */
 const moved = ({ address, offset, backwards }: Address, by: number): Omit<Address, "backwards"> =>
-  backwards
-    ? { address: int.add(address, i32(by)), offset }
-    : { address, offset: offset + by };
+  backwards ? { address: int.add(address, i32(by)), offset } : { address, offset: offset + by };
 
 /** The type that an operation computes in: of the branches of a choice, else of its operands. */
 function operandType(t: Tensor): DType {
@@ -479,5 +509,3 @@ function operandType(t: Tensor): DType {
 
 const lowest = (dtype: DType): number | bigint =>
   floatOf(dtype) ? Number.NEGATIVE_INFINITY : dtype === "int64" ? -(2n ** 63n) : -(2 ** 31);
-
-export const bytesOf = (t: Tensor): number => sizeOf(t.shape) * elements[t.dtype].bytes;

@@ -3,7 +3,19 @@
  * lane of a vector has the bits that the same operations give one at a time, so a function written
  * once on `Lanes` is the same function in both forms.
  */
-import { apply, type Code, type Expr, f32, f64, i32, i64, int, long, select, simd } from "./code.ts";
+import {
+  apply,
+  type Code,
+  type Expr,
+  f32,
+  f64,
+  i32,
+  i64,
+  int,
+  long,
+  select,
+  simd,
+} from "./code.ts";
 import type { ValueType } from "./encode.ts";
 
 export type Float = "f32" | "f64";
@@ -46,20 +58,37 @@ export interface Lanes {
 
 const opcodes = {
   f64: {
-    scalar: [0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0x9a, 0x99, 0x9f, 0x9c, 0x9d, 0x9e, 0x61, 0x63, 0x65],
-    vector: [0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xed, 0xec, 0xef, 0x75, 0x7a, 0x94, 0x47, 0x49, 0x4b],
+    scalar: [
+      0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0x9a, 0x99, 0x9f, 0x9c, 0x9d, 0x9e, 0x61, 0x63, 0x65,
+    ],
+    vector: [
+      0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xed, 0xec, 0xef, 0x75, 0x7a, 0x94, 0x47, 0x49, 0x4b,
+    ],
   },
   f32: {
-    scalar: [0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x8c, 0x8b, 0x91, 0x8e, 0x8f, 0x90, 0x5b, 0x5d, 0x5f],
-    vector: [0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xe1, 0xe0, 0xe3, 0x68, 0x69, 0x6a, 0x41, 0x43, 0x45],
+    scalar: [
+      0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x8c, 0x8b, 0x91, 0x8e, 0x8f, 0x90, 0x5b, 0x5d, 0x5f,
+    ],
+    vector: [
+      0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xe1, 0xe0, 0xe3, 0x68, 0x69, 0x6a, 0x41, 0x43, 0x45,
+    ],
   },
 } as const;
 
 function scalarLanes(float: Float): Lanes {
   const codes = opcodes[float].scalar;
-  const one = (k: number) => (a: Expr): Expr => apply(float, codes[k], a);
-  const two = (k: number) => (a: Expr, b: Expr): Expr => apply(float, codes[k], a, b);
-  const test = (k: number) => (a: Expr, b: Expr): Expr => apply("i32", codes[k], a, b);
+  const one =
+    (k: number) =>
+    (a: Expr): Expr =>
+      apply(float, codes[k], a);
+  const two =
+    (k: number) =>
+    (a: Expr, b: Expr): Expr =>
+      apply(float, codes[k], a, b);
+  const test =
+    (k: number) =>
+    (a: Expr, b: Expr): Expr =>
+      apply("i32", codes[k], a, b);
   const constant = float === "f64" ? f64 : f32;
   return {
     float,
@@ -95,8 +124,10 @@ function scalarLanes(float: Float): Lanes {
 
 function vectorLanes(float: Float): Lanes {
   const codes = opcodes[float].vector;
-  const op = (k: number) => (...operands: readonly Expr[]): Expr =>
-    apply("v128", simd(codes[k]), ...operands);
+  const op =
+    (k: number) =>
+    (...operands: readonly Expr[]): Expr =>
+      apply("v128", simd(codes[k]), ...operands);
   const splat = (x: Expr): Expr => apply("v128", simd(float === "f64" ? 0x14 : 0x13), x);
   const constant = (x: number): Expr => {
     const { code } = float === "f64" ? f64(x) : f32(x);
@@ -104,8 +135,10 @@ function vectorLanes(float: Float): Lanes {
     const all = float === "f64" ? [...bytes, ...bytes] : [...bytes, ...bytes, ...bytes, ...bytes];
     return { type: "v128", code: simd(0x0c, ...all) };
   };
-  const bits = (k: number) => (...operands: readonly Expr[]): Expr =>
-    apply("v128", simd(k), ...operands);
+  const bits =
+    (k: number) =>
+    (...operands: readonly Expr[]): Expr =>
+      apply("v128", simd(k), ...operands);
   const and = bits(0x4e);
   const ones = float === "f64" ? 0x12 : 0x11;
   return {
@@ -174,7 +207,10 @@ const scalarBits: Bits = {
   shr: (a, n) => long.shr(a, i64(n)),
 };
 
-const v = (k: number) => (...operands: readonly Expr[]): Expr => apply("v128", simd(k), ...operands);
+const v =
+  (k: number) =>
+  (...operands: readonly Expr[]): Expr =>
+    apply("v128", simd(k), ...operands);
 
 const vectorBits: Bits = {
   of: (x) => x,

@@ -109,7 +109,10 @@ export class Module {
       this.#indices.set(key, index);
       const code = new Code(x.map(() => l.type));
       const parameters = x.map((_, i) => code.parameter(i));
-      const value = l.float === "f64" ? bodies[name](this, code, l, parameters) : this.#narrow(name, code, l, parameters);
+      const value =
+        l.float === "f64"
+          ? bodies[name](this, code, l, parameters)
+          : this.#narrow(name, code, l, parameters);
       this.define(index, code.finish([value]));
     }
     return apply(l.type, [0x10, ...unsigned(index)], ...x);

@@ -1,8 +1,22 @@
 /** Operations on single numbers, and on as many as a vector holds, by the primitive's name. */
-import type { DType, Tensor } from "../../graph/index.ts";
+
 import { internal } from "../../graph/error.ts";
+import type { DType, Tensor } from "../../graph/index.ts";
 import { uniformValue } from "../../graph/tensor.ts";
-import { apply, type Code, type Expr, f32, f64, i32, i64, int, long, memory, select, simd } from "./code.ts";
+import {
+  apply,
+  type Code,
+  type Expr,
+  f32,
+  f64,
+  i32,
+  i64,
+  int,
+  long,
+  memory,
+  select,
+  simd,
+} from "./code.ts";
 import type { ValueType } from "./encode.ts";
 import { type Float, type Lanes, lanes } from "./lanes.ts";
 import { isFunction, type Module } from "./module.ts";
@@ -64,10 +78,7 @@ const gelu =
   (inner: (l: Lanes, x: Expr, site: Site) => Expr): Rule =>
   (l, [given], site) => {
     const x = site.code.let(given);
-    return l.mul(
-      l.mul(x, l.constant(0.5)),
-      l.add(inner(l, x, site), l.constant(1)),
-    );
+    return l.mul(l.mul(x, l.constant(0.5)), l.add(inner(l, x, site), l.constant(1)));
   };
 
 const gelus: Readonly<Record<string, Rule>> = {
@@ -173,7 +184,7 @@ const wholes: Readonly<Record<string, Whole>> = {
 };
 
 /** One number as another type; floats become integers by truncation, held within their range. */
-export function converted(from: DType, to: DType, x: Expr): Expr {
+function converted(from: DType, to: DType, x: Expr): Expr {
   const [source, target] = [elements[from].type, elements[to].type];
   if (to === "bool") {
     if (from === "bool") return x;
@@ -205,7 +216,8 @@ const others = ["and", "or", "not", "where", "cast", "stopGradient", "variable"]
 export function isMap({ op: { name }, inputs, dtype }: Tensor): boolean {
   if (others.includes(name)) return true;
   const operand = inputs[0]?.dtype ?? dtype;
-  if (floatOf(operand)) return Object.hasOwn(floats, name) || (inputs.length === 1 && isFunction(name));
+  if (floatOf(operand))
+    return Object.hasOwn(floats, name) || (inputs.length === 1 && isFunction(name));
   return Object.hasOwn(wholes, name);
 }
 

@@ -14,7 +14,18 @@
 import { type Shape, sizeOf, type Tensor, topological } from "../../graph/index.ts";
 import { stridesOf } from "../../graph/ndarray.ts";
 import { constantValue, isInput, uniformValue } from "../../graph/tensor.ts";
-import { type Affine, counter, fixed, flatten, type Index, isScalar, isView, splitsOnly, unreshaped, viewIndex } from "./affine.ts";
+import {
+  type Affine,
+  counter,
+  fixed,
+  flatten,
+  type Index,
+  isScalar,
+  isView,
+  splitsOnly,
+  unreshaped,
+  viewIndex,
+} from "./affine.ts";
 import { isBlock } from "./blocks.ts";
 import { costOf, elements, floatOf, isMap } from "./operations.ts";
 
@@ -29,7 +40,7 @@ export interface Buffer {
   kept: boolean;
 }
 
-export interface Loop {
+interface Loop {
   readonly size: number;
   readonly reduced: boolean;
 }
@@ -54,7 +65,7 @@ export interface Group {
   readonly cleared: Buffer[];
 }
 
-export interface Block {
+interface Block {
   readonly stage: number;
   readonly node: Tensor;
 }
@@ -68,7 +79,7 @@ export interface Plan {
   readonly buffers: readonly Buffer[];
 }
 
-export const isReduction = (t: Tensor): boolean => t.op.name === "sum" || t.op.name === "max";
+const isReduction = (t: Tensor): boolean => t.op.name === "sum" || t.op.name === "max";
 const isProduct = (t: Tensor): boolean => t.op.name === "matmul";
 const isJoin = (t: Tensor): boolean => t.op.name === "concat" || t.op.name === "pad";
 
@@ -183,7 +194,8 @@ class Planner {
       const many = node.shape[node.shape.length - (i === 0 ? 1 : 2)];
       return many > 1 ? this.#store(x) : fact.ready;
     }
-    const repeated = sizeOf(node.shape) > sizeOf(x.shape) && !isReduction(node) && !outerOnly(x.shape, node.shape);
+    const repeated =
+      sizeOf(node.shape) > sizeOf(x.shape) && !isReduction(node) && !outerOnly(x.shape, node.shape);
     const elsewhere = isView(node) && !this.#aligned(node, x) && (this.#uses.get(x) ?? 0) > 1;
     return repeated || elsewhere ? this.#store(x) : fact.ready;
   }
@@ -207,7 +219,10 @@ class Planner {
       if (isLeaf(node)) continue;
       if (!this.#inline(node)) {
         const domain = isReduction(node) ? domainOf(node.inputs[0].shape) : node.op.name;
-        for (const x of node.inputs) use(x, [`${isJoin(node) ? `${domainOf(x.shape)}|${this.#fact(x).ready}` : `${domain}|${fact.run}`}`]);
+        for (const x of node.inputs)
+          use(x, [
+            `${isJoin(node) ? `${domainOf(x.shape)}|${this.#fact(x).ready}` : `${domain}|${fact.run}`}`,
+          ]);
         continue;
       }
       const own = `${domainOf(node.shape)}|${fact.run}`;
@@ -222,7 +237,13 @@ class Planner {
     const known = this.#buffers.get(t);
     if (known) return known;
     const bytes = sizeOf(t.shape) * elements[t.dtype].bytes;
-    const buffer: Buffer = { bytes, address: 0, first: Infinity, last: -1, kept: isLeaf(t) || this.#outputs.has(t) };
+    const buffer: Buffer = {
+      bytes,
+      address: 0,
+      first: Infinity,
+      last: -1,
+      kept: isLeaf(t) || this.#outputs.has(t),
+    };
     this.#buffers.set(t, buffer);
     return buffer;
   }
@@ -230,7 +251,13 @@ class Planner {
   /** Makes the root of a value, or its block. */
   #place(node: Tensor): void {
     if (isLeaf(node)) {
-      if (uniformValue(node) === undefined || this.#outputs.has(node) || isInput(node) || this.#feedsBlock(node)) this.#buffer(node);
+      if (
+        uniformValue(node) === undefined ||
+        this.#outputs.has(node) ||
+        isInput(node) ||
+        this.#feedsBlock(node)
+      )
+        this.#buffer(node);
       return;
     }
     const fact = this.#fact(node);
@@ -242,7 +269,12 @@ class Planner {
     else if (isProduct(node)) this.#product(node);
     else if (fact.stored) {
       const at = rowMajor(node.shape);
-      this.#add(node.shape, fact.run, node, { node, kind: "store", bodies: [{ tensor: node, index: at.index }], to: { buffer: this.#buffer(node), at: at.flat } });
+      this.#add(node.shape, fact.run, node, {
+        node,
+        kind: "store",
+        bodies: [{ tensor: node, index: at.index }],
+        to: { buffer: this.#buffer(node), at: at.flat },
+      });
     }
   }
 
@@ -257,7 +289,14 @@ class Planner {
     this.#group(stage, loops, sizes.length - 1, of, root, cleared);
   }
 
-  #group(stage: number, loops: readonly Loop[], vector: number, of: Tensor, root: Root, cleared?: Buffer): void {
+  #group(
+    stage: number,
+    loops: readonly Loop[],
+    vector: number,
+    of: Tensor,
+    root: Root,
+    cleared?: Buffer,
+  ): void {
     const sizes = `${stage} ${of.dtype} ${loops.map((l) => l.size)}`;
     const flags = loops.map((l) => (l.reduced ? 1 : 0)).join("");
     const plain = root.kind === "store";
@@ -284,7 +323,12 @@ class Planner {
         : start * strides[node.attributes.axis as number];
       const flat = flatten(index, strides, loops);
       const at = { ...flat, base: flat.base + offset };
-      const root: Root = { node, kind: "store", bodies: [{ tensor: x, index }], to: { buffer, at } };
+      const root: Root = {
+        node,
+        kind: "store",
+        bodies: [{ tensor: x, index }],
+        to: { buffer, at },
+      };
       if (sizeOf(x.shape) > 0)
         this.#add(x.shape, this.#fact(x).ready, node, root, pad ? buffer : undefined);
       if (!pad) start += x.shape[node.attributes.axis as number];
@@ -306,7 +350,9 @@ class Planner {
       node,
       kind: node.op.name as "sum" | "max",
       bodies: [{ tensor: x, index }],
-      to: stays ? undefined : { buffer: this.#buffer(node), at: flatten(kept, strides, loops.length) },
+      to: stays
+        ? undefined
+        : { buffer: this.#buffer(node), at: flatten(kept, strides, loops.length) },
     });
   }
 
@@ -321,7 +367,9 @@ class Planner {
     const at = (axis: number): Affine =>
       sizes[axis] === 1 ? fixed(0, count) : counter(real.indexOf(axis), count);
     const batch = (t: Tensor): Affine[] =>
-      t.shape.slice(0, -2).map((d, i) => (d === 1 ? fixed(0, count) : at(i + rank - t.shape.length)));
+      t.shape
+        .slice(0, -2)
+        .map((d, i) => (d === 1 ? fixed(0, count) : at(i + rank - t.shape.length)));
     const left = [...batch(a), at(rank - 2), at(rank)];
     const right = [...batch(b), at(rank), at(rank - 1)];
     const loops = real.map((axis) => ({ size: sizes[axis], reduced: axis === rank }));
@@ -329,13 +377,18 @@ class Planner {
       { tensor: a, index: left },
       { tensor: b, index: right },
     ];
-    const flat = flatten(node.shape.map((_, i) => at(i)), stridesOf(node.shape), count);
+    const flat = flatten(
+      node.shape.map((_, i) => at(i)),
+      stridesOf(node.shape),
+      count,
+    );
     const [column, inner] = [real.indexOf(rank - 1), real.indexOf(rank)];
     const own = loops.map((l) => l.size);
     const step = (of: number): (number | undefined)[] =>
       bodies.map(({ tensor, index }) => (of < 0 ? undefined : stepOf(tensor, index, own, of)));
     const [byColumn, byInner] = [step(column), step(inner)];
-    const along = inner >= 0 && byInner.every((s) => s === 1) && !(column >= 0 && byColumn[1] === 1);
+    const along =
+      inner >= 0 && byInner.every((s) => s === 1) && !(column >= 0 && byColumn[1] === 1);
     const vector = along || column < 0 ? inner : column;
     this.#group(this.#fact(node).run, loops, vector, node, {
       node,
@@ -347,7 +400,12 @@ class Planner {
 }
 
 /** How far apart in memory neighbours of a loop are; nothing where the tensor is not in memory. */
-function stepOf(tensor: Tensor, index: Index, sizes: readonly number[], loop: number): number | undefined {
+function stepOf(
+  tensor: Tensor,
+  index: Index,
+  sizes: readonly number[],
+  loop: number,
+): number | undefined {
   let t = tensor;
   let at = index;
   while (isView(t)) {

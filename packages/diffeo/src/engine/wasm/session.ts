@@ -32,7 +32,7 @@ const bytesOf = ({ data }: NdArray): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 /** The module of a trace; undefined where the graph has an operation that the compiler lacks. */
-export function compileTrace({ inputs, outputs }: Trace<unknown>): Compiled | undefined {
+function compileTrace({ inputs, outputs }: Trace<unknown>): Compiled | undefined {
   const tensors = lowerBy(
     outputs.map((o) => o.tensor),
     lowering,
@@ -53,9 +53,13 @@ export function compileTrace({ inputs, outputs }: Trace<unknown>): Compiled | un
     module.define(run, code.finish([], "run"));
     const isConstant = new Set<Buffer>();
     for (const [t, { buffer }] of plan.stored) if (constantValue(t)) isConstant.add(buffer);
-    const end = layOut(plan.buffers.filter((b) => !isConstant.has(b)), module.end);
+    const end = layOut(
+      plan.buffers.filter((b) => !isConstant.has(b)),
+      module.end,
+    );
     if (!last) continue;
-    const addressOf = (t: Tensor): number | undefined => plan.stored.get(unreshaped(t))?.buffer.address;
+    const addressOf = (t: Tensor): number | undefined =>
+      plan.stored.get(unreshaped(t))?.buffer.address;
     result = {
       bytes: module.encode(end),
       inputs: inputs.map(addressOf),

@@ -3,15 +3,19 @@
  * Gauss–Jordan elimination with the largest pivot, and Cholesky's factor row by row.
  */
 import { type Code, type Expr, i32, int, type Local } from "./code.ts";
-import { count, Stored } from "./stored.ts";
 import { type Lanes, lanes } from "./lanes.ts";
 import type { Module } from "./module.ts";
 import { elements, floatOf } from "./operations.ts";
+import { count, Stored } from "./stored.ts";
 
 /** Room for a copy of one matrix. */
 function copyOf(module: Module, code: Code, { dtype }: Stored, n: number): Stored {
   const bytes = n * n * elements[dtype].bytes;
-  return new Stored(code, { dtype, shape: [n, n] }, module.constant({}, () => new Uint8Array(bytes)));
+  return new Stored(
+    code,
+    { dtype, shape: [n, n] },
+    module.constant({}, () => new Uint8Array(bytes)),
+  );
 }
 
 const lanesOf = ({ dtype }: Stored): Lanes => lanes[floatOf(dtype) ?? "f64"].one;

@@ -18,7 +18,7 @@ const l = lanes.f64.one;
 const b = bitsOf(l);
 const SHIFTER = 6755399441055744;
 const SHIFTER_BITS = 0x4338000000000000n;
-const LOG2E = 1.4426950408889634;
+const { LOG2E } = Math;
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
 
@@ -32,7 +32,8 @@ const NEAR = [
 /** E on [from, to], in x − (from + to)/2. */
 const middle: readonly (readonly [number, number, readonly number[]])[] = [
   [
-    0.5, 1,
+    0.5,
+    1,
     [
       0.5069376502931449, -0.3679726916557954, 0.23095813155129497, -0.12983606199488007,
       0.06679054252841538, -0.031897262039946896, 0.01428919858470859, -0.006051532271776434,
@@ -41,7 +42,8 @@ const middle: readonly (readonly [number, number, readonly number[]])[] = [
     ],
   ],
   [
-    1, 1.5,
+    1,
+    1.5,
     [
       0.3678229164523611, -0.20882187596460985, 0.10679557149659845, -0.05021827439590747,
       0.022011364250946238, -0.009081627632959959, 0.003553109894683297, -0.0013257829272368543,
@@ -50,7 +52,8 @@ const middle: readonly (readonly [number, number, readonly number[]])[] = [
     ],
   ],
   [
-    1.5, 2.25,
+    1.5,
+    2.25,
     [
       0.2694299851646704, -0.11801672272799839, 0.04814863004967349, -0.018492027589904418,
       0.006738039159298214, -0.0023432816666913497, 0.0007814620115951737, -0.0002508686773845506,
@@ -59,7 +62,8 @@ const middle: readonly (readonly [number, number, readonly number[]])[] = [
     ],
   ],
   [
-    2.25, 3.5,
+    2.25,
+    3.5,
     [
       0.1860549346844711, -0.05856329265980373, 0.017685468287535682, -0.0051450475554263835,
       0.0014467282828266466, -0.00039428149689851383, 0.00010438966007118375,
@@ -110,7 +114,8 @@ function exactSum(code: Code, x: Expr, y: Expr): Pair {
 }
 
 const reciprocalFactorials = [1];
-for (let n = 3; n <= 14; n++) reciprocalFactorials.push((reciprocalFactorials.at(-1) as number) / n);
+for (let n = 3; n <= 14; n++)
+  reciprocalFactorials.push((reciprocalFactorials.at(-1) as number) / n);
 /** 1/2!, 1/3!, … */
 const SERIES = reciprocalFactorials.map((c) => c / 2);
 
@@ -272,10 +277,7 @@ export function pow(code: Code, givenX: Expr, givenY: Expr): Expr {
             inside,
             () => code.set(out, timesExp(code, f64(1), { high: main.high, low: rest })),
             () =>
-              code.set(
-                out,
-                select(l.lt(main.high, f64(0)), f64(0), f64(Number.POSITIVE_INFINITY)),
-              ),
+              code.set(out, select(l.lt(main.high, f64(0)), f64(0), f64(Number.POSITIVE_INFINITY))),
           );
           code.when(negative, () => {
             const signed = select(odd, l.neg(out), out);

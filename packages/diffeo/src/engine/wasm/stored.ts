@@ -47,4 +47,3 @@ export class Stored {
     return this.#code.let(int.add(i, select(int.lt(i, i32(0)), i32(size), i32(0))));
   }
 }
-

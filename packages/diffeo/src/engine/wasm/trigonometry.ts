@@ -121,19 +121,13 @@ export function twoOverPi(): Uint8Array {
  * The function (x) → (r, t, quadrant) for |x| ≥ 2²⁰: its code writes the three through `set`.
  * `table` is the address of `twoOverPi`.
  */
-export function reduceFar(code: Code, x: Expr, table: number): Reduced {
+function reduceFar(code: Code, x: Expr, table: number): Reduced {
   const bits = code.let(apply("i64", 0xbd, x));
-  const exponent = code.let(
-    long.wrap(long.and(long.shrU(bits, i64(52)), i64(0x7ff))),
-  );
-  const m = code.let(
-    long.or(long.and(bits, i64((1n << 52n) - 1n)), i64(1n << 52n)),
-  );
+  const exponent = code.let(long.wrap(long.and(long.shrU(bits, i64(52)), i64(0x7ff))));
+  const m = code.let(long.or(long.and(bits, i64((1n << 52n) - 1n)), i64(1n << 52n)));
   // x = m·2ᴱ, E = exponent − 1075. The window begins with the digit of weight 2^{2−E}; its lowest bit is bit
   // N + E − 2 − ... of the table: N − (E − 2) − 192, and 64 for the zeros below.
-  const lowest = code.let(
-    apply("i32", 0x6b, i32(DIGITS + 1075 + 2 - 192 + 64), exponent),
-  );
+  const lowest = code.let(apply("i32", 0x6b, i32(DIGITS + 1075 + 2 - 192 + 64), exponent));
   const at = code.let(apply("i32", 0x76, lowest, i32(3)));
   const shift = code.let(long.extend(apply("i32", 0x71, lowest, i32(7))));
   const word = (i: number): Expr => code.let(apply("i64", memory(0x29, table + 8 * i), at));
@@ -206,9 +200,7 @@ export function reduceFar(code: Code, x: Expr, table: number): Reduced {
   const tail = plus(plus(error, times(s, f64(PIO2_LOW))), times(e, f64(PIO2_HIGH)));
   // 2^{−zeros}, with the signs of the fraction and of x.
   const negative = code.let(long.lt(bits, i64(0)));
-  const scale = code.let(
-    apply("f64", 0xbf, long.shl(long.sub(i64(1023), zeros), i64(52))),
-  );
+  const scale = code.let(apply("f64", 0xbf, long.shl(long.sub(i64(1023), zeros), i64(52))));
   const sign = select(apply("i32", 0x73, down, negative), apply("f64", 0x9a, scale), scale);
   const factor = code.let(sign);
   return {
@@ -256,5 +248,3 @@ export function circularFar(code: Code, l: Lanes, x: Expr, turn: bigint, table: 
   );
   return out;
 }
-
-
