@@ -44,7 +44,7 @@ const reciprocalFactorials = (from: number, to: number): number[] => {
 };
 
 /** x with the sign of `from`, for x ≥ 0. */
-function withSign(l: Lanes, x: Expr, from: Expr): Expr {
+export function withSign(l: Lanes, x: Expr, from: Expr): Expr {
   const b = bitsOf(l);
   return b.toFloat(b.or(b.of(x), b.and(b.of(from), b.constant(SIGN))));
 }

@@ -8,7 +8,7 @@ import { encodeModule, type FunctionBody, type Segment, unsigned } from "./encod
 import { exp, expm1, log, log1p, sigmoid, softplus, tanh } from "./exponential.ts";
 import { eachLane, type Lanes, lanes } from "./lanes.ts";
 import { erf, erfc, pow } from "./special.ts";
-import { circular, circularFar, twoOverPi } from "./trigonometry.ts";
+import { atan, circular, circularFar, twoOverPi } from "./trigonometry.ts";
 
 export type Operands = readonly Expr[];
 type Body = (module: Module, code: Code, l: Lanes, x: Operands) => Expr;
@@ -50,6 +50,7 @@ const bodies: Readonly<Record<string, Body>> = {
   cos: turning("cos", 1n),
   sinFar: turningFar(0n),
   cosFar: turningFar(1n),
+  atan: one(atan),
   erf: eachOne("erf", erf),
   erfc: eachOne("erfc", erfc),
   pow: eachOne("pow", pow),

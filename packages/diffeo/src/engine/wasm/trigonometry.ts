@@ -9,7 +9,7 @@
  * m·2ᵉ nor too small (M. Payne and R. Hanek, 1983): 192 of them.
  */
 import { apply, type Code, type Expr, f64, i32, i64, long, memory, select, simd } from "./code.ts";
-import { horner } from "./exponential.ts";
+import { horner, withSign } from "./exponential.ts";
 import { bitsOf, type Lanes, lane, withLane } from "./lanes.ts";
 
 const SHIFTER = 6755399441055744;
@@ -208,6 +208,33 @@ function reduceFar(code: Code, x: Expr, table: number): Reduced {
     t: code.let(times(tail, factor)),
     quadrant: code.let(select(negative, long.sub(i64(0), turns), turns)),
   };
+}
+
+/** (atan t − t)/t³ in t² for |t| ≤ tan π/8: a Chebyshev fit, whose error is below 2⁻⁵⁸ of atan t. */
+const ARCTAN = [
+  -0.3333333333333333, 0.19999999999999804, -0.14285714285659806, 0.11111111105153429,
+  -0.09090908753400499, 0.07692296372129964, -0.06666424833613552, 0.05878928398517232,
+  -0.052304498567092406, 0.04551573086664191, -0.034570044186095536, 0.016285183029865667,
+];
+const TAN_EIGHTH = Math.SQRT2 - 1;
+
+/** atan a = c + atan t: c = 0, t = a; c = π/4, t = (a − 1)/(a + 1); or c = π/2, t = −1/a. */
+export function atan(code: Code, l: Lanes, given: Expr): Expr {
+  const x = code.let(given);
+  const a = code.let(l.abs(x));
+  const near = code.let(l.lt(a, l.constant(TAN_EIGHTH)));
+  const far = code.let(l.lt(l.constant(1 / TAN_EIGHTH), a));
+  const by = (close: Expr, middle: Expr, beyond: Expr): Expr =>
+    code.let(l.select(near, close, l.select(far, beyond, middle)));
+  const one = l.constant(1);
+  const top = by(a, l.sub(a, one), l.constant(-1));
+  const bottom = by(one, l.add(a, one), a);
+  const t = code.let(l.div(top, bottom));
+  const c = by(l.constant(0), l.constant(PIO2_HIGH / 2), l.constant(PIO2_HIGH));
+  const low = by(l.constant(0), l.constant(PIO2_LOW / 2), l.constant(PIO2_LOW));
+  const w = code.let(l.mul(t, t));
+  const tail = l.add(l.mul(l.mul(t, w), horner(l, ARCTAN, w)), low);
+  return withSign(l, code.let(l.add(c, l.add(t, tail))), x);
 }
 
 /** The body of sin (turn 0) or cos (turn 1); `far` calls the same for one number beyond 2²⁰. */
