@@ -13,6 +13,7 @@ import { checked, whole } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
 import type { ErrorByTime } from "../sampler/index.ts";
 import { parseSafetensors, type StoredType, serializeSafetensors } from "../train/index.ts";
+import { assembleSafetensors } from "../train/safetensors.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
 
@@ -151,13 +152,13 @@ export function withErrors(
 ): Uint8Array[] {
   parseModel(bytes, path);
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
-  const metadata = { ...header.__metadata__, errors: JSON.stringify(errors) };
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, __metadata__: metadata }));
-  // Spaces up to a multiple of eight, as serializeSafetensors has them.
-  const written = new Uint8Array(8 * Math.ceil(text.length / 8)).fill(32);
-  written.set(text);
-  const size = new Uint8Array(8);
-  new DataView(size.buffer).setBigUint64(0, BigInt(written.length), true);
-  return [size, written, bytes.subarray(8 + length)];
+  const { __metadata__, ...entries } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, 8 + length)),
+  );
+  const { checksum: _, ...metadata } = __metadata__;
+  return assembleSafetensors(
+    { ...metadata, errors: JSON.stringify(errors) },
+    Object.entries(entries),
+    [bytes.subarray(8 + length)],
+  );
 }

@@ -1,9 +1,10 @@
 /**
  * Chains as text, every bit of them: a typed array is the base64 of its bytes, in the order of a
- * little-endian machine.
+ * little-endian machine. The text states a checksum of itself, its own digits read as zeros.
  */
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
+import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
 import type { ChainState } from "./walker.ts";
 
 const kinds = { float64: Float64Array, uint32: Uint32Array, uint8: Uint8Array } as const;
@@ -31,14 +32,19 @@ const odd: Readonly<Record<string, number>> = {
   "-0": -0,
 };
 
-export const serializeChains = (chains: readonly ChainState[]): string =>
-  `${JSON.stringify({ diffeoChains: 1, chains }, (_, value: unknown) => {
+const checksumOf = (text: string): string => checksumText([new TextEncoder().encode(text)]);
+
+export function serializeChains(chains: readonly ChainState[]): string {
+  const whole = { diffeoChains: 1, checksum: checksumBlank, chains };
+  const text = `${JSON.stringify(whole, (_, value: unknown) => {
     const kind = kindOf(value);
     if (kind) return { [kind]: toBase64(value as ArrayBufferView) };
     if (typeof value !== "number") return value;
     const name = Object.keys(odd).find((each) => Object.is(odd[each], value));
     return name === undefined ? value : { number: name };
   })}\n`;
+  return text.replace(checksumBlank, checksumOf(text));
+}
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 // Numbers may be any: NaN is one that a chain has met.
@@ -86,8 +92,13 @@ const stateSchema = v.pipe(
   }),
 );
 
-const chainsSchema: v.GenericSchema<unknown, { readonly chains: ChainState[] }> = v.strictObject({
+const chainsSchema: v.GenericSchema<
+  unknown,
+  { readonly checksum?: string | undefined; readonly chains: ChainState[] }
+> = v.strictObject({
   diffeoChains: v.literal(1),
+  // Texts of before there were checksums have none.
+  checksum: v.optional(v.pipe(v.string(), v.regex(checksumPattern))),
   chains: v.pipe(v.array(stateSchema), v.minLength(1)),
 });
 
@@ -104,7 +115,12 @@ export function parseChains(text: string, where: string): ChainState[] {
     return new kinds[kind as Kind](bytes.buffer);
   };
   try {
-    return v.parse(chainsSchema, JSON.parse(text, revive)).chains;
+    const { checksum, chains } = v.parse(chainsSchema, JSON.parse(text, revive));
+    if (checksum !== undefined) {
+      const found = checksumOf(text.replace(checksum, checksumBlank));
+      if (found !== checksum) throw new Error(`its checksum is ${found}, it should be ${checksum}`);
+    }
+    return chains;
   } catch (cause) {
     // Not ours, whatever it is.
     throw new DiffeoError(

@@ -1,8 +1,13 @@
 /**
  * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header
  * that gives type, shape and place of every array, then the numbers.
+ *
+ * The first entry of the metadata is a checksum of all bytes of the file, its own digits read as
+ * zeros. Files without one are read too: those of other programs, and those that diffeo wrote before
+ * it had checksums.
  */
 import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
+import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
 import { fromHalf, toHalf } from "../host/half.ts";
 
 export type StoredType = "F32" | "F16";
@@ -41,6 +46,72 @@ const sizes: ReadonlyMap<string, number> = new Map([
 const bytesOf = (data: ArrayBufferView): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
+const CHECKSUM = "checksum";
+/** What comes before the checksum in the header. */
+const beforeChecksum = `{"__metadata__":{"${CHECKSUM}":"`;
+
+/** JSON of an object, its entries in the order of the list whatever their names are. */
+const objectText = (entries: readonly (readonly [name: string, value: string])[]): string =>
+  `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+
+const textEntries = (values: Readonly<Record<string, unknown>>): [name: string, value: string][] =>
+  Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]);
+
+/**
+ * The bytes of a file in parts: length, header with its checksum, numbers.
+ *
+ * @param entries Type, shape and place of every array, by name
+ */
+export function assembleSafetensors(
+  metadata: Readonly<Record<string, string>>,
+  entries: readonly (readonly [name: string, entry: unknown])[],
+  numbers: readonly Uint8Array[],
+): Uint8Array[] {
+  if (Object.hasOwn(metadata, CHECKSUM))
+    fail("usage", `the metadata have a "${CHECKSUM}" of their own`, "name it otherwise");
+  const stated = textEntries({ [CHECKSUM]: checksumBlank, ...metadata });
+  // Integer-like names come first in an object, whenever they were added.
+  stated.sort(([a], [b]) => Number(b === CHECKSUM) - Number(a === CHECKSUM));
+  const text = objectText([
+    ["__metadata__", objectText(stated)],
+    ...entries.map(([name, entry]) => [name, JSON.stringify(entry)] as const),
+  ]);
+  const encoder = new TextEncoder();
+  const unpadded = encoder.encode(text);
+  // The header is padded with spaces so that the numbers begin at a multiple of eight.
+  const json = new Uint8Array(8 * Math.ceil(unpadded.length / 8)).fill(0x20);
+  json.set(unpadded);
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(json.length), true);
+  json.set(encoder.encode(checksumText([length, json, ...numbers])), beforeChecksum.length);
+  return [length, json, ...numbers];
+}
+
+/** The checksum that a file should state, whatever it states. */
+function checksumOf(bytes: Uint8Array): string {
+  const at = 8 + beforeChecksum.length;
+  const blank = new TextEncoder().encode(checksumBlank);
+  return checksumText([bytes.subarray(0, at), blank, bytes.subarray(at + blank.length)]);
+}
+
+/**
+ * What is wrong with a file's checksum. A value that is one under another name is a checksum whose
+ * name was damaged.
+ */
+function checksumProblem(
+  metadata: Readonly<Record<string, unknown>>,
+  bytes: Uint8Array,
+): string | undefined {
+  const stated = Object.hasOwn(metadata, CHECKSUM)
+    ? metadata[CHECKSUM]
+    : Object.values(metadata).find((value) => checksumPattern.test(String(value)));
+  if (stated === undefined) return undefined;
+  const found = checksumOf(bytes);
+  return Object.hasOwn(metadata, CHECKSUM) && stated === found
+    ? undefined
+    : `its checksum is ${found}, it should be ${stated}`;
+}
+
 /**
  * The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds
  * to 11 bits.
@@ -49,8 +120,7 @@ export function serializeSafetensors(
   { arrays, metadata }: Tensors,
   type: StoredType = "F32",
 ): Uint8Array[] {
-  // As a list: a name such as __proto__ would not become a property by assignment.
-  const header: [name: string, entry: unknown][] = [["__metadata__", metadata]];
+  const entries: [name: string, entry: unknown][] = [];
   const parts: Uint8Array[] = [];
   let at = 0;
   for (const [name, { shape, data }] of Object.entries(arrays)) {
@@ -67,18 +137,11 @@ export function serializeSafetensors(
         "train with a smaller learning rate, or store float32",
       );
     const bytes = bytesOf(stored);
-    header.push([name, { dtype: type, shape, data_offsets: [at, at + bytes.length] }]);
+    entries.push([name, { dtype: type, shape, data_offsets: [at, at + bytes.length] }]);
     at += bytes.length;
     parts.push(bytes);
   }
-  // The header is padded with spaces so that the numbers begin at a multiple of eight.
-  const text = JSON.stringify(Object.fromEntries(header));
-  const json = new TextEncoder().encode(
-    text.padEnd(text.length + ((8 - (new TextEncoder().encode(text).length % 8)) % 8)),
-  );
-  const length = new Uint8Array(8);
-  new DataView(length.buffer).setBigUint64(0, BigInt(json.length), true);
-  return [length, json, ...parts];
+  return assembleSafetensors(metadata, entries, parts);
 }
 
 /**
@@ -98,7 +161,7 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
     fail(
       "data",
       `${where}: ${what}`,
-      "the file is damaged or no safetensors file; use another checkpoint",
+      "the file is damaged or not a safetensors file; use another checkpoint",
     );
   if (bytes.length < 8) broken(`only ${bytes.length} bytes long`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -112,7 +175,7 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
     throw new DiffeoError(
       "data",
       `${where}: its header is no JSON`,
-      "the file is damaged or no safetensors file",
+      "the file is damaged or not a safetensors file",
       {
         cause: error,
       },
@@ -145,6 +208,9 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   }
   const left = bytes.length - 8 - length - end;
   if (left > 0) broken(`${left} bytes after the last array belong to none`);
+  const wrong = checksumProblem(metadata, bytes);
+  if (wrong !== undefined) broken(wrong);
+  const { [CHECKSUM]: _, ...own } = metadata;
   const arrays = places.map(({ name, dtype, shape, from, to }): [string, NdArray] => {
     // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
     const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
@@ -154,5 +220,5 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
     if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
     return [name, { shape, dtype: "float32", data }];
   });
-  return { arrays: Object.fromEntries(arrays), metadata: metadata as Record<string, string> };
+  return { arrays: Object.fromEntries(arrays), metadata: own as Record<string, string> };
 }
