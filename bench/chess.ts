@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { compileDenoiserStep, denoiserBatch, type Model } from "diffeo/categorical";
 import { compile, release, toHost } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
-import { frozen, parameterCount } from "diffeo/model";
+import { asConstants, parameterCount } from "diffeo/model";
 import { loadModel, writeSafetensors } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { initialState, type TrainState } from "diffeo/train";
@@ -139,7 +139,7 @@ async function disagreement(model: Model, peer: TorchPeer, settings: Settings): 
   const x = normal(key("x"), [count, 8, 8, 12]);
   const network = compile(
     (image: Tensor, time: Tensor) =>
-      model.denoiser.network.apply(frozen(model.parameters), image, time),
+      model.denoiser.network.apply(asConstants(model.parameters), image, time),
     [[null, 8, 8, 12], [null]],
     placed(settings),
   );

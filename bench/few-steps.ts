@@ -13,7 +13,7 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { denoiserPosterior, type Model } from "diffeo/categorical";
 import { input, sizeOf, type Tensor } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type SolverName, solvers } from "diffeo/sampler";
@@ -39,7 +39,7 @@ const GRIDS = ["fitted", "logSnr", "quadratic", "uniform"] as const satisfies re
 /** Multiplications and additions of the products in one evaluation, in GFLOP a board. */
 function cost({ denoiser, parameters, encoding: { grid, channels } }: Model): number {
   const x = input("x", [1, ...grid, channels]);
-  const root = denoiserPosterior(denoiser, frozen(parameters))(x, input("t", [1]));
+  const root = denoiserPosterior(denoiser, asConstants(parameters))(x, input("t", [1]));
   const seen = new Set<Tensor>();
   const open = [root];
   let total = 0;

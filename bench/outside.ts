@@ -6,7 +6,7 @@
 import { additiveLogistic } from "diffeo/bijector";
 import { compile } from "diffeo/engine";
 import { input, type Tensor, writeOnnx } from "diffeo/graph";
-import { frozen, networkOf } from "diffeo/model";
+import { asConstants, networkOf } from "diffeo/model";
 import { external, fromOnnx } from "diffeo/outside";
 import { key } from "diffeo/random";
 import { openSampler } from "diffeo/sampler";
@@ -23,7 +23,7 @@ export async function run(): Promise<void> {
   for (const width of [32, 256]) {
     const spec = { kind: "residual", channels: 3, width, blocks: 3 } as const;
     const network = networkOf(spec);
-    const parameters = frozen(network.init(key(1)));
+    const parameters = asConstants(network.init(key(1)));
     const inside: MarginalScore = (x, t) => network.apply(parameters, x, t);
     for (const count of [1, 64, 1024]) {
       const tensors = [input("x", [count, 3]), input("t", [count])] as const;

@@ -7,7 +7,7 @@ import { additiveLogistic, affine, chain, each } from "diffeo/bijector";
 import { sampleFrom } from "diffeo/distribution";
 import { evaluate } from "diffeo/engine";
 import { expand, mul, sub, type Tensor } from "diffeo/graph";
-import { frozen, type UNet, type UNetOptions, unet, unetInit } from "diffeo/model";
+import { asConstants, type UNet, type UNetOptions, unet, unetInit } from "diffeo/model";
 import { key } from "diffeo/random";
 import {
   clampToSimplex,
@@ -151,7 +151,7 @@ const network: UNetOptions = {
  * trained one does.
  */
 function networkScore(): MarginalScore {
-  const parameters = frozen<UNet<Tensor>>(unetInit(key(1), network));
+  const parameters = asConstants<UNet<Tensor>>(unetInit(key(1), network));
   return (x, t) => sub(mul(unet(parameters, x, expand(t, x.shape.slice(0, 1)), network), 0.01), x);
 }
 

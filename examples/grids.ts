@@ -17,7 +17,7 @@ import {
   modelOf,
   standardise,
 } from "diffeo/categorical";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { fold, integers, key } from "diffeo/random";
 import { sample } from "diffeo/sampler";
@@ -75,7 +75,7 @@ await saveModel(file, modelOf(spec, state.ema.data as Float32Array));
 const { encoding, denoiser, parameters } = await loadModel(file);
 await rm(folder, { recursive: true });
 
-const score = denoiserScore(denoiser, frozen(parameters));
+const score = denoiserScore(denoiser, asConstants(parameters));
 const { samples } = await sample(reversePush(denoiser.sde, encoding.phi, score), {
   count: SAMPLES,
   shape: [...encoding.grid, encoding.channels],

@@ -67,7 +67,7 @@ export {
   positionGrids,
   requireChess,
 } from "./diffusion/encoding.ts";
-export { type ExportName, exported, exportOnnx, exports } from "./diffusion/export.ts";
+export { type ExportName, exportFunction, exportOnnx, exports } from "./diffusion/export.ts";
 export {
   completeByParticles,
   type OpenParticleBoardOptions,
@@ -95,7 +95,7 @@ export {
   requireDrawable,
   sampleBoards,
 } from "./diffusion/sample.ts";
-export { type BoardTrace, quantised, serializeTrace } from "./diffusion/trace.ts";
+export { type BoardTrace, quantise, serializeTrace } from "./diffusion/trace.ts";
 export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
 export {
   histogram,
@@ -119,7 +119,7 @@ export { type Statistics, statisticsOf } from "./measure/statistics.ts";
 export { layOut, measureTable, statisticsTable, tooFew } from "./measure/table.ts";
 export { twoSampleAuc } from "./measure/two-sample.ts";
 export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
-export { judged } from "./picture/pictures.ts";
+export { boardPictures } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
 export {
   openScaleTasks,

@@ -9,7 +9,7 @@ import { boardAt, CLASSES, PIECES, range, SQUARES, unpack } from "../src/board/p
 import { parseCondition, requirePossible } from "../src/diffusion/condition.ts";
 import { drawAccepted } from "../src/diffusion/rejection.ts";
 import { type Boards, openBoards, sampleBoards } from "../src/diffusion/sample.ts";
-import { type BoardTrace, quantised, serializeTrace } from "../src/diffusion/trace.ts";
+import { type BoardTrace, quantise, serializeTrace } from "../src/diffusion/trace.ts";
 import { sparseBoard } from "./arbitrary.ts";
 import { countedModel, tinyModel } from "./tiny.ts";
 
@@ -258,7 +258,7 @@ describe("a trace", () => {
           w[0] + total === total ? w.map(() => 1 / CLASSES) : w,
           (v) => v / total,
         );
-        const bytes = quantised(p);
+        const bytes = quantise(p);
         const most = Math.max(...p);
         const first = p[CLASSES - 1] === most ? CLASSES - 1 : p.indexOf(most);
         expect(likeliest(bytes)).toEqual([first]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";
 import { pack } from "../src/board/position.ts";
 import { ansiBoards } from "../src/picture/ansi.ts";
-import { judged } from "../src/picture/pictures.ts";
+import { boardPictures } from "../src/picture/pictures.ts";
 import { boardSvg, sheetSvg } from "../src/picture/svg.ts";
 
 const START = parseFen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR");
@@ -88,7 +88,7 @@ describe("boards in a terminal", () => {
   });
 
   it("have captions that wrap under their board", () => {
-    const [{ caption = "" }] = judged(pack(parseFen("8/8/8/3kK3/8/8/8/8")));
+    const [{ caption = "" }] = boardPictures(pack(parseFen("8/8/8/3kK3/8/8/8/8")));
     expect(caption).toBe("✗ kings touch,\nboth in check");
     const picture = { board: START, caption: "✗ not one king each,\ntoo many pieces" };
     const lines = ansiBoards([picture, picture], { colour: false }).split("\n");

@@ -4,7 +4,7 @@
  * same text, in a page and in Node.
  */
 import * as Plot from "@observablehq/plot";
-import { drawn, EDGE, framed, type Heading, INDENT, LINE, textAt } from "./frame.ts";
+import { EDGE, framed, type Heading, INDENT, LINE, plotGroup, textAt } from "./frame.ts";
 import { FAINT } from "./svg.ts";
 
 export type { LegendEntry } from "./frame.ts";
@@ -55,7 +55,7 @@ function panelAt(
   y: number,
 ): string {
   const axis = { labelArrow: "none", labelAnchor: "center", tickSize: 4 } as const;
-  const plot = drawn(
+  const plot = plotGroup(
     {
       ...house,
       width,

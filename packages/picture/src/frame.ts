@@ -32,7 +32,7 @@ export const INDENT = 3;
 const LETTER = 6.6;
 
 /** A plot as a group at a place, without what only a page's style sheet would read. */
-export function drawn(options: Plot.PlotOptions, x: number, y: number): string {
+export function plotGroup(options: Plot.PlotOptions, x: number, y: number): string {
   const svg = Plot.plot({ ...options, document: chartDocument() });
   for (const style of svg.querySelectorAll("style")) style.remove();
   const content = svg.innerHTML.replaceAll("var(--plot-background)", "#ffffff");
@@ -49,7 +49,7 @@ function legendAt(entries: readonly LegendEntry[], x: number, y: number): string
     .map(({ label, colour, symbol = "circle" }) => {
       const left = at;
       at += 50 + LETTER * label.length;
-      const mark = drawn(
+      const mark = plotGroup(
         {
           width: 24,
           height: 16,

@@ -3,7 +3,7 @@
  * shown.
  */
 import type * as Plot from "@observablehq/plot";
-import { drawn, EDGE, framed, type Heading } from "./frame.ts";
+import { EDGE, framed, type Heading, plotGroup } from "./frame.ts";
 
 export interface GridOptions extends Heading {
   /** Of every row its plots; undefined leaves a place empty. */
@@ -37,7 +37,7 @@ export function grid(options: GridOptions): string {
               marginBottom: bottom,
             };
             const size = { width: left + side + ROOM, height: ROOM + side + bottom };
-            return drawn(
+            return plotGroup(
               { ...plot, ...margins, ...size },
               EDGE + j * (side + GAP),
               top + i * (side + GAP),

@@ -95,9 +95,9 @@ export {
   serializeDensity,
 } from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
+export { modelColumns, type RowScores, scoreRows } from "./dkef/score-rows.ts";
 export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
-export { modelColumns, type RowScores, scoreRows } from "./dkef/use.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
 export { type Calibration, calibrate } from "./measure/calibration.ts";
 export type { Clusters } from "./measure/clusters.ts";
@@ -111,8 +111,12 @@ export {
   requireCompletable,
   type TableCompletion,
 } from "./measure/completion.ts";
+export {
+  type DensityEvaluation,
+  evaluateDensity,
+  validationLikelihood,
+} from "./measure/density-evaluation.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
-export { type DensityWorth, densityWorth, validationLikelihood } from "./measure/density-worth.ts";
 export { kolmogorov } from "./measure/distances.ts";
 export {
   type Evaluated,

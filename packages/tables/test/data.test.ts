@@ -22,9 +22,9 @@ import { readTable } from "../src/node/table-file.ts";
 import { legacyPermutation } from "../src/table/numpy.ts";
 import { prepare, prune } from "../src/table/prepare.ts";
 import { generate, type SyntheticName, synthetics } from "../src/table/synthetic.ts";
-import { parseTable, selected, type Table, without } from "../src/table/table.ts";
+import { parseTable, selectColumns, type Table, without } from "../src/table/table.ts";
 import { isSynthetic, isUci } from "../src/table/uci.ts";
-import { unwhitened, whitened, whiteningOf } from "../src/table/whitening.ts";
+import { unwhitenRows, whiteningOf, whitenRows } from "../src/table/whitening.ts";
 
 const uci = fileURLToPath(new URL("../../../../shared/data/uci", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "diffeo-"));
@@ -120,10 +120,12 @@ describe("reading CSV", () => {
 
   it("drops columns by name and by number, and names those there are", () => {
     const table = parseTable("a,b,c\n1,2,3\n4,5,6\n", "t.csv");
-    const kept = selected(table, without(["b", "3"]));
+    const kept = selectColumns(table, without(["b", "3"]));
     expect([kept.columns, [...kept.values]]).toEqual([["a"], [1, 4]]);
-    expect(() => selected(table, without(["d"]))).toThrow(/no column "d".*"a", "b", "c"/);
-    expect(() => selected(table, without(["a", "b", "c"]))).toThrow(/all 3 columns are dropped/);
+    expect(() => selectColumns(table, without(["d"]))).toThrow(/no column "d".*"a", "b", "c"/);
+    expect(() => selectColumns(table, without(["a", "b", "c"]))).toThrow(
+      /all 3 columns are dropped/,
+    );
   });
 });
 
@@ -181,14 +183,14 @@ describe("preparing", () => {
     });
     const whole = { source: "t", columns: ["a", "b", "c", "d"], rows: 400, values: mixed };
     const map = whiteningOf(whole);
-    const out = whitened(mixed, map);
+    const out = whitenRows(mixed, map);
     for (let j = 0; j < 4; j++)
       for (let k = 0; k <= j; k++) {
         let total = 0;
         for (let i = 0; i < 400; i++) total += out[4 * i + j] * out[4 * i + k];
         expect(total / 400).toBeCloseTo(j === k ? 1 : 0, 9);
       }
-    unwhitened(out, map).forEach((v, i) => {
+    unwhitenRows(out, map).forEach((v, i) => {
       expect(Math.abs(v - mixed[i])).toBeLessThan(1e-9 * 10 ** (3 * (i % 4) - 5) * 100);
     });
   });

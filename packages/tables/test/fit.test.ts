@@ -18,16 +18,16 @@ import type { Fitted } from "../src/dkef/fitted.ts";
 import { openFitting } from "../src/dkef/fitting.ts";
 import { type GradientNoise, openGradientNoise } from "../src/dkef/gradient-noise.ts";
 import { sampleRows } from "../src/dkef/sample.ts";
+import { scoreRows } from "../src/dkef/score-rows.ts";
 import { settingsOf } from "../src/dkef/settings.ts";
 import { fitSteps } from "../src/dkef/steps.ts";
-import { scoreRows } from "../src/dkef/use.ts";
 import { preparedTable } from "../src/node/datasets.ts";
 import { runTask } from "../src/node/study.ts";
 import { densityPicture } from "../src/picture/picture.ts";
 import { openFitTasks, type RunRecord } from "../src/study/study.ts";
 import { prepare } from "../src/table/prepare.ts";
 import { generate } from "../src/table/synthetic.ts";
-import { whitened } from "../src/table/whitening.ts";
+import { whitenRows } from "../src/table/whitening.ts";
 
 const data = prepare(generate("two-moons", 1500, fold(key(0), "two-moons")), key(1));
 const small = {
@@ -168,7 +168,7 @@ describe("a fit of two moons", () => {
 
     for (const method of ["hmc", "mala"] as const) {
       const count = 600;
-      const drawn = whitened(
+      const drawn = whitenRows(
         (await sampleRows(model, count, { method, steps: 30, key: key(8) })).values,
         data.whitening,
       );

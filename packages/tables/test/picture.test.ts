@@ -11,11 +11,11 @@ import type { Calibration } from "../src/measure/calibration.ts";
 import { evaluateTable, type TableEvaluation } from "../src/measure/evaluate.ts";
 import type { Cells } from "../src/measure/law.ts";
 import { shownColumns } from "../src/picture/columns.ts";
+import { evaluationChart } from "../src/picture/evaluation.ts";
 import { reportFigures, tablePicture } from "../src/picture/figures.ts";
 import { DATA, SAMPLES, shares } from "../src/picture/marks.ts";
 import { pairPlot } from "../src/picture/pairs.ts";
 import { panelChart } from "../src/picture/panels.ts";
-import { worthChart } from "../src/picture/worth.ts";
 import { htmlReport } from "../src/report/html.ts";
 
 const LABELS = ["<north>", "south & east"];
@@ -238,7 +238,7 @@ describe("numbers of a picture are where its axes say", () => {
   it("means with two standard errors to each side", () => {
     const auc = (value: number) => ({ value, error: 0.02 });
     const plots = plotsOf(
-      worthChart({
+      evaluationChart({
         likelihood: {
           mean: -3,
           error: 0.25,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cellBatches, readCells, readTable } from "diffeo-tables/node";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { cellReader, joined, parseCells } from "../src/table/cells.ts";
+import { cellReader, joinTables, parseCells } from "../src/table/cells.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-pieces-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,7 +35,7 @@ describe("pieces of CSV", () => {
           rest = rest.slice(size);
           return reader.add(piece);
         });
-        expect(joined([...found, reader.add(rest), reader.end()])).toEqual(
+        expect(joinTables([...found, reader.add(rest), reader.end()])).toEqual(
           parseCells(text, "t.csv"),
         );
         // A quote of a cell is doubled; a blank in one is kept, and around one it is not.
@@ -60,7 +60,7 @@ describe("pieces of CSV", () => {
     const found = [];
     for await (const batch of cellBatches(path, 10)) found.push(batch);
     expect(found.map((batch) => batch.rows.length)).toEqual([10, 10, 3]);
-    expect(joined(found)).toEqual(whole);
+    expect(joinTables(found)).toEqual(whole);
     expect(whole.lines.slice(0, 4)).toEqual([2, 4, 5, 6]);
   });
 

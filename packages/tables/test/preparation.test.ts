@@ -11,7 +11,7 @@ import { type PrepareOptions, prepare } from "../src/table/prepare.ts";
 import { generate, type SyntheticName, synthetics } from "../src/table/synthetic.ts";
 import type { Table } from "../src/table/table.ts";
 import { preparationOf, uciSets } from "../src/table/uci.ts";
-import { whitened, whiteningOf } from "../src/table/whitening.ts";
+import { whiteningOf, whitenRows } from "../src/table/whitening.ts";
 
 const uci = fileURLToPath(new URL("../../../../shared/data/uci", import.meta.url));
 const bare = { dequantise: false, whiten: false, noise: 0 } as const;
@@ -106,8 +106,8 @@ describe("whitening", () => {
     const [plain, scaled] = [inUnits(1, 2, 3, 4), inUnits(unit, 2 * unit, 3 * unit, 4 * unit)];
     const [map, other] = [whiteningOf(plain), whiteningOf(scaled)];
     expect((map.logDet - other.logDet) / (4 * Math.log(unit))).toBeCloseTo(1, 12);
-    const points = whitened(plain.values, map);
-    whitened(scaled.values, other).forEach((v, i) => {
+    const points = whitenRows(plain.values, map);
+    whitenRows(scaled.values, other).forEach((v, i) => {
       expect(v).toBeCloseTo(points[i], 9);
     });
     expect(() => whiteningOf(inUnits(unit, 1, 1, 1))).toThrow(

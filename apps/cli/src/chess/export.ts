@@ -6,7 +6,7 @@ import { Option } from "commander";
 import type { Target, Tensor } from "diffeo/graph";
 import { loadModel } from "diffeo/node";
 import { fold, key, normal, uniform } from "diffeo/random";
-import { type ExportName, exported, exportOnnx, exports } from "diffeo-chess";
+import { type ExportName, exportFunction, exportOnnx, exports } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
 import { writeOnnxFile } from "../shell/onnx.ts";
 import { forceOption, integer, MOST } from "../shell/options.ts";
@@ -36,7 +36,7 @@ async function exportModel(io: Io, options: ExportCommand): Promise<void> {
     x: normal(fold(key("export"), "x"), [batch, ...grid, channels]),
     t: uniform(fold(key("export"), "t"), [batch], { low: 0.02, high: 1 }),
   };
-  const f = exported(model, what);
+  const f = exportFunction(model, what);
   const made = {
     written: exportOnnx(model, options),
     f: (...[x, t]: Tensor[]) => f(x, t),

@@ -8,8 +8,8 @@ import {
   ansiBoards,
   BOARD_STEPS,
   type Board,
+  boardPictures,
   EMPTY,
-  judged,
   openBoards,
   type Picture,
   sheetSvg,
@@ -55,7 +55,7 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
         signal,
         onStep,
       });
-      pictures.push(...judged(positions, (board) => `w = ${w}\n${counted(board)}\n`));
+      pictures.push(...boardPictures(positions, (board) => `w = ${w}\n${counted(board)}\n`));
     }
   }).finally(() => draw.dispose());
   io.stdout.write(ansiBoards(pictures, screen(io.stdout)));

@@ -6,10 +6,10 @@ import {
   type Accepted,
   ansiBoards,
   boardAt,
+  boardPictures,
   CLASSES,
   flawsOf,
   formatFullFen,
-  judged,
   type Picture,
   SQUARES,
   serializeTrace,
@@ -143,7 +143,7 @@ export async function writeBoards(
   const { format, out, trace, require: conditions = [] } = options;
   const { positions } = boards;
   if (positions.count > 0) {
-    const pictures = judged(positions).map((picture) => ({ ...picture, marked }));
+    const pictures = boardPictures(positions).map((picture) => ({ ...picture, marked }));
     const fens = pictures.map((_, i) => formatFullFen(boardAt(positions, i), fields));
     const described = {
       ...about,

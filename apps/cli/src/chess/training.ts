@@ -17,7 +17,7 @@ import { parameterCount } from "diffeo/model";
 import { type RunConfig, RunFolder, saveModel, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type Checkpoint, initialState, rateAt, stateOf, train } from "diffeo/train";
-import { judged, type Positions, positionGrids, sampleBoards, sheetSvg } from "diffeo-chess";
+import { boardPictures, type Positions, positionGrids, sampleBoards, sheetSvg } from "diffeo-chess";
 import { advise } from "../shell/exit.ts";
 import type { Io } from "../shell/io.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
@@ -85,7 +85,7 @@ async function drawSheet(
       ...engineOf(options),
     });
     const title = `After ${step} steps of training`;
-    await writeFileAtomic(path, sheetSvg(judged(positions), { columns: 4, title }));
+    await writeFileAtomic(path, sheetSvg(boardPictures(positions), { columns: 4, title }));
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof DiffeoError && ["numerical", "device"].includes(error.kind)))

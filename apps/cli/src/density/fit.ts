@@ -7,10 +7,10 @@ import { type ObjectiveName, objectives } from "diffeo/matching";
 import { inFolder, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import {
+  type DensityEvaluation,
   type DensityRun,
-  type DensityWorth,
-  densityWorth,
   ENOUGH_SAMPLES,
+  evaluateDensity,
   likelihood,
   type Measures,
   type Prepared,
@@ -166,7 +166,10 @@ async function candidate(
 }
 
 /** What the fit is worth beside a Gaussian, in words. */
-const worthLines = ({ gaussian: { mean, gain }, clusters: { masses } }: DensityWorth): string =>
+const worthLines = ({
+  gaussian: { mean, gain },
+  clusters: { masses },
+}: DensityEvaluation): string =>
   `a fitted Gaussian     ${mean.toFixed(3)}   (the model has ${Math.abs(gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} ${gain.mean < 0 ? "less" : "more"})
 mass by cluster       ${masses.map(({ data, samples }) => `${(100 * data).toFixed(1)} % (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)
 `;
@@ -189,7 +192,7 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   const { steps, stopped, failure, chosen, curve } = found;
   const worth =
     measures && failure === undefined
-      ? await densityWorth({ spec, fitted: chosen }, data, {
+      ? await evaluateDensity({ spec, fitted: chosen }, data, {
           key: fold(key(seed), "worth"),
           signal: io.signal,
         })

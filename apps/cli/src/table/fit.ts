@@ -31,7 +31,7 @@ import {
 import { outputs } from "../shell/outputs.ts";
 import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, runFit } from "./fitting.ts";
-import { leftOut, REPORT, requireWorth, writeReport } from "./report.ts";
+import { leftOut, REPORT, requireFaultless, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
   readonly column?: readonly string[];
@@ -166,7 +166,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     );
   else if (evaluation) say(evaluationText(evaluation));
   if (evaluation && !accept)
-    requireWorth(
+    requireFaultless(
       evaluation,
       "the model is written; train longer, look at the columns' domains, or take it as it is by --accept",
     );

@@ -19,7 +19,7 @@ export const REPORT =
   /^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/;
 
 /** Raises an error where a baseline is better or clusters have the wrong mass. */
-export function requireWorth(evaluation: TableEvaluation, remedy: string): void {
+export function requireFaultless(evaluation: TableEvaluation, remedy: string): void {
   const faults = faultsOf(evaluation);
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
 }

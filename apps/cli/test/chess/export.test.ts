@@ -12,7 +12,7 @@ import {
   type Parameterisation,
 } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
-import { frozen, networkOf, parameterCount } from "diffeo/model";
+import { asConstants, networkOf, parameterCount } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { key, normal, uniform } from "diffeo/random";
 import { chessSpec, exportOnnx, playouts } from "diffeo-chess";
@@ -120,7 +120,7 @@ describe("diffeo chess export", () => {
       expect(complaintsOfOnnx([{ name: what, bytes }])).toEqual([]);
 
       const f = compile(
-        (what === "score" ? denoiserScore : denoiserMean)(denoiser, frozen(parameters)),
+        (what === "score" ? denoiserScore : denoiserMean)(denoiser, asConstants(parameters)),
         [[null, 8, 8, 12], [null]],
         { threads: 1 },
       );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { denoiserLoss, fittedTimes, type Model } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 import { loadModel, modelDigest } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { parseFen } from "diffeo-chess";
@@ -64,7 +64,7 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
     const classes = { shape: [1, 8, 8], dtype: "int32", data: Int32Array.from(board) } as const;
     const loss = compile(
       (c: Tensor, t: Tensor, noise: Tensor) =>
-        denoiserLoss(denoiser, frozen(parameters), c, t, noise),
+        denoiserLoss(denoiser, asConstants(parameters), c, t, noise),
       [{ shape: [1, 8, 8], dtype: "int32" }, [1], [1, 8, 8, 12]],
       { threads: 1, once: true },
     );

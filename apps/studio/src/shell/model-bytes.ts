@@ -3,7 +3,7 @@
  * keeps them under their address, which changes with their content, so that the next visit does not
  * wait; what it keeps has been read as a model once.
  */
-import { joined } from "diffeo/host";
+import { concatArrays } from "diffeo/host";
 
 const CACHE = "diffeo-models";
 
@@ -26,7 +26,7 @@ async function read(response: Response, onProgress: (share: number) => void): Pr
     loaded += part.value.length;
     onProgress(Math.min(1, loaded / size));
   }
-  return joined((length) => new Uint8Array(length), parts);
+  return concatArrays((length) => new Uint8Array(length), parts);
 }
 
 /** The address without the mark of its content. */

@@ -14,7 +14,7 @@
 import type { Model } from "diffeo/categorical";
 import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categorical";
 import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 
 export const exports = {
   score: denoiserScore,
@@ -25,7 +25,7 @@ export const exports = {
 export type ExportName = keyof typeof exports;
 
 /** What is exported, as a function of x and t. */
-export function exported(
+export function exportFunction(
   { denoiser, parameters }: Model,
   what: ExportName,
 ): (x: Tensor, t: Tensor) => Tensor {
@@ -35,7 +35,7 @@ export function exported(
       `a network has no output "${what}"`,
       `export one of ${Object.keys(exports).join(", ")}`,
     );
-  return exports[what](denoiser, frozen(parameters));
+  return exports[what](denoiser, asConstants(parameters));
 }
 
 interface ExportOptions {
@@ -49,7 +49,7 @@ interface ExportOptions {
 
 export function exportOnnx(model: Model, { what, batch, target }: ExportOptions): OnnxModel {
   const { spec, encoding, denoiser } = model;
-  const f = exported(model, what);
+  const f = exportFunction(model, what);
   const shapes = [[batch, ...encoding.grid, encoding.channels], [batch]];
   const { outputs, inputs } = trace(
     (x: Tensor, t: Tensor) => ({ [what]: f(x, t) }),

@@ -18,7 +18,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 import { openParticles, type ParticleCall, type ParticleResult } from "diffeo/sampler";
 import { reversePush, scaleDrift, type TwistedProcess, twist } from "diffeo/sde";
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
@@ -69,7 +69,7 @@ export function openParticleBoards(
       `a network that predicts ${spec.parameterisation} gives no posterior to weigh boards by`,
       "complete by resample or replacement, or train a network that predicts the posterior",
     );
-  const parameters = frozen(arrays);
+  const parameters = asConstants(arrays);
   const shape = [...encoding.grid, encoding.channels];
   const likelihood = siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters));
   const process = scaleDrift(

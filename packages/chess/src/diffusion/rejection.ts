@@ -4,7 +4,7 @@
  * that was rejected is part of the result.
  */
 
-import { joined } from "diffeo/host";
+import { concatArrays } from "diffeo/host";
 import { joinReports } from "diffeo/sampler";
 import { boardAt, type Positions, select } from "../board/position.ts";
 import { type BoardCondition, requirePossible } from "./condition.ts";
@@ -73,7 +73,7 @@ function passing(
 /** Boards that follow each other as those of one call. */
 export function joinBoards(parts: readonly Boards[]): Boards {
   const positions = parts.map((part) => part.positions);
-  const bytes = joined(
+  const bytes = concatArrays(
     (length) => new Uint8Array(length),
     positions.map((part) => part.bytes),
   );

@@ -19,7 +19,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { fail, type Tensor } from "diffeo/graph";
-import { frozen } from "diffeo/model";
+import { asConstants } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
   clampToSimplex,
@@ -146,7 +146,7 @@ export async function openBoards(
     fail("usage", `there is no space "${space}"`, "use simplex or logit");
   const { denoiser, encoding, parameters: arrays, spec } = model;
   requireDrawable(model);
-  const parameters = frozen(arrays);
+  const parameters = asConstants(arrays);
   const score = denoiserScore(denoiser, parameters);
   const logPosterior =
     spec.parameterisation === "posterior" && denoiserLogPosterior(denoiser, parameters);

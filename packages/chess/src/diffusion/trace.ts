@@ -11,7 +11,7 @@
  * that of its likeliest class.
  */
 import { fail, type NdArray } from "diffeo/graph";
-import { joined } from "diffeo/host";
+import { concatArrays } from "diffeo/host";
 import type { Progress } from "diffeo/sampler";
 import { formatFen } from "../board/fen.ts";
 import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/position.ts";
@@ -30,7 +30,7 @@ const BYTES = SQUARES * CLASSES;
  * Probabilities, 13 a square, as bytes; 'empty' wins a tie for the greatest, then the first, as in
  * decoding.
  */
-export function quantised(mixture: Float32Array): Uint8Array {
+export function quantise(mixture: Float32Array): Uint8Array {
   const bytes = Uint8Array.from(mixture, (p) => Math.round(255 * Math.min(1, Math.max(0, p))));
   for (let at = 0; at < bytes.length; at += CLASSES) {
     let best = at + CLASSES - 1;
@@ -75,12 +75,12 @@ export function traceRecorder(
       const frame = wanted.indexOf(progress.step);
       if (frame < 0) return;
       const { data } = await progress.points();
-      kept[frame].set(quantised(mixture(data as Float32Array)), (progress.first - first) * BYTES);
+      kept[frame].set(quantise(mixture(data as Float32Array)), (progress.first - first) * BYTES);
       times[frame] = progress.t;
     },
     end: ({ data }) => ({
       times: [...times, 0],
-      frames: [...kept, quantised(mixture(data as Float32Array))],
+      frames: [...kept, quantise(mixture(data as Float32Array))],
     }),
   };
 }
@@ -104,7 +104,7 @@ export const selectTrace = (
 export const joinTraces = (traces: readonly BoardTrace[]): BoardTrace => ({
   times: traces[0].times,
   frames: traces[0].frames.map((_, f) =>
-    joined(
+    concatArrays(
       (length) => new Uint8Array(length),
       traces.map(({ frames }) => frames[f]),
     ),

@@ -12,7 +12,7 @@ const SAID: Readonly<Record<Flaw, string>> = {
 };
 
 /** @param about lines above the verdict */
-export const judged = (
+export const boardPictures = (
   positions: Positions,
   about: (board: Board) => string = () => "",
 ): Picture[] =>

@@ -7,7 +7,7 @@ import { sumEvent } from "../bijector/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { add, constant, fail, mean, mul, square, sub, type Tensor, take } from "../graph/index.ts";
 import { batches } from "../host/index.ts";
-import { frozen } from "../model/index.ts";
+import { asConstants } from "../model/index.ts";
 import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
 import {
   type DrawOptions,
@@ -43,7 +43,7 @@ export async function errorsByTime(
   const { sde, codes } = denoiser;
   const { meanFactor, std } = sde.transition;
   const { grid, channels } = encoding;
-  const denoise = denoiserMean(denoiser, frozen(model.parameters));
+  const denoise = denoiserMean(denoiser, asConstants(model.parameters));
   const error = compile(
     (k: Tensor, t: Tensor, noise: Tensor) => {
       const x0 = take(constant(codes, noise.dtype), k);

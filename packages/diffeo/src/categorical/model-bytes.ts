@@ -9,7 +9,7 @@
  */
 import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
-import { checked, whole } from "../host/named.ts";
+import { parseWith, whole } from "../host/named.ts";
 import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/index.ts";
 import type { ErrorByTime } from "../sampler/index.ts";
 import { parseSafetensors, type StoredType, serializeSafetensors } from "../train/index.ts";
@@ -84,7 +84,7 @@ function parseSpec(
   path: string,
 ): Pick<Model, "spec" | "denoiser" | "encoding"> & { shapes: Parameters<Shaped> } {
   try {
-    const spec = checked(
+    const spec = parseWith(
       specSchema,
       upgraded(format, JSON.parse(text)),
       "the spec",
@@ -133,7 +133,7 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
 function parseErrors(text: string | undefined, path: string): ErrorByTime | undefined {
   if (text === undefined) return undefined;
   try {
-    return checked(errorsSchema, JSON.parse(text), "the errors by time");
+    return parseWith(errorsSchema, JSON.parse(text), "the errors by time");
   } catch (error) {
     throw new DiffeoError("data", `${path}: its errors by time are none`, "measure them anew", {
       cause: error,

@@ -3,7 +3,7 @@
  * the class of every site.
  */
 import type { CompileOptions } from "../engine/index.ts";
-import { frozen } from "../model/index.ts";
+import { asConstants } from "../model/index.ts";
 import { type DrawOptions, type Known, type SolverName, sample } from "../sampler/index.ts";
 import { reversePush } from "../sde/index.ts";
 import { denoiserLogPosterior, denoiserScore } from "./denoiser.ts";
@@ -36,7 +36,7 @@ export async function sampleGrids(model: Model, options: SampleGridsOptions): Pr
   const { denoiser, encoding, spec } = model;
   const { known, steps = 100, ...rest } = options;
   const grid = usualTimes(model, options.solver, steps, options);
-  const parameters = frozen(model.parameters);
+  const parameters = asConstants(model.parameters);
   const process = reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters));
   const { classes, ...how } = known ?? {};
   const { samples } = await sample(process, {

@@ -23,8 +23,8 @@ import {
   directions,
   evaluateAt,
   type Found,
-  moved,
   patterns,
+  perturb,
   repeated,
   withinCondition,
   withMoved,
@@ -128,7 +128,7 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
   });
   // A value that is small at a point and beyond float32 beside it is a difference of parts that no
   // float32 holds.
-  const beside = moved(far, 2 ** -23, fold(seed, "beside"));
+  const beside = perturb(far, 2 ** -23, fold(seed, "beside"));
   const [double, around] = await at("float64", [far, beside], (probe) => fromX(phi, probe));
   results.push(judgeFinite(`|x| = ${extreme}: finite in float64`, double, []));
   if (device !== "reference") {

@@ -83,7 +83,7 @@ export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
 }
 
 /** The points, each number by that share of itself to one side or the other. */
-export function moved({ data, ...rest }: NdArray, share: number, seed: Key): NdArray {
+export function perturb({ data, ...rest }: NdArray, share: number, seed: Key): NdArray {
   const signs = rademacher(seed, rest.shape, { dtype: "float64" }).data;
   return { ...rest, data: (data as Float64Array).map((v, i) => v * (1 + share * signs[i])) };
 }

@@ -143,10 +143,10 @@ export function startOf(map: Bijector, dimension: number): number[] {
 export const numberFault = (cell: Cell): string | undefined =>
   typeof cell === "number" && Number.isFinite(cell)
     ? undefined
-    : `${shown(cell)} is no finite number`;
+    : `${quoteCell(cell)} is no finite number`;
 
 /** A cell in an error, of bounded length. */
-export const shown = (cell: Cell): string =>
+export const quoteCell = (cell: Cell): string =>
   typeof cell === "string" ? `"${cell.slice(0, 60)}${cell.length > 60 ? "…" : ""}"` : String(cell);
 
 /** The smallest number above x. */

@@ -12,7 +12,7 @@ import {
   stickBreaking,
 } from "../bijector/index.ts";
 import { concat, fail, mul, slice, sub, sum, type Tensor } from "../graph/index.ts";
-import { type Cell, type Domain, domain, partCount, requireCount, shown } from "./domain.ts";
+import { type Cell, type Domain, domain, partCount, quoteCell, requireCount } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
 
 /** φ onto {y > 0, Σy < 1} by its name. */
@@ -56,7 +56,7 @@ function restOf(parts: number | readonly string[], n: number, rest: string | num
   if (!(Number.isInteger(at) && at >= 0 && at < n))
     fail(
       "usage",
-      `simplex: there is no part ${shown(rest)} to be the rest`,
+      `simplex: there is no part ${quoteCell(rest)} to be the rest`,
       `use a number from 0 to ${n - 1} or a name`,
     );
   return at;
@@ -162,7 +162,7 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
     faultOfCells: ([label]) =>
       places.has(label)
         ? undefined
-        : `${shown(label)} is none of ${labels.slice(0, 20).map(shown).join(", ")}${k > 20 ? ", …" : ""}`,
+        : `${quoteCell(label)} is none of ${labels.slice(0, 20).map(quoteCell).join(", ")}${k > 20 ? ", …" : ""}`,
     encode: ([label]) =>
       Array.from({ length: k - 1 }, (_, i) =>
         places.get(label) === i ? 1 - soften : soften / (k - 1),

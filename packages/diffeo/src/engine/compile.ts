@@ -33,8 +33,8 @@ import {
   writeOnnx,
 } from "../graph/index.ts";
 import { convertExact, describe } from "../graph/ndarray.ts";
+import { DeviceArray } from "./device-array.ts";
 import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
-import { KeptArray } from "./kept.ts";
 import { referenceSession } from "./reference.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
 import {
@@ -146,7 +146,7 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
  */
 function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
   const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
-  if (value instanceof KeptArray) {
+  if (value instanceof DeviceArray) {
     if (value.dtype !== dtype)
       fail(
         "type",
@@ -275,7 +275,7 @@ export function compile<X extends readonly unknown[], Y>(
       bindArgument(arg, specs[i], type, `argument ${i}`, arrays);
     });
     for (const a of arrays)
-      if (a instanceof KeptArray && (a.device !== device || options.worker))
+      if (a instanceof DeviceArray && (a.device !== device || options.worker))
         fail(
           "usage",
           `an array that ${a.device} keeps was given to a function elsewhere`,

@@ -3,7 +3,7 @@
  * computation.
  */
 import { fail, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
-import { toHost } from "./kept.ts";
+import { toHost } from "./device-array.ts";
 import type { Session } from "./session.ts";
 
 type Arrays = Readonly<Record<string, NdArray>>;

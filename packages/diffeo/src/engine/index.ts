@@ -10,7 +10,7 @@ export {
   type OpenSpec,
   type OpenSpecs,
 } from "./compile.ts";
-export { KeptArray, release, toHost } from "./kept.ts";
+export { DeviceArray, release, toHost } from "./device-array.ts";
 export { openModel } from "./model.ts";
 export { devices } from "./runtime.ts";
 export type { Device, OpeningOptions, Session, SessionOptions } from "./session.ts";

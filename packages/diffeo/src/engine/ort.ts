@@ -5,7 +5,7 @@
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { NdArray, OnnxModel } from "../graph/index.ts";
 import { add, DiffeoError, input, writeOnnx } from "../graph/index.ts";
-import { KeptArray } from "./kept.ts";
+import { DeviceArray } from "./device-array.ts";
 import { keeps, type OpeningOptions, type Session } from "./session.ts";
 
 interface OrtModule {
@@ -82,16 +82,16 @@ const locations = (
   );
 
 function toOrt(ort: OrtModule, array: NdArray): OrtTensor {
-  if (array instanceof KeptArray) return array.handle as OrtTensor;
+  if (array instanceof DeviceArray) return array.handle as OrtTensor;
   return new ort.Tensor(array.dtype as "float32", array.data as Float32Array, array.shape);
 }
 
-type Read = (array: KeptArray) => Promise<NdArray>;
+type Read = (array: DeviceArray) => Promise<NdArray>;
 
 function fromOrt(t: OrtTensor, read: Read): NdArray {
   const dtype = t.type as NdArray["dtype"];
   if (t.location !== "gpu-buffer") return { shape: t.dims, dtype, data: t.data as NdArray["data"] };
-  const kept: KeptArray = new KeptArray(
+  const kept: DeviceArray = new DeviceArray(
     t.dims,
     dtype,
     "webgpu",
@@ -113,7 +113,7 @@ export type StartModel = (model: OnnxModel) => Promise<Session>;
 function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => Promise<void> } {
   const sessions = new Map<string, Session>();
   let disposed = false;
-  const open = ({ shape, dtype }: KeptArray): Promise<Session> =>
+  const open = ({ shape, dtype }: DeviceArray): Promise<Session> =>
     start(writeOnnx([{ name: "y", tensor: input("x", shape, dtype) }]));
   return {
     read: (array) =>
@@ -168,7 +168,7 @@ export function wrapSession(
 }
 
 /** A session whose calls all go through a guard, and whose errors are ours. */
-export const guarded = (session: Session, guard: Guard): Session => ({
+export const guardSession = (session: Session, guard: Guard): Session => ({
   run: async (feeds) => {
     try {
       return await guard(() => session.run(feeds));

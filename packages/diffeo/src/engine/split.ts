@@ -19,7 +19,7 @@ import {
   topological,
 } from "../graph/index.ts";
 import { constantValue, isInput, rebuild } from "../graph/tensor.ts";
-import { toHost } from "./kept.ts";
+import { toHost } from "./device-array.ts";
 import { referenceSession } from "./reference.ts";
 import type { Session } from "./session.ts";
 

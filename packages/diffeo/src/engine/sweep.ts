@@ -21,7 +21,7 @@ import {
 import { sameShape } from "../graph/ndarray.ts";
 import { runsOf, sliceNode } from "../graph/pieces.ts";
 import { is, isInput, rebuild, uniformValue } from "../graph/tensor.ts";
-import { reusable } from "./kept.ts";
+import { reusable } from "./device-array.ts";
 import { type Expression, isInstruction, kernelOf } from "./kernel.ts";
 import { keeps, type Session } from "./session.ts";
 

@@ -5,7 +5,7 @@
  */
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
-import { guarded, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
+import { guardSession, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
 import {
   type Create,
   type Device,
@@ -106,7 +106,7 @@ const create: Create = async (model, device, { keep, once }) => {
     return wrapSession(ort, session, m, start, oneAtATime);
   };
   const open = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> =>
-    guarded(await oneAtATime(() => start(m, options)), oneAtATime);
+    guardSession(await oneAtATime(() => start(m, options)), oneAtATime);
   try {
     return await open(model, { keep, once });
   } catch (error) {

@@ -20,7 +20,7 @@ const shown = (value: unknown): string => {
  * A value that fits a schema; otherwise the first thing that does not is named, with its place
  * under `where`.
  */
-export function checked<S extends v.GenericSchema>(
+export function parseWith<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
   where: string,
@@ -48,7 +48,7 @@ export function checked<S extends v.GenericSchema>(
 }
 
 /** The row of a table that `spec.kind` names, and the spec with its options checked. */
-export function named<R extends { readonly schema: v.GenericSchema }>(
+export function lookUp<R extends { readonly schema: v.GenericSchema }>(
   table: Readonly<Record<string, R>>,
   spec: unknown,
   what: string,
@@ -61,5 +61,5 @@ export function named<R extends { readonly schema: v.GenericSchema }>(
       `name one of ${Object.keys(table).join(", ")} as its kind`,
     );
   const { kind: _, ...options } = spec as { kind: string };
-  return { row: table[kind], options: checked(table[kind].schema, options, what) };
+  return { row: table[kind], options: parseWith(table[kind].schema, options, what) };
 }

@@ -47,7 +47,7 @@ export function partsOf(count: number, size: number): (readonly [number, number]
 }
 
 /** Typed arrays end to end, in one that `make` makes. */
-export function joined<A extends { readonly length: number; set(part: A, at: number): void }>(
+export function concatArrays<A extends { readonly length: number; set(part: A, at: number): void }>(
   make: (length: number) => A,
   parts: readonly A[],
 ): A {
@@ -61,11 +61,11 @@ export function joined<A extends { readonly length: number; set(part: A, at: num
 }
 
 /** Arrays one below the other. */
-export function stacked(parts: readonly NdArray[]): NdArray {
+export function stackArrays(parts: readonly NdArray[]): NdArray {
   const [{ shape, dtype }] = parts;
   if (parts.length === 1) return parts[0];
   const count = parts.reduce((n, part) => n + part.shape[0], 0);
-  const data = joined(
+  const data = concatArrays(
     (length) => allocate(dtype, length) as Float64Array,
     parts.map((part) => part.data as Float64Array),
   );

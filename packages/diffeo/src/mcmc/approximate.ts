@@ -13,7 +13,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
-import { mean, othersMoved, requireApart, sumOfSquares } from "../host/index.ts";
+import { mean, moveOtherRows, requireIndependentRows, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
 import { type Data, dataArrays } from "./data.ts";
@@ -247,8 +247,8 @@ export async function approximate(
     const of = async (x: Float64Array) => ({
       "the log-density": (await run(x)).value.data as Float64Array,
     });
-    const [some, others] = othersMoved(rows, n);
-    requireApart(await of(rows), [await of(some), await of(others)], batch, "draw");
+    const [some, others] = moveOtherRows(rows, n);
+    requireIndependentRows(await of(rows), [await of(some), await of(others)], batch, "draw");
     const q = await (fit === "evidence" ? climb : matchScores)(look, bound, {
       ...options,
       fit,

@@ -9,7 +9,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, type NdArray, type Tensor } from "../graph/index.ts";
-import { othersMoved, requireApart } from "../host/index.ts";
+import { moveOtherRows, requireIndependentRows } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
 import {
@@ -318,8 +318,8 @@ async function requireOwnChains(
     ? [[...leaves, ...leaves], Float64Array.of(...places, ...places)]
     : [leaves, places];
   const said = (at: readonly Leaf[]) => ({ "the log-density": at.map(({ value }) => value) });
-  const [some, others] = othersMoved(points, points.length / found.length);
-  requireApart(
+  const [some, others] = moveOtherRows(points, points.length / found.length);
+  requireIndependentRows(
     said(found),
     [said(await look(some)), said(await look(others))],
     found.length,

@@ -6,7 +6,7 @@
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
-import { mapValues, othersMoved, requireApart } from "../host/index.ts";
+import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.ts";
 import { asked } from "./asked.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import type { Data, DataShapes } from "./data.ts";
@@ -153,8 +153,13 @@ async function requireOwnDraws(
       derived.map((name) => [`derived "${name}"`, found[name].data as Float64Array]),
     );
   const draws = Object.values(values)[0].shape[0];
-  const [some, others] = othersMoved(rows, rows.length / draws);
-  requireApart(said(values), [said(await shown(some)), said(await shown(others))], draws, "draw");
+  const [some, others] = moveOtherRows(rows, rows.length / draws);
+  requireIndependentRows(
+    said(values),
+    [said(await shown(some)), said(await shown(others))],
+    draws,
+    "draw",
+  );
 }
 
 /** How many numbers of an array are shown. */

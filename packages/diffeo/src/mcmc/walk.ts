@@ -8,7 +8,7 @@
  */
 import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
-import { partsOf, rowsOf, stacked } from "../host/index.ts";
+import { partsOf, rowsOf, stackArrays } from "../host/index.ts";
 import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
 import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
 
@@ -64,9 +64,9 @@ const eachArray = <T, U>({ x, values, slopes }: Chains<T>, f: (a: T) => U): Chai
 });
 
 const joined = (parts: readonly Chains<NdArray>[]): Chains<NdArray> => ({
-  x: stacked(parts.map(({ x }) => x)),
-  values: parts[0].values.map((_, k) => stacked(parts.map(({ values }) => values[k]))),
-  slopes: parts[0].slopes.map((_, k) => stacked(parts.map(({ slopes }) => slopes[k]))),
+  x: stackArrays(parts.map(({ x }) => x)),
+  values: parts[0].values.map((_, k) => stackArrays(parts.map(({ values }) => values[k]))),
+  slopes: parts[0].slopes.map((_, k) => stackArrays(parts.map(({ slopes }) => slopes[k]))),
 });
 
 export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
@@ -150,7 +150,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
       }
       return {
         chains: joined(parts.map((p) => p.chains)),
-        accepted: stacked(parts.map((p) => p.accepted)),
+        accepted: stackArrays(parts.map((p) => p.accepted)),
         share: parts.reduce((total, p) => total + p.moved, 0) / count,
       };
     },

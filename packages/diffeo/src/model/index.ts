@@ -29,10 +29,10 @@ export {
 } from "./dkef-alpha.ts";
 export {
   type Affine,
+  asConstants,
   conv,
   convInit,
-  drawn,
-  frozen,
+  initialise,
   linear,
   linearInit,
   type Norm,

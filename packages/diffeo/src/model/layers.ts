@@ -59,8 +59,8 @@ export const filledArray = (shape: Shape, value: number): NdArray => ({
 });
 
 /** Fresh parameters, a function of the key. */
-export const drawn = (key: Key): Source<NdArray> => ({
-  at: (name) => drawn(fold(key, name)),
+export const initialise = (key: Key): Source<NdArray> => ({
+  at: (name) => initialise(fold(key, name)),
   normal: (shape, variance) => gaussianArray(key, shape, variance),
   fill: filledArray,
 });
@@ -147,5 +147,5 @@ export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor 
  * Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then
  * prepare them once.
  */
-export const frozen = <P = Tree<Tensor>>(parameters: unknown): P =>
+export const asConstants = <P = Tree<Tensor>>(parameters: unknown): P =>
   mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isNdArray) as P;

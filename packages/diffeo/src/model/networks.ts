@@ -14,7 +14,7 @@ import {
   type Tensor,
   type Tree,
 } from "../graph/index.ts";
-import { named } from "../host/named.ts";
+import { lookUp } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
 import { type ColumnsOptions, columns, columnsFrom, columnsSchema } from "./columns.ts";
 import {
@@ -24,7 +24,7 @@ import {
   couplingFlowSchema,
   normalised,
 } from "./coupling-flow.ts";
-import { drawn, type Shaped, type Source, shapesWithin } from "./layers.ts";
+import { initialise, type Shaped, type Source, shapesWithin } from "./layers.ts";
 import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
 import {
   type TransformerOptions,
@@ -135,13 +135,13 @@ const MOST: Limit = { arrays: 1e5, numbers: 2 ** 32 };
 
 /** The network a spec names. */
 export function networkOf(spec: NetworkSpec): Network {
-  const { row, options } = named(networks as Readonly<Record<string, Row>>, spec, "network");
+  const { row, options } = lookUp(networks as Readonly<Record<string, Row>>, spec, "network");
   const { channels, outputs = channels } = options as { channels: number; outputs?: number };
   const fixed = options as never;
   return {
     channels,
     outputs,
-    init: (key) => row.from(drawn(key), fixed) as Parameters<NdArray>,
+    init: (key) => row.from(initialise(key), fixed) as Parameters<NdArray>,
     shapes: (limit = MOST) => {
       const source = shapesWithin(limit, () =>
         fail(

@@ -39,7 +39,7 @@ import { whole } from "../host/named.ts";
 import type { Key } from "../random/index.ts";
 import {
   type Affine,
-  drawn,
+  initialise,
   linear,
   linearInit,
   matrixInit,
@@ -162,7 +162,7 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
 }
 
 export const transformerInit = (key: Key, options: TransformerOptions): Transformer<NdArray> =>
-  transformerFrom(drawn(key), options);
+  transformerFrom(initialise(key), options);
 
 /** Σ over axes of the vector of a site's coordinate, [sites, width]. */
 function positionOf(vectors: readonly Tensor[], grid: Shape): Tensor {

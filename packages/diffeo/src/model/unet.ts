@@ -28,7 +28,7 @@ import {
   type Affine,
   conv,
   convInit,
-  drawn,
+  initialise,
   linear,
   linearInit,
   type Norm,
@@ -249,7 +249,7 @@ export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
 }
 
 export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> =>
-  unetFrom(drawn(key), options);
+  unetFrom(initialise(key), options);
 
 const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor =>
   groupNorm(x, scale, shift, groups);

@@ -6,7 +6,7 @@
 import type { InferenceSession } from "onnxruntime-common";
 import {
   type Guard,
-  guarded,
+  guardSession,
   refusal,
   serialiser,
   sessionOptions,
@@ -17,7 +17,7 @@ import type { Create, Device, Runtime, Session } from "../engine/session.ts";
 import type { OnnxModel } from "../graph/index.ts";
 import { loadOrt } from "./ort.js";
 import { disableTelemetry } from "./telemetry.ts";
-import { threaded } from "./thread.ts";
+import { openThreadSessions } from "./thread.ts";
 
 const quiet = await disableTelemetry();
 const { ort, native } = await loadOrt(quiet);
@@ -83,7 +83,7 @@ const createWith =
     const open = (m: OnnxModel): Promise<Session> =>
       guard(() => start(m, sessionOptions(m, provider, options)));
     try {
-      return guarded(await open(model), guard);
+      return guardSession(await open(model), guard);
     } catch (error) {
       throw device === "cpu"
         ? refusal(error, device)
@@ -94,5 +94,5 @@ const createWith =
 export const runtime: Runtime = {
   devices: native ? nativeDevices : wasmDevices,
   create: createWith(onThisThread),
-  thread: () => createWith(threaded(native)),
+  thread: () => createWith(openThreadSessions(native)),
 };

@@ -158,7 +158,7 @@ function detached(
  *
  * @param native Whether the thread loads the native runtime, as the caller's thread did.
  */
-export function threaded(
+export function openThreadSessions(
   native: boolean,
 ): (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session> {
   let current: Thread | undefined;

@@ -20,7 +20,7 @@ import {
   type TypedArray,
 } from "../graph/index.ts";
 import { convert, describe, sameShape, showShape } from "../graph/ndarray.ts";
-import { batches, rowsOf, stacked } from "../host/index.ts";
+import { batches, rowsOf, stackArrays } from "../host/index.ts";
 import type { MarginalScore } from "../sde/index.ts";
 import { type PredictionOptions, scoreFrom } from "./prediction.ts";
 
@@ -66,7 +66,7 @@ export async function inRows(
   const parts: NdArray[] = [];
   for (const [from, count] of batches(rows, Math.min(rows, batch ?? rows)))
     parts.push(await run(rowsOf(points, from, count), rowsOf(times, from, count)));
-  return { ...stacked(parts), shape: x.shape };
+  return { ...stackArrays(parts), shape: x.shape };
 }
 
 /** What the function answered, as numbers of the type of x. */

@@ -10,7 +10,7 @@
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
 import { logValue } from "../graph/normal.ts";
-import { planned, uniform } from "./draw.ts";
+import { planDraw, uniform } from "./draw.ts";
 import { isIndex, type Key, type Keys, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
 
@@ -42,7 +42,7 @@ export function integers(
       `integers: low ${show(low)} and high ${show(high)} are not two integers from −2³¹ to 2³¹, low below high`,
       "give the least integer and one more than the greatest",
     );
-  const plan = planned(source, shape, "integers");
+  const plan = planDraw(source, shape, "integers");
   const { keys, size } = plan;
   const data = new Int32Array(keys.count * size);
   const block = new Uint32Array(4);
@@ -91,7 +91,7 @@ function rows(
   operation: string,
   draw: (row: Keys) => Int32Array,
 ): IntArray {
-  const { keys, shape } = planned(source, count, operation);
+  const { keys, shape } = planDraw(source, count, operation);
   const data = new Int32Array(keys.count * count);
   for (let row = 0; row < keys.count; row++)
     data.set(draw({ count: 1, words: keys.words.subarray(4 * row, 4 * row + 4) }), row * count);

@@ -61,7 +61,7 @@ export function uniform<D extends FloatType = "float32">(
   options: UniformOptions<D> = {},
 ): FloatArray<D> {
   const { low = 0, high = 1 } = options;
-  const plan = planned(source, shape, "uniform");
+  const plan = planDraw(source, shape, "uniform");
   const out = floats(plan, options, "uniform");
   const { data } = out;
   const lowest = above(low, out.dtype);
@@ -92,7 +92,7 @@ export function normal<D extends FloatType = "float32">(
   shape: number | Shape,
   options: FloatOptions<D> = {},
 ): FloatArray<D> {
-  const plan = planned(source, shape, "normal");
+  const plan = planDraw(source, shape, "normal");
   const out = floats(plan, options, "normal");
   const { data } = out;
   eachChunk(plan, 2, (words, at, count) => {
@@ -108,7 +108,7 @@ export function rademacher<D extends FloatType = "float32">(
   shape: number | Shape,
   options: FloatOptions<D> = {},
 ): FloatArray<D> {
-  const plan = planned(source, shape, "rademacher");
+  const plan = planDraw(source, shape, "rademacher");
   const out = floats(plan, options, "rademacher");
   const { data } = out;
   eachChunk(plan, 128, (words, at, count) => {
@@ -119,7 +119,7 @@ export function rademacher<D extends FloatType = "float32">(
 
 /** Uniform 32-bit words. */
 export function bits(source: Key | Keys, shape: number | Shape): BitArray {
-  const plan = planned(source, shape, "bits");
+  const plan = planDraw(source, shape, "bits");
   const data = new Uint32Array(sizeOf(plan.shape));
   eachChunk(plan, 4, (words, at, count) => data.set(words.subarray(0, count), at));
   return { shape: plan.shape, data };
@@ -133,7 +133,7 @@ interface Plan {
 }
 
 /** Checks a draw's arguments. From `Keys` the whole has a leading axis, one row a key. */
-export function planned(source: Key | Keys, shape: number | Shape, operation: string): Plan {
+export function planDraw(source: Key | Keys, shape: number | Shape, operation: string): Plan {
   const keys = keysOf(source, operation);
   const event = typeof shape === "number" ? [shape] : shape;
   if (!Array.isArray(event) || !event.every(isIndex))

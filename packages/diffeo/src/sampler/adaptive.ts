@@ -8,7 +8,7 @@
  * samples of a batch share the steps of the most demanding one.
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
-import { type Build, type NamedTensors, numbered } from "./compiler.ts";
+import { type Build, byIndex, type NamedTensors } from "./compiler.ts";
 import { firstNotFinite, type TimeStep } from "./exits.ts";
 import { pauses } from "./pauses.ts";
 import { dormandPrince, errorRatio, type State, type StateField } from "./rungekutta.ts";
@@ -52,8 +52,8 @@ function graphsOf(problem: FlowProblem) {
     shape: shape.length === 0 ? [] : [null, ...shape.slice(1)],
   });
   const specs = problem.start.map(open);
-  const fixed = numbered(problem.fixed ?? []);
-  const fixedSpecs = numbered((problem.fixed ?? []).map(open));
+  const fixed = byIndex(problem.fixed ?? []);
+  const fixedSpecs = byIndex((problem.fixed ?? []).map(open));
   const fieldWith =
     (known: NamedTensors): StateField =>
     (state, t) =>

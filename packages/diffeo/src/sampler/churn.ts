@@ -20,7 +20,7 @@ export interface ChurnOptions {
 }
 
 /** A solver that draws and remembers nothing itself, with churn. */
-export function churned(solver: Solver, share = 0): Solver {
+export function withChurn(solver: Solver, share = 0): Solver {
   const { name } = solver;
   if (!(share >= 0 && share < Infinity))
     fail("usage", `${name}: churn is ${share}`, "give a share of a step's length, from 0 up");

@@ -46,5 +46,5 @@ export const floatType = ({ type, device }: CompileOptions): FloatType =>
 export type NamedTensors = Readonly<Record<string, Tensor>>;
 
 /** A list as a record: as a spec, an empty list would read as the shape of a single number. */
-export const numbered = <T>(list: readonly T[]): Readonly<Record<string, T>> =>
+export const byIndex = <T>(list: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(list.map((value, i) => [i, value]));

@@ -88,7 +88,7 @@ export function controlsOf(
  * The process under its controls, as a graph has them: guided, told what is known, its clock and
  * its drift scaled. Graphs of one run share `seen`: what leads them is looked at once.
  */
-export function controlled(
+export function applyControls(
   process: Process,
   { energy, likelihood, aim }: Leads,
   values: NamedTensors,

@@ -19,7 +19,7 @@
  */
 import { fail } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
-import { logSnr, spaced, timesAt } from "./grid.ts";
+import { logSnr, spaceTimes, timesAt } from "./grid.ts";
 
 /** E‖x₀ − E[x₀ | x_t]‖² of an event, at times that rise. */
 export interface ErrorByTime {
@@ -40,7 +40,7 @@ export interface FittedGridOptions {
  * Values that do not fall, nearest in squares: means of neighbours that do (pool adjacent
  * violators).
  */
-export function pooled(values: readonly number[]): number[] {
+export function poolAdjacent(values: readonly number[]): number[] {
   const blocks: { mean: number; count: number }[] = [];
   for (const value of values) {
     let block = { mean: value, count: 1 };
@@ -62,7 +62,7 @@ export function fittedGrid(
 ): number[] {
   requireErrors(errors, from, to);
   const lambda = logSnr(transition)(errors.times);
-  const error = pooled(errors.values);
+  const error = poolAdjacent(errors.values);
   // Λ at the measured times, from the last of them down; between them it is taken as linear in log
   // γ.
   const length = new Array<number>(lambda.length).fill(0);
@@ -77,14 +77,14 @@ export function fittedGrid(
       `the errors do not change from t = ${from} to ${to}`,
       "use another grid, or measure them anew",
     );
-  const wanted = spaced(steps, (s) => ends[0] + s * (ends[1] - ends[0]), ends[0], ends[1]);
+  const wanted = spaceTimes(steps, (s) => ends[0] + s * (ends[1] - ends[0]), ends[0], ends[1]);
   const times = timesAt(
     transition,
     wanted.map((l) => between(length, lambda, l)),
     from,
     to,
   );
-  return spaced(steps, (_, i) => times[i], from, to);
+  return spaceTimes(steps, (_, i) => times[i], from, to);
 }
 
 function requireErrors({ times, values }: ErrorByTime, from: number, to: number): void {

@@ -9,12 +9,12 @@
  * this is the same flow.
  */
 import { add, mul } from "../graph/index.ts";
-import { type ChurnOptions, churned } from "./churn.ts";
+import { type ChurnOptions, withChurn } from "./churn.ts";
 import { dormandPrince, type StateField, stagesPerStep } from "./rungekutta.ts";
 import { type Solver, type Stage, type SteppingOptions, velocityOf } from "./solver.ts";
 
 export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Solver =>
-  churned(heunSteps(options), churn);
+  withChurn(heunSteps(options), churn);
 
 const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Solver => ({
   name: "heun",

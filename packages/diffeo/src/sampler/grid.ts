@@ -18,10 +18,15 @@ export const grids = ["uniform", "quadratic", "logSnr", "karras"] as const;
 export type GridName = (typeof grids)[number];
 
 export const uniformGrid = (from: number, to: number, steps: number): number[] =>
-  spaced(steps, (s) => from + s * (to - from), from, to);
+  spaceTimes(steps, (s) => from + s * (to - from), from, to);
 
 export const quadraticGrid = (from: number, to: number, steps: number): number[] =>
-  spaced(steps, (s) => (Math.sqrt(from) + s * (Math.sqrt(to) - Math.sqrt(from))) ** 2, from, to);
+  spaceTimes(
+    steps,
+    (s) => (Math.sqrt(from) + s * (Math.sqrt(to) - Math.sqrt(from))) ** 2,
+    from,
+    to,
+  );
 
 /** Equal steps of the log signal-to-noise ratio. */
 export function logSnrGrid(
@@ -31,9 +36,9 @@ export function logSnrGrid(
   steps: number,
 ): number[] {
   const [start, end] = ratioEnds(transition, from, to);
-  const wanted = spaced(steps, (s) => start + s * (end - start), start, end);
+  const wanted = spaceTimes(steps, (s) => start + s * (end - start), start, end);
   const times = timesAt(transition, wanted, from, to);
-  return spaced(steps, (_, i) => times[i], from, to);
+  return spaceTimes(steps, (_, i) => times[i], from, to);
 }
 
 /** ρ of Karras et al. */
@@ -48,11 +53,11 @@ export function karrasGrid(
 ): number[] {
   const [start, end] = ratioEnds(transition, from, to).map((l) => Math.exp(-l / (2 * RHO)));
   // λ = −2 log r
-  const wanted = spaced(steps, (s) => start + s * (end - start), start, end).map(
+  const wanted = spaceTimes(steps, (s) => start + s * (end - start), start, end).map(
     (root) => -2 * RHO * Math.log(root),
   );
   const times = timesAt(transition, wanted, from, to);
-  return spaced(steps, (_, i) => times[i], from, to);
+  return spaceTimes(steps, (_, i) => times[i], from, to);
 }
 
 /** λ at both ends of a grid. */
@@ -106,7 +111,7 @@ export function logSnr({ meanFactor, std }: Transition): (times: readonly number
 const MOST_STEPS = 10_000_000;
 
 /** steps + 1 values whose ends are exactly those given. */
-export function spaced(
+export function spaceTimes(
   steps: number,
   at: (s: number, i: number) => number,
   from: number,

@@ -30,7 +30,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { allocate, convert, showShape } from "../graph/ndarray.ts";
-import { batches, rowsOf, stacked } from "../host/index.ts";
+import { batches, rowsOf, stackArrays } from "../host/index.ts";
 import { fold, type Key, rademacher, sampleKeys } from "../random/index.ts";
 import { inChart, type ReverseProcess } from "../sde/index.ts";
 import { followFlow } from "./adaptive.ts";
@@ -123,7 +123,7 @@ export async function logDensity(
       results.push({ density, steps, evaluations: 1 + stagesPerStep * (steps + rejected) });
     }
     return {
-      logDensity: stacked(results.map((r) => r.density)),
+      logDensity: stackArrays(results.map((r) => r.density)),
       steps: Math.max(...results.map((r) => r.steps)),
       scoreEvaluations: Math.max(...results.map((r) => r.evaluations)),
     };

@@ -23,7 +23,7 @@ import {
   sizeOf,
 } from "../graph/index.ts";
 import { showShape } from "../graph/ndarray.ts";
-import { batches, rowsOf, stacked } from "../host/index.ts";
+import { batches, rowsOf, stackArrays } from "../host/index.ts";
 import { type Process, requireScoreOfState } from "../sde/index.ts";
 import type { Batch, OpenedSampler } from "./batch.ts";
 import { compiler, floatType } from "./compiler.ts";
@@ -203,6 +203,6 @@ export const joinReports = <R extends Omit<SampleResult, "samples">>(
 };
 
 const joinResults = (parts: readonly SampleResult[]): SampleResult => ({
-  samples: stacked(parts.map(({ samples }) => samples)) as Samples,
+  samples: stackArrays(parts.map(({ samples }) => samples)) as Samples,
   ...joinReports(parts),
 });

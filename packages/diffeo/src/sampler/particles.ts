@@ -32,7 +32,7 @@ import {
   square,
   type Tensor,
 } from "../graph/index.ts";
-import { batches, mapValues, pickRows, rowsOf, stacked } from "../host/index.ts";
+import { batches, mapValues, pickRows, rowsOf, stackArrays } from "../host/index.ts";
 import { fold } from "../random/index.ts";
 import {
   applyDiffusion,
@@ -216,7 +216,7 @@ const inParts =
       found.push(await of((array) => rowsOf(array, first, count), first, count));
     }
     return Object.fromEntries(
-      Object.keys(found[0]).map((name) => [name, stacked(found.map((f) => f[name]))]),
+      Object.keys(found[0]).map((name) => [name, stackArrays(found.map((f) => f[name]))]),
     ) as T;
   };
 

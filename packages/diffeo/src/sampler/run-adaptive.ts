@@ -2,7 +2,7 @@
 import { fail, ndarray, type Tensor } from "../graph/index.ts";
 import { followFlow } from "./adaptive.ts";
 import type { Batch } from "./batch.ts";
-import { controlled } from "./controls.ts";
+import { applyControls } from "./controls.ts";
 import { blameScore, finalPoints, guardExits, startingPoints, toProcess } from "./exits.ts";
 import { fieldOf } from "./flow.ts";
 import { type SampleResult, type Samples, timeSpan } from "./options.ts";
@@ -30,7 +30,7 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
   const open = [null, ...start.shape.slice(1)];
   const names = Object.keys(controls.values);
   const run = (values: readonly Tensor[]) =>
-    controlled(process, batch, Object.fromEntries(names.map((name, i) => [name, values[i]])));
+    applyControls(process, batch, Object.fromEntries(names.map((name, i) => [name, values[i]])));
   const show = build("show", (p: Tensor, t: Tensor) => toProcess(process, solver.stepIn, p, t), [
     open,
     [],

@@ -9,8 +9,8 @@ import type { OpenSpec } from "../engine/index.ts";
 import { add, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import { allocate, sizeOf } from "../graph/ndarray.ts";
 import type { Batch } from "./batch.ts";
-import { type NamedTensors, numbered } from "./compiler.ts";
-import { controlled } from "./controls.ts";
+import { byIndex, type NamedTensors } from "./compiler.ts";
+import { applyControls } from "./controls.ts";
 import {
   failNotFinite,
   failOutside,
@@ -35,7 +35,7 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
   const open = [null, ...shape];
   const memory: Record<string, OpenSpec> = solver.remembers ? { value: open, since: [] } : {};
   const specs = {
-    noise: numbered(draws.map((one) => [null, ...one])),
+    noise: byIndex(draws.map((one) => [null, ...one])),
     values: Object.fromEntries(Object.keys(controls.values).map((name) => [name, []])),
     known: Object.fromEntries(
       Object.entries(condition.values).map(([name, { dtype }]) => [
@@ -47,7 +47,7 @@ function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
   };
   const seen = new Set<string>();
   const run = (values: NamedTensors, known: NamedTensors) =>
-    controlled(process, batch, values, knownOf(known), seen);
+    applyControls(process, batch, values, knownOf(known), seen);
   const move = build(
     `move${controls.name}`,
     (
@@ -105,7 +105,7 @@ function drawer(
     return { shape: [count, ...shape], dtype: type, data };
   };
   const drawAll = (k: number, repeat: number): Readonly<Record<string, NdArray>> =>
-    numbered(draws.map((shape, index) => draw(k, repeat, shape, index)));
+    byIndex(draws.map((shape, index) => draw(k, repeat, shape, index)));
   return { draw, drawAll };
 }
 

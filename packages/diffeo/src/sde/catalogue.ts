@@ -3,7 +3,7 @@
  * schema of its options.
  */
 import * as v from "valibot";
-import { named } from "../host/named.ts";
+import { lookUp } from "../host/named.ts";
 import { edm } from "./edm.ts";
 import { interpolant } from "./interpolant.ts";
 import { ornsteinUhlenbeck } from "./ornstein.ts";
@@ -57,6 +57,6 @@ export type SdeSpec = {
 
 /** The SDE a spec names, on events of so many axes. */
 export function sdeOf(spec: SdeSpec, eventRank = 1): GaussianSde {
-  const { row: found, options } = named(sdes, spec, "SDE");
+  const { row: found, options } = lookUp(sdes, spec, "SDE");
   return found.make(options as never, eventRank);
 }

@@ -38,8 +38,8 @@ import {
   where,
   zerosLike,
 } from "../graph/index.ts";
-import { apart } from "./apart.ts";
 import type { Field } from "./control.ts";
+import { checkIndependence } from "./independent-events.ts";
 import type { ReverseProcess } from "./process.ts";
 import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
@@ -99,7 +99,7 @@ export function condition(
   const total = (t: Tensor): Tensor => add(square(meanFactor(t)), square(std(t)));
   const mean: Field = (x, t) =>
     div(add(x, mul(score(x, t), wide(square(std(t))))), wide(meanFactor(t)));
-  const look = apart(ofData, eventRank, "likelihood");
+  const look = checkIndependence(ofData, eventRank, "likelihood");
   const seenFrom = (x0: Tensor, t: Tensor): Seen => {
     const seen = spread
       ? believed(ofData, x0, div(std(t), sqrt(total(t))), eventRank)

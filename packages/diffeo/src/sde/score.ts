@@ -7,8 +7,8 @@
 import { batchOf } from "../bijector/event.ts";
 import { expand, type FloatType, fail, type Shape, Tensor } from "../graph/index.ts";
 import { describe, sameShape, showShape } from "../graph/ndarray.ts";
-import { fewEvents, requireOwnEvents } from "./apart.ts";
 import { dependsOn } from "./diffusion.ts";
+import { fewEvents, requireOwnEvents } from "./independent-events.ts";
 
 /** ∇ₓ log p_t(x), one vector an event; t has the shape of x's batch. */
 export type MarginalScore = (x: Tensor, t: Tensor) => Tensor;

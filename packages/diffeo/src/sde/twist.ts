@@ -15,8 +15,8 @@
 import { batchOf } from "../bijector/event.ts";
 import { add, constant, fail, gradEach, mul, type Tensor } from "../graph/index.ts";
 import { sameShape, showShape } from "../graph/ndarray.ts";
-import { apart } from "./apart.ts";
 import { type Field, tilt } from "./control.ts";
+import { checkIndependence } from "./independent-events.ts";
 import type { ReverseProcess } from "./process.ts";
 import { timesOf } from "./score.ts";
 
@@ -100,7 +100,7 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
  * `seen` what need not be looked at.
  */
 export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
-  const look = apart(f, eventRank, name, seen);
+  const look = checkIndependence(f, eventRank, name, seen);
   return (x, t) => {
     const uphill = gradEach((z) => oneEach(f(z, t), z, eventRank, name))(x);
     look(x);

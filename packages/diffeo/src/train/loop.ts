@@ -3,7 +3,7 @@
  * checkpoint holds, so an interrupted run continues to the numbers it would have reached.
  */
 import { hasNonFinite } from "../engine/finite.ts";
-import { KeptArray, release, toHost } from "../engine/index.ts";
+import { DeviceArray, release, toHost } from "../engine/index.ts";
 import { fail, type NdArray } from "../graph/index.ts";
 import { mean } from "../host/index.ts";
 import type { Checkpoint, RunStore } from "./run-store.ts";
@@ -184,7 +184,7 @@ export async function train(
     unread.push(result);
     const reports = step % reportEvery === 0 || step === steps;
     const saves = step % saveEvery === 0;
-    if (!(result.loss instanceof KeptArray) || unread.length === AHEAD || reports || saves)
+    if (!(result.loss instanceof DeviceArray) || unread.length === AHEAD || reports || saves)
       await read();
     options.onStep?.(step);
     if (reports) await report();

@@ -10,6 +10,7 @@ import {
   add,
   type CompileOptions,
   compile,
+  DeviceArray,
   DiffeoError,
   devices,
   div,
@@ -19,7 +20,6 @@ import {
   type FloatType,
   greater,
   inverse,
-  KeptArray,
   log,
   matmul,
   max,
@@ -517,8 +517,8 @@ describe("checkFinite", () => {
   });
 
   it("looks at arrays that are kept on their device", async () => {
-    const kept = (...values: number[]): KeptArray =>
-      new KeptArray(
+    const kept = (...values: number[]): DeviceArray =>
+      new DeviceArray(
         [values.length],
         "float32",
         "webgpu",

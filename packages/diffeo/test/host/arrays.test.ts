@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { ndarray } from "../../src/graph/index.ts";
 import {
   batches,
+  concatArrays,
   flatten,
-  joined,
   mapValues,
   partsOf,
   pickRows,
@@ -12,7 +12,7 @@ import {
   quantiles,
   rightSvd,
   rowsOf,
-  stacked,
+  stackArrays,
 } from "../../src/host/index.ts";
 
 const grid = ndarray(
@@ -54,10 +54,10 @@ describe("rows", () => {
       data: BigInt64Array.of(1n, 2n, 3n, 4n),
     } as const;
     expect(pickRows(whole, Int32Array.of(1)).data).toEqual(BigInt64Array.of(3n, 4n));
-    expect(stacked([rowsOf(grid, 0, 1), rowsOf(grid, 1, 2)])).toEqual(grid);
+    expect(stackArrays([rowsOf(grid, 0, 1), rowsOf(grid, 1, 2)])).toEqual(grid);
     const end = [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)];
-    expect(joined((length) => new Uint8Array(length), end)).toEqual(Uint8Array.of(1, 2, 3));
-    expect(joined((length) => new Uint8Array(length), [])).toEqual(new Uint8Array(0));
+    expect(concatArrays((length) => new Uint8Array(length), end)).toEqual(Uint8Array.of(1, 2, 3));
+    expect(concatArrays((length) => new Uint8Array(length), [])).toEqual(new Uint8Array(0));
   });
 
   it("fall into batches that follow each other, none longer than asked for", () => {

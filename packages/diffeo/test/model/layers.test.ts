@@ -1,6 +1,6 @@
 /** What networks begin with: draws of the variance that was asked for, by the number of inputs. */
 import { describe, expect, it } from "vitest";
-import { convInit, drawn, gaussianArray, linearInit } from "../../src/model/layers.ts";
+import { convInit, gaussianArray, initialise, linearInit } from "../../src/model/layers.ts";
 import { key, normal } from "../../src/random/index.ts";
 
 const variance = (data: ArrayLike<number>): number =>
@@ -15,7 +15,7 @@ describe("parameters at first", () => {
   });
 
   it("have variance gain over what a number is summed of: inputs, and those of every place of a filter", () => {
-    const source = drawn(key(2));
+    const source = initialise(key(2));
     for (const [{ w, b }, wanted] of [
       [linearInit(source, 100, 200, 3), 3 / 100],
       [convInit(source, 3, 20, 100, 2), 2 / (9 * 20)],

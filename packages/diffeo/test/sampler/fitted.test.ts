@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { gaussian } from "../../src/distribution/index.ts";
 import { key } from "../../src/random/index.ts";
-import { pooled } from "../../src/sampler/fitted.ts";
+import { poolAdjacent } from "../../src/sampler/fitted.ts";
 import {
   ancestral,
   fittedGrid,
@@ -119,8 +119,8 @@ describe("a fitted grid", () => {
   });
 
   it("pools errors that chance has in the wrong order", () => {
-    expect(pooled([1, 3, 2, 2, 5, 4])).toEqual([1, 7 / 3, 7 / 3, 7 / 3, 4.5, 4.5]);
-    expect(pooled([3, 2, 1])).toEqual([2, 2, 2]);
+    expect(poolAdjacent([1, 3, 2, 2, 5, 4])).toEqual([1, 7 / 3, 7 / 3, 7 / 3, 4.5, 4.5]);
+    expect(poolAdjacent([3, 2, 1])).toEqual([2, 2, 2]);
   });
 
   it("says what is wrong with errors", () => {

@@ -18,7 +18,7 @@ import {
   type Mixture,
   type MixtureInputs,
   mixtureInputs,
-  reweighted,
+  reweight,
   sampleMixture,
 } from "./mixture.ts";
 import { openDensity } from "./path.ts";
@@ -181,7 +181,7 @@ export async function adaptedMixture(
       const mass = await massOf(explain, fitted, mixture, fold(fold(key, "round"), round), signal);
       const total = mass.reduce((a, b) => a + b, 0);
       if (!(total > 0)) lost("the log-density is not finite where the mass should be");
-      mixture = reweighted(
+      mixture = reweight(
         first,
         first.weights.map((w, c) => (TRUST * mass[c]) / total + (1 - TRUST) * w),
       );

@@ -105,7 +105,7 @@ function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
 }
 
 /** The same components under other weights. */
-export const reweighted = (mixture: Mixture, weights: Float64Array): Mixture => ({
+export const reweight = (mixture: Mixture, weights: Float64Array): Mixture => ({
   ...mixture,
   weights,
 });

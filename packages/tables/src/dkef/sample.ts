@@ -6,7 +6,7 @@ import type { NdArray } from "diffeo/graph";
 import { type Chains, runWalk } from "diffeo/mcmc";
 import { fold, type Key, uniform } from "diffeo/random";
 import type { Table } from "../table/table.ts";
-import { unwhitened } from "../table/whitening.ts";
+import { unwhitenRows } from "../table/whitening.ts";
 import { adaptedMixture } from "./adapted-mixture.ts";
 import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-bytes.ts";
@@ -60,7 +60,7 @@ export async function sampleRows(
       source: "samples",
       columns: spec.columns,
       rows: count,
-      values: unwhitened(Float64Array.from(chains.x.data as Float32Array), spec.whitening),
+      values: unwhitenRows(Float64Array.from(chains.x.data as Float32Array), spec.whitening),
     };
   } finally {
     await path.dispose();

@@ -6,8 +6,8 @@
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
-import { mapped } from "../diffusion/encode/index.ts";
-import { unbent } from "./baseline/parts.ts";
+import { mapRows } from "../diffusion/encode/index.ts";
+import { withoutBends } from "./baseline/parts.ts";
 import type { Cells } from "./law.ts";
 
 export interface Features {
@@ -57,13 +57,13 @@ function blockOf(part: ProductPart): Block {
     return { names: namesOf(part, domain.size), of: encoded };
   return {
     names: namesOf(part, domain.dimension),
-    of: (rows) => mapped(encoded(rows), domain.size, domain.map.inverse),
+    of: (rows) => mapRows(encoded(rows), domain.size, domain.map.inverse),
   };
 }
 
 /** The features of rows of a product of domains, measured by some of them. */
 export function featuresOf(domain: Product, reference: readonly Cells[]): Features {
-  const blocks = unbent(domain).parts.map(blockOf);
+  const blocks = withoutBends(domain).parts.map(blockOf);
   const size = blocks.reduce((s, { names }) => s + names.length, 0);
   const raw = (rows: readonly Cells[]): Float64Array => {
     const out = new Float64Array(rows.length * size);

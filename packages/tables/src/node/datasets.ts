@@ -11,7 +11,7 @@ import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type Prepared, type PrepareOptions, prepare, prune } from "../table/prepare.ts";
 import { generate, type SyntheticName } from "../table/synthetic.ts";
-import { allColumns, parseTable, selected, type Table, without } from "../table/table.ts";
+import { allColumns, parseTable, selectColumns, type Table, without } from "../table/table.ts";
 import {
   type DatasetName,
   isSynthetic,
@@ -86,8 +86,8 @@ export async function tableOf(
   select = allColumns,
 ): Promise<Table> {
   const { folder, rows, header } = options;
-  if (isUci(data)) return selected(await uciTable(data, folder), select);
-  if (isSynthetic(data)) return selected(generated(data, rows), select);
+  if (isUci(data)) return selectColumns(await uciTable(data, folder), select);
+  if (isSynthetic(data)) return selectColumns(generated(data, rows), select);
   if (!existsSync(data))
     fail(
       "data",

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { DiffeoError, fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
-import { type CellTable, cellReader, joined } from "../table/cells.ts";
+import { type CellTable, cellReader, joinTables } from "../table/cells.ts";
 import { parseTable, type Selection, type Table } from "../table/table.ts";
 
 /** The longest text there can be. */
@@ -75,7 +75,7 @@ async function* cellPieces(path: string): AsyncGenerator<CellTable> {
 export async function readCells(path: string): Promise<CellTable> {
   const pieces: CellTable[] = [];
   for await (const piece of cellPieces(path)) pieces.push(piece);
-  return joined(pieces);
+  return joinTables(pieces);
 }
 
 /** The same in batches of so many rows: memory does not grow with the file. */
@@ -87,7 +87,7 @@ export async function* cellBatches(path: string, size: number): AsyncGenerator<C
     lines: table.lines.slice(from, to),
   });
   for await (const piece of cellPieces(path)) {
-    const all: CellTable = held ? joined([held, piece]) : piece;
+    const all: CellTable = held ? joinTables([held, piece]) : piece;
     let from = 0;
     for (; all.rows.length - from >= size; from += size) yield part(all, from, from + size);
     held = part(all, from);

@@ -6,7 +6,7 @@ import type { Cell, Domain, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
 import type { Cells } from "../measure/law.ts";
-import { shownList } from "../table/shown.ts";
+import { quoteList } from "../table/quote.ts";
 
 export interface ShownColumn {
   readonly name: string;
@@ -125,7 +125,7 @@ export function chosenPlaces(domain: ShownDomain, names?: readonly string[]): Pl
           fail(
             "usage",
             `there is no column "${name}" to draw`,
-            `use some of ${shownList(domain.columns)}`,
+            `use some of ${quoteList(domain.columns)}`,
           ),
       )
     : places.slice(0, MOST_COLUMNS);

@@ -43,9 +43,9 @@ export async function reportFigures(
   evaluation: TableEvaluation,
   options: Omit<TablePictureOptions, "calibration">,
 ): Promise<readonly string[]> {
-  const { worthChart } = await import("./worth.ts");
+  const { evaluationChart } = await import("./evaluation.ts");
   return [
-    worthChart(evaluation),
+    evaluationChart(evaluation),
     ...(await tableFigures({ ...options, calibration: evaluation.calibration })),
   ];
 }

@@ -6,8 +6,8 @@
 import { fail } from "diffeo/graph";
 import { FAINT, FONT, INK } from "diffeo-picture";
 import type { DensityModel } from "../dkef/model-bytes.ts";
-import { modelColumns, scoreRows } from "../dkef/use.ts";
-import { columnOf, selected, type Table } from "../table/table.ts";
+import { modelColumns, scoreRows } from "../dkef/score-rows.ts";
+import { columnOf, selectColumns, type Table } from "../table/table.ts";
 
 const SIDE = 300;
 const GAP = 16;
@@ -149,7 +149,7 @@ export async function densityPicture(
         "give models of the same columns in the same order",
       );
   }
-  const shown = selected(table, modelColumns(first));
+  const shown = selectColumns(table, modelColumns(first));
   const frame = frameOf(shown);
   const panels = [
     { title: `${table.rows} points`, content: dots(shown.values, frame) },

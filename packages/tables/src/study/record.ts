@@ -6,7 +6,7 @@ import { DiffeoError, fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { jsonObject } from "diffeo/train";
 import * as v from "valibot";
-import { shown } from "../table/shown.ts";
+import { quote } from "../table/quote.ts";
 import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
 import type { RunRecord } from "./study.ts";
 
@@ -62,7 +62,7 @@ const record = object({
 });
 
 const shownValue = (value: unknown): string =>
-  shown(String(typeof value === "object" ? JSON.stringify(value) : value));
+  quote(String(typeof value === "object" ? JSON.stringify(value) : value));
 
 /** A value that should be a record, or an error that says which field is not what it should be. */
 export function requireRecord(value: unknown, source: string): RunRecord {
@@ -73,8 +73,8 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   const what = (): string => {
     if (field === null) return "it is no object";
     if (issue.type !== "strict_object")
-      return `${shown(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
-    return `${shown(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
+      return `${quote(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
+    return `${quote(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
   };
   return fail("data", `${source} is no record of a run: ${what()}`, "move it away and run again");
 }

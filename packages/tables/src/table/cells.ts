@@ -4,7 +4,7 @@
  */
 import { fail } from "diffeo/graph";
 import { readCsv, recordCutter } from "./csv.ts";
-import { shown } from "./shown.ts";
+import { quote } from "./quote.ts";
 import { delimiterOf, numberOf } from "./table.ts";
 
 export interface CellTable {
@@ -41,7 +41,7 @@ function namesIn(cells: readonly string[], source: string, line: number): readon
   if (twice !== undefined)
     fail(
       "data",
-      `${source}, line ${line}: two columns are named ${shown(twice)}`,
+      `${source}, line ${line}: two columns are named ${quote(twice)}`,
       "give every column its own name",
     );
   requireNames(cells, source, line);
@@ -120,11 +120,11 @@ export function cellReader(source: string): CellReader {
 /** Reads CSV text whose first line is names. */
 export function parseCells(text: string, source: string): CellTable {
   const reader = cellReader(source);
-  return joined([reader.add(text), reader.end()]);
+  return joinTables([reader.add(text), reader.end()]);
 }
 
 /** Tables of one file as one. */
-export function joined(tables: readonly (CellTable | undefined)[]): CellTable {
+export function joinTables(tables: readonly (CellTable | undefined)[]): CellTable {
   const found = tables.filter((table) => table !== undefined);
   return {
     ...found[0],

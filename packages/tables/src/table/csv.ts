@@ -5,7 +5,7 @@
  * number of them is one.
  */
 import { fail } from "diffeo/graph";
-import { shown } from "./shown.ts";
+import { quote } from "./quote.ts";
 
 /** No table has more columns; a line without end is no table. */
 const MOST_CELLS = 100_000;
@@ -78,7 +78,7 @@ function plainCell(c: Cursor, column: number): string {
     if (code === QUOTE)
       fail(
         "data",
-        `${c.source}, line ${c.line}, column ${column}: a quote after ${shown(c.text.slice(from, c.at))}`,
+        `${c.source}, line ${c.line}, column ${column}: a quote after ${quote(c.text.slice(from, c.at))}`,
         "put the whole cell into quotes, or mend the line",
       );
     if (!isBlank(code)) last = c.at + 1;

@@ -11,8 +11,8 @@ import { fail, type NdArray } from "diffeo/graph";
 import { mean } from "diffeo/host";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 import { legacyPermutation } from "./numpy.ts";
-import { columnOf, selected, type Table } from "./table.ts";
-import { unitMap, type Whitening, whitened, whiteningOf } from "./whitening.ts";
+import { columnOf, selectColumns, type Table } from "./table.ts";
+import { unitMap, type Whitening, whiteningOf, whitenRows } from "./whitening.ts";
 
 export interface PrepareOptions {
   /** Add uniform noise of the size of a column's median step. Default false. */
@@ -49,7 +49,7 @@ export function prune(table: Table, threshold: number): Table {
   if (first < 0) return table;
   const others = columns.map((_, j) => j).filter((j) => j !== first);
   return prune(
-    selected(table, () => others),
+    selectColumns(table, () => others),
     threshold,
   );
 }
@@ -113,7 +113,7 @@ export function prepare(table: Table, key: Key, options: PrepareOptions = {}): P
     (_, i) => spread.values[order[Math.floor(i / n)] * n + (i % n)],
   );
   const whitening = whiten ? whiteningOf({ ...spread, values: shuffled }) : unitMap(n);
-  const points = whitened(shuffled, whitening);
+  const points = whitenRows(shuffled, whitening);
   const extra = normal(fold(key, "noise"), [points.length], { dtype: "float64" }).data;
   const part = (from: number, count: number): NdArray => ({
     shape: [count, n],

@@ -1,7 +1,7 @@
 /** Tables of numbers: rows × columns with names, read from CSV with errors that say where. */
 import { fail } from "diffeo/graph";
 import { readCsv } from "./csv.ts";
-import { shown, shownList } from "./shown.ts";
+import { quote, quoteList } from "./quote.ts";
 
 export interface Table {
   /** What errors call it: a path or a name. */
@@ -44,7 +44,7 @@ export function numberOf(written: string, commas = false): number | undefined {
 }
 
 const notNumber = (cell: string): string =>
-  cell === "" ? "the cell is empty" : `${shown(cell)} is not a number`;
+  cell === "" ? "the cell is empty" : `${quote(cell)} is not a number`;
 
 /**
  * The names in a line that holds no number, or is said to hold names; undefined for a line of
@@ -69,7 +69,7 @@ function namesIn(
     if (seen.has(name))
       fail(
         "data",
-        `${source}, line ${line}: two columns are named ${shown(name)}`,
+        `${source}, line ${line}: two columns are named ${quote(name)}`,
         "give every column its own name",
       );
     seen.add(name);
@@ -124,7 +124,7 @@ export function parseTable(
         numberOf(cells[j]) ??
           fail(
             "data",
-            `${source}, line ${line}, column ${j + 1} (${shown(names[j])}): ${notNumber(cells[j])}`,
+            `${source}, line ${line}, column ${j + 1} (${quote(names[j])}): ${notNumber(cells[j])}`,
             "mend the cell, drop the row, or leave the column out",
           ),
       );
@@ -147,7 +147,7 @@ export const columnOf = ({ columns, rows, values }: Table, j: number): Float64Ar
   Float64Array.from({ length: rows }, (_, i) => values[i * columns.length + j]);
 
 /** The selected columns, in the order of the selection. */
-export function selected(table: Table, select: Selection): Table {
+export function selectColumns(table: Table, select: Selection): Table {
   const chosen = select(table);
   const width = table.columns.length;
   return {
@@ -170,8 +170,8 @@ export const without =
       if (!Number.isInteger(position) || position < 0 || position >= columns.length)
         fail(
           "usage",
-          `${source} has no column ${shown(name)}`,
-          `use a number from 1 to ${columns.length} or one of ${shownList(columns)}`,
+          `${source} has no column ${quote(name)}`,
+          `use a number from 1 to ${columns.length} or one of ${quoteList(columns)}`,
         );
       return position;
     });

@@ -43,11 +43,11 @@ function onRows(values: Float64Array, n: number, f: (rows: Tensor) => Tensor): F
 }
 
 /** ψ of every row. */
-export const whitened = (values: Float64Array, whitening: Whitening): Float64Array =>
+export const whitenRows = (values: Float64Array, whitening: Whitening): Float64Array =>
   onRows(values, whitening.mean.length, whiteningMap(whitening).forward);
 
 /** ψ⁻¹ of every point. */
-export const unwhitened = (points: Float64Array, whitening: Whitening): Float64Array =>
+export const unwhitenRows = (points: Float64Array, whitening: Whitening): Float64Array =>
   onRows(points, whitening.mean.length, whiteningMap(whitening).inverse);
 
 /** The ψ that changes nothing. */

@@ -3,7 +3,7 @@ import { isNdArray, mapTree, type NdArray } from "diffeo/graph";
 import { networkOf, type Parameters } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
-import { mapped } from "../../src/diffusion/encode/mapped.ts";
+import { mapRows } from "../../src/diffusion/encode/map-rows.ts";
 import { standardOf } from "../../src/diffusion/encode/standard.ts";
 import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
@@ -34,7 +34,7 @@ const columns = { size: positive(), share: between(0, 1), ward: category(["a", "
 const domain = product(columns);
 const n = domain.dimension;
 const standard = standardOf(
-  mapped(
+  mapRows(
     Float64Array.from(
       Array.from({ length: 300 }, (_, i) =>
         domain.encode([0.1 * (1 + (i % 17)), (1 + (i % 9)) / 11, "abc"[i % 3]], []),
@@ -85,9 +85,9 @@ describe("a flow as the last link of a table's map", () => {
     const scores = await model.logLikelihood(rows, { evaluations: 800 });
     // y = (size, share) by way of x: differences of φ itself, with the label's coordinates held.
     const numbers = (x: readonly number[], label: Float64Array): Float64Array =>
-      mapped(Float64Array.from([...x, ...label]), n, tableMap(model).forward).subarray(0, 2);
+      mapRows(Float64Array.from([...x, ...label]), n, tableMap(model).forward).subarray(0, 2);
     for (const [i, row] of rows.entries()) {
-      const x = mapped(
+      const x = mapRows(
         Float64Array.from(domain.encode(row, [])),
         domain.size,
         tableMap(model).inverse,
@@ -127,7 +127,7 @@ describe("a flow as the last link of a table's map", () => {
     const { rows } = await model.sample({ count: 400 });
     for (const row of rows) expect(domain.fault(row)).toBeUndefined();
     const y = Float64Array.from(rows.flatMap((row) => domain.encode(row, [])));
-    const x = mapped(y, domain.size, tableMap(model).inverse);
+    const x = mapRows(y, domain.size, tableMap(model).inverse);
     for (const j of [0, 1]) {
       const own = x.filter((_, i) => i % n === j);
       const mean = own.reduce((s, v) => s + v, 0) / own.length;
@@ -195,7 +195,7 @@ describe("a fit with a flow", () => {
     // Of T stretched by e^a the loss is ½ e^{2a} E x² − a: at its least, E x² is what log|det J|
     // counts for.
     const { domain: own, standard: by } = model;
-    const w = mapped(
+    const w = mapRows(
       Float64Array.from(rows.flat()),
       2,
       tableMap({ domain: own, standard: by }).inverse,

@@ -9,7 +9,7 @@ import { type Graphs, openGraphs } from "../../src/diffusion/network/graphs.ts";
 import { headOf } from "../../src/diffusion/network/head.ts";
 import { type FittedTable, openedTable, sideSize } from "../../src/diffusion/network/model.ts";
 import { completeRows, sampleGiven } from "../../src/diffusion/query/complete.ts";
-import { conditioned } from "../../src/diffusion/query/condition.ts";
+import { conditionTable } from "../../src/diffusion/query/condition.ts";
 import { drawRows } from "../../src/diffusion/query/draw.ts";
 import { tableLogLikelihood } from "../../src/diffusion/query/log-likelihood.ts";
 import { openTable } from "../../src/diffusion/query/table-model.ts";
@@ -117,7 +117,7 @@ describe("a model that is open", () => {
         ),
     };
     const table = openedTable(fitted(), graphs);
-    const likely = conditioned(table, "condition", ({ share }, { by }) => mul(share, by), {
+    const likely = conditionTable(table, "condition", ({ share }, { by }) => mul(share, by), {
       observed: { by: [] },
     });
     const few = { evaluations: 13 };

@@ -11,7 +11,7 @@ import {
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { bentParts, isBendable, withTails } from "../../src/diffusion/encode/bend.ts";
-import { chooseMaps, gainOf, heldApart } from "../../src/diffusion/fit/maps.ts";
+import { chooseMaps, gainOf, splitRows } from "../../src/diffusion/fit/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 
@@ -95,7 +95,7 @@ describe("maps of a table", () => {
     [200, 40],
     [20_000, 1000],
   ])("are measured on rows that no fit saw: of %i on %i", (rows, measured) => {
-    const { test, seen } = heldApart(rows);
+    const { test, seen } = splitRows(rows);
     expect([test.length, seen.length]).toEqual([measured, rows - measured]);
     expect(new Set([...Array.from(test), ...Array.from(seen)]).size).toBe(rows);
   });

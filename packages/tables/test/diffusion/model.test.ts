@@ -18,7 +18,7 @@ import { fold, key, normal, uniform } from "diffeo/random";
 import { logDensity } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { beforeAll, describe, expect, it } from "vitest";
-import { mapped } from "../../src/diffusion/encode/mapped.ts";
+import { mapRows } from "../../src/diffusion/encode/map-rows.ts";
 import { standardMap, standardOf } from "../../src/diffusion/encode/standard.ts";
 import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
@@ -123,8 +123,8 @@ describe("a standard", () => {
         );
         expect(found / (u[i].d * u[j].d)).toBeCloseTo(i === j ? 1 : (1 - gamma) * r, 12);
       }
-    const x = mapped(z, n, standardMap(standard).inverse);
-    expect(mapped(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
+    const x = mapRows(z, n, standardMap(standard).inverse);
+    expect(mapRows(x, n, standardMap(standard).forward)[5]).toBeCloseTo(z[5], 9);
     const far = normal(key(2), [4000, 2], { dtype: "float64" }).data;
     expect(Math.abs(standardOf(far, 2, String).matrix[1])).toBeLessThan(1e-3);
     // Two columns that are one have the eigenvalues 2 and 0, which counts as 10⁻⁴: |M| is √(2·10⁻⁴)
@@ -139,7 +139,7 @@ describe("a standard", () => {
   it("of fewer rows than columns is one for other rows too", () => {
     const n = 60;
     const few = standardOf(normal(key(3), [40, n], { dtype: "float64" }).data, n, String);
-    const fresh = mapped(
+    const fresh = mapRows(
       normal(key(4), [40, n], { dtype: "float64" }).data,
       n,
       standardMap(few).inverse,

@@ -17,7 +17,7 @@ import {
   EMPTY,
   openBoards,
   parseCondition,
-  quantised,
+  quantise,
   SQUARES,
   UNKNOWN,
 } from "diffeo-chess";
@@ -38,7 +38,7 @@ export interface DrawAsk {
   readonly completion: Completion;
 }
 
-export type Told =
+export type Update =
   /** Graphs are being compiled. */
   | { readonly kind: "preparing" }
   /** Boards × 64 × 13 bytes at a time. */
@@ -138,7 +138,7 @@ function run(
   return completeBoards(sampler, partial, { ...call, completion });
 }
 
-export const draw = task<DrawAsk, Told, { readonly exits: number; readonly evaluations: number }>(
+export const draw = task<DrawAsk, Update, { readonly exits: number; readonly evaluations: number }>(
   async (ask, { tell, signal }) => {
     tell({ kind: "preparing" });
     const sampler = await samplerFor(ask);
@@ -148,7 +148,7 @@ export const draw = task<DrawAsk, Told, { readonly exits: number; readonly evalu
     allowed = Number.POSITIVE_INFINITY;
     const onStep = async ({ t, points }: Progress): Promise<void> => {
       const { data } = await points();
-      frame(t, quantised(mixtureOfSimplex(data as Float32Array)));
+      frame(t, quantise(mixtureOfSimplex(data as Float32Array)));
       await turn();
       await allowance(signal);
     };

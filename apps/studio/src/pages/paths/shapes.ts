@@ -74,7 +74,7 @@ export const COUNT = 256;
 export const T_END = 0.02;
 
 /** What comes, as it comes: of the steps that are looked at, the way in x before all else. */
-export type Told =
+export type Update =
   | { readonly kind: "outward"; readonly outward: Outward }
   | { readonly kind: "way"; readonly way: Way }
   | { readonly kind: "back"; readonly back: Back };

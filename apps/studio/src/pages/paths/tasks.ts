@@ -31,7 +31,7 @@ import {
   type SpaceName,
   STEPS,
   T_END,
-  type Told,
+  type Update,
   type Way,
 } from "./shapes.ts";
 import { type PathSpace, spaces } from "./spaces.ts";
@@ -328,7 +328,7 @@ async function wayBack(
 }
 
 /** The way out, then the way back in every number of steps, the one that is looked at first. */
-export const run = task<Ask, Told, null>(
+export const run = task<Ask, Update, null>(
   async ({ space: name, seed, w, first }, { tell, signal }) => {
     const space = await open(name);
     signal.throwIfAborted();

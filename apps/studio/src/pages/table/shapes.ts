@@ -55,7 +55,7 @@ export interface FitAsk {
   readonly anew: boolean;
 }
 
-export type FitTold =
+export type FitUpdate =
   | { readonly kind: "progress"; readonly progress: TableProgress }
   /** Rows drawn by the weights as they are. */
   | { readonly kind: "samples"; readonly rows: readonly (readonly Cell[])[] };

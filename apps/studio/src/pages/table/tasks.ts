@@ -5,7 +5,7 @@
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { joined, quantiles } from "diffeo/host";
+import { concatArrays, quantiles } from "diffeo/host";
 import { memoryStore, type RunStore } from "diffeo/train";
 import {
   type CellTable,
@@ -30,7 +30,7 @@ import {
   type Cell,
   type DrawAsk,
   type FitAsk,
-  type FitTold,
+  type FitUpdate,
   type GivenColumn,
   type InferredTable,
   LISTED,
@@ -135,7 +135,7 @@ const WATCHED = { count: 400, evaluations: 20, share: 0.15 } as const;
 /** The seed of rows that are drawn to look at. */
 const LOOK = 0;
 
-export const fit = task<FitAsk, FitTold, OpenTable | "stopped">(async (ask, { tell, signal }) => {
+export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(async (ask, { tell, signal }) => {
   const { columns, rows } = understood ?? fail("usage", "there is no table yet", "give one first");
   const { anew, minutes, steps, ...options } = ask;
   if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
@@ -249,7 +249,7 @@ export const openModel = task<
 
 /** The bytes of the model's file. */
 export const modelFile = task<null, never, Uint8Array>(async () => {
-  return joined((length) => new Uint8Array(length), serializeTableModel(needModel()));
+  return concatArrays((length) => new Uint8Array(length), serializeTableModel(needModel()));
 });
 
 const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {

@@ -9,7 +9,7 @@
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { sumOfSquares } from "diffeo/host";
-import { mapped } from "./mapped.ts";
+import { mapRows } from "./map-rows.ts";
 import { isHole, type OpenCell, partCells, plainSpec } from "./points.ts";
 
 /** Of each part whose whole numbers are atoms, the least and the greatest. */
@@ -77,7 +77,7 @@ export const codedRanges = (
 
 /** z of the atoms of a part of whole numbers. */
 const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Array =>
-  mapped(
+  mapRows(
     Float64Array.from(values, (k) => k + 0.5),
     1,
     domain.map.inverse,

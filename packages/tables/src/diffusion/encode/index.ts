@@ -18,13 +18,13 @@ export {
   strangers,
 } from "./atoms.ts";
 export { bentParts, isBendable, withTails } from "./bend.ts";
-export { mapped } from "./mapped.ts";
+export { mapRows } from "./map-rows.ts";
 export { addProduct, DRAWN, factor, GIVEN, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
 export {
   cellNoise,
   cellsOf,
   coordinateName,
-  encoded,
+  encodeRows,
   type OpenCell,
   partCells,
   plainSpec,

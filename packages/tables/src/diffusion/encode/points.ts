@@ -8,7 +8,7 @@
 import type { Cell, Domain, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, uniform } from "diffeo/random";
-import { mapped } from "./mapped.ts";
+import { mapRows } from "./map-rows.ts";
 
 /** A cell of a row: null, undefined, NaN and "" are holes. */
 export type OpenCell = Cell | null | undefined;
@@ -122,7 +122,7 @@ export const coordinateName = ({ parts }: Product, i: number): string => {
  * The points z of rows of cells, NaN where a part is missing; `u` are the uniform numbers that a
  * row's cells take, but for parts that are atoms, which are in the middle of their interval.
  */
-export function encoded(
+export function encodeRows(
   rows: readonly (readonly OpenCell[])[],
   domain: Product,
   u: ArrayLike<number>,
@@ -150,7 +150,7 @@ export function encoded(
       if (!cells) missing.push([i * n + at.x, i * n + at.x + own.dimension]);
     }
   });
-  const z = mapped(y, size, domain.map.inverse);
+  const z = mapRows(y, size, domain.map.inverse);
   const bad = z.findIndex((v) => !Number.isFinite(v));
   if (bad >= 0)
     fail(
@@ -164,7 +164,7 @@ export function encoded(
 
 /** The points of rows without atoms; noise that cells take is a function of the seed. */
 export const pointsOf = (rows: readonly Row[], domain: Product, seed: number): Float64Array =>
-  encoded(
+  encodeRows(
     rows.map((row, i) => cellsOf(row, domain.columns, i, "refused")),
     domain,
     cellNoise(rows.length, domain, seed),

@@ -2,7 +2,7 @@
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../../table/cells.ts";
-import { shown } from "../../table/shown.ts";
+import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
@@ -38,7 +38,7 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
       if (at < 0 && !options.lacking)
         fail(
           "data",
-          `${source} has no column ${shown(name)}`,
+          `${source} has no column ${quote(name)}`,
           "give the columns that the model has",
         );
       return at;
@@ -46,7 +46,7 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
   );
   return table.rows.map((row, i) => {
     const where = (j: number): string =>
-      `${source}, line ${lines[i]}, column ${j + 1} (${shown(columns[j])})`;
+      `${source}, line ${lines[i]}, column ${j + 1} (${quote(columns[j])})`;
     const cells = domain.parts.flatMap((part, k) => {
       const own = places[k].map((j): OpenCell => {
         if (j < 0 || isEmpty(row[j])) return null;
@@ -55,7 +55,7 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
           numberOf(row[j], commas) ??
           fail(
             "data",
-            `${where(j)}: ${shown(row[j])} is not a number`,
+            `${where(j)}: ${quote(row[j])} is not a number`,
             "mend the cell, or drop the row",
           )
         );

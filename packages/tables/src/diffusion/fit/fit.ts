@@ -16,7 +16,7 @@
 import type { Domain } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import { mapped, type Row, standardMap } from "../encode/index.ts";
+import { mapRows, type Row, standardMap } from "../encode/index.ts";
 import {
   type Coordinates,
   type EngineOptions,
@@ -126,7 +126,7 @@ async function pointsInX(
     data: Float32Array.from(from),
   });
   const [inside, outside] = [seen, unseen].map((z) =>
-    mapped(z, n, standardMap(coordinates.standard).inverse),
+    mapRows(z, n, standardMap(coordinates.standard).inverse),
   );
   if (wanted === undefined) return { seen: array(inside), unseen: array(outside) };
   const flow =

@@ -139,7 +139,7 @@ const MOST_ROWS = 50_000;
 const MOST_TEST = 1000;
 
 /** Which of so many rows short fits see, and which they are measured on: none is both. */
-export function heldApart(rows: number): {
+export function splitRows(rows: number): {
   readonly test: ArrayLike<number>;
   readonly seen: ArrayLike<number>;
 } {
@@ -154,7 +154,7 @@ export async function chooseMaps(
   options: ChooseMapsOptions,
 ): Promise<ChosenMaps> {
   const { columns: usual, onTried, seed = 0, steps = 1500, ...rest } = options;
-  const apart = heldApart(rows.length);
+  const apart = splitRows(rows.length);
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
   const [test, seen] = [pick(apart.test), pick(apart.seen)];
   const { signal } = rest;

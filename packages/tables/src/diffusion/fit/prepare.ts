@@ -11,7 +11,7 @@ import {
   cellsOf,
   codedRanges,
   coordinateName,
-  encoded,
+  encodeRows,
   pointsOf,
   type Row,
   standardOf,
@@ -98,7 +98,7 @@ function pointsIn(
   const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
   const atoms = atomsOf(cells, domain);
   const nameOf = (i: number): string => coordinateName(domain, i);
-  const z = encoded(cells, domain, cellNoise(rows.length, domain, seed), atoms);
+  const z = encodeRows(cells, domain, cellNoise(rows.length, domain, seed), atoms);
   requireColumns(z, n, nameOf);
   const codes = codedRanges(domain, atoms);
   const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);

@@ -13,10 +13,10 @@ import { compile } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import {
+  asConstants,
   type CouplingFlow,
   type CouplingFlowOptions,
   couplingFlow,
-  frozen,
   normalised,
   type Parameters,
 } from "diffeo/model";
@@ -38,7 +38,7 @@ export type FlowKind = (typeof flowKinds)[number];
 const PART = 4096;
 
 const tensorsOf = ({ parameters }: Flow): CouplingFlow<Tensor> =>
-  frozen<CouplingFlow<Tensor>>(parameters);
+  asConstants<CouplingFlow<Tensor>>(parameters);
 
 /** T⁻¹, x ↦ w. */
 export const flowMap = (flow: Flow): Bijector =>

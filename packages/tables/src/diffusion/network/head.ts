@@ -30,7 +30,7 @@ import {
   type Atoms,
   atomCells,
   isCoded,
-  mapped,
+  mapRows,
   type Standard,
   standardMap,
 } from "../encode/index.ts";
@@ -75,7 +75,7 @@ function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBloc
       y.set(domain.start, k * size);
       y.set(own.encode([cell], [0.5]), k * size + at.y);
     });
-    const x = mapped(mapped(y, size, domain.map.inverse), n, standardMap(standard).inverse);
+    const x = mapRows(mapRows(y, size, domain.map.inverse), n, standardMap(standard).inverse);
     const [from, to] = [at.x, at.x + own.dimension];
     const codes = Float64Array.from(
       cells.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))),

@@ -9,7 +9,13 @@
 import { type Bijector, chain } from "diffeo/bijector";
 import type { Product } from "diffeo/domain";
 import { concat, fail, type NdArray, type Tensor } from "diffeo/graph";
-import { frozen, type NetworkSpec, networkOf, type Parameters, velocityScore } from "diffeo/model";
+import {
+  asConstants,
+  type NetworkSpec,
+  networkOf,
+  type Parameters,
+  velocityScore,
+} from "diffeo/model";
 import { logSnr, logSnrGrid } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, vp } from "diffeo/sde";
 import { type Pattern, patternsOf, standardMap } from "../encode/index.ts";
@@ -79,7 +85,7 @@ export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
 
 export const predictorOf = (model: FittedTable): Predictor => {
   const { apply } = networkOf(model.network);
-  const p = frozen(model.parameters);
+  const p = asConstants(model.parameters);
   const { velocity } = headOf(model);
   return (x, lambda) => velocity(apply(p, x, lambda), x, lambda);
 };
@@ -99,7 +105,7 @@ export function givenPredictorOf(model: FittedTable) {
       domain.parts.length === 1 ? "draw without given cells and holes" : "fit it again, with given",
     );
   const { apply } = networkOf(given.network);
-  const p = frozen(given.parameters);
+  const p = asConstants(given.parameters);
   const { velocity } = headOf(model);
   return (x: Tensor, beside: Tensor, lambda: Tensor): Tensor =>
     velocity(apply(p, concat([x, beside], -1), lambda), x, lambda);

@@ -11,8 +11,8 @@ import {
   beyondFault,
   cellsOf,
   EMPTY_OR_DROP,
-  encoded,
-  mapped,
+  encodeRows,
+  mapRows,
   type OpenCell,
   partCells,
   type Row,
@@ -63,11 +63,11 @@ async function drawRest(
     first,
   );
   const u = noise === 0 ? [] : uniform(keys, noise, { dtype: "float64" }).data;
-  const z = await filledPoints(model, encoded(rows, domain, u, model.atoms ?? {}), {
+  const z = await filledPoints(model, encodeRows(rows, domain, u, model.atoms ?? {}), {
     ...options,
     first,
   });
-  const y = mapped(z, n, domain.map.forward);
+  const y = mapRows(z, n, domain.map.forward);
   return rows.map((row, i) =>
     domain.parts.flatMap((part) => {
       const { domain: own, at } = part;

@@ -28,7 +28,7 @@ import { mapValues } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openParticles } from "diffeo/sampler";
 import { condition, reverse } from "diffeo/sde";
-import { mapped } from "../encode/index.ts";
+import { mapRows } from "../encode/index.ts";
 import {
   LAST_LEVEL,
   type OpenedTable,
@@ -95,7 +95,7 @@ export type RowLikelihood = (
  *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { observed: { seen: [] } });
  *     const { rows, ess } = await near({ observed: { seen: 3 } });
  */
-export function conditioned(
+export function conditionTable(
   model: OpenedTable,
   name: string,
   logLikelihood: RowLikelihood,
@@ -139,7 +139,7 @@ export function conditioned(
           ...(onStep && { onStep: () => onStep() }),
         }),
     );
-    const y = mapped(Float64Array.from(samples.data), domain.dimension, phi.forward);
+    const y = mapRows(Float64Array.from(samples.data), domain.dimension, phi.forward);
     return {
       columns: domain.columns,
       rows: decodedRows(domain, y),

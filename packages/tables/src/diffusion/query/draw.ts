@@ -5,7 +5,7 @@ import { batches } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openSampler } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
-import { mapped } from "../encode/index.ts";
+import { mapRows } from "../encode/index.ts";
 import { type OpenedTable, outOfFlow, tableMap, tableScore, tableSde } from "../network/index.ts";
 
 export interface DrawRows {
@@ -85,6 +85,6 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
     x.set(samples.data, from * n);
   }
   const w = flow ? await outOfFlow(flow, x, graphs) : x;
-  const y = mapped(w, n, tableMap({ domain, standard }).forward);
+  const y = mapRows(w, n, tableMap({ domain, standard }).forward);
   return { columns: domain.columns, rows: decodedRows(domain, y), evaluations };
 }

@@ -27,12 +27,12 @@ import {
   addProduct,
   cellsOf,
   DRAWN,
-  encoded,
+  encodeRows,
   factor,
   HIDDEN,
   isBeyond,
   isCoded,
-  mapped,
+  mapRows,
   type OpenCell,
   type Pattern,
   partCells,
@@ -147,7 +147,7 @@ function volumes(
     const coordinates = new Float64Array(rows * d);
     for (let i = 0; i < rows; i++)
       coordinates.set(z.subarray(i * n + at.x, i * n + at.x + d), i * d);
-    mapped(coordinates, d, (p) => own.map.logDet(p)).forEach((v, i) => {
+    mapRows(coordinates, d, (p) => own.map.logDet(p)).forEach((v, i) => {
       out[i] += v;
     });
   }
@@ -243,7 +243,7 @@ export async function tableLogLikelihood(
       { length: own.length * domain.noise },
       (_, at) => u[at % u.length],
     );
-    const found = await likelihoodOf(model, encoded(own, domain, shifts, atoms), own, options);
+    const found = await likelihoodOf(model, encodeRows(own, domain, shifts, atoms), own, options);
     group.forEach((row, i) => {
       out[row] = logMeanExp(Array.from(found.subarray(i * times, (i + 1) * times)));
     });

@@ -24,7 +24,7 @@ import {
 } from "./complete.ts";
 import {
   type ConditionedTable,
-  conditioned,
+  conditionTable,
   type RowLikelihood,
   type TableConditionOptions,
 } from "./condition.ts";
@@ -75,7 +75,7 @@ export function openTable(fitted: FittedTable, engine: EngineOptions = {}): Tabl
     logLikelihood: (rows, options) => tableLogLikelihood(opened, rows, options),
     complete: (rows, options) => completeRows(opened, rows, options),
     condition: (logLikelihood, options) =>
-      conditioned(opened, `condition ${++conditions}`, logLikelihood, options),
+      conditionTable(opened, `condition ${++conditions}`, logLikelihood, options),
     dispose: graphs.dispose,
   };
 }

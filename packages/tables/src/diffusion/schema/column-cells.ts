@@ -20,7 +20,7 @@ export function numbersIn(table: CellTable, name: string): number[] | undefined 
 }
 
 /** Those that are there. */
-export const there = (numbers: readonly number[]): number[] =>
+export const presentNumbers = (numbers: readonly number[]): number[] =>
   numbers.filter((v) => !Number.isNaN(v));
 
 /** The least and the greatest. */

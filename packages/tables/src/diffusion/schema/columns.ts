@@ -22,7 +22,7 @@ import {
   sphere,
 } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { shown, shownList } from "../../table/shown.ts";
+import { quote, quoteList } from "../../table/quote.ts";
 
 /**
  * A domain of one or more columns, or that they are left out; a category gets its labels from the
@@ -39,7 +39,7 @@ const KINDS =
 function numberIn(text: string, rule: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(value))
-    fail("usage", `${shown(rule)}: ${shown(text)} is no number`, "write it as 12.5 or 1e3");
+    fail("usage", `${quote(rule)}: ${quote(text)} is no number`, "write it as 12.5 or 1e3");
   return value;
 }
 
@@ -66,9 +66,9 @@ function kindOf(text: string, rule: string): ColumnRule["domain"] {
   const [name, ...rest] = text.split(":");
   const [counts, make] =
     (Object.hasOwn(kinds, name) && kinds[name]) ||
-    fail("usage", `${shown(rule)}: there is no kind ${shown(name)} of column`, `use ${KINDS}`);
+    fail("usage", `${quote(rule)}: there is no kind ${quote(name)} of column`, `use ${KINDS}`);
   if (!counts.includes(rest.length))
-    fail("usage", `${shown(rule)}: ${rest.length} numbers after ${name}`, `use ${KINDS}`);
+    fail("usage", `${quote(rule)}: ${rest.length} numbers after ${name}`, `use ${KINDS}`);
   return make(rest.map((word) => numberIn(word, rule)));
 }
 
@@ -88,13 +88,13 @@ function groupOf(columns: readonly string[], text: string, rule: string): Domain
     (Object.hasOwn(groups, name) && groups[name]) ||
     fail(
       "usage",
-      `${shown(rule)}: there is no kind ${shown(name)} of columns`,
+      `${quote(rule)}: there is no kind ${quote(name)} of columns`,
       `use ${Object.keys(groups).join(", ")}`,
     );
   if (rest.length > (name === "ball" ? 1 : 0))
     fail(
       "usage",
-      `${shown(rule)}: ${rest.length} numbers after ${name}`,
+      `${quote(rule)}: ${rest.length} numbers after ${name}`,
       "use ball, ball:RADIUS, or no numbers",
     );
   return make(
@@ -147,7 +147,7 @@ function sumOf(parts: readonly string[], text: string, rule: string): Domain {
   )
     fail(
       "usage",
-      `${shown(rule)}: ${shown(text)} is no total`,
+      `${quote(rule)}: ${quote(text)} is no total`,
       "write a+b+c=100, or a+b+c=100:zeros:0.001",
     );
   return wholeOf(
@@ -165,8 +165,8 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
     if (stranger !== undefined)
       fail(
         "usage",
-        `${shown(rule)}: there is no column ${shown(stranger)}`,
-        `use one of ${shownList(names)}`,
+        `${quote(rule)}: there is no column ${quote(stranger)}`,
+        `use one of ${quoteList(names)}`,
       );
     return columns;
   };
@@ -175,7 +175,7 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   if (at < 0) {
     const list = words(rule, "<");
     if (list.length < 2)
-      fail("usage", `${shown(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
+      fail("usage", `${quote(rule)} says nothing of a column`, "write name=kind, a<b or a+b+c=100");
     const [columns, domain] = orderOf(list, known);
     return { columns: requireKnown(columns), domain };
   }

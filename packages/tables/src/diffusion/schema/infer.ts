@@ -5,9 +5,9 @@
 import { between, category, type Domain, integer, positive, real } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../../table/cells.ts";
-import { shown } from "../../table/shown.ts";
+import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
-import { bounds, columnAt, numbersIn, there } from "./column-cells.ts";
+import { bounds, columnAt, numbersIn, presentNumbers } from "./column-cells.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
 import { placedAngle, placedSphere } from "./poles.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
@@ -30,7 +30,7 @@ function requireCells(table: CellTable, name: string): void {
   if (columnAt(table, name).every(isEmpty))
     fail(
       "data",
-      `${table.source}: all cells of ${shown(name)} are empty`,
+      `${table.source}: all cells of ${quote(name)} are empty`,
       `leave it out by the rule ${name}=drop`,
     );
 }
@@ -59,7 +59,7 @@ function refuseGrouped(table: CellTable, names: Iterable<string>): void {
   const [{ name, cell, row }] = found;
   fail(
     "data",
-    `${table.source}, line ${table.lines[row]}, column ${table.columns.indexOf(name) + 1} (${shown(name)}): ${shown(cell)} may be ${cell.replace(",", "")} or ${cell.replace(",", ".")}`,
+    `${table.source}, line ${table.lines[row]}, column ${table.columns.indexOf(name) + 1} (${quote(name)}): ${quote(cell)} may be ${cell.replace(",", "")} or ${cell.replace(",", ".")}`,
     "write numbers without commas",
   );
 }
@@ -88,7 +88,7 @@ function refuseStray(table: CellTable, name: string): void {
   const [column, row] = [table.columns.indexOf(name), columnAt(table, name).indexOf(strays[0])];
   fail(
     "data",
-    `${table.source}, line ${table.lines[row]}, column ${column + 1} (${shown(name)}): ${shown(strays[0])} is not a number, though most are`,
+    `${table.source}, line ${table.lines[row]}, column ${column + 1} (${quote(name)}): ${quote(strays[0])} is not a number, though most are`,
     `mend the cell, drop the row, or leave the column out by the rule ${name}=drop`,
   );
 }
@@ -104,7 +104,7 @@ function refuseConstant(table: CellTable, names: readonly string[]): void {
   const say = found.length === 1 ? ["has", "it", "rule"] : ["have", "them", "rules"];
   fail(
     "data",
-    `${table.source}: ${found.map(shown).join(", ")} ${say[0]} one value in all rows`,
+    `${table.source}: ${found.map(quote).join(", ")} ${say[0]} one value in all rows`,
     `leave ${say[1]} out by the ${say[2]} ${found.map((name) => `${name}=drop`).join(", ")}`,
   );
 }
@@ -133,12 +133,12 @@ function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Infer
   if (labels.length > MOST_LABELS || (!isSaid && areNames(labels.length, cells.length)))
     fail(
       "data",
-      `${table.source}: ${shown(name)} has ${labels.length} different texts, too many for categories`,
+      `${table.source}: ${quote(name)} has ${labels.length} different texts, too many for categories`,
       `${other ?? "merge rare ones"}, or leave it out by the rule ${name}=drop`,
     );
   const reason = isSaid
     ? "as was said"
-    : `text${other === undefined ? "" : `, such as ${shown(labels[0])}: if it is not, ${other}`}`;
+    : `text${other === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${other}`}`;
   return { domain: category(labels), reason };
 }
 
@@ -156,7 +156,7 @@ const numberingNote = (
 
 /** What the numbers of a column suggest. */
 function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "columns"> {
-  const numbers = there(cells);
+  const numbers = presentNumbers(cells);
   const [low, high] = bounds(numbers);
   if (numbers.every(Number.isSafeInteger)) {
     const reason = `whole numbers from ${low} to ${high}${low < 0 ? ", some below 0" : ""}${numberingNote(name, numbers, [low, high])}`;
@@ -197,7 +197,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
   const spoken = said.flatMap((rule) => rule.columns);
   const twice = spoken.find((name, i) => spoken.indexOf(name) !== i);
   if (twice !== undefined)
-    fail("usage", `two rules are about ${shown(twice)}`, "give one for each column");
+    fail("usage", `two rules are about ${quote(twice)}`, "give one for each column");
   const dropped = said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns);
   for (const name of table.columns) if (!dropped.includes(name)) requireCells(table, name);
   const open = table.columns.filter((name) => !spoken.includes(name));

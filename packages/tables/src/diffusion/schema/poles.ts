@@ -10,7 +10,7 @@
  */
 import { angle, type Domain, sphere } from "diffeo/domain";
 import type { CellTable } from "../../table/cells.ts";
-import { bounds, numbersIn, there } from "./column-cells.ts";
+import { bounds, numbersIn, presentNumbers } from "./column-cells.ts";
 
 /** Poles that are tried on a circle, and rows whose opposites are on a sphere. */
 const TRIED = 360;
@@ -63,7 +63,7 @@ export function placedAngle(table: CellTable, name: string, period?: number): Pl
     Math.cos((2 * Math.PI * cell) / turn),
     Math.sin((2 * Math.PI * cell) / turn),
   ];
-  const cells = there(numbersIn(table, name) ?? []);
+  const cells = presentNumbers(numbersIn(table, name) ?? []);
   // Between the cells of those who write whole degrees.
   const cuts = Array.from({ length: TRIED }, (_, i) => ((i + 0.5) * turn) / TRIED);
   const cut = cuts[emptiest(cuts.map(on), some(cells, MOST_ROWS).map(on))];

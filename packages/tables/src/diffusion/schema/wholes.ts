@@ -4,7 +4,7 @@
  */
 import type { Domain, DomainSpec } from "diffeo/domain";
 import type { CellTable } from "../../table/cells.ts";
-import { columnAt, numbersIn, there } from "./column-cells.ts";
+import { columnAt, numbersIn, presentNumbers } from "./column-cells.ts";
 import { SUM_TOLERANCE, wholeOf } from "./columns.ts";
 
 /** How far sums may be from each other, relative to them: cells are rounded. */
@@ -66,7 +66,7 @@ export function wholes(
   const found: Whole[] = [];
   const valuesOf = (name: string): readonly number[] => numbers.get(name) ?? [];
   const isShare = (name: string): boolean => {
-    const values = there(valuesOf(name));
+    const values = presentNumbers(valuesOf(name));
     return values.length > 0 && values.every((v) => v >= 0) && values.some((v) => v > 0);
   };
   for (let from = 0; from < open.length; from++) {

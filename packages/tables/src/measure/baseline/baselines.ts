@@ -26,7 +26,7 @@ import {
   timesLower,
 } from "./gaussian.ts";
 import { kernelMarginal, type Marginal } from "./marginal.ts";
-import { type Parts, partsWhere, unbent } from "./parts.ts";
+import { type Parts, partsWhere, withoutBends } from "./parts.ts";
 
 /** Draws of what is spread that a row's density is averaged over. */
 const DRAWS = 16;
@@ -283,7 +283,7 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
 
 /** The three baselines of a table, fitted to rows of it. */
 export function tableBaselines(table: Product, rows: readonly Cells[]): readonly TableLaw[] {
-  const domain = unbent(table);
+  const domain = withoutBends(table);
   const marginals = marginalsOf(domain, rows);
   return [
     gaussianBaseline(domain, rows),

@@ -3,7 +3,7 @@
  * both.
  */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
-import { mapped, pointsOf } from "../../diffusion/encode/index.ts";
+import { mapRows, pointsOf } from "../../diffusion/encode/index.ts";
 import type { Cells } from "../law.ts";
 
 export interface Parts {
@@ -27,7 +27,7 @@ export interface Parts {
  * The domains without the bends that a model gave their coordinates: what it is measured by must
  * not depend on them.
  */
-export const unbent = ({ parts }: Product): Product =>
+export const withoutBends = ({ parts }: Product): Product =>
   product(
     Object.fromEntries(
       parts.map(({ name, domain }) => [
@@ -59,10 +59,10 @@ export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean
         own,
         seed,
       );
-      return { z, shift: mapped(z, n, (p) => own.map.logDet(p)).map((v) => own.logUnit - v) };
+      return { z, shift: mapRows(z, n, (p) => own.map.logDet(p)).map((v) => own.logUnit - v) };
     },
     decode: (z, rows) => {
-      const y = mapped(z, n, own.map.forward);
+      const y = mapRows(z, n, own.map.forward);
       rows.forEach((row, i) => {
         const cells = own.decode(y.subarray(i * own.size, (i + 1) * own.size));
         kept.forEach(({ at, domain: { cells: count } }, k) => {

@@ -10,12 +10,12 @@ import {
 import type { Frame } from "../../../view/frame.ts";
 import {
   type Ask,
+  type Evaluation,
   type Field,
   LOSSES,
   type LossName,
   type Noise,
   type Step,
-  type Worth,
 } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
@@ -27,7 +27,7 @@ export class DensityFit {
   most = $state(1);
   noise = $state.raw<readonly Noise[]>([]);
   field = $state.raw<Field>();
-  worth = $state.raw<Worth>();
+  worth = $state.raw<Evaluation>();
   trouble = $state.raw<Trouble>();
   constructor(loss: LossName) {
     this.loss = loss;

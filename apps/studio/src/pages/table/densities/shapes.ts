@@ -51,14 +51,14 @@ export interface Noise {
   readonly signal: number;
 }
 
-export type Told =
+export type Update =
   | { readonly kind: "data"; readonly frame: Frame; readonly points: Float32Array }
   | { readonly kind: "steps"; readonly steps: readonly Step[]; readonly most: number }
   | { readonly kind: "field"; readonly field: Field }
   | { readonly kind: "noise"; readonly noise: Noise };
 
 /** What the fit is worth on points it has not seen. */
-export interface Worth {
+export interface Evaluation {
   readonly steps: number;
   /** ½‖s‖² + tr ∇s, the mean. */
   readonly scoreMatching: number;

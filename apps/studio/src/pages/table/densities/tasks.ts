@@ -24,11 +24,11 @@ import { type Frame, lattice } from "../../../view/frame.ts";
 import {
   ARROWS,
   type Ask,
+  type Evaluation,
   type Field,
   SHADES,
   type Step,
-  type Told,
-  type Worth,
+  type Update,
 } from "./shapes.ts";
 
 /** Smaller than the protocol's, so that three fit into a minute of two cores. */
@@ -70,7 +70,7 @@ async function fieldOf(
   return { frame, shades, points: Float32Array.from(places.values), arrows };
 }
 
-export const fit = task<Ask, Told, Worth>(async (ask, { tell, signal }) => {
+export const fit = task<Ask, Update, Evaluation>(async (ask, { tell, signal }) => {
   const { set, points, seed, loss } = ask;
   const table = generate(set, points, fold(key(seed), set));
   const data = prepare(table, fold(key(seed), "data"));

@@ -40,7 +40,7 @@ function panelOf(
   };
 }
 
-export function worthChart({ likelihood, model, baselines }: TableEvaluation): string {
+export function evaluationChart({ likelihood, model, baselines }: TableEvaluation): string {
   const finite = (entries: readonly Entry[]): Entry[] =>
     entries.filter(({ mean }) => Number.isFinite(mean));
   const likely = finite([{ name: "model", ...likelihood }, ...likelihood.baselines]);

@@ -9,14 +9,14 @@ import { measurePoints } from "../dkef/evaluate.ts";
 import type { DensityModel } from "../dkef/model-bytes.ts";
 import { sampleRows } from "../dkef/sample.ts";
 import type { Prepared } from "../table/prepare.ts";
-import { whitened } from "../table/whitening.ts";
+import { whitenRows } from "../table/whitening.ts";
 import { gaussianLogDensity, gaussianOf } from "./baseline/gaussian.ts";
 import { type Clusters, clusterMasses } from "./clusters.ts";
 import type { DensityRun } from "./density-run.ts";
 import { isBetter, massFaults } from "./faults.ts";
 import { type Mean, meanOf } from "./mean.ts";
 
-export interface DensityWorth {
+export interface DensityEvaluation {
   /** The Gaussian's log-likelihood, in the units of the points, and what the density has more. */
   readonly gaussian: Mean & { readonly gain: Mean };
   readonly clusters: Clusters;
@@ -30,11 +30,11 @@ const STEPS = 100;
 const doubles = ({ data }: NdArray): Float64Array => Float64Array.from(data as Float32Array);
 
 /** @param model with its normaliser */
-export async function densityWorth(
+export async function evaluateDensity(
   { spec, fitted }: DensityModel,
   { train, test, n }: Prepared,
   { key, signal }: { readonly key: Key; readonly signal?: AbortSignal },
-): Promise<DensityWorth> {
+): Promise<DensityEvaluation> {
   const { logDensity } = await measurePoints(fitted, test);
   const law = gaussianOf(doubles(train), n, (i) => `coordinate ${i + 1}`);
   const scores = gaussianLogDensity(law, doubles(test));
@@ -49,7 +49,7 @@ export async function densityWorth(
     signal,
   });
   const clusters = clusterMasses(
-    { shape: [SAMPLES, n], dtype: "float64", data: whitened(drawn.values, spec.whitening) },
+    { shape: [SAMPLES, n], dtype: "float64", data: whitenRows(drawn.values, spec.whitening) },
     { shape: train.shape, dtype: "float64", data: doubles(train) },
     fold(key, "clusters"),
   );

@@ -11,7 +11,7 @@
  * threads come; a mixture moves f by far more.
  *
  * Who asks computes f: chains by the graph that moves them, whatever its size; a likelihood or a
- * score of events by the evaluator, before there is a graph (`sde/apart.ts`).
+ * score of events by the evaluator, before there is a graph (`sde/independent-events.ts`).
  */
 import { fail } from "../graph/index.ts";
 
@@ -27,7 +27,7 @@ const turnOf = (c: number, count: number): number => (c > 0 && c === count - 1 ?
  * Rows of n numbers twice: those of the first turn as they are and the others elsewhere, by steps
  * that no shift or scale undoes; and the other way about.
  */
-export const othersMoved = (
+export const moveOtherRows = (
   rows: Float64Array,
   n: number,
 ): readonly [Float64Array, Float64Array] => {
@@ -52,7 +52,7 @@ type Said = Readonly<Record<string, ArrayLike<number>>>;
  * @param after what it says where others moved
  * @param row what a row is, of `count`
  */
-export function requireApart(
+export function requireIndependentRows(
   before: Said,
   after: readonly [Said, Said],
   count: number,

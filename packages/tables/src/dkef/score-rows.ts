@@ -8,7 +8,7 @@ import { fail, gradEach, sub, type Tensor } from "diffeo/graph";
 import { partsOf } from "diffeo/host";
 import { dkefLogDensity } from "diffeo/model";
 import { pulledScore, pullLogDensity } from "diffeo/score";
-import { type Selection, selected, type Table } from "../table/table.ts";
+import { type Selection, selectColumns, type Table } from "../table/table.ts";
 import { whiteningMap } from "../table/whitening.ts";
 import type { DensityModel } from "./model-bytes.ts";
 import { parametersOf } from "./steps.ts";
@@ -47,7 +47,7 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
       "fit again; sample needs none",
     );
   const n = spec.columns.length;
-  const { values } = selected(table, modelColumns(model));
+  const { values } = selectColumns(table, modelColumns(model));
   const psi = whiteningMap(whitening);
   const evaluate = compile(
     (t: Tensor, a: Tensor, y: Tensor) => {

@@ -1,5 +1,5 @@
 /**
- * Whether a function of events mixes them: `host/apart.ts` moves some and has a look at the others.
+ * Whether a function of events mixes them: `host/independent-rows.ts` moves some and has a look at the others.
  * Here the function is computed by the evaluator, while the graphs that need it are traced and
  * before any is compiled.
  */
@@ -16,7 +16,7 @@ import {
   type Tensor,
   topological,
 } from "../graph/index.ts";
-import { othersMoved, requireApart } from "../host/index.ts";
+import { moveOtherRows, requireIndependentRows } from "../host/index.ts";
 
 /** The most numbers that are computed to look. */
 const MOST = 2_000_000;
@@ -53,8 +53,13 @@ export function requireOwnEvents(
     [name]: reference([value], new Map([...given, [x, points]]))[0],
   });
   const rows = numbers(x.shape);
-  const [some, others] = othersMoved(rows, sizeOf(event));
-  requireApart(said(rows), [said(some), said(others)], rows.length / sizeOf(event), "event");
+  const [some, others] = moveOtherRows(rows, sizeOf(event));
+  requireIndependentRows(
+    said(rows),
+    [said(some), said(others)],
+    rows.length / sizeOf(event),
+    "event",
+  );
 }
 
 /**
@@ -63,7 +68,7 @@ export function requireOwnEvents(
  * @param seen what was looked at, by name and shape: shared where the same functions are in several
  * graphs
  */
-export function apart(
+export function checkIndependence(
   f: (x: Tensor, t: Tensor) => Tensor,
   eventRank: number,
   name: string,

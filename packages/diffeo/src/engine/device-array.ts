@@ -12,7 +12,7 @@ const released = (): never =>
  * An array in a device's memory. It can be passed to compiled functions of the same device;
  * `toHost` reads it.
  */
-export class KeptArray implements NdArray {
+export class DeviceArray implements NdArray {
   readonly shape: Shape;
   readonly dtype: DType;
   /** The device that holds it. */
@@ -84,7 +84,7 @@ export function reusable(
 
 /** The array itself, or a copy of one that a device or a later release would take away. */
 export async function toHost(array: NdArray): Promise<NdArray> {
-  if (array instanceof KeptArray) return array.read();
+  if (array instanceof DeviceArray) return array.read();
   return giveBack.has(array) ? { ...array, data: array.data.slice() } : array;
 }
 
@@ -93,6 +93,6 @@ export async function toHost(array: NdArray): Promise<NdArray> {
  * they were taken out of it.
  */
 export function release(array: NdArray): void {
-  if (array instanceof KeptArray) array.dispose();
+  if (array instanceof DeviceArray) array.dispose();
   else giveBack.get(array)?.();
 }
