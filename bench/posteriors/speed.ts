@@ -56,7 +56,7 @@ async function measured(
   const model = models[name](data);
   const space = parameterSpace(model.parameters as Parameters<typeof parameterSpace>[0]);
   const n = space.dimension;
-  const logDensity = freeLogDensity(space, (values) => model.logDensity(values, {}));
+  const logDensity = freeLogDensity(space, (values) => model.logDensity(values, {}), {});
   const [width, wide] = [3 * n + 1, 4 * n + 2];
   const shapes = [{}, [CHAINS, width], [CHAINS, n]] as const;
   const options = { type: "float64", threads: 1 } as const;

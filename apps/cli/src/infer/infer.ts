@@ -177,7 +177,7 @@ export const declare: Declare = (command, io) =>
     withPartOptions(command)
       .argument(
         "<model>",
-        "a JavaScript module that exports parameters and logDensity(parameters, data)",
+        "a JavaScript module whose default export is a model(…), or that exports parameters and logDensity",
       )
       .option("--data <file>", "JSON: numbers and arrays of numbers by name")
       .requiredOption("--out <folder>", "where draws, summary and pictures go")

@@ -1,15 +1,16 @@
 /**
- * A model from a file of JavaScript:
+ * A model from a file of JavaScript, as statements:
  *
- *     import { positive, real } from "diffeo/domain";
- *     import { add, div, expandDims, log, mul, squaredNorm, sub } from "diffeo/graph";
+ *     import { halfNormal, normal } from "diffeo/distribution";
+ *     import { model } from "diffeo/mcmc";
  *
- *     export const parameters = { mu: real(), sigma: positive() };
- *     export const logDensity = ({ mu, sigma }, { y }) =>
- *       sub(
- *         mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5),
- *         mul(log(sigma), y.shape[0]),
- *       );
+ *     export default model(({ parameter, observe }) => {
+ *       const mu = parameter("mu", normal(0, 10));
+ *       const sigma = parameter("sigma", halfNormal(10));
+ *       observe("y", normal(mu, sigma));
+ *     });
+ *
+ * or as exports `parameters` and `logDensity`, the layer beneath.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -26,7 +27,7 @@ export interface Digested<T> {
 
 export async function loadPosteriorModel(path: string): Promise<Digested<PosteriorModel>> {
   if (!existsSync(path))
-    fail("data", `there is no model ${path}`, "name a file that exports parameters and logDensity");
+    fail("data", `there is no model ${path}`, "name a file whose default export is a model");
   const { exports, digest } = await importOwn(path).catch((error: unknown) => {
     if (error instanceof DiffeoError) throw error;
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -37,12 +38,13 @@ export async function loadPosteriorModel(path: string): Promise<Digested<Posteri
       { cause: error },
     );
   });
-  const { parameters, logDensity } = exports as Partial<PosteriorModel>;
+  const own = (exports.default ?? exports) as Partial<PosteriorModel>;
+  const { parameters, logDensity } = own;
   if (typeof parameters !== "function" && (typeof parameters !== "object" || parameters === null))
     fail(
       "usage",
-      `${path} exports no parameters`,
-      "export them by name, as in export const parameters = { mu: real() }",
+      `${path} exports no model`,
+      "export default model(({ parameter, observe }, data) => …), or export parameters and logDensity",
     );
   if (typeof logDensity !== "function")
     fail(
@@ -50,7 +52,7 @@ export async function loadPosteriorModel(path: string): Promise<Digested<Posteri
       `${path} exports no function logDensity`,
       "export const logDensity = (parameters, data) => …",
     );
-  return { value: { ...exports, parameters, logDensity }, digest };
+  return { value: { ...own, parameters, logDensity }, digest };
 }
 
 /** Data by name from a file of JSON, or from a pipe, which gives its bytes once. */

@@ -38,6 +38,18 @@ export const logDensity = ({ mu, sigma }, { y }) =>
   sub(mul(squaredNorm(div(sub(y, expandDims(mu, -1)), expandDims(sigma, -1))), -0.5), mul(log(sigma), y.shape[0]));
 `,
 );
+writeFileSync(
+  at("statements.mjs"),
+  `import { halfNormal, normal } from "diffeo/distribution";
+import { model } from "diffeo/mcmc";
+export default model(({ parameter, observe, derive }) => {
+  const mu = parameter("mu", normal(0, 10));
+  const sigma = parameter("sigma", halfNormal(10));
+  observe("y", normal(mu, sigma));
+  derive("twice", mu);
+});
+`,
+);
 writeFileSync(at("data.json"), '{"y": [1.2, 0.7, 3.1, 2.2, 1.9, 0.4], "note": "not used"}');
 const words = (out: string, ...more: readonly string[]): string[] => [
   "infer",
@@ -58,6 +70,20 @@ const infer = (...args: readonly string[]): Promise<Ended> => startDiffeo(...arg
 const chain = (out: string, c: number): string => readFileSync(at(`${out}/chain-${c}.csv`), "utf8");
 
 describe("infer", () => {
+  it("takes a model of statements, the file's default export", async () => {
+    writeFileSync(at("numbers.json"), '{"y": [1.2, 0.7, 3.1, 2.2, 1.9, 0.4]}');
+    const given = words("statements").map((word) =>
+      word === at("model.mjs")
+        ? at("statements.mjs")
+        : word === at("data.json")
+          ? at("numbers.json")
+          : word,
+    );
+    const { stdout, stderr, code } = await infer(...given);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^mu +1\.\d+ .*\nsigma +1\.\d+ .*\ntwice +1\.\d+ /m);
+  }, 60_000);
+
   it("prints a summary and leaves draws for two readers, and pictures", async () => {
     const { stdout, stderr, code } = await infer(...words("whole"));
     expect([code, stderr]).toEqual([0, ""]);

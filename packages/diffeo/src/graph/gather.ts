@@ -11,10 +11,11 @@ import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { equal, less, where } from "./logic.ts";
 import { forEachLine } from "./loops.ts";
-import { type DType, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
+import { type DType, isFloat, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
 import {
   asTensor,
+  constant,
   constantValue,
   type Make,
   type Operand,
@@ -25,13 +26,10 @@ import {
 import { cast, iota, requireSize } from "./value.ts";
 
 function asIndices(indices: Operand, size: number, operation: string, least = -size): Tensor {
-  const t = indices instanceof Tensor ? indices : asTensor(indices, "int32");
-  if (t.dtype !== "int32" && t.dtype !== "int64")
-    fail(
-      "type",
-      `${operation}: indices must be int32 or int64, got ${t.dtype}`,
-      "cast them to int32",
-    );
+  const given = indices instanceof Tensor ? indices : asTensor(indices, "int32");
+  if (given.dtype === "bool")
+    fail("type", `${operation}: the indices are bool`, "give integers; `where` chooses by bool");
+  const t = isFloat(given.dtype) ? wholeNumbers(given, operation) : given;
   for (const v of constantValue(t)?.data ?? [])
     if (v < least || v >= size)
       fail(
@@ -40,6 +38,15 @@ function asIndices(indices: Operand, size: number, operation: string, least = -s
         "keep indices within the axis",
       );
   return t;
+}
+
+/** Data are floats: the integers among them are indices all the same. */
+function wholeNumbers(t: Tensor, operation: string): Tensor {
+  const odd = constantValue(t)?.data.find((v) => !Number.isInteger(Number(v)));
+  if (odd !== undefined)
+    fail("type", `${operation}: index ${odd} is not an integer`, "give integers from 0");
+  const known = constantValue(t);
+  return known ? constant(known, "int32") : cast(t, "int32");
 }
 
 /** Indices counted from the start. */

@@ -30,8 +30,9 @@ export {
 export { type ChainMethodName, methods } from "./method.ts";
 export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
+export { model, type StatementModel } from "./notation.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
-export type { Bounded, Parameter, Values } from "./parameters.ts";
+export type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";
 export { paretoFit, paretoShape } from "./pareto.ts";
 export {
   type CallOptions,
@@ -45,6 +46,7 @@ export {
   type Start,
   samplePosterior,
 } from "./sample-posterior.ts";
+export type { Limits, ParameterOptions, Program, Statements } from "./statements.ts";
 export {
   type Move,
   type Moved,

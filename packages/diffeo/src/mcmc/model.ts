@@ -21,6 +21,7 @@ import {
 } from "./parameters.ts";
 
 type Parameters = Readonly<Record<string, Parameter>>;
+type Derived = Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
 
 export interface PosteriorModel {
   /** By name; a function of the data where sizes depend on them. */
@@ -31,7 +32,7 @@ export interface PosteriorModel {
    */
   readonly logDensity: (values: Values, data: Values) => Tensor;
   /** Quantities to report besides the parameters, functions of them: [chains, …]. */
-  readonly derived?: Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
+  readonly derived?: Derived | ((data: Data) => Derived);
   /** Shapes of the data. Default: whatever is given. */
   readonly data?: DataShapes;
 }
@@ -70,7 +71,9 @@ export function boundModel(
   asInputs: boolean,
   { device, threads = 1, row = "chain" }: BindOptions,
 ): BoundModel {
-  const { parameters, logDensity, derived = {} } = model;
+  const { parameters, logDensity } = model;
+  const { derived: reported = {} } = model;
+  const derived = typeof reported === "function" ? reported(raw) : reported;
   const space = parameterSpace(typeof parameters === "function" ? parameters(raw) : parameters);
   for (const name of Object.keys(derived)) {
     requireName(name);
@@ -93,6 +96,7 @@ export function boundModel(
           (f, name) => (values: Values) => asked(`derived "${name}"`, f, values, seen(inputs)),
         ),
         x,
+        seen(inputs),
       ),
     [shapes, [null, space.dimension]],
     { type: "float64", threads, device },
@@ -108,6 +112,7 @@ export function boundModel(
           return freeLogDensity(
             space,
             (values) => asked("the log-density", logDensity, values, seen(t)),
+            seen(t),
             row,
             ownRows,
           )(x);

@@ -40,12 +40,23 @@ export type Values = Readonly<Record<string, Tensor>>;
  * number [chains, …].
  */
 export interface Bounded {
-  readonly above?: (values: Values) => Operand;
-  readonly below?: (values: Values) => Operand;
+  readonly above?: (values: Values, data: Values) => Operand;
+  readonly below?: (values: Values, data: Values) => Operand;
 }
 
-/** A domain or a number within bounds, or an array of values of one. */
-export type Parameter = Domain | Bounded | readonly [of: Domain | Bounded, ...shape: number[]];
+/**
+ * A number whose location and scale depend on the parameters before it, which chains move in
+ * standard coordinates: y = location + scale · x. Each is [chains, …shape], or one number a chain.
+ */
+export interface Standardised {
+  readonly location: (values: Values, data: Values) => Operand;
+  readonly scale: (values: Values, data: Values) => Operand;
+}
+
+type Place = Domain | Bounded | Standardised;
+
+/** A domain, a number within bounds or in standard coordinates, or an array of values of one. */
+export type Parameter = Place | readonly [of: Place, ...shape: number[]];
 
 interface Part {
   readonly name: string;
@@ -57,6 +68,7 @@ interface Part {
   readonly enter: (
     x: Tensor,
     before: Values,
+    data: Values,
   ) => { readonly value: Tensor; readonly logDet: Tensor };
 }
 
@@ -65,10 +77,11 @@ export interface ParameterSpace {
   /** m */
   readonly dimension: number;
   /** All values, and log|det J|, at x [chains, m]. */
-  readonly enter: (x: Tensor) => { readonly values: Values; readonly logDet: Tensor };
+  readonly enter: (x: Tensor, data: Values) => { readonly values: Values; readonly logDet: Tensor };
 }
 
-const isDomain = (of: Domain | Bounded): of is Domain => "map" in of;
+const isDomain = (of: Place): of is Domain => "map" in of;
+const isStandardised = (of: Place): of is Standardised => "location" in of;
 
 function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   const { map, dimension, values = (y: Tensor) => y } = domain;
@@ -104,6 +117,33 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   };
 }
 
+/** What is given for each chain, or for each of its numbers, as one for each number. */
+const perNumber =
+  (numbers: Tensor) =>
+  (given: Operand): Tensor => {
+    const [chains, ...shape] = numbers.shape;
+    const short = given instanceof Tensor && given.shape.length === 1 && shape.length > 0;
+    const wide = short ? reshape(given, [chains, ...shape.map(() => 1)]) : given;
+    return add(mul(numbers, 0), wide);
+  };
+
+/** log|det J| = Σ log scale */
+const ofStandard = (name: string, { location, scale }: Standardised, shape: Shape): Part => ({
+  name,
+  shape,
+  free: sizeOf(shape),
+  enter: (x, before, data) => {
+    const [chains] = x.shape;
+    const numbers = reshape(x, [chains, ...shape]);
+    const one = perNumber(numbers);
+    const width = one(scale(before, data));
+    return {
+      value: add(one(location(before, data)), mul(width, numbers)),
+      logDet: sum(reshape(log(width), [chains, sizeOf(shape)]), -1),
+    };
+  },
+});
+
 /**
  * With both bounds y = a + (b − a)σ(x), log|det J| = log(b − a) + log σ′(x); with one, y = a + eˣ
  * or b − eˣ, log|det J| = x.
@@ -120,17 +160,12 @@ function ofBounds(name: string, { above, below }: Bounded, shape: Shape): Part {
     name,
     shape,
     free: sizeOf(shape),
-    enter: (x, before) => {
+    enter: (x, before, data) => {
       const [chains] = x.shape;
       const numbers = reshape(x, [chains, ...shape]);
-      const none = mul(numbers, 0);
-      const one = (bound: Operand): Tensor => {
-        const given = bound instanceof Tensor && bound.shape.length === 1 && shape.length > 0;
-        const wide = given ? reshape(bound, [chains, ...shape.map(() => 1)]) : bound;
-        return add(none, wide);
-      };
+      const one = perNumber(numbers);
       const total = (each: Tensor): Tensor => sum(reshape(each, [chains, sizeOf(shape)]), -1);
-      const [a, b] = [above && one(above(before)), below && one(below(before))];
+      const [a, b] = [above && one(above(before, data)), below && one(below(before, data))];
       if (a && b) {
         const width = sub(b, a);
         const t = constant(0, x.dtype);
@@ -147,7 +182,7 @@ function ofBounds(name: string, { above, below }: Bounded, shape: Shape): Part {
 
 function partOf(name: string, parameter: Parameter): Part {
   const [of, ...shape] = (Array.isArray(parameter) ? parameter : [parameter]) as readonly [
-    Domain | Bounded,
+    Place,
     ...number[],
   ];
   if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
@@ -162,7 +197,8 @@ function partOf(name: string, parameter: Parameter): Part {
       `parameter "${name}" is ${String(of)}`,
       "give a domain such as real(), bounds, or [domain, size]",
     );
-  return isDomain(of) ? ofDomain(name, of, shape) : ofBounds(name, of, shape);
+  if (isDomain(of)) return ofDomain(name, of, shape);
+  return isStandardised(of) ? ofStandard(name, of, shape) : ofBounds(name, of, shape);
 }
 
 /** Names become columns of files and of other programs. */
@@ -182,12 +218,12 @@ export function parameterSpace(parameters: Readonly<Record<string, Parameter>>):
   return {
     parts,
     dimension: parts.reduce((total, { free }) => total + free, 0),
-    enter: (x) => {
+    enter: (x, data) => {
       const values: Record<string, Tensor> = {};
       const dets: Tensor[] = [];
       let at = 0;
       for (const { name, free, enter } of parts) {
-        const { value, logDet } = enter(slice(x, null, [at, at + free]), values);
+        const { value, logDet } = enter(slice(x, null, [at, at + free]), values, data);
         values[name] = value;
         dets.push(logDet);
         at += free;
@@ -223,15 +259,17 @@ export const freeLogDensity =
   (
     space: ParameterSpace,
     logDensity: (values: Values) => Tensor,
+    data: Values,
     row: "chain" | "draw" = "chain",
     ownRows = false,
   ) =>
   (x: Tensor): Tensor => {
-    const { values, logDet } = space.enter(x);
+    const { values, logDet } = space.enter(x, data);
     const value: unknown = logDensity(values);
     const [chains] = x.shape;
     requireOneNumberEach(value, chains, row);
-    if (!ownRows) requireOneNumberEach(logDensity(space.enter(oneMore(x)).values), chains + 1, row);
+    if (!ownRows)
+      requireOneNumberEach(logDensity(space.enter(oneMore(x), data).values), chains + 1, row);
     return add(value, logDet);
   };
 
@@ -242,9 +280,10 @@ export function derivedValues(
   space: ParameterSpace,
   derived: Readonly<Record<string, (values: Values) => Tensor>>,
   x: Tensor,
+  data: Values,
 ): Values {
   const [own, more] = [x, oneMore(x)].map((points) => ({
-    values: space.enter(points).values,
+    values: space.enter(points, data).values,
     draws: points.shape[0],
   }));
   const of = (name: string, { values, draws }: typeof own): Tensor => {

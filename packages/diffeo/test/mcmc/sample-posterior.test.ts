@@ -88,7 +88,7 @@ describe("closed forms", () => {
     const x = [0.3, -1.2, 0.5, 0.7, -0.4, 1.1];
     expect(dimension).toBe(x.length);
     const { values, logDet } = await evaluate(
-      (free: Tensor) => enter(free),
+      (free: Tensor) => enter(free, {}),
       ndarray([x], "float64"),
     );
     const [a, sigma] = [2 + Math.exp(0.3), (v: number): number => 1 / (1 + Math.exp(-v))];

@@ -1,0 +1,147 @@
+/**
+ * Models as they stand on a whiteboard: statements for one chain, in the shapes of the mathematics.
+ *
+ *     export default model(({ parameter, observe }, { sigma }) => {
+ *       const mu = parameter("mu", normal(0, 5));
+ *       const tau = parameter("tau", halfCauchy(5));
+ *       const theta = parameter("theta", normal(mu, tau), { shape: 8, centred: false });
+ *       observe("y", normal(theta, sigma));
+ *     });
+ *
+ * Constraints follow from the support of each prior. `vmap` adds the chains.
+ */
+
+import { internal } from "../graph/error.ts";
+import {
+  constant,
+  expand,
+  expandDims,
+  fail,
+  input,
+  type Operand,
+  type Tensor,
+  topological,
+  vmap,
+} from "../graph/index.ts";
+import { asTensor } from "../graph/tensor.ts";
+import { mapValues } from "../host/index.ts";
+import { type Data, dataArrays } from "./data.ts";
+import type { PosteriorModel } from "./model.ts";
+import type { Parameter, Values } from "./parameters.ts";
+import {
+  type Declaration,
+  type DeclaredParameter,
+  isDomain,
+  type Limits,
+  type Program,
+  type Run,
+  run,
+} from "./statements.ts";
+
+/** A model that was written as statements. */
+export interface StatementModel extends PosteriorModel {
+  readonly program: Program;
+}
+
+/** A run of the program that ended before a parameter. */
+class Reached extends Error {
+  readonly declaration: Declaration;
+  constructor(declaration: Declaration) {
+    super(`internal: reached ${declaration.name}`);
+    this.declaration = declaration;
+  }
+}
+
+/** A run with a free value for every parameter. */
+function survey(program: Program, raw: Data): Run {
+  const data = mapValues(dataArrays(raw), (array) => constant(array, "float64"));
+  const found = run(program, data, ({ name, shape }) => input(name, shape ?? [], "float64"));
+  const inDensity = new Set(topological([found.logDensity]));
+  for (const { name, value, prior } of found.parameters)
+    if (!prior && !inDensity.has(value))
+      fail(
+        "usage",
+        `parameter("${name}") does not appear in the density: it has no prior, and nothing observed depends on it`,
+        "give it a prior, let an observation depend on it, or leave it out",
+      );
+  return found;
+}
+
+/**
+ * What the statement of one parameter says, of chains: a function of the parameters before it. Its
+ * shape is that of the parameter's independent values.
+ */
+const saying =
+  (
+    program: Program,
+    { name, batch }: DeclaredParameter,
+    of: (declaration: Declaration) => Operand | undefined,
+  ) =>
+  (before: Values, data: Values): Tensor => {
+    const found = (one: Values): Tensor => {
+      try {
+        run(program, data, (declaration) => {
+          if (declaration.name === name) throw new Reached(declaration);
+          return one[declaration.name];
+        });
+      } catch (error) {
+        if (error instanceof Reached)
+          return expand(asTensor(of(error.declaration) as Operand, "float64"), batch);
+        throw error;
+      }
+      return internal(`${name} was not declared again`);
+    };
+    return Object.keys(before).length === 0 ? expandDims(found({}), 0) : vmap(found)(before);
+  };
+
+/** A declared parameter as the layer beneath has it. */
+function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
+  const { domain, affine, batch } = declared;
+  const say = (of: (declaration: Declaration) => Operand | undefined) =>
+    saying(program, declared, of);
+  if (affine)
+    return [
+      { location: say((d) => d.affine?.location), scale: say((d) => d.affine?.scale) },
+      ...batch,
+    ];
+  if (isDomain(domain)) return [domain, ...batch];
+  const bound = (side: "above" | "below") =>
+    domain[side] === undefined ? undefined : say((d) => (d.domain as Limits)[side]);
+  return [{ above: bound("above"), below: bound("below") }, ...batch];
+}
+
+/**
+ * A model of statements: `parameter`, `observe`, `derive` and `factor`, in a function of these and
+ * of the data by name. It is run for one chain; the result is a model for `samplePosterior`,
+ * `approximate` and `diffeo infer`.
+ *
+ * @example
+ * const regression = model(({ parameter, observe }, { X }) => {
+ *   const beta = parameter("beta", normal(0, 10), { shape: X.shape[1] });
+ *   const sigma = parameter("sigma", halfNormal(10));
+ *   observe("y", normal(matvec(X, beta), sigma));
+ * });
+ * const posterior = await samplePosterior(regression, { data: { X, y }, key: key(1) });
+ */
+export function model(program: Program): StatementModel {
+  const runOf = (one: Values, data: Values): Run => run(program, data, ({ name }) => one[name]);
+  return {
+    program,
+    parameters: (raw) =>
+      Object.fromEntries(
+        survey(program, raw).parameters.map((declared) => [
+          declared.name,
+          parameterOf(program, declared),
+        ]),
+      ),
+    logDensity: (values, data) => vmap((one: Values) => runOf(one, data).logDensity)(values),
+    derived: (raw) =>
+      Object.fromEntries(
+        Object.keys(survey(program, raw).derived).map((name) => [
+          name,
+          (values: Values, data: Values) =>
+            vmap((one: Values) => runOf(one, data).derived[name])(values),
+        ]),
+      ),
+  };
+}

@@ -1,0 +1,277 @@
+/**
+ * The statements of a model, run for one chain: each `parameter` gives the tensor of its value, and
+ * the log-density is the sum of what parameters and observations contribute.
+ */
+import type { Distribution } from "../distribution/index.ts";
+import type { Domain } from "../domain/index.ts";
+import {
+  addAll,
+  constant,
+  DiffeoError,
+  fail,
+  type Operand,
+  type Shape,
+  sum,
+  Tensor,
+} from "../graph/index.ts";
+import { asTensor, constantValue } from "../graph/tensor.ts";
+import { batchOfValue, requireObservable } from "./observed.ts";
+import type { Values } from "./parameters.ts";
+
+/** A size: a number, or a number among the data. */
+type Size = number | Tensor;
+
+export interface ParameterOptions {
+  /**
+   * The shape of its independent values, which the parameters of the distribution broadcast to.
+   * Default theirs.
+   */
+  readonly shape?: Size | readonly Size[];
+  /** Where it lives, in place of the distribution's support. The density is not renormalised. */
+  readonly domain?: Domain | Limits;
+  /**
+   * Whether chains move in its own coordinates (default), or in those of (value − location)/scale,
+   * which suits groups of which the data say little.
+   */
+  readonly centred?: boolean;
+}
+
+/** Bounds of numbers, which may depend on the parameters before. */
+export interface Limits {
+  readonly above?: Operand;
+  readonly below?: Operand;
+}
+
+/** What a model is written in. */
+export interface Statements {
+  /**
+   * An unknown with its prior distribution; of a domain or bounds alone, with a flat density.
+   *
+   * @returns its value, for one chain
+   */
+  readonly parameter: (
+    name: string,
+    prior: Distribution | Domain | Limits,
+    options?: ParameterOptions,
+  ) => Tensor;
+  /** What was observed, and its distribution. Default the data of this name. */
+  readonly observe: (name: string, distribution: Distribution, value?: Operand) => void;
+  /** A quantity to report besides the parameters. */
+  readonly derive: (name: string, value: Operand) => Tensor;
+  /** Any other term of the log-density; all its entries are added. */
+  readonly factor: (name: string, logDensity: Operand) => void;
+}
+
+/** A model as it is written: statements on the data, for one chain. */
+export type Program = (statements: Statements, data: Values) => void;
+
+export interface Declaration {
+  readonly name: string;
+  /** Of the independent values. */
+  readonly batch: Shape;
+  /** Of the whole value; not known where it depends on data that are inputs of a graph. */
+  readonly shape?: Shape;
+  readonly domain: Domain | Limits;
+  /** Where chains move in other coordinates. */
+  readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
+  readonly prior?: Distribution;
+}
+
+export interface DeclaredParameter extends Declaration {
+  readonly value: Tensor;
+}
+
+export interface Observation {
+  readonly name: string;
+  readonly distribution: Distribution;
+  readonly value: Tensor;
+}
+
+/** What a run of a program declared. */
+export interface Run {
+  readonly parameters: readonly DeclaredParameter[];
+  readonly observations: readonly Observation[];
+  readonly derived: Readonly<Record<string, Tensor>>;
+  readonly logDensity: Tensor;
+}
+
+const isDistribution = (prior: object): prior is Distribution => "logDensity" in prior;
+export const isDomain = (of: Domain | Limits): of is Domain => "map" in of;
+
+/** Sizes as numbers. Those of data that are inputs of a graph are not known: undefined. */
+function sizesOf(what: string, shape: Size | readonly Size[]): Shape | undefined {
+  const list: readonly Size[] = Array.isArray(shape) ? shape : [shape as Size];
+  const sizes = list.map((size) => {
+    if (!(size instanceof Tensor)) return size;
+    const known = constantValue(size);
+    return known && Number(known.data[0]);
+  });
+  if (sizes.includes(undefined)) return undefined;
+  const wrong = sizes.find((d) => !(Number.isSafeInteger(d) && (d as number) >= 1));
+  if (wrong !== undefined)
+    fail("usage", `${what}: a size is ${String(wrong)}`, "give sizes from 1");
+  return sizes as number[];
+}
+
+/** A function of plain numbers makes float32, which would lose digits unseen. */
+function requireFloat64(what: string, tensors: readonly Tensor[]): void {
+  if (tensors.some(({ dtype }) => dtype === "float32"))
+    fail(
+      "type",
+      `${what}: a parameter of its distribution is float32`,
+      "a function of plain numbers makes float32: use Math.log and its kin there",
+    );
+}
+
+/** A model's data, which say what they do not have. */
+const watched = (data: Values): Values =>
+  new Proxy(data, {
+    get: (target, name) => {
+      if (typeof name === "string" && !Object.hasOwn(target, name)) {
+        const names = Object.keys(target).join(", ");
+        fail(
+          "usage",
+          `the model asks for "${name}" among the data`,
+          names === "" ? "there are no data: give them" : `they are ${names}`,
+        );
+      }
+      return Reflect.get(target, name);
+    },
+  });
+
+/** An error of the program with the place where it arose. */
+function located(error: unknown, last: string): unknown {
+  const place = last === "" ? "at the beginning of the model" : `in the model, after ${last}`;
+  if (error instanceof DiffeoError && !error.problem.includes('("'))
+    return new DiffeoError(error.kind, `${place}: ${error.problem}`, error.remedy, {
+      cause: error,
+    });
+  const early =
+    error instanceof ReferenceError && /'(.+)' before initialization/.exec(error.message);
+  if (early)
+    return new DiffeoError(
+      "usage",
+      `${place}: "${early[1]}" is used before it is declared`,
+      "write the statements in the order in which they depend on each other",
+      { cause: error },
+    );
+  return error;
+}
+
+/**
+ * Runs a program once.
+ *
+ * @param at the value of a parameter
+ */
+export function run(program: Program, data: Values, at: (declaration: Declaration) => Tensor): Run {
+  const parameters: DeclaredParameter[] = [];
+  const observations: Observation[] = [];
+  const derived: Record<string, Tensor> = {};
+  const terms: Tensor[] = [];
+  let last = "";
+  const names = new Set<string>();
+  const begin = (kind: string, name: string): string => {
+    const what = `${kind}("${name}")`;
+    if (typeof name !== "string") fail("usage", `${kind}: a name is missing`, "give it first");
+    if (names.has(name) && kind !== "factor")
+      fail("usage", `${what}: the name is taken`, "give each statement a name of its own");
+    names.add(name);
+    last = what;
+    return what;
+  };
+  const statements: Statements = {
+    parameter: (name, prior, options = {}) => {
+      const what = begin("parameter", name);
+      const declaration = declare(what, name, prior, options);
+      const value = at(declaration);
+      parameters.push({ ...declaration, value });
+      if (declaration.prior) terms.push(sum(declaration.prior.logDensity(value)));
+      return value;
+    },
+    observe: (name, distribution, given) => {
+      const what = begin("observe", name);
+      const value = asTensor(given ?? watched(data)[name], "float64");
+      requireFloat64(what, distribution.parameters);
+      requireObservable(what, name, value, distribution);
+      observations.push({ name, distribution, value });
+      terms.push(sum(distribution.logDensity(value)));
+    },
+    derive: (name, value) => {
+      begin("derive", name);
+      derived[name] = asTensor(value, "float64");
+      return derived[name];
+    },
+    factor: (name, logDensity) => {
+      begin("factor", name);
+      terms.push(sum(logDensity));
+    },
+  };
+  try {
+    program(statements, watched(data));
+  } catch (error) {
+    throw located(error, last);
+  }
+  if (terms.length === 0)
+    fail("usage", "the model has no density", "give a parameter a prior, or observe something");
+  return { parameters, observations, derived, logDensity: addAll(terms) };
+}
+
+/** A parameter's shape and coordinates. */
+function declare(
+  what: string,
+  name: string,
+  prior: Distribution | Domain | Limits,
+  { shape, domain, centred = true }: ParameterOptions,
+): Declaration {
+  if (typeof prior !== "object" || prior === null)
+    fail(
+      "usage",
+      `${what}: the prior is ${String(prior)}`,
+      "give a distribution such as normal(0, 1)",
+    );
+  const sizes = shape === undefined ? undefined : sizesOf(what, shape);
+  const known = shape === undefined || sizes !== undefined;
+  if (!isDistribution(prior)) {
+    const own = domain ?? prior;
+    const batch = sizes ?? [];
+    return { name, batch, shape: known ? [...batch, ...eventOf(own)] : undefined, domain: own };
+  }
+  requireFloat64(what, prior.parameters);
+  const { support, affine, event } = prior;
+  const integers = "integer" in support && support.integer === true;
+  if (prior.discrete || integers || support.kind === "integer")
+    fail(
+      "usage",
+      `${what}: ${prior.name} makes integers, and chains move along slopes`,
+      "sum it out of the density, as mixture does",
+    );
+  // One value of a domain of vectors is several numbers of the distribution.
+  const wide = domain ? eventOf(domain) : [];
+  const whole = sizes ? [...sizes, ...wide] : prior.batch.length === 0 ? wide : prior.batch;
+  if (known) batchOfValue(`${what}: its value`, [...whole, ...event], prior);
+  const declaration: Declaration = {
+    name,
+    batch: whole.slice(0, whole.length - wide.length),
+    shape: known ? [...whole, ...event] : undefined,
+    domain: domain ?? (support as Domain | Limits),
+    prior,
+  };
+  if (centred) return declaration;
+  if (!affine || domain)
+    fail(
+      "usage",
+      `${what}: \`centred\` is false, and ${domain ? "it has a domain of its own" : `${prior.name} has no location and scale`}`,
+      "leave `centred` out, or write value = f(standard value) yourself",
+    );
+  return { ...declaration, affine };
+}
+
+/** The shape of one value of a domain. */
+function eventOf(domain: Domain | Limits): Shape {
+  if (!isDomain(domain)) return [];
+  const { values, size } = domain;
+  const n = values
+    ? (values(constant([Array<number>(size).fill(0)], "float64")).shape.at(-1) ?? 1)
+    : size;
+  return n === 1 ? [] : [n];
+}
