@@ -117,6 +117,13 @@ export {
   validationLikelihood,
 } from "./measure/density-evaluation.ts";
 export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
+export {
+  type DensityCandidate,
+  type DensitySeeds,
+  type DensitySeedsOptions,
+  evaluateDensityFit,
+  fitDensitySeeds,
+} from "./measure/density-seeds.ts";
 export { kolmogorov } from "./measure/distances.ts";
 export {
   type Evaluated,

@@ -9,6 +9,7 @@ import { add, fail, type Tensor } from "diffeo/graph";
 import { parameterCount } from "diffeo/model";
 import { inFolder, loadModel, modelDigest, type RunConfig } from "diffeo/node";
 import { type Positions, requireChess } from "diffeo-chess";
+import { BOARD_MODEL } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {
   engineOf,
@@ -27,7 +28,7 @@ import { outputs } from "../shell/outputs.ts";
 import { version } from "../shell/version.ts";
 import { boardNetworks, checkNetwork, freshModel } from "./network.ts";
 import { positionsOf } from "./positions.ts";
-import { MODEL_FILE, runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
+import { runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
 
 /** Of the times of a step, this share is drawn from --focus, unless it says otherwise. */
 const FOCUSED = 0.85;
@@ -95,7 +96,7 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
   // A run has files of its own, which go on; where there is none, a model of that name is
   // somebody's.
-  const own = ["config.json", "metrics.jsonl", MODEL_FILE].map((name) => ({
+  const own = ["config.json", "metrics.jsonl", BOARD_MODEL].map((name) => ({
     path: join(out, name),
   }));
   const isRun = existsSync(own[0].path);
@@ -164,7 +165,7 @@ async function trainCommand(io: Io, options: TrainCommand, command: Command): Pr
   const reached = await inFolder(out, () => runTraining(io, { ...plan, config }));
   io.stdout.write(
     reached === steps
-      ? `${steps} steps of ${batch} boards, ${parameterCount(model.parameters)} parameters: ${join(out, MODEL_FILE)}\n`
+      ? `${steps} steps of ${batch} boards, ${parameterCount(model.parameters)} parameters: ${join(out, BOARD_MODEL)}\n`
       : `stopped at step ${reached} of ${steps}; continue with the same command and --resume\n`,
   );
   io.signal.throwIfAborted();

@@ -5,20 +5,17 @@ import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
 import { inFolder, writeFileAtomic } from "diffeo/node";
-import { fold, key } from "diffeo/random";
 import {
   type DensityEvaluation,
-  type DensityRun,
   ENOUGH_SAMPLES,
-  evaluateDensity,
+  evaluateDensityFit,
+  fitDensitySeeds,
   likelihood,
   type Measures,
   type Prepared,
   plainLikelihood,
   protocol,
-  runDensity,
   unitGaussian,
-  validationLikelihood,
 } from "diffeo-tables";
 import { preparedTable, saveDensity, sourceFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
@@ -126,14 +123,6 @@ async function fit(io: Io, options: FitCommand): Promise<void> {
   });
 }
 
-interface Candidate {
-  readonly seed: number;
-  readonly prepared: PreparedTable;
-  readonly run: DensityRun;
-  /** Mean log-likelihood of the validation rows, in the table's units. */
-  readonly validation: number;
-}
-
 const trainingOf = ({ inducing, batch, epochs, patience, rate }: FitCommand) => ({
   inducing,
   batch,
@@ -142,27 +131,30 @@ const trainingOf = ({ inducing, batch, epochs, patience, rate }: FitCommand) => 
   rate,
 });
 
-/** The fit of one seed. */
-async function candidate(
-  io: Io,
-  options: FitCommand,
-  seed: number,
-  prepared: PreparedTable,
-): Promise<Candidate> {
-  const { loss, samples } = options;
+/** The fits of all seeds, each with a bar of its own. */
+async function fitSeeds(io: Io, options: FitCommand, first: PreparedTable) {
+  const { loss, samples, seed, seeds } = options;
   let bar: ReturnType<typeof progress> | undefined;
-  const run = await runDensity(prepared.data, {
+  const endBar = (): void => {
+    bar?.end();
+    bar = undefined;
+  };
+  return fitDensitySeeds({
     loss,
     seed,
-    ...trainingOf(options),
+    seeds,
     samples,
+    ...trainingOf(options),
     signal: io.signal,
+    prepare: async (own) => {
+      endBar();
+      return own === seed ? first : preparedFor(options, own);
+    },
     onStep: ({ step, most, validation, best }) => {
       bar ??= progress(io.stderr, most, "fitting");
       bar.update(step, `validation ${validation.toFixed(2)}, best ${best.toFixed(2)}`);
     },
-  }).finally(() => bar?.end());
-  return { seed, prepared, run, validation: await validationLikelihood(run, prepared.data) };
+  }).finally(endBar);
 }
 
 /** What the fit is worth beside a Gaussian, in words. */
@@ -178,25 +170,13 @@ mass by cluster       ${masses.map(({ data, samples }) => `${(100 * data).toFixe
 async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promise<void> {
   const { out, loss, whiten, samples, seeds, accept } = options;
   const { model, written } = filesIn(out);
-  let best = await candidate(io, options, options.seed, first);
-  const tried = [best];
-  for (let seed = options.seed + 1; seed < options.seed + seeds; seed++) {
-    const next = await candidate(io, options, seed, await preparedFor(options, seed));
-    tried.push(next);
-    if (next.validation > best.validation) best = next;
-  }
+  const { best, tried } = await fitSeeds(io, options, first);
   const { seed, prepared, run } = best;
   const { table, preparation, data } = prepared;
   const { fit: found, measures, lost, spec } = run;
   await saveDensity(model, spec, found.chosen);
   const { steps, stopped, failure, chosen, curve } = found;
-  const worth =
-    measures && failure === undefined
-      ? await evaluateDensity({ spec, fitted: chosen }, data, {
-          key: fold(key(seed), "worth"),
-          signal: io.signal,
-        })
-      : undefined;
+  const worth = await evaluateDensityFit(best, io.signal);
   const report = {
     data: table.source,
     rows: table.rows,
@@ -205,9 +185,7 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
     sha256: createHash("sha256").update(table.values).digest("hex"),
     loss,
     seed,
-    ...(seeds > 1 && {
-      seeds: tried.map(({ seed: own, validation }) => ({ seed: own, validation })),
-    }),
+    seeds: seeds > 1 ? tried : undefined,
     preparation,
     training: trainingOf(options),
     samples,

@@ -41,14 +41,3 @@ export function reportError(error: unknown, stderr: Output, command: Command): n
   );
   return 1;
 }
-
-/**
- * Puts another remedy in place of the library's, where the command line has a better one. For a
- * promise's `catch`.
- */
-export const advise =
-  (remedy: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof DiffeoError) || codes[error.kind] > 2) throw error;
-    throw new DiffeoError(error.kind, error.problem, remedy, { cause: error });
-  };

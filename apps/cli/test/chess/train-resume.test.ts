@@ -105,7 +105,9 @@ describe("diffeo chess train", () => {
     expect(model("halted").equals(model("attentive"))).toBe(true);
     expect(await diffeo(...words("attentive", "--resume", "--steps", "20"))).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("Continue with --steps 12, or begin a run with --init"),
+      stderr: expect.stringContaining(
+        "Continue with --steps 12, or begin another run from the model of this one",
+      ),
     });
     const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));
     expect([code, stderr]).toEqual([

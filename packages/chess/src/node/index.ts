@@ -13,3 +13,4 @@ export {
 } from "./read.ts";
 export { shippedModel, shippedModels } from "./shipped.ts";
 export { parseRecord, readScaleRecords, saveScaleRecord } from "./study-records.ts";
+export { BOARD_MODEL, type BoardRun, trainBoards } from "./train.ts";

@@ -28,6 +28,7 @@ export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./m
 export { parseModel, serializeModel, withErrors } from "./model-bytes.ts";
 export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
 export { type SiteSum, siteSum } from "./site-sums.ts";
+export { type TrainDenoiserOptions, trainDenoiser } from "./train-denoiser.ts";
 export {
   type GridNetwork,
   gridNetworks,

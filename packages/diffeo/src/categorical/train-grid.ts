@@ -7,18 +7,11 @@ import type { CompileOptions } from "../engine/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { type NetworkSpec, parameterCount } from "../model/index.ts";
 import { fold, key } from "../random/index.ts";
-import {
-  initialState,
-  memoryStore,
-  type RunStore,
-  rateAt,
-  stateOf,
-  type TrainReport,
-  train,
-} from "../train/index.ts";
+import { memoryStore, type RunStore, stateOf, type TrainReport } from "../train/index.ts";
 import { gridCount, standardise } from "./categorical.ts";
 import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
-import { compileDenoiserStep, denoiserBatch, type Focus, gridsOf } from "./training.ts";
+import { trainDenoiser } from "./train-denoiser.ts";
+import { type Focus, gridsOf } from "./training.ts";
 
 /**
  * Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a
@@ -194,43 +187,30 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     );
   // Threads of a CPU cost such small graphs more than they bring.
   const { device, threads = width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
-  const step = compileDenoiserStep(fresh, {
-    beta2: 0.99,
-    // An average over the last twentieth.
-    emaDecay: 1 - 1 / Math.max(2, steps / 20),
-    device,
-    threads,
-    worker,
+  const { state } = await trainDenoiser(fresh, gridsOf(fresh.encoding, data), {
+    batch,
+    key: root,
+    schedule: { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps },
+    focus: FOCUS,
+    start: reached && {
+      state: stateOf(reached, parameterCount(fresh.parameters), "the store"),
+      step: reached.step,
+    },
+    step: {
+      beta2: 0.99,
+      // An average over the last twentieth.
+      emaDecay: 1 - 1 / Math.max(2, steps / 20),
+      device,
+      threads,
+      worker,
+    },
+    reportEvery: every(1 / 20),
+    saveEvery,
+    store,
+    metadata: { run: asked },
+    onReport,
+    signal,
+    seconds,
   });
-  const schedule = { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps };
-  const grids = gridsOf(fresh.encoding, data);
-  const size = parameterCount(fresh.parameters);
-  try {
-    const { state } = await train(
-      reached ? stateOf(reached, size, "the store") : initialState(fresh.parameters),
-      {
-        from: reached?.step ?? 0,
-        steps,
-        batchSize: batch,
-        rate: (s) => rateAt(s, schedule),
-        run: (now, s) =>
-          step(
-            now,
-            denoiserBatch(fresh, grids, { size: batch, key: root, step: s, focus: FOCUS }),
-            s,
-            rateAt(s, schedule),
-          ),
-        reportEvery: every(1 / 20),
-        saveEvery,
-        store,
-        metadata: { run: asked },
-        onReport,
-        signal,
-        seconds,
-      },
-    );
-    return modelOf(spec, state.ema.data as Float32Array);
-  } finally {
-    await step.dispose();
-  }
+  return modelOf(spec, state.ema.data as Float32Array);
 }

@@ -1,0 +1,57 @@
+/**
+ * Training a denoiser on grids, from a state to the last step: the step is compiled, a batch is a
+ * function of the key and of its number, and the rate follows a schedule. `trainGrid` and runs on
+ * boards are made of it.
+ */
+import type { NdArray } from "../graph/index.ts";
+import type { Key } from "../random/index.ts";
+import {
+  initialState,
+  rateAt,
+  type Schedule,
+  type StepOptions,
+  type TrainOptions,
+  type TrainState,
+  train,
+} from "../train/index.ts";
+import type { LossOptions } from "./denoiser.ts";
+import type { Model } from "./model.ts";
+import { compileDenoiserStep, denoiserBatch, type Focus, type Grids } from "./training.ts";
+
+export interface TrainDenoiserOptions
+  extends Omit<TrainOptions, "from" | "steps" | "batchSize" | "run" | "rate"> {
+  /** Grids of a batch. */
+  readonly batch: number;
+  readonly key: Key;
+  /** The learning rate over the steps, and how many there are. */
+  readonly schedule: Schedule;
+  /** Times that most of a batch is sampled at. Default: all alike. */
+  readonly focus?: Focus;
+  /** A state of an earlier run and the step that it is of. Default: the weights of the model. */
+  readonly start?: { readonly state: TrainState<NdArray>; readonly step: number };
+  /** The optimiser, the loss, and where they run. */
+  readonly step?: StepOptions & LossOptions;
+}
+
+/** Trains to the last step, the end of the time or an interruption. */
+export async function trainDenoiser(
+  model: Model,
+  grids: Grids,
+  { batch, key, schedule, focus, start, step: stepOptions, ...options }: TrainDenoiserOptions,
+): Promise<{ readonly state: TrainState<NdArray>; readonly step: number }> {
+  const step = compileDenoiserStep(model, stepOptions);
+  const rate = (s: number): number => rateAt(s, schedule);
+  try {
+    return await train(start?.state ?? initialState(model.parameters), {
+      ...options,
+      from: start?.step ?? 0,
+      steps: schedule.steps,
+      batchSize: batch,
+      rate,
+      run: (state, s) =>
+        step(state, denoiserBatch(model, grids, { size: batch, key, step: s, focus }), s, rate(s)),
+    });
+  } finally {
+    await step.dispose();
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Fits of a density that differ by their seed alone, of which the one is kept under which
+ * validation rows are likeliest. Each seed prepares the table its own way, so likelihoods are
+ * compared in the table's units.
+ */
+import { fail } from "diffeo/graph";
+import { fold, key } from "diffeo/random";
+import type { Prepared } from "../table/prepare.ts";
+import {
+  type DensityEvaluation,
+  evaluateDensity,
+  validationLikelihood,
+} from "./density-evaluation.ts";
+import { type DensityRun, type DensityRunOptions, runDensity } from "./density-run.ts";
+
+export interface DensitySeedsOptions<P> extends DensityRunOptions {
+  /** How many seeds there are, from `seed` on. */
+  readonly seeds: number;
+  /** The table as a seed prepares it. */
+  readonly prepare: (seed: number) => Promise<P>;
+}
+
+/** The fit of one seed. */
+export interface DensityCandidate<P> {
+  readonly seed: number;
+  readonly prepared: P;
+  readonly run: DensityRun;
+  /** Mean log-likelihood of the validation rows, in the table's units. */
+  readonly validation: number;
+}
+
+export interface DensitySeeds<P> {
+  readonly best: DensityCandidate<P>;
+  readonly tried: readonly Pick<DensityCandidate<P>, "seed" | "validation">[];
+}
+
+/** Fits once per seed, and keeps the best. */
+export async function fitDensitySeeds<P extends { readonly data: Prepared }>({
+  seeds,
+  prepare,
+  ...options
+}: DensitySeedsOptions<P>): Promise<DensitySeeds<P>> {
+  if (!(Number.isInteger(seeds) && seeds >= 1))
+    fail("usage", `\`seeds\` is ${seeds}`, "give an integer, at least 1");
+  const { seed: first } = options;
+  const candidates: DensityCandidate<P>[] = [];
+  for (let seed = first; seed < first + seeds; seed++) {
+    const prepared = await prepare(seed);
+    const run = await runDensity(prepared.data, { ...options, seed });
+    const validation = await validationLikelihood(run, prepared.data);
+    candidates.push({ seed, prepared, run, validation });
+  }
+  return {
+    best: candidates.reduce((best, one) => (one.validation > best.validation ? one : best)),
+    tried: candidates.map(({ seed, validation }) => ({ seed, validation })),
+  };
+}
+
+/** Compares a fit with a Gaussian; undefined if the fit lost numbers on its way. */
+export async function evaluateDensityFit<P extends { readonly data: Prepared }>(
+  { seed, prepared, run: { fit, measures, spec } }: DensityCandidate<P>,
+  signal?: AbortSignal,
+): Promise<DensityEvaluation | undefined> {
+  if (!measures || fit.failure !== undefined) return undefined;
+  const setting = { key: fold(key(seed), "worth"), signal };
+  return evaluateDensity({ spec, fitted: fit.chosen }, prepared.data, setting);
+}
