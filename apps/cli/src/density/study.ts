@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { fail } from "diffeo/graph";
-import { type ObjectiveName, objectives } from "diffeo/matching";
+import { type ObjectiveName, objectives, paperObjectives } from "diffeo/matching";
 import { inFolder, tidyTemporaries } from "diffeo/node";
 import { sha256 } from "diffeo-queue/node";
 import {
@@ -165,7 +165,7 @@ export const declare: Declare = (command, io) => {
       listOf(isDataset, [...sets, ...Object.keys(synthetics)]),
       sets,
     )
-    .option("--losses <list>", "which losses", listOf(isLoss, losses), losses)
+    .option("--losses <list>", "which losses", listOf(isLoss, losses), [...paperObjectives])
     .option("--seeds <n>", "seeds 0 … n − 1", integer(1, 10_000), 15)
     .option(
       "--minutes <x>",

@@ -21,6 +21,7 @@ import {
 } from "../graph/index.ts";
 import { countOf, type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
 import type { Metric } from "./metric.ts";
+import { unitSlice } from "./normalised.ts";
 
 /** One drawn v at each point. */
 export interface Slice {
@@ -51,6 +52,8 @@ export interface SliceFamily {
    */
   readonly moments?: (x: Tensor, control: Draws<Tensor>) => Moments;
   readonly controlDraws?: (n: number) => DrawSpec;
+  /** E[ddᵀ] and its divergence for d = ∇v/‖∇v‖, where known. */
+  readonly unitMoments?: (x: Tensor, control: Draws<Tensor>) => Moments;
 }
 
 /**
@@ -92,6 +95,12 @@ export const slicesAt = (
     draws,
   );
 
+/** Means over the slices' axis. */
+const meanOf = (directions: Tensor, drift: Tensor | undefined): Moments => ({
+  covariance: { directions: mul(directions, 1 / Math.sqrt(directions.shape.at(-2) as number)) },
+  divergence: drift && mean(drift, -2),
+});
+
 const CONTROL = "control.";
 
 /** The family with C(x) and div C(x) estimated from `count` further slices. */
@@ -101,10 +110,12 @@ export const withMonteCarlo = (family: SliceFamily, count: number): SliceFamily 
   controlDraws: (n) => prefixSpec(CONTROL, repeatSpec(family.draws(n), [count])),
   moments: (x, control) => {
     const slices = slicesAt(family, x, withPrefix(CONTROL, control), count);
-    const drift = sliceDrift(slices);
-    return {
-      covariance: { directions: mul(slices.grad, 1 / Math.sqrt(count)) },
-      ...(drift && { divergence: mean(drift, -2) }),
-    };
+    return meanOf(slices.grad, sliceDrift(slices));
+  },
+  unitMoments: (x, control) => {
+    const { direction, drift } = unitSlice(
+      slicesAt(family, x, withPrefix(CONTROL, control), count),
+    );
+    return meanOf(direction, drift);
   },
 });

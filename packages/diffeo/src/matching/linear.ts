@@ -19,4 +19,8 @@ export const linearSlices = (law: LinearLaw = "rademacher"): SliceFamily => ({
   draws: (n) => ({ v: { law: law === "rademacher" ? "rademacher" : "normal", shape: [n] } }),
   slice: (_, { v }) => ({ grad: law === "sphere" ? onSphere(v) : v }),
   moments: (x) => ({ covariance: { diagonal: fill([1], 1, x.dtype) } }),
+  // Directions of all three are uniform on the sphere or on the corners of a cube: E[ddᵀ] = I/n.
+  unitMoments: (x) => ({
+    covariance: { diagonal: fill([1], 1 / (x.shape.at(-1) as number), x.dtype) },
+  }),
 });

@@ -4,7 +4,6 @@
  */
 import {
   add,
-  div,
   dot,
   expand,
   expandDims,
@@ -12,17 +11,15 @@ import {
   fill,
   mean,
   mul,
-  sqrt,
-  squaredNorm,
   sub,
   sum,
   type Tensor,
-  zerosLike,
 } from "../graph/index.ts";
 import { countOf, type Draws, repeatSpec } from "./draws.ts";
 import { type Slice, type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
 import { type LinearLaw, linearSlices } from "./linear.ts";
 import { metricForm } from "./metric.ts";
+import { unitSlice } from "./normalised.ts";
 import type { Loss, Objective, Terms } from "./objective.ts";
 import { quadraticSlices } from "./quadratic.ts";
 
@@ -71,33 +68,35 @@ export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective
     return { metric: { directions }, slices: directions, ...driftOf(slice) };
   });
 
-/**
- * ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v: the mean over v taken wherever the score's derivative is not
- * involved (eq:gssm_vr)
- */
-export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective => {
+/** An objective whose mean over v is taken wherever the score's derivative is not involved. */
+function reduced(
+  name: string,
+  family: SliceFamily,
+  options: SliceOptions,
+  moments: SliceFamily["moments"],
+  directionOf: (slice: Slice) => Tensor,
+): Objective {
   const slices = slicesOf(options);
-  const { moments, controlDraws } = family;
   if (!moments)
     fail(
       "usage",
-      `variance reduction needs C(x) = E[∇v ∇vᵀ], which the family "${family.name}" does not give`,
-      "wrap it in withMonteCarlo(family, count), or use gssm with several slices",
+      `${name}: the slice family "${family.name}" does not give the second moment of its directions`,
+      "wrap it in withMonteCarlo(family, count), or use the loss without variance reduction and several slices",
     );
   return {
-    name: "gssm-vr",
-    draws: (n) => ({ ...repeatSpec(family.draws(n), [slices]), ...controlDraws?.(n) }),
+    name,
+    draws: (n) => ({ ...repeatSpec(family.draws(n), [slices]), ...family.controlDraws?.(n) }),
     terms: (x, draws) => {
       const { covariance, divergence } = moments(x, draws);
-      const { grad } = slicesAt(family, x, draws, slices);
-      return {
-        metric: covariance,
-        slices: directionsOf(grad),
-        drift: divergence,
-      };
+      const directions = directionsOf(directionOf(slicesAt(family, x, draws, slices)));
+      return { metric: covariance, slices: directions, drift: divergence };
     },
   };
-};
+}
+
+/** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v, C = E[∇v∇vᵀ]  (eq:gssm_vr) */
+export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective =>
+  reduced("gssm-vr", family, options, family.moments, ({ grad }) => grad);
 
 /** ½(v·s)² + vᵀ(∇s)v: GSSM with linear slices (eq:sliced_score_matching_loss) */
 export const ssm = (law: LinearLaw = "rademacher", options: SliceOptions = {}): Objective => ({
@@ -116,22 +115,23 @@ export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {})
  * scaled:
  *
  *   ½(d·s)² + dᵀ(∇s)d + s·(∇d)d + (d·s) div d
- *
- * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v
- * d)/g, both from
- * H_v∇v = g H_v d and Δv alone, and c = (∇d)d + d div d = (H_v d + (Δv − 2dᵀH_v d)d)/g.
  */
 export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}): Objective =>
-  sliced("gssm-normalised", family, options, ({ grad, hvp, laplacian }) => {
-    const g = expandDims(sqrt(squaredNorm(grad)), -1);
-    const d = div(grad, g);
-    const directions = directionsOf(d);
-    if (!hvp && !laplacian) return { metric: { directions }, slices: directions };
-    const bent = div(hvp ?? zerosLike(grad), g);
-    const spread = sub(laplacian ?? 0, mul(dot(d, bent), 2));
-    const drift = mean(div(add(bent, mul(expandDims(spread, -1), d)), g), -2);
-    return { metric: { directions }, slices: directions, drift };
+  sliced("gssm-normalised", family, options, (slice) => {
+    const { direction, drift } = unitSlice(slice);
+    const directions = directionsOf(direction);
+    return { metric: { directions }, slices: directions, drift: drift && mean(drift, -2) };
   });
+
+/** ½sᵀE[ddᵀ]s + div E[ddᵀ]·s + dᵀ(∇s)d: normalised GSSM with the mean over v taken as in GSSM-VR. */
+export const normalisedGssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective =>
+  reduced(
+    "gssm-normalised-vr",
+    family,
+    options,
+    family.unitMoments,
+    ({ grad }) => unitSlice({ grad }).direction,
+  );
 
 /**
  * Any sliced objective with two evaluations of the score and no derivative of it:
@@ -161,13 +161,28 @@ export const finiteDifference = (objective: Objective, step = 1e-2): Loss => {
   };
 };
 
-/** The five losses of the paper's study, by the names they have on the command line. */
+/**
+ * Losses by the names they have on the command line: the five of the paper's study, and GSSM along
+ * normalised slices, whose second moment is known for a Gaussian b.
+ */
 export const objectives = {
   sm: scoreMatching,
   ssm: () => ssm(),
   "ssm-vr": () => ssmVr(),
   gssm: () => gssm(quadraticSlices()),
   "gssm-vr": () => gssmVr(quadraticSlices()),
+  "gssm-normalised": () => normalisedGssm(quadraticSlices({ linear: "normal" })),
+  "gssm-normalised-vr": () => normalisedGssmVr(quadraticSlices({ linear: "normal" })),
 } as const satisfies Readonly<Record<string, () => Objective>>;
 
+/** The name of a loss. */
 export type ObjectiveName = keyof typeof objectives;
+
+/** The losses that the paper compares. */
+export const paperObjectives = [
+  "sm",
+  "ssm",
+  "ssm-vr",
+  "gssm",
+  "gssm-vr",
+] as const satisfies readonly ObjectiveName[];

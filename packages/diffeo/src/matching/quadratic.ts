@@ -29,6 +29,7 @@ import {
 } from "../graph/index.ts";
 import type { DrawSpec, Draws } from "./draws.ts";
 import type { Slice, SliceFamily } from "./family.ts";
+import { gaussianUnitMoments } from "./normalised.ts";
 
 export interface QuadraticOptions {
   /** σ₁². Default 2/√n. */
@@ -149,9 +150,22 @@ function explicitSlice(
   return { grad: w, hvp: matvec(matrix, w), laplacian: sum(middle, [-2, -1]) };
 }
 
+/** Whether ∇v is Gaussian with a law that rotations about x leave as it is. */
+const isInvariant = ({ varDiagonal, varOffDiagonal, linear }: QuadraticOptions): boolean =>
+  linear === "normal" &&
+  (varDiagonal === undefined && varOffDiagonal === undefined
+    ? true
+    : varDiagonal !== undefined && varDiagonal === 2 * (varOffDiagonal ?? Number.NaN));
+
 export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => {
   requireVariances(options);
   return {
+    unitMoments: isInvariant(options)
+      ? (x) => {
+          const { off, linear } = variances(options, x.shape.at(-1) as number);
+          return gaussianUnitMoments(x, off, linear);
+        }
+      : undefined,
     name: "quadratic",
     draws: (n): DrawSpec => {
       const law = variances(options, n);

@@ -14,6 +14,7 @@ import {
   reference,
   slice,
   squeeze,
+  sub,
   sum,
   type Tensor,
 } from "../../src/graph/index.ts";
@@ -35,6 +36,7 @@ import {
   ssmVr,
   withMonteCarlo,
 } from "../../src/matching/index.ts";
+import { unitSlice } from "../../src/matching/normalised.ts";
 import { at, drawn, field, misses, moments, numbers, repeated, traceWith } from "./support.ts";
 
 const DRAWS = 16_000;
@@ -106,6 +108,29 @@ describe.each(families)("%s slices", (_, family, n) => {
     expect(misses(found.quadratic, 0)).toBeLessThan(SIGMAS);
     // So many draws tell a C that is a fifth too large.
     expect(misses(found.wrong, 0)).toBeGreaterThan(SIGMAS);
+    if (moments(found.linear).error > 0) expect(misses(found.linear, 0)).toBeLessThan(SIGMAS);
+    else expect(moments(found.linear).mean).toBe(0);
+  });
+
+  it.runIf(family.unitMoments)("have E[ddᵀ] and its divergence, d = ∇v/‖∇v‖", async () => {
+    const found = await at(
+      (y, draws) => {
+        const { direction, drift } = unitSlice(family.slice(y, draws));
+        const { covariance, divergence } = family.unitMoments!(y, draws);
+        const u = field(y);
+        const product = dot(direction, u);
+        return {
+          quadratic: sub(mul(product, product), metricForm(covariance, u)),
+          linear: sub(
+            drift ? dot(drift, u) : mul(product, 0),
+            divergence ? dot(divergence, u) : mul(product, 0),
+          ),
+        };
+      },
+      x,
+      drawn(spec, [DRAWS]),
+    );
+    expect(misses(found.quadratic, 0)).toBeLessThan(SIGMAS);
     if (moments(found.linear).error > 0) expect(misses(found.linear, 0)).toBeLessThan(SIGMAS);
     else expect(moments(found.linear).mean).toBe(0);
   });
@@ -183,6 +208,42 @@ it("has the C and div C of L₁ and L₂ in the paper", async () => {
   );
   for (const values of Object.values(found))
     for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
+});
+
+it("has in closed form the E[ddᵀ] of normalised quadratic slices, and its divergence", async () => {
+  const [tau2, sigma2, n] = [0.8, 0.3, 5];
+  const family = quadraticSlices({
+    varDiagonal: 2 * tau2,
+    varOffDiagonal: tau2,
+    varLinear: sigma2,
+    linear: "normal",
+  });
+  // a = ½ρ ∫₀¹ u^{n/2 − 1}(ρ − (ρ − 1)u)^{−3/2} du by Simpson's rule in √u, where it is smooth
+  const along = (r2: number): number => {
+    const rho = (2 * tau2 * r2 + sigma2) / (tau2 * r2 + sigma2);
+    const f = (w: number): number => w ** (n - 1) * (rho - (rho - 1) * w * w) ** -1.5;
+    const cells = 2000;
+    let total = f(0) + f(1);
+    for (let i = 1; i < cells; i++) total += (i % 2 === 0 ? 2 : 4) * f(i / cells);
+    return (rho * total) / (3 * cells);
+  };
+  const scales = [0, 1e-4, 0.3, 1, 10, 1e4];
+  const points = scales.map((s) => [0.2, -0.5, 0.1, 0.7, 0.4].map((v) => s * v));
+  const x = constant(points, "float64");
+  const moments = family.unitMoments!;
+  const [form, flux, trace] = reference(
+    [
+      metricForm(moments(x, {}).covariance, x),
+      dot(moments(x, {}).divergence as Tensor, field(x)),
+      traceOf(jacobian((z: Tensor) => applyMetric(moments(z, {}).covariance, field(x)), x)),
+    ],
+    new Map(),
+  );
+  scales.forEach((s, i) => {
+    const r2 = 0.95 * s * s;
+    expect(Math.abs(form[i] - along(r2) * r2)).toBeLessThanOrEqual(1e-12 * r2);
+    expect(Math.abs(flux[i] - trace[i])).toBeLessThan(1e-12 + 1e-9 * Math.abs(trace[i]));
+  });
 });
 
 it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
