@@ -34,7 +34,8 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/chess": [["board"], ["measure"], ["diffusion"], ["picture"], ["study"], ["node"]],
   "packages/tables": [
     ["table"],
-    ["dkef", "diffusion/schema"],
+    ["dkef", "diffusion/kinds"],
+    ["diffusion/schema"],
     ["diffusion/encode"],
     ["diffusion/network"],
     ["diffusion/query"],

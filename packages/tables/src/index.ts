@@ -43,6 +43,7 @@ export {
   type TriedMap,
   usualSteps,
 } from "./diffusion/fit/index.ts";
+export type { Filler, TableLayout } from "./diffusion/kinds/index.ts";
 export {
   type EngineOptions,
   type FittedTable,
@@ -70,8 +71,16 @@ export {
   type TableConditionOptions,
   type TableModel,
   type TableSampleOptions,
+  writtenColumns,
+  writtenRows,
 } from "./diffusion/query/index.ts";
-export { formatRule, type Inferred, inferColumns, namedDomains } from "./diffusion/schema/index.ts";
+export {
+  formatRule,
+  type Inferred,
+  inferColumns,
+  layoutOf,
+  namedDomains,
+} from "./diffusion/schema/index.ts";
 export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
 export {
   ENOUGH_SAMPLES,

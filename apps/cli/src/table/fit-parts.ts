@@ -17,6 +17,7 @@ import {
   type Row,
   type SeedsFit,
   serializeTableModel,
+  type TableLayout,
   type TableModel,
 } from "diffeo-tables";
 import * as v from "valibot";
@@ -98,7 +99,12 @@ export async function fitInParts(
   {
     columns,
     flow,
-  }: { readonly columns: Readonly<Record<string, Domain>>; readonly flow?: FlowKind },
+    layout,
+  }: {
+    readonly columns: Readonly<Record<string, Domain>>;
+    readonly flow?: FlowKind;
+    readonly layout: TableLayout;
+  },
   options: SeedsCommand,
 ): Promise<SeedsFit | undefined> {
   const { seed: first, seeds, steps, given, network, device, threads } = options;
@@ -145,5 +151,5 @@ export async function fitInParts(
   if (!failed) return undefined;
   requireNone(io, failed);
   const best = bestOfSeeds(models);
-  return { ...best, model: openTable(best.model, engineOf(options)) };
+  return { ...best, model: openTable({ ...best.model, layout }, engineOf(options)) };
 }

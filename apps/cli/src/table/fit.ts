@@ -8,6 +8,7 @@ import {
   evaluationText,
   type Inferred,
   inferColumns,
+  layoutOf,
   mapChoices,
   namedDomains,
   networkKinds,
@@ -48,13 +49,10 @@ function inferenceLines(inferred: readonly Inferred[]): string {
   const names = inferred.map(({ columns }) => columns.join(", "));
   const [wide, kinds] = [
     Math.max(...names.map((n) => n.length)),
-    Math.max(...inferred.map((i) => i.domain.kind.length)),
+    Math.max(...inferred.map(({ kind }) => kind.length)),
   ];
   return inferred
-    .map(
-      ({ domain, reason }, i) =>
-        `${names[i].padEnd(wide)}  ${domain.kind.padEnd(kinds)}  ${reason}\n`,
-    )
+    .map(({ kind, reason }, i) => `${names[i].padEnd(wide)}  ${kind.padEnd(kinds)}  ${reason}\n`)
     .join("");
 }
 
@@ -67,9 +65,10 @@ const reportOf = (
   evaluation: TableEvaluation | undefined,
 ) => ({
   data: source,
-  columns: inferred.map(({ columns, domain, reason }) => ({
+  columns: inferred.map(({ columns, kind, domain, reason }) => ({
     columns,
-    domain: domain.spec,
+    kind,
+    domain: domain?.spec,
     reason,
   })),
   ...training,
@@ -133,7 +132,8 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const say = (text: string): void => void (json || io.stdout.write(text));
   const { inferred, rows } = await readRows(file, column, say);
   const began = performance.now();
-  const fitted = await runFit(io, rows, namedDomains(inferred), options, say);
+  const schema = { columns: namedDomains(inferred), layout: layoutOf(inferred) };
+  const fitted = await runFit(io, rows, schema, options, say);
   if (!fitted) return;
   const { model } = fitted;
   await saveTableModel(out, model);
@@ -148,9 +148,9 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
         path: report,
         source: file,
         model: out,
-        columns: inferred.map(({ columns: names, domain, reason }) => ({
+        columns: inferred.map(({ columns: names, kind, reason }) => ({
           columns: names,
-          kind: domain.kind,
+          kind,
           reason,
         })),
         seconds,

@@ -11,6 +11,7 @@ import {
   type NetworkKind,
   type Row,
   type SeedsFit,
+  type TableLayout,
   type TableProgress,
   type TriedMap,
   usualSteps,
@@ -40,7 +41,11 @@ export interface Fitted extends SeedsFit {
   readonly maps: readonly TriedMap[];
 }
 
-type Columns = Readonly<Record<string, Domain>>;
+/** The columns of a table: the domains of those that a model learns, and how all are written. */
+interface Schema {
+  readonly columns: Readonly<Record<string, Domain>>;
+  readonly layout: TableLayout;
+}
 
 const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
   `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats per row${kept ? ", kept" : ""}\n`;
@@ -86,7 +91,7 @@ function shortTime(
 async function fitChosen(
   io: Io,
   rows: readonly Row[],
-  chosen: ChosenMaps,
+  chosen: ChosenMaps & { readonly layout: TableLayout },
   options: FittingCommand,
   folder: FitFolder | undefined,
   say: (text: string) => void,
@@ -97,6 +102,7 @@ async function fitChosen(
     ...engineOf(options),
     columns: chosen.columns,
     flow: chosen.flow,
+    layout: chosen.layout,
     network,
     seed,
     seeds,
@@ -118,11 +124,12 @@ async function fitChosen(
 async function fitting(
   io: Io,
   rows: readonly Row[],
-  columns: Columns,
+  schema: Schema,
   options: FittingCommand,
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
   const { map, run, seed, network } = options;
+  const { columns, layout } = schema;
   const folder =
     run === undefined ? undefined : openFitFolder(run, rows, { ...options, columns, version });
   const chosen = await mapsFor(rows, {
@@ -136,8 +143,8 @@ async function fitting(
     onTried: (one) => say(triedLine(one)),
   });
   const found = inParts(options, partsFolder(options))
-    ? await fitInParts(io, rows, chosen, options)
-    : await fitChosen(io, rows, chosen, options, folder, say);
+    ? await fitInParts(io, rows, { ...chosen, layout }, options)
+    : await fitChosen(io, rows, { ...chosen, layout }, options, folder, say);
   return found && { ...found, maps: chosen.tried };
 }
 
@@ -148,7 +155,7 @@ async function fitting(
 export async function runFit(
   io: Io,
   rows: readonly Row[],
-  columns: Columns,
+  schema: Schema,
   options: FittingCommand,
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
@@ -162,6 +169,6 @@ export async function runFit(
       `${run === undefined ? "a fit that ends by the clock is not the same twice, and no part" : "--run keeps fits of this process"}`,
       run === undefined ? "give --steps instead of --minutes" : "leave --run out",
     );
-  const fit = (): Promise<Fitted | undefined> => fitting(io, rows, columns, options, say);
+  const fit = (): Promise<Fitted | undefined> => fitting(io, rows, schema, options, say);
   return run === undefined ? fit() : inFolder(run, fit);
 }

@@ -3,7 +3,14 @@ import type { Cell } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 import { sha256 } from "diffeo-queue/node";
-import { type DrawnRows, parseTableModel, requireGiven, type TableModel } from "diffeo-tables";
+import {
+  type DrawnRows,
+  parseTableModel,
+  requireGiven,
+  type TableModel,
+  writtenColumns,
+  writtenRows,
+} from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
@@ -116,14 +123,18 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const drawing = draw();
   const ended = drawing.catch(() => undefined);
   async function* drawn() {
-    yield* rows();
+    let first = 0;
+    for await (const some of rows()) {
+      yield writtenRows(parsed, some, { first, seed });
+      first += some.length;
+    }
     // Where it failed there is nothing to keep.
     await drawing;
   }
   try {
     await writeCells(
       io,
-      { columns: parsed.domain.columns, beside: { evaluations } },
+      { columns: writtenColumns(parsed), beside: { evaluations } },
       drawn(),
       options,
     );

@@ -66,7 +66,7 @@ describe("table", () => {
     const { stdout } = fit;
     expect(stdout).toMatch(/^size +positive +all above 0, from /m);
     expect(stdout).toMatch(/^share +between +all between 0 and 1, from /m);
-    expect(stdout).toMatch(/^from, to +ordered +as was said$/m);
+    expect(stdout).toMatch(/^from, to +ordered +as specified$/m);
     expect(stdout).toMatch(
       /^120 rows, \d+ s; weights of step \d+, loss on held-out rows \d\.\d{4}$/m,
     );
@@ -127,7 +127,8 @@ describe("table", () => {
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
       domain: { kind: "ordered", parts: ["from", "to"] },
-      reason: "as was said",
+      kind: "ordered",
+      reason: "as specified",
     });
   });
 

@@ -32,6 +32,13 @@ const EMPTY = new Set(["", "na", "n/a", "nan", "null"]);
 /** Whether a cell says that there is nothing: it is empty, or NA, N/A, NaN or null in any case. */
 export const isEmpty = (cell: string): boolean => EMPTY.has(cell.toLowerCase());
 
+/** What people write where a number is missing. In a column of texts these are labels. */
+const NO_NUMBER = new Set(["?", "-", "--", "–", ".", "..", "none", "missing", "unknown", "#n/a"]);
+
+/** Whether a cell of a column of numbers says that its number is missing. */
+export const isMissingNumber = (cell: string): boolean =>
+  isEmpty(cell) || NO_NUMBER.has(cell.toLowerCase());
+
 /** No record is longer: a quote that does not close has swallowed the rest of the file. */
 const MOST_RECORD = 2 ** 28;
 

@@ -13,6 +13,7 @@ import {
   fitTable,
   formatRule,
   inferColumns,
+  layoutOf,
   namedDomains,
   type OpenCell,
   parseCells,
@@ -23,6 +24,8 @@ import {
   type TableModel,
   type TableProgress,
   wholeRows,
+  writtenColumns,
+  writtenRows,
 } from "diffeo-tables";
 import { task, turn } from "../../shell/rpc.ts";
 import { exampleTable } from "./examples.ts";
@@ -45,7 +48,7 @@ import {
 let table: CellTable | undefined;
 /** The columns' domains, and the rows as their cells. */
 let understood:
-  | { readonly columns: FitTableOptions["columns"]; readonly rows: readonly OpenCell[][] }
+  | (Pick<FitTableOptions, "columns" | "layout"> & { readonly rows: readonly OpenCell[][] })
   | undefined;
 /** The fit that can go on: where its networks are kept, and whether the first is done. */
 let kept: { given: RunStore; whole: RunStore; stage: TableProgress["network"] } | undefined;
@@ -102,13 +105,14 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
   const columns = namedDomains(inferred);
   const domain = product(columns);
   const rows = rowsIn(cells, domain);
-  [understood, kept] = [{ columns, rows }, undefined];
+  [understood, kept] = [{ columns, layout: layoutOf(inferred), rows }, undefined];
   const spoken = new Set(inferred.flatMap((part) => part.columns));
   return {
     parts: inferred.map((part) => ({
       columns: part.columns,
       rule:
-        formatRule(part.columns, part.domain) ?? `${part.columns.join("+")}=${part.domain.kind}`,
+        (part.domain && formatRule(part.columns, part.domain)) ??
+        `${part.columns.join("+")}=${part.kind}`,
       reason: part.reason,
     })),
     dropped: cells.columns.filter((name) => !spoken.has(name)),
@@ -136,7 +140,8 @@ const WATCHED = { count: 400, evaluations: 20, share: 0.15 } as const;
 const LOOK = 0;
 
 export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(async (ask, { tell, signal }) => {
-  const { columns, rows } = understood ?? fail("usage", "there is no table yet", "give one first");
+  const { columns, layout, rows } =
+    understood ?? fail("usage", "there is no table yet", "give one first");
   const { anew, minutes, steps, ...options } = ask;
   if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
   // Rows of a table with holes are completed by the first network: while that has not ended, the
@@ -149,6 +154,7 @@ export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(async (ask, { 
     const found = await fitTable(rows, {
       ...options,
       columns,
+      layout,
       signal,
       store: own.whole,
       givenStore: own.given,
@@ -253,14 +259,13 @@ export const modelFile = task<null, never, Uint8Array>(async () => {
 });
 
 const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {
-  const { rows, columns } = await needModel().sample({
+  return needModel().sample({
     seed,
     count,
     evaluations,
     signal,
     ...(Object.keys(given).length > 0 && { given }),
   });
-  return { rows, columns };
 };
 
 export const draw = task<DrawAsk, never, readonly (readonly Cell[])[]>(
@@ -269,8 +274,9 @@ export const draw = task<DrawAsk, never, readonly (readonly Cell[])[]>(
 
 /** The same rows, and more of them, as the text of a CSV file. */
 export const drawFile = task<DrawAsk, never, string>(async (ask, { signal }) => {
-  const { columns, rows } = await drawn(ask, signal);
-  return serializeCells(columns, rows);
+  const { rows } = await drawn(ask, signal);
+  const of = needModel();
+  return serializeCells(writtenColumns(of), writtenRows(of, rows, { seed: ask.seed }));
 });
 
 /** Drawn rows that a row's likelihood is seen among. */

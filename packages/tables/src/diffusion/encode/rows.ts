@@ -1,7 +1,7 @@
 /** Texts of a table as rows of cells in their domains, and the rows that have no missing values. */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { type CellTable, isEmpty } from "../../table/cells.ts";
+import { type CellTable, isEmpty, isMissingNumber } from "../../table/cells.ts";
 import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
@@ -51,6 +51,7 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
       const own = places[k].map((j): OpenCell => {
         if (j < 0 || isEmpty(row[j])) return null;
         if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
+        if (isMissingNumber(row[j])) return null;
         return (
           numberOf(row[j], commas) ??
           fail(

@@ -34,6 +34,22 @@ const part = v.union([
   v.strictObject({ name: v.string(), own: v.string() }),
 ]);
 
+const filler = v.variant("kind", [
+  v.strictObject({ kind: v.literal("constant"), value: v.string() }),
+  v.strictObject({
+    kind: v.literal("numbered"),
+    before: v.string(),
+    next: count,
+    width: v.pipe(count, v.maxValue(20)),
+    after: v.string(),
+  }),
+  v.strictObject({
+    kind: v.literal("coded"),
+    pattern: v.pipe(v.array(v.pipe(v.string(), v.regex(/^([0fFAaXx]|=.)$/su))), v.maxLength(64)),
+  }),
+  v.strictObject({ kind: v.literal("omitted") }),
+]);
+
 const specSchema = v.strictObject({
   domain: v.strictObject({
     kind: v.literal("product"),
@@ -44,6 +60,7 @@ const specSchema = v.strictObject({
   network,
   flow: v.optional(v.looseObject({ kind: v.literal("couplings") })),
   given: v.optional(network),
+  layout: v.optional(v.strictObject({ columns: v.array(v.string()), fillers: byName(filler) })),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
 });
 
@@ -70,7 +87,7 @@ export function tableMetadata(model: FittedTable): {
   readonly format: string;
   readonly spec: string;
 } {
-  const { domain, standard, atoms = {}, network: own, flow, given, training } = model;
+  const { domain, standard, atoms = {}, network: own, flow, given, layout, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
   );
@@ -81,6 +98,7 @@ export function tableMetadata(model: FittedTable): {
     network: own,
     ...(flow && { flow: flow.network }),
     ...(given && { given: given.network }),
+    layout,
     training,
   };
   return { format: FORMAT, spec: JSON.stringify(spec) };
@@ -203,7 +221,7 @@ export function parseTableModel(
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { standard, training, flow, given, atoms = {} } = parsed.output;
+  const { standard, training, flow, given, layout, atoms = {} } = parsed.output;
   const domain = domainIn(parsed.output.domain, path, columns);
   for (const [name, [least, most]] of Object.entries(atoms)) {
     const found = domain.parts.find((one) => one.name === name);
@@ -233,6 +251,7 @@ export function parseTableModel(
       domain,
       standard,
       atoms,
+      layout,
       training,
       ...whole,
       ...(flow && { flow: flowIn(arrays, specOf(flow), { domain, standard, atoms }, damaged) }),

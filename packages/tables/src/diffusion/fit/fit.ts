@@ -17,6 +17,7 @@ import type { Domain } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
 import { mapRows, type Row, standardMap } from "../encode/index.ts";
+import type { TableLayout } from "../kinds/index.ts";
 import {
   type Coordinates,
   type EngineOptions,
@@ -55,6 +56,8 @@ export interface TableProgress extends TrainingProgress {
 export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "onWeights"> {
   /** Domains by name: a column's, or that of a group of columns that the domain names itself. */
   readonly columns: Readonly<Record<string, Domain>>;
+  /** The columns that rows are written with, where some of them have no domain (`layoutOf`). */
+  readonly layout?: TableLayout;
   /** The share of rows that training does not see. Default 0.1, of no more than 5,000 rows. */
   readonly held?: number;
   /**
@@ -180,8 +183,8 @@ const reportsOf = (
 
 /** What all networks of a fit are trained with; two networks share the time. */
 function trainingOf(options: FitTableOptions, networks: 1 | 2): TrainingOptions {
-  const { columns, held, given, givenStore, flow, flowStore, onProgress, onMeasured, ...rest } =
-    options;
+  const { columns, layout, held, given, ...training } = options;
+  const { givenStore, flow, flowStore, onProgress, onMeasured, ...rest } = training;
   const { seed = 0, minutes } = rest;
   return { ...rest, seed, minutes: minutes === undefined ? undefined : minutes / networks };
 }
@@ -237,6 +240,7 @@ export async function fitTable(
       parameters,
       flow,
       given: given && { network: given.network, parameters: given.parameters },
+      layout: options.layout,
       training: { seed, rows: rows.length, step: best, validation },
     },
     training,

@@ -19,6 +19,7 @@ import {
 import { logSnr, logSnrGrid } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, vp } from "diffeo/sde";
 import { type Pattern, patternsOf, standardMap } from "../encode/index.ts";
+import type { TableLayout } from "../kinds/index.ts";
 import { type Flow, flowMap } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
@@ -32,6 +33,8 @@ export interface FittedTable extends Coordinates {
   readonly flow?: Flow;
   /** The network of rows of which some parts are given (`given.ts`), where one was trained. */
   readonly given?: Weights;
+  /** The columns that rows are written with, where some of them have no domain. */
+  readonly layout?: TableLayout;
   /** What is known of its training. */
   readonly training: TableTraining;
 }

@@ -7,34 +7,27 @@
  *   id=drop
  */
 import {
-  angle,
   ball,
-  between,
   correlation,
   covariance,
   type Domain,
-  type DomainSpec,
-  integer,
   ordered,
-  positive,
-  real,
   simplex,
   sphere,
 } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quote, quoteList } from "../../table/quote.ts";
+import { columnKinds } from "../kinds/index.ts";
 
-/**
- * A domain of one or more columns, or that they are left out; a category gets its labels from the
- * data.
- */
+/** What a rule says: the domain of columns, or the kind of one of them and its numbers. */
 export interface ColumnRule {
   readonly columns: readonly string[];
-  readonly domain: Domain | "category" | "drop";
+  /** Absent where the cells are needed to tell it. */
+  readonly domain?: Domain;
+  /** The name of one of `columnKinds`, or "drop"; absent for groups of columns. */
+  readonly kind?: string;
+  readonly numbers?: readonly number[];
 }
-
-const KINDS =
-  "real, positive, above:A, below:B, between:A:B, integer[:A:B], count, category, angle[:PERIOD] or drop";
 
 function numberIn(text: string, rule: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -43,33 +36,38 @@ function numberIn(text: string, rule: string): number {
   return value;
 }
 
-/** The kinds by name, with how many numbers they take. */
-const kinds: Readonly<
-  Record<
-    string,
-    readonly [counts: readonly number[], make: (numbers: number[]) => ColumnRule["domain"]]
-  >
-> = {
-  real: [[0], () => real()],
-  positive: [[0], () => positive()],
-  above: [[1], ([bound]) => positive({ above: bound })],
-  below: [[1], ([bound]) => positive({ below: bound })],
-  between: [[2], ([low, high]) => between(low, high)],
-  integer: [[0, 2], ([least, most]) => integer(least === undefined ? {} : { least, most })],
-  count: [[0], () => integer({ least: 0 })],
-  category: [[0], () => "category"],
-  angle: [[0, 1], ([period]) => angle(period === undefined ? {} : { period })],
-  drop: [[0], () => "drop"],
-};
+const PLACES = ["A", "B"];
 
-function kindOf(text: string, rule: string): ColumnRule["domain"] {
-  const [name, ...rest] = text.split(":");
-  const [counts, make] =
-    (Object.hasOwn(kinds, name) && kinds[name]) ||
-    fail("usage", `${quote(rule)}: there is no kind ${quote(name)} of column`, `use ${KINDS}`);
-  if (!counts.includes(rest.length))
-    fail("usage", `${quote(rule)}: ${rest.length} numbers after ${name}`, `use ${KINDS}`);
-  return make(rest.map((word) => numberIn(word, rule)));
+/** Kinds as rules write them: between:A:B, angle[:A]. */
+const kindsText = (): string =>
+  columnKinds
+    .flatMap(({ name, counts }) => {
+      if (!counts) return [];
+      const [least, most] = [Math.min(...counts), Math.max(...counts)];
+      const words = (from: number, to: number): string =>
+        PLACES.slice(from, to)
+          .map((place) => `:${place}`)
+          .join("");
+      return [`${name}${words(0, least)}${most > least ? `[${words(least, most)}]` : ""}`];
+    })
+    .concat("drop")
+    .join(", ");
+
+/** What a rule says after "name=". */
+function kindRule(column: string, text: string, rule: string): ColumnRule {
+  const [name, ...words] = text.split(":");
+  if (name === "drop" && words.length === 0) return { columns: [column], kind: "drop" };
+  const kind =
+    columnKinds.find((one) => one.name === name && one.counts) ??
+    fail(
+      "usage",
+      `${quote(rule)}: there is no kind ${quote(name)} of column`,
+      `use ${kindsText()}`,
+    );
+  if (kind.counts && !kind.counts.includes(words.length))
+    fail("usage", `${quote(rule)}: ${words.length} numbers after ${name}`, `use ${kindsText()}`);
+  const numbers = words.map((word) => numberIn(word, rule));
+  return { columns: [column], kind: name, numbers, domain: kind.make?.(numbers) };
 }
 
 const groups: Readonly<
@@ -180,7 +178,7 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
     return { columns: requireKnown(columns), domain };
   }
   const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
-  if (known.has(left)) return { columns: [left], domain: kindOf(right, rule) };
+  if (known.has(left)) return kindRule(left, right, rule);
   const listed = words(left, ",");
   if (listed.length > 1)
     return { columns: requireKnown(listed), domain: groupOf(listed, right, rule) };
@@ -189,35 +187,15 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   return { columns: requireKnown(parts), domain: sumOf(parts, right, rule) };
 }
 
-/** Words and numbers of one column, as `kindOf` reads them. */
-function kindText(spec: DomainSpec): string | undefined {
-  switch (spec.kind) {
-    case "real":
-    case "category":
-      return spec.kind;
-    case "positive":
-      if (spec.below !== undefined) return `below:${spec.below}`;
-      return spec.above === undefined ? "positive" : `above:${spec.above}`;
-    case "between":
-      return `between:${spec.low}:${spec.high}`;
-    case "integer":
-      if (spec.most !== undefined)
-        return spec.least === undefined ? undefined : `integer:${spec.least}:${spec.most}`;
-      return spec.least === undefined ? "integer" : spec.least === 0 ? "count" : undefined;
-    case "angle":
-      return spec.period === undefined ? "angle" : `angle:${spec.period}`;
-    default:
-      return undefined;
-  }
-}
-
 /**
  * The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where
  * no rule does.
  */
-export function formatRule(columns: readonly string[], { spec }: Domain): string | undefined {
-  if (!spec) return undefined;
-  switch (spec.kind) {
+export function formatRule(columns: readonly string[], domain: Domain): string | undefined {
+  const { spec } = domain;
+  switch (spec?.kind) {
+    case undefined:
+      return undefined;
     case "simplex": {
       const zeros = spec.zeros === undefined ? "" : `:zeros:${spec.zeros}`;
       return `${columns.join("+")}=${spec.total ?? 1}${zeros}`;
@@ -230,9 +208,11 @@ export function formatRule(columns: readonly string[], { spec }: Domain): string
     case "covariance":
     case "correlation":
       return `${columns.join(",")}=${spec.kind}`;
-    default: {
-      const text = kindText(spec);
-      return text === undefined ? undefined : `${columns[0]}=${text}`;
-    }
+    default:
+      for (const { name, numbersOf } of columnKinds) {
+        const numbers = numbersOf?.(domain);
+        if (numbers) return `${columns[0]}=${[name, ...numbers].join(":")}`;
+      }
+      return undefined;
   }
 }

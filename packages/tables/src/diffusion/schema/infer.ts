@@ -1,39 +1,62 @@
 /**
- * Which domain each column of a table has: as it was said to have, or as its cells suggest, with
- * the reason.
+ * What each column of a table is, with the reason: as a rule says, or as its cells suggest. A column
+ * without a rule is of the first kind that recognises it (`kinds/index.ts`), so that every table of
+ * cells has an answer; what cannot be read is collected and said at once.
  */
-import { between, category, type Domain, integer, positive, real } from "diffeo/domain";
+import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../../table/cells.ts";
 import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
-import { bounds, columnAt, numbersIn, presentNumbers } from "./column-cells.ts";
+import {
+  areNames,
+  columnAt,
+  columnKinds,
+  columnOf,
+  type Filler,
+  type Meaning,
+  numbersIn,
+  placedSphere,
+  type TableLayout,
+} from "../kinds/index.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
-import { placedAngle, placedSphere } from "./poles.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
 
+/** What columns were taken to be. */
 export interface Inferred {
   readonly columns: readonly string[];
-  readonly domain: Domain;
+  /** The name of the kind: "positive", "category", "identifier", … */
+  readonly kind: string;
+  /** Absent where a model learns nothing of the column; then there is a filler. */
+  readonly domain?: Domain;
+  /** What is written for a column without a domain. */
+  readonly filler?: Filler;
   /** Why. */
   readonly reason: string;
 }
 
-/** More labels than these are names, not categories. */
-const MOST_LABELS = 50;
-/** So many may be categories even where few rows share one. */
-const FEW_LABELS = 10;
-/** Fewer numbers may be each other's neighbours by chance. */
-const FEWEST_NUMBERED = 20;
-
-function requireCells(table: CellTable, name: string): void {
-  if (columnAt(table, name).every(isEmpty))
-    fail(
-      "data",
-      `${table.source}: all cells of ${quote(name)} are empty`,
-      `leave it out by the rule ${name}=drop`,
-    );
+/** A cell that cannot be read, and what to do about it. */
+interface Complaint {
+  readonly name: string;
+  readonly where: string;
+  readonly problem: string;
+  readonly remedy: string;
 }
+
+/** All that is wrong with the cells of a table, in one error. */
+function refuse(table: CellTable, complaints: readonly Complaint[]): void {
+  if (complaints.length === 0) return;
+  const [{ where, problem, remedy }] = complaints;
+  if (complaints.length === 1) fail("data", `${table.source}, ${where}: ${problem}`, remedy);
+  fail(
+    "data",
+    `${table.source}: ${complaints.length} columns cannot be read: ${complaints.map((one) => `${one.where}: ${one.problem}`).join("; ")}`,
+    `mend these cells, or leave the columns out by ${complaints.map(({ name }) => `--column ${/^[\w.-]+$/.test(name) ? `${name}=drop` : `'${name}=drop'`}`).join(" ")}`,
+  );
+}
+
+const placeOf = (table: CellTable, name: string, row: number): string =>
+  `line ${table.lines[row]}, column ${table.columns.indexOf(name) + 1} (${quote(name)})`;
 
 /** That numbers of columns have commas, in words to add to a reason. */
 const commaNote = (table: CellTable, columns: readonly string[]): string =>
@@ -44,209 +67,153 @@ const commaNote = (table: CellTable, columns: readonly string[]): string =>
     ? ", with decimal commas"
     : "";
 
-/** A cell such as 1,234, which is another number where commas part thousands. */
+/** A cell such as 1,234, which is another number where commas separate thousands. */
 const isGrouped = (cell: string): boolean => /^[+-]?[1-9]\d{0,2},\d{3}$/.test(cell);
 
-/**
- * Commas that may part thousands, in all cells that have any, are an error that says where the
- * first is.
- */
-function refuseGrouped(table: CellTable, names: Iterable<string>): void {
+/** Commas that may separate thousands, in all cells that have any: the first of them. */
+function groupedComplaints(table: CellTable, names: Iterable<string>): Complaint[] {
   const found = [...names].flatMap((name) =>
     columnAt(table, name).flatMap((cell, row) => (cell.includes(",") ? [{ name, cell, row }] : [])),
   );
-  if (found.length === 0 || !found.every(({ cell }) => isGrouped(cell))) return;
+  if (found.length === 0 || !found.every(({ cell }) => isGrouped(cell))) return [];
   const [{ name, cell, row }] = found;
-  fail(
-    "data",
-    `${table.source}, line ${table.lines[row]}, column ${table.columns.indexOf(name) + 1} (${quote(name)}): ${quote(cell)} may be ${cell.replace(",", "")} or ${cell.replace(",", ".")}`,
-    "write numbers without commas",
+  return [
+    {
+      name,
+      where: placeOf(table, name, row),
+      problem: `${quote(cell)} may be ${cell.replace(",", "")} or ${cell.replace(",", ".")}`,
+      remedy: "write numbers without commas",
+    },
+  ];
+}
+
+/** How many cells of columns say that their value is missing, in words to add to a reason. */
+function missingNote(table: CellTable, columns: readonly string[]): string {
+  const missing = columns.reduce(
+    (sum, name) => sum + table.rows.length - columnOf(table, name).cells.length,
+    0,
   );
+  return missing === 0
+    ? ""
+    : `; ${missing} of ${table.rows.length * columns.length} cells are empty`;
 }
 
-/** How many cells of columns are empty, in words to add to a reason. */
-function emptyNote(table: CellTable, columns: readonly string[]): string {
-  const empty = columns.reduce((s, name) => s + columnAt(table, name).filter(isEmpty).length, 0);
-  return empty === 0 ? "" : `; ${empty} of ${table.rows.length * columns.length} cells are empty`;
-}
-
-/**
- * Whether so many different texts are too many for categories: no two rows would share one as a
- * rule.
- */
-const areNames = (labels: number, cells: number): boolean =>
-  labels > MOST_LABELS || (labels > FEW_LABELS && labels > cells / 2);
-
-/**
- * A cell that is no number in a column of numbers, too many of them for labels, is an error that
- * says where it is.
- */
-function refuseStray(table: CellTable, name: string): void {
+/** A cell that is no number in a column of numbers, too many of them for labels. */
+function strayComplaints(table: CellTable, name: string): Complaint[] {
   const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
   const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
-  if (!areNames(new Set(cells).size, cells.length) || strays.length > cells.length / 2) return;
-  const [column, row] = [table.columns.indexOf(name), columnAt(table, name).indexOf(strays[0])];
-  fail(
-    "data",
-    `${table.source}, line ${table.lines[row]}, column ${column + 1} (${quote(name)}): ${quote(strays[0])} is not a number, though most are`,
-    `mend the cell, drop the row, or leave the column out by the rule ${name}=drop`,
-  );
+  const isStray =
+    strays.length > 0 &&
+    areNames(new Set(cells).size, cells.length) &&
+    strays.length <= cells.length / 2;
+  if (!isStray) return [];
+  return [
+    {
+      name,
+      where: placeOf(table, name, columnAt(table, name).indexOf(strays[0])),
+      problem: `${quote(strays[0])} is not a number, though most are`,
+      remedy: `mend the cell, drop the row, or leave the column out by the rule ${name}=drop`,
+    },
+  ];
 }
 
-/** Columns of one value have no law to learn. */
-function refuseConstant(table: CellTable, names: readonly string[]): void {
-  const found = names.filter(
-    (name) => new Set(columnAt(table, name).filter((cell) => !isEmpty(cell))).size === 1,
-  );
-  if (found.length === 0) return;
-  if (table.rows.length === 1)
-    fail("data", `${table.source} has one row, which shows no law`, "give more rows");
-  const say = found.length === 1 ? ["has", "it", "rule"] : ["have", "them", "rules"];
-  fail(
-    "data",
-    `${table.source}: ${found.map(quote).join(", ")} ${say[0]} one value in all rows`,
-    `leave ${say[1]} out by the ${say[2]} ${found.map((name) => `${name}=drop`).join(", ")}`,
-  );
-}
-
-const isDate = (cell: string): boolean =>
-  /^\d{4}-\d{1,2}-\d{1,2}(\D|$)|^\d{1,2}[./]\d{1,2}[./]\d{2,4}(\D|$)/.test(cell);
-/** A number with thousands parted, of a currency or in percent. */
-const isDressed = (cell: string): boolean => /^[$€£]? ?[+-]?\d[\d.,']* ?[%$€£]?$/.test(cell);
-
-/**
- * What most of a column's texts seem to be, in words that say what to do about it; undefined where
- * they are plain texts.
- */
-function disguise(cells: readonly string[]): string | undefined {
-  const are = (test: (cell: string) => boolean): boolean =>
-    cells.filter(test).length > cells.length / 2;
-  if (are(isDate)) return "write dates as numbers, such as days since the first";
-  return are(isDressed) ? "write numbers plainly, as 1234.5" : undefined;
-}
-
-/** A category of a column's texts, which are not taken for one unasked where they are too many. */
-function categoryOf(table: CellTable, name: string, isSaid: boolean): Omit<Inferred, "columns"> {
-  const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
-  const labels = [...new Set(cells)].sort();
-  const other = disguise(cells);
-  if (labels.length > MOST_LABELS || (!isSaid && areNames(labels.length, cells.length)))
-    fail(
-      "data",
-      `${table.source}: ${quote(name)} has ${labels.length} different texts, too many for categories`,
-      `${other ?? "merge rare ones"}, or leave it out by the rule ${name}=drop`,
-    );
-  const reason = isSaid
-    ? "as was said"
-    : `text${other === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${other}`}`;
-  return { domain: category(labels), reason };
-}
-
-/** Said of whole numbers that are all of a range, each once, as those that number rows are. */
-const numberingNote = (
-  name: string,
-  numbers: readonly number[],
-  [low, high]: readonly [number, number],
-): string =>
-  numbers.length >= FEWEST_NUMBERED &&
-  high - low + 1 === numbers.length &&
-  new Set(numbers).size === numbers.length
-    ? `, each once: if they only number the rows, leave them out by the rule ${name}=drop`
-    : "";
-
-/** What the numbers of a column suggest. */
-function numberDomain(name: string, cells: readonly number[]): Omit<Inferred, "columns"> {
-  const numbers = presentNumbers(cells);
-  const [low, high] = bounds(numbers);
-  if (numbers.every(Number.isSafeInteger)) {
-    const reason = `whole numbers from ${low} to ${high}${low < 0 ? ", some below 0" : ""}${numberingNote(name, numbers, [low, high])}`;
-    return { domain: low >= 0 ? integer({ least: 0 }) : integer(), reason };
-  }
-  const [from, to] = [low, high].map((v) => Number(v.toPrecision(6)));
-  const range = `from ${from} to ${to}`;
-  if (low > 0 && high < 1)
-    return { domain: between(0, 1), reason: `all between 0 and 1, ${range}` };
-  if (low > 0) return { domain: positive(), reason: `all above 0, ${range}` };
-  return {
-    domain: real(),
-    reason:
-      low === 0 ? `numbers ${range}; exact zeros are on the bound of positive` : `numbers ${range}`,
-  };
-}
-
-/**
- * What columns were said to be, with what only their cells can say: zeros and rounding of parts,
- * and where there are no rows on a circle.
- */
-function asSaid(
+/** What a rule makes of columns, with what only their cells can say. */
+function declaredBy(
   table: CellTable,
-  columns: readonly string[],
-  domain: Domain,
-): Omit<Inferred, "columns"> {
-  const { spec } = domain;
-  if (spec?.kind === "angle") return placedAngle(table, columns[0], spec.period);
+  { columns, kind, numbers = [], domain }: ColumnRule,
+): Meaning {
+  const own = columnKinds.find(({ name }) => name === kind);
+  if (own?.declared) return own.declared(columnOf(table, columns[0]), numbers);
+  const { spec } = domain as Domain;
   if (spec?.kind === "sphere") return placedSphere(table, columns);
-  return spec?.kind === "simplex"
-    ? saidWhole(table, columns, spec)
-    : { domain, reason: "as was said" };
+  if (spec?.kind === "simplex") return saidWhole(table, columns, spec);
+  return { domain: domain as Domain, reason: "as specified" };
 }
 
-/** Domains of all columns that are not left out, in the order of the table. */
-export function inferColumns(table: CellTable, rules: readonly string[] = []): readonly Inferred[] {
-  const said: ColumnRule[] = rules.map((rule) => parseRule(rule, table.columns));
-  const spoken = said.flatMap((rule) => rule.columns);
-  const twice = spoken.find((name, i) => spoken.indexOf(name) !== i);
+/** What the cells of a column suggest: one of the kinds, of which the last is for any. */
+function recognised(table: CellTable, name: string): Inferred {
+  const column = columnOf(table, name);
+  for (const kind of columnKinds) {
+    const meaning = kind.recognised?.(column);
+    if (meaning) return { columns: [name], kind: kind.name, ...meaning };
+  }
+  throw new Error(`internal: no kind recognises ${quote(name)}`);
+}
+
+function rulesOf(table: CellTable, rules: readonly string[]): readonly ColumnRule[] {
+  const parsed = rules.map((rule) => parseRule(rule, table.columns));
+  const named = parsed.flatMap((rule) => rule.columns);
+  const twice = named.find((name, i) => named.indexOf(name) !== i);
   if (twice !== undefined)
     fail("usage", `two rules are about ${quote(twice)}`, "give one for each column");
-  const dropped = said.filter((rule) => rule.domain === "drop").flatMap((rule) => rule.columns);
-  for (const name of table.columns) if (!dropped.includes(name)) requireCells(table, name);
-  const open = table.columns.filter((name) => !spoken.includes(name));
-  const labelled = said
-    .filter((rule) => rule.domain === "category")
-    .flatMap((rule) => rule.columns);
-  refuseConstant(table, [...open, ...labelled]);
-  const numbers = new Map<string, readonly number[]>();
-  for (const name of open) {
-    const found = numbersIn(table, name);
-    if (found) numbers.set(name, found);
-  }
-  if (table.commas) refuseGrouped(table, numbers.keys());
-  const groups = wholes(open, numbers);
-  const grouped = new Set(groups.flatMap(({ names }) => names));
-  const nearly = nearlyWhole(
+  return parsed;
+}
+
+/** Groups of columns that are parts of a whole, and what is to be said of those that nearly are. */
+function groupsOf(
+  table: CellTable,
+  open: readonly string[],
+  numbers: ReadonlyMap<string, number[]>,
+) {
+  const found = wholes(table, open, numbers);
+  const names = new Set(found.flatMap((group) => group.names));
+  const offered = nearlyWhole(
     table,
-    open.filter((name) => !grouped.has(name)),
+    open.filter((name) => !names.has(name)),
     numbers,
   );
-  const found: Inferred[] = [
-    ...said.flatMap(({ columns, domain }) => {
-      if (domain === "drop") return [];
-      if (domain === "category") return [{ columns, ...categoryOf(table, columns[0], true) }];
-      return [{ columns, ...asSaid(table, columns, domain) }];
-    }),
-    ...groups.map(({ names, total, zeros }) => ({
-      columns: names,
-      domain: wholeOf(names, total, zeros),
+  const groups = found.map(
+    ({ names: columns, total, zeros }): Inferred => ({
+      columns,
+      kind: "simplex",
+      domain: wholeOf(columns, total, zeros),
       reason: `${zeros === undefined ? "above 0" : "at least 0"}, and they sum to ${total} in every row${zeroNote(zeros)}`,
-    })),
-    ...open.flatMap((name) => {
-      if (grouped.has(name)) return [];
-      const values = numbers.get(name);
-      if (values) {
-        const { domain, reason } = numberDomain(name, values);
-        return [
-          { columns: [name], domain, reason: reason + (nearly?.first === name ? nearly.note : "") },
-        ];
-      }
-      refuseStray(table, name);
-      return [{ columns: [name], ...categoryOf(table, name, false) }];
     }),
+  );
+  return { groups, offered, names };
+}
+
+/**
+ * What all columns are that are not left out, in the order of the table. Columns without a domain
+ * are among them.
+ */
+export function inferColumns(table: CellTable, rules: readonly string[] = []): readonly Inferred[] {
+  if (table.rows.length === 1)
+    fail("data", `${table.source} has one row, which shows no distribution`, "give more rows");
+  const declared = rulesOf(table, rules);
+  const open = table.columns.filter(
+    (name) => !declared.some(({ columns }) => columns.includes(name)),
+  );
+  const numbers = new Map<string, number[]>();
+  for (const name of open) {
+    const found = numbersIn(table, name);
+    if (found?.some((v) => !Number.isNaN(v))) numbers.set(name, found);
+  }
+  refuse(table, [
+    ...(table.commas ? groupedComplaints(table, numbers.keys()) : []),
+    ...open.flatMap((name) => (numbers.has(name) ? [] : strayComplaints(table, name))),
+  ]);
+  const { groups, offered, names } = groupsOf(table, open, numbers);
+  const found = [
+    ...declared.flatMap((rule): Inferred[] => {
+      if (rule.kind === "drop") return [];
+      const meaning = declaredBy(table, rule);
+      return [
+        { columns: rule.columns, kind: meaning.domain?.kind ?? String(rule.kind), ...meaning },
+      ];
+    }),
+    ...groups,
+    ...open.filter((name) => !names.has(name)).map((name) => recognised(table, name)),
   ].map((one) => ({
     ...one,
-    reason: one.reason + commaNote(table, one.columns) + emptyNote(table, one.columns),
+    reason: `${one.reason}${offered?.first === one.columns[0] ? offered.note : ""}${commaNote(table, one.columns)}${missingNote(table, one.columns)}`,
   }));
-  if (found.length === 0)
-    fail("usage", `${table.source}: all columns are left out`, "keep at least one");
+  if (!found.some(({ domain }) => domain))
+    fail(
+      "usage",
+      `${table.source}: ${found.length === 0 ? "all columns are left out" : "no column varies in a way that a model can learn"}`,
+      found.length === 0 ? "keep at least one" : "give a table with columns of numbers or labels",
+    );
   return found.sort(
     (a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]),
   );
@@ -254,4 +221,17 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
 
 /** The domains by name, as `fitTable` takes them. */
 export const namedDomains = (inferred: readonly Inferred[]): Readonly<Record<string, Domain>> =>
-  Object.fromEntries(inferred.map(({ columns, domain }) => [columns.join("+"), domain]));
+  Object.fromEntries(
+    inferred.flatMap(({ columns, domain }) => (domain ? [[columns.join("+"), domain]] : [])),
+  );
+
+/** All columns that rows are written with, as `fitTable` takes them: free text is not. */
+export function layoutOf(inferred: readonly Inferred[]): TableLayout {
+  const written = inferred.filter(({ filler }) => filler?.kind !== "omitted");
+  return {
+    columns: written.flatMap(({ columns }) => columns),
+    fillers: Object.fromEntries(
+      written.flatMap(({ columns, filler }) => (filler ? [[columns[0], filler]] : [])),
+    ),
+  };
+}

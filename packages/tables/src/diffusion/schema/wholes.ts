@@ -4,7 +4,7 @@
  */
 import type { Domain, DomainSpec } from "diffeo/domain";
 import type { CellTable } from "../../table/cells.ts";
-import { columnAt, numbersIn, presentNumbers } from "./column-cells.ts";
+import { columnAt, numbersIn, presentNumbers } from "../kinds/index.ts";
 import { SUM_TOLERANCE, wholeOf } from "./columns.ts";
 
 /** How far sums may be from each other, relative to them: cells are rounded. */
@@ -30,10 +30,33 @@ function sumsOf(columns: readonly (readonly number[])[], apart: number) {
   return found;
 }
 
-/** The sum of columns where it is the same in all rows that have them all. */
-function commonSum(columns: readonly (readonly number[])[]): number | undefined {
+/** Parts vary by at least this share of the whole, two of them at least: else they show nothing. */
+const LEAST_SPREAD = 0.01;
+
+const deviationOf = (values: readonly number[]): number => {
+  const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length);
+};
+
+/**
+ * The sum of columns where it is evident that they are parts of it: it is the same in all rows that
+ * have them all, to the digits that cells are written with, while the parts vary.
+ */
+function evidentSum(
+  table: CellTable,
+  names: readonly string[],
+  columns: readonly (readonly number[])[],
+): number | undefined {
   const sums = sumsOf(columns, SAME_SUM);
-  return sums && Number(sums.first.toPrecision(6));
+  if (!sums) return undefined;
+  const total = Number(sums.first.toPrecision(6));
+  const lastDigit = 10 ** -Math.max(...names.map((name) => digitsOf(table, name)));
+  // Parts written with many digits are rounded one by one, those with few add up.
+  const allowed = Math.max(lastDigit / 2, Math.min(names.length * lastDigit, SAME_SUM * total));
+  if (Math.max(sums.high - total, total - sums.low) > allowed) return undefined;
+  const spreads = columns.map((column) => deviationOf(presentNumbers(column)));
+  const varying = spreads.filter((spread) => spread >= LEAST_SPREAD * total).length;
+  return varying >= 2 && spreads.every((spread) => spread > 0) ? total : undefined;
 }
 
 /**
@@ -56,10 +79,11 @@ interface Whole {
 }
 
 /**
- * Neighbouring columns of numbers of at least 0, three or more, that sum to one number in all rows:
+ * Neighbouring columns of numbers of at least 0, three or more, that are evidently parts of one sum:
  * the longest such runs.
  */
 export function wholes(
+  table: CellTable,
   open: readonly string[],
   numbers: ReadonlyMap<string, readonly number[]>,
 ): Whole[] {
@@ -75,7 +99,7 @@ export function wholes(
     for (; to - from >= 3; to--) {
       const names = open.slice(from, to);
       const columns = names.map(valuesOf);
-      const total = commonSum(columns);
+      const total = evidentSum(table, names, columns);
       if (total === undefined || !(total > 0)) continue;
       const withZeros = columns.some((column) => column.includes(0));
       const zeros = withZeros ? zeroShare(columns, total) : undefined;
@@ -126,7 +150,7 @@ export function saidWhole(
   const rounding = Math.min(MOST_ROUNDING, roundingOf(table, columns, total));
   return {
     domain: wholeOf(columns, total, zeros ?? spec.zeros, Math.max(SUM_TOLERANCE, rounding)),
-    reason: `as was said${zeroNote(zeros)}`,
+    reason: `as specified${zeroNote(zeros)}`,
   };
 }
 

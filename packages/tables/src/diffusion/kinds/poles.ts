@@ -10,7 +10,7 @@
  */
 import { angle, type Domain, sphere } from "diffeo/domain";
 import type { CellTable } from "../../table/cells.ts";
-import { bounds, numbersIn, presentNumbers } from "./column-cells.ts";
+import { bounds, numbersIn } from "./column-cells.ts";
 
 /** Poles that are tried on a circle, and rows whose opposites are on a sphere. */
 const TRIED = 360;
@@ -57,20 +57,19 @@ const rounded = (value: number): number => Number(value.toPrecision(6));
  * An angle that rows are in, cut where they are fewest; what comes out of it is written as they
  * are.
  */
-export function placedAngle(table: CellTable, name: string, period?: number): Placed {
+export function placedAngle(cells: readonly number[], period?: number): Placed {
   const turn = period ?? 2 * Math.PI;
   const on = (cell: number): Point => [
     Math.cos((2 * Math.PI * cell) / turn),
     Math.sin((2 * Math.PI * cell) / turn),
   ];
-  const cells = presentNumbers(numbersIn(table, name) ?? []);
   // Between the cells of those who write whole degrees.
   const cuts = Array.from({ length: TRIED }, (_, i) => ((i + 0.5) * turn) / TRIED);
   const cut = cuts[emptiest(cuts.map(on), some(cells, MOST_ROWS).map(on))];
   const from = beginning(bounds(cells), turn);
   return {
     domain: angle({ period, centre: cut + turn / 2, from }),
-    reason: `as was said, from ${rounded(from)} to ${rounded(from + turn)}; cut at ${rounded(cut)}, where rows are fewest`,
+    reason: `as specified, from ${rounded(from)} to ${rounded(from + turn)}; cut at ${rounded(cut)}, where rows are fewest`,
   };
 }
 
@@ -91,6 +90,6 @@ export function placedSphere(table: CellTable, names: readonly string[]): Placed
   const centre = poles[emptiest(poles, some(whole, MOST_ROWS))].map((v) => 0 - v);
   return {
     domain: sphere(names, { centre }),
-    reason: `as was said, around (${centre.map(rounded).join(", ")})`,
+    reason: `as specified, around (${centre.map(rounded).join(", ")})`,
   };
 }

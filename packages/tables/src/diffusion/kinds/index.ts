@@ -1,0 +1,37 @@
+/**
+ * Kinds: what a single column can be.
+ *
+ * In: the cells of a column, or a rule that a person wrote for it.
+ * Out: its domain, or what is written for it instead, with the reason why.
+ */
+import { angle } from "./angle.ts";
+import { between } from "./between.ts";
+import { category } from "./category.ts";
+import { constant } from "./constant.ts";
+import { identifier } from "./identifier.ts";
+import { count, integer } from "./integer.ts";
+import type { ColumnKind } from "./kind.ts";
+import { above, below, positive } from "./positive.ts";
+import { real } from "./real.ts";
+import { text } from "./text.ts";
+
+/** All kinds. A column without a rule is of the first that recognises it. */
+export const columnKinds: readonly ColumnKind[] = [
+  constant,
+  identifier,
+  count,
+  integer,
+  between,
+  positive,
+  above,
+  below,
+  real,
+  category,
+  angle,
+  text,
+];
+
+export { areNames } from "./category.ts";
+export { columnAt, columnOf, numbersIn, presentNumbers } from "./column-cells.ts";
+export type { Filler, Meaning, TableLayout } from "./kind.ts";
+export { placedSphere } from "./poles.ts";

@@ -1,0 +1,82 @@
+/**
+ * Rows as they are written: the cells of a model in the columns of the table that it was fitted to,
+ * with what is written for columns without a domain. An identifier is a function of the seed and
+ * the number of its row.
+ */
+import type { Cell } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import type { Filler } from "../kinds/index.ts";
+import type { FittedTable } from "../network/index.ts";
+import type { DrawnRows } from "./draw.ts";
+
+const ALPHABETS: Readonly<Record<string, string>> = {
+  "0": "0123456789",
+  f: "0123456789abcdef",
+  F: "0123456789ABCDEF",
+  A: "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  a: "abcdefghijklmnopqrstuvwxyz",
+  X: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  x: "0123456789abcdefghijklmnopqrstuvwxyz",
+};
+
+/** A code of a pattern, a character for each uniform number. */
+const codeOf = (pattern: readonly string[], u: ArrayLike<number>): string =>
+  pattern
+    .map((place, i) => {
+      const alphabet = ALPHABETS[place];
+      return alphabet === undefined ? place.slice(1) : alphabet[Math.floor(u[i] * alphabet.length)];
+    })
+    .join("");
+
+/** The cells of one filler for rows from number `first` on. */
+function filled(filler: Filler, name: string, count: number, first: number, seed: number): Cell[] {
+  switch (filler.kind) {
+    case "constant":
+      return Array<Cell>(count).fill(filler.value);
+    case "numbered": {
+      const { before, next, width, after } = filler;
+      return Array.from(
+        { length: count },
+        (_, i) => `${before}${String(next + first + i).padStart(width, "0")}${after}`,
+      );
+    }
+    case "coded": {
+      const { pattern } = filler;
+      const keys = sampleKeys(fold(keyOf(seed), `code ${name}`), count, first);
+      const { data } = uniform(keys, pattern.length, { dtype: "float64" });
+      return Array.from({ length: count }, (_, i) =>
+        codeOf(pattern, data.subarray(i * pattern.length, (i + 1) * pattern.length)),
+      );
+    }
+    case "omitted":
+      return Array<Cell>(count).fill("");
+  }
+}
+
+/** The columns that rows of a model are written with. */
+export const writtenColumns = ({ domain, layout }: FittedTable): readonly string[] =>
+  layout?.columns ?? domain.columns;
+
+/**
+ * Rows of a model in the columns of its table. `first` is the number of the first row, which new
+ * identifiers follow.
+ */
+export function writtenRows(
+  model: FittedTable,
+  rows: DrawnRows["rows"],
+  { first = 0, seed = 0 }: { readonly first?: number; readonly seed?: number } = {},
+): DrawnRows["rows"] {
+  const { domain, layout } = model;
+  if (!layout) return rows;
+  const columns = layout.columns.map((name): ((i: number) => Cell) => {
+    const at = domain.columns.indexOf(name);
+    if (at >= 0) return (i) => rows[i][at];
+    const filler = Object.hasOwn(layout.fillers, name)
+      ? layout.fillers[name]
+      : fail("data", `the model says nothing of the column "${name}"`, "fit it again");
+    const cells = filled(filler, name, rows.length, first, seed);
+    return (i) => cells[i];
+  });
+  return rows.map((_, i) => columns.map((cell) => cell(i)));
+}
