@@ -14,12 +14,13 @@ import { callsOutside } from "../engine/split.ts";
 import { fail, type OnnxModel, type Port, trace, writeOnnx } from "../graph/index.ts";
 import { type OnnxFile, readOnnxFile } from "../outside/index.ts";
 import type { Key } from "../random/index.ts";
+import { type ChainOptions, settingsOf } from "./chain-settings.ts";
+import type { ChainState } from "./chain-state.ts";
 import { type ChainStep, rowWidths, stepOf } from "./chain-step.ts";
-import { chainsBy, type OpenChainsOptions, settingsOf, usualBlock } from "./chains.ts";
+import { chainsBy, type OpenChainsOptions, usualBlock } from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
 import { startingPoints } from "./sample-posterior.ts";
-import type { ChainOptions, ChainState } from "./walker.ts";
 
 export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
   readonly data?: Data;

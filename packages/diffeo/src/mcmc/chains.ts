@@ -1,7 +1,7 @@
 /**
  * Many chains in one graph: every run of it moves every chain by one leapfrog step (chain-step.ts),
- * each along its own trajectory, with its own ε and M⁻¹ (walker.ts). A chain that has ended a
- * transition begins the next at once and waits for nobody.
+ * each along its own trajectory, with its own ε and M⁻¹ (adaptive-chain.ts). A chain that ends a
+ * transition begins the next at once and does not wait for others.
  *
  * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the
  * rounding of a runtime may depend on how many rows there are. So what chain i draws is a function
@@ -12,6 +12,9 @@ import { fail, type NdArray, type Tensor } from "../graph/index.ts";
 import { moveOtherRows, requireIndependentRows } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
+import { AdaptiveChain } from "./adaptive-chain.ts";
+import { type ChainOptions, type ChainSettings, settingsOf } from "./chain-settings.ts";
+import { type Chain, type ChainState, requireOwn, requireRoom, stateAt } from "./chain-state.ts";
 import {
   type ChainInputs,
   type ChainStep,
@@ -20,17 +23,7 @@ import {
   rowWidths,
   stepOf,
 } from "./chain-step.ts";
-import { methods } from "./method.ts";
-import { metrics } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
-import {
-  type Chain,
-  type ChainOptions,
-  type ChainSettings,
-  type ChainState,
-  stateAt,
-  Walker,
-} from "./walker.ts";
 
 /** Where chains keep what they have reached, to go on from there. */
 export interface ChainStore {
@@ -109,53 +102,6 @@ export interface OpenChains {
 /** The chains that run together where nothing else is said. */
 export const usualBlock = (count: number): number =>
   Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
-
-/** The settings with every default in its place. */
-export function settingsOf(options: ChainOptions): ChainSettings {
-  const {
-    draws = 1000,
-    warmup = 1000,
-    method = "nuts",
-    metric = "diagonal",
-    maxDepth = 10,
-    steps = 10,
-  } = options;
-  if (!Object.hasOwn(methods, method))
-    fail(
-      "usage",
-      `there is no \`method\` "${method}"`,
-      `use one of ${Object.keys(methods).join(", ")}`,
-    );
-  if (!metrics.includes(metric))
-    fail("usage", `there is no \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
-  const { targetAcceptance = methods[method].targetAcceptance, stepSize } = options;
-  for (const [name, value, least] of [
-    ["draws", draws, 1],
-    ["warmup", warmup, 0],
-    ["maxDepth", maxDepth, 1],
-    ["steps", steps, 1],
-  ] as const)
-    if (!(Number.isSafeInteger(value) && value >= least))
-      fail("usage", `\`${name}\` is ${value}`, `give a whole number, at least ${least}`);
-  if (!(targetAcceptance > 0 && targetAcceptance < 1))
-    fail(
-      "usage",
-      `\`targetAcceptance\` is ${targetAcceptance}`,
-      "give a number between 0 and 1, such as 0.95",
-    );
-  if (stepSize !== undefined && !(stepSize > 0 && Number.isFinite(stepSize)))
-    fail("usage", `\`stepSize\` is ${stepSize}`, "give a positive step size, or leave it out");
-  return {
-    draws,
-    warmup,
-    method,
-    metric,
-    maxDepth,
-    steps,
-    targetAcceptance,
-    stepSize,
-  };
-}
 
 /** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
 const MOST_NUMBERS = 2 ** 29;
@@ -262,51 +208,6 @@ export function chainsBy(
   };
 }
 
-/** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
-const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
-
-/**
- * Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which
- * a draw has 8n + 30.
- */
-function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
-  const most = Math.floor((0.75 * MOST_CHARACTERS) / (8 * n + 30));
-  if (count * draws > most)
-    fail(
-      "usage",
-      `${count} chains of ${draws} draws of ${n} coordinates cannot be kept, ${most} draws of them can`,
-      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
-    );
-}
-
-/** Refuses kept chains that are of another run. */
-function requireOwn(
-  states: readonly ChainState[],
-  count: number,
-  n: number,
-  { draws, warmup, metric }: ChainSettings,
-): void {
-  if (states.length !== count)
-    fail(
-      "data",
-      `the kept chains are ${states.length}, those asked for ${count}`,
-      "ask for as many, or begin a new run",
-    );
-  const others = states.findIndex(
-    ({ at, done, value, inverseMass }) =>
-      at.x.length !== n ||
-      done > warmup + draws ||
-      value.length !== Math.max(0, done - warmup) ||
-      inverseMass.length !== (metric === "dense" ? n * n : n),
-  );
-  if (others >= 0)
-    fail(
-      "data",
-      `chain ${others} was kept by a run with other settings`,
-      "give it its settings, or begin a new run",
-    );
-}
-
 /** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */
 async function requireOwnChains(
   leaves: readonly Leaf[],
@@ -353,7 +254,7 @@ async function drawAll(
     const block = open();
     const begun = states.slice(from, from + block.size);
     const walkers = begun.map(
-      (state, c) => new Walker(fold(key, first + from + c), state, settings),
+      (state, c) => new AdaptiveChain(fold(key, first + from + c), state, settings),
     );
     const idle = {
       x: begun[0].at.x,

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
 import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
-import type { ChainState } from "./walker.ts";
+import type { ChainState } from "./chain-state.ts";
 
 const kinds = { float64: Float64Array, uint32: Uint32Array, uint8: Uint8Array } as const;
 type Kind = keyof typeof kinds;

@@ -1,5 +1,4 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
-export { adaptedStepSize, runWalk, type StepSizeRule, type WalkRunOptions } from "./adapt.ts";
 export {
   type ApproximateOptions,
   type Approximation,
@@ -14,6 +13,7 @@ export {
   type DrawCarriedOptions,
   drawCarried,
 } from "./carried.ts";
+export type { Chain, ChainState } from "./chain-state.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
 export { parseChains, serializeChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
@@ -47,13 +47,15 @@ export {
   samplePosterior,
 } from "./sample-posterior.ts";
 export type { Limits, ParameterOptions, Program, Statements } from "./statements.ts";
+export { adaptedStepSize, type StepSizeRule } from "./step-size.ts";
 export {
   type Move,
   type Moved,
   openWalk,
+  runWalk,
   type Walk,
   type WalkOptions,
+  type WalkRunOptions,
   type WalkTarget,
 } from "./walk.ts";
-export type { Chain, ChainState } from "./walker.ts";
 export { energyFraction } from "./warnings.ts";

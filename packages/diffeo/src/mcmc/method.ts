@@ -1,9 +1,9 @@
 /**
  * How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from.
  */
-import { lengthFrom, Path } from "./path.ts";
+import { FixedLengthTrajectory, lengthFrom } from "./hmc.ts";
+import { NutsTrajectory } from "./nuts.ts";
 import type { Leaf, Trajectory } from "./trajectory.ts";
-import { TrajectoryTree } from "./tree.ts";
 
 export interface MethodSettings {
   /** A trajectory of the no-U-turn sampler has at most 2 to the power of this many leaves. */
@@ -27,14 +27,18 @@ export type ChainMethodName = "nuts" | "hmc" | "mala" | "ula";
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
   nuts: {
     targetAcceptance: 0.8,
-    begin: (start, draw, { maxDepth }) => new TrajectoryTree(start, maxDepth, draw),
+    begin: (start, draw, { maxDepth }) => new NutsTrajectory(start, maxDepth, draw),
   },
   hmc: {
     targetAcceptance: 0.8,
-    begin: (start, draw, { steps }) => new Path(start, lengthFrom(draw(), steps), draw()),
+    begin: (start, draw, { steps }) =>
+      new FixedLengthTrajectory(start, lengthFrom(draw(), steps), draw()),
   },
   // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
-  mala: { targetAcceptance: 0.574, begin: (start, draw) => new Path(start, 1, draw()) },
+  mala: {
+    targetAcceptance: 0.574,
+    begin: (start, draw) => new FixedLengthTrajectory(start, 1, draw()),
+  },
   // Nothing is refused, so this is a bound on the bias: the closer to 1, the smaller.
-  ula: { targetAcceptance: 0.95, begin: (start) => new Path(start, 1, undefined) },
+  ula: { targetAcceptance: 0.95, begin: (start) => new FixedLengthTrajectory(start, 1, undefined) },
 };

@@ -7,7 +7,7 @@
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.ts";
-import { asked } from "./asked.ts";
+import { callModel } from "./call-model.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import type { Data, DataShapes } from "./data.ts";
 import {
@@ -93,7 +93,7 @@ export function boundModel(
         space,
         mapValues(
           derived,
-          (f, name) => (values: Values) => asked(`derived "${name}"`, f, values, seen(inputs)),
+          (f, name) => (values: Values) => callModel(`derived "${name}"`, f, values, seen(inputs)),
         ),
         x,
         seen(inputs),
@@ -111,7 +111,7 @@ export function boundModel(
           const ownRows = Object.values(t).some(({ shape }) => shape[0] === x.shape[0]);
           return freeLogDensity(
             space,
-            (values) => asked("the log-density", logDensity, values, seen(t)),
+            (values) => callModel("the log-density", logDensity, values, seen(t)),
             seen(t),
             row,
             ownRows,

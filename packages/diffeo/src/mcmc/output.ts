@@ -11,8 +11,9 @@
  * longer than a text can be.
  */
 import type { NdArray, Shape } from "../graph/index.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain } from "./chain-state.ts";
 import { indicesOf, type Posterior } from "./sample-posterior.ts";
-import type { Chain, ChainSettings } from "./walker.ts";
 
 /** What the draws alone do not tell. */
 export interface Origin {

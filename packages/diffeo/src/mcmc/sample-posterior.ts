@@ -13,6 +13,8 @@
  */
 import { fail, type Shape } from "../graph/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain } from "./chain-state.ts";
 import {
   type DrawChainsOptions,
   type OpenChains,
@@ -28,7 +30,6 @@ import {
   type PosteriorModel,
   placeInWords,
 } from "./model.ts";
-import type { Chain, ChainSettings } from "./walker.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** Where chains begin: an approximation is one. */

@@ -1,6 +1,13 @@
 /**
- * Chains on arrays: the transition compiled once for a target, run on any number of chains in parts
- * of bounded memory.
+ * Chains in lockstep: a whole transition, L leapfrog steps and the Metropolis test, is one graph,
+ * which moves thousands of chains with one step size. The target is Σ w_k f_k with weights that a
+ * call may change, as an annealed path does at every transition.
+ *
+ * The chains of a posterior (adaptive-chain.ts) cannot run this way. A trajectory of the no-U-turn
+ * sampler ends at a leaf that only the chain itself knows, and each chain learns its own step size
+ * and metric. So their graph is one leapfrog step, and each chain decides on the host what its next
+ * one is. Here that would cost a call of the runtime per leapfrog step instead of per transition,
+ * and a decision per chain. Both share the step (leapfrog.ts).
  *
  * The randomness of a transition is that of its key, or of one key a chain: from
  * `fold(sampleKeys(key, count, first), step)` what chain i does at a step is a function of (key, i,
@@ -11,6 +18,7 @@ import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "
 import { partsOf, rowsOf, stackArrays } from "../host/index.ts";
 import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
 import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
+import { adaptedStepSize, type StepSizeRule } from "./step-size.ts";
 
 /** Σ_k w_k f_k(x; parameters) on Rⁿ. */
 export interface WalkTarget<P> {
@@ -187,4 +195,30 @@ function draws(
     momentum: normal(fold(key, "momentum"), [count, n], { dtype }),
     u: uniform(fold(key, "accept"), [count], { dtype }),
   };
+}
+
+export interface WalkRunOptions extends Move, StepSizeRule {
+  /** Transitions of every chain. */
+  readonly steps: number;
+  /** After how many of them ε stays as it is. Default all. */
+  readonly warmup?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Transition i has the key `fold(key, i)`. Where the chains are in the end, and the last ε. */
+export async function runWalk(
+  walk: Walk,
+  start: Chains<NdArray>,
+  options: WalkRunOptions,
+): Promise<{ readonly chains: Chains<NdArray>; readonly stepSize: number }> {
+  const { steps, warmup = steps, key, signal, weights } = options;
+  let chains = start;
+  let { stepSize } = options;
+  for (let i = 0; i < steps; i++) {
+    signal?.throwIfAborted();
+    const moved = await walk.move(chains, { stepSize, key: fold(key, i), weights });
+    chains = moved.chains;
+    if (i < warmup) stepSize = adaptedStepSize(stepSize, moved.share, options);
+  }
+  return { chains, stepSize };
 }

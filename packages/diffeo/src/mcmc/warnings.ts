@@ -1,7 +1,8 @@
 /** What chains have to say of themselves, in words, with what to do. */
 import { sumOfSquares } from "../host/index.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain } from "./chain-state.ts";
 import type { Summary } from "./diagnostics.ts";
-import type { Chain, ChainSettings } from "./walker.ts";
 
 /** The energy's Bayesian fraction of missing information: Σ(E_i − E_{i−1})²/Σ(E_i − Ē)². */
 export function energyFraction({ energy }: Pick<Chain, "energy">): number {

@@ -3,11 +3,11 @@
  * metric.
  */
 import { describe, expect, it } from "vitest";
-import { DualAverage } from "../../src/mcmc/adapt.ts";
-import { settingsOf } from "../../src/mcmc/chains.ts";
+import type { ChainOptions } from "../../src/mcmc/chain-settings.ts";
+import { settingsOf } from "../../src/mcmc/chain-settings.ts";
 import type { ChainMethodName } from "../../src/mcmc/index.ts";
 import { EuclideanMetric } from "../../src/mcmc/metric.ts";
-import type { ChainOptions } from "../../src/mcmc/walker.ts";
+import { DualAverage } from "../../src/mcmc/step-size.ts";
 import { RunningCovariance } from "../../src/mcmc/warmup.ts";
 
 describe("dual averaging", () => {

@@ -20,8 +20,10 @@ import {
   sum,
   type Tensor,
 } from "../../src/graph/index.ts";
-import { settingsOf } from "../../src/mcmc/chains.ts";
+import { settingsOf } from "../../src/mcmc/chain-settings.ts";
+import { stateAt } from "../../src/mcmc/chain-state.ts";
 import { dataArrays } from "../../src/mcmc/data.ts";
+import { lengthFrom } from "../../src/mcmc/hmc.ts";
 import {
   type ChainMethodName,
   type ChainState,
@@ -36,8 +38,6 @@ import {
   serializeChains,
   summarise,
 } from "../../src/mcmc/index.ts";
-import { lengthFrom } from "../../src/mcmc/path.ts";
-import { stateAt } from "../../src/mcmc/walker.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
 import { sample } from "../../src/sampler/index.ts";
 import { forward } from "../../src/sde/index.ts";

@@ -3,9 +3,9 @@
  * chances of where it ends are exact, and whether they leave the law as it is is seen to rounding.
  */
 import { describe, expect, it } from "vitest";
-import { Path } from "../../src/mcmc/path.ts";
+import { FixedLengthTrajectory } from "../../src/mcmc/hmc.ts";
+import { NutsTrajectory } from "../../src/mcmc/nuts.ts";
 import type { EndedTransition, Leaf, Trajectory } from "../../src/mcmc/trajectory.ts";
-import { TrajectoryTree } from "../../src/mcmc/tree.ts";
 
 /** A ring of points of weights w, e^{−H} ∝ w, and with momenta. A point's number is its x. */
 function ring(weights: readonly number[], momenta: readonly number[][]): (i: number) => Leaf {
@@ -47,7 +47,7 @@ function after(
   for (let i = 0; i < n; i++)
     for (const draws of lists) {
       let next = 0;
-      const end = ended(new TrajectoryTree(at(i), maxDepth, () => draws[next++]), at);
+      const end = ended(new NutsTrajectory(at(i), maxDepth, () => draws[next++]), at);
       leaves.add(end.leaves);
       law[end.leaf.x[0]] += weights[i] / lists.length;
     }
@@ -86,7 +86,7 @@ describe("a tree", () => {
   it("draws a leaf of a half in proportion, and goes to the half with the ratio of both, to the last digit", () => {
     const at = ring([3, 1, 1, 2, 1, 1], new Array(6).fill([1]));
     const endOf = (draws: number[]): number =>
-      ended(new TrajectoryTree(at(0), 2, () => draws.shift() as number), at).leaf.x[0];
+      ended(new NutsTrajectory(at(0), 2, () => draws.shift() as number), at).leaf.x[0];
     for (const [u, inside] of [
       [2 / 3 - 1e-9, 3],
       [2 / 3 + 1e-9, 2],
@@ -111,7 +111,7 @@ describe("a tree", () => {
       [0.75, 2],
     ]) {
       const draws = [direction, 0.999];
-      expect(ended(new TrajectoryTree(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(
+      expect(ended(new NutsTrajectory(at(0), 1, () => draws.shift() as number), at).leaf.x[0]).toBe(
         end,
       );
     }
@@ -137,7 +137,7 @@ describe("a tree", () => {
 
   it("says how likely its leaves were to be accepted: the mean of min(1, e^{H₀ − H})", () => {
     const at = ring([2, 1, 2, 1, 4, 1, 1, 1], new Array(8).fill([1]));
-    const end = ended(new TrajectoryTree(at(0), 3, () => 0.25), at);
+    const end = ended(new NutsTrajectory(at(0), 3, () => 0.25), at);
     expect(end.leaves).toBe(7);
     expect(end.acceptance).toBeCloseTo((0.5 + 1 + 0.5 + 1 + 3 * 0.5) / 7, 14);
     expect(end.diverged).toBe(false);
@@ -146,7 +146,7 @@ describe("a tree", () => {
   it("ends where the energy is a thousand above its first, and stays", () => {
     const on = ring([1, 1, 1, 1], new Array(4).fill([1]));
     const at = (i: number): Leaf => ({ ...on(i), energy: 3 + [0, 999.9, 1000.1, 0][i] });
-    const end = ended(new TrajectoryTree(at(0), 5, () => 0.25), at);
+    const end = ended(new NutsTrajectory(at(0), 5, () => 0.25), at);
     expect([end.diverged, end.leaves, end.leaf.x[0]]).toEqual([true, 2, 0]);
   });
 });
@@ -154,7 +154,7 @@ describe("a tree", () => {
 describe("a path", () => {
   const at = ring([2, 2, 1, 3], [[1], [1], [1], [1]]);
   const path = (steps: number, u: number | undefined): EndedTransition =>
-    ended(new Path(at(0), steps, u), at);
+    ended(new FixedLengthTrajectory(at(0), steps, u), at);
 
   it("goes to its end with probability min(1, e^{H − H′}), and is back at its start otherwise", () => {
     expect(path(2, 0.499)).toMatchObject({ leaf: { x: Float64Array.of(2) }, leaves: 2, energy: 3 });

@@ -16,7 +16,7 @@ import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./tr
 /** From 1 to 2L − 1, evenly, from one uniform number. */
 export const lengthFrom = (u: number, mean: number): number => 1 + Math.floor(u * (2 * mean - 1));
 
-export class Path implements Trajectory {
+export class FixedLengthTrajectory implements Trajectory {
   readonly #start: Leaf;
   readonly #steps: number;
   /** The uniform number of the test; undefined where there is none. */

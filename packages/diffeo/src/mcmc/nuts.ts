@@ -66,7 +66,7 @@ const straightOn = (a: Subtree, b: Subtree): boolean =>
  * One transition, from a leaf with a fresh momentum. `draw()` gives the next uniform number of its
  * stream.
  */
-export class TrajectoryTree implements Trajectory {
+export class NutsTrajectory implements Trajectory {
   readonly #start: Leaf;
   readonly #draw: () => number;
   readonly #maxDepth: number;

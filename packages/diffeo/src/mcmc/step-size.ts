@@ -5,15 +5,11 @@
  *   constant gain     log ε ← log ε + gain·(accepted share − wanted share)
  *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
  *
- * The first follows a target that moves, a path from one law to another, and takes the share of
- * many chains; the second, of M. Hoffman and A. Gelman (2014), comes to rest for one chain on one
- * law. A size that depends on the chains' past does not leave p as it is: both settle in the
+ * The first follows a target that moves along a path of distributions, and takes the share of many
+ * chains (walk.ts); the second, of M. Hoffman and A. Gelman (2014), settles for one chain on one
+ * distribution (adaptive-chain.ts). A size that depends on the chains' past does not leave p as it is: both settle in the
  * warm-up and are then fixed.
  */
-import type { NdArray } from "../graph/index.ts";
-import { fold } from "../random/index.ts";
-import type { Chains } from "./hamiltonian.ts";
-import type { Move, Walk } from "./walk.ts";
 
 export interface StepSizeRule {
   /** The share of accepted moves to settle at. Default 0.75. */
@@ -28,32 +24,6 @@ export interface StepSizeRule {
 export function adaptedStepSize(size: number, share: number, rule: StepSizeRule = {}): number {
   const { targetAcceptance = 0.75, gain = 0.4, least = 0, most = Number.POSITIVE_INFINITY } = rule;
   return Math.min(most, Math.max(least, size * Math.exp(gain * (share - targetAcceptance))));
-}
-
-export interface WalkRunOptions extends Move, StepSizeRule {
-  /** Transitions of every chain. */
-  readonly steps: number;
-  /** After how many of them ε stays as it is. Default all. */
-  readonly warmup?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** Transition i has the key `fold(key, i)`. Where the chains are in the end, and the last ε. */
-export async function runWalk(
-  walk: Walk,
-  start: Chains<NdArray>,
-  options: WalkRunOptions,
-): Promise<{ readonly chains: Chains<NdArray>; readonly stepSize: number }> {
-  const { steps, warmup = steps, key, signal, weights } = options;
-  let chains = start;
-  let { stepSize } = options;
-  for (let i = 0; i < steps; i++) {
-    signal?.throwIfAborted();
-    const moved = await walk.move(chains, { stepSize, key: fold(key, i), weights });
-    chains = moved.chains;
-    if (i < warmup) stepSize = adaptedStepSize(stepSize, moved.share, options);
-  }
-  return { chains, stepSize };
 }
 
 export interface DualAverageState {

@@ -1,79 +1,20 @@
 /**
- * One chain, told by the leapfrog steps it asks for: whoever runs it takes `step`, and gives `take`
- * the point that it led to. First a step size is looked for, then transitions (method.ts) follow
- * each other; in the warm-up they teach ε (adapt.ts) and M⁻¹ (warmup.ts).
+ * One chain of a posterior as a state machine: its owner computes the leapfrog step `step`, and
+ * passes the point that it leads to to `take`. First the chain searches a step size, then transitions
+ * (method.ts) follow each other; in the warm-up it learns ε (step-size.ts) and M⁻¹ (warmup.ts).
  *
  * What is random in a transition is a function of the chain's key and of its number. So a chain is
  * known by what it was after its last whole transition, its `state`, and goes on from there to the
  * same draws.
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
-import { DualAverage, type DualAverageState } from "./adapt.ts";
-import { type ChainMethodName, type MethodSettings, methods } from "./method.ts";
-import { EuclideanMetric, type MetricName, unitMatrix } from "./metric.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain, ChainState } from "./chain-state.ts";
+import { methods } from "./method.ts";
+import { EuclideanMetric } from "./metric.ts";
+import { DualAverage } from "./step-size.ts";
 import type { EndedTransition, Leaf, Trajectory } from "./trajectory.ts";
-import { type CovarianceState, RunningCovariance, windows } from "./warmup.ts";
-
-/** How a chain is drawn. */
-export interface ChainOptions extends Partial<MethodSettings> {
-  /** Draws of every chain that count. Default 1,000. */
-  readonly draws?: number;
-  /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
-  readonly warmup?: number;
-  /**
-   * Default nuts. The others are for comparison: `ula`, unadjusted Langevin, has a bias that no number of draws
-   * removes.
-   */
-  readonly method?: ChainMethodName;
-  /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
-  readonly metric?: MetricName;
-  /**
-   * The mean acceptance that ε is adapted to: a larger one means smaller steps and fewer divergences. Default
-   * 0.8 for nuts and hmc.
-   */
-  readonly targetAcceptance?: number;
-  /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
-  readonly stepSize?: number;
-}
-
-/** The same with nothing left open but ε. */
-export type ChainSettings = Required<Omit<ChainOptions, "stepSize">> &
-  Pick<ChainOptions, "stepSize">;
-
-/** What one chain drew, and how. */
-export interface Chain {
-  /** [draws, n] */
-  readonly x: Float64Array;
-  readonly value: Float64Array;
-  readonly energy: Float64Array;
-  readonly acceptance: Float64Array;
-  readonly depth: Uint8Array;
-  readonly leaves: Uint32Array;
-  readonly diverged: Uint8Array;
-  /** ε of the draws. */
-  readonly stepSize: number;
-  /** M⁻¹ of the draws. */
-  readonly inverseMass: Float64Array;
-  /** Of the warm-up. */
-  readonly divergedInWarmup: number;
-  /** How often, after the warm-up, log p or its slope was no number, and where it was first. */
-  readonly undefinedCount: number;
-  readonly undefinedAt?: Float64Array;
-}
-
-/** A chain after a whole transition, as plain data. */
-export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize"> {
-  /** ε, by its name in files of chains. */
-  readonly size: number;
-  readonly undefinedAt: Float64Array | null;
-  /** Transitions done, warm-up included. */
-  readonly done: number;
-  readonly at: Pick<Leaf, "x" | "slope" | "value">;
-  /** Whether a step size is to be looked for next. */
-  readonly looks: boolean;
-  readonly average: DualAverageState;
-  readonly covariance: CovarianceState;
-}
+import { RunningCovariance, windows } from "./warmup.ts";
 
 /** One leapfrog step to take. */
 interface Step {
@@ -93,36 +34,6 @@ interface Search {
   grows: boolean | undefined;
   readonly tries: number;
   readonly start: Leaf;
-}
-
-/** A chain that has not begun, at a point with what is known there. */
-export function stateAt(
-  { x, slope, value }: ChainState["at"],
-  settings: ChainSettings,
-): ChainState {
-  const { metric, stepSize, targetAcceptance } = settings;
-  const dense = metric === "dense";
-  const average = new DualAverage(targetAcceptance);
-  if (stepSize !== undefined) average.restart(stepSize);
-  return {
-    x: new Float64Array(0),
-    value: new Float64Array(0),
-    energy: new Float64Array(0),
-    acceptance: new Float64Array(0),
-    depth: new Uint8Array(0),
-    leaves: new Uint32Array(0),
-    diverged: new Uint8Array(0),
-    size: stepSize ?? 1,
-    inverseMass: unitMatrix(x.length, dense),
-    divergedInWarmup: 0,
-    undefinedCount: 0,
-    undefinedAt: null,
-    done: 0,
-    at: { x, slope, value },
-    looks: stepSize === undefined,
-    average: average.state,
-    covariance: new RunningCovariance(x.length, dense).state,
-  };
 }
 
 /** Room for all draws, with those there are in it. */
@@ -150,7 +61,7 @@ function roomFor(state: ChainState, draws: number, n: number): Chain {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class Walker {
+export class AdaptiveChain {
   readonly #key: Key;
   readonly #settings: ChainSettings;
   readonly #n: number;

@@ -1,12 +1,9 @@
-/**
- * A model's function of parameters and data by name. Where it uses what is not there, the error
- * says which names it asked for.
- */
+/** Calls a model's function of parameters and data; an error lists names that it lacks. */
 import { DiffeoError, type Tensor } from "../graph/index.ts";
 import type { Values } from "./parameters.ts";
 
-/** Values that write down which names were asked for in vain. */
-const watched = (values: Values, missed: Set<string>): Values =>
+/** Values that record the names that are read but missing. */
+const recordMissing = (values: Values, missed: Set<string>): Values =>
   new Proxy(values, {
     get: (target, name) => {
       if (typeof name === "string" && !Object.hasOwn(target, name)) missed.add(name);
@@ -17,15 +14,12 @@ const watched = (values: Values, missed: Set<string>): Values =>
 const listed = (names: Iterable<string>): string =>
   [...names].map((name) => `"${name}"`).join(", ");
 
-/**
- * Whether an error is one that a use of nothing raises; others are the function's own, whatever it
- * asked for before.
- */
-const isOfNothing = (error: unknown): boolean =>
+/** Whether an error is one that the use of undefined raises; others are the function's own. */
+const isOfUndefined = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DiffeoError && error.kind === "type");
 
-/** @param what what errors call the function */
-export function asked(
+/** @param what the name of the function in errors */
+export function callModel(
   what: string,
   f: (values: Values, data: Values) => Tensor,
   values: Values,
@@ -33,11 +27,11 @@ export function asked(
 ): Tensor {
   const [parameters, given] = [new Set<string>(), new Set<string>()];
   try {
-    return f(watched(values, parameters), watched(data, given));
+    return f(recordMissing(values, parameters), recordMissing(data, given));
   } catch (error) {
     const [missed, of, there] =
       parameters.size > 0 ? [parameters, "parameters", values] : [given, "data", data];
-    if (missed.size === 0 || !isOfNothing(error)) throw error;
+    if (missed.size === 0 || !isOfUndefined(error)) throw error;
     const names = Object.keys(there);
     throw new DiffeoError(
       "usage",

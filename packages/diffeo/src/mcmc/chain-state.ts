@@ -1,0 +1,120 @@
+/**
+ * What a chain drew, and a chain after a whole transition as plain data: where it begins, and what
+ * of kept chains cannot be continued.
+ */
+import { fail } from "../graph/index.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import { unitMatrix } from "./metric.ts";
+import { DualAverage, type DualAverageState } from "./step-size.ts";
+import type { Leaf } from "./trajectory.ts";
+import { type CovarianceState, RunningCovariance } from "./warmup.ts";
+
+/** What one chain drew, and how. */
+export interface Chain {
+  /** [draws, n] */
+  readonly x: Float64Array;
+  readonly value: Float64Array;
+  readonly energy: Float64Array;
+  readonly acceptance: Float64Array;
+  readonly depth: Uint8Array;
+  readonly leaves: Uint32Array;
+  readonly diverged: Uint8Array;
+  /** ε of the draws. */
+  readonly stepSize: number;
+  /** M⁻¹ of the draws. */
+  readonly inverseMass: Float64Array;
+  /** Of the warm-up. */
+  readonly divergedInWarmup: number;
+  /** How often, after the warm-up, log p or its slope was no number, and where it was first. */
+  readonly undefinedCount: number;
+  readonly undefinedAt?: Float64Array;
+}
+
+/** A chain after a whole transition, as plain data. */
+export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize"> {
+  /** ε, by its name in files of chains. */
+  readonly size: number;
+  readonly undefinedAt: Float64Array | null;
+  /** Transitions done, warm-up included. */
+  readonly done: number;
+  readonly at: Pick<Leaf, "x" | "slope" | "value">;
+  /** Whether a step size is to be looked for next. */
+  readonly looks: boolean;
+  readonly average: DualAverageState;
+  readonly covariance: CovarianceState;
+}
+
+/** A chain that has not begun, at a point with what is known there. */
+export function stateAt(
+  { x, slope, value }: ChainState["at"],
+  settings: ChainSettings,
+): ChainState {
+  const { metric, stepSize, targetAcceptance } = settings;
+  const dense = metric === "dense";
+  const average = new DualAverage(targetAcceptance);
+  if (stepSize !== undefined) average.restart(stepSize);
+  return {
+    x: new Float64Array(0),
+    value: new Float64Array(0),
+    energy: new Float64Array(0),
+    acceptance: new Float64Array(0),
+    depth: new Uint8Array(0),
+    leaves: new Uint32Array(0),
+    diverged: new Uint8Array(0),
+    size: stepSize ?? 1,
+    inverseMass: unitMatrix(x.length, dense),
+    divergedInWarmup: 0,
+    undefinedCount: 0,
+    undefinedAt: null,
+    done: 0,
+    at: { x, slope, value },
+    looks: stepSize === undefined,
+    average: average.state,
+    covariance: new RunningCovariance(x.length, dense).state,
+  };
+}
+
+/** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
+const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
+
+/**
+ * Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which
+ * a draw has 8n + 30.
+ */
+export function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
+  const most = Math.floor((0.75 * MOST_CHARACTERS) / (8 * n + 30));
+  if (count * draws > most)
+    fail(
+      "usage",
+      `${count} chains of ${draws} draws of ${n} coordinates cannot be kept, ${most} draws of them can`,
+      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
+    );
+}
+
+/** Refuses kept chains that are of another run. */
+export function requireOwn(
+  states: readonly ChainState[],
+  count: number,
+  n: number,
+  { draws, warmup, metric }: ChainSettings,
+): void {
+  if (states.length !== count)
+    fail(
+      "data",
+      `the kept chains are ${states.length}, those asked for ${count}`,
+      "ask for as many, or begin a new run",
+    );
+  const others = states.findIndex(
+    ({ at, done, value, inverseMass }) =>
+      at.x.length !== n ||
+      done > warmup + draws ||
+      value.length !== Math.max(0, done - warmup) ||
+      inverseMass.length !== (metric === "dense" ? n * n : n),
+  );
+  if (others >= 0)
+    fail(
+      "data",
+      `chain ${others} was kept by a run with other settings`,
+      "give it its settings, or begin a new run",
+    );
+}
