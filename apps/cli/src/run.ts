@@ -7,6 +7,7 @@ import { commands, type Group, type Leaf } from "./commands.ts";
 import type { Io } from "./shell/io.ts";
 import { renamedNotice } from "./shell/renamed.ts";
 import { version } from "./shell/version.ts";
+import { guardedIo } from "./shell/visible.ts";
 
 export type { Io, Output } from "./shell/io.ts";
 
@@ -67,7 +68,8 @@ const bounded = (text: string): string =>
     : `${text.slice(0, MOST / 2)}… (${(text.length - MOST).toLocaleString("en")} characters) …${text.slice(-MOST / 2)}`;
 
 /** @param words the words after `diffeo` */
-export async function run(words: readonly string[], io: Io): Promise<number> {
+export async function run(words: readonly string[], streams: Io): Promise<number> {
+  const io = guardedIo(streams);
   const argv = withNewNames(words, io);
   const { stdout, stderr } = io;
   const width = (columns = 80): number => columns;

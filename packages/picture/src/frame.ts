@@ -4,7 +4,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
-import { escapeText, FAINT, FONT_FAMILY, INK } from "./svg.ts";
+import { escapeText, FAINT, FONT_FAMILY, INK, wellFormed } from "./svg.ts";
 
 export interface LegendEntry {
   readonly label: string;
@@ -35,7 +35,7 @@ const LETTER = 6.6;
 export function plotGroup(options: Plot.PlotOptions, x: number, y: number): string {
   const svg = Plot.plot({ ...options, document: chartDocument() });
   for (const style of svg.querySelectorAll("style")) style.remove();
-  const content = svg.innerHTML.replaceAll("var(--plot-background)", "#ffffff");
+  const content = wellFormed(svg.innerHTML).replaceAll("var(--plot-background)", "#ffffff");
   return `<g transform="translate(${x} ${y})" fill="currentColor" text-anchor="middle">${content}</g>`;
 }
 

@@ -11,8 +11,24 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
+/**
+ * What XML 1.0 allows in no document, not even as a reference: control characters but tab and line
+ * ends, halves of surrogate pairs, and two that are no characters.
+ */
+const forbidden =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** A text that XML allows: a control character as Unicode's picture of it, the rest as �. */
+export const wellFormed = (text: string): string =>
+  text.replaceAll(forbidden, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+  });
+
 /** A text between tags or quotes. */
-export const escapeText = (text: string): string => text.replaceAll(/[&<>"]/g, (c) => ENTITIES[c]);
+export const escapeText = (text: string): string =>
+  wellFormed(text).replaceAll(/[&<>"]/g, (c) => ENTITIES[c]);
 
 const sizeOf = (svg: string): readonly [width: number, height: number] => {
   const [, width, height] = /^<svg[^>]* width="([\d.]+)" height="([\d.]+)"/.exec(svg) ?? [];

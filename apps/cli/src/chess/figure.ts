@@ -5,7 +5,6 @@
 import { loadModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import {
-  ansiBoards,
   BOARD_STEPS,
   type Board,
   boardPictures,
@@ -28,7 +27,7 @@ import { outputs } from "../shell/outputs.ts";
 import { pictureFiles, writePicture } from "../shell/pictures.ts";
 import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
-import { screen } from "./output.ts";
+import { textBoards } from "./output.ts";
 
 interface FigureCommand extends RunOptions {
   readonly model: string;
@@ -58,7 +57,7 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
       pictures.push(...boardPictures(positions, (board) => `w = ${w}\n${counted(board)}\n`));
     }
   }).finally(() => draw.dispose());
-  io.stdout.write(ansiBoards(pictures, screen(io.stdout)));
+  io.stdout.write(textBoards(pictures, io.stdout));
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writePicture(io, out, svg);
   io.stdout.write(

@@ -19,6 +19,7 @@ import type { Io, Output } from "../shell/io.ts";
 import { forceOption, integer, refuseBeside } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
 import { pngOf } from "../shell/pictures.ts";
+import { steered } from "../shell/visible.ts";
 import {
   checkConditions,
   type DrawOptions,
@@ -58,14 +59,17 @@ function json({ boards: accepted, fens, about }: Made): string {
   return `${JSON.stringify(record, undefined, 1)}\n`;
 }
 
-/** How a picture in text fits where it is printed. */
-export const screen = ({ isTTY = false, columns = 80 }: Output) => ({
-  colour: isTTY,
-  width: columns,
-});
+/** Boards as text that fits where it is printed: in colour on a terminal. */
+export function textBoards(
+  pictures: Parameters<typeof ansiBoards>[0],
+  { isTTY = false, columns = 80 }: Output,
+): string | Uint8Array {
+  const text = ansiBoards(pictures, { colour: isTTY, width: columns });
+  return isTTY ? steered(text) : text;
+}
 
 const formats = {
-  ansi: ({ pictures }: Made, { stdout }: Io) => ansiBoards(pictures, screen(stdout)),
+  ansi: ({ pictures }: Made, { stdout }: Io) => textBoards(pictures, stdout),
   fen: ({ fens }: Made) => fens.map((fen) => `${fen}\n`).join(""),
   json,
   svg: ({ pictures }: Made) => sheetSvg(pictures),

@@ -2,6 +2,7 @@
 import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { addressOf, queueOption } from "../shell/parts.ts";
+import { visible } from "../shell/visible.ts";
 
 interface ListCommand {
   readonly queue: string;
@@ -53,7 +54,7 @@ async function list(io: Io, { queue, clear = false, json = false }: ListCommand)
   const address = addressOf(queue);
   if (clear) await clearQueues(address);
   const overview = await readQueues(address);
-  io.stdout.write(json ? `${JSON.stringify(overview, undefined, 1)}\n` : text(overview));
+  io.stdout.write(json ? `${JSON.stringify(overview, undefined, 1)}\n` : visible(text(overview)));
 }
 
 export const declare: Declare = (command, io) =>

@@ -1,6 +1,7 @@
 /** A line of progress on a terminal, redrawn in place; silent where stderr is none. */
 import type { Io, Output } from "./io.ts";
 import { engineOf, type RunOptions } from "./options.ts";
+import { steered, visible } from "./visible.ts";
 
 export interface Progress {
   update(done: number, note?: string): void;
@@ -28,11 +29,12 @@ export function progress(stderr: Output, total: number, what: string, from = 0):
       drawn = now;
       const filled = Math.round((24 * done) / total);
       const bar = "█".repeat(filled).padEnd(24, "░");
-      stderr.write(`\r\x1b[2K${what} ${bar} ${done}/${total}  ${left(done)} left  ${note}`);
+      const line = `${what} ${bar} ${done}/${total}  ${left(done)} left  ${note}`;
+      stderr.write(steered(`\r\x1b[2K${visible(line)}`));
     },
     left,
     end() {
-      if (stderr.isTTY) stderr.write("\r\x1b[2K");
+      if (stderr.isTTY) stderr.write(steered("\r\x1b[2K"));
     },
   };
 }

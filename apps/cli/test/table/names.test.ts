@@ -1,67 +1,66 @@
-/**
- * Columns that are called as what every object has, columns as the others on all ways a table
- * takes; and columns of a damaged file.
- */
-import { between, product, real } from "diffeo/domain";
-import { networkOf } from "diffeo/model";
-import { key } from "diffeo/random";
-import { parseSafetensors, serializeSafetensors } from "diffeo/train";
-import { partOf } from "diffeo-queue";
-import { parseTableModel, requireGiven, serializeTableModel } from "diffeo-tables";
-import { expect, it } from "vitest";
-import { tableFitKind } from "../../src/table/fit-parts.ts";
-import { rowsKind } from "../../src/table/parts.ts";
+/** Columns and labels whose names have control characters in them, from the file to a picture. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "diffeo-cli";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffeo } from "../run.ts";
 
-const names = ["__proto__", "constructor", "toString"];
-const by = <T>(value: T): Record<string, T> =>
-  Object.fromEntries(names.map((name) => [name, value]));
-const setting = { release: "1", device: "cpu" };
+const folder = mkdtempSync(join(tmpdir(), "diffeo-names-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
 
-it("are in the parts of a fit and in the cells that parts of rows are given", () => {
-  const fit = { seed: 0, given: true, network: "residual" as const, columns: by({ kind: "real" }) };
-  expect(Object.entries(partOf(tableFitKind, fit, setting).parameters.columns as object)).toEqual(
-    Object.entries(fit.columns),
-  );
-  const rows = { first: 0, count: 1, evaluations: 2, seed: 0, given: by(1) };
-  expect(Object.entries(partOf(rowsKind, rows, setting).parameters.given as object)).toEqual(
-    Object.entries(by(1)),
-  );
-});
+/** What steers a terminal, tab and line feed apart. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const steering = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/;
 
-/** The bytes of a model of the columns, as a file has them or with its spec changed. */
-function model(change: (spec: string) => string = (spec) => spec): Uint8Array {
-  const network = { kind: "residual", channels: 3, width: 3, blocks: 1 } as const;
-  const bytes = serializeTableModel({
-    domain: product({ ...by(real()), ...Object.fromEntries([["__proto__", between(0, 1)]]) }),
-    standard: { mean: [0, 0, 0], matrix: [1, 0, 0, 0, 1, 0, 0, 0, 1] },
-    network,
-    parameters: networkOf(network).init(key("names")),
-    training: { seed: 0, rows: 20, step: 5, validation: 0.5 },
+/** A command whose output is a terminal's; bytes are the command's own. */
+async function onTerminal(...words: readonly string[]): Promise<{ out: string; err: string }> {
+  let [out, err] = ["", ""];
+  await run(words, {
+    stdout: { isTTY: true, write: (text) => (out += typeof text === "string" ? text : "") },
+    stderr: { isTTY: true, write: (text) => (err += typeof text === "string" ? text : "") },
+    stdin: process.stdin,
+    signal: new AbortController().signal,
   });
-  const { arrays, metadata } = parseSafetensors(Buffer.concat(bytes), "f");
-  return Buffer.concat(
-    serializeSafetensors({ arrays, metadata: { ...metadata, spec: change(metadata.spec) } }),
-  );
+  return { out, err };
 }
 
-it("are not given where nobody gave them", () => {
-  const read = parseTableModel(model(), "f");
-  expect(read.domain.columns).toEqual(names);
-  expect(requireGiven(read, {})).toEqual([undefined, undefined, undefined]);
-});
-
-it("with a domain whose numbers do not go together are a fault of the file", () => {
-  const read = (): unknown =>
-    parseTableModel(
-      model((spec) => spec.replace('"low":0', '"low":2')),
-      "a.model",
-    );
-  expect(read).toThrow(
-    expect.objectContaining({
-      kind: "data",
-      message: expect.stringMatching(
-        /^a\.model: the domain of "__proto__" is none \(between: 2 and 1 .* fit again\.$/,
-      ),
-    }),
+describe("a table with control characters in the names of columns and labels", () => {
+  const [number, label] = ["deep\u0001\u001b[2Jth", "ki\u0085nd"];
+  const rows = Array.from(
+    { length: 60 },
+    (_, i) => `${(i * 7) % 11},${i % 3 ? "a\u001b]0;x\u0007" : "b<&"}`,
   );
+  beforeAll(async () => {
+    writeFileSync(at("t.csv"), `${number},${label}\n${rows.join("\n")}\n`);
+    const fitting = ["--steps", "1", "--threads", "1", "--no-evaluate", "--no-given"];
+    const fit = await diffeo("table", "fit", at("t.csv"), "--out", at("t.model"), ...fitting);
+    expect(fit).toMatchObject({ code: 0 });
+    expect(fit.stderr).not.toMatch(steering);
+  });
+
+  it("has well-formed pictures, as SVG and as PNG", async () => {
+    const picture = ["table", "picture", "--model", at("t.model"), "--data", at("t.csv")];
+    for (const name of ["t.svg", "t.png"])
+      expect(await diffeo(...picture, "--no-ranks", "--out", at(name))).toMatchObject({ code: 0 });
+    const svg = readFileSync(at("t.svg"), "utf8");
+    expect(svg).toContain("deep␁␛[2Jth");
+    expect(svg).toContain("b&lt;&amp;");
+    const parse = "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])";
+    execFileSync("python3", ["-c", parse, at("t.svg")]);
+    expect(readFileSync(at("t.png")).subarray(1, 4).toString()).toBe("PNG");
+  });
+
+  it("does not steer a terminal, and is itself in a file", async () => {
+    const sample = ["table", "sample", "--model", at("t.model"), "--count", "5"];
+    const shown = await onTerminal(...sample);
+    expect(shown.out).toContain("deep␁␛[2Jth");
+    expect(shown.out + shown.err).not.toMatch(steering);
+    const given = await onTerminal(...sample, "--given", `\u001b[31m${number}=x`);
+    expect(given.err).toContain("␛[31m");
+    expect(given.err).not.toMatch(steering);
+    expect((await diffeo(...sample)).stdout).toContain("deep\u0001\u001b[2Jth");
+  });
 });

@@ -5,7 +5,7 @@
  */
 
 import { fail } from "diffeo/graph";
-import { FONT, INK } from "diffeo-picture";
+import { escapeText, FONT, INK } from "diffeo-picture";
 import { pieceSvg } from "../board/pieces.ts";
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 
@@ -67,11 +67,11 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
     return `<g transform="translate(${x} ${y})">${drawn(picture, size, edge, text)}</g>`;
   });
   const heading = title
-    ? `<text x="${gap}" y="${gap + text}" ${FONT} font-size="${Math.round(1.3 * text)}" font-weight="bold" fill="${COLOURS.ink}">${escaped(title)}</text>`
+    ? `<text x="${gap}" y="${gap + text}" ${FONT} font-size="${Math.round(1.3 * text)}" font-weight="bold" fill="${COLOURS.ink}">${escapeText(title)}</text>`
     : "";
   const used = new Set(pictures.flatMap(({ board }) => classesIn(board)));
   const pieces = [...used].sort((a, b) => a - b).map((k) => pieceSvg(k, pieceId(k)));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escaped(title ?? "Chess positions")}</title><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escapeText(title ?? "Chess positions")}</title><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
 }
 
 const pieceId = (k: number): string =>
@@ -118,7 +118,7 @@ function drawn(
   caption?.split("\n").forEach((line, i) => {
     const y = size + edge + Math.round((1 + 1.35 * i) * text * 1.15);
     parts.push(
-      `<text x="${size / 2}" y="${y}" ${FONT} font-size="${text}" text-anchor="middle" fill="${i === 0 ? COLOURS.ink : COLOURS.faint}">${escaped(line)}</text>`,
+      `<text x="${size / 2}" y="${y}" ${FONT} font-size="${text}" text-anchor="middle" fill="${i === 0 ? COLOURS.ink : COLOURS.faint}">${escapeText(line)}</text>`,
     );
   });
   return parts.join("");
@@ -152,11 +152,3 @@ function coordinatesSvg(size: number, edge: number): string {
     return `${file}<text x="${-0.55 * edge}" y="${middle + 0.24 * edge}" ${font}>${8 - i}</text>`;
   }).join("");
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => ENTITIES[c]);

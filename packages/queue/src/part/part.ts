@@ -6,8 +6,10 @@
  * so that parts are known by their digests, and whoever has done one has done it for all. No code
  * and no path is in it.
  */
+
 import { fail } from "diffeo/graph";
 import * as v from "valibot";
+import { nestsDeeply } from "./depth.ts";
 import type { Kind } from "./kind.ts";
 
 export interface Part {
@@ -58,6 +60,12 @@ export function canonical(value: unknown): string {
 
 /** A value that should be a part, or an error that says what it is not. */
 export function requirePart(value: unknown): Part {
+  if (nestsDeeply(value))
+    fail(
+      "data",
+      "a description with this many levels of nesting is not read",
+      "give what is large as an input",
+    );
   const length = JSON.stringify(value)?.length ?? 0;
   if (length > MOST_CHARACTERS)
     fail(

@@ -2,7 +2,9 @@
  * What is on a server: queues with their parts, workers, and parts that failed; and taking parts
  * away again.
  */
+
 import { Queue } from "bullmq";
+import { nestsDeeply } from "../../part/depth.ts";
 import type { Part } from "../../part/part.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
@@ -55,7 +57,9 @@ async function failuresOf(queue: Queue, device: string): Promise<PartFailure[]> 
     device,
     part: String(job.id),
     kind: String(job.name).slice(0, 100),
-    parameters: (job.data as Part | undefined)?.parameters,
+    parameters: nestsDeeply(job.data)
+      ? "(nested too deeply to be shown)"
+      : (job.data as Part | undefined)?.parameters,
     attempts: job.attemptsMade,
     reason: String(job.failedReason).slice(0, 1000),
   }));
