@@ -56,7 +56,7 @@ const wanted: Readonly<Record<Requirement, string>> = {
 };
 
 /** Parameters as tensors of one float type: that of the tensors among them, else float64. */
-export function parameterTensors(
+function parameterTensors(
   name: string,
   given: Readonly<Record<string, Operand>>,
   fallback: DType = "float64",
@@ -83,7 +83,7 @@ function requireNumbers(name: string, parameter: string, value: Tensor, rule: Re
 }
 
 /** The shape that parameters broadcast to; those that do not are named, with their shapes. */
-export function batchOf(name: string, parameters: Readonly<Record<string, Shape>>): Shape {
+function batchOf(name: string, parameters: Readonly<Record<string, Shape>>): Shape {
   const shapes = Object.entries(parameters);
   try {
     return shapes.reduce<Shape>((all, [, shape]) => broadcastShapes(all, shape, name), []);

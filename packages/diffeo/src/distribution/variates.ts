@@ -93,7 +93,7 @@ export function vonMisesVariate(random: Sequence, kappa: number): number {
 }
 
 /** An index by relative weights. */
-export function indexVariate(random: Sequence, weights: ArrayLike<number>): number {
+function indexVariate(random: Sequence, weights: ArrayLike<number>): number {
   let total = 0;
   for (let k = 0; k < weights.length; k++) total += weights[k];
   const u = random.uniform() * total;

@@ -77,7 +77,7 @@ const cosines = Array.from(
 const hankel = [1, 1, 9 / 2, 225 / 6, 11025 / 24, 893025 / 120, 108056025 / 720];
 
 /** log I₀(κ) − κ */
-export function logScaledBesselI0(kappa: Tensor): Tensor {
+function logScaledBesselI0(kappa: Tensor): Tensor {
   const near = mul(expandDims(minimum(kappa, LARGE), -1), cosines);
   const far = maximum(kappa, LARGE);
   const r = div(1, mul(far, 8));

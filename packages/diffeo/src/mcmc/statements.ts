@@ -81,7 +81,7 @@ export interface DeclaredParameter extends Declaration {
   readonly value: Tensor;
 }
 
-export interface Observation {
+interface Observation {
   readonly name: string;
   readonly distribution: Distribution;
   readonly value: Tensor;
