@@ -91,18 +91,3 @@ export function vonMisesVariate(random: Sequence, kappa: number): number {
     if (c * (2 - c) > u || Math.log(c / u) + 1 >= c) return sign * Math.acos(f);
   }
 }
-
-/** An index by relative weights. */
-function indexVariate(random: Sequence, weights: ArrayLike<number>): number {
-  let total = 0;
-  for (let k = 0; k < weights.length; k++) total += weights[k];
-  const u = random.uniform() * total;
-  let [below, last] = [0, 0];
-  for (let k = 0; k < weights.length; k++) {
-    if (!(weights[k] > 0)) continue;
-    below += weights[k];
-    last = k;
-    if (u < below) return k;
-  }
-  return last;
-}
