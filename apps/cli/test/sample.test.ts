@@ -217,7 +217,7 @@ describe("diffeo sample", () => {
     [
       "no prediction",
       ["--score", net, "--predicts", "eps"],
-      /Allowed choices are noise, score, x0, v/,
+      /Allowed choices are score, noise, x0, v, velocity/,
       2,
     ],
     ["nothing", [], /required option '--score <file>'/, 2],

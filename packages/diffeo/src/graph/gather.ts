@@ -29,7 +29,7 @@ function asIndices(indices: Operand, size: number, operation: string, least = -s
   const given = indices instanceof Tensor ? indices : asTensor(indices, "int32");
   if (given.dtype === "bool")
     fail("type", `${operation}: the indices are bool`, "give integers; `where` chooses by bool");
-  const t = isFloat(given.dtype) ? wholeNumbers(given, operation) : given;
+  const t = isFloat(given.dtype) ? integersOf(given, operation) : given;
   for (const v of constantValue(t)?.data ?? [])
     if (v < least || v >= size)
       fail(
@@ -40,13 +40,19 @@ function asIndices(indices: Operand, size: number, operation: string, least = -s
   return t;
 }
 
-/** Data are floats: the integers among them are indices all the same. */
-function wholeNumbers(t: Tensor, operation: string): Tensor {
-  const odd = constantValue(t)?.data.find((v) => !Number.isInteger(Number(v)));
+/** Constant floats that are integers, as data have them, are indices all the same. */
+function integersOf(t: Tensor, operation: string): Tensor {
+  const known = constantValue(t);
+  if (!known)
+    return fail(
+      "type",
+      `${operation}: indices must be int32 or int64, got ${t.dtype}`,
+      "cast them to int32",
+    );
+  const odd = known.data.find((v) => !Number.isInteger(Number(v)));
   if (odd !== undefined)
     fail("type", `${operation}: index ${odd} is not an integer`, "give integers from 0");
-  const known = constantValue(t);
-  return known ? constant(known, "int32") : cast(t, "int32");
+  return constant(known, "int32");
 }
 
 /** Indices counted from the start. */

@@ -20,25 +20,8 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { countOf, type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix } from "./draws.ts";
-import type { Metric } from "./metric.ts";
 import { unitSlice } from "./normalised.ts";
-
-/** One drawn v at each point. */
-export interface Slice {
-  /** ∇v(x), […, n] */
-  readonly grad: Tensor;
-  /** H_v(x)∇v(x), […, n]. Absent: zero, as for a linear v. */
-  readonly hvp?: Tensor;
-  /** Δv(x), […]. Absent: zero, as for a harmonic v. */
-  readonly laplacian?: Tensor;
-}
-
-/** C(x) and div C(x). */
-export interface Moments {
-  readonly covariance: Metric;
-  /** […, n]. Absent: zero. */
-  readonly divergence?: Tensor;
-}
+import type { Moments, Slice } from "./slice.ts";
 
 export interface SliceFamily {
   readonly name: string;

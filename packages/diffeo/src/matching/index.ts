@@ -1,13 +1,7 @@
 /** diffeo/matching: losses that fit a score to samples, and the random slices they are made of. */
 export { type DenoisingLoss, type DenoisingOptions, denoising } from "./denoising.ts";
 export { type Draw, type DrawSpec, type Draws, drawArrays, drawShapes } from "./draws.ts";
-export {
-  type Moments,
-  type Slice,
-  type SliceFamily,
-  smoothFamily,
-  withMonteCarlo,
-} from "./family.ts";
+export { type SliceFamily, smoothFamily, withMonteCarlo } from "./family.ts";
 export { fourierSlices } from "./fourier.ts";
 export { type LinearLaw, linearSlices } from "./linear.ts";
 export {
@@ -35,3 +29,4 @@ export {
   type Terms,
 } from "./objective.ts";
 export { type QuadraticOptions, quadraticSlices } from "./quadratic.ts";
+export type { Moments, Slice } from "./slice.ts";

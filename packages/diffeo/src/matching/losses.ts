@@ -16,12 +16,13 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { countOf, type Draws, repeatSpec } from "./draws.ts";
-import { type Slice, type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
+import { type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
 import { type LinearLaw, linearSlices } from "./linear.ts";
 import { metricForm } from "./metric.ts";
 import { unitSlice } from "./normalised.ts";
 import type { Loss, Objective, Terms } from "./objective.ts";
 import { quadraticSlices } from "./quadratic.ts";
+import type { Slice } from "./slice.ts";
 
 export interface SliceOptions {
   /** How many slices a point, averaged. Default 1. */

@@ -30,7 +30,7 @@ import {
   type Tensor,
   zerosLike,
 } from "../graph/index.ts";
-import type { Moments, Slice } from "./family.ts";
+import type { Moments, Slice } from "./slice.ts";
 
 /** d and c = (∇d)d + d div d at the point of a slice. */
 export interface UnitSlice {

@@ -28,8 +28,9 @@ import {
   where,
 } from "../graph/index.ts";
 import type { DrawSpec, Draws } from "./draws.ts";
-import type { Slice, SliceFamily } from "./family.ts";
+import type { SliceFamily } from "./family.ts";
 import { gaussianUnitMoments } from "./normalised.ts";
+import type { Slice } from "./slice.ts";
 
 export interface QuadraticOptions {
   /** σ₁². Default 2/√n. */

@@ -45,6 +45,7 @@ describe("the table of cases", () => {
         "primitive",
         "topological",
         "outside",
+        "vmap",
       ],
       ...[
         "DiffeoError",
