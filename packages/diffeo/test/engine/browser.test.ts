@@ -202,7 +202,7 @@ describe("a page built with diffeo/web", () => {
       });
       expect(messages).toEqual([
         expect.stringMatching(/"webgpu" did not start.*Use a browser and a machine with WebGPU/s),
-        'there is no device "cuda". Use one of cpu, webgpu, reference.',
+        'there is no device "cuda". Use one of cpu, webgpu, wasm, reference.',
         expect.stringMatching(/configureWeb came after the first session/),
       ]);
     });
