@@ -24,6 +24,7 @@ export type BatchAxes = readonly (0 | null)[];
  * @param f a function from trees of tensors to a tree of tensors
  * @param axes which arguments are batches. Default all of them
  * @example
+ * const one = at(x, 0);
  * const distance = (a: Tensor, b: Tensor) => squaredNorm(sub(a, b));   // [n], [n] → []
  * vmap(distance)(x, y);              // [k, n], [k, n] → [k]
  * vmap(distance, [0, null])(x, one); // [k, n], [n] → [k]

@@ -116,12 +116,18 @@ function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
  * `approximate` and `diffeo infer`.
  *
  * @example
+ * import { halfNormal, normal } from "diffeo/distribution";
+ * import { key } from "diffeo/random";
+ *
  * const regression = model(({ parameter, observe }, { X }) => {
  *   const beta = parameter("beta", normal(0, 10), { shape: X.shape[1] });
  *   const sigma = parameter("sigma", halfNormal(10));
  *   observe("y", normal(matvec(X, beta), sigma));
  * });
- * const posterior = await samplePosterior(regression, { data: { X, y }, key: key(1) });
+ * const posterior = await samplePosterior(regression, {
+ *   data: { X: rows, y: [1, 2, 3] },
+ *   key: key(1),
+ * });
  */
 export function model(program: Program): StatementModel {
   const runOf = (one: Values, data: Values): Run => run(program, data, ({ name }) => one[name]);

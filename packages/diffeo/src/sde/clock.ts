@@ -99,8 +99,11 @@ export interface CarriedScore {
  * result's `sde` is `to` with an earlier horizon, so use that one.
  *
  * @example
- * const { sde, score } = carry(trainedUnderVe, { from: ve(), to: vp() });
- * await sample(reverse(sde, score), { shape: [2], count: 1000, key: key(1) });
+ * import { key } from "diffeo/random";
+ *
+ * // `score` was trained under the VE process.
+ * const carried = carry(score, { from: ve(), to: vp() });
+ * await sample(reverse(carried.sde, carried.score), { shape: [2], count: 1000, key: key(1) });
  */
 export function carry(
   score: MarginalScore,

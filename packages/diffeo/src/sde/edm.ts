@@ -20,6 +20,8 @@ export interface EdmOptions {
  * Noise without drift, with t as its standard deviation.
  *
  * @example
+ * import { key } from "diffeo/random";
+ *
  * const score = await fromOnnx(bytes, { predicts: "edm", sde: edm() });
  * await sample(reverse(edm(), score), { shape: [3], count: 500, key: key(1), grid: "karras" });
  */

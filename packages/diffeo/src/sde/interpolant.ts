@@ -26,6 +26,8 @@ export interface InterpolantOptions {
  * The SDE whose marginals are those of flow matching's x_t = (1 − t) x₀ + t ε: t = 0 is data.
  *
  * @example
+ * import { key } from "diffeo/random";
+ *
  * const score = await fromOnnx(bytes, { predicts: "velocity", sde: interpolant() });
  * await sample(reverse(interpolant(), score), { shape: [2], count: 1000, key: key(1) });
  */

@@ -42,7 +42,7 @@ import type { Rates, Statistic } from "./statistic.ts";
  *
  * @example
  * const sde = project(vp(), squaredRadius(3));
- * const process = reverse(sde, scoreOfY);
+ * const process = reverse(sde, score); // the score of the projected density
  */
 export function project(
   { name, horizon, transition, diffusion }: GaussianSde,

@@ -1,0 +1,31 @@
+/**
+ * The public surface of the packages: which symbols there are, that each is documented, and that
+ * examples compile.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { examplesOf, faultsOfExamples } from "./surface/examples.ts";
+import { readSurface, surfaceList, undocumented } from "./surface/symbols.ts";
+
+const root = join(import.meta.dirname, "..");
+const surface = readSurface(root);
+
+/** Symbols still without documentation. This number falls to zero. */
+const ALLOWED = 449;
+
+it("exports the symbols of test/surface/public-symbols.txt, which `npm run symbols` renews", () => {
+  const list = readFileSync(join(root, "test", "surface", "public-symbols.txt"), "utf8");
+  expect(surfaceList(surface)).toBe(list);
+});
+
+it("documents every public symbol", () => {
+  const missing = undocumented(root, surface);
+  expect(missing.length > ALLOWED ? missing : []).toEqual([]);
+});
+
+it("has examples that compile", () => {
+  const examples = examplesOf(surface);
+  expect(examples.length).toBeGreaterThan(5);
+  expect(faultsOfExamples(root, surface, examples)).toEqual([]);
+});
