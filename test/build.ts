@@ -136,7 +136,9 @@ export const builtLibrary = once(() =>
 );
 
 const studio = join("apps", "studio");
-const studioFiles = ["vite.config.ts", "index.html"].map((name) => join(studio, name));
+const studioFiles = ["vite.config.ts", "licences.ts", "index.html"].map((name) =>
+  join(studio, name),
+);
 const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) =>
   join("docs", name),
 );

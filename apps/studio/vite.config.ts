@@ -7,6 +7,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { renderToString } from "katex";
 import type { PreprocessorGroup } from "svelte/compiler";
 import { defaultClientConditions, defineConfig, type Plugin } from "vite";
+import { licences } from "./licences.ts";
 
 /**
  * Equations as KaTeX sets them, once and for all: what a reader fetches has their marks, and not
@@ -93,11 +94,13 @@ const rolldownOptions = {
   output: { comments: { legal: true, annotation: false, jsdoc: false } },
 };
 
+const { page, worker } = licences();
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [woff2Only, onlyWhatChartsAsk, svelte({ preprocess: equations })],
-  worker: { format: "es", plugins: () => [noWorkerInWorker], rolldownOptions },
+  plugins: [woff2Only, onlyWhatChartsAsk, svelte({ preprocess: equations }), page],
+  worker: { format: "es", plugins: () => [noWorkerInWorker, worker()], rolldownOptions },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",
